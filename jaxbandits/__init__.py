@@ -1,0 +1,54 @@
+"""jaxbandits: pure exploration in multi-armed bandits, batched with JAX.
+
+import jaxbandits as jb; jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.05), jb.bernoulli([0.7, 0.5, 0.5]), seeds=2000)
+"""
+
+from jaxbandits.algorithms import LUCB, UCBE, Algorithm, GapE, UGapEb, UGapEc, Uniform
+from jaxbandits.axes import axis
+from jaxbandits.engine.driver import use_all_cores
+from jaxbandits.engine.single import run, trajectory
+from jaxbandits.errors import UsageError
+from jaxbandits.problems import (
+    Problem,
+    abm,
+    bernoulli,
+    beta,
+    gabillon,
+    gaussian,
+    linear,
+    one_sparse,
+    polynomial,
+    rademacher,
+    random_uniform,
+    two_group,
+)
+from jaxbandits.sweep import simulate, sweep
+
+__all__ = [
+    "LUCB",
+    "UCBE",
+    "Algorithm",
+    "GapE",
+    "Problem",
+    "UGapEb",
+    "UGapEc",
+    "Uniform",
+    "UsageError",
+    "abm",
+    "axis",
+    "bernoulli",
+    "beta",
+    "gabillon",
+    "gaussian",
+    "linear",
+    "one_sparse",
+    "polynomial",
+    "rademacher",
+    "random_uniform",
+    "run",
+    "simulate",
+    "sweep",
+    "trajectory",
+    "two_group",
+    "use_all_cores",
+]

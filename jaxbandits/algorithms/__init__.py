@@ -1,0 +1,51 @@
+"""The algorithms, and the registry from which the command line, the tests and the README's table take them.
+
+To add one: write a module like `ucb_e.py` (the protocol is in `protocol.py`, on one screen), then add its class here.
+"""
+
+import re
+
+from jaxbandits.algorithms.gape import GapE
+from jaxbandits.algorithms.lucb import LUCB
+from jaxbandits.algorithms.protocol import Algorithm, BuiltIn, RoundBased, Sequential
+from jaxbandits.algorithms.ucb_e import UCBE
+from jaxbandits.algorithms.ugape import UGapEb, UGapEc
+from jaxbandits.algorithms.uniform import Uniform
+from jaxbandits.errors import unknown_name
+
+__all__ = [
+    "LUCB",
+    "REGISTRY",
+    "UCBE",
+    "Algorithm",
+    "BuiltIn",
+    "GapE",
+    "RoundBased",
+    "Sequential",
+    "UGapEb",
+    "UGapEc",
+    "Uniform",
+    "algorithm_class",
+]
+
+#: Names on the command line, the kebab-case of the class as the field writes it.
+REGISTRY: dict[str, type[BuiltIn]] = {
+    "uniform": Uniform,
+    "ugape-c": UGapEc,
+    "ugape-b": UGapEb,
+    "gap-e": GapE,
+    "ucb-e": UCBE,
+    "lucb": LUCB,
+}
+
+
+def algorithm_class(name: str) -> type[BuiltIn]:
+    """The class of an algorithm's command-line name.
+
+    Raises:
+        UsageError: if there is none, with the nearest name there is.
+    """
+    normal = re.sub(r"[_\s]+", "-", name.strip().lower())
+    if normal not in REGISTRY:
+        raise unknown_name("algorithm", name, REGISTRY)
+    return REGISTRY[normal]

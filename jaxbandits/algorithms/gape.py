@@ -1,0 +1,78 @@
+"""GapE and GapE-V: gap-based exploration of several bandits with one budget.
+
+Gabillon, Ghavamzadeh, Lazaric, Bubeck (2011), "Multi-bandit best arm identification", NIPS 24.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+
+from jaxbandits import arms
+from jaxbandits.algorithms.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
+from jaxbandits.algorithms.index_policy import IndexPolicy, IndexState
+from jaxbandits.algorithms.protocol import parameter, register_algorithm
+from jaxbandits.confidence import bernstein_radius, hoeffding_radius
+from jaxbandits.numerics import rounded
+from jaxbandits.problems.base import Problem
+
+__all__ = ["GapE"]
+
+
+@register_algorithm
+@dataclasses.dataclass(frozen=True)
+class GapE(IndexPolicy):
+    """Pulls the arm with the largest B = -gap + b sqrt(a / T) over all bandits (Figure 1); returns the best mean of each.
+
+    P(any bandit wrong) <= 2 M K n exp(-a / 64) for 0 < a <= (4/9)(n - MK) / H (Theorem 1). The paper's figures use a = eta n / H.
+
+    Attributes:
+        budget: number of pulls n, at least the number of arms of all bandits (twice that with `variance`).
+        a: exploration parameter, positive. None computes it from the complexity H: of the true gaps (an oracle), or estimated.
+        eta: a = eta n / H, positive; None takes the theorem's (4/9)(n - MK) / H, or (8/9)(n - 2MK) / H^sigma with `variance`.
+        adaptive: estimate H before every pull (A-GapE, section 5.1).
+        variance: GapE-V, empirical Bernstein radii; H^sigma in place of H.
+        b: range of the rewards; None takes the problem's.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+
+    budget: ArrayLike = parameter("count")
+    a: ArrayLike | None = parameter("positive", default=None)
+    eta: ArrayLike | None = parameter("positive", default=None)
+    adaptive: bool = parameter(default=False, static=True)
+    variance: bool = parameter(default=False, static=True)
+    b: ArrayLike | None = parameter("positive", default=None)
+    multi_bandit = True
+
+    def _first_exploration(self, state: IndexState, problem: Problem) -> jax.Array:
+        if self.a is not None:
+            return jnp.asarray(self.a)
+        if self.adaptive:
+            return state.exploration
+        gap = gaps(problem.mean, arms.Known(1), state.order, state.mask, state.bandits)
+        spread = jnp.broadcast_to(jnp.sqrt(problem.variance), gap.shape)
+        return self._from_complexity(state, gap, spread)
+
+    def _from_complexity(self, state: IndexState, distance: jax.Array, spread: jax.Array | None) -> jax.Array:
+        if self.variance:
+            complexity = bernstein_complexity(spread, distance, state.b, 16 / 3)
+            theorem = 8 / 9 * (self.budget - 2 * state.arms)  # section 4
+        else:
+            ratio = state.b / distance
+            complexity = arms.total(rounded(ratio * ratio))
+            theorem = 4 / 9 * (self.budget - state.arms)  # Theorem 1
+        return (theorem if self.eta is None else self.eta * self.budget) / complexity
+
+    def _index(self, state: IndexState) -> jax.Array:
+        known = state.statistics
+        gap = gaps(known.mean, arms.Known(1), state.order, state.mask, state.bandits)
+        a = state.exploration
+        if self.adaptive and self.a is None:
+            spread = spread_lower_bound(known) if self.variance else None
+            a = self._from_complexity(state, gap_upper_bound(gap, known), spread)
+        if self.variance:
+            return bernstein_radius(a, known.variance(), known.pulls, known.inverse_root, state.b) - gap
+        return hoeffding_radius(state.b * jnp.sqrt(a), known.inverse_root) - gap

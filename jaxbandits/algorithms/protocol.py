@@ -1,0 +1,204 @@
+"""The protocol of an algorithm, and the two ways to write one.
+
+An algorithm is a frozen dataclass of its hyperparameters, registered as a pytree, with four pure methods::
+
+    init(problem, key)                -> state   may pull
+    step(problem, key, state)         -> state   one decision and its pulls
+    done(state)                       -> bool ()
+    recommend(state)                  -> bool (K,): the returned arms
+
+`key` is the run's key, the same at every step; the state carries at least `pulls`, int32 `(K,)`. Anything with these methods runs in the
+engine, which batches it with `vmap`. The built-in algorithms are written for one run and for R runs at once (arms first, runs last) and need no
+`vmap`: they derive from `Sequential` or `RoundBased`, which compose `init` and `step` from the two halves that a live experiment needs too:
+
+    Sequential:  select(state) -> arm               update(state, arm, reward, live) -> state
+    RoundBased:  request(state) -> arms (P, …)      absorb(state, rewards, live) -> state
+
+To add an algorithm: copy the shortest one (ucb_e.py), and add one line to `REGISTRY` in `jaxbandits/algorithms/__init__.py`.
+"""
+
+import abc
+import dataclasses
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits import arms
+from jaxbandits.axes import Axis
+from jaxbandits.errors import UsageError
+from jaxbandits.estimators import ArmStatistics
+from jaxbandits.problems.base import Problem
+
+__all__ = ["Algorithm", "BuiltIn", "RoundBased", "Sequential", "parameter", "register_algorithm"]
+
+State = Any
+
+
+class Algorithm(Protocol):
+    """What the engine asks of an algorithm; see the module's text."""
+
+    def init(self, problem: Problem, key: jax.Array) -> State:
+        """The state before the first decision; may pull."""
+
+    def step(self, problem: Problem, key: jax.Array, state: State) -> State:
+        """One decision and its pulls."""
+
+    def done(self, state: State) -> jax.Array:
+        """Whether the run has ended, bool `()`."""
+
+    def recommend(self, state: State) -> jax.Array:
+        """Mask of the returned arms, bool `(K,)`."""
+
+
+def parameter(
+    rule: str = "", *, default: Any = dataclasses.MISSING, static: bool = False, common: int | None = None
+) -> Any:
+    """A hyperparameter's field.
+
+    Args:
+        rule: the values that are allowed, one of the keys of `RULES`.
+        default: the default value.
+        static: part of the program (a choice of code path), not of its input.
+        common: a whole number so common for this parameter that a grid that shares it gets its own, cheaper program.
+    """
+    return dataclasses.field(default=default, metadata={"rule": rule, "static": static, "common": common})
+
+
+RULES = {
+    "probability": (lambda x: 0 < x < 1, "must lie strictly between 0 and 1"),
+    "positive": (lambda x: x > 0 and np.isfinite(x), "must be positive and finite"),
+    "not negative": (lambda x: x >= 0 and np.isfinite(x), "must not be negative, and finite"),
+    "count": (lambda x: x >= 1 and x == int(x), "must be a whole number, at least 1"),
+}
+
+A = TypeVar("A")
+
+
+def register_algorithm(cls: type[A]) -> type[A]:
+    """Class decorator: a frozen dataclass whose numeric hyperparameters are leaves and whose static ones are not."""
+    fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+    static = [f.name for f in fields if f.metadata.get("static")]
+    jax.tree_util.register_dataclass(
+        cls, data_fields=[f.name for f in fields if f.name not in static], meta_fields=static
+    )
+    return cls
+
+
+@dataclasses.dataclass(frozen=True)
+class BuiltIn(abc.ABC):
+    """What the built-in algorithms share: checks of their hyperparameters, and a name."""
+
+    #: What counts as a correct answer: "epsilon-m" (every returned mean is at least the m-th best minus epsilon).
+    criterion: ClassVar[str] = "epsilon-m"
+    #: Whether one run can be looked at for every smaller budget.
+    anytime: ClassVar[bool] = True
+    #: Whether the algorithm works on several bandits at once.
+    multi_bandit: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            for one in value.values if isinstance(value, Axis) else [value]:
+                _check(type(self).__name__, field, one)
+
+    @property
+    def initial_pulls(self) -> int:
+        """Pulls of every arm before the first decision: an empirical variance needs two."""
+        return 2 if getattr(self, "variance", False) else 1
+
+    def check(self, arms_per_bandit: int, bandits: int) -> None:
+        """Whether the hyperparameters fit a problem.
+
+        Raises:
+            UsageError: m >= K, a budget that does not cover the initial pulls, or several bandits for an algorithm of one.
+        """
+        name, count = type(self).__name__, arms_per_bandit * bandits
+        if bandits > 1 and not self.multi_bandit:
+            raise UsageError(f"{name} explores one bandit, the problem has {bandits}")
+        m, budget = getattr(self, "m", None), getattr(self, "budget", None)
+        if _concrete(m) and m >= arms_per_bandit:
+            raise UsageError(
+                f"{name}: m must be smaller than the number of arms, got m={m:g} with {arms_per_bandit} arms"
+            )
+        needed = self.initial_pulls * count
+        if _concrete(budget) and budget < needed:
+            raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
+
+    @abc.abstractmethod
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> State:
+        """The state after the initial pulls of every arm."""
+
+    @abc.abstractmethod
+    def done(self, state: State) -> jax.Array:
+        """Whether the run has ended, bool `(…)`."""
+
+    @abc.abstractmethod
+    def recommend(self, state: State) -> jax.Array:
+        """Mask of the returned arms, bool `(K, …)`."""
+
+    def init(self, problem: Problem, key: jax.Array) -> State:
+        """The state after the initial pulls of every arm, rewards from the run's table."""
+        variance = bool(getattr(self, "variance", False))
+        statistics = ArmStatistics.first(problem.rewards(key, 0), problem.mask, variance=variance)
+        everyone = jnp.ones(statistics.pulls.shape, bool) if problem.mask is None else problem.mask
+        for pull in range(1, self.initial_pulls):
+            statistics = statistics.add_each(problem.rewards(key, pull), everyone)
+        return self.begin(statistics, problem, key)
+
+    @abc.abstractmethod
+    def step(self, problem: Problem, key: jax.Array, state: State, live: jax.Array | bool = True) -> State:
+        """One decision and its pulls; where `live` is false or the run is done the state stays as it is, bit for bit."""
+
+
+class Sequential(BuiltIn):
+    """An algorithm that pulls one arm per decision."""
+
+    @abc.abstractmethod
+    def select(self, state: State) -> jax.Array:
+        """The arm to pull, int32 `(…)`."""
+
+    @abc.abstractmethod
+    def update(self, state: State, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> State:
+        """The state after one reward of one arm; unchanged where `live` is false."""
+
+    def step(self, problem: Problem, key: jax.Array, state: State, live: jax.Array | bool = True) -> State:
+        """Select, pull, update."""
+        arm = self.select(state)
+        reward = problem.reward(key, arm, arms.take(state.pulls, arm))
+        return self.update(state, arm, reward, live & ~self.done(state))
+
+
+class RoundBased(BuiltIn):
+    """An algorithm that pulls several arms per decision."""
+
+    @abc.abstractmethod
+    def request(self, state: State) -> jax.Array:
+        """The arms to pull once each, all different, int32 `(P, …)`."""
+
+    @abc.abstractmethod
+    def absorb(self, state: State, requested: jax.Array, rewards: jax.Array, live: jax.Array | bool = True) -> State:
+        """The state after the requested rewards `(P, …)`; unchanged where `live` is false."""
+
+    def step(self, problem: Problem, key: jax.Array, state: State, live: jax.Array | bool = True) -> State:
+        """Request, pull, absorb."""
+        requested = self.request(state)
+        slots = [requested[slot] for slot in range(requested.shape[0])]
+        rewards = [problem.reward(key, arm, arms.take(state.pulls, arm)) for arm in slots]
+        return self.absorb(state, requested, jnp.stack(rewards), live & ~self.done(state))
+
+
+def _concrete(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def _check(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
+    rule = field.metadata.get("rule")
+    if not rule or not _concrete(value):
+        if rule and isinstance(value, str):
+            raise UsageError(f"{owner}: {field.name} must be a number, got {value!r}")
+        return
+    valid, text = RULES[rule]
+    if not valid(value):
+        raise UsageError(f"{owner}: {field.name} {text}, got {value:g}")

@@ -1,0 +1,281 @@
+"""UGapE: unified gap-based exploration, with fixed confidence (UGapEc) and fixed budget (UGapEb).
+
+Gabillon, Ghavamzadeh, Lazaric (2012), "Best arm identification: a unified approach to fixed budget and fixed confidence", NIPS 25;
+UGapE-V (empirical Bernstein radii) and several bandits as in their appendix B, with the constants of `jaxbandits.confidence`.
+"""
+
+import abc
+import dataclasses
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+
+from jaxbandits import arms
+from jaxbandits.algorithms.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
+from jaxbandits.algorithms.protocol import Sequential, parameter, register_algorithm
+from jaxbandits.confidence import bernstein_radius, cubed, hoeffding_radius, ugape_scale
+from jaxbandits.estimators import ArmStatistics
+from jaxbandits.numerics import larger, log, rounded, smaller
+from jaxbandits.problems.base import Problem, per_bandit
+
+__all__ = ["UGapEState", "UGapEb", "UGapEc"]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class UGapEState:
+    """The state of a run; arms first, runs last."""
+
+    statistics: ArmStatistics
+    order: jax.Array  # int32 (K, …): tie order
+    mask: jax.Array | None  # bool (K, …): arms that exist
+    b: jax.Array  # float32 (…): range of the rewards
+    arms: jax.Array  # float32 (…): number of arms that exist, of all bandits
+    level: jax.Array | None  # float32 (…): the part of UGapEc's logarithm that stays, ln(4 K / delta)
+    exploration: jax.Array | None  # float32 (…): UGapEb's a where it is fixed
+    best_index: jax.Array | None  # float32 (…): smallest B_J(t) so far (UGapEb)
+    best: jax.Array | None  # bool (K, …): its J(t)
+    bandits: int = dataclasses.field(metadata={"static": True})
+
+    @property
+    def pulls(self) -> jax.Array:
+        """Pulls per arm, int32 `(K, …)`."""
+        return self.statistics.pulls
+
+    @property
+    def time(self) -> jax.Array:
+        """Pulls of all arms, int32 `(…)`."""
+        return self.statistics.time
+
+
+class Decision(NamedTuple):
+    """SELECT-ARM of the paper (Figure 2), with the bandit axis gone."""
+
+    index: jax.Array  # float32 (…): B_J(t), the largest over bandits
+    chosen: jax.Array  # bool (K, …): J(t)
+    arm: jax.Array  # int32 (…): I(t)
+
+
+class _UGapE(Sequential):
+    """What UGapEc and UGapEb share: indices, J(t), the arm to pull."""
+
+    m: ArrayLike
+    variance: bool
+    multi_bandit = True
+
+    @abc.abstractmethod
+    def _radius(self, state: UGapEState) -> jax.Array:
+        """Confidence radius of each arm, float32 `(K, …)`."""
+
+    def select(self, state: UGapEState) -> jax.Array:
+        """I(t), int32 `(…)`."""
+        return self._decide(state).arm
+
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
+        """The state after the initial pulls."""
+        order = arms.tie_order(key, problem.arms)
+        mask = None if problem.mask is None else jnp.broadcast_to(problem.mask, order.shape)
+        count = jnp.float32(problem.arms) if mask is None else arms.total(mask.astype(jnp.float32))
+        return UGapEState(
+            statistics=statistics,
+            order=order,
+            mask=mask,
+            b=jnp.broadcast_to(jnp.float32(problem.reward_range if self.b is None else self.b), key.shape),
+            arms=jnp.broadcast_to(count, key.shape),
+            level=None,
+            exploration=None,
+            best_index=None,
+            best=None,
+            bandits=problem.bandits,
+        )
+
+    def _decide(self, state: UGapEState) -> Decision:
+        def view(x: jax.Array) -> jax.Array:
+            return per_bandit(x, state.bandits)
+
+        order, mean, radius = view(state.order), view(state.statistics.mean), view(self._radius(state))
+        upper, lower = mean + radius, mean - radius
+        if state.mask is not None:
+            upper = jnp.where(view(state.mask), upper, -jnp.inf)
+        kth, following, top = arms.kth_and_next_largest(upper, self.m, order)
+        index = jnp.where(top, following, kth) - lower  # eq. 3: the m-th largest U over the other arms
+        if state.mask is not None:
+            index = jnp.where(view(state.mask), index, jnp.inf)
+        if isinstance(self.m, arms.Known) and self.m == 1:  # the same decision in fewer passes over the arms
+            worst_index, low_place = arms.arg_smallest(index, order)
+            chosen = order == low_place  # J(t) is one arm, and l_t is that arm
+            low_arm = arms.arm_at(low_place, state.order.shape[0])
+            low_radius = arms.take(radius.reshape(state.order.shape), low_arm)
+            best_other = jnp.where(arms.any_arm(top & chosen), following, kth)
+        else:
+            chosen = arms.top_mask(-index, self.m, order)  # J(t)
+            worst_index = arms.largest(jnp.where(chosen, index, -jnp.inf))
+            low_radius, low_place = _first_of(
+                chosen & (lower == arms.smallest(jnp.where(chosen, lower, jnp.inf))), radius, order
+            )
+            best_other = arms.largest(jnp.where(chosen, -jnp.inf, upper))
+        high_radius, high_place = _first_of(~chosen & (upper == best_other), radius, order)  # u_t
+        place = jnp.where(high_radius > low_radius, high_place, low_place)  # I(t): the larger radius
+        place = jnp.where(high_radius == low_radius, smaller(high_place, low_place), place)
+        if state.bandits > 1:  # the bandit with the largest B_J(t)
+            bandit = worst_index == arms.largest(worst_index)
+            place = arms.smallest(jnp.where(bandit, place, jnp.iinfo(jnp.int32).max))
+            worst_index = arms.largest(worst_index)
+        chosen = chosen.reshape(state.order.shape)
+        return Decision(index=worst_index, chosen=chosen, arm=arms.arm_at(place, state.order.shape[0]))
+
+
+def _first_of(ties: jax.Array, radius: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Of tied arms, the one with the largest radius (section 3), then the first in the order: its radius and place."""
+    largest_radius = arms.largest(jnp.where(ties, radius, -jnp.inf))
+    return largest_radius, arms.first_place(ties & (radius == largest_radius), order)
+
+
+@register_algorithm
+@dataclasses.dataclass(frozen=True)
+class UGapEc(_UGapE):
+    """UGapE with fixed confidence: stops when the returned set is (epsilon, m)-optimal with probability at least 1 - delta.
+
+    Rewards in [0, b] (or (b/2)-sub-Gaussian). Pulls: K + O(H_eps log(H_eps / delta)) (Theorem 2). With `variance` the radii are empirical
+    Bernstein's and the guarantee is the one derived in `confidence.bernstein_level`. On a multi-bandit problem the m best of every bandit are
+    returned and K counts the arms of all.
+
+    Attributes:
+        epsilon: accuracy, not negative. With 0 and equal means the run only ends at `max_pulls`.
+        delta: allowed probability of error, in (0, 1).
+        m: arms to return, 1 <= m < K.
+        c: exploration parameter; the guarantee is for 1/2.
+        variance: UGapE-V.
+        b: range of the rewards; None takes the problem's.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+
+    epsilon: ArrayLike = parameter("not negative")
+    delta: ArrayLike = parameter("probability")
+    m: ArrayLike = parameter("count", default=1, common=1)
+    c: ArrayLike = parameter("positive", default=0.5)
+    variance: bool = parameter(default=False, static=True)
+    b: ArrayLike | None = parameter("positive", default=None)
+
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
+        """The state after the initial pulls."""
+        state = super().begin(statistics, problem, key)
+        level = log((7 if self.variance else 4) * state.arms / self.delta)
+        return dataclasses.replace(state, level=level)
+
+    def _radius(self, state: UGapEState) -> jax.Array:
+        known = state.statistics
+        if self.variance:
+            return bernstein_radius(
+                cubed(state.level, state.time), known.variance(), known.pulls, known.inverse_root, state.b
+            )
+        return hoeffding_radius(ugape_scale(state.level, state.time, self.c, state.b), known.inverse_root)
+
+    def update(self, state: UGapEState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> UGapEState:
+        """The state after one reward."""
+        return dataclasses.replace(state, statistics=state.statistics.add(arm, reward, live))
+
+    def done(self, state: UGapEState) -> jax.Array:
+        """B_J(t) < epsilon (Figure 1)."""
+        return self._decide(state).index < self.epsilon
+
+    def recommend(self, state: UGapEState) -> jax.Array:
+        """J(t)."""
+        return self._decide(state).chosen
+
+
+@register_algorithm
+@dataclasses.dataclass(frozen=True)
+class UGapEb(_UGapE):
+    """UGapE with a fixed budget: after n pulls returns the J(t) with the smallest B_J(t), t = K+1, …, n (Figure 1).
+
+    P(simple regret >= epsilon) <= 2 K n exp(-2a) for 0 < a <= (n - K) / (4 H_eps) (Theorem 1). At realistic budgets that a is so small that the
+    smallest-index J is an early lucky one and the algorithm is worse than uniform sampling; `last` returns the last J, `adaptive` estimates H.
+
+    Attributes:
+        budget: number of pulls n, at least K (2K with `variance`).
+        epsilon: accuracy, not negative.
+        m: arms to return, 1 <= m < K.
+        a: exploration parameter, positive. None computes the theorem's largest from the problem's true gaps: an oracle.
+        adaptive: before every pull, a = (n - K) / (4 H) with H estimated by sum_i (gap_i + sqrt(1/(2 T_i)))^-2.
+        variance: UGapE-V; a <= (n - 2K) / (2 H^sigma_eps).
+        last: return the last J(t).
+        b: range of the rewards; None takes the problem's.
+
+    Raises:
+        UsageError: a value outside its range, or both `a` and `adaptive`.
+    """
+
+    budget: ArrayLike = parameter("count")
+    epsilon: ArrayLike = parameter("not negative", default=0.0)
+    m: ArrayLike = parameter("count", default=1, common=1)
+    a: ArrayLike | None = parameter("positive", default=None)
+    adaptive: bool = parameter(default=False, static=True)
+    variance: bool = parameter(default=False, static=True)
+    last: bool = parameter(default=False, static=True)
+    b: ArrayLike | None = parameter("positive", default=None)
+    anytime = False
+
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
+        """The state after the initial pulls; computes the theorem's a where it is asked for."""
+        state = super().begin(statistics, problem, key)
+        if not self.adaptive:
+            a = self._oracle(state, problem) if self.a is None else self.a
+            state = dataclasses.replace(state, exploration=jnp.broadcast_to(jnp.float32(a), key.shape))
+        if self.last:
+            return state
+        return dataclasses.replace(
+            state, best_index=jnp.full(key.shape, jnp.inf, jnp.float32), best=self._decide(state).chosen
+        )
+
+    def _radius(self, state: UGapEState) -> jax.Array:
+        known = state.statistics
+        a = self._estimated(state) if self.adaptive else state.exploration
+        if self.variance:
+            return bernstein_radius(a, known.variance(), known.pulls, known.inverse_root, state.b)
+        return hoeffding_radius(state.b * jnp.sqrt(a), known.inverse_root)
+
+    def _oracle(self, state: UGapEState, problem: Problem) -> jax.Array:
+        """The largest a of Theorem 1, from the true gaps."""
+        gap = gaps(problem.mean, self.m, state.order, state.mask, state.bandits)
+        distance = larger((gap + self.epsilon) / 2, jnp.asarray(self.epsilon, jnp.float32))
+        if self.variance:
+            spread = jnp.broadcast_to(jnp.sqrt(problem.variance), gap.shape)
+            return (self.budget - 2 * state.arms) / (2 * bernstein_complexity(spread, distance, state.b, 13 / 3))
+        ratio = state.b / distance
+        return (self.budget - state.arms) / (4 * arms.total(rounded(ratio * ratio)))  # a = (n - K) / (4 H_eps)
+
+    def _estimated(self, state: UGapEState) -> jax.Array:
+        """The same a with an optimistic estimate of the complexity from the rewards so far."""
+        known = state.statistics
+        distance = gap_upper_bound(gaps(known.mean, self.m, state.order, state.mask, state.bandits), known)
+        if self.variance:
+            complexity = bernstein_complexity(spread_lower_bound(known), distance, state.b, 13 / 3)
+            return (self.budget - 2 * state.arms) / (2 * complexity)
+        ratio = state.b / distance
+        return (self.budget - state.arms) / (4 * arms.total(rounded(ratio * ratio)))
+
+    def update(self, state: UGapEState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> UGapEState:
+        """The state after one reward; J(t), chosen before the pull, is kept if its index is the smallest so far."""
+        pulled = dataclasses.replace(state, statistics=state.statistics.add(arm, reward, live))
+        if self.last:
+            return pulled
+        decision = self._decide(state)
+        better = live & (decision.index < state.best_index)
+        return dataclasses.replace(
+            pulled,
+            best_index=jnp.where(better, decision.index, state.best_index),
+            best=jnp.where(better, decision.chosen, state.best),
+        )
+
+    def done(self, state: UGapEState) -> jax.Array:
+        """All n pulls are made."""
+        return state.time >= self.budget
+
+    def recommend(self, state: UGapEState) -> jax.Array:
+        """The J(t) with the smallest B_J(t), or the last one."""
+        return self._decide(state).chosen if self.last else state.best

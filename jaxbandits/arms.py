@@ -1,0 +1,263 @@
+"""Operations over arms: every reduction of the package over its first axis goes through here.
+
+Shapes: an array over arms has shape `(K, …)`, what a run has once has shape `(…)`; `…` is empty for one run and `(R,)` for R runs
+(arms first, runs last), so the same line serves both. The forms below were chosen by measurement (experiments/benchmarks/arm_operations.py):
+`jnp.argmax` does not vectorise on XLA:CPU while reductions over a leading axis do, and flat gathers and scatters touch one element a
+run where a masked sum or `where` touches K.
+
+Ties never depend on the arms' order: operations that name an arm take a tie order, an int32 per arm drawn once per run.
+"""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.numerics import larger, smaller
+from jaxbandits.random.bits import block
+
+__all__ = [
+    "Known",
+    "arg_largest",
+    "arg_smallest",
+    "any_arm",
+    "arm_at",
+    "first_place",
+    "index",
+    "kth_and_next_largest",
+    "largest",
+    "put",
+    "rank",
+    "smallest",
+    "take",
+    "tie_order",
+    "top_mask",
+    "total",
+]
+
+# Counter word of the tie stream: reward counters use arm numbers, which stay below 2^31.
+_TIE_STREAM = 0xFFFF0001
+_LAST = jnp.iinfo(jnp.int32).max
+# Up to this many arms, taking out the largest arm k times is faster than searching for a threshold bit by bit (measured).
+_FEW_ARMS = 64
+_WINDOW = 32
+
+
+@jax.tree_util.register_static
+class Known(int):
+    """A whole number that is part of the program, not of its input, such as m = 1 shared by a whole grid."""
+
+
+def index(arms: int, batch: tuple[int, ...]) -> jax.Array:
+    """Arm numbers, int32, shape `(K, 1, …)` broadcasting with `(K, *batch)`."""
+    return jnp.arange(arms, dtype=jnp.int32).reshape((arms,) + (1,) * len(batch))
+
+
+def tie_order(key: jax.Array, arms: int) -> jax.Array:
+    """A random order of the arms, from the run's own stream.
+
+    Args:
+        key: typed keys of the runs, shape `(…)`.
+        arms: number of arms K, below 2^20.
+
+    Returns:
+        int32, shape `(K, …)`: distinct non-negative numbers, random in the high bits, the arm's number in the low bits.
+    """
+    bits = _arm_bits(arms)
+    arm = index(arms, key.shape)
+    words, _ = block(key, jnp.uint32(_TIE_STREAM), arm)
+    return ((words >> jnp.uint32(1)).astype(jnp.int32) & ~jnp.int32((1 << bits) - 1)) | arm
+
+
+def largest(x: jax.Array) -> jax.Array:
+    """Largest value over arms: `(K, …)` to `(…)`. Not for NaN."""
+    return _reduce(x, _lowest(x.dtype), larger)
+
+
+def smallest(x: jax.Array) -> jax.Array:
+    """Smallest value over arms: `(K, …)` to `(…)`. Not for NaN."""
+    return _reduce(x, _highest(x.dtype), smaller)
+
+
+def total(x: jax.Array) -> jax.Array:
+    """Sum over arms, first arm first: `(K, …)` to `(…)`."""
+    return _reduce(x, jnp.zeros((), x.dtype), lax.add)
+
+
+def any_arm(mask: jax.Array) -> jax.Array:
+    """Whether the mask holds for any arm: bool `(K, …)` to bool `(…)`."""
+    return _reduce(mask, jnp.zeros((), bool), lax.bitwise_or)
+
+
+def first_place(candidates: jax.Array, order: jax.Array) -> jax.Array:
+    """The place in the tie order of the candidate that comes first; `order == place` is that arm's mask, `arm_at` its number.
+
+    Args:
+        candidates: bool, shape `(K, …)`, at least one true per run.
+        order: int32, shape `(K, …)`, from `tie_order`.
+
+    Returns:
+        int32, shape `(…)`.
+    """
+    return _reduce(jnp.where(candidates, order, _LAST), jnp.int32(_LAST), smaller)
+
+
+def arm_at(place: jax.Array, arms: int) -> jax.Array:
+    """The number of the arm at a place in a tie order of `arms` arms, int32, shape of `place`."""
+    return place & jnp.int32((1 << _arm_bits(arms)) - 1)
+
+
+def arg_largest(x: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The largest value `(…)` and its arm's place in the tie order, int32 `(…)`; the first of several."""
+    value = largest(x)
+    return value, first_place(x == value, order)
+
+
+def arg_smallest(x: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The smallest value `(…)` and its arm's place in the tie order, int32 `(…)`; the first of several."""
+    value = smallest(x)
+    return value, first_place(x == value, order)
+
+
+def take(x: jax.Array, arm: jax.Array) -> jax.Array:
+    """The entry of one arm per run.
+
+    Args:
+        x: shape `(K, …)`.
+        arm: int32, shape `(…)`, in [0, K).
+
+    Returns:
+        Shape `(…)`.
+    """
+    if x.shape[1:] != arm.shape:
+        x = jnp.broadcast_to(x.reshape(x.shape + (1,) * (1 + arm.ndim - x.ndim)), (x.shape[0], *arm.shape))
+    return x.reshape(-1).at[_flat(arm)].get(mode="clip", unique_indices=True)
+
+
+def put(x: jax.Array, arm: jax.Array, value: jax.Array) -> jax.Array:
+    """`x` of shape `(K, …)` with one arm's entry per run replaced by `value` of shape `(…)`; `arm` as in `take`."""
+    value = jnp.broadcast_to(value, x.shape[1:]).astype(x.dtype)
+    flat = x.reshape(-1).at[_flat(arm)].set(value, mode="clip", unique_indices=True)
+    return flat.reshape(x.shape)
+
+
+def rank(x: jax.Array, order: jax.Array) -> jax.Array:
+    """Rank of each arm from the largest (0) to the smallest (K-1), ties by the order: `(K, …)` to int32 `(K, …)`."""
+
+    def count_one(arm: jax.Array | int, ranks: jax.Array) -> jax.Array:
+        value = lax.dynamic_index_in_dim(x, arm, 0)
+        place = lax.dynamic_index_in_dim(order, arm, 0)
+        before = (value > x) | ((value == x) & (place < order))
+        return ranks + before.astype(jnp.int32)
+
+    return lax.fori_loop(0, x.shape[0], count_one, jnp.zeros_like(x, jnp.int32))
+
+
+def top_mask(x: jax.Array, k: jax.Array | int, order: jax.Array) -> jax.Array:
+    """The k arms with the largest values, ties by the order.
+
+    Args:
+        x: float32 or int32, shape `(K, …)`, not NaN.
+        k: int32, shape `(…)`, in [1, K]; or `Known`, which makes a cheaper program.
+        order: int32, shape `(K, …)`.
+
+    Returns:
+        bool, shape `(K, …)`, exactly k true per run.
+    """
+    if isinstance(k, Known) and k == 1:
+        _, place = arg_largest(x, order)
+        return order == place
+    if x.shape[0] <= _FEW_ARMS:
+        return _top_by_removal(x, k, order)
+    value = _kth_by_bits(_sortable(x), k)
+    above = _sortable(x) > value
+    level = _sortable(x) == value
+    missing = jnp.int32(k) - total(above.astype(jnp.int32))
+    # The first `missing` of the level arms in the tie order: the order's complement turns first into largest.
+    place = jnp.where(level, (_LAST - order).astype(jnp.uint32), jnp.uint32(0))
+    return above | (level & (place >= _kth_by_bits(place, missing)))
+
+
+def kth_and_next_largest(x: jax.Array, k: jax.Array | int, order: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The k-th and (k+1)-th largest values over arms, and which arms are the top k.
+
+    Args:
+        x: float32, shape `(K, …)`, not NaN.
+        k: int32, shape `(…)`, in [1, K-1]; or `Known`.
+        order: int32, shape `(K, …)`, for ties.
+
+    Returns:
+        Two arrays of shape `(…)` and a bool mask of shape `(K, …)` with k true per run.
+    """
+    lowest = _lowest(x.dtype)
+    if isinstance(k, Known) and k == 1:
+        value, place = arg_largest(x, order)
+        top = order == place
+        return value, largest(jnp.where(top, lowest, x)), top
+    top = top_mask(x, k, order)
+    return smallest(jnp.where(top, x, _highest(x.dtype))), largest(jnp.where(top, lowest, x)), top
+
+
+def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array:
+    """Reduce the first axis, in two halves where XLA:CPU would otherwise store the operand and reduce it in windows of 32 (measured)."""
+    count = x.shape[0]
+    if not _WINDOW < count <= 2 * _WINDOW:
+        return lax.reduce(x, start, operation, (0,))
+    half = count // 2
+    return operation(lax.reduce(x[:half], start, operation, (0,)), lax.reduce(x[half:], start, operation, (0,)))
+
+
+def _arm_bits(arms: int) -> int:
+    return max(1, (arms - 1).bit_length())
+
+
+def _flat(arm: jax.Array) -> jax.Array:
+    """Positions in a flattened `(K, …)` array."""
+    run = jnp.arange(arm.size, dtype=jnp.int32).reshape(arm.shape)
+    return arm.astype(jnp.int32) * jnp.int32(arm.size) + run
+
+
+def _lowest(dtype: jnp.dtype) -> jax.Array:
+    return jnp.array(-jnp.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min, dtype)
+
+
+def _highest(dtype: jnp.dtype) -> jax.Array:
+    return jnp.array(jnp.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).max, dtype)
+
+
+def _sortable(x: jax.Array) -> jax.Array:
+    """uint32 in the order of `x` (float32 or int32)."""
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        # -0 and +0 are equal as floats and would differ as bits.
+        bits = lax.bitcast_convert_type(jnp.where(x == 0, 0, x).astype(jnp.float32), jnp.int32)
+        bits = jnp.where(bits < 0, bits ^ jnp.int32(0x7FFFFFFF), bits)
+    else:
+        bits = x.astype(jnp.int32)
+    return lax.bitcast_convert_type(bits, jnp.uint32) ^ jnp.uint32(0x80000000)
+
+
+def _top_by_removal(x: jax.Array, k: jax.Array | int, order: jax.Array) -> jax.Array:
+    """`top_mask` by taking out the largest arm as often as the largest k asks for."""
+    wanted = jnp.broadcast_to(jnp.int32(k), x.shape[1:])
+    rounds = jnp.max(wanted)
+
+    def take_out(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        i, taken = carry
+        value = largest(jnp.where(taken, _lowest(x.dtype), x))
+        place = first_place(~taken & (x == value), order)
+        return i + 1, taken | ((order == place) & (i < wanted))
+
+    none = jnp.zeros_like(x, bool)
+    return lax.while_loop(lambda carry: carry[0] < rounds, take_out, (jnp.int32(0), none))[1]
+
+
+def _kth_by_bits(x: jax.Array, k: jax.Array | int) -> jax.Array:
+    """k-th largest of uint32 `(K, …)`: the largest threshold that at least k arms reach, one bit at a time."""
+
+    def decide_bit(i: jax.Array | int, value: jax.Array) -> jax.Array:
+        candidate = value | (jnp.uint32(0x80000000) >> jnp.uint32(i))
+        reached = total((x >= candidate).astype(jnp.int32))
+        return jnp.where(reached >= k, candidate, value)
+
+    return lax.fori_loop(0, 32, decide_bit, jnp.zeros(x.shape[1:], jnp.uint32))

@@ -1,0 +1,165 @@
+"""The host's side of the lane engine: sizes, devices, and the loop that collects finished runs."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import AxisType
+
+from jaxbandits.engine.lanes import MAX_COUNT, Cells, Log, Settings, advance, empty_carry
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+
+__all__ = ["Progress", "Rows", "job_rows", "use_all_cores"]
+
+#: Lane-arms per device on CPU: enough to fill vectors, few enough to stay in the nearer caches (measured).
+_LANE_ARMS = 12_800
+#: Wanted seconds between two looks at the log.
+_CALL_SECONDS = 0.3
+
+
+class Progress(NamedTuple):
+    """What a progress display needs after a call."""
+
+    runs: int
+    pulls: float
+
+
+class Rows(NamedTuple):
+    """Finished rows: one per run, or one per run and checkpoint."""
+
+    job: np.ndarray  # int32 (N,)
+    checkpoint: np.ndarray  # int32 (N,)
+    pulls: np.ndarray  # int32 (N,)
+    steps: np.ndarray  # int32 (N,)
+    capped: np.ndarray  # bool (N,)
+    ended: np.ndarray  # bool (N,)
+    recommended: np.ndarray  # bool (N, K)
+
+
+def use_all_cores(count: int | None = None) -> int:
+    """Give JAX one CPU device per core, so that lanes are spread over all of them; call it before anything else uses JAX.
+
+    Args:
+        count: number of CPU devices; None for the number of usable cores.
+
+    Returns:
+        The number of CPU devices there are now.
+
+    Raises:
+        UsageError: if JAX has already started with another number.
+    """
+    import os
+
+    wanted = count or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else count or os.cpu_count() or 1
+    try:
+        jax.config.update("jax_num_cpu_devices", wanted)
+    except RuntimeError:
+        pass
+    there = len(jax.devices("cpu"))
+    if there != wanted:
+        raise UsageError(
+            f"JAX has already started with {there} CPU device(s); call use_all_cores() before any computation"
+        )
+    return there
+
+
+def job_rows(
+    algorithm: Any,
+    problem: Problem,
+    *,
+    identity: np.ndarray,
+    checkpoints: np.ndarray,
+    seeds: int,
+    root_seed: int,
+    max_pulls: int,
+    independent: bool,
+    devices: int | None,
+    lanes: int | None,
+    chunk: int | None,
+    on_progress: Callable[[Progress], None] | None,
+) -> Iterator[Rows]:
+    """Run `seeds` seeds of every cell and yield finished rows as they come, in no particular order.
+
+    Args:
+        algorithm: leaves of shape `(C,)`.
+        problem: leaves of shape `(K, C)`.
+        identity: uint32 `(C,)`.
+        checkpoints: int32 `(Q, C)`.
+        seeds: runs per cell.
+        root_seed: the root key's seed.
+        max_pulls: stop a run after this many pulls.
+        independent: a reward table of its own for every cell.
+        devices: how many devices to use; None for all.
+        lanes: runs at a time per device; None for a measured default.
+        chunk: steps between two looks at the lanes; None for a default.
+        on_progress: called after every call of the compiled loop.
+    """
+    cells_count = identity.shape[0]
+    available = jax.devices()
+    if devices is not None and not 1 <= devices <= len(available):
+        raise UsageError(f"devices must be between 1 and {len(available)}, the number JAX sees, got {devices}")
+    mesh = jax.make_mesh(
+        (devices or len(available),), ("device",), (AxisType.Auto,), devices=available[: devices or None]
+    )
+    lanes = lanes or default_lanes(problem.arms)
+    chunk = chunk or 32
+    if lanes < 1 or chunk < 1:
+        raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
+    settings = Settings(mesh=mesh, lanes=lanes, chunk=chunk, capacity=max(4 * lanes, 1024), independent=independent)
+    jobs = cells_count * seeds
+    if jobs * max(1, checkpoints.shape[0]) > MAX_COUNT:
+        raise UsageError(f"{jobs} runs are more than one call can number (2^31 - 1): split the grid")
+    width = _bucket(cells_count) - cells_count
+
+    def pad(leaf: Any) -> jax.Array:
+        leaf = jnp.asarray(leaf)
+        return jnp.concatenate([leaf, jnp.repeat(leaf[..., -1:], width, axis=-1)], axis=-1)
+
+    cells = Cells(
+        algorithm=jax.tree.map(pad, algorithm),
+        problem=jax.tree.map(pad, problem),
+        identity=pad(jnp.asarray(identity, jnp.uint32)),
+        checkpoints=pad(jnp.asarray(checkpoints, jnp.int32)),
+        root=jax.random.key(root_seed, impl="threefry2x32"),
+        seeds=jnp.int32(seeds),
+        jobs=jnp.int32(jobs),
+        max_pulls=jnp.int32(max_pulls),
+    )
+    carry = empty_carry(cells, settings)
+    rounds, finished, pulled = 4, 0, 0.0
+    while finished < jobs:
+        began = time.perf_counter()
+        carry, log = advance(cells, carry, jnp.int32(rounds), settings=settings)
+        finished = int(np.sum(np.asarray(carry.finished)))
+        seconds = time.perf_counter() - began
+        # A full log ends a call early, which says nothing of the time a round takes; only short calls grow the next one.
+        rounds = int(np.clip(rounds * min(4.0, _CALL_SECONDS / max(seconds, 1e-3)), 1, 2**24))
+        pulled += float(np.sum(np.asarray(log.pulled)))
+        yield from _rows(log)
+        if on_progress is not None:
+            on_progress(Progress(runs=finished, pulls=pulled))
+
+
+def default_lanes(arms: int) -> int:
+    """Runs at a time per device: a power of two between 64 and 512, by the number of arms."""
+    return int(2 ** np.clip(np.floor(np.log2(_LANE_ARMS / arms)), 6, 9))
+
+
+def _bucket(count: int) -> int:
+    """Tables of cells come in few sizes, so that the number of cells rarely means another compilation."""
+    size = 64
+    while size < count:
+        size *= 8
+    return size
+
+
+def _rows(log: Log) -> Iterator[Rows]:
+    counts = np.asarray(log.rows)
+    columns = {name: np.asarray(getattr(log, name)) for name in Rows._fields}
+    for device, count in enumerate(counts):
+        if count:
+            yield Rows(**{name: column[device, :count] for name, column in columns.items()})

@@ -1,0 +1,238 @@
+"""The lane engine: a fixed number of lanes kept busy from a queue of jobs, inside one compiled loop per device.
+
+A job is (cell of the grid, seed). A lane that finishes its job logs one row and loads the next job, so runs that differ by orders of magnitude in
+length do not wait for each other. Memory follows lanes, cells and the log's capacity, never the number of jobs. Results do not depend on lanes,
+chunk, devices or the other cells: a run is a function of its algorithm, its problem and its key.
+"""
+
+import dataclasses
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec
+
+from jaxbandits.problems.base import Problem
+
+__all__ = ["Carry", "Cells", "Log", "Settings", "advance", "empty_carry"]
+
+MAX_COUNT = 2**31 - 1
+
+
+class Cells(NamedTuple):
+    """The grid: hyperparameters, problems and checkpoints by cell (C cells, padded), and what all jobs share."""
+
+    algorithm: Any  # leaves (C,)
+    problem: Problem  # leaves (K, C)
+    identity: jax.Array  # uint32 (C,): the cell's number, folded into run keys when cells are to be independent
+    checkpoints: jax.Array  # int32 (Q, C): pulls at which a run is logged, increasing, padded with 2^31 - 1
+    root: jax.Array  # typed key ()
+    seeds: jax.Array  # int32 (): seeds per cell
+    jobs: jax.Array  # int32 ()
+    max_pulls: jax.Array  # int32 ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What the compiled loop is made for; none of it changes a result."""
+
+    mesh: Mesh
+    lanes: int
+    chunk: int
+    capacity: int
+    independent: bool
+
+
+class Carry(NamedTuple):
+    """The lanes of one device (a leading device axis is added outside); R lanes, arms first, runs last."""
+
+    state: Any  # the algorithm's state, (…, R)
+    algorithm: Any  # leaves (R,)
+    problem: Problem  # leaves (K, R)
+    key: jax.Array  # typed keys (R,)
+    job: jax.Array  # int32 (R,): number in this device's queue
+    busy: jax.Array  # bool (R,)
+    cell: jax.Array  # int32 (R,)
+    checkpoint: jax.Array  # int32 (R,): next checkpoint
+    steps: jax.Array  # int32 (R,)
+    following: jax.Array  # int32 (): next job of the queue
+    finished: jax.Array  # int32 (): jobs done
+
+
+class Log(NamedTuple):
+    """Rows written in one call, in order of completion; the first `rows` are valid."""
+
+    rows: jax.Array  # int32 ()
+    pulled: jax.Array  # float32 (): pulls made in this call, for the progress display
+    job: jax.Array  # int32 (capacity,): number in the whole list of jobs
+    checkpoint: jax.Array  # int32 (capacity,)
+    pulls: jax.Array  # int32 (capacity,)
+    steps: jax.Array  # int32 (capacity,)
+    capped: jax.Array  # bool (capacity,): stopped at max_pulls
+    ended: jax.Array  # bool (capacity,): the run's last row
+    recommended: jax.Array  # bool (capacity, K)
+
+
+def empty_carry(cells: Cells, settings: Settings) -> Carry:
+    """Lanes that hold no job yet, with the device axis first on every leaf."""
+    devices, lanes = settings.mesh.size, settings.lanes
+    shapes = jax.eval_shape(lambda c: _load(c, jnp.zeros(lanes, jnp.int32), settings), cells)
+
+    def blank(leaf: jax.ShapeDtypeStruct) -> jax.Array:
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            return jax.random.wrap_key_data(jnp.zeros((devices, *leaf.shape, 2), jnp.uint32), impl="threefry2x32")
+        return jnp.zeros((devices, *leaf.shape), leaf.dtype)
+
+    algorithm, problem, key, cell, state = jax.tree.map(blank, shapes)
+    zeros = jnp.zeros((devices, lanes), jnp.int32)
+    count = jnp.zeros(devices, jnp.int32)
+    return Carry(
+        state=state, algorithm=algorithm, problem=problem, key=key, job=zeros, busy=zeros > 0, cell=cell,
+        checkpoint=zeros, steps=zeros, following=count, finished=count,
+    )  # fmt: skip
+
+
+@functools.partial(jax.jit, static_argnames=("settings",))
+def advance(cells: Cells, carry: Carry, rounds: jax.Array, *, settings: Settings) -> tuple[Carry, Log]:
+    """Run the lanes until the queue is empty, the log is full, or `rounds` chunks are done.
+
+    Args:
+        cells: the grid.
+        carry: the lanes, every leaf with the device axis first.
+        rounds: int32 (), at least 1.
+        settings: what the loop is compiled for.
+
+    Returns:
+        The lanes and the log, with the device axis first. All jobs are finished when the `finished` counts add up to `cells.jobs`.
+    """
+    shared, split = PartitionSpec(), PartitionSpec("device")
+
+    def on_device(cells: Cells, carry: Carry, rounds: jax.Array) -> tuple[Carry, Log]:
+        local = jax.tree.map(lambda x: x[0], carry)
+        result = _work(cells, local, rounds, settings)
+        return jax.tree.map(lambda x: x[None], result)
+
+    return jax.shard_map(
+        on_device, mesh=settings.mesh, in_specs=(shared, split, shared), out_specs=split, check_vma=False
+    )(cells, carry, rounds)
+
+
+def _work(cells: Cells, carry: Carry, rounds: jax.Array, settings: Settings) -> tuple[Carry, Log]:
+    devices = settings.mesh.size
+    queue = (cells.jobs - lax.axis_index("device") + devices - 1) // devices  # jobs are dealt out in turn
+    # Constants made inside a shard_map must still vary with its inputs.
+    log = _blank_log(carry, settings)
+
+    def unfinished(loop: tuple[jax.Array, Carry, Log]) -> jax.Array:
+        done_rounds, carry, log = loop
+        return (carry.finished < queue) & (log.rows + settings.lanes <= settings.capacity) & (done_rounds < rounds)
+
+    def one_round(loop: tuple[jax.Array, Carry, Log]) -> tuple[jax.Array, Carry, Log]:
+        done_rounds, carry, log = loop
+        carry = _refill(cells, carry, queue, settings)
+        carry, log = _run_chunk(cells, carry, log, settings)
+        carry, log = _record(cells, carry, log, settings)
+        return done_rounds + 1, carry, log
+
+    _, carry, log = lax.while_loop(unfinished, one_round, (jnp.int32(0), carry, log))
+    return carry, log
+
+
+def _blank_log(carry: Carry, settings: Settings) -> Log:
+    rows = settings.capacity
+    zeros = jnp.zeros(rows, jnp.int32)
+    recommended = jax.eval_shape(lambda c: c.algorithm.recommend(c.state), carry)
+    return Log(
+        rows=jnp.int32(0), pulled=jnp.float32(0), job=zeros, checkpoint=zeros, pulls=zeros, steps=zeros,
+        capped=zeros > 0, ended=zeros > 0, recommended=jnp.zeros((rows, recommended.shape[0]), bool),
+    )  # fmt: skip
+
+
+def _load(cells: Cells, job: jax.Array, settings: Settings) -> tuple[Any, Problem, jax.Array, jax.Array, Any]:
+    """Algorithm, problem, key, cell and first state of jobs given by their number in the whole list, `(R,)`."""
+    cell = jnp.minimum(job // cells.seeds, cells.identity.shape[0] - 1)
+    algorithm, problem = jax.tree.map(lambda leaf: leaf[..., cell], (cells.algorithm, cells.problem))
+    key = jax.vmap(jax.random.fold_in, (None, 0))(cells.root, (job % cells.seeds).astype(jnp.uint32))
+    if settings.independent:
+        key = jax.vmap(jax.random.fold_in)(key, cells.identity[cell])
+    return algorithm, problem, key, cell, algorithm.init(problem, key)
+
+
+def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) -> Carry:
+    """Give every idle lane the next job of the queue."""
+    idle = ~carry.busy
+    number = carry.following + jnp.cumsum(idle) - 1
+    fresh = idle & (number < queue)
+
+    def load(carry: Carry) -> Carry:
+        job = jnp.where(fresh, number, 0) * settings.mesh.size + lax.axis_index("device")
+        loaded = _load(cells, jnp.minimum(job, cells.jobs - 1), settings)
+        kept = (carry.algorithm, carry.problem, carry.key, carry.cell, carry.state)
+        algorithm, problem, key, cell, state = jax.tree.map(lambda new, old: jnp.where(fresh, new, old), loaded, kept)
+        zero = jnp.where(fresh, 0, carry.steps)
+        return carry._replace(
+            state=state, algorithm=algorithm, problem=problem, key=key, cell=cell, job=jnp.where(fresh, number, carry.job),
+            busy=carry.busy | fresh, checkpoint=jnp.where(fresh, 0, carry.checkpoint), steps=zero,
+            following=carry.following + jnp.sum(fresh.astype(jnp.int32)),
+        )  # fmt: skip
+
+    return lax.cond(jnp.any(fresh), load, lambda carry: carry, carry)
+
+
+def _run_chunk(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Carry, Log]:
+    """`chunk` steps of every lane; a lane stands still once it is done or at its next checkpoint."""
+    limit = _limit(cells, carry)
+    before = carry.state.time
+
+    def one_step(_: int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
+        state, steps = lanes
+        live = carry.busy & (state.time < limit) & ~carry.algorithm.done(state)
+        state = carry.algorithm.step(carry.problem, carry.key, state, live)
+        return state, steps + live.astype(jnp.int32)
+
+    state, steps = lax.fori_loop(0, settings.chunk, one_step, (carry.state, carry.steps))
+    pulled = jnp.sum((state.time - before).astype(jnp.float32))
+    return carry._replace(state=state, steps=steps), log._replace(pulled=log.pulled + pulled)
+
+
+def _limit(cells: Cells, carry: Carry) -> jax.Array:
+    """Pulls at which a lane must stand still, int32 (R,)."""
+    if cells.checkpoints.shape[0] == 0:
+        return jnp.broadcast_to(cells.max_pulls, carry.cell.shape)
+    following = jnp.minimum(carry.checkpoint, cells.checkpoints.shape[0] - 1)
+    return jnp.minimum(cells.checkpoints[following, carry.cell], cells.max_pulls)
+
+
+def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Carry, Log]:
+    """Log the lanes that are done, at a checkpoint or at `max_pulls`; free those whose run is over."""
+    time = carry.state.time
+    done = carry.algorithm.done(carry.state)
+    capped = ~done & (time >= cells.max_pulls)
+    over = done | capped
+    written = carry.busy & (over | (time >= _limit(cells, carry)))
+    if cells.checkpoints.shape[0]:
+        following = jnp.minimum(carry.checkpoint + 1, cells.checkpoints.shape[0])
+        # The last checkpoint ends a run: nothing after it is asked for.
+        last = following == jnp.sum((cells.checkpoints < MAX_COUNT).astype(jnp.int32), 0)[carry.cell]
+        over = over | (written & last)
+    ended = carry.busy & over
+
+    def write(log: Log) -> Log:
+        row = jnp.where(written, log.rows + jnp.cumsum(written) - 1, settings.capacity)
+        job = carry.job * settings.mesh.size + lax.axis_index("device")
+        values = {
+            "job": job, "checkpoint": carry.checkpoint, "pulls": time, "steps": carry.steps, "capped": capped, "ended": ended,
+            "recommended": carry.algorithm.recommend(carry.state).T,
+        }  # fmt: skip
+        columns = {name: getattr(log, name).at[row].set(value, mode="drop") for name, value in values.items()}
+        return log._replace(rows=log.rows + jnp.sum(written.astype(jnp.int32)), **columns)
+
+    log = lax.cond(jnp.any(written), write, lambda log: log, log)
+    carry = carry._replace(
+        busy=carry.busy & ~ended,
+        checkpoint=carry.checkpoint + written.astype(jnp.int32),
+        finished=carry.finished + jnp.sum(ended.astype(jnp.int32)),
+    )
+    return carry, log

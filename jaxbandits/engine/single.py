@@ -1,0 +1,58 @@
+"""One run, for people who want to look: to its end, or step by step."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.problems.base import Problem
+
+__all__ = ["run", "trajectory"]
+
+
+@jax.jit
+def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int = 10**9) -> Any:
+    """The final state of one run.
+
+    Args:
+        algorithm: any algorithm of the protocol.
+        problem: the problem, leaves of shape `(K,)`.
+        key: the run's typed key, shape `()`. Run `s` of `jb.simulate(…, root_seed=r)` has the key `jax.random.fold_in(jax.random.key(r), s)`.
+        max_pulls: stop after this many pulls.
+
+    Returns:
+        The state; `algorithm.recommend(state)` are the returned arms.
+    """
+
+    def unfinished(state: Any) -> jax.Array:
+        return ~algorithm.done(state) & (jnp.sum(state.pulls) < max_pulls)
+
+    return lax.while_loop(unfinished, lambda state: algorithm.step(problem, key, state), algorithm.init(problem, key))
+
+
+def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
+    """The states of one run after 0, 1, …, `steps` steps, stacked on a new first axis; a run that is done repeats its last state.
+
+    Args:
+        algorithm: any algorithm of the protocol.
+        problem: the problem, leaves of shape `(K,)`.
+        key: the run's typed key, shape `()`.
+        steps: how many steps to look at.
+    """
+    return _trajectory(algorithm, problem, key, steps)
+
+
+def _scan(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
+    def one_step(state: Any, _: None) -> tuple[Any, Any]:
+        new = algorithm.step(problem, key, state)
+        done = algorithm.done(state)
+        new = jax.tree.map(lambda a, b: jnp.where(done, a, b), state, new)
+        return new, new
+
+    first = algorithm.init(problem, key)
+    _, rest = lax.scan(one_step, first, None, length=steps)
+    return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), first, rest)
+
+
+_trajectory = jax.jit(_scan, static_argnames="steps")

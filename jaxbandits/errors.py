@@ -1,0 +1,24 @@
+"""The one exception for input that cannot be used, so that a command line can show it as one line."""
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["UsageError", "unknown_name"]
+
+
+class UsageError(ValueError):
+    """Input that cannot be used; the message is one clear line that says which value and why."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
+    """The error for a name that is not known, with the nearest one that is.
+
+    Args:
+        kind: what was looked for: "algorithm", "problem".
+        name: what was asked for.
+        known: the names there are.
+    """
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"
+    return UsageError(f"unknown {kind} {name!r}{hint}")

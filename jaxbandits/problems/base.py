@@ -1,0 +1,141 @@
+"""What a problem is: an immutable pytree of per-arm parameters, and rewards as a pure function of (run key, arm, pull).
+
+Shapes: `K` arms first, runs last. A problem on its own has leaves of shape `(K,)`; inside the engine they are `(K, R)`.
+A multi-bandit problem (Gabillon et al. 2011) with M bandits of K/M arms each keeps all arms on one axis, arm `k` of bandit `b` at `k * M + b`.
+"""
+
+import abc
+import dataclasses
+from typing import ClassVar, Self, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+
+from jaxbandits import arms
+from jaxbandits.errors import UsageError
+from jaxbandits.random.bits import block
+
+__all__ = ["Problem", "per_arm", "per_bandit", "register_problem"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem(abc.ABC):
+    """Arms with a law of rewards each.
+
+    Subclasses are frozen dataclasses whose array fields, shape `(K,)` float32, are the parameters of the law, registered with
+    `register_problem`.
+
+    Attributes:
+        mask: bool `(K,)`, false for padded arms; None when no arm is padded.
+        bandits: number of bandits M that share the axis of arms; 1 for an ordinary problem.
+        name: what the problem is called in results.
+    """
+
+    mask: jax.Array | None = dataclasses.field(default=None, kw_only=True)
+    bandits: int = dataclasses.field(default=1, kw_only=True)
+    name: str = dataclasses.field(default="", kw_only=True, compare=False)
+
+    #: The law's parameters: names of the per-arm fields.
+    parameters: ClassVar[tuple[str, ...]]
+    #: Whether rewards are int32 (sums are then exact) or float32.
+    integer_rewards: ClassVar[bool] = False
+
+    @property
+    @abc.abstractmethod
+    def mean(self) -> jax.Array:
+        """Expected reward of each arm, float32 `(K, …)`."""
+
+    @property
+    @abc.abstractmethod
+    def variance(self) -> jax.Array:
+        """Variance of the reward of each arm, float32 `(K, …)`."""
+
+    @property
+    @abc.abstractmethod
+    def reward_range(self) -> jax.Array:
+        """The b of the papers, float32 `(…)`: rewards lie in an interval of this length, or are (b/2)-sub-Gaussian."""
+
+    @classmethod
+    @abc.abstractmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """Rewards from two random words (uint32) and the parameters, elementwise."""
+
+    @property
+    def arms(self) -> int:
+        """Number of arms K on the axis, padded arms and all bandits included."""
+        return int(getattr(self, self.parameters[0]).shape[0])
+
+    def reward(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> jax.Array:
+        """The reward of one pull: an entry of the run's reward table.
+
+        Args:
+            key: the run's typed key, shape `(…)`.
+            arm: int32, shape `(…)`, in [0, K).
+            pull: int32, shape `(…)`: how often the arm was pulled before.
+
+        Returns:
+            int32 or float32, shape `(…)`.
+        """
+        parameters = [arms.take(jnp.asarray(getattr(self, name)), arm) for name in self.parameters]
+        return self.sample(block(key, arm, pull), *parameters)
+
+    def rewards(self, key: jax.Array, pull: ArrayLike) -> jax.Array:
+        """The rewards of one pull of every arm.
+
+        Args:
+            key: the run's typed key, shape `(…)`.
+            pull: int32 that broadcasts with `(K, …)`: how often each arm was pulled before.
+
+        Returns:
+            int32 or float32, shape `(K, …)`.
+        """
+        parameters = [jnp.asarray(getattr(self, name)) for name in self.parameters]
+        words = block(key, arms.index(self.arms, key.shape), pull)
+        return self.sample(words, *parameters)
+
+    def padded(self, count: int) -> Self:
+        """The same problem with `count` arms per bandit, those that were added masked out. Leaves of shape `(K,)` only."""
+        extra = (count - self.arms // self.bandits) * self.bandits
+        mask = np.arange(self.arms + extra) < self.arms
+        changes = {
+            name: jnp.concatenate([getattr(self, name), jnp.repeat(getattr(self, name)[:1], extra)])
+            for name in self.parameters
+        }
+        return dataclasses.replace(self, mask=jnp.asarray(mask), **changes)
+
+
+P = TypeVar("P", bound=Problem)
+
+
+def register_problem(cls: type[P]) -> type[P]:
+    """Class decorator: a frozen dataclass whose parameters and mask are leaves."""
+    leaves = [*cls.parameters, "mask"]
+    jax.tree_util.register_dataclass(cls, data_fields=leaves, meta_fields=["bandits", "name"])
+    return cls
+
+
+def per_bandit(x: jax.Array, bandits: int) -> jax.Array:
+    """`(K, …)` as `(K/M, M, …)`: arms first, then bandits, so that reductions over arms work per bandit; unchanged for M = 1."""
+    return x if bandits == 1 else x.reshape(x.shape[0] // bandits, bandits, *x.shape[1:])
+
+
+def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
+    """Values given by a user, `(K,)` or one row a bandit `(M, K)`, as float32 on one axis, and M.
+
+    Raises:
+        UsageError: if there are fewer than two arms, or a value is not a finite number.
+    """
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(f"{what} must be numbers, one per arm, got {values!r}") from None
+    if array.ndim not in (1, 2):
+        raise UsageError(f"{what} must be a list of numbers, or one list per bandit, got {array.ndim} dimensions")
+    if array.shape[-1] < 2:
+        raise UsageError(f"{what}: a problem needs at least 2 arms, got {array.shape[-1]}")
+    if not np.all(np.isfinite(array)):
+        raise UsageError(f"{what} must be finite, got {array[~np.isfinite(array)][0]}")
+    bandits = 1 if array.ndim == 1 else array.shape[0]
+    return jnp.asarray(array.T.reshape(-1), jnp.float32), bandits

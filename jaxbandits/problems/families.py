@@ -1,0 +1,243 @@
+"""Reward families: the law of an arm's rewards, its moments, and its draw from two random words."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+
+from jaxbandits.arms import largest, smallest
+from jaxbandits.axes import varying
+from jaxbandits.errors import UsageError
+from jaxbandits.numerics import log, rounded
+from jaxbandits.problems.base import Problem, per_arm, register_problem
+from jaxbandits.random.bits import open_uniform
+
+__all__ = ["Bernoulli", "Beta", "Gaussian", "TwoPoint", "bernoulli", "beta", "gaussian", "rademacher"]
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class Bernoulli(Problem):
+    """Rewards 0 or 1; `probability` float32 `(K, …)` in [0, 1]."""
+
+    probability: jax.Array
+    parameters = ("probability",)
+    integer_rewards = True
+
+    @property
+    def mean(self) -> jax.Array:
+        """P(reward = 1)."""
+        return self.probability
+
+    @property
+    def variance(self) -> jax.Array:
+        """p (1 - p)."""
+        return self.probability * (1 - self.probability)
+
+    @property
+    def reward_range(self) -> jax.Array:
+        """1."""
+        return jnp.ones(self.probability.shape[1:], jnp.float32)
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """1 with the float32 probability to 2^-62: a 31-bit comparison, and 31 more bits where it is a draw."""
+        (probability,) = parameters
+        scaled = probability * jnp.float32(2.0**31)
+        high = scaled.astype(jnp.int32)
+        low = ((scaled - high.astype(jnp.float32)) * jnp.float32(2.0**31)).astype(jnp.int32)
+        first = (words[0] >> jnp.uint32(1)).astype(jnp.int32)
+        second = (words[1] >> jnp.uint32(1)).astype(jnp.int32)
+        hit = (first < high) | ((first == high) & (second < low)) | (probability >= 1)
+        return hit.astype(jnp.int32)
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class Gaussian(Problem):
+    """Normal rewards; `location` and known standard deviation `sd`, float32 `(K, …)`."""
+
+    location: jax.Array
+    sd: jax.Array
+    parameters = ("location", "sd")
+
+    @property
+    def mean(self) -> jax.Array:
+        """The location."""
+        return self.location
+
+    @property
+    def variance(self) -> jax.Array:
+        """sd^2."""
+        return self.sd * self.sd
+
+    @property
+    def reward_range(self) -> jax.Array:
+        """Twice the largest standard deviation: rewards in [0, b] are (b/2)-sub-Gaussian by Hoeffding's lemma."""
+        return 2 * largest(jnp.asarray(self.sd))
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """Box and Muller (1958): tails reach 6.7 standard deviations."""
+        location, sd = parameters
+        radius = jnp.sqrt(-2.0 * log(open_uniform(words[0])))
+        angle = words[1].astype(jnp.float32) * jnp.float32(2 * np.pi * 2.0**-32)
+        return location + rounded(sd * (radius * jnp.cos(angle)))
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class Beta(Problem):
+    """Beta-distributed rewards in [0, 1]; shape parameters `a`, `b`, float32 `(K, …)`, positive."""
+
+    a: jax.Array
+    b: jax.Array
+    parameters = ("a", "b")
+
+    @property
+    def mean(self) -> jax.Array:
+        """a / (a + b)."""
+        return self.a / (self.a + self.b)
+
+    @property
+    def variance(self) -> jax.Array:
+        """ab / ((a + b)^2 (a + b + 1))."""
+        size = self.a + self.b
+        return self.a * self.b / (size * size * (size + 1))
+
+    @property
+    def reward_range(self) -> jax.Array:
+        """1."""
+        return jnp.ones(self.a.shape[1:], jnp.float32)
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """JAX's own sampler, keyed by the two words."""
+        shape = jnp.broadcast_shapes(words[0].shape, *(p.shape for p in parameters))
+        flat = [jnp.broadcast_to(x, shape).reshape(-1) for x in (*words, *parameters)]
+        keys = jax.random.wrap_key_data(jnp.stack(flat[:2], -1), impl="threefry2x32")
+        return jax.vmap(jax.random.beta)(keys, *flat[2:]).reshape(shape)
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class TwoPoint(Problem):
+    """Rademacher arms (Gabillon et al. 2011): `low` or `high` with probability 1/2 each, float32 `(K, …)`."""
+
+    low: jax.Array
+    high: jax.Array
+    parameters = ("low", "high")
+
+    @property
+    def mean(self) -> jax.Array:
+        """(low + high) / 2."""
+        return (self.low + self.high) / 2
+
+    @property
+    def variance(self) -> jax.Array:
+        """((high - low) / 2)^2."""
+        return ((self.high - self.low) / 2) ** 2
+
+    @property
+    def reward_range(self) -> jax.Array:
+        """1 when all rewards lie in [0, 1], as in the paper; otherwise the length of the interval that holds all rewards."""
+        bottom, top = smallest(jnp.asarray(self.low)), largest(jnp.asarray(self.high))
+        return jnp.where((bottom >= 0) & (top <= 1), 1.0, top - bottom).astype(jnp.float32)
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """The top bit of a word decides."""
+        low, high = parameters
+        return jnp.where(words[0] >> jnp.uint32(31) == 1, high, low)
+
+
+@varying
+def bernoulli(means: ArrayLike, *, name: str = "") -> Bernoulli:
+    """Bernoulli arms.
+
+    Args:
+        means: probabilities of reward 1 in [0, 1], one per arm; or one row per bandit.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, or a mean outside [0, 1].
+    """
+    probability, bandits = per_arm("Bernoulli means", means)
+    _check("Bernoulli means must be in [0, 1]", probability, (probability >= 0) & (probability <= 1))
+    return Bernoulli(probability, bandits=bandits, name=name or _name("bernoulli", means))
+
+
+@varying
+def gaussian(means: ArrayLike, sd: ArrayLike = 1.0, *, name: str = "") -> Gaussian:
+    """Normal arms with known standard deviation.
+
+    Args:
+        means: one per arm; or one row per bandit.
+        sd: standard deviation, positive; one for all arms or in the shape of `means`.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, values that are not finite, or sd <= 0.
+    """
+    location, bandits = per_arm("Gaussian means", means)
+    spread = _like("Gaussian sd", sd, means)
+    _check("Gaussian sd must be positive", spread, spread > 0)
+    return Gaussian(location, spread, bandits=bandits, name=name or _name("gaussian", means))
+
+
+@varying
+def beta(a: ArrayLike, b: ArrayLike, *, name: str = "") -> Beta:
+    """Beta-distributed arms.
+
+    Args:
+        a: first shape parameters, positive; one per arm, or one row per bandit.
+        b: second shape parameters, positive; one for all arms or in the shape of `a`.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, or a parameter that is not positive.
+    """
+    first, bandits = per_arm("Beta parameters a", a)
+    second = _like("Beta parameters b", b, a)
+    _check("Beta parameters must be positive", first, first > 0)
+    _check("Beta parameters must be positive", second, second > 0)
+    return Beta(first, second, bandits=bandits, name=name or _name("beta", a))
+
+
+@varying
+def rademacher(low: ArrayLike, high: ArrayLike, *, name: str = "") -> TwoPoint:
+    """Two-point arms: `low` or `high`, each with probability 1/2.
+
+    Args:
+        low: smaller rewards; one per arm, or one row per bandit.
+        high: larger rewards, in the same shape.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, or low > high.
+    """
+    bottom, bandits = per_arm("Rademacher low values", low)
+    top = _like("Rademacher high values", high, low)
+    _check("Rademacher high values must not lie below the low ones", top, top >= bottom)
+    return TwoPoint(bottom, top, bandits=bandits, name=name or _name("rademacher", low))
+
+
+def _like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array:
+    try:
+        values = np.broadcast_to(np.asarray(values, np.float64), np.shape(shape_of))
+    except (TypeError, ValueError):
+        raise UsageError(f"{what} must be one number, or one per arm") from None
+    return per_arm(what, values)[0]
+
+
+def _check(rule: str, values: jax.Array, valid: jax.Array) -> None:
+    if not bool(jnp.all(valid)):
+        arm = int(jnp.argmin(valid))
+        raise UsageError(f"{rule}, got {float(values[arm]):g} at arm {arm}")
+
+
+def _name(family: str, values: ArrayLike) -> str:
+    shape = np.shape(values)
+    return f"{family} ({shape[0]} arms)" if len(shape) == 1 else f"{family} ({shape[0]} bandits of {shape[1]} arms)"

@@ -1,0 +1,135 @@
+"""Named problems of the papers, and spreads of means that the field compares on. Best arms come first, as printed."""
+
+import jax
+import numpy as np
+
+from jaxbandits.axes import varying
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.families import Bernoulli, TwoPoint, bernoulli, rademacher
+
+__all__ = ["abm", "gabillon", "linear", "one_sparse", "polynomial", "random_uniform", "two_group"]
+
+
+@varying
+def abm(number: int) -> Bernoulli:
+    """Experiments 1 to 7 of Audibert, Bubeck, Munos (2010), section 6: Bernoulli arms, the best with mean 1/2.
+
+    Args:
+        number: 1 one group of bad arms (K = 20), 2 two groups (20), 3 geometric (4), 4 three groups of six arms (6), 5 arithmetic (15),
+            6 two good arms and many bad ones (20), 7 three groups (30).
+
+    Raises:
+        UsageError: another number.
+    """
+    others = {
+        1: [0.4] * 19,
+        2: [0.42] * 5 + [0.38] * 14,
+        3: [0.5 - 0.37**i for i in (2, 3, 4)],
+        4: [0.42, 0.4, 0.4, 0.35, 0.35],
+        5: [0.5 - 0.025 * i for i in range(2, 16)],
+        6: [0.48] + [0.37] * 18,
+        7: [0.45] * 5 + [0.43] * 14 + [0.38] * 10,
+    }
+    if number not in others:
+        raise UsageError(f"abm has the experiments 1 to 7, got {number}")
+    problem: Bernoulli = bernoulli([0.5, *others[number]], name=f"abm:{number}")
+    return problem
+
+
+@varying
+def gabillon(number: int) -> Bernoulli | TwoPoint:
+    """Problems 1 to 3 of Gabillon, Ghavamzadeh, Lazaric, Bubeck (2011), section 6: several bandits of four arms each.
+
+    Args:
+        number: 1 two Bernoulli bandits of different gaps; 2 two bandits of Rademacher arms of different variances; 3 four of them.
+
+    Raises:
+        UsageError: another number.
+    """
+    name = f"gabillon:{number}"
+    if number == 1:
+        problem: Bernoulli | TwoPoint = bernoulli([[0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]], name=name)
+        return problem
+    pairs = {
+        2: [
+            [(0, 1), (0.45, 0.45), (0.25, 0.65), (0, 0.9)],
+            [(0.4, 0.6), (0.45, 0.45), (0.35, 0.55), (0.25, 0.65)],
+        ],
+        3: [
+            [(0.4, 0.85), (0.25, 0.9), (0.2, 0.95), (0.1, 1)],
+            [(0, 1), (0, 0.8), (0, 0.5), (0.3, 0.4)],
+            [(0.4, 1), (0, 0.5), (0.1, 0.5), (0.2, 0.5)],
+            [(0, 1), (0, 0.8), (0.45, 0.45), (0.45, 0.45)],
+        ],
+    }
+    if number not in pairs:
+        raise UsageError(f"gabillon has the problems 1 to 3, got {number}")
+    values = np.asarray(pairs[number], np.float64)
+    problem = rademacher(values[..., 0], values[..., 1], name=name)
+    return problem
+
+
+@varying
+def two_group(n: int = 1000, k: int = 100, high: float = 0.7, low: float = 0.3) -> Bernoulli:
+    """Bernoulli arms, the first k with mean `high`, the others with mean `low` (Chen et al. 2017, section 6).
+
+    Args:
+        n: number of arms.
+        k: number of good arms, 1 <= k < n.
+        high: mean of the good arms.
+        low: mean of the others.
+
+    Raises:
+        UsageError: a number of arms that does not fit.
+    """
+    n = _count("n", n)
+    if not 1 <= k < n:
+        raise UsageError(f"two-group: k must be at least 1 and smaller than n={n}, got {k:g}")
+    problem: Bernoulli = bernoulli(np.where(np.arange(n) < k, high, low), name=f"two-group:n={n},k={int(k)}")
+    return problem
+
+
+@varying
+def one_sparse(n: int = 10, best: float = 0.6, rest: float = 0.5) -> Bernoulli:
+    """One Bernoulli arm with mean `best` among n - 1 with mean `rest`."""
+    n = _count("n", n)
+    problem: Bernoulli = bernoulli([best] + [rest] * (n - 1), name=f"one-sparse:n={n},best={best:g},rest={rest:g}")
+    return problem
+
+
+@varying
+def linear(n: int = 10, high: float = 0.9, low: float = 0.1) -> Bernoulli:
+    """n Bernoulli arms with means evenly spaced from `high` down to `low`."""
+    n = _count("n", n)
+    problem: Bernoulli = bernoulli(np.linspace(high, low, n), name=f"linear:n={n},high={high:g},low={low:g}")
+    return problem
+
+
+@varying
+def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 0.1) -> Bernoulli:
+    """n Bernoulli arms with gaps (high - low) ((i - 1)/(n - 1))^power for arm i: the larger the power, the more arms near the best.
+
+    Raises:
+        UsageError: power <= 0.
+    """
+    n = _count("n", n)
+    if not power > 0:
+        raise UsageError(f"polynomial: power must be positive, got {power:g}")
+    means = high - (high - low) * (np.arange(n) / (n - 1)) ** power
+    problem: Bernoulli = bernoulli(means, name=f"polynomial:n={n},power={power:g},high={high:g},low={low:g}")
+    return problem
+
+
+@varying
+def random_uniform(n: int = 10, seed: int = 0) -> Bernoulli:
+    """n Bernoulli arms with means drawn uniformly from [0, 1], sorted from the largest; the same for the same seed everywhere."""
+    n = _count("n", n)
+    means = np.sort(np.asarray(jax.random.uniform(jax.random.key(int(seed)), (n,))))[::-1]
+    problem: Bernoulli = bernoulli(means, name=f"random-uniform:n={n},seed={int(seed)}")
+    return problem
+
+
+def _count(name: str, value: float) -> int:
+    if value != int(value) or value < 2:
+        raise UsageError(f"{name} must be a whole number of arms, at least 2, got {value:g}")
+    return int(value)

@@ -1,0 +1,119 @@
+"""From the engine's rows to a labelled Dataset: criteria and regrets, computed on the host from what each run returned."""
+
+import importlib.metadata
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.engine.driver import Rows
+from jaxbandits.grid import Cell, Grid
+
+__all__ = ["Results"]
+
+#: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
+_TOLERANCE = 1e-6
+
+
+class Results:
+    """Arrays of shape `(cells, seeds, checkpoints or 1, …)`, filled as runs finish."""
+
+    def __init__(self, grid: Grid, seeds: int, checkpoints: np.ndarray) -> None:
+        self.grid = grid
+        self.seeds = seeds
+        self.checkpoints = checkpoints
+        self.shape = tuple(len(values) for values in grid.dimensions.values())
+        size = (len(grid.cells), seeds, max(1, len(checkpoints)))
+        self.bandits = max(cell.problem.bandits for cell in grid.cells)
+        self.arms = max(cell.problem.arms // cell.problem.bandits for cell in grid.cells)
+        self.index = {cell.position: i for i, cell in enumerate(grid.cells)}
+        self.written = np.zeros(size, bool)
+        self.pulls = np.zeros(size, np.int64)
+        self.steps = np.zeros(size, np.int64)
+        self.status = np.zeros(size, np.int8)
+        self.correct = np.zeros(size, bool)
+        self.simple_regret = np.full(size, np.nan, np.float32)
+        self.aggregate_regret = np.full(size, np.nan, np.float32)
+        self.recommended = np.zeros((*size, self.bandits, self.arms), bool)
+
+    def add(self, cells: list[Cell], rows: Rows) -> None:
+        """Enter rows whose jobs are numbered over `cells` times seeds."""
+        local, seed = np.divmod(rows.job, self.seeds)
+        where = (np.asarray([self.index[cell.position] for cell in cells])[local], seed)
+        where = (*where, rows.checkpoint if len(self.checkpoints) else np.zeros_like(seed))
+        bandits = cells[0].problem.bandits
+        recommended = rows.recommended.reshape(len(rows.job), -1, bandits).transpose(0, 2, 1)
+        simple, aggregate, correct = _score(cells, local, recommended)
+        self.written[where] = True
+        self.pulls[where] = rows.pulls
+        self.steps[where] = rows.steps
+        self.status[where] = rows.capped
+        self.correct[where] = correct
+        self.simple_regret[where] = simple
+        self.aggregate_regret[where] = aggregate
+        count = min(self.arms, recommended.shape[2])
+        self.recommended[(*where, slice(0, bandits), slice(0, count))] = recommended[..., :count]
+
+    def dataset(self) -> xr.Dataset:
+        """The Dataset; a run that ended before a checkpoint keeps its last row there."""
+        latest = np.maximum.accumulate(np.where(self.written, np.arange(self.written.shape[2]), 0), axis=2)
+        axes = list(self.grid.dimensions)
+        last = ["checkpoint"] if len(self.checkpoints) else []
+
+        def variable(values: np.ndarray, extra: tuple[str, ...] = (), **attributes: Any) -> xr.Variable:
+            values = np.take_along_axis(values, latest.reshape(latest.shape + (1,) * (values.ndim - 3)), axis=2)
+            values = values if last else values[:, :, 0]
+            values = values.reshape(*self.shape, *values.shape[1:])
+            return xr.Variable([*axes, "seed", *last, *extra], values, attributes)
+
+        criterion = "every returned mean is at least the m-th best minus epsilon"
+        arm_dimensions = ("bandit", "arm") if self.bandits > 1 else ("arm",)
+        recommended = self.recommended if self.bandits > 1 else self.recommended[:, :, :, 0]
+        variables = {
+            "pulls": variable(self.pulls, long_name="pulls of all arms"),
+            "cost": variable(self.pulls.astype(np.float64), long_name="cost", units="pulls"),
+            "recommended": variable(recommended, arm_dimensions, long_name="arm returned"),
+            "correct": variable(self.correct, long_name="answer is correct", criterion=criterion),
+            "simple_regret": variable(self.simple_regret, long_name="m-th best mean minus worst returned mean"),
+            "aggregate_regret": variable(
+                self.aggregate_regret, long_name="mean of the best m means minus mean of the returned"
+            ),
+            "steps": variable(self.steps, long_name="decisions"),
+            "status": variable(self.status, long_name="0 finished, 1 stopped at max_pulls"),
+        }
+        coordinates: dict[str, Any] = {name: _coordinate(values) for name, values in self.grid.dimensions.items()}
+        coordinates["seed"] = np.arange(self.seeds)
+        if last:
+            coordinates["checkpoint"] = self.checkpoints
+        version = importlib.metadata.version("jaxbandits")
+        return xr.Dataset(variables, coordinates, {"jaxbandits_version": version})
+
+
+def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Simple and aggregate regret and correctness of rows; `recommended` is bool (N, bandits, arms)."""
+    arms = recommended.shape[2]
+    means = np.full((len(cells), recommended.shape[1], arms), -np.inf)
+    for i, cell in enumerate(cells):
+        mean = np.asarray(cell.problem.mean, np.float64).reshape(-1, cell.problem.bandits).T
+        means[i, :, : mean.shape[1]] = mean
+    best = -np.sort(-means, axis=2)
+    epsilon = np.asarray([float(getattr(cell.algorithm, "epsilon", 0.0) or 0.0) for cell in cells])
+    slack = _TOLERANCE * np.maximum(1, np.abs(np.where(np.isfinite(means), means, 0)).max(axis=(1, 2)))
+    row_means, row_best = means[local], best[local]
+    returned = recommended.sum(axis=2)
+    last = np.maximum(returned - 1, 0)[..., None]
+    threshold = np.take_along_axis(row_best, last, axis=2)[..., 0]
+    worst = np.where(recommended, row_means, np.inf).min(axis=2)
+    total = np.take_along_axis(np.cumsum(row_best, axis=2), last, axis=2)[..., 0]
+    gained = np.where(recommended, row_means, 0).sum(axis=2)
+    nothing = (returned == 0).any(axis=1)
+    simple = np.where(nothing, np.nan, np.maximum(threshold - worst, 0).max(axis=1))
+    aggregate = np.where(nothing, np.nan, np.maximum((total - gained) / np.maximum(returned, 1), 0).mean(axis=1))
+    correct = ~nothing & (np.where(nothing, np.inf, simple) <= (epsilon + slack)[local])
+    return simple, aggregate, correct
+
+
+def _coordinate(values: tuple[Any, ...]) -> np.ndarray | list[str]:
+    if all(isinstance(value, bool | int | float | str) for value in values):
+        return np.asarray(values)
+    return [str(value) for value in values]

@@ -1,0 +1,189 @@
+"""Specifications: what was run, as plain data (TOML or JSON), and back.
+
+[algorithm]  name = "ugape-c", its parameters by name, an axis as { axis = [0.1, 0.2] } or { axis = { start, stop, num, scale } }
+[problem]    spec = "bernoulli:0.7,0.5", or name = "two-group" with its arguments by name, axes allowed
+[run]        seeds, root_seed, max_pulls, …: the options of `jaxbandits.sweep`
+"""
+
+import dataclasses
+import inspect
+import json
+from typing import Any
+
+import numpy as np
+
+from jaxbandits import algorithms, problems
+from jaxbandits.axes import Axis, ProblemFamily, axis
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.problems.base import Problem
+
+__all__ = ["build", "build_algorithm", "build_problem", "describe", "parse_problem"]
+
+
+def describe(algorithm: Any, problem: Problem | ProblemFamily, run: dict[str, Any]) -> dict[str, Any]:
+    """The specification of a sweep as JSON-ready data; `build` reads it back."""
+    names = {cls: name for name, cls in algorithms.REGISTRY.items()}
+    fields = dataclasses.fields(algorithm) if dataclasses.is_dataclass(algorithm) else ()
+    parameters = {f.name: _plain(getattr(algorithm, f.name)) for f in fields}
+    parameters = {name: value for name, value in parameters.items() if value is not None}
+    name = names.get(type(algorithm), type(algorithm).__name__)
+    return {"algorithm": {"name": name, **parameters}, "problem": _describe_problem(problem), "run": run}
+
+
+def build(spec: str | dict[str, Any]) -> tuple[Any, Problem | ProblemFamily, dict[str, Any]]:
+    """Algorithm, problem and run options of a specification, given as data or as JSON text.
+
+    Raises:
+        UsageError: a missing table, or a name or value that is not known.
+    """
+    tables = json.loads(spec) if isinstance(spec, str) else spec
+    for table in ("algorithm", "problem"):
+        if not isinstance(tables.get(table), dict):
+            raise UsageError(f"the specification has no [{table}] table")
+    for table in tables.keys() - {"algorithm", "problem", "run"}:
+        raise unknown_name("table", table, ["algorithm", "problem", "run"])
+    return build_algorithm(tables["algorithm"]), build_problem(tables["problem"]), dict(tables.get("run", {}))
+
+
+def build_algorithm(table: dict[str, Any]) -> Any:
+    """An algorithm from its name and parameters.
+
+    Raises:
+        UsageError: an unknown name or parameter, one that is missing, or a value outside its range.
+    """
+    cls = algorithms.algorithm_class(str(_required(table, "name", "algorithm")))
+    known = {f.name: f for f in dataclasses.fields(cls)}
+    values = {name: _value(value) for name, value in table.items() if name != "name"}
+    for name in values.keys() - known.keys():
+        raise unknown_name(f"parameter of {table['name']}", name, known)
+    missing = [n for n, f in known.items() if f.default is dataclasses.MISSING and n not in values]
+    if missing:
+        raise UsageError(f"{table['name']} needs {', '.join(missing)}")
+    return cls(**values)
+
+
+def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
+    """A problem from `spec`, or from its name and arguments.
+
+    Raises:
+        UsageError: an unknown name or argument, or a value outside its range.
+    """
+    if "spec" in table:
+        return parse_problem(str(table["spec"]))
+    name = str(_required(table, "name", "problem"))
+    arguments = {key: _value(value) for key, value in table.items() if key != "name"}
+    return _construct(name, [], arguments)
+
+
+def parse_problem(spec: str) -> Problem | ProblemFamily:
+    """A problem from a command-line SPEC: `bernoulli:0.7,0.5`, `gaussian:0.5,0.4;1`, `abm:1`, `two-group:n=1000,k=100`.
+
+    Several bandits are separated by `/`: `bernoulli:0.5,0.4/0.6,0.3`.
+
+    Raises:
+        UsageError: an unknown name, or arguments that cannot be read.
+    """
+    name, _, rest = spec.partition(":")
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    if "=" in rest:
+        for part in rest.split(","):
+            key, equals, text = part.partition("=")
+            if not equals:
+                raise UsageError(f"problem {spec!r}: expected name=value, got {part!r}")
+            named[key.strip()] = _number(text, spec)
+    elif rest:
+        positional = [_numbers(part, spec) for part in rest.split(";")]
+    return _construct(name, positional, named)
+
+
+def _construct(name: str, positional: list[Any], named: dict[str, Any]) -> Problem | ProblemFamily:
+    normal = name.strip().lower().replace("_", "-")
+    if normal not in problems.REGISTRY:
+        raise unknown_name("problem", name, problems.REGISTRY)
+    make = problems.REGISTRY[normal]
+    known = inspect.signature(make).parameters
+    for key in named.keys() - known.keys():
+        raise unknown_name(f"argument of {normal}", key, [p for p in known if p != "name"])
+    if len(positional) == 1 and np.ndim(positional[0]) == 1 and len(positional[0]) == 1 and "means" not in known:
+        positional = [positional[0][0]]  # abm:1
+    elif len(positional) == 2 and len(np.ravel(positional[1])) == 1:
+        positional[1] = float(np.ravel(positional[1])[0])  # gaussian:0.5,0.4;1
+    try:
+        problem: Problem | ProblemFamily = make(*positional, **named)
+    except TypeError as error:
+        raise UsageError(f"problem {normal}: {error}") from None
+    return problem
+
+
+def _describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
+    if isinstance(problem, ProblemFamily):
+        arguments = {name: _plain(value) for name, value in problem.arguments.items()}
+        return {"name": problem.name.replace("_", "-"), **arguments}
+    names = {
+        problems.Bernoulli: ("bernoulli", ["means"]),
+        problems.Gaussian: ("gaussian", ["means", "sd"]),
+        problems.Beta: ("beta", ["a", "b"]),
+        problems.TwoPoint: ("rademacher", ["low", "high"]),
+    }
+    if type(problem) not in names:
+        return {"name": type(problem).__name__}
+    name, arguments = names[type(problem)]
+    values = {}
+    for argument, parameter in zip(arguments, problem.parameters, strict=True):
+        # Shortest decimal that gives the same float32 back.
+        flat = np.asarray([float(str(x)) for x in np.asarray(getattr(problem, parameter), np.float32)])
+        rows = flat.reshape(-1, problem.bandits).T
+        values[argument] = (rows if problem.bandits > 1 else rows[0]).tolist()
+    return {"name": name, **values}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Axis):
+        data = {"axis": [_plain(item) for item in value.values]}
+        return data if value.name is None else {**data, "name": value.name}
+    if isinstance(value, bool | str | int | float) or value is None:
+        return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if hasattr(value, "tolist"):
+        return np.asarray(value).tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return repr(value)
+
+
+def _value(value: Any) -> Any:
+    """A value of a table; `{ axis = … }` becomes an axis."""
+    if not isinstance(value, dict):
+        return value
+    if "axis" not in value:
+        raise UsageError(f"expected a number, a list or {{ axis = … }}, got {value!r}")
+    inner = value["axis"]
+    if not isinstance(inner, dict):
+        return axis(inner, value.get("name"))
+    unknown = inner.keys() - {"start", "stop", "num", "scale"}
+    if unknown or not {"start", "stop", "num"} <= inner.keys():
+        raise UsageError(f"an axis by range needs start, stop and num, and may have scale, got {sorted(inner)}")
+    scale = inner.get("scale", "linear")
+    if scale not in {"linear", "log"}:
+        raise UsageError(f"the scale of an axis is linear or log, got {scale!r}")
+    spread = np.geomspace if scale == "log" else np.linspace
+    return axis([float(x) for x in spread(inner["start"], inner["stop"], int(inner["num"]))], value.get("name"))
+
+
+def _required(table: dict[str, Any], key: str, what: str) -> Any:
+    if key not in table:
+        raise UsageError(f"the [{what}] table needs a {key}")
+    return table[key]
+
+
+def _numbers(text: str, spec: str) -> Any:
+    rows = [[_number(item, spec) for item in row.split(",")] for row in text.split("/")]
+    return rows if len(rows) > 1 else rows[0]
+
+
+def _number(text: str, spec: str) -> Any:
+    try:
+        number = float(text)
+    except ValueError:
+        raise UsageError(f"problem {spec!r}: {text.strip()!r} is not a number") from None
+    return int(number) if number == int(number if np.isfinite(number) else 0) and "." not in text else number

@@ -1,0 +1,220 @@
+"""Grid to jobs to Dataset: `sweep`, and `simulate` for when there is one cell or a few."""
+
+import dataclasses
+import itertools
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+
+from jaxbandits.algorithms.protocol import BuiltIn
+from jaxbandits.arms import Known
+from jaxbandits.axes import ProblemFamily
+from jaxbandits.engine.compilation import compile_clock
+from jaxbandits.engine.driver import Progress, job_rows
+from jaxbandits.engine.lanes import MAX_COUNT
+from jaxbandits.engine.vectorise import Vectorised
+from jaxbandits.errors import UsageError
+from jaxbandits.grid import Cell, expand
+from jaxbandits.problems.base import Problem
+from jaxbandits.results import Results
+from jaxbandits.spec import describe
+
+__all__ = ["simulate", "sweep"]
+
+
+def sweep(
+    algorithm: Any,
+    problem: Problem | ProblemFamily,
+    seeds: int = 1000,
+    *,
+    root_seed: int = 0,
+    max_pulls: int = 10**9,
+    checkpoints: Sequence[int] | None = None,
+    independent: bool = False,
+    devices: int | None = None,
+    lanes: int | None = None,
+    chunk: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> xr.Dataset:
+    """Run every cell of a grid with the same seeds and return a labelled Dataset.
+
+    Fields of the algorithm and arguments of the problem made with `jb.axis` span the grid; everything numeric in it shares one compilation.
+    Seed `s` sees the same reward table in every cell (common random numbers), so differences between cells are paired.
+
+    Args:
+        algorithm: a built-in algorithm, or any pytree dataclass with the protocol's four methods written for one run.
+        problem: a problem, or a constructor's result with axes among its arguments.
+        seeds: runs per cell, at least 1.
+        root_seed: seed of the root key, not negative; run `s` has the key `fold_in(key(root_seed), s)`.
+        max_pulls: a run is stopped after this many pulls, with status 1 and its recommendation of that moment.
+        checkpoints: numbers of pulls at which to look at each run as well, increasing; for algorithms that need not know their budget.
+        independent: give every cell its own reward tables.
+        devices: number of devices to use; None for all that JAX sees.
+        lanes: runs at a time per device; changes speed, never results.
+        chunk: steps between looks at the lanes; changes speed, never results.
+        on_progress: called now and then with the runs and pulls done so far.
+
+    Returns:
+        Dimensions: one per axis, `checkpoint` where asked for, `seed`, and `arm` (`bandit`, `arm` for several bandits). Variables: `pulls`, `cost`,
+        `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0 finished, 1 stopped at `max_pulls`).
+
+    Raises:
+        UsageError: anything that cannot be run, before anything is.
+    """
+    seeds, root_seed, max_pulls = (
+        _whole("seeds", seeds, 1),
+        _whole("root_seed", root_seed, 0),
+        _whole("max_pulls", max_pulls, 1),
+    )
+    points = _checkpoints(algorithm, checkpoints, max_pulls)
+    if not isinstance(problem, Problem | ProblemFamily):
+        raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
+    grid = expand(algorithm, problem)
+    for cell in grid.cells:
+        if isinstance(cell.algorithm, BuiltIn):
+            cell.algorithm.check(cell.problem.arms // cell.problem.bandits, cell.problem.bandits)
+    results = Results(grid, seeds=seeds, checkpoints=points)
+    began = time.perf_counter()
+    before = Progress(runs=0, pulls=0.0)
+    with compile_clock() as clock:
+        for cells in _alike(grid.cells):
+            latest = Progress(runs=0, pulls=0.0)
+
+            def report(progress: Progress, before: Progress = before) -> None:
+                nonlocal latest
+                latest = progress
+                if on_progress is not None:
+                    on_progress(Progress(before.runs + progress.runs, before.pulls + progress.pulls))
+
+            arms = max(cell.problem.arms // cell.problem.bandits for cell in cells)
+            rows = job_rows(
+                _batched_algorithm(cells),
+                _batched_problem(cells, arms),
+                identity=np.asarray(
+                    [np.ravel_multi_index(c.position, results.shape) if c.position else 0 for c in cells]
+                ),
+                checkpoints=np.repeat(points[:, None], len(cells), axis=1),
+                seeds=seeds,
+                root_seed=root_seed,
+                max_pulls=max_pulls,
+                independent=independent,
+                devices=devices,
+                lanes=lanes,
+                chunk=chunk,
+                on_progress=report,
+            )
+            for batch in rows:
+                results.add(cells, batch)
+            before = Progress(before.runs + latest.runs, before.pulls + latest.pulls)
+    seconds = time.perf_counter() - began
+    settings = {"seeds": seeds, "root_seed": root_seed, "max_pulls": max_pulls, "independent": independent}
+    if checkpoints is not None:
+        settings["checkpoints"] = points.tolist()
+    dataset = results.dataset()
+    dataset.attrs.update(
+        algorithm=type(algorithm).__name__,
+        problem=problem.name,
+        root_seed=root_seed,
+        spec=json.dumps(describe(algorithm, problem, settings)),
+        compile_seconds=round(clock.seconds, 4),
+        seconds=round(max(seconds - clock.seconds, 1e-9), 4),
+    )
+    return dataset
+
+
+def simulate(algorithm: Any, problem: Problem | ProblemFamily, seeds: int = 1000, **options: Any) -> xr.Dataset:
+    """Run one algorithm on one problem: `sweep` by the name that reads better when there is no grid. Options as in `sweep`."""
+    return sweep(algorithm, problem, seeds, **options)
+
+
+def _alike(cells: list[Cell]) -> list[list[Cell]]:
+    """Cells that share one compiled program: the same classes and static choices, numbers of arms in one power of two."""
+    groups: dict[Any, list[Cell]] = {}
+    for cell in cells:
+        arms = cell.problem.arms // cell.problem.bandits
+        static = (jax.tree.structure(cell.algorithm), type(cell.problem), cell.problem.bandits)
+        groups.setdefault((static, (arms - 1).bit_length()), []).append(cell)
+    return list(groups.values())
+
+
+def _batched_algorithm(cells: list[Cell]) -> Any:
+    """The cells' algorithms as one, with leaves of shape `(C,)`; a user's own is wrapped."""
+    algorithms = [cell.algorithm for cell in cells]
+    first = algorithms[0]
+    if not isinstance(first, BuiltIn):
+        return Vectorised(jax.tree.map(lambda *leaves: _stack(type(first).__name__, leaves), *algorithms))
+    changes: dict[str, Any] = {}
+    for field in dataclasses.fields(first):
+        values = [getattr(algorithm, field.name) for algorithm in algorithms]
+        if field.metadata["static"] or values[0] is None:
+            continue
+        common = field.metadata["common"]
+        if common is not None and all(value == common for value in values):
+            changes[field.name] = Known(common)
+        elif field.metadata["rule"] == "count":
+            if max(values) > MAX_COUNT:
+                raise UsageError(f"{type(first).__name__}: {field.name} must stay below 2^31, got {max(values):g}")
+            changes[field.name] = np.asarray(values, np.int32)
+        else:
+            changes[field.name] = np.asarray(values, np.float32)
+    return dataclasses.replace(first, **changes)
+
+
+def _stack(owner: str, leaves: Sequence[Any]) -> np.ndarray:
+    stacked = np.stack([np.asarray(leaf) for leaf in leaves], axis=-1)
+    if np.issubdtype(stacked.dtype, np.floating):
+        return stacked.astype(np.float32)
+    if np.issubdtype(stacked.dtype, np.integer):
+        if stacked.size and np.abs(stacked).max() > MAX_COUNT:
+            raise UsageError(f"{owner}: whole numbers must stay below 2^31, got {np.abs(stacked).max()}")
+        return stacked.astype(np.int32)
+    return stacked
+
+
+def _batched_problem(cells: list[Cell], arms: int) -> Problem:
+    """The cells' problems as one, with leaves of shape `(K, C)`; padded only where their numbers of arms differ."""
+    counts = {cell.problem.arms // cell.problem.bandits for cell in cells}
+    if len(counts) > 1:
+        # A power of two, so that other numbers of arms in the same range reuse the program.
+        width = 1 << (arms - 1).bit_length()
+        problems = [cell.problem.padded(width) for cell in cells]
+    else:
+        problems = [cell.problem for cell in cells]
+    leaves = {name: [getattr(p, name) for p in problems] for name in (*problems[0].parameters, "mask")}
+    stacked = {
+        name: None if v[0] is None else np.stack([np.asarray(x) for x in v], axis=-1) for name, v in leaves.items()
+    }
+    return dataclasses.replace(problems[0], **stacked, name="")
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float | np.number)
+        or value != int(value)
+        or value < least
+    ):
+        raise UsageError(f"{name} must be a whole number, at least {least}, got {value!r}")
+    if value > MAX_COUNT:
+        raise UsageError(f"{name} must stay below 2^31, the range of the counts, got {value:g}")
+    return int(value)
+
+
+def _checkpoints(algorithm: Any, checkpoints: Sequence[int] | None, max_pulls: int) -> np.ndarray:
+    if checkpoints is None:
+        return np.zeros(0, np.int32)
+    if not getattr(algorithm, "anytime", True):
+        raise UsageError(
+            f"{type(algorithm).__name__} must know its budget: use budget=jb.axis([…]) in place of checkpoints"
+        )
+    points = [_whole("a checkpoint", point, 1) for point in checkpoints]
+    if not points or any(a >= b for a, b in itertools.pairwise(points)):
+        raise UsageError(f"checkpoints must be increasing, and at least one, got {list(checkpoints)}")
+    if points[-1] > max_pulls:
+        raise UsageError(f"checkpoints must not exceed max_pulls={max_pulls}, got {points[-1]}")
+    return np.asarray(points, np.int32)

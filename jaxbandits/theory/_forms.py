@@ -1,0 +1,75 @@
+"""The two forms that guarantees take: an exponential under a condition, and a number of pulls that bounds itself."""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+
+from jaxbandits.theory._checks import as_float
+
+__all__ = ["error_if_admissible", "largest_solution"]
+
+# An a computed as the largest admissible one must not fail its own condition through rounding.
+_ROUNDING = 1e-5
+# Newton's method starts from a close upper bound and converges quadratically: 4 steps reach float64, 2 are a reserve.
+_NEWTON_STEPS = 6
+# Closer than this to the double root at 1, float32 has nothing left of the difference.
+_CLOSEST = 1e-6
+
+
+def error_if_admissible(
+    a: ArrayLike | None, largest: jax.Array, log_error: Callable[[jax.Array], jax.Array]
+) -> jax.Array:
+    """The error bound exp(log_error(a)), capped at 1; 1 unless 0 < a <= largest.
+
+    Args:
+        a: exploration parameter, shape `()` or `(…)`; the largest admissible one if None.
+        largest: largest parameter for which the theorem holds, shape `(…)`.
+        log_error: logarithm of the theorem's bound at a.
+
+    Returns:
+        Shape `(…)`, in [0, 1].
+    """
+    chosen = largest if a is None else as_float(a)
+    holds = (chosen > 0) & (chosen <= largest * (1 + _ROUNDING))
+    # Capped before the exponential: it then never overflows, and a bound that says nothing has gradient 0, not NaN.
+    return jnp.exp(jnp.where(holds, jnp.minimum(log_error(chosen), 0.0), 0.0))
+
+
+def largest_solution(offset: jax.Array, slope: jax.Array, log_scale: jax.Array, power: float) -> jax.Array:
+    """Largest x with x <= offset + slope (log_scale + power log x); differentiable in all but the power.
+
+    With x = (slope power) y this is y - log y = C. If C < 1 no x qualifies, and the solution at C = 1 is returned.
+
+    Args:
+        offset: shape `(…)`, at least 0.
+        slope: shape `(…)`, positive, possibly infinite.
+        log_scale: shape `(…)`.
+        power: positive.
+
+    Returns:
+        Shape `(…)`, at least `slope * power`.
+    """
+    unit = slope * power
+    c = offset / unit + log_scale / power + jnp.log(unit)
+    return unit * _larger_root(jnp.maximum(c, 1.0 + _CLOSEST))
+
+
+@jax.custom_jvp
+def _larger_root(c: jax.Array) -> jax.Array:
+    """The root y > 1 of y - log y = c, for c > 1: minus the lower branch of Lambert's W at -exp(-c)."""
+    finite = jnp.where(jnp.isfinite(c), c, 2.0)
+    # An upper bound of the root (Chatzigeorgiou 2013): on a convex increasing function Newton then descends to it.
+    y = finite + jnp.sqrt(2 * (finite - 1))
+    for _ in range(_NEWTON_STEPS):
+        y = y * (finite - 1 + jnp.log(y)) / (y - 1)
+    return jnp.where(jnp.isfinite(c), y, c)
+
+
+@_larger_root.defjvp
+def _larger_root_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    # Implicit differentiation: (1 - 1/y) dy = dc.
+    (c,), (dc,) = primals, tangents
+    y = _larger_root(c)
+    return y, y / (y - 1) * dc

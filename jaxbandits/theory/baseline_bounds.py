@@ -1,0 +1,178 @@
+"""What theory promises for the algorithms that UGapE is compared with: GapE, UCB-E, Successive Rejects and LUCB1.
+
+Sources:
+- Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011, "Multi-bandit best arm identification" (GapE, GapE-V);
+- Audibert, Bubeck, Munos 2010, "Best arm identification in multi-armed bandits" (UCB-E, Successive Rejects);
+- Kalyanakrishnan, Tewari, Auer, Stone 2012, "PAC subset selection in stochastic multi-armed bandits" (LUCB1).
+
+Shapes and the meaning of an error bound are those of `bounds`; rewards of UCB-E, Successive Rejects and LUCB1 are in
+[0, 1].
+"""
+
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+
+from jaxbandits.theory._checks import as_float, check_accuracy, check_budget, check_confidence
+from jaxbandits.theory._forms import error_if_admissible, largest_solution
+from jaxbandits.theory.complexity import gape_h, gape_h_variance, gaps, h1, h2
+
+__all__ = [
+    "gape_error_bound",
+    "gape_largest_a",
+    "gape_variance_error_bound",
+    "gape_variance_largest_a",
+    "lucb_pulls_bound",
+    "successive_rejects_error_bound",
+    "ucb_e_error_bound",
+    "ucb_e_largest_a",
+]
+
+
+def gape_largest_a(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0) -> jax.Array:
+    """Largest exploration parameter that GapE Theorem 1 admits.
+
+    Args:
+        means: arm means, shape `(bandits, arms, …)`.
+        n: budget in pulls over all bandits.
+        b: range of the rewards.
+
+    Returns:
+        Shape `(…)`; not positive if the budget does not exceed the number of arms.
+    """
+    check_budget(n)
+    return 4 / 9 * (as_float(n) - _arms(means)) / jnp.sum(gape_h(means, b), axis=0)  # Theorem 1: a = 4/9 (n - MK) / H
+
+
+def gape_error_bound(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0, a: ArrayLike | None = None) -> jax.Array:
+    """Bound on the probability that GapE is wrong about the best arm of any bandit (GapE Theorem 1).
+
+    Args:
+        means: arm means, shape `(bandits, arms, …)`.
+        n: budget in pulls over all bandits.
+        b: range of the rewards.
+        a: exploration parameter; the largest admissible one if not given.
+
+    Returns:
+        Shape `(…)`, in [0, 1].
+    """
+    pairs = jnp.log(2.0 * _arms(means)) + jnp.log(as_float(n))
+    return error_if_admissible(a, gape_largest_a(means, n, b), lambda a: pairs - a / 64)  # Theorem 1: 2MKn exp(-a/64)
+
+
+def gape_variance_largest_a(means: ArrayLike, variances: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0) -> jax.Array:
+    """Largest exploration parameter that GapE-V's theorem (GapE Theorem 2) admits.
+
+    Args:
+        means: arm means, shape `(bandits, arms, …)`.
+        variances: arm variances, shape `(bandits, arms, …)`.
+        n: budget in pulls over all bandits.
+        b: range of the rewards.
+
+    Returns:
+        Shape `(…)`; not positive if the budget does not exceed twice the number of arms.
+    """
+    check_budget(n)
+    total = jnp.sum(gape_h_variance(means, variances, b), axis=0)
+    return 8 / 9 * (as_float(n) - 2 * _arms(means)) / total  # a = 8/9 (n - 2MK) / H^sigma
+
+
+def gape_variance_error_bound(
+    means: ArrayLike, variances: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0, a: ArrayLike | None = None
+) -> jax.Array:
+    """Bound on the probability that GapE-V is wrong about the best arm of any bandit (GapE Theorem 2).
+
+    Args:
+        means: arm means, shape `(bandits, arms, …)`.
+        variances: arm variances, shape `(bandits, arms, …)`.
+        n: budget in pulls over all bandits.
+        b: range of the rewards.
+        a: exploration parameter; the largest admissible one if not given.
+
+    Returns:
+        Shape `(…)`, in [0, 1].
+    """
+    pairs = jnp.log(6.0 * _arms(means)) + jnp.log(as_float(n))
+    largest = gape_variance_largest_a(means, variances, n, b)
+    return error_if_admissible(a, largest, lambda a: pairs - 9 * a / (64 * 64))  # 6nMK exp(-9a / (64 * 64))
+
+
+def ucb_e_largest_a(means: ArrayLike, n: ArrayLike) -> jax.Array:
+    """Largest exploration parameter that Audibert et al. 2010, Theorem 1, admits for UCB-E.
+
+    Args:
+        means: arm means, shape `(K, …)`.
+        n: budget in pulls.
+
+    Returns:
+        Shape `(…)`; not positive if the budget does not exceed K.
+    """
+    check_budget(n)
+    return 25 / 36 * (as_float(n) - jnp.shape(means)[0]) / h1(means)  # Theorem 1: a = 25/36 (n - K) / H1
+
+
+def ucb_e_error_bound(means: ArrayLike, n: ArrayLike, a: ArrayLike | None = None) -> jax.Array:
+    """Bound on the probability that UCB-E does not return the best arm (Audibert et al. 2010, Theorem 1).
+
+    Args:
+        means: arm means, shape `(K, …)`.
+        n: budget in pulls.
+        a: exploration parameter; the largest admissible one if not given.
+
+    Returns:
+        Shape `(…)`, in [0, 1].
+    """
+    pairs = jnp.log(2.0 * jnp.shape(means)[0]) + jnp.log(as_float(n))
+    return error_if_admissible(a, ucb_e_largest_a(means, n), lambda a: pairs - 2 * a / 25)  # Theorem 1: 2nK exp(-2a/25)
+
+
+def successive_rejects_error_bound(means: ArrayLike, n: ArrayLike) -> jax.Array:
+    """Bound on the probability that Successive Rejects does not return the best arm (Audibert et al. 2010, Theorem 2).
+
+    Args:
+        means: arm means, shape `(K, …)`.
+        n: budget in pulls.
+
+    Returns:
+        Shape `(…)`, in [0, 1].
+    """
+    check_budget(n)
+    arms = jnp.shape(means)[0]
+    log_bar = 0.5 + sum(1 / i for i in range(2, arms + 1))
+    # Theorem 2: K(K-1)/2 exp(-(n-K) / (logbar(K) H2)), with logbar(K) = 1/2 + sum_{i=2}^K 1/i.
+    return jnp.exp(jnp.minimum(jnp.log(arms * (arms - 1) / 2) - (as_float(n) - arms) / (log_bar * h2(means)), 0.0))
+
+
+def lucb_pulls_bound(means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, m: ArrayLike = 1) -> jax.Array:
+    """Number of pulls that LUCB1 exceeds with probability at most delta.
+
+    The radius in round t is beta = sqrt(log(5/4 K t^4/delta) / (2T)). The order H log(H/delta) is that of
+    Kalyanakrishnan et al. 2012; the constants are derived here, after their argument. Let c lie halfway between the
+    m-th and the next mean. The event that some arm of the best m has U < mu or some other L > mu, in any round, has
+    probability at most sum_t Kt delta / (5/4 K t^4) < delta. Outside it, while U_l - L_h >= epsilon, one of the arms
+    h, l has c in [L, U] and beta >= epsilon/4, wherever the two intervals lie relative to c. Its mean is then within
+    2 beta of c and at least Delta/2 from it, so beta >= Delta/4. Both arms are pulled, so every such round gives a
+    pull to an arm k with T_k <= 8 log(5/4 K t^4/delta) / max(Delta_k, epsilon)^2. Their number is therefore at most
+    the largest r <= 8 sum_k max(Delta_k, epsilon)^-2 log(5/4 K r^4/delta), and each costs two pulls.
+
+    Args:
+        means: arm means, shape `(K, …)`.
+        epsilon: accuracy, at least 0.
+        delta: probability of error, in (0, 1).
+        m: number of arms to return, in [1, K-1].
+
+    Returns:
+        Shape `(…)`; infinite if epsilon = 0 and the m best arms are not unique.
+    """
+    check_accuracy(epsilon)
+    check_confidence(delta)
+    arms = jnp.shape(means)[0]
+    slope = 8 * jnp.sum(jnp.maximum(gaps(means, m), as_float(epsilon)) ** -2.0, axis=0)
+    log_scale = jnp.log(1.25 * arms) - jnp.log(as_float(delta))
+    return arms + 2 * largest_solution(jnp.zeros_like(slope), slope, log_scale, power=4)
+
+
+def _arms(means: ArrayLike) -> int:
+    """Number of arms of all bandits together, MK."""
+    bandits, arms = jnp.shape(means)[:2]
+    return bandits * arms

@@ -1,0 +1,178 @@
+"""Characteristic times against published and closed-form values, and against a certificate of optimality."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.optimize import brentq, linprog
+
+from jaxbandits import theory
+
+# Track-and-Stop check values: T* and the optimal proportions.
+BERNOULLI = [
+    ((0.5, 0.45, 0.43, 0.4), 989.792, (0.4165, 0.3903, 0.1362, 0.0570)),
+    ((0.3, 0.21, 0.2, 0.19, 0.18), 326.642, (0.3359, 0.2515, 0.1766, 0.1324, 0.1036)),
+    ((0.5, 0.1, 0.02), 12.0435, (0.393, 0.420, 0.187)),
+    ((0.4, 0.5, 0.6, 0.7, 0.8), 167.932, (0.0163, 0.0288, 0.0667, 0.4305, 0.4576)),
+]
+GAUSSIAN = [
+    ((1, 0.5, 0), 34.285, (0.4691, 0.4643, 0.0666)),
+    ((1, 0.85, 0.8, 0.7), 449.870, (0.4125, 0.3793, 0.1521, 0.0561)),
+]
+
+
+def kl(p: float, q: float, family: str) -> float:
+    if family == "gaussian":
+        return (p - q) ** 2 / 2
+    return sum(a * np.log(a / b) for a, b in ((p, q), (1 - p, 1 - q)) if a > 0)
+
+
+def slope(mu: float, x: float, family: str) -> float:
+    return x - mu if family == "gaussian" else (x - mu) / (x * (1 - x))
+
+
+def cheapest_lie(w_i: float, mu_i: float, w_j: float, mu_j: float, epsilon: float, family: str) -> float:
+    """The lambda of arm i at the smallest cost at which arm j overtakes it by epsilon: a root of the cost's derivative."""
+    low, high = mu_j - epsilon, mu_i
+    if family == "bernoulli":
+        low, high = max(low, 1e-12), min(high, 1 - epsilon - 1e-12)
+    return brentq(
+        lambda x: w_i * slope(mu_i, x, family) + w_j * slope(mu_j, x + epsilon, family), low, high, xtol=1e-15
+    )
+
+
+def brackets_of_time(means, m, epsilon, family, time, weights) -> tuple[float, float]:
+    """Bounds below and above time / T*, from the proportions alone.
+
+    Below: their value. Above: with every lambda fixed where it is for them, the best proportions solve a linear programme.
+    """
+    order = np.argsort(-means)
+    rows, values = [], []
+    for i in order[:m]:
+        for j in order[m:]:
+            lie = cheapest_lie(weights[i], means[i], weights[j], means[j], epsilon, family)
+            row = np.zeros(means.size + 1)
+            row[i], row[j] = time * kl(means[i], lie, family), time * kl(means[j], lie + epsilon, family)
+            values.append(row[:-1] @ weights)
+            row[-1] = -1.0
+            rows.append(-row)
+    best = linprog(
+        np.append(np.zeros(means.size), -1.0),
+        A_ub=np.array(rows),
+        b_ub=np.zeros(len(rows)),
+        A_eq=np.append(np.ones(means.size), 0.0)[None],
+        b_eq=[1.0],
+    )
+    return min(values), -best.fun
+
+
+@pytest.mark.parametrize(
+    ("family", "means", "time", "proportions"),
+    [("bernoulli", *case) for case in BERNOULLI] + [("gaussian", *case) for case in GAUSSIAN],
+)
+def test_check_values_of_track_and_stop(family, means, time, proportions):
+    found, weights = theory.characteristic_time(np.array(means), family=family)
+    assert found == pytest.approx(time, rel=2e-5)  # six printed digits
+    np.testing.assert_allclose(weights, proportions, atol=6e-5 if len(means) != 3 or means[0] == 1 else 6e-4)
+    assert weights.sum() == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize(("m", "arms"), [(1, 2), (1, 10), (3, 7), (10, 50)])
+def test_two_levels_of_gaussian_means_have_a_closed_form(m, arms):
+    # By symmetry w is x on the best and y on the rest: minimise (1/x + 1/y) subject to m x + (K - m) y = 1.
+    means = np.where(np.arange(arms) < m, 0.5, 0.1)
+    time, weights = theory.characteristic_time(means, m, 0.3, "gaussian", sd=2.0)
+    assert time == pytest.approx(2 * 4 * (np.sqrt(m) + np.sqrt(arms - m)) ** 2 / 0.7**2, rel=1e-7)
+    np.testing.assert_allclose(weights[:m], 1 / (np.sqrt(m) * (np.sqrt(m) + np.sqrt(arms - m))), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arms", "m", "epsilon", "family"),
+    [
+        (5, 1, 0.1, "bernoulli"),
+        (6, 3, 0.0, "bernoulli"),
+        (50, 1, 0.0, "bernoulli"),
+        (50, 10, 0.05, "bernoulli"),
+        (30, 4, 0.3, "bernoulli"),
+        (50, 25, 0.0, "gaussian"),
+        (20, 5, 0.2, "gaussian"),
+    ],
+)
+def test_the_optimum_is_certified(arms, m, epsilon, family):
+    means = np.random.default_rng(arms + m).uniform(size=arms)
+    time, weights = theory.characteristic_time(means, m, epsilon, family)
+    below, above = brackets_of_time(means, m, epsilon, family, time, weights)
+    assert below == pytest.approx(1, abs=1e-9)
+    assert above == pytest.approx(1, abs=1e-6)
+
+
+def test_a_near_tie_is_resolved():
+    # Two Gaussian arms: T* = 8 / Delta^2; Bernoulli ones near 1/2 have variance 1/4.
+    assert theory.characteristic_time(np.array([0.5, 0.5 - 1e-6]))[0] == pytest.approx(2e12, rel=1e-6)
+
+
+def test_cases_in_which_every_proportion_is_optimal():
+    for means, epsilon, time in (((0.5, 0.5, 0.1), 0.0, np.inf), ((0.5, 0.4, 0.1), 1.0, 0.0)):
+        found, weights = theory.characteristic_time(np.array(means), epsilon=epsilon)
+        assert found == time
+        np.testing.assert_allclose(weights, 1 / 3)
+
+
+def test_means_on_the_border():
+    # (1, 0): both move to 1/2 at weights 1/2, d(1, 1/2) = d(0, 1/2) = log 2. (0, 0): only the rival can move.
+    assert theory.characteristic_time(np.array([1.0, 0.0]))[0] == pytest.approx(1 / np.log(2), rel=1e-8)
+    assert theory.characteristic_time(np.array([0.0, 0.0]), epsilon=0.1)[0] == pytest.approx(-1 / np.log(0.9), rel=1e-8)
+    assert theory.characteristic_time(np.array([1.0, 1.0]), epsilon=0.1)[0] == pytest.approx(-1 / np.log(0.9), rel=1e-8)
+
+
+def test_time_falls_with_epsilon_and_is_symmetric():
+    means = np.array([0.8, 0.7, 0.55, 0.3])
+    for m in (1, 2, 3):
+        times = [theory.characteristic_time(means, m, epsilon)[0] for epsilon in (0.0, 0.01, 0.1, 0.4, 0.9)]
+        assert np.all(np.diff(times) < 0)
+    # Returning the best of 1 - x is rejecting the worst of x; arms keep their names in any order.
+    time, weights = theory.characteristic_time(means, 1, 0.1)
+    mirrored, flipped = theory.characteristic_time(1 - means, 3, 0.1)
+    assert mirrored == pytest.approx(time, rel=1e-7)
+    np.testing.assert_allclose(flipped, weights, atol=1e-6)
+    shuffled = np.array([2, 0, 3, 1])
+    again, permuted = theory.characteristic_time(means[shuffled], 1, 0.1)
+    assert again == pytest.approx(time, rel=1e-7)
+    np.testing.assert_allclose(permuted, weights[shuffled], atol=1e-6)
+
+
+def test_pulls_lower_bound():
+    means = np.array([0.5, 0.1, 0.02])
+    time, _ = theory.characteristic_time(means)
+    kl_of_delta = 0.9 * np.log(0.95 / 0.05)
+    assert float(theory.pulls_lower_bound(means, 0.05)) == pytest.approx(time * kl_of_delta, rel=1e-5)
+    assert float(theory.pulls_lower_bound(means, 0.5)) == 0
+    assert float(theory.pulls_lower_bound(means, 0.9)) == 0
+    several = jax.jit(lambda delta: theory.pulls_lower_bound(means, delta))(jnp.array([0.3, 0.1, 0.01, 0.7]))
+    assert np.all(np.diff(several[:3]) > 0)
+    assert float(several[3]) == 0
+
+
+@pytest.mark.parametrize("m", [1, 2])
+def test_the_lower_bound_stays_below_the_upper_bounds(m):
+    means = np.array([0.7, 0.6, 0.4, 0.3])
+    lower = float(theory.pulls_lower_bound(means, 0.01, m))
+    assert 0 < 5 * lower < float(theory.ugape_c_pulls_bound(means, 0.0, 0.01, m))
+    assert 5 * lower < float(theory.lucb_pulls_bound(means, 0.0, 0.01, m))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda means: theory.characteristic_time(means, 2), r"^m must be a whole number in \[1, 1\], got 2$"),
+        (lambda means: theory.characteristic_time(means, epsilon=-0.1), r"^epsilon must be .* got -0.1$"),
+        (lambda means: theory.characteristic_time(means + 0.6), r"^means must lie in \[0, 1\], got 1.1"),
+        (lambda means: theory.characteristic_time(means, family="gaussian", sd=-1), r"^sd must be positive, got -1$"),
+        (lambda means: theory.characteristic_time(means, family="poisson"), r"^family must be .* got 'poisson'$"),
+        (lambda means: theory.characteristic_time(means[None]), r"^means must have shape \(K,\), got \(1, 2\)$"),
+        (lambda means: theory.pulls_lower_bound(means, 0.0), r"^delta must lie in \(0, 1\), got 0.0$"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(np.array([0.5, 0.2]))
