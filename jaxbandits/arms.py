@@ -1,8 +1,11 @@
 """Operations over arms: every reduction of the package over its first axis goes through here.
 
-Shapes: an array over arms has shape `(K, …)`, what a run has once has shape `(…)`; `…` is empty for one run and `(R,)` for R runs
-(arms first, runs last), so the same line serves both. The forms below were chosen by measurement (experiments/benchmarks/arm_operations.py):
-`jnp.argmax` does not vectorise on XLA:CPU while reductions over a leading axis do, and flat gathers and scatters touch one element a
+Shapes: an array over arms has shape `(K, …)`, what a run has once has shape `(…)`; `…` is empty for one run and `(R,)`
+for R runs
+(arms first, runs last), so the same line serves both. The forms below were chosen by measurement
+(experiments/benchmarks/arm_operations.py):
+`jnp.argmax` does not vectorise on XLA:CPU while reductions over a leading axis do, and flat gathers and scatters touch
+one element a
 run where a masked sum or `where` touches K.
 
 Ties never depend on the arms' order: operations that name an arm take a tie order, an int32 per arm drawn once per run.
@@ -19,9 +22,9 @@ from jaxbandits.random.bits import block
 
 __all__ = [
     "Known",
+    "any_arm",
     "arg_largest",
     "arg_smallest",
-    "any_arm",
     "arm_at",
     "first_place",
     "index",
@@ -39,7 +42,8 @@ __all__ = [
 # Counter word of the tie stream: reward counters use arm numbers, which stay below 2^31.
 _TIE_STREAM = 0xFFFF0001
 _LAST = jnp.iinfo(jnp.int32).max
-# Up to this many arms, taking out the largest arm k times is faster than searching for a threshold bit by bit (measured).
+# Up to this many arms, taking out the largest arm k times is faster than searching for a threshold bit by bit
+# (measured).
 _FEW_ARMS = 64
 _WINDOW = 32
 

@@ -26,7 +26,8 @@ def axis(values: Sequence[Any] | np.ndarray, name: str | None = None) -> Axis:
 
     Args:
         values: the values in order, at least one; numbers, or for means whole lists.
-        name: the dimension's name in results; None for the field's name. Two axes with the same name and values move together.
+        name: the dimension's name in results; None for the field's name. Two axes with the same name and values move
+            together.
 
     Raises:
         UsageError: no values, or the same value twice.

@@ -26,7 +26,8 @@ def hoeffding_radius(scale: jax.Array, inverse_root: jax.Array) -> jax.Array:
 def ugape_scale(level: jax.Array, time: jax.Array, c: jax.Array, b: jax.Array) -> jax.Array:
     """UGapEc's b sqrt(c ln(4 K t^3 / delta)), t the number of pulls so far (Gabillon et al. 2012, eq. 4).
 
-    With c = 1/2 all intervals hold at all times with probability at least 1 - delta for rewards in [0, b] (their Theorem 2).
+    With c = 1/2 all intervals hold at all times with probability at least 1 - delta for rewards in [0, b] (their
+    Theorem 2).
 
     Args:
         level: ln(4 K / delta), `(…)`.
@@ -38,10 +39,12 @@ def ugape_scale(level: jax.Array, time: jax.Array, c: jax.Array, b: jax.Array) -
 
 
 def cubed(level: jax.Array, time: jax.Array) -> jax.Array:
-    """level + 3 ln t, `(…)`: sums of sums, so that no product is contracted into them.
+    """Level + 3 ln t, `(…)`: sums of sums, so that no product is contracted into them.
 
-    With level = ln(7 K / delta) it is UGapE-V's a_t = ln(7 K t^3 / delta): Maurer and Pontil (2009), Theorem 4, fails with probability at
-    most 4 exp(-a) for one arm and count, and the union over t and counts up to t asks for sum_t K t 4 exp(-a_t) <= delta, where
+    With level = ln(7 K / delta) it is UGapE-V's a_t = ln(7 K t^3 / delta): Maurer and Pontil (2009), Theorem 4, fails
+    with probability at
+    most 4 exp(-a) for one arm and count, and the union over t and counts up to t asks for sum_t K t 4 exp(-a_t) <=
+    delta, where
     4 pi^2 / 6 = 6.58 < 7. (ln(4 K t^3 / delta) would only give 1.65 delta.)
     """
     log_time = log(time)

@@ -1,6 +1,7 @@
 """What an algorithm knows of its arms: counts, sums that stay right for 10^9 pulls, means and variances.
 
-Numbers that must not lie: counts are integers; sums of integer rewards are integers; other sums are compensated, since a plain float32
+Numbers that must not lie: counts are integers; sums of integer rewards are integers; other sums are compensated, since
+a plain float32
 sum of ones stops at 2^24.
 """
 
@@ -45,7 +46,8 @@ class CompensatedSum:
 class ArmStatistics:
     """Counts and moments of the rewards seen; arms first, runs last.
 
-    The mean and 1/sqrt(pulls) are kept, not computed when needed: one arm changes at a pull, and every arm is looked at.
+    The mean and 1/sqrt(pulls) are kept, not computed when needed: one arm changes at a pull, and every arm is looked
+    at.
     """
 
     pulls: jax.Array  # int32 (K, …)

@@ -1,8 +1,11 @@
 """Floating-point operations whose bits do not depend on how the compiler arranges the program around them.
 
-A compiler may contract `a * b + c` into one fused multiply-add in one fusion and not in another, and JAX's `log` differs in its last
-bit between some vector lengths. An index policy turns a last bit into another arm, and so into another run. The few operations here
-are written so that a run has the same bits alone, in a batch of any size, under `vmap` and on any number of devices of one kind.
+A compiler may contract `a * b + c` into one fused multiply-add in one fusion and not in another, and JAX's `log`
+differs in its last
+bit between some vector lengths. An index policy turns a last bit into another arm, and so into another run. The few
+operations here
+are written so that a run has the same bits alone, in a batch of any size, under `vmap` and on any number of devices of
+one kind.
 """
 
 import jax
@@ -29,7 +32,8 @@ def smaller(a: jax.Array, b: jax.Array) -> jax.Array:
 
 
 def _choose(condition: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
-    # `jnp.where` is a call of its own, and a call inside a reduction whose result goes unused crashes the compiler of JAX 0.10.2.
+    # `jnp.where` is a call of its own, and a call inside a reduction whose result goes unused crashes the compiler of
+    # JAX 0.10.2.
     if jnp.shape(a) == jnp.shape(b):
         return lax.select(condition, a, b)
     return jnp.where(condition, a, b)

@@ -1,6 +1,7 @@
 """Specifications: what was run, as plain data (TOML or JSON), and back.
 
-[algorithm]  name = "ugape-c", its parameters by name, an axis as { axis = [0.1, 0.2] } or { axis = { start, stop, num, scale } }
+[algorithm]  name = "ugape-c", its parameters by name, an axis as { axis = [0.1, 0.2] } or { axis = { start, stop, num,
+scale } }
 [problem]    spec = "bernoulli:0.7,0.5", or name = "two-group" with its arguments by name, axes allowed
 [run]        seeds, root_seed, max_pulls, …: the options of `jaxbandits.sweep`
 """

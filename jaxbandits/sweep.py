@@ -43,7 +43,8 @@ def sweep(
 ) -> xr.Dataset:
     """Run every cell of a grid with the same seeds and return a labelled Dataset.
 
-    Fields of the algorithm and arguments of the problem made with `jb.axis` span the grid; everything numeric in it shares one compilation.
+    Fields of the algorithm and arguments of the problem made with `jb.axis` span the grid; everything numeric in it
+    shares one compilation.
     Seed `s` sees the same reward table in every cell (common random numbers), so differences between cells are paired.
 
     Args:
@@ -52,7 +53,8 @@ def sweep(
         seeds: runs per cell, at least 1.
         root_seed: seed of the root key, not negative; run `s` has the key `fold_in(key(root_seed), s)`.
         max_pulls: a run is stopped after this many pulls, with status 1 and its recommendation of that moment.
-        checkpoints: numbers of pulls at which to look at each run as well, increasing; for algorithms that need not know their budget.
+        checkpoints: numbers of pulls at which to look at each run as well, increasing; for algorithms that need not
+            know their budget.
         independent: give every cell its own reward tables.
         devices: number of devices to use; None for all that JAX sees.
         lanes: runs at a time per device; changes speed, never results.
@@ -60,8 +62,10 @@ def sweep(
         on_progress: called now and then with the runs and pulls done so far.
 
     Returns:
-        Dimensions: one per axis, `checkpoint` where asked for, `seed`, and `arm` (`bandit`, `arm` for several bandits). Variables: `pulls`, `cost`,
-        `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0 finished, 1 stopped at `max_pulls`).
+        Dimensions: one per axis, `checkpoint` where asked for, `seed`, and `arm` (`bandit`, `arm` for several bandits).
+            Variables: `pulls`, `cost`,
+        `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0 finished, 1 stopped at
+        `max_pulls`).
 
     Raises:
         UsageError: anything that cannot be run, before anything is.

@@ -25,12 +25,15 @@ __all__ = ["GapE"]
 class GapE(IndexPolicy):
     """Pulls the arm with the largest B = -gap + b sqrt(a / T) over all bandits (Figure 1); returns the best mean of each.
 
-    P(any bandit wrong) <= 2 M K n exp(-a / 64) for 0 < a <= (4/9)(n - MK) / H (Theorem 1). The paper's figures use a = eta n / H.
+    P(any bandit wrong) <= 2 M K n exp(-a / 64) for 0 < a <= (4/9)(n - MK) / H (Theorem 1). The paper's figures use a =
+    eta n / H.
 
     Attributes:
         budget: number of pulls n, at least the number of arms of all bandits (twice that with `variance`).
-        a: exploration parameter, positive. None computes it from the complexity H: of the true gaps (an oracle), or estimated.
-        eta: a = eta n / H, positive; None takes the theorem's (4/9)(n - MK) / H, or (8/9)(n - 2MK) / H^sigma with `variance`.
+        a: exploration parameter, positive. None computes it from the complexity H: of the true gaps (an oracle), or
+            estimated.
+        eta: a = eta n / H, positive; None takes the theorem's (4/9)(n - MK) / H, or (8/9)(n - 2MK) / H^sigma with
+            `variance`.
         adaptive: estimate H before every pull (A-GapE, section 5.1).
         variance: GapE-V, empirical Bernstein radii; H^sigma in place of H.
         b: range of the rewards; None takes the problem's.

@@ -1,6 +1,7 @@
 """Gaps and complexities inside a run, from true or estimated means; arms first, bandits next, runs last.
 
-The same quantities for plotting and theory, with their sources, are in `jaxbandits.theory`; these take a tie order and padded arms.
+The same quantities for plotting and theory, with their sources, are in `jaxbandits.theory`; these take a tie order and
+padded arms.
 """
 
 import jax
@@ -44,9 +45,10 @@ def spread_lower_bound(known: ArmStatistics) -> jax.Array:
 
 
 def bernstein_complexity(spread: jax.Array, distance: jax.Array, b: jax.Array, constant: float) -> jax.Array:
-    """sum over arms of (sigma + sqrt(sigma^2 + constant b D))^2 / D^2, `(…)`; arms with D = inf add nothing.
+    """Sum over arms of (sigma + sqrt(sigma^2 + constant b D))^2 / D^2, `(…)`; arms with D = inf add nothing.
 
-    The constant is 16/3 in GapE-V (Gabillon et al. 2011, eq. 5) and 13/3 in UGapE-V (from the radius of `confidence.bernstein_radius`).
+    The constant is 16/3 in GapE-V (Gabillon et al. 2011, eq. 5) and 13/3 in UGapE-V (from the radius of
+    `confidence.bernstein_radius`).
     """
     finite = jnp.isfinite(distance)
     safe = jnp.where(finite, distance, 1)

@@ -87,7 +87,7 @@ class LUCB(RoundBased):
         )
 
     def request(self, state: LUCBState) -> jax.Array:
-        """h and l, int32 `(2, …)`."""
+        """H and l, int32 `(2, …)`."""
         decision = self._decide(state)
         return arms.arm_at(jnp.stack([decision.low_place, decision.high_place]), state.order.shape[0])
 

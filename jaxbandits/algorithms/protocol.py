@@ -7,14 +7,18 @@ An algorithm is a frozen dataclass of its hyperparameters, registered as a pytre
     done(state)                       -> bool ()
     recommend(state)                  -> bool (K,): the returned arms
 
-`key` is the run's key, the same at every step; the state carries at least `pulls`, int32 `(K,)`. Anything with these methods runs in the
-engine, which batches it with `vmap`. The built-in algorithms are written for one run and for R runs at once (arms first, runs last) and need no
-`vmap`: they derive from `Sequential` or `RoundBased`, which compose `init` and `step` from the two halves that a live experiment needs too:
+`key` is the run's key, the same at every step; the state carries at least `pulls`, int32 `(K,)`. Anything with these
+methods runs in the
+engine, which batches it with `vmap`. The built-in algorithms are written for one run and for R runs at once (arms
+first, runs last) and need no
+`vmap`: they derive from `Sequential` or `RoundBased`, which compose `init` and `step` from the two halves that a live
+experiment needs too:
 
     Sequential:  select(state) -> arm               update(state, arm, reward, live) -> state
     RoundBased:  request(state) -> arms (P, …)      absorb(state, rewards, live) -> state
 
-To add an algorithm: copy the shortest one (ucb_e.py), and add one line to `REGISTRY` in `jaxbandits/algorithms/__init__.py`.
+To add an algorithm: copy the shortest one (ucb_e.py), and add one line to `REGISTRY` in
+`jaxbandits/algorithms/__init__.py`.
 """
 
 import abc
@@ -112,7 +116,8 @@ class BuiltIn(abc.ABC):
         """Whether the hyperparameters fit a problem.
 
         Raises:
-            UsageError: m >= K, a budget that does not cover the initial pulls, or several bandits for an algorithm of one.
+            UsageError: m >= K, a budget that does not cover the initial pulls, or several bandits for an algorithm of
+                one.
         """
         name, count = type(self).__name__, arms_per_bandit * bandits
         if bandits > 1 and not self.multi_bandit:

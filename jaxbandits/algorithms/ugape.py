@@ -1,7 +1,9 @@
 """UGapE: unified gap-based exploration, with fixed confidence (UGapEc) and fixed budget (UGapEb).
 
-Gabillon, Ghavamzadeh, Lazaric (2012), "Best arm identification: a unified approach to fixed budget and fixed confidence", NIPS 25;
-UGapE-V (empirical Bernstein radii) and several bandits as in their appendix B, with the constants of `jaxbandits.confidence`.
+Gabillon, Ghavamzadeh, Lazaric (2012), "Best arm identification: a unified approach to fixed budget and fixed
+confidence", NIPS 25;
+UGapE-V (empirical Bernstein radii) and several bandits as in their appendix B, with the constants of
+`jaxbandits.confidence`.
 """
 
 import abc
@@ -138,8 +140,10 @@ def _first_of(ties: jax.Array, radius: jax.Array, order: jax.Array) -> tuple[jax
 class UGapEc(_UGapE):
     """UGapE with fixed confidence: stops when the returned set is (epsilon, m)-optimal with probability at least 1 - delta.
 
-    Rewards in [0, b] (or (b/2)-sub-Gaussian). Pulls: K + O(H_eps log(H_eps / delta)) (Theorem 2). With `variance` the radii are empirical
-    Bernstein's and the guarantee is the one derived in `confidence.bernstein_level`. On a multi-bandit problem the m best of every bandit are
+    Rewards in [0, b] (or (b/2)-sub-Gaussian). Pulls: K + O(H_eps log(H_eps / delta)) (Theorem 2). With `variance` the
+    radii are empirical
+    Bernstein's and the guarantee is the one derived in `confidence.bernstein_level`. On a multi-bandit problem the m
+    best of every bandit are
     returned and K counts the arms of all.
 
     Attributes:
@@ -193,8 +197,10 @@ class UGapEc(_UGapE):
 class UGapEb(_UGapE):
     """UGapE with a fixed budget: after n pulls returns the J(t) with the smallest B_J(t), t = K+1, …, n (Figure 1).
 
-    P(simple regret >= epsilon) <= 2 K n exp(-2a) for 0 < a <= (n - K) / (4 H_eps) (Theorem 1). At realistic budgets that a is so small that the
-    smallest-index J is an early lucky one and the algorithm is worse than uniform sampling; `last` returns the last J, `adaptive` estimates H.
+    P(simple regret >= epsilon) <= 2 K n exp(-2a) for 0 < a <= (n - K) / (4 H_eps) (Theorem 1). At realistic budgets
+    that a is so small that the
+    smallest-index J is an early lucky one and the algorithm is worse than uniform sampling; `last` returns the last J,
+    `adaptive` estimates H.
 
     Attributes:
         budget: number of pulls n, at least K (2K with `variance`).

@@ -136,7 +136,8 @@ def job_rows(
         carry, log = advance(cells, carry, jnp.int32(rounds), settings=settings)
         finished = int(np.sum(np.asarray(carry.finished)))
         seconds = time.perf_counter() - began
-        # A full log ends a call early, which says nothing of the time a round takes; only short calls grow the next one.
+        # A full log ends a call early, which says nothing of the time a round takes; only short calls grow the next
+        # one.
         rounds = int(np.clip(rounds * min(4.0, _CALL_SECONDS / max(seconds, 1e-3)), 1, 2**24))
         pulled += float(np.sum(np.asarray(log.pulled)))
         yield from _rows(log)

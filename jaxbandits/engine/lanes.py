@@ -1,7 +1,9 @@
 """The lane engine: a fixed number of lanes kept busy from a queue of jobs, inside one compiled loop per device.
 
-A job is (cell of the grid, seed). A lane that finishes its job logs one row and loads the next job, so runs that differ by orders of magnitude in
-length do not wait for each other. Memory follows lanes, cells and the log's capacity, never the number of jobs. Results do not depend on lanes,
+A job is (cell of the grid, seed). A lane that finishes its job logs one row and loads the next job, so runs that differ
+by orders of magnitude in
+length do not wait for each other. Memory follows lanes, cells and the log's capacity, never the number of jobs. Results
+do not depend on lanes,
 chunk, devices or the other cells: a run is a function of its algorithm, its problem and its key.
 """
 
@@ -105,7 +107,8 @@ def advance(cells: Cells, carry: Carry, rounds: jax.Array, *, settings: Settings
         settings: what the loop is compiled for.
 
     Returns:
-        The lanes and the log, with the device axis first. All jobs are finished when the `finished` counts add up to `cells.jobs`.
+        The lanes and the log, with the device axis first. All jobs are finished when the `finished` counts add up to
+        `cells.jobs`.
     """
     shared, split = PartitionSpec(), PartitionSpec("device")
 

@@ -18,7 +18,8 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int = 10**9
     Args:
         algorithm: any algorithm of the protocol.
         problem: the problem, leaves of shape `(K,)`.
-        key: the run's typed key, shape `()`. Run `s` of `jb.simulate(…, root_seed=r)` has the key `jax.random.fold_in(jax.random.key(r), s)`.
+        key: the run's typed key, shape `()`. Run `s` of `jb.simulate(…, root_seed=r)` has the key
+            `jax.random.fold_in(jax.random.key(r), s)`.
         max_pulls: stop after this many pulls.
 
     Returns:

@@ -1,7 +1,8 @@
 """What a problem is: an immutable pytree of per-arm parameters, and rewards as a pure function of (run key, arm, pull).
 
 Shapes: `K` arms first, runs last. A problem on its own has leaves of shape `(K,)`; inside the engine they are `(K, R)`.
-A multi-bandit problem (Gabillon et al. 2011) with M bandits of K/M arms each keeps all arms on one axis, arm `k` of bandit `b` at `k * M + b`.
+A multi-bandit problem (Gabillon et al. 2011) with M bandits of K/M arms each keeps all arms on one axis, arm `k` of
+bandit `b` at `k * M + b`.
 """
 
 import abc
@@ -24,7 +25,8 @@ __all__ = ["Problem", "per_arm", "per_bandit", "register_problem"]
 class Problem(abc.ABC):
     """Arms with a law of rewards each.
 
-    Subclasses are frozen dataclasses whose array fields, shape `(K,)` float32, are the parameters of the law, registered with
+    Subclasses are frozen dataclasses whose array fields, shape `(K,)` float32, are the parameters of the law,
+    registered with
     `register_problem`.
 
     Attributes:

@@ -33,7 +33,7 @@ class Bernoulli(Problem):
 
     @property
     def variance(self) -> jax.Array:
-        """p (1 - p)."""
+        """P (1 - p)."""
         return self.probability * (1 - self.probability)
 
     @property
@@ -98,12 +98,12 @@ class Beta(Problem):
 
     @property
     def mean(self) -> jax.Array:
-        """a / (a + b)."""
+        """A / (a + b)."""
         return self.a / (self.a + self.b)
 
     @property
     def variance(self) -> jax.Array:
-        """ab / ((a + b)^2 (a + b + 1))."""
+        """Ab / ((a + b)^2 (a + b + 1))."""
         size = self.a + self.b
         return self.a * self.b / (size * size * (size + 1))
 

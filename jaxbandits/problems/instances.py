@@ -15,7 +15,8 @@ def abm(number: int) -> Bernoulli:
     """Experiments 1 to 7 of Audibert, Bubeck, Munos (2010), section 6: Bernoulli arms, the best with mean 1/2.
 
     Args:
-        number: 1 one group of bad arms (K = 20), 2 two groups (20), 3 geometric (4), 4 three groups of six arms (6), 5 arithmetic (15),
+        number: 1 one group of bad arms (K = 20), 2 two groups (20), 3 geometric (4), 4 three groups of six arms (6), 5
+            arithmetic (15),
             6 two good arms and many bad ones (20), 7 three groups (30).
 
     Raises:
@@ -41,7 +42,8 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
     """Problems 1 to 3 of Gabillon, Ghavamzadeh, Lazaric, Bubeck (2011), section 6: several bandits of four arms each.
 
     Args:
-        number: 1 two Bernoulli bandits of different gaps; 2 two bandits of Rademacher arms of different variances; 3 four of them.
+        number: 1 two Bernoulli bandits of different gaps; 2 two bandits of Rademacher arms of different variances; 3
+            four of them.
 
     Raises:
         UsageError: another number.
@@ -99,7 +101,7 @@ def one_sparse(n: int = 10, best: float = 0.6, rest: float = 0.5) -> Bernoulli:
 
 @varying
 def linear(n: int = 10, high: float = 0.9, low: float = 0.1) -> Bernoulli:
-    """n Bernoulli arms with means evenly spaced from `high` down to `low`."""
+    """N Bernoulli arms with means evenly spaced from `high` down to `low`."""
     n = _count("n", n)
     problem: Bernoulli = bernoulli(np.linspace(high, low, n), name=f"linear:n={n},high={high:g},low={low:g}")
     return problem
@@ -107,7 +109,7 @@ def linear(n: int = 10, high: float = 0.9, low: float = 0.1) -> Bernoulli:
 
 @varying
 def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 0.1) -> Bernoulli:
-    """n Bernoulli arms with gaps (high - low) ((i - 1)/(n - 1))^power for arm i: the larger the power, the more arms near the best.
+    """N Bernoulli arms with gaps (high - low) ((i - 1)/(n - 1))^power for arm i: the larger the power, the more arms near the best.
 
     Raises:
         UsageError: power <= 0.
@@ -122,7 +124,7 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
 
 @varying
 def random_uniform(n: int = 10, seed: int = 0) -> Bernoulli:
-    """n Bernoulli arms with means drawn uniformly from [0, 1], sorted from the largest; the same for the same seed everywhere."""
+    """N Bernoulli arms with means drawn uniformly from [0, 1], sorted from the largest; the same for the same seed everywhere."""
     n = _count("n", n)
     means = np.sort(np.asarray(jax.random.uniform(jax.random.key(int(seed)), (n,))))[::-1]
     problem: Bernoulli = bernoulli(means, name=f"random-uniform:n={n},seed={int(seed)}")

@@ -29,7 +29,7 @@ def test_gape_theorem_1_by_hand():
 
 
 def test_gape_v_theorem_by_hand():
-    n, h = 10_000_000, float(theory.gape_h_variance(BANDITS, VARIANCES).sum())
+    n, h = 30_000_000, float(theory.gape_h_variance(BANDITS, VARIANCES).sum())
     a = 8 / 9 * (n - 16) / h
     assert float(theory.gape_variance_largest_a(BANDITS, VARIANCES, n)) == pytest.approx(a, rel=1e-5)
     bound = 48 * n * math.exp(-9 * a / 4096)
@@ -90,7 +90,8 @@ def test_runs_keep_to_the_lucb_bound(m, epsilon):
     rng = np.random.default_rng(m)
     runs = [lucb1(rng, epsilon, 1e-9, m, 2 * bound) for _ in range(8)]
     assert max(pulls for pulls, _ in runs) <= bound
-    assert min(pulls for pulls, _ in runs) > 0.05 * bound
+    # Its constants are loose, but not by a factor of a hundred.
+    assert min(pulls for pulls, _ in runs) > 0.01 * bound
     assert all(np.all(MEANS[high] >= np.sort(MEANS)[-m] - epsilon) for _, high in runs)
 
 
@@ -98,7 +99,7 @@ def test_runs_keep_to_the_lucb_bound(m, epsilon):
 def test_errors_fall_with_the_budget_under_vmap_as_in_a_loop(name):
     bound = getattr(theory, name)
     means = BANDITS if name == "gape_error_bound" else MEANS
-    n = jnp.array([3e6, 4e6, 5e6]) if name == "gape_error_bound" else jnp.array([1000, 1100, 1500])
+    n = jnp.array([3e6, 4e6, 5e6]) if name == "gape_error_bound" else jnp.array([6000, 7000, 8000])
     together = np.asarray(jax.jit(jax.vmap(lambda n: bound(means, n)))(n))
     np.testing.assert_allclose(together, [float(bound(means, value)) for value in n], rtol=1e-3)
     assert np.all(np.diff(together) < 0)

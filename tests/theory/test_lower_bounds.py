@@ -32,7 +32,7 @@ def slope(mu: float, x: float, family: str) -> float:
 
 
 def cheapest_lie(w_i: float, mu_i: float, w_j: float, mu_j: float, epsilon: float, family: str) -> float:
-    """The lambda of arm i at the smallest cost at which arm j overtakes it by epsilon: a root of the cost's derivative."""
+    """The lambda of arm i when arm j overtakes it by epsilon at the smallest cost: a root of the cost's derivative."""
     low, high = mu_j - epsilon, mu_i
     if family == "bernoulli":
         low, high = max(low, 1e-12), min(high, 1 - epsilon - 1e-12)
@@ -44,7 +44,7 @@ def cheapest_lie(w_i: float, mu_i: float, w_j: float, mu_j: float, epsilon: floa
 def brackets_of_time(means, m, epsilon, family, time, weights) -> tuple[float, float]:
     """Bounds below and above time / T*, from the proportions alone.
 
-    Below: their value. Above: with every lambda fixed where it is for them, the best proportions solve a linear programme.
+    Below: their value. Above: with every lambda kept as it is for them, the best proportions solve a linear programme.
     """
     order = np.argsort(-means)
     rows, values = [], []
