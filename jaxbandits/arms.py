@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.numerics import larger, smaller
+from jaxbandits.numerics import MAX_COUNT, larger, smaller
 from jaxbandits.random.bits import block
 
 __all__ = [
@@ -41,7 +41,6 @@ __all__ = [
 
 # Counter word of the tie stream: reward counters use arm numbers, which stay below 2^31.
 _TIE_STREAM = 0xFFFF0001
-_LAST = jnp.iinfo(jnp.int32).max
 # Up to this many arms, taking out the largest arm k times is faster than searching for a threshold bit by bit
 # (measured).
 _FEW_ARMS = 64
@@ -95,7 +94,7 @@ def any_arm(mask: jax.Array) -> jax.Array:
 
 
 def first_place(candidates: jax.Array, order: jax.Array) -> jax.Array:
-    """The place in the tie order of the candidate that comes first; `order == place` is that arm's mask, `arm_at` its number.
+    """The first candidate's place in the tie order: `order == place` is that arm's mask, `arm_at` its number.
 
     Args:
         candidates: bool, shape `(K, …)`, at least one true per run.
@@ -104,7 +103,7 @@ def first_place(candidates: jax.Array, order: jax.Array) -> jax.Array:
     Returns:
         int32, shape `(…)`.
     """
-    return _reduce(jnp.where(candidates, order, _LAST), jnp.int32(_LAST), smaller)
+    return _reduce(jnp.where(candidates, order, MAX_COUNT), jnp.int32(MAX_COUNT), smaller)
 
 
 def arm_at(place: jax.Array, arms: int) -> jax.Array:
@@ -179,7 +178,7 @@ def top_mask(x: jax.Array, k: jax.Array | int, order: jax.Array) -> jax.Array:
     level = _sortable(x) == value
     missing = jnp.int32(k) - total(above.astype(jnp.int32))
     # The first `missing` of the level arms in the tie order: the order's complement turns first into largest.
-    place = jnp.where(level, (_LAST - order).astype(jnp.uint32), jnp.uint32(0))
+    place = jnp.where(level, (MAX_COUNT - order).astype(jnp.uint32), jnp.uint32(0))
     return above | (level & (place >= _kth_by_bits(place, missing)))
 
 
@@ -204,7 +203,7 @@ def kth_and_next_largest(x: jax.Array, k: jax.Array | int, order: jax.Array) -> 
 
 
 def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array:
-    """Reduce the first axis, in two halves where XLA:CPU would otherwise store the operand and reduce it in windows of 32 (measured)."""
+    """Reduce the first axis; in halves where XLA:CPU would store the operand and use windows of 32 (measured)."""
     count = x.shape[0]
     if not _WINDOW < count <= 2 * _WINDOW:
         return lax.reduce(x, start, operation, (0,))
@@ -223,11 +222,11 @@ def _flat(arm: jax.Array) -> jax.Array:
 
 
 def _lowest(dtype: jnp.dtype) -> jax.Array:
-    return jnp.array(-jnp.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min, dtype)
+    return jnp.array(-jnp.inf if jnp.issubdtype(dtype, jnp.floating) else -MAX_COUNT - 1, dtype)
 
 
 def _highest(dtype: jnp.dtype) -> jax.Array:
-    return jnp.array(jnp.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).max, dtype)
+    return jnp.array(jnp.inf if jnp.issubdtype(dtype, jnp.floating) else MAX_COUNT, dtype)
 
 
 def _sortable(x: jax.Array) -> jax.Array:

@@ -70,7 +70,7 @@ def bernstein_radius(
 
 
 def lucb1_scale(level: jax.Array, rounds: jax.Array, b: jax.Array) -> jax.Array:
-    """LUCB1's b sqrt(ln(k1 K t^4 / delta) / 2), k1 = 5/4, t the number of rounds (Kalyanakrishnan et al. 2012, section 2).
+    """LUCB1's b sqrt(ln(k1 K t^4 / delta) / 2), k1 = 5/4, t rounds so far (Kalyanakrishnan et al. 2012).
 
     All intervals hold at all rounds with probability at least 1 - delta for rewards in [0, b].
 

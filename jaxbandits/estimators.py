@@ -114,7 +114,7 @@ class ArmStatistics:
         return larger(self.squares.high, jnp.float32(0)) / (larger(self.pulls, jnp.int32(2)) - 1).astype(jnp.float32)
 
     def _plus(self, count: jax.Array, reward: jax.Array) -> Self:
-        """Elementwise: `count` (0 or 1) more pulls with this reward. A count of 0 leaves every field as it is, bit for bit."""
+        """Elementwise: `count` (0 or 1) more pulls with this reward. A count of 0 changes no bit."""
         pulled = count > 0
         pulls = self.pulls + count
         divisor = larger(pulls, jnp.int32(1)).astype(jnp.float32)  # padded arms have no pulls

@@ -12,8 +12,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-__all__ = ["larger", "log", "rounded", "smaller"]
+__all__ = ["MAX_COUNT", "larger", "log", "rounded", "smaller"]
 
+#: Counts are int32: this many pulls, runs or steps are refused up front.
+MAX_COUNT = 2**31 - 1
 _LOWEST = jnp.finfo(jnp.float32).min
 # ln 2 in two parts; the first has 12 trailing zero bits, so its product with an exponent is exact.
 _LN2_HIGH = 0.693145751953125

@@ -1,4 +1,4 @@
-"""From the engine's rows to a labelled Dataset: criteria and regrets, computed on the host from what each run returned."""
+"""From the engine's rows to a labelled Dataset: criteria and regrets, computed on the host from the returned arms."""
 
 import importlib.metadata
 from typing import Any
@@ -39,8 +39,8 @@ class Results:
     def add(self, cells: list[Cell], rows: Rows) -> None:
         """Enter rows whose jobs are numbered over `cells` times seeds."""
         local, seed = np.divmod(rows.job, self.seeds)
-        where = (np.asarray([self.index[cell.position] for cell in cells])[local], seed)
-        where = (*where, rows.checkpoint if len(self.checkpoints) else np.zeros_like(seed))
+        cell_index = np.asarray([self.index[cell.position] for cell in cells])[local]
+        where = (cell_index, seed, rows.checkpoint if len(self.checkpoints) else np.zeros_like(seed))
         bandits = cells[0].problem.bandits
         recommended = rows.recommended.reshape(len(rows.job), -1, bandits).transpose(0, 2, 1)
         simple, aggregate, correct = _score(cells, local, recommended)

@@ -57,7 +57,7 @@ def build_algorithm(table: dict[str, Any]) -> Any:
     values = {name: _value(value) for name, value in table.items() if name != "name"}
     for name in values.keys() - known.keys():
         raise unknown_name(f"parameter of {table['name']}", name, known)
-    missing = [n for n, f in known.items() if f.default is dataclasses.MISSING and n not in values]
+    missing = [key for key, field in known.items() if field.default is dataclasses.MISSING and key not in values]
     if missing:
         raise UsageError(f"{table['name']} needs {', '.join(missing)}")
     return cls(**values)
@@ -129,19 +129,19 @@ def _describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
     }
     if type(problem) not in names:
         return {"name": type(problem).__name__}
-    name, arguments = names[type(problem)]
-    values = {}
+    family, arguments = names[type(problem)]
+    values: dict[str, Any] = {}
     for argument, parameter in zip(arguments, problem.parameters, strict=True):
         # Shortest decimal that gives the same float32 back.
         flat = np.asarray([float(str(x)) for x in np.asarray(getattr(problem, parameter), np.float32)])
         rows = flat.reshape(-1, problem.bandits).T
         values[argument] = (rows if problem.bandits > 1 else rows[0]).tolist()
-    return {"name": name, **values}
+    return {"name": family, **values}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Axis):
-        data = {"axis": [_plain(item) for item in value.values]}
+        data: dict[str, Any] = {"axis": [_plain(item) for item in value.values]}
         return data if value.name is None else {**data, "name": value.name}
     if isinstance(value, bool | str | int | float) or value is None:
         return int(value) if isinstance(value, int) and not isinstance(value, bool) else value

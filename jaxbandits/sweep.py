@@ -16,10 +16,10 @@ from jaxbandits.arms import Known
 from jaxbandits.axes import ProblemFamily
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.engine.driver import Progress, job_rows
-from jaxbandits.engine.lanes import MAX_COUNT
 from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.errors import UsageError
 from jaxbandits.grid import Cell, expand
+from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
 from jaxbandits.results import Results
 from jaxbandits.spec import describe
@@ -132,12 +132,12 @@ def sweep(
 
 
 def simulate(algorithm: Any, problem: Problem | ProblemFamily, seeds: int = 1000, **options: Any) -> xr.Dataset:
-    """Run one algorithm on one problem: `sweep` by the name that reads better when there is no grid. Options as in `sweep`."""
+    """Run one algorithm on one problem: `sweep` by the name that reads better without a grid, options as there."""
     return sweep(algorithm, problem, seeds, **options)
 
 
 def _alike(cells: list[Cell]) -> list[list[Cell]]:
-    """Cells that share one compiled program: the same classes and static choices, numbers of arms in one power of two."""
+    """Cells that share one program: the same classes and static choices, arms within one power of two."""
     groups: dict[Any, list[Cell]] = {}
     for cell in cells:
         arms = cell.problem.arms // cell.problem.bandits
@@ -190,7 +190,7 @@ def _batched_problem(cells: list[Cell], arms: int) -> Problem:
     else:
         problems = [cell.problem for cell in cells]
     leaves = {name: [getattr(p, name) for p in problems] for name in (*problems[0].parameters, "mask")}
-    stacked = {
+    stacked: dict[str, Any] = {
         name: None if v[0] is None else np.stack([np.asarray(x) for x in v], axis=-1) for name, v in leaves.items()
     }
     return dataclasses.replace(problems[0], **stacked, name="")

@@ -4,15 +4,16 @@ Gabillon, Ghavamzadeh, Lazaric, Bubeck (2011), "Multi-bandit best arm identifica
 """
 
 import dataclasses
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
 
 from jaxbandits import arms
 from jaxbandits.algorithms.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
 from jaxbandits.algorithms.index_policy import IndexPolicy, IndexState
-from jaxbandits.algorithms.protocol import parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, parameter, register_algorithm
+from jaxbandits.algorithms.state import ArmState
 from jaxbandits.confidence import bernstein_radius, hoeffding_radius
 from jaxbandits.numerics import rounded
 from jaxbandits.problems.base import Problem
@@ -23,7 +24,7 @@ __all__ = ["GapE"]
 @register_algorithm
 @dataclasses.dataclass(frozen=True)
 class GapE(IndexPolicy):
-    """Pulls the arm with the largest B = -gap + b sqrt(a / T) over all bandits (Figure 1); returns the best mean of each.
+    """Pulls the arm with the largest B = -gap + b sqrt(a / T) over all bandits; returns the best mean of each.
 
     P(any bandit wrong) <= 2 M K n exp(-a / 64) for 0 < a <= (4/9)(n - MK) / H (Theorem 1). The paper's figures use a =
     eta n / H.
@@ -42,26 +43,25 @@ class GapE(IndexPolicy):
         UsageError: a value outside its range.
     """
 
-    budget: ArrayLike = parameter("count")
-    a: ArrayLike | None = parameter("positive", default=None)
-    eta: ArrayLike | None = parameter("positive", default=None)
+    budget: Numeric = parameter("count")
+    a: Numeric = parameter("positive", default=None)
+    eta: Numeric = parameter("positive", default=None)
     adaptive: bool = parameter(default=False, static=True)
     variance: bool = parameter(default=False, static=True)
-    b: ArrayLike | None = parameter("positive", default=None)
+    b: Numeric = parameter("positive", default=None)
     multi_bandit = True
 
-    def _first_exploration(self, state: IndexState, problem: Problem) -> jax.Array:
+    def _first_exploration(self, state: ArmState, problem: Problem) -> jax.Array:
         if self.a is not None:
             return jnp.asarray(self.a)
         if self.adaptive:
-            return state.exploration
+            return jnp.zeros(())
         gap = gaps(problem.mean, arms.Known(1), state.order, state.mask, state.bandits)
-        spread = jnp.broadcast_to(jnp.sqrt(problem.variance), gap.shape)
-        return self._from_complexity(state, gap, spread)
+        return self._from_complexity(state, gap, lambda: jnp.broadcast_to(jnp.sqrt(problem.variance), gap.shape))
 
-    def _from_complexity(self, state: IndexState, distance: jax.Array, spread: jax.Array | None) -> jax.Array:
+    def _from_complexity(self, state: ArmState, distance: jax.Array, spread: Callable[[], jax.Array]) -> jax.Array:
         if self.variance:
-            complexity = bernstein_complexity(spread, distance, state.b, 16 / 3)
+            complexity = bernstein_complexity(spread(), distance, state.b, 16 / 3)
             theorem = 8 / 9 * (self.budget - 2 * state.arms)  # section 4
         else:
             ratio = state.b / distance
@@ -74,8 +74,7 @@ class GapE(IndexPolicy):
         gap = gaps(known.mean, arms.Known(1), state.order, state.mask, state.bandits)
         a = state.exploration
         if self.adaptive and self.a is None:
-            spread = spread_lower_bound(known) if self.variance else None
-            a = self._from_complexity(state, gap_upper_bound(gap, known), spread)
+            a = self._from_complexity(state, gap_upper_bound(gap, known), lambda: spread_lower_bound(known))
         if self.variance:
             return bernstein_radius(a, known.variance(), known.pulls, known.inverse_root, state.b) - gap
         return hoeffding_radius(state.b * jnp.sqrt(a), known.inverse_root) - gap

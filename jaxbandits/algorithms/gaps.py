@@ -6,7 +6,6 @@ padded arms.
 
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
 
 from jaxbandits import arms
 from jaxbandits.estimators import ArmStatistics
@@ -16,8 +15,8 @@ from jaxbandits.problems.base import per_bandit
 __all__ = ["bernstein_complexity", "gap_upper_bound", "gaps", "spread_lower_bound"]
 
 
-def gaps(mean: jax.Array, m: ArrayLike, order: jax.Array, mask: jax.Array | None, bandits: int) -> jax.Array:
-    """|m-th largest mean of the other arms - mean| (Gabillon et al. 2012, section 2), float32 `(K, …)`; +inf for padded arms.
+def gaps(mean: jax.Array, m: jax.Array | int, order: jax.Array, mask: jax.Array | None, bandits: int) -> jax.Array:
+    """|m-th largest mean of the other arms - mean| (Gabillon et al. 2012, section 2), `(K, …)`; +inf for padded arms.
 
     Args:
         mean: float32 `(K, …)`.

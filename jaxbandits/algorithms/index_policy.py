@@ -1,4 +1,4 @@
-"""Fixed-budget index policies: pull the arm with the largest index, return the largest means. GapE, GapE-V and UCB-E."""
+"""Fixed-budget index policies: pull the arm with the largest index, return the largest means: GapE, UCB-E."""
 
 import abc
 import dataclasses
@@ -7,40 +7,27 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits import arms
-from jaxbandits.algorithms.protocol import Sequential
+from jaxbandits.algorithms.protocol import Numeric, Sequential
+from jaxbandits.algorithms.state import ArmState
 from jaxbandits.estimators import ArmStatistics
-from jaxbandits.problems.base import Problem, per_bandit
+from jaxbandits.problems.base import Problem
 
 __all__ = ["IndexPolicy", "IndexState"]
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class IndexState:
+class IndexState(ArmState):
     """The state of a run; arms first, runs last."""
 
-    statistics: ArmStatistics
-    order: jax.Array  # int32 (K, …): tie order
-    mask: jax.Array | None  # bool (K, …): arms that exist
-    b: jax.Array  # float32 (…): range of the rewards
-    arms: jax.Array  # float32 (…): number of arms that exist, of all bandits
-    exploration: jax.Array  # float32 (…): a, where it is fixed or changes at phases
-    bandits: int = dataclasses.field(metadata={"static": True})
-
-    @property
-    def pulls(self) -> jax.Array:
-        """Pulls per arm, int32 `(K, …)`."""
-        return self.statistics.pulls
-
-    @property
-    def time(self) -> jax.Array:
-        """Pulls of all arms, int32 `(…)`."""
-        return self.statistics.time
+    exploration: jax.Array  # float32 (…): a, where it is not estimated at every pull
 
 
 class IndexPolicy(Sequential):
     """Pulls the arm with the largest index until the budget is spent."""
 
+    budget: Numeric
+    b: Numeric
     anytime = False
 
     @abc.abstractmethod
@@ -48,37 +35,23 @@ class IndexPolicy(Sequential):
         """The index of each arm, float32 `(K, …)`."""
 
     @abc.abstractmethod
-    def _first_exploration(self, state: IndexState, problem: Problem) -> jax.Array:
+    def _first_exploration(self, state: ArmState, problem: Problem) -> jax.Array:
         """The exploration parameter a at the start, float32 `(…)`."""
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> IndexState:
         """The state after the initial pulls; computes a from the true gaps where it is asked for."""
-        order = arms.tie_order(key, problem.arms)
-        mask = None if problem.mask is None else jnp.broadcast_to(problem.mask, order.shape)
-        count = jnp.float32(problem.arms) if mask is None else arms.total(mask.astype(jnp.float32))
-        state = IndexState(
-            statistics=statistics,
-            order=order,
-            mask=mask,
-            b=jnp.broadcast_to(jnp.float32(problem.reward_range if self.b is None else self.b), key.shape),
-            arms=jnp.broadcast_to(count, key.shape),
-            exploration=jnp.zeros(key.shape, jnp.float32),
-            bandits=problem.bandits,
-        )
-        a = jnp.broadcast_to(jnp.float32(self._first_exploration(state, problem)), key.shape)
-        return dataclasses.replace(state, exploration=a)
+        state = ArmState.of(statistics, problem, key, self.b)
+        a = jnp.broadcast_to(jnp.asarray(self._first_exploration(state, problem), jnp.float32), key.shape)
+        return IndexState(**state.shared(), exploration=a)
 
     def select(self, state: IndexState) -> jax.Array:
         """The arm with the largest index over all bandits, int32 `(…)`."""
-        index = self._index(state)
-        if state.mask is not None:
-            index = jnp.where(state.mask, index, -jnp.inf)
-        _, place = arms.arg_largest(index, state.order)
+        _, place = arms.arg_largest(state.existing(self._index(state), -jnp.inf), state.order)
         return arms.arm_at(place, state.order.shape[0])
 
     def update(self, state: IndexState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> IndexState:
         """The state after one reward."""
-        return dataclasses.replace(state, statistics=state.statistics.add(arm, reward, live))
+        return state.pulled(arm, reward, live)
 
     def done(self, state: IndexState) -> jax.Array:
         """The budget is spent."""
@@ -86,6 +59,4 @@ class IndexPolicy(Sequential):
 
     def recommend(self, state: IndexState) -> jax.Array:
         """The largest mean of each bandit."""
-        mean = state.statistics.mean if state.mask is None else jnp.where(state.mask, state.statistics.mean, -jnp.inf)
-        best = arms.top_mask(per_bandit(mean, state.bandits), arms.Known(1), per_bandit(state.order, state.bandits))
-        return best.reshape(state.order.shape)
+        return state.largest_means(arms.Known(1))

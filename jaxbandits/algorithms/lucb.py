@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
 
 from jaxbandits import arms
-from jaxbandits.algorithms.protocol import RoundBased, parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, RoundBased, parameter, register_algorithm
+from jaxbandits.algorithms.state import ArmState
 from jaxbandits.confidence import hoeffding_radius, lucb1_scale
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import log
@@ -22,25 +22,11 @@ __all__ = ["LUCB", "LUCBState"]
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class LUCBState:
+class LUCBState(ArmState):
     """The state of a run; arms first, runs last."""
 
-    statistics: ArmStatistics
-    order: jax.Array  # int32 (K, …): tie order
-    mask: jax.Array | None  # bool (K, …): arms that exist
-    b: jax.Array  # float32 (…): range of the rewards
     level: jax.Array  # float32 (…): ln(5 K / (4 delta))
     rounds: jax.Array  # int32 (…): t, 1 after the first pull of every arm
-
-    @property
-    def pulls(self) -> jax.Array:
-        """Pulls per arm, int32 `(K, …)`."""
-        return self.statistics.pulls
-
-    @property
-    def time(self) -> jax.Array:
-        """Pulls of all arms, int32 `(…)`."""
-        return self.statistics.time
 
 
 class _Decision(NamedTuple):
@@ -53,7 +39,7 @@ class _Decision(NamedTuple):
 @register_algorithm
 @dataclasses.dataclass(frozen=True)
 class LUCB(RoundBased):
-    """Samples the weakest of the m empirically best arms and the strongest of the rest until their bounds are epsilon apart.
+    """Samples the weakest of the m best-looking arms and the strongest of the rest until they are epsilon apart.
 
     Returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b].
 
@@ -67,24 +53,16 @@ class LUCB(RoundBased):
         UsageError: a value outside its range.
     """
 
-    epsilon: ArrayLike = parameter("not negative")
-    delta: ArrayLike = parameter("probability")
-    m: ArrayLike = parameter("count", default=1, common=1)
-    b: ArrayLike | None = parameter("positive", default=None)
+    epsilon: Numeric = parameter("not negative")
+    delta: Numeric = parameter("probability")
+    m: Numeric = parameter("count", default=1, common=1)
+    b: Numeric = parameter("positive", default=None)
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> LUCBState:
         """The state after one pull of every arm."""
-        order = arms.tie_order(key, problem.arms)
-        mask = None if problem.mask is None else jnp.broadcast_to(problem.mask, order.shape)
-        count = jnp.float32(problem.arms) if mask is None else arms.total(mask.astype(jnp.float32))
-        return LUCBState(
-            statistics=statistics,
-            order=order,
-            mask=mask,
-            b=jnp.broadcast_to(jnp.float32(problem.reward_range if self.b is None else self.b), key.shape),
-            level=jnp.broadcast_to(log(1.25 * count / self.delta), key.shape),
-            rounds=jnp.ones(key.shape, jnp.int32),
-        )
+        state = ArmState.of(statistics, problem, key, self.b)
+        level = log(1.25 * state.arms / self.delta)
+        return LUCBState(**state.shared(), level=level, rounds=jnp.ones(key.shape, jnp.int32))
 
     def request(self, state: LUCBState) -> jax.Array:
         """H and l, int32 `(2, …)`."""
@@ -95,11 +73,9 @@ class LUCB(RoundBased):
         self, state: LUCBState, requested: jax.Array, rewards: jax.Array, live: jax.Array | bool = True
     ) -> LUCBState:
         """The state after a round's two rewards."""
-        statistics = state.statistics
         for slot in range(requested.shape[0]):
-            statistics = statistics.add(requested[slot], rewards[slot], live)
-        rounds = state.rounds + jnp.asarray(live).astype(jnp.int32)
-        return dataclasses.replace(state, statistics=statistics, rounds=rounds)
+            state = state.pulled(requested[slot], rewards[slot], live)
+        return dataclasses.replace(state, rounds=state.rounds + jnp.asarray(live).astype(jnp.int32))
 
     def done(self, state: LUCBState) -> jax.Array:
         """U_l - L_h < epsilon."""
@@ -112,7 +88,7 @@ class LUCB(RoundBased):
     def _decide(self, state: LUCBState) -> _Decision:
         known = state.statistics
         radius = hoeffding_radius(lucb1_scale(state.level, state.rounds, state.b), known.inverse_root)
-        mean = known.mean if state.mask is None else jnp.where(state.mask, known.mean, -jnp.inf)
+        mean = state.existing(known.mean, -jnp.inf)
         chosen = arms.top_mask(mean, self.m, state.order)
         low, low_place = arms.arg_smallest(jnp.where(chosen, mean - radius, jnp.inf), state.order)
         high, high_place = arms.arg_largest(jnp.where(chosen, -jnp.inf, mean + radius), state.order)

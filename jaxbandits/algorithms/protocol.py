@@ -35,9 +35,11 @@ from jaxbandits.errors import UsageError
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.problems.base import Problem
 
-__all__ = ["Algorithm", "BuiltIn", "RoundBased", "Sequential", "parameter", "register_algorithm"]
+__all__ = ["Algorithm", "BuiltIn", "Numeric", "RoundBased", "Sequential", "parameter", "register_algorithm"]
 
 State = Any
+#: A hyperparameter: a number, an array of numbers once it is batched, an axis of a grid, or None where that is allowed.
+Numeric = Any
 
 
 class Algorithm(Protocol):
@@ -123,12 +125,12 @@ class BuiltIn(abc.ABC):
         if bandits > 1 and not self.multi_bandit:
             raise UsageError(f"{name} explores one bandit, the problem has {bandits}")
         m, budget = getattr(self, "m", None), getattr(self, "budget", None)
-        if _concrete(m) and m >= arms_per_bandit:
+        if m is not None and _concrete(m) and m >= arms_per_bandit:
             raise UsageError(
                 f"{name}: m must be smaller than the number of arms, got m={m:g} with {arms_per_bandit} arms"
             )
         needed = self.initial_pulls * count
-        if _concrete(budget) and budget < needed:
+        if budget is not None and _concrete(budget) and budget < needed:
             raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
 
     @abc.abstractmethod
@@ -154,7 +156,7 @@ class BuiltIn(abc.ABC):
 
     @abc.abstractmethod
     def step(self, problem: Problem, key: jax.Array, state: State, live: jax.Array | bool = True) -> State:
-        """One decision and its pulls; where `live` is false or the run is done the state stays as it is, bit for bit."""
+        """One decision and its pulls; where `live` is false or the run is done the state keeps every bit."""
 
 
 class Sequential(BuiltIn):

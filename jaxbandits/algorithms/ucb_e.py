@@ -7,12 +7,12 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
 
 from jaxbandits import arms
 from jaxbandits.algorithms.gaps import gaps
 from jaxbandits.algorithms.index_policy import IndexPolicy, IndexState
-from jaxbandits.algorithms.protocol import parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, parameter, register_algorithm
+from jaxbandits.algorithms.state import ArmState
 from jaxbandits.confidence import hoeffding_radius
 from jaxbandits.numerics import rounded
 from jaxbandits.problems.base import Problem
@@ -37,12 +37,12 @@ class UCBE(IndexPolicy):
         UsageError: a value outside its range.
     """
 
-    budget: ArrayLike = parameter("count")
-    a: ArrayLike | None = parameter("positive", default=None)
-    eta: ArrayLike | None = parameter("positive", default=None)
-    b: ArrayLike | None = parameter("positive", default=None)
+    budget: Numeric = parameter("count")
+    a: Numeric = parameter("positive", default=None)
+    eta: Numeric = parameter("positive", default=None)
+    b: Numeric = parameter("positive", default=None)
 
-    def _first_exploration(self, state: IndexState, problem: Problem) -> jax.Array:
+    def _first_exploration(self, state: ArmState, problem: Problem) -> jax.Array:
         if self.a is not None:
             return jnp.asarray(self.a)
         ratio = state.b / gaps(problem.mean, arms.Known(1), state.order, state.mask, 1)

@@ -12,50 +12,40 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
 
 from jaxbandits import arms
 from jaxbandits.algorithms.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
-from jaxbandits.algorithms.protocol import Sequential, parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, Sequential, parameter, register_algorithm
+from jaxbandits.algorithms.state import ArmState
 from jaxbandits.confidence import bernstein_radius, cubed, hoeffding_radius, ugape_scale
 from jaxbandits.estimators import ArmStatistics
-from jaxbandits.numerics import larger, log, rounded, smaller
+from jaxbandits.numerics import MAX_COUNT, larger, log, rounded, smaller
 from jaxbandits.problems.base import Problem, per_bandit
 
-__all__ = ["UGapEState", "UGapEb", "UGapEc"]
+__all__ = ["UGapEState", "UGapEb", "UGapEbState", "UGapEc"]
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class UGapEState:
+class UGapEState(ArmState):
     """The state of a run; arms first, runs last."""
 
-    statistics: ArmStatistics
-    order: jax.Array  # int32 (K, …): tie order
-    mask: jax.Array | None  # bool (K, …): arms that exist
-    b: jax.Array  # float32 (…): range of the rewards
-    arms: jax.Array  # float32 (…): number of arms that exist, of all bandits
-    level: jax.Array | None  # float32 (…): the part of UGapEc's logarithm that stays, ln(4 K / delta)
-    exploration: jax.Array | None  # float32 (…): UGapEb's a where it is fixed
-    best_index: jax.Array | None  # float32 (…): smallest B_J(t) so far (UGapEb)
-    best: jax.Array | None  # bool (K, …): its J(t)
-    bandits: int = dataclasses.field(metadata={"static": True})
+    level: jax.Array  # float32 (…): what stays of the radius: UGapEc's ln(4 K / delta), UGapEb's a
 
-    @property
-    def pulls(self) -> jax.Array:
-        """Pulls per arm, int32 `(K, …)`."""
-        return self.statistics.pulls
 
-    @property
-    def time(self) -> jax.Array:
-        """Pulls of all arms, int32 `(…)`."""
-        return self.statistics.time
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class UGapEbState(UGapEState):
+    """The state of a UGapEb run that returns the J(t) with the smallest index."""
+
+    best_index: jax.Array  # float32 (…): smallest B_J(t) so far
+    best: jax.Array  # bool (K, …): its J(t)
 
 
 class Decision(NamedTuple):
     """SELECT-ARM of the paper (Figure 2), with the bandit axis gone."""
 
-    index: jax.Array  # float32 (…): B_J(t), the largest over bandits
+    worst_index: jax.Array  # float32 (…): B_J(t), the largest over bandits
     chosen: jax.Array  # bool (K, …): J(t)
     arm: jax.Array  # int32 (…): I(t)
 
@@ -63,8 +53,9 @@ class Decision(NamedTuple):
 class _UGapE(Sequential):
     """What UGapEc and UGapEb share: indices, J(t), the arm to pull."""
 
-    m: ArrayLike
+    m: Numeric
     variance: bool
+    b: Numeric
     multi_bandit = True
 
     @abc.abstractmethod
@@ -75,24 +66,6 @@ class _UGapE(Sequential):
         """I(t), int32 `(…)`."""
         return self._decide(state).arm
 
-    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
-        """The state after the initial pulls."""
-        order = arms.tie_order(key, problem.arms)
-        mask = None if problem.mask is None else jnp.broadcast_to(problem.mask, order.shape)
-        count = jnp.float32(problem.arms) if mask is None else arms.total(mask.astype(jnp.float32))
-        return UGapEState(
-            statistics=statistics,
-            order=order,
-            mask=mask,
-            b=jnp.broadcast_to(jnp.float32(problem.reward_range if self.b is None else self.b), key.shape),
-            arms=jnp.broadcast_to(count, key.shape),
-            level=None,
-            exploration=None,
-            best_index=None,
-            best=None,
-            bandits=problem.bandits,
-        )
-
     def _decide(self, state: UGapEState) -> Decision:
         def view(x: jax.Array) -> jax.Array:
             return per_bandit(x, state.bandits)
@@ -101,32 +74,36 @@ class _UGapE(Sequential):
         upper, lower = mean + radius, mean - radius
         if state.mask is not None:
             upper = jnp.where(view(state.mask), upper, -jnp.inf)
-        kth, following, top = arms.kth_and_next_largest(upper, self.m, order)
+        one = isinstance(self.m, arms.Known) and self.m == 1
+        if one:
+            kth, top_place = arms.arg_largest(upper, order)
+            top = order == top_place
+            following = arms.largest(jnp.where(top, -jnp.inf, upper))
+        else:
+            kth, following, top = arms.kth_and_next_largest(upper, self.m, order)
         index = jnp.where(top, following, kth) - lower  # eq. 3: the m-th largest U over the other arms
         if state.mask is not None:
             index = jnp.where(view(state.mask), index, jnp.inf)
-        if isinstance(self.m, arms.Known) and self.m == 1:  # the same decision in fewer passes over the arms
+        if one:  # the same decision in fewer passes: J(t) is one arm, l_t is that arm, the others' largest U is known
             worst_index, low_place = arms.arg_smallest(index, order)
-            chosen = order == low_place  # J(t) is one arm, and l_t is that arm
-            low_arm = arms.arm_at(low_place, state.order.shape[0])
-            low_radius = arms.take(radius.reshape(state.order.shape), low_arm)
-            best_other = jnp.where(arms.any_arm(top & chosen), following, kth)
+            chosen = order == low_place
+            low_radius = arms.take(radius.reshape(state.order.shape), arms.arm_at(low_place, state.order.shape[0]))
+            best_other = jnp.where(low_place == top_place, following, kth)
         else:
             chosen = arms.top_mask(-index, self.m, order)  # J(t)
             worst_index = arms.largest(jnp.where(chosen, index, -jnp.inf))
-            low_radius, low_place = _first_of(
-                chosen & (lower == arms.smallest(jnp.where(chosen, lower, jnp.inf))), radius, order
-            )
+            lowest = chosen & (lower == arms.smallest(jnp.where(chosen, lower, jnp.inf)))
+            low_radius, low_place = _first_of(lowest, radius, order)  # l_t
             best_other = arms.largest(jnp.where(chosen, -jnp.inf, upper))
         high_radius, high_place = _first_of(~chosen & (upper == best_other), radius, order)  # u_t
         place = jnp.where(high_radius > low_radius, high_place, low_place)  # I(t): the larger radius
         place = jnp.where(high_radius == low_radius, smaller(high_place, low_place), place)
         if state.bandits > 1:  # the bandit with the largest B_J(t)
             bandit = worst_index == arms.largest(worst_index)
-            place = arms.smallest(jnp.where(bandit, place, jnp.iinfo(jnp.int32).max))
+            place = arms.smallest(jnp.where(bandit, place, MAX_COUNT))
             worst_index = arms.largest(worst_index)
         chosen = chosen.reshape(state.order.shape)
-        return Decision(index=worst_index, chosen=chosen, arm=arms.arm_at(place, state.order.shape[0]))
+        return Decision(worst_index=worst_index, chosen=chosen, arm=arms.arm_at(place, state.order.shape[0]))
 
 
 def _first_of(ties: jax.Array, radius: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -138,7 +115,7 @@ def _first_of(ties: jax.Array, radius: jax.Array, order: jax.Array) -> tuple[jax
 @register_algorithm
 @dataclasses.dataclass(frozen=True)
 class UGapEc(_UGapE):
-    """UGapE with fixed confidence: stops when the returned set is (epsilon, m)-optimal with probability at least 1 - delta.
+    """UGapE with fixed confidence: returns an (epsilon, m)-optimal set with probability at least 1 - delta.
 
     Rewards in [0, b] (or (b/2)-sub-Gaussian). Pulls: K + O(H_eps log(H_eps / delta)) (Theorem 2). With `variance` the
     radii are empirical
@@ -158,18 +135,18 @@ class UGapEc(_UGapE):
         UsageError: a value outside its range.
     """
 
-    epsilon: ArrayLike = parameter("not negative")
-    delta: ArrayLike = parameter("probability")
-    m: ArrayLike = parameter("count", default=1, common=1)
-    c: ArrayLike = parameter("positive", default=0.5)
+    epsilon: Numeric = parameter("not negative")
+    delta: Numeric = parameter("probability")
+    m: Numeric = parameter("count", default=1, common=1)
+    c: Numeric = parameter("positive", default=0.5)
     variance: bool = parameter(default=False, static=True)
-    b: ArrayLike | None = parameter("positive", default=None)
+    b: Numeric = parameter("positive", default=None)
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
         """The state after the initial pulls."""
-        state = super().begin(statistics, problem, key)
+        state = ArmState.of(statistics, problem, key, self.b)
         level = log((7 if self.variance else 4) * state.arms / self.delta)
-        return dataclasses.replace(state, level=level)
+        return UGapEState(**state.shared(), level=level)
 
     def _radius(self, state: UGapEState) -> jax.Array:
         known = state.statistics
@@ -181,11 +158,11 @@ class UGapEc(_UGapE):
 
     def update(self, state: UGapEState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> UGapEState:
         """The state after one reward."""
-        return dataclasses.replace(state, statistics=state.statistics.add(arm, reward, live))
+        return state.pulled(arm, reward, live)
 
     def done(self, state: UGapEState) -> jax.Array:
         """B_J(t) < epsilon (Figure 1)."""
-        return self._decide(state).index < self.epsilon
+        return self._decide(state).worst_index < self.epsilon
 
     def recommend(self, state: UGapEState) -> jax.Array:
         """J(t)."""
@@ -216,36 +193,37 @@ class UGapEb(_UGapE):
         UsageError: a value outside its range, or both `a` and `adaptive`.
     """
 
-    budget: ArrayLike = parameter("count")
-    epsilon: ArrayLike = parameter("not negative", default=0.0)
-    m: ArrayLike = parameter("count", default=1, common=1)
-    a: ArrayLike | None = parameter("positive", default=None)
+    budget: Numeric = parameter("count")
+    epsilon: Numeric = parameter("not negative", default=0.0)
+    m: Numeric = parameter("count", default=1, common=1)
+    a: Numeric = parameter("positive", default=None)
     adaptive: bool = parameter(default=False, static=True)
     variance: bool = parameter(default=False, static=True)
     last: bool = parameter(default=False, static=True)
-    b: ArrayLike | None = parameter("positive", default=None)
+    b: Numeric = parameter("positive", default=None)
     anytime = False
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
         """The state after the initial pulls; computes the theorem's a where it is asked for."""
-        state = super().begin(statistics, problem, key)
+        shared = ArmState.of(statistics, problem, key, self.b)
+        a = jnp.zeros(())
         if not self.adaptive:
-            a = self._oracle(state, problem) if self.a is None else self.a
-            state = dataclasses.replace(state, exploration=jnp.broadcast_to(jnp.float32(a), key.shape))
+            a = self._oracle(shared, problem) if self.a is None else self.a
+        level = jnp.broadcast_to(jnp.asarray(a, jnp.float32), key.shape)
+        state = UGapEState(**shared.shared(), level=level)
         if self.last:
             return state
-        return dataclasses.replace(
-            state, best_index=jnp.full(key.shape, jnp.inf, jnp.float32), best=self._decide(state).chosen
-        )
+        infinite = jnp.full(key.shape, jnp.inf, jnp.float32)
+        return UGapEbState(**shared.shared(), level=level, best_index=infinite, best=self._decide(state).chosen)
 
     def _radius(self, state: UGapEState) -> jax.Array:
         known = state.statistics
-        a = self._estimated(state) if self.adaptive else state.exploration
+        a = self._estimated(state) if self.adaptive else state.level
         if self.variance:
             return bernstein_radius(a, known.variance(), known.pulls, known.inverse_root, state.b)
         return hoeffding_radius(state.b * jnp.sqrt(a), known.inverse_root)
 
-    def _oracle(self, state: UGapEState, problem: Problem) -> jax.Array:
+    def _oracle(self, state: ArmState, problem: Problem) -> jax.Array:
         """The largest a of Theorem 1, from the true gaps."""
         gap = gaps(problem.mean, self.m, state.order, state.mask, state.bandits)
         distance = larger((gap + self.epsilon) / 2, jnp.asarray(self.epsilon, jnp.float32))
@@ -267,14 +245,14 @@ class UGapEb(_UGapE):
 
     def update(self, state: UGapEState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> UGapEState:
         """The state after one reward; J(t), chosen before the pull, is kept if its index is the smallest so far."""
-        pulled = dataclasses.replace(state, statistics=state.statistics.add(arm, reward, live))
-        if self.last:
+        pulled = state.pulled(arm, reward, live)
+        if not isinstance(pulled, UGapEbState) or not isinstance(state, UGapEbState):
             return pulled
         decision = self._decide(state)
-        better = live & (decision.index < state.best_index)
+        better = live & (decision.worst_index < state.best_index)
         return dataclasses.replace(
             pulled,
-            best_index=jnp.where(better, decision.index, state.best_index),
+            best_index=jnp.where(better, decision.worst_index, state.best_index),
             best=jnp.where(better, decision.chosen, state.best),
         )
 
@@ -284,4 +262,4 @@ class UGapEb(_UGapE):
 
     def recommend(self, state: UGapEState) -> jax.Array:
         """The J(t) with the smallest B_J(t), or the last one."""
-        return self._decide(state).chosen if self.last else state.best
+        return state.best if isinstance(state, UGapEbState) else self._decide(state).chosen

@@ -3,36 +3,15 @@
 import dataclasses
 
 import jax
-import jax.numpy as jnp
-from jax.typing import ArrayLike
 
 from jaxbandits import arms
-from jaxbandits.algorithms.protocol import Sequential, parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, Sequential, parameter, register_algorithm
+from jaxbandits.algorithms.state import ArmState
 from jaxbandits.estimators import ArmStatistics
-from jaxbandits.problems.base import Problem, per_bandit
+from jaxbandits.numerics import MAX_COUNT
+from jaxbandits.problems.base import Problem
 
-__all__ = ["Uniform", "UniformState"]
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class UniformState:
-    """The state of a run; arms first, runs last."""
-
-    statistics: ArmStatistics
-    order: jax.Array  # int32 (K, …): tie order
-    mask: jax.Array | None  # bool (K, …): arms that exist
-    bandits: int = dataclasses.field(metadata={"static": True})
-
-    @property
-    def pulls(self) -> jax.Array:
-        """Pulls per arm, int32 `(K, …)`."""
-        return self.statistics.pulls
-
-    @property
-    def time(self) -> jax.Array:
-        """Pulls of all arms, int32 `(…)`."""
-        return self.statistics.time
+__all__ = ["Uniform"]
 
 
 @register_algorithm
@@ -48,34 +27,27 @@ class Uniform(Sequential):
         UsageError: a value outside its range.
     """
 
-    budget: ArrayLike = parameter("count")
-    m: ArrayLike = parameter("count", default=1, common=1)
+    budget: Numeric = parameter("count")
+    m: Numeric = parameter("count", default=1, common=1)
     multi_bandit = True
 
-    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UniformState:
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> ArmState:
         """The state after one pull of every arm."""
-        order = arms.tie_order(key, problem.arms)
-        mask = None if problem.mask is None else jnp.broadcast_to(problem.mask, order.shape)
-        return UniformState(statistics=statistics, order=order, mask=mask, bandits=problem.bandits)
+        return ArmState.of(statistics, problem, key, None)
 
-    def select(self, state: UniformState) -> jax.Array:
+    def select(self, state: ArmState) -> jax.Array:
         """An arm pulled least, int32 `(…)`."""
-        pulls = state.pulls if state.mask is None else jnp.where(state.mask, state.pulls, jnp.iinfo(jnp.int32).max)
-        _, place = arms.arg_smallest(pulls, state.order)
+        _, place = arms.arg_smallest(state.existing(state.pulls, MAX_COUNT), state.order)
         return arms.arm_at(place, state.order.shape[0])
 
-    def update(
-        self, state: UniformState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True
-    ) -> UniformState:
+    def update(self, state: ArmState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> ArmState:
         """The state after one reward."""
-        return dataclasses.replace(state, statistics=state.statistics.add(arm, reward, live))
+        return state.pulled(arm, reward, live)
 
-    def done(self, state: UniformState) -> jax.Array:
+    def done(self, state: ArmState) -> jax.Array:
         """The budget is spent."""
         return state.time >= self.budget
 
-    def recommend(self, state: UniformState) -> jax.Array:
+    def recommend(self, state: ArmState) -> jax.Array:
         """The m largest means of each bandit."""
-        mean = state.statistics.mean if state.mask is None else jnp.where(state.mask, state.statistics.mean, -jnp.inf)
-        best = arms.top_mask(per_bandit(mean, state.bandits), self.m, per_bandit(state.order, state.bandits))
-        return best.reshape(state.order.shape)
+        return state.largest_means(self.m)

@@ -1,5 +1,7 @@
 """The host's side of the lane engine: sizes, devices, and the loop that collects finished runs."""
 
+import contextlib
+import os
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -9,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import AxisType
 
-from jaxbandits.engine.lanes import MAX_COUNT, Cells, Log, Settings, advance, empty_carry
+from jaxbandits.engine.lanes import Cells, Log, Settings, advance, empty_carry
 from jaxbandits.errors import UsageError
+from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
 
 __all__ = ["Progress", "Rows", "job_rows", "use_all_cores"]
@@ -41,7 +44,7 @@ class Rows(NamedTuple):
 
 
 def use_all_cores(count: int | None = None) -> int:
-    """Give JAX one CPU device per core, so that lanes are spread over all of them; call it before anything else uses JAX.
+    """Give JAX one CPU device per core, to spread lanes over all of them; call it before JAX starts.
 
     Args:
         count: number of CPU devices; None for the number of usable cores.
@@ -52,13 +55,10 @@ def use_all_cores(count: int | None = None) -> int:
     Raises:
         UsageError: if JAX has already started with another number.
     """
-    import os
-
-    wanted = count or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else count or os.cpu_count() or 1
-    try:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    wanted = usable if count is None else count
+    with contextlib.suppress(RuntimeError):  # raised when JAX has started, which the count of devices shows
         jax.config.update("jax_num_cpu_devices", wanted)
-    except RuntimeError:
-        pass
     there = len(jax.devices("cpu"))
     if there != wanted:
         raise UsageError(
@@ -106,7 +106,7 @@ def job_rows(
         (devices or len(available),), ("device",), (AxisType.Auto,), devices=available[: devices or None]
     )
     lanes = lanes or default_lanes(problem.arms)
-    chunk = chunk or 32
+    chunk = chunk or 64
     if lanes < 1 or chunk < 1:
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
     settings = Settings(mesh=mesh, lanes=lanes, chunk=chunk, capacity=max(4 * lanes, 1024), independent=independent)

@@ -16,11 +16,10 @@ import jax.numpy as jnp
 from jax import lax
 from jax.sharding import Mesh, PartitionSpec
 
+from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
 
 __all__ = ["Carry", "Cells", "Log", "Settings", "advance", "empty_carry"]
-
-MAX_COUNT = 2**31 - 1
 
 
 class Cells(NamedTuple):
@@ -176,8 +175,9 @@ def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) ->
         algorithm, problem, key, cell, state = jax.tree.map(lambda new, old: jnp.where(fresh, new, old), loaded, kept)
         zero = jnp.where(fresh, 0, carry.steps)
         return carry._replace(
-            state=state, algorithm=algorithm, problem=problem, key=key, cell=cell, job=jnp.where(fresh, number, carry.job),
-            busy=carry.busy | fresh, checkpoint=jnp.where(fresh, 0, carry.checkpoint), steps=zero,
+            state=state, algorithm=algorithm, problem=problem, key=key, cell=cell, steps=zero,
+            job=jnp.where(fresh, number, carry.job), busy=carry.busy | fresh,
+            checkpoint=jnp.where(fresh, 0, carry.checkpoint),
             following=carry.following + jnp.sum(fresh.astype(jnp.int32)),
         )  # fmt: skip
 
@@ -226,8 +226,8 @@ def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[C
         row = jnp.where(written, log.rows + jnp.cumsum(written) - 1, settings.capacity)
         job = carry.job * settings.mesh.size + lax.axis_index("device")
         values = {
-            "job": job, "checkpoint": carry.checkpoint, "pulls": time, "steps": carry.steps, "capped": capped, "ended": ended,
-            "recommended": carry.algorithm.recommend(carry.state).T,
+            "job": job, "checkpoint": carry.checkpoint, "pulls": time, "steps": carry.steps, "capped": capped,
+            "ended": ended, "recommended": carry.algorithm.recommend(carry.state).T,
         }  # fmt: skip
         columns = {name: getattr(log, name).at[row].set(value, mode="drop") for name, value in values.items()}
         return log._replace(rows=log.rows + jnp.sum(written.astype(jnp.int32)), **columns)

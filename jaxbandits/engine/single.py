@@ -33,7 +33,7 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int = 10**9
 
 
 def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
-    """The states of one run after 0, 1, …, `steps` steps, stacked on a new first axis; a run that is done repeats its last state.
+    """The states of one run after 0, 1, …, `steps` steps, on a new first axis; a run keeps its last state when done.
 
     Args:
         algorithm: any algorithm of the protocol.

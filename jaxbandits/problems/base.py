@@ -98,7 +98,7 @@ class Problem(abc.ABC):
         return self.sample(words, *parameters)
 
     def padded(self, count: int) -> Self:
-        """The same problem with `count` arms per bandit, those that were added masked out. Leaves of shape `(K,)` only."""
+        """The same problem with `count` arms per bandit, the added ones masked out; for leaves of shape `(K,)`."""
         extra = (count - self.arms // self.bandits) * self.bandits
         mask = np.arange(self.arms + extra) < self.arms
         changes = {
@@ -119,7 +119,7 @@ def register_problem(cls: type[P]) -> type[P]:
 
 
 def per_bandit(x: jax.Array, bandits: int) -> jax.Array:
-    """`(K, …)` as `(K/M, M, …)`: arms first, then bandits, so that reductions over arms work per bandit; unchanged for M = 1."""
+    """`(K, …)` as `(K/M, M, …)`, so that reductions over arms work per bandit; unchanged for M = 1."""
     return x if bandits == 1 else x.reshape(x.shape[0] // bandits, bandits, *x.shape[1:])
 
 

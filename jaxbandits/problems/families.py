@@ -118,7 +118,7 @@ class Beta(Problem):
         shape = jnp.broadcast_shapes(words[0].shape, *(p.shape for p in parameters))
         flat = [jnp.broadcast_to(x, shape).reshape(-1) for x in (*words, *parameters)]
         keys = jax.random.wrap_key_data(jnp.stack(flat[:2], -1), impl="threefry2x32")
-        return jax.vmap(jax.random.beta)(keys, *flat[2:]).reshape(shape)
+        return jax.vmap(lambda key, a, b: jax.random.beta(key, a, b))(keys, *flat[2:]).reshape(shape)
 
 
 @register_problem
@@ -142,7 +142,7 @@ class TwoPoint(Problem):
 
     @property
     def reward_range(self) -> jax.Array:
-        """1 when all rewards lie in [0, 1], as in the paper; otherwise the length of the interval that holds all rewards."""
+        """1 when all rewards lie in [0, 1], as in the paper; otherwise the length of an interval that holds them."""
         bottom, top = smallest(jnp.asarray(self.low)), largest(jnp.asarray(self.high))
         return jnp.where((bottom >= 0) & (top <= 1), 1.0, top - bottom).astype(jnp.float32)
 

@@ -50,7 +50,7 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
     """
     name = f"gabillon:{number}"
     if number == 1:
-        problem: Bernoulli | TwoPoint = bernoulli([[0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]], name=name)
+        problem: Bernoulli = bernoulli([[0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]], name=name)
         return problem
     pairs = {
         2: [
@@ -67,8 +67,8 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
     if number not in pairs:
         raise UsageError(f"gabillon has the problems 1 to 3, got {number}")
     values = np.asarray(pairs[number], np.float64)
-    problem = rademacher(values[..., 0], values[..., 1], name=name)
-    return problem
+    two_point: TwoPoint = rademacher(values[..., 0], values[..., 1], name=name)
+    return two_point
 
 
 @varying
@@ -101,7 +101,7 @@ def one_sparse(n: int = 10, best: float = 0.6, rest: float = 0.5) -> Bernoulli:
 
 @varying
 def linear(n: int = 10, high: float = 0.9, low: float = 0.1) -> Bernoulli:
-    """N Bernoulli arms with means evenly spaced from `high` down to `low`."""
+    """Bernoulli arms with means evenly spaced from `high` down to `low`."""
     n = _count("n", n)
     problem: Bernoulli = bernoulli(np.linspace(high, low, n), name=f"linear:n={n},high={high:g},low={low:g}")
     return problem
@@ -109,7 +109,7 @@ def linear(n: int = 10, high: float = 0.9, low: float = 0.1) -> Bernoulli:
 
 @varying
 def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 0.1) -> Bernoulli:
-    """N Bernoulli arms with gaps (high - low) ((i - 1)/(n - 1))^power for arm i: the larger the power, the more arms near the best.
+    """Bernoulli arms with gaps (high - low) ((i - 1)/(n - 1))^power for arm i: a larger power, more near-best arms.
 
     Raises:
         UsageError: power <= 0.
@@ -124,7 +124,7 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
 
 @varying
 def random_uniform(n: int = 10, seed: int = 0) -> Bernoulli:
-    """N Bernoulli arms with means drawn uniformly from [0, 1], sorted from the largest; the same for the same seed everywhere."""
+    """Bernoulli arms with means drawn uniformly from [0, 1], largest first; a function of the seed."""
     n = _count("n", n)
     means = np.sort(np.asarray(jax.random.uniform(jax.random.key(int(seed)), (n,))))[::-1]
     problem: Bernoulli = bernoulli(means, name=f"random-uniform:n={n},seed={int(seed)}")

@@ -1,0 +1,1 @@
+"""What a Dataset says: tables, pictures, and a gallery page."""

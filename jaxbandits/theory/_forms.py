@@ -32,8 +32,9 @@ def error_if_admissible(
         Shape `(…)`, in [0, 1].
     """
     chosen = largest if a is None else as_float(a)
-    holds = (chosen > 0) & (chosen <= largest * (1 + _ROUNDING))
-    # Capped before the exponential: it then never overflows, and a bound that says nothing has gradient 0, not NaN.
+    holds = chosen <= largest * (1 + _ROUNDING)
+    # Capped before the exponential: it then never overflows, a bound that says nothing has gradient 0, not NaN, and
+    # a <= 0 needs no condition of its own: at a = 0 no union bound is below 1.
     return jnp.exp(jnp.where(holds, jnp.minimum(log_error(chosen), 0.0), 0.0))
 
 

@@ -122,10 +122,15 @@ def test_padded_arms_weigh_nothing():
 
 def test_padded_arms_leave_gradients_finite():
     mask = jnp.arange(8) < 5
-    means = jnp.where(mask, jnp.pad(jnp.asarray(MEANS), (0, 3)), 0.85)
-    gradient = jax.jit(jax.grad(lambda mu: theory.h_epsilon_variance(mu, jnp.full(8, 0.2), 0.1, 2, mask=mask)))(means)
-    plain = jax.jit(jax.grad(lambda mu: theory.h_epsilon_variance(mu, jnp.full(5, 0.2), 0.1, 2)))(means[:5])
-    np.testing.assert_allclose(gradient, np.pad(plain, (0, 3)), rtol=1e-5)
+    means, variances = jnp.where(mask, jnp.pad(jnp.asarray(MEANS), (0, 3)), 0.85), jnp.full(8, 0.2)
+
+    def gradients(means, variances, mask):
+        return jax.jit(jax.grad(lambda *x: theory.h_epsilon_variance(*x, 0.1, 2, mask=mask), argnums=(0, 1)))(
+            means, variances
+        )
+
+    for padded, plain in zip(gradients(means, variances, mask), gradients(means[:5], variances[:5], None), strict=True):
+        np.testing.assert_allclose(padded, np.pad(plain, (0, 3)), rtol=1e-5)
 
 
 def test_traced_m_and_vmap_equal_the_loop():

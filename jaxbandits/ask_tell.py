@@ -1,0 +1,363 @@
+"""Ask and tell: a built-in algorithm in a live experiment, where a user, not a simulated problem, supplies the rewards.
+
+The session takes the same two halves as the simulation, `select`/`update` or `request`/`absorb`, so it pulls the arms
+that `jb.run` would pull had its reward table held the same rewards. Everything a session knows fits in one JSON text.
+"""
+
+import dataclasses
+import importlib.metadata
+import json
+import operator
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+
+from jaxbandits.algorithms.protocol import BuiltIn, RoundBased, Sequential
+from jaxbandits.arms import tie_order
+from jaxbandits.axes import Axis
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem, register_problem
+from jaxbandits.random.bits import key_words
+from jaxbandits.spec import build_algorithm, describe
+
+__all__ = ["AskTell"]
+
+_KEYS = {"version", "algorithm", "arms", "key", "reward_range", "bounded", "asked", "rewards", "state"}
+#: `tie_order` numbers arms in 20 bits.
+_MOST_ARMS = 2**20 - 1
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class _LiveProblem(Problem):
+    """What an algorithm may know of a live experiment when it begins: the first rewards and their range."""
+
+    first: jax.Array  # float32 (K, P): rewards of the initial pulls
+    b: jax.Array  # float32 ()
+    parameters: ClassVar[tuple[str, ...]] = ("first", "b")
+
+    @property
+    def mean(self) -> NoReturn:
+        """Not known."""
+        self._unknown("means")
+
+    @property
+    def variance(self) -> NoReturn:
+        """Not known."""
+        self._unknown("variances")
+
+    @property
+    def reward_range(self) -> jax.Array:
+        """What the user promised."""
+        return self.b
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> NoReturn:
+        """Nothing is drawn."""
+        del words, parameters
+        raise UsageError("the rewards of a live experiment come from tell()")
+
+    def rewards(self, key: jax.Array, pull: ArrayLike) -> jax.Array:
+        """The rewards told for one initial pull of every arm."""
+        del key
+        return self.first[:, pull]
+
+    def _unknown(self, what: str) -> NoReturn:
+        raise UsageError(
+            f"{self.name} computes its exploration parameter from the true {what}, which a live experiment does not "
+            "know: give a=…, or adaptive=True where the algorithm has it"
+        )
+
+
+class _Moment(NamedTuple):
+    """A state, and all that a session needs to know of it."""
+
+    state: Any
+    asked: jax.Array  # int32 (P,): the arms to pull next
+    done: jax.Array  # bool ()
+    recommended: jax.Array  # bool (K,)
+
+
+class AskTell:
+    """A live experiment: ask for an arm, pull it, tell its reward, until done.
+
+    Every arm is asked first (once, or twice with `variance=True`) in a random order. Rewards are kept as float32.
+
+        session = AskTell(UGapEc(epsilon=0.1, delta=0.05), arms=3)
+        while not session.done:
+            arm = session.ask()
+            session.tell(arm, measure(arm))
+        session.recommendation
+    """
+
+    def __init__(
+        self,
+        algorithm: Sequential | RoundBased,
+        arms: int,
+        *,
+        key: jax.Array | int = 0,
+        reward_range: float | None = None,
+        bounded: bool = True,
+    ) -> None:
+        """Start a session; nothing is asked yet.
+
+        Args:
+            algorithm: a built-in algorithm, or a class of your own with the same two halves.
+            arms: number of arms K, at least 2; they are numbered from 0.
+            key: typed key of the session's own randomness (the order of the first pulls, ties), shape `()`, or a seed.
+            reward_range: b; None for the algorithm's own, or 1.
+            bounded: whether every reward lies in [0, b], and any other is refused. If not, any finite reward is taken,
+                and the algorithm's guarantee needs (b/2)-sub-Gaussian rewards, such as normal ones with a standard
+                deviation of b/2.
+
+        Raises:
+            UsageError: an algorithm or a number that cannot be used, or an algorithm that needs the true means.
+        """
+        if not isinstance(algorithm, Sequential | RoundBased):
+            raise UsageError(
+                "ask and tell needs an algorithm with select and update, or request and absorb (built in, or derived "
+                f"from Sequential or RoundBased), got {type(algorithm).__name__}"
+            )
+        for field in dataclasses.fields(algorithm):
+            if isinstance(getattr(algorithm, field.name), Axis):
+                raise UsageError(f"a session runs one algorithm, not a grid: {field.name} is an axis")
+        self._algorithm = algorithm
+        self._arms = _whole("arms", arms, 2, _MOST_ARMS)
+        algorithm.check(self._arms, bandits=1)
+        self._reward_range = _reward_range(algorithm, reward_range)
+        self._bounded = bool(bounded)
+        self._key = _key(key)
+        order = np.argsort(np.asarray(tie_order(self._key, self._arms)))
+        self._asked: list[int] = np.tile(order, algorithm.initial_pulls).tolist()
+        self._rewards: list[float] = []  # of the first arms in `asked`
+        self._state: Any = None  # until every arm has its initial pulls
+        self._done = False
+        self._recommended = np.zeros(self._arms, bool)
+        self._template()  # does the algorithm begin without a problem?
+
+    @property
+    def done(self) -> bool:
+        """Whether the algorithm has stopped."""
+        return self._done
+
+    @property
+    def recommendation(self) -> np.ndarray:
+        """Mask of the arms to return, bool `(K,)`: the answer when done, before that the best guess.
+
+        All false until every arm has had its initial pulls.
+        """
+        return self._recommended.copy()
+
+    def ask(self) -> int:
+        """The arm to pull next, in [0, K); the same one until its reward is told.
+
+        Raises:
+            UsageError: the session is done.
+        """
+        if self._done:
+            raise UsageError("the session is done: there is no arm to pull, read its recommendation")
+        return self._asked[len(self._rewards)]
+
+    def tell(self, arm: int, reward: float) -> None:
+        """The reward of the arm that was asked; a refused one changes nothing.
+
+        Args:
+            arm: the arm that `ask` returns. No other is accepted: the guarantees are for the algorithm's own choices.
+            reward: a finite number, in [0, b] unless the session was made with `bounded=False`.
+
+        Raises:
+            UsageError: another arm, a reward that cannot be, or a session that is done.
+        """
+        asked = self.ask()
+        if _whole("an arm", arm, 0, self._arms - 1) != asked:
+            raise UsageError(f"the session asked for arm {asked}, not for arm {arm}: tell the reward of arm {asked}")
+        value = self._checked(reward)
+        if len(self._rewards) + 1 < len(self._asked):
+            self._rewards.append(value)
+            return
+        told = np.asarray([*self._rewards, value], np.float32)
+        if self._state is None:
+            moment = _begin(self._algorithm, self._live_problem(told), self._key)
+        else:
+            moment = _advance(self._algorithm, self._state, np.asarray(self._asked, np.int32), told)
+        self._enter(moment)
+
+    def to_json(self) -> str:
+        """The session as JSON text, from which `from_json` continues as if nothing had happened."""
+        data = {
+            "version": importlib.metadata.version("jaxbandits"),
+            "algorithm": self._spec(),
+            "arms": self._arms,
+            "key": [int(word) for word in key_words(self._key)],
+            "reward_range": self._reward_range,
+            "bounded": self._bounded,
+            "asked": self._asked,
+            "rewards": self._rewards,
+            "state": None if self._state is None else [_to_plain(leaf) for leaf in jax.tree.leaves(self._state)],
+        }
+        return json.dumps(data, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str, algorithm: Sequential | RoundBased | None = None) -> Self:
+        """A session from the text of `to_json`.
+
+        Args:
+            text: the JSON text.
+            algorithm: the algorithm the session was made with, where it is not one of the package's.
+
+        Raises:
+            UsageError: text that is not a saved session, is of another algorithm, or of a version of the package whose
+                states look different.
+        """
+        try:
+            data = json.loads(text)
+        except (TypeError, ValueError):
+            raise UsageError("a saved session must be the JSON text of to_json()") from None
+        if not isinstance(data, dict) or data.keys() != _KEYS:
+            raise UsageError(f"a saved session must have the entries {', '.join(sorted(_KEYS))}")
+        try:
+            return cls._restored(data, algorithm)
+        except UsageError:
+            raise
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+            raise UsageError(
+                f"the saved session is damaged, or of a version ({data['version']}) whose states look different"
+            ) from None
+
+    @classmethod
+    def _restored(cls, data: dict[str, Any], algorithm: Sequential | RoundBased | None) -> Self:
+        key = jax.random.wrap_key_data(jnp.asarray(data["key"], jnp.uint32), impl="threefry2x32")
+        session = cls(
+            build_algorithm(data["algorithm"]) if algorithm is None else algorithm,
+            data["arms"],
+            key=key,
+            reward_range=data["reward_range"],
+            bounded=data["bounded"],
+        )
+        if session._spec() != data["algorithm"]:
+            raise UsageError(f"the session was saved with {data['algorithm']}, not with {session._spec()}")
+        if data["state"] is None:
+            if data["asked"] != session._asked:
+                raise ValueError("other first pulls")
+        else:
+            leaves, structure = jax.tree.flatten(session._template())
+            state = [_from_plain(plain, leaf) for plain, leaf in zip(data["state"], leaves, strict=True)]
+            session._enter(_look(session._algorithm, jax.tree.unflatten(structure, state)))
+            # What was asked stays, should another machine round an index to another arm.
+            session._asked = [_whole("an arm", arm, 0, session._arms - 1) for arm in data["asked"]]
+        session._rewards = [session._checked(reward) for reward in data["rewards"]]
+        if len(session._rewards) >= len(session._asked):
+            raise ValueError("more rewards than pulls")
+        return session
+
+    def _enter(self, moment: _Moment) -> None:
+        """Take over a new state; the values are fetched first, so that an interrupt leaves the old one whole."""
+        asked, done, recommended = moment.asked.tolist(), bool(moment.done), np.asarray(moment.recommended)
+        self._asked, self._rewards = asked, []
+        self._state, self._done, self._recommended = moment.state, done, recommended
+
+    def _spec(self) -> dict[str, Any]:
+        spec: dict[str, Any] = describe(self._algorithm, self._live_problem(), {})["algorithm"]
+        return spec
+
+    def _template(self) -> Any:
+        """Shapes and dtypes of the state."""
+        return jax.eval_shape(lambda *now: _begin(*now).state, self._algorithm, self._live_problem(), self._key)
+
+    def _live_problem(self, told: np.ndarray | None = None) -> _LiveProblem:
+        """The stand-in for a problem, with the rewards of the initial pulls in the order they were asked."""
+        first = np.zeros((self._arms, self._algorithm.initial_pulls), np.float32)
+        if told is not None:
+            first[self._asked[: self._arms]] = told.reshape(-1, self._arms).T
+        return _LiveProblem(jnp.asarray(first), jnp.float32(self._reward_range), name=type(self._algorithm).__name__)
+
+    def _checked(self, reward: Any) -> float:
+        value = np.asarray(reward)
+        if value.ndim or value.dtype.kind not in "biuf":
+            raise UsageError(f"a reward must be one number, got {reward!r}")
+        with np.errstate(over="ignore"):
+            value = value.astype(np.float32)
+        if not np.isfinite(value):
+            raise UsageError(f"a reward must be a finite float32, got {reward!r}")
+        if self._bounded and not 0 <= value <= np.float32(self._reward_range):
+            raise UsageError(
+                f"the reward {reward} lies outside [0, {self._reward_range:g}], which the session was promised: "
+                "scale it, or make the session with another reward_range or bounded=False"
+            )
+        return float(value)
+
+
+def _moment(algorithm: Sequential | RoundBased, state: Any) -> _Moment:
+    asked = algorithm.select(state)[None] if isinstance(algorithm, Sequential) else algorithm.request(state)
+    return _Moment(state=state, asked=asked, done=algorithm.done(state), recommended=algorithm.recommend(state))
+
+
+@jax.jit
+def _begin(algorithm: Sequential | RoundBased, problem: _LiveProblem, key: jax.Array) -> _Moment:
+    return _moment(algorithm, algorithm.init(problem, key))
+
+
+@jax.jit
+def _advance(algorithm: Sequential | RoundBased, state: Any, asked: jax.Array, rewards: jax.Array) -> _Moment:
+    if isinstance(algorithm, Sequential):
+        return _moment(algorithm, algorithm.update(state, asked[0], rewards[0]))
+    return _moment(algorithm, algorithm.absorb(state, asked, rewards))
+
+
+_look = jax.jit(_moment)
+
+
+def _key(given: jax.Array | int) -> jax.Array:
+    """A typed key of shape `()`, given as such or as a seed."""
+    if not isinstance(given, jax.Array):
+        return jax.random.key(_whole("key", given, 0, 2**32 - 1), impl="threefry2x32")
+    if not jnp.issubdtype(given.dtype, jax.dtypes.prng_key) or given.shape:
+        raise UsageError("key must be one typed key, such as jax.random.key(0), or a seed")
+    return given
+
+
+def _whole(name: str, value: Any, least: int, most: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise UsageError(f"{name} must be a whole number, got {value!r}") from None
+    if not least <= number <= most:
+        raise UsageError(f"{name} must be between {least} and {most}, got {number}")
+    return number
+
+
+def _reward_range(algorithm: BuiltIn, given: float | None) -> float:
+    own = getattr(algorithm, "b", None)
+    if own is None:
+        own = 1.0 if given is None else given
+    b = float(own)
+    if not 0 < b < float("inf"):
+        raise UsageError(f"reward_range must be positive and finite, got {b:g}")
+    if given is not None and given != b:
+        raise UsageError(f"reward_range={given:g} contradicts the algorithm's b={b:g}: give one of them")
+    return b
+
+
+def _to_plain(leaf: jax.Array) -> dict[str, Any]:
+    """An array as JSON data: every float32 is a decimal that reads back as the same bits, and inf and nan are words."""
+    array = np.asarray(_words(leaf))
+    values = [str(x) if isinstance(x, float) and not np.isfinite(x) else x for x in array.reshape(-1).tolist()]
+    return {"dtype": str(array.dtype), "shape": list(array.shape), "values": values}
+
+
+def _from_plain(plain: dict[str, Any], like: jax.ShapeDtypeStruct) -> Any:
+    expected = jax.eval_shape(_words, like)
+    if (plain["dtype"], tuple(plain["shape"])) != (str(expected.dtype), expected.shape):
+        raise ValueError("another state")
+    floating = jnp.issubdtype(expected.dtype, jnp.floating)
+    values = [float(x) if floating else x for x in plain["values"]]
+    array = np.asarray(values, expected.dtype).reshape(expected.shape)
+    return jax.random.wrap_key_data(jnp.asarray(array), impl="threefry2x32") if like.dtype != expected.dtype else array
+
+
+def _words(leaf: jax.Array) -> jax.Array:
+    """The leaf, or the words of a key: a randomised algorithm keeps its key in the state."""
+    return jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf

@@ -1,0 +1,154 @@
+"""Pictures with a mark per cell of the grid: `phase`, `quantiles`, `bars`."""
+
+import numpy as np
+import xarray as xr
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.report import findings, numbers, style
+from jaxbandits.report.select import choose, metric, parts, summarised, values_of
+
+__all__ = ["bars", "phase", "quantiles"]
+
+#: Cells of a phase diagram that still have room for their number.
+_MOST_NUMBERS = 120
+
+
+def phase(
+    ds: xr.Dataset, x: str | None = None, y: str | None = None, value: str = "pulls", *, title: str | None = None
+) -> Figure:
+    """A metric's mean, or the failure rate, over two dimensions as colour, logarithmic where it spans decades.
+
+    Cells with runs stopped at `max_pulls` are marked `≥`.
+
+    Args:
+        ds: runs or their summary.
+        x: dimension along the horizontal axis; None for a numeric one with most values.
+        y: dimension along the vertical axis; None for the one that is left.
+        value: `pulls`, `cost`, `simple_regret`, … or `failure`.
+        title: None for a sentence on what the numbers show.
+
+    Raises:
+        UsageError: no such dimension or metric, or not two dimensions to draw over.
+    """
+    value = metric(ds, value)
+    chosen = choose(ds, x=x, y=y)
+    x, y = str(chosen["x"]), str(chosen["y"])
+    known = summarised(ds).squeeze(drop=True)
+    mean = known[parts(value)[0]].transpose(y, x).values.astype(float)
+    logarithmic = style.spans_decades(mean, 5)
+    finite = mean[np.isfinite(mean)]
+    norm = (LogNorm if logarithmic else Normalize)(finite.min(), finite.max())
+    picture, axes = style.new_picture()
+    # Cells of one size: the ticks carry the values, so that a grid of any spacing stays readable.
+    mesh = axes.pcolormesh(mean, norm=norm, cmap="viridis", edgecolors="white", linewidth=1.0)
+    for name, axis in ((x, axes.xaxis), (y, axes.yaxis)):
+        texts = [numbers.text(v) for v in values_of(known, name)]
+        every = -(-len(texts) // 16)
+        axis.set_ticks(np.arange(len(texts))[::every] + 0.5, texts[::every])
+        axis.set_tick_params(length=0)
+    if mean.size <= _MOST_NUMBERS:
+        cut = known["lower_bound"].transpose(y, x).values & (value != "failure")
+        show = numbers.probability if value == "failure" else numbers.value
+        shades = np.ma.filled(norm(mean), 0.0)
+        for row, column in np.ndindex(*mean.shape):
+            text = ("≥" if cut[row, column] else "") + show(mean[row, column])
+            ink = "black" if shades[row, column] > 0.6 else "white"
+            axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=10)
+    what = style.label(ds, value) if value == "failure" else f"mean {style.label(ds, value)}"
+    bar = picture.colorbar(mesh, ax=axes, pad=0.015, aspect=25)
+    bar.set_label(what + (", logarithmic" if logarithmic else ""), fontsize=12)
+    bar.outline.set_visible(False)
+    style.set_scale(bar.ax.yaxis, finite, logarithmic)
+    bar.ax.grid(False)
+    said = findings.of_phase(known, x, y, value) if title is None else title
+    style.finish(axes, said, style.label(ds, x), style.label(ds, y))
+    return picture
+
+
+def quantiles(
+    ds: xr.Dataset, x: str | None = None, y: str = "pulls", hue: str | None = None, *, title: str | None = None
+) -> Figure:
+    """Where a metric's runs lie: bars from the 10% to the 90% quantile, the median as a line, the mean as a dot.
+
+    Args:
+        ds: runs or their summary.
+        x: dimension along the axis; None to choose.
+        y: any metric but `failure`.
+        hue: dimension with a colour per value; None for the one that is left.
+        title: None for a sentence on what the numbers show.
+
+    Raises:
+        UsageError: no such dimension or metric, or a dimension without a place.
+    """
+    if metric(ds, y) == "failure":
+        raise UsageError("a failure rate has no quantiles: draw it with curve or bars")
+    chosen = choose(ds, x=x, hue=hue)
+    x, hue = str(chosen["x"]), chosen["hue"]
+    known = summarised(ds).squeeze(drop=True)
+    picture, axes = style.new_picture()
+    everything = np.concatenate([known[f"{y}_{part}"].values.ravel() for part in ("q10", "q90", "mean")])
+    style.set_scale(axes.yaxis, everything, style.spans_decades(everything))
+    lines = values_of(known, hue)
+    width = 0.7 / len(lines)
+    for i, (line, colour) in enumerate(zip(lines, style.colours(lines), strict=True)):
+        at = {} if hue is None else {hue: i}
+        parts = {part: known[f"{y}_{part}"].isel(at).values for part in ("q10", "q50", "q90", "mean")}
+        centre = np.arange(known.sizes[x]) + (i - (len(lines) - 1) / 2) * width
+        text = None if line is None else numbers.text(line)
+        axes.bar(centre, parts["q90"] - parts["q10"], 0.85 * width, parts["q10"], color=colour, alpha=0.45, label=text)
+        axes.hlines(parts["q50"], centre - 0.42 * width, centre + 0.42 * width, color=colour, linewidth=2.5)
+        axes.plot(centre, parts["mean"], linestyle="", marker="o", markersize=5, color="white", markeredgecolor=colour)
+    axes.set_xticks(np.arange(known.sizes[x]), [numbers.text(v) for v in values_of(known, x)])
+    said = findings.of_quantiles(known, y) if title is None else title
+    vertical = f"{style.label(ds, y)}: 10–90%, median, mean"
+    style.finish(axes, said, style.label(ds, x), vertical, None if hue is None else style.label(ds, hue))
+    return picture
+
+
+def bars(
+    ds: xr.Dataset,
+    x: str | None = None,
+    y: str = "failure",
+    *,
+    group: str | None = None,
+    reference: str | None = None,
+    title: str | None = None,
+) -> Figure:
+    """The failure rate, or a metric's mean, as a bar per value of one dimension, with 95% intervals as whiskers.
+
+    Args:
+        ds: runs or their summary.
+        x: the dimension; None for the only one there is.
+        y: `failure`, `pulls`, …
+        group: a coordinate along `x`: bars with the same value share a colour.
+        reference: a variable along `x` drawn as a diamond beside each bar, such as published numbers.
+        title: None for a sentence on what the numbers show.
+
+    Raises:
+        UsageError: no such dimension, metric, coordinate or variable, or a dimension without a place.
+    """
+    y = metric(ds, y)
+    x = str(choose(ds, x=x)["x"])
+    known = summarised(ds).squeeze(drop=True)
+    for what, name in (("coordinate", group), ("variable", reference)):
+        if name is not None and name not in known.variables:
+            raise unknown_name(what, name, [str(n) for n in known.variables])
+    picture, axes = style.new_picture()
+    centre, low, high = (known[n].values for n in parts(y))
+    places = np.arange(known.sizes[x])
+    groups = [None] * len(places) if group is None else [str(g) for g in known[group].values]
+    for colour, one in zip(style.colours([*dict.fromkeys(groups)]), dict.fromkeys(groups), strict=True):
+        mine = np.asarray([g == one for g in groups])
+        axes.bar(places[mine], centre[mine], 0.72, color=colour, alpha=0.75, label=one)
+    axes.vlines(places, low, np.where(np.isfinite(high), high, centre), color="#222222", linewidth=1.6)
+    if reference is not None:
+        text = str(known[reference].attrs.get("long_name", reference))
+        axes.plot(places, known[reference].values, "D", color="white", markeredgecolor="black", label=text)
+    axes.set_xticks(places, [numbers.text(v) for v in values_of(known, x)])
+    axes.tick_params(axis="x", length=0)
+    style.set_scale(axes.yaxis, centre, False)
+    said = findings.of_bars(known, x, y) if title is None else title
+    style.finish(axes, said, style.label(ds, x), style.label(ds, y))
+    return picture

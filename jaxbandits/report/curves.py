@@ -1,0 +1,147 @@
+"""Pictures along a dimension: `curve`, a metric with its interval, and `distribution`, the runs themselves."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.report import findings, numbers, style
+from jaxbandits.report.select import choose, metric, numeric, parts, summarised, values_of
+from jaxbandits.report.tables import clopper_pearson, is_summary
+
+__all__ = ["curve", "distribution"]
+
+#: Steps of a distribution function: as many as the eye can see.
+_MOST_STEPS = 400
+
+
+def curve(
+    ds: xr.Dataset,
+    x: str | None = None,
+    y: str = "pulls",
+    hue: str | None = None,
+    *,
+    bounds: Sequence[str] = (),
+    title: str | None = None,
+) -> Figure:
+    """A metric's mean, or the failure rate, along a dimension, with its 95% interval as a band.
+
+    On a logarithmic axis a failure rate of 0 is drawn as a hollow triangle at the upper end of its interval. Where runs
+    were stopped at `max_pulls` the mean is a lower bound: the marker is an arrow up, and there is no band.
+
+    Args:
+        ds: runs or their summary.
+        x: dimension along the axis; None for a budget or a checkpoint, else the numeric one with most values.
+        y: `pulls`, `cost`, `simple_regret`, … or `failure`.
+        hue: dimension with a line per value; None for the one that is left.
+        bounds: variables of the Dataset without seeds, drawn dashed.
+        title: None for a sentence on what the numbers show.
+
+    Raises:
+        UsageError: no such dimension, metric or bound, or a dimension without a place.
+    """
+    y = metric(ds, y)
+    chosen = choose(ds, x=x, hue=hue)
+    x, hue = str(chosen["x"]), chosen["hue"]
+    known = summarised(ds).squeeze(drop=True)
+    for name in bounds:
+        if name not in known.data_vars:
+            raise unknown_name("bound", name, [str(n) for n in known.data_vars])
+    picture, axes = style.new_picture()
+    centre, low, high = (known[n] for n in parts(y))
+    drawn = np.concatenate([centre.values.ravel(), *(known[name].values.ravel() for name in bounds)])
+    positive = drawn[np.isfinite(drawn) & (drawn > 0)]
+    vertical_log = style.spans_decades(positive, 20 if y == "failure" else 8)
+    numbers_along = numeric(ds, x)
+    places = np.asarray(values_of(known, x) if numbers_along else range(known.sizes[x]), float)
+    style.set_scale(axes.xaxis, places, numbers_along and style.spans_decades(places), at_values=True)
+    style.set_scale(axes.yaxis, positive, vertical_log)
+    if not numbers_along:
+        axes.set_xticks(places, [str(v) for v in values_of(known, x)])
+    lines = values_of(known, hue)
+    for i, (line, colour) in enumerate(zip(lines, style.colours(lines), strict=True)):
+        at = {} if hue is None else {hue: i}
+        mean, bottom, top = (v.isel(at).values.astype(float) for v in (centre, low, high))
+        unseen = (mean <= 0) if vertical_log else np.zeros(mean.shape, bool)
+        cut = known["lower_bound"].isel(at).values & (y != "failure")
+        mean = np.where(unseen, np.nan, mean)
+        text = None if line is None else numbers.text(line)
+        marker = style.MARKERS[i % len(style.MARKERS)]
+        axes.plot(places, mean, color=colour, marker=marker, markersize=6, linewidth=2, label=text, zorder=3)
+        floor = positive.min() / 10 if vertical_log and positive.size else 0.0
+        bottom = np.maximum(bottom, floor) if vertical_log else bottom
+        axes.fill_between(places, bottom, np.where(cut, mean, top), color=colour, alpha=0.2, linewidth=0)
+        if unseen.any():
+            axes.plot(places[unseen], top[unseen], linestyle="", marker="v", markerfacecolor="white", color=colour)
+        if cut.any():
+            axes.plot(places[cut], mean[cut], linestyle="", marker="$↑$", markersize=15, color=colour, zorder=4)
+    _draw_bounds(axes, known, bounds, hue, places)
+    said = findings.of_curve(known, x, y) if title is None else title
+    vertical = style.label(ds, y) if y == "failure" else f"mean {style.label(ds, y)}"
+    style.finish(axes, said, style.label(ds, x), vertical, None if hue is None else style.label(ds, hue))
+    return picture
+
+
+def distribution(ds: xr.Dataset, y: str = "pulls", hue: str | None = None, *, title: str | None = None) -> Figure:
+    """The share of runs at or below each value of a metric, with its pointwise 95% interval as a band.
+
+    Args:
+        ds: runs; a summary has none.
+        y: any metric but `failure`.
+        hue: dimension with a line per value; None for the only one there is, if any.
+        title: None for a sentence on what the numbers show.
+
+    Raises:
+        UsageError: no such dimension or metric, a dimension without a place, or a summary.
+    """
+    if is_summary(ds):
+        raise UsageError("a distribution needs the runs themselves, this is their summary")
+    if metric(ds, y) == "failure":
+        raise UsageError("a failure rate has no distribution: draw it with curve or bars")
+    hue = choose(ds, hue=hue)["hue"]
+    flat = ds.squeeze([d for d in ds[y].dims if d != "seed" and ds.sizes[d] == 1], drop=True)
+    picture, axes = style.new_picture()
+    runs = flat.sizes["seed"]
+    shares = np.unique(np.linspace(1, runs, min(runs, _MOST_STEPS)).round())
+    low, high = clopper_pearson(shares, runs)
+    everything = flat[y].values.astype(float)
+    style.set_scale(axes.xaxis, everything, style.spans_decades(everything))
+    style.set_scale(axes.yaxis, np.asarray([0.0, 1.0]), False)
+    lines = values_of(flat, hue)
+    for i, (line, colour) in enumerate(zip(lines, style.colours(lines), strict=True)):
+        values = np.sort(flat[y].isel({} if hue is None else {hue: i}).values)[shares.astype(int) - 1]
+        text = None if line is None else numbers.text(line)
+        axes.step(values, shares / runs, where="post", color=colour, linewidth=2, label=text)
+        axes.fill_between(values, low, high, step="post", color=colour, alpha=0.2, linewidth=0)
+    axes.set_ylim(0, 1.02)
+    said = findings.of_distribution(summarised(flat), y, hue) if title is None else title
+    style.finish(
+        axes, said, f"{style.label(ds, y)} of a run", "share of runs at or below", hue and style.label(ds, hue)
+    )
+    return picture
+
+
+def _draw_bounds(axes: Axes, known: xr.Dataset, bounds: Sequence[str], hue: str | None, places: NDArray[Any]) -> None:
+    """Dashed lines: one per bound, in grey, or one per hue and in its colour where the bound depends on it."""
+    dashes = [(6, 3), (2, 2), (6, 2, 2, 2)]
+    for i, name in enumerate(bounds):
+        bound = known[name]
+        text = str(bound.attrs.get("long_name", name))
+        own = hue is not None and hue in bound.dims
+        lines = values_of(known, hue) if own else [None]
+        for j, colour in enumerate(style.colours(lines) if own else ["#5A5A5A"]):
+            values = bound.isel({str(hue): j}).values if own else bound.values
+            axes.plot(
+                places,
+                np.broadcast_to(values, places.shape),
+                color=colour,
+                linewidth=1.6,
+                dashes=dashes[i % len(dashes)],
+                label=text if j == 0 else None,
+                zorder=2,
+            )

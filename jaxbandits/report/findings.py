@@ -1,0 +1,90 @@
+"""Titles that say what the numbers show: measured values, never a judgement that an interval could overturn."""
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.report import numbers, style
+from jaxbandits.report.select import values_of
+
+__all__ = ["of_bars", "of_curve", "of_distribution", "of_phase", "of_quantiles"]
+
+
+def of_curve(known: xr.Dataset, x: str, y: str) -> str:
+    """How the metric changes from the first to the last value of x, for every line."""
+    centre = known[y if y == "failure" else f"{y}_mean"]
+    first, last = centre.isel({x: 0}).values.ravel(), centre.isel({x: -1}).values.ravel()
+    ends = [numbers.text(v) for v in (values_of(known, x)[0], values_of(known, x)[-1])]
+    span = f"as {style.label(known, x)} goes from {ends[0]} to {ends[1]}"
+    what = _what(known, y)
+    show = numbers.probability if y == "failure" else numbers.value
+    if first.size == 1:
+        if first[0] == last[0]:
+            return f"{what} is {show(first[0])} at both ends, {span}"
+        verb = "falls" if last[0] < first[0] else "grows"
+        return f"{what} {verb} from {show(first[0])} to {show(last[0])} {span}"
+    ratio = last / np.where(first > 0, first, np.nan)
+    if np.all(ratio > 1) or np.all((ratio < 1) & (ratio > 0)):
+        verb, size = ("grows", ratio) if np.all(ratio > 1) else ("falls", 1 / ratio)
+        low, high = numbers.fold(size.min()), numbers.fold(size.max())
+        return f"{what} {verb} {low if low == high else f'{low}- to {high}'}-fold {span}"
+    return f"{what} is between {show(centre.min().item())} and {show(centre.max().item())} {span}"
+
+
+def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
+    """The smallest and the largest cell, and where they are."""
+    mean = known[value if value == "failure" else f"{value}_mean"]
+    show = numbers.probability if value == "failure" else numbers.value
+
+    def cell(flat: int) -> str:
+        place = dict(zip(mean.dims, np.unravel_index(flat, mean.shape), strict=True))
+        return ", ".join(f"{style.label(known, n)} {numbers.text(values_of(known, n)[int(place[n])])}" for n in (x, y))
+
+    low, high = int(np.nanargmin(mean.values)), int(np.nanargmax(mean.values))
+    flat = mean.values.ravel()
+    return f"{_what(known, value)}: from {show(flat[low])} at {cell(low)} to {show(flat[high])} at {cell(high)}"
+
+
+def of_quantiles(known: xr.Dataset, y: str) -> str:
+    """How wide the middle 80% of runs are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.asarray(known[f"{y}_q90"] / known[f"{y}_q10"], float)
+    ratio = ratio[np.isfinite(ratio)]
+    if not ratio.size:
+        return f"{style.label(known, y)} of the middle 80% of runs".capitalize()
+    low, high = (f"{r:.2g}" if r < 10 else f"{r:,.0f}" for r in (ratio.min(), ratio.max()))
+    times = low if low == high else f"{low} to {high}"
+    return (
+        f"{_of(known)}the slowest tenth of runs needs at least {times} times the {style.label(known, y)} of the fastest"
+    )
+
+
+def of_distribution(known: xr.Dataset, y: str, hue: str | None) -> str:
+    """The medians."""
+    medians = np.atleast_1d(known[f"{y}_q50"].values)
+    if hue is None:
+        middle = numbers.value(medians[0])
+        tail = numbers.value(float(known[f"{y}_q90"]))
+        return f"{_of(known)}half of the runs take at most {middle} {style.label(known, y)}, nine in ten {tail}"
+    low, high = numbers.value(medians.min()), numbers.value(medians.max())
+    return f"{_of(known)}median {style.label(known, y)} are between {low} and {high} over {style.label(known, hue)}"
+
+
+def of_bars(known: xr.Dataset, x: str, y: str) -> str:
+    """The lowest and the highest bar."""
+    centre = known[y if y == "failure" else f"{y}_mean"]
+    show = numbers.probability if y == "failure" else numbers.value
+    names = [numbers.text(v).replace("\n", " ") for v in values_of(known, x)]
+    low, high = int(np.nanargmin(centre.values)), int(np.nanargmax(centre.values))
+    ends = [f"{show(centre.values[i])} ({names[i]})" for i in (low, high)]
+    return f"{_what(known, y)}: lowest {ends[0]}, highest {ends[1]}"
+
+
+def _of(known: xr.Dataset) -> str:
+    return f"{known.attrs['algorithm']}: " if "algorithm" in known.attrs else ""
+
+
+def _what(known: xr.Dataset, y: str) -> str:
+    owner = f"{known.attrs['algorithm']}: " if "algorithm" in known.attrs else ""
+    noun = style.label(known, y)
+    text = noun if y == "failure" else f"mean {'number of ' if y in {'pulls', 'steps'} else ''}{noun}"
+    return f"{owner}{text}" if owner else text[0].upper() + text[1:]

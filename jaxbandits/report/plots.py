@@ -1,0 +1,24 @@
+"""Pictures of a Dataset of runs: `curve`, `phase`, `quantiles`, `distribution`, `bars`.
+
+Each takes what `simulate` or `sweep` returned (or, where it needs no single runs, its `summary`), chooses dimensions by
+itself unless told, and returns a matplotlib Figure. Intervals are 95% ones: bands around curves, whiskers on bars.
+Variables without seeds, such as bounds of theory put into the Dataset, are drawn by name.
+"""
+
+from collections.abc import Callable
+
+from matplotlib.figure import Figure
+
+from jaxbandits.report.cells import bars, phase, quantiles
+from jaxbandits.report.curves import curve, distribution
+
+__all__ = ["KINDS", "bars", "curve", "distribution", "phase", "quantiles"]
+
+#: Names on the command line. Every kind takes a Dataset and its own keywords.
+KINDS: dict[str, Callable[..., Figure]] = {
+    "curve": curve,
+    "phase": phase,
+    "quantiles": quantiles,
+    "distribution": distribution,
+    "bars": bars,
+}

@@ -1,0 +1,105 @@
+"""Which dimension of a Dataset goes where in a picture, and the errors when one cannot tell."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.report.tables import is_summary, metrics, summary
+
+__all__ = ["axes_of", "choose", "metric", "numeric", "parts", "summarised", "values_of"]
+
+#: More lines than this are not told apart.
+MOST_HUES = 8
+
+
+def summarised(ds: xr.Dataset) -> xr.Dataset:
+    """The summary of runs; a summary stays as it is."""
+    return ds if is_summary(ds) else summary(ds)
+
+
+def axes_of(ds: xr.Dataset) -> list[str]:
+    """The grid's dimensions that have more than one value."""
+    dims = ds["runs"].dims if is_summary(ds) else ds["pulls"].dims
+    return [str(name) for name in dims if name != "seed" and ds.sizes[name] > 1]
+
+
+def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
+    """Fill in the dimensions that were not asked for, and check that every one of the grid has its place.
+
+    Places are filled in the order given: a budget or a checkpoint first, then numeric dimensions, the longest first. A
+    place called `hue` may stay empty.
+
+    Args:
+        ds: runs or their summary.
+        **wanted: place to dimension, None where the picture is to choose.
+
+    Raises:
+        UsageError: no such dimension, one dimension in two places, none left for a place, or one without a place.
+    """
+    every = axes_of(ds)
+    dims = ds["runs"].dims if is_summary(ds) else ds["pulls"].dims
+    allowed = [str(name) for name in dims if name != "seed"]
+    for name in wanted.values():
+        if name is not None and name not in allowed:
+            if not allowed:
+                raise UsageError(f"the Dataset has no dimension {name!r}: nothing varies in it but the seed")
+            raise unknown_name("dimension", name, allowed)
+    taken = [name for name in wanted.values() if name is not None]
+    if len(set(taken)) < len(taken):
+        raise UsageError(f"dimension {taken[0]!r} cannot be in two places of a picture")
+    left = [name for name in every if name not in taken]
+    # Budgets and looks belong on the horizontal axis, then whatever has most values; words make good hues.
+    left.sort(key=lambda d: (d not in {"checkpoint", "budget"}, not numeric(ds, d), -ds.sizes[d]))
+    chosen = dict(wanted)
+    for place, name in wanted.items():
+        if name is not None:
+            continue
+        if left:
+            chosen[place] = left.pop(0)
+        elif place != "hue":
+            has = ", ".join(every) if every else "none"
+            raise UsageError(f"this picture needs a dimension with several values for {place}; the grid has {has}")
+    if left:
+        example = f"ds.sel({left[0]}={values_of(ds, left[0])[0]!r})"
+        raise UsageError(f"the Dataset also varies over {', '.join(left)}: choose one value, {example}")
+    if chosen.get("hue") and ds.sizes[str(chosen["hue"])] > MOST_HUES:
+        size = ds.sizes[str(chosen["hue"])]
+        raise UsageError(f"{size} values of {chosen['hue']} are too many to tell apart: choose at most {MOST_HUES}")
+    return chosen
+
+
+def metric(ds: xr.Dataset, name: str) -> str:
+    """A metric's name, checked; `failure` is one.
+
+    Raises:
+        UsageError: the Dataset has no such metric, with the nearest one that it has.
+    """
+    if is_summary(ds):
+        known = [str(n).removesuffix("_mean") for n in ds.data_vars if str(n).endswith("_mean")]
+    else:
+        known = metrics(ds)
+    known += ["failure"] if "correct" in ds or "failure" in ds else []
+    if name not in known:
+        raise unknown_name("metric", name, known)
+    return name
+
+
+def parts(name: str) -> tuple[str, str, str]:
+    """The variables of a summary that hold a metric's centre and the ends of its interval."""
+    return (name if name == "failure" else f"{name}_mean", f"{name}_low", f"{name}_high")
+
+
+def values_of(ds: xr.Dataset, name: str | None) -> Sequence[Any]:
+    """The coordinate's values as Python's own; `[None]` for no dimension."""
+    if name is None:
+        return [None]
+    values: list[Any] = ds[name].values.tolist() if name in ds.coords else list(range(ds.sizes[name]))
+    return values
+
+
+def numeric(ds: xr.Dataset, name: str) -> bool:
+    """Whether a dimension's values are numbers."""
+    return name not in ds.coords or np.issubdtype(ds[name].dtype, np.number)

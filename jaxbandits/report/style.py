@@ -1,0 +1,132 @@
+"""The look of every picture: size, colours, scales, labels. No global state of matplotlib is touched."""
+
+import io
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from numpy.typing import NDArray
+
+from jaxbandits.report import numbers
+
+__all__ = ["MARKERS", "Picture", "colours", "finish", "label", "new_picture", "set_scale", "spans_decades"]
+
+#: 900 pixels wide in a README, twice that in the file for dense screens.
+_WIDTH, _HEIGHT, _DPI = 9.0, 5.2, 200
+_INK, _FAINT = "#222222", "#8a8a8a"
+#: Okabe and Ito's palette, told apart with any colour vision; without its yellow, too pale on white.
+_PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
+_LABELS = {
+    "epsilon": "accuracy ε",
+    "delta": "allowed failure probability δ",
+    "m": "arms to return m",
+    "n": "number of arms K",
+    "k": "number of good arms k",
+    "budget": "budget (pulls)",
+    "checkpoint": "pulls",
+    "eta": "exploration η",
+    "a": "exploration a",
+    "pulls": "pulls",
+    "cost": "cost",
+    "steps": "decisions",
+    "failure": "failure rate",
+    "simple_regret": "simple regret",
+    "aggregate_regret": "aggregate regret",
+    "algorithm": "algorithm",
+}
+
+
+class Picture(Figure):
+    """A figure that belongs to no window or global list, and shows itself in a notebook."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=_DPI / 2)
+        return buffer.getvalue()
+
+
+def new_picture(height: float = _HEIGHT) -> tuple[Picture, Axes]:
+    """An empty picture with one pair of axes."""
+    picture = Picture(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained", facecolor="white")
+    axes = picture.subplots()
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(_FAINT)
+    axes.tick_params(colors=_INK, labelsize=11)
+    axes.set_axisbelow(True)
+    return picture, axes
+
+
+def finish(axes: Axes, title: str, x: str, y: str, legend: str | None = None, columns: int = 1) -> None:
+    """Title, axis labels, and a legend to the right of the axes where there is more than one thing to tell apart."""
+    axes.set_title(textwrap.fill(title, 82), loc="left", fontsize=13, fontweight="bold", color=_INK, pad=12)
+    axes.set_xlabel(x, fontsize=12, color=_INK)
+    axes.set_ylabel(y, fontsize=12, color=_INK)
+    handles, texts = axes.get_legend_handles_labels()
+    if handles:
+        axes.legend(
+            handles,
+            [textwrap.fill(text, 26) for text in texts],
+            title=legend,
+            fontsize=10.5,
+            title_fontsize=10.5,
+            frameon=False,
+            loc="upper left",
+            bbox_to_anchor=(1.01, 1.0),
+            borderaxespad=0.0,
+            alignment="left",
+            ncols=columns,
+            labelspacing=0.7,
+        )
+
+
+def label(ds: xr.Dataset, name: str) -> str:
+    """What a dimension or a metric is called on an axis: its own attribute, a common name, or itself."""
+    if name in ds.coords and "long_name" in ds[name].attrs:
+        return str(ds[name].attrs["long_name"])
+    return _LABELS.get(name, name.replace("_", " "))
+
+
+def colours(values: Sequence[Any]) -> list[Any]:
+    """A colour per value: a sequence from dark to light for numbers in order, else the palette, in turn."""
+    if len(values) > 3 and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+        return [colormaps["viridis"](place) for place in np.linspace(0.0, 0.85, len(values))]
+    return [_PALETTE[i % len(_PALETTE)] for i in range(len(values))]
+
+
+def spans_decades(values: NDArray[Any], factor: float = 8.0) -> bool:
+    """Whether positive numbers differ so much that a logarithmic scale reads better."""
+    finite = np.asarray(values, float)[np.isfinite(values)]
+    return bool(finite.size) and bool(finite.min() > 0) and bool(finite.max() / finite.min() >= factor)
+
+
+def set_scale(axis: Axis, values: NDArray[Any], logarithmic: bool, at_values: bool = False) -> None:
+    """Scale and ticks with plain numbers; a light grid.
+
+    Args:
+        axis: `axes.xaxis` or `axes.yaxis`.
+        values: what is drawn along it.
+        logarithmic: the scale.
+        at_values: put the ticks at the values themselves, for a grid of few.
+    """
+    axis.axes.grid(True, axis=axis.axis_name, color="#e6e6e6", linewidth=0.8)  # type: ignore[attr-defined]
+    values = np.unique(np.asarray(values, float)[np.isfinite(values)])
+    if logarithmic:
+        getattr(axis.axes, f"set_{axis.axis_name}scale")("log")  # type: ignore[attr-defined]
+        decades = np.log10(values.max() / values.min()) if values.size else 1.0
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.5 else (1.0,)))
+        axis.set_minor_locator(NullLocator())
+    if at_values and values.size <= 9:
+        axis.set_ticks(values.tolist())
+        axis.set_minor_locator(NullLocator())
+    if logarithmic or at_values or (values.size and np.abs(values).max() >= 1e4):
+        axis.set_major_formatter(FuncFormatter(lambda number, _: numbers.value(float(f"{number:.6g}"))))

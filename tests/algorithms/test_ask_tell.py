@@ -1,0 +1,290 @@
+"""A live session pulls the arms of the simulated run, survives JSON at any moment, and refuses what cannot be."""
+
+import dataclasses
+import functools
+import json
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits.algorithms import REGISTRY, RoundBased, Sequential
+from jaxbandits.ask_tell import AskTell
+
+ARMS = 4
+PROBLEMS = {
+    "bernoulli": jb.bernoulli([0.8, 0.3, 0.6, 0.4]),
+    "beta": jb.beta([3.0, 1.0, 2.0, 1.0], 2.0),
+}
+VALUES = {"epsilon": 0.4, "delta": 0.3, "budget": 60}
+KEY = jax.random.fold_in(jax.random.key(7), 3)
+
+
+def variants():
+    """Every algorithm of the registry, plain and with each of its switches; none that needs the true means."""
+    for name, cls in REGISTRY.items():
+        if not issubclass(cls, Sequential | RoundBased):
+            continue
+        fields = {field.name: field for field in dataclasses.fields(cls)}
+        required = {n: VALUES[n] for n, f in fields.items() if f.default is dataclasses.MISSING}
+        switches = [n for n, f in fields.items() if isinstance(f.default, bool)]
+        for switch in [None, *switches]:
+            values = required | ({switch: True} if switch else {})
+            if "a" in fields and switch != "adaptive":
+                values["a"] = 2.0
+            yield pytest.param(cls(**values), id=f"{name}-{switch}" if switch else name)
+
+
+@functools.cache
+def reward_table(name):
+    """Rewards of the run, entry by entry, `(600, K)`."""
+    problem = PROBLEMS[name]
+    entry = jax.vmap(lambda pull, arm: problem.reward(KEY, arm, pull), in_axes=(None, 0))
+    pulls, arms = jnp.arange(600, dtype=jnp.int32), jnp.arange(ARMS, dtype=jnp.int32)
+    return np.asarray(jax.jit(jax.vmap(entry, in_axes=(0, None)))(pulls, arms))
+
+
+def play(session, table, pulled=(), most=10**6):
+    """Answer the session from the table until it is done or `most` arms were pulled in all; the arms in order."""
+    pulled = list(pulled)
+    while not session.done and len(pulled) < most:
+        arm = session.ask()
+        session.tell(arm, table[pulled.count(arm), arm])
+        pulled.append(arm)
+    return pulled
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("algorithm", variants())
+def test_session_is_the_simulated_run_and_survives_json(algorithm, problem):
+    table = reward_table(problem)
+    session = AskTell(algorithm, arms=ARMS, key=KEY)
+    pulled = play(session, table)
+
+    first = ARMS * algorithm.initial_pulls
+    assert sorted(pulled[:ARMS]) == list(range(ARMS))
+    final = jb.run(algorithm, PROBLEMS[problem], KEY)
+    np.testing.assert_array_equal(np.bincount(pulled, minlength=ARMS), final.pulls)
+    np.testing.assert_array_equal(session.recommendation, algorithm.recommend(final))
+    states = jb.trajectory(algorithm, PROBLEMS[problem], KEY, 100)
+    after = iter(pulled[first:])
+    for step in np.diff(np.asarray(states.pulls), axis=0):
+        told = [next(after, None) for _ in range(step.sum())]
+        assert sorted(told) == np.flatnonzero(step).tolist()
+
+    for moment in (0, 1, first - 1, first, first + 1, first + 2, len(pulled)):
+        partial = AskTell(algorithm, arms=ARMS, key=KEY)
+        begun = play(partial, table, most=moment)
+        restored = AskTell.from_json(partial.to_json())
+        assert restored.to_json() == partial.to_json()
+        np.testing.assert_array_equal(restored.recommendation, partial.recommendation)
+        assert play(restored, table, pulled=begun) == pulled
+        assert restored.to_json() == session.to_json()
+
+
+def test_lucb_is_restored_between_the_two_pulls_of_a_round():
+    session = AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=3)
+    for _ in range(3):
+        session.tell(session.ask(), 0.5)
+    session.tell(session.ask(), 1.0)
+    assert len(json.loads(session.to_json())["rewards"]) == 1
+    assert AskTell.from_json(session.to_json()).ask() == session.ask()
+
+
+def test_sub_gaussian_rewards_of_any_size():
+    problem = jb.gaussian([1.0, 0.0, -1.0], sd=0.25)
+    algorithm = jb.UGapEc(epsilon=0.2, delta=0.2)
+    session = AskTell(algorithm, arms=3, key=KEY, reward_range=0.5, bounded=False)
+    pulls = np.zeros(3, np.int32)
+    reward = jax.jit(problem.reward)
+    while not session.done:
+        arm = session.ask()
+        session.tell(arm, reward(KEY, jnp.int32(arm), pulls[arm]))
+        pulls[arm] += 1
+    final = jb.run(algorithm, problem, KEY)
+    np.testing.assert_array_equal(pulls, final.pulls)
+    np.testing.assert_array_equal(session.recommendation, algorithm.recommend(final))
+    assert AskTell.from_json(session.to_json()).done
+
+
+def test_json_is_strict_and_holds_infinities():
+    session = AskTell(jb.UGapEb(budget=20, a=1.0), arms=3)
+    for _ in range(3):
+        session.tell(session.ask(), 0.1)
+    data = json.loads(session.to_json(), parse_constant=pytest.fail)
+    assert data["algorithm"] == {"name": "ugape-b", **data["algorithm"]}
+    assert any("inf" in leaf["values"] for leaf in data["state"])
+    assert all(leaf.keys() == {"dtype", "shape", "values"} for leaf in data["state"])
+
+
+def test_asking_twice_gives_the_same_arm_and_nothing_is_recommended_at_first():
+    session = AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=5, key=1)
+    assert not session.recommendation.any()
+    for _ in range(8):
+        arm = session.ask()
+        assert session.ask() == arm
+        session.tell(arm, True)
+    assert session.recommendation.sum() == 1
+
+
+def test_the_first_pulls_are_in_random_order():
+    orders = set()
+    for seed in range(5):
+        session = AskTell(jb.Uniform(budget=20), arms=6, key=seed)
+        orders.add(tuple(play(session, np.zeros((20, 6)), most=6)))
+    assert len(orders) > 1
+
+
+@pytest.mark.parametrize("reward", [1.5, -0.1, float("nan"), float("inf"), 1e39, "0.5", None, [0.5], 1j])
+def test_an_impossible_reward_is_refused_and_nothing_is_lost(reward):
+    session = AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=2)
+    session.tell(session.ask(), 0.5)
+    before = session.to_json()
+    with pytest.raises(jb.UsageError, match="reward") as error:
+        session.tell(session.ask(), reward)
+    assert "\n" not in str(error.value)
+    assert session.to_json() == before
+    session.tell(session.ask(), 1.0)
+
+
+@pytest.mark.parametrize("reward", [float("nan"), 1e39])
+def test_an_unbounded_reward_must_still_be_finite(reward):
+    session = AskTell(jb.UGapEc(epsilon=0.1, delta=0.1), arms=2, bounded=False)
+    with pytest.raises(jb.UsageError, match="finite"):
+        session.tell(session.ask(), reward)
+
+
+def test_the_range_is_the_algorithms_or_the_sessions():
+    session = AskTell(jb.UGapEc(epsilon=0.1, delta=0.1, b=10), arms=2)
+    session.tell(session.ask(), 10)
+    session = AskTell(jb.Uniform(budget=10), arms=2, reward_range=0.1)
+    session.tell(session.ask(), np.float32(0.1))
+    with pytest.raises(jb.UsageError, match=r"outside \[0, 0.1\]"):
+        session.tell(session.ask(), 0.11)
+    with pytest.raises(jb.UsageError, match="contradicts"):
+        AskTell(jb.UGapEc(epsilon=0.1, delta=0.1, b=10), arms=2, reward_range=1.0)
+
+
+@pytest.mark.parametrize("arm", [-1, 2, 0.0, "a", None])
+def test_an_arm_that_is_none_is_refused(arm):
+    session = AskTell(jb.Uniform(budget=10), arms=2)
+    with pytest.raises(jb.UsageError, match="an arm must be"):
+        session.tell(arm, 0.5)
+
+
+def test_an_arm_that_was_not_asked_is_refused():
+    session = AskTell(jb.Uniform(budget=10), arms=2)
+    asked = session.ask()
+    with pytest.raises(jb.UsageError, match=f"asked for arm {asked}"):
+        session.tell(1 - asked, 0.5)
+    assert session.ask() == asked
+
+
+def test_a_done_session_takes_nothing_more():
+    session = AskTell(jb.Uniform(budget=2), arms=2)
+    play(session, np.asarray([[0.0, 1.0]]))
+    for session in (session, AskTell.from_json(session.to_json())):  # noqa: B020
+        assert session.done
+        assert session.recommendation.tolist() == [False, True]
+        with pytest.raises(jb.UsageError, match="done"):
+            session.ask()
+        with pytest.raises(jb.UsageError, match="done"):
+            session.tell(0, 0.5)
+
+
+@pytest.mark.parametrize(
+    "algorithm", [jb.UGapEb(budget=50), jb.UGapEb(budget=50, variance=True), jb.GapE(budget=50), jb.UCBE(budget=50)]
+)
+def test_an_algorithm_that_needs_the_true_means_says_so_at_once(algorithm):
+    with pytest.raises(jb.UsageError, match=f"{type(algorithm).__name__} .*true means.*give a=") as error:
+        AskTell(algorithm, arms=4)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=1), "arms must be between"),
+        (lambda: AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=2.5), "arms must be a whole number"),
+        (lambda: AskTell(jb.LUCB(epsilon=0.1, delta=0.1, m=3), arms=3), "m must be smaller"),
+        (lambda: AskTell(jb.Uniform(budget=3), arms=4), "budget must cover"),
+        (lambda: AskTell(jb.LUCB(epsilon=jb.axis([0.1, 0.2]), delta=0.1), arms=3), "epsilon is an axis"),
+        (lambda: AskTell(jb.Uniform(budget=9), arms=3, reward_range=-1.0), "reward_range must be"),
+        (lambda: AskTell(jb.Uniform(budget=9), arms=3, key=jax.random.split(jax.random.key(0))), "one typed key"),
+        (lambda: AskTell("lucb", arms=3), "ask and tell needs an algorithm"),
+    ],
+)
+def test_a_session_that_cannot_be_is_refused(make, message):
+    with pytest.raises(jb.UsageError, match=message):
+        make()
+
+
+def _damaged():
+    session = AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=2)
+    for _ in range(3):
+        session.tell(session.ask(), 0.5)
+    data = json.loads(session.to_json())
+    leaf = {"dtype": "int32", "shape": [3], "values": [1, 1, 1]}
+    yield "nonsense", "JSON"
+    yield None, "JSON"
+    yield "[]", "entries"
+    yield json.dumps({k: v for k, v in data.items() if k != "key"}), "entries"
+    yield json.dumps(data | {"state": data["state"][1:]}), "damaged"
+    yield json.dumps(data | {"state": [leaf, *data["state"][1:]]}), "damaged"
+    yield json.dumps(data | {"state": None}), "damaged"
+    yield json.dumps(data | {"rewards": [0.5] * 2}), "damaged"
+    yield json.dumps(data | {"rewards": [2.0]}), "outside"
+    yield json.dumps(data | {"asked": [0, 7]}), "an arm"
+    yield json.dumps(data | {"key": [1, 2, 3]}), "damaged"
+    yield json.dumps(data | {"algorithm": {"name": "lubc"}}), "did you mean 'lucb'"
+
+
+@pytest.mark.parametrize(("text", "message"), _damaged())
+def test_a_text_that_is_no_session_is_refused(text, message):
+    with pytest.raises(jb.UsageError, match=message) as error:
+        AskTell.from_json(text)
+    assert "\n" not in str(error.value)
+
+
+class CoinState(NamedTuple):
+    pulls: jax.Array
+    key: jax.Array
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Coin(Sequential):
+    """Pulls arms at random: a user's own algorithm, whose state holds a key."""
+
+    budget: float
+
+    def begin(self, statistics, problem, key):
+        return CoinState(pulls=statistics.pulls, key=key)
+
+    def select(self, state):
+        return jax.random.randint(jax.random.fold_in(state.key, jnp.sum(state.pulls)), (), 0, len(state.pulls))
+
+    def update(self, state, arm, reward, live=True):
+        return CoinState(pulls=state.pulls.at[arm].add(jnp.int32(live)), key=state.key)
+
+    def done(self, state):
+        return jnp.sum(state.pulls) >= self.budget
+
+    def recommend(self, state):
+        return state.pulls == jnp.max(state.pulls)
+
+
+def test_a_users_own_algorithm_is_given_again_when_restored():
+    table = np.zeros((50, 3))
+    whole = play(AskTell(Coin(30), arms=3), table)
+    session = AskTell(Coin(30), arms=3)
+    begun = play(session, table, most=10)
+    restored = AskTell.from_json(session.to_json(), algorithm=Coin(30))
+    assert play(restored, table, pulled=begun) == whole
+    with pytest.raises(jb.UsageError, match="unknown algorithm 'Coin'"):
+        AskTell.from_json(session.to_json())
+    with pytest.raises(jb.UsageError, match="saved with"):
+        AskTell.from_json(session.to_json(), algorithm=Coin(31))
