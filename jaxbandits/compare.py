@@ -138,8 +138,8 @@ class Comparison:
             reason += f", MORE than delta={self.delta:g}"
         elif best.bound is not None and math.isfinite(best.bound):
             reason += (
-                f"; its theorem asks for delta={self.delta:g} and promises {best.bound:,.0f} pulls, "
-                f"a worst case {best.bound / best.mean_pulls:.2g} times what it took"
+                f"; that it errs with probability at most {self.delta:g} is a theorem, whose worst case of "
+                f"{best.bound:,.0f} pulls is loose: {best.bound / best.mean_pulls:.2g} times what it took"
             )
         yield f"To stop when sure, use {best.label}: {reason}."
 

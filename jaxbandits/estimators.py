@@ -6,7 +6,7 @@ sum of ones stops at 2^24.
 """
 
 import dataclasses
-from typing import Self
+from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jaxbandits import arms
 from jaxbandits.numerics import larger, rounded
 
-__all__ = ["ArmStatistics", "CompensatedSum"]
+__all__ = ["ArmStatistics", "CompensatedSum", "Moments"]
 
 
 @jax.tree_util.register_dataclass
@@ -41,20 +41,45 @@ class CompensatedSum:
         return type(self)(high=nearest, low=low - (nearest - high))
 
 
+class Moments(NamedTuple):
+    """Count, sum, mean and spread of rewards, elementwise over any shape."""
+
+    pulls: jax.Array  # int32
+    total: jax.Array | CompensatedSum  # int32, or compensated float32
+    mean: jax.Array  # float32
+    inverse_root: jax.Array  # float32: 1/sqrt(pulls)
+    squares: CompensatedSum | None  # sum of squared deviations from the mean, where variances are wanted
+
+    def plus(self, count: jax.Array, reward: jax.Array) -> "Moments":
+        """With `count` (0 or 1) more pulls of this reward; a count of 0 changes no bit."""
+        pulled = count > 0
+        pulls = self.pulls + count
+        divisor = larger(pulls, jnp.int32(1)).astype(jnp.float32)  # padded arms have no pulls
+        if isinstance(self.total, CompensatedSum):
+            compensated = self.total.plus(jnp.where(pulled, reward, 0).astype(jnp.float32))
+            total: jax.Array | CompensatedSum = compensated
+            mean = compensated.high / divisor
+        else:
+            total = self.total + count * reward.astype(jnp.int32)
+            mean = total.astype(jnp.float32) / divisor
+        squares = self.squares
+        if squares is not None:
+            # Welford (1962): the product of the deviations from the old and the new mean.
+            value = reward.astype(jnp.float32)
+            product = rounded((value - self.mean) * (value - mean))
+            squares = squares.plus(jnp.where(pulled, larger(product, jnp.float32(0)), 0))
+        return Moments(pulls=pulls, total=total, mean=mean, inverse_root=1 / jnp.sqrt(divisor), squares=squares)
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class ArmStatistics:
     """Counts and moments of the rewards seen; arms first, runs last.
 
-    The mean and 1/sqrt(pulls) are kept, not computed when needed: one arm changes at a pull, and every arm is looked
-    at.
+    The mean and 1/sqrt(pulls) are kept, not computed when needed: one arm changes at a pull, and every arm is looked at.
     """
 
-    pulls: jax.Array  # int32 (K, …)
-    total: jax.Array | CompensatedSum  # int32 (K, …), or compensated float32
-    mean: jax.Array  # float32 (K, …)
-    inverse_root: jax.Array  # float32 (K, …): 1/sqrt(pulls)
-    squares: CompensatedSum | None  # sum of squared deviations from the mean (K, …), where variances are wanted
+    moments: Moments  # leaves (K, …)
     time: jax.Array  # int32 (…): pulls of all arms together
 
     @classmethod
@@ -66,22 +91,33 @@ class ArmStatistics:
             mask: bool `(K, …)` of the arms that exist; None for all.
             variance: whether to keep squared deviations.
         """
-        pulls = jnp.ones(reward.shape, jnp.int32)
         integer = jnp.issubdtype(reward.dtype, jnp.integer)
         mean = reward.astype(jnp.float32)
-        if mask is None:
-            time = jnp.full(reward.shape[1:], reward.shape[0], jnp.int32)
-        else:
-            pulls = jnp.broadcast_to(mask, reward.shape).astype(jnp.int32)
-            time = arms.total(pulls)
-        return cls(
+        exists = jnp.ones(reward.shape, bool) if mask is None else jnp.broadcast_to(mask, reward.shape)
+        pulls = exists.astype(jnp.int32)
+        moments = Moments(
             pulls=pulls,
             total=reward.astype(jnp.int32) if integer else CompensatedSum.of(mean),
             mean=mean,
             inverse_root=jnp.ones_like(mean),
             squares=CompensatedSum.of(jnp.zeros_like(mean)) if variance else None,
-            time=time,
         )
+        return cls(moments=moments, time=arms.total(pulls))
+
+    @property
+    def pulls(self) -> jax.Array:
+        """Pulls per arm, int32 `(K, …)`."""
+        return self.moments.pulls
+
+    @property
+    def mean(self) -> jax.Array:
+        """Empirical mean, float32 `(K, …)`."""
+        return self.moments.mean
+
+    @property
+    def inverse_root(self) -> jax.Array:
+        """1/sqrt(pulls), float32 `(K, …)`."""
+        return self.moments.inverse_root
 
     def add(self, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> Self:
         """After one more pull of one arm per run.
@@ -91,11 +127,10 @@ class ArmStatistics:
             reward: int32 or float32 `(…)`.
             live: bool `(…)`; where false nothing happened.
         """
-        live = jnp.broadcast_to(live, self.time.shape)
-        taken = jax.tree.map(lambda x: arms.take(x, arm), dataclasses.replace(self, time=None))
-        new = taken._plus(live.astype(jnp.int32), reward)
-        put = jax.tree.map(lambda x, value: arms.put(x, arm, value), dataclasses.replace(self, time=None), new)
-        return dataclasses.replace(put, time=self.time + live.astype(jnp.int32))
+        count = jnp.broadcast_to(live, self.time.shape).astype(jnp.int32)
+        new = jax.tree.map(lambda x: arms.take(x, arm), self.moments).plus(count, reward)
+        moments = jax.tree.map(lambda x, value: arms.put(x, arm, value), self.moments, new)
+        return dataclasses.replace(self, moments=moments, time=self.time + count)
 
     def add_each(self, reward: jax.Array, pulled: jax.Array) -> Self:
         """After one more pull of every arm in `pulled`.
@@ -105,33 +140,9 @@ class ArmStatistics:
             pulled: bool `(K, …)`.
         """
         count = jnp.broadcast_to(pulled, self.pulls.shape).astype(jnp.int32)
-        new = dataclasses.replace(self, time=None)._plus(count, reward)
-        return dataclasses.replace(new, time=self.time + arms.total(count))
+        return dataclasses.replace(self, moments=self.moments.plus(count, reward), time=self.time + arms.total(count))
 
     def variance(self) -> jax.Array:
-        """Unbiased empirical variance, float32 `(K, …)`; needs two pulls of every arm and `squares`."""
-        assert self.squares is not None
-        return larger(self.squares.high, jnp.float32(0)) / (larger(self.pulls, jnp.int32(2)) - 1).astype(jnp.float32)
-
-    def _plus(self, count: jax.Array, reward: jax.Array) -> Self:
-        """Elementwise: `count` (0 or 1) more pulls with this reward. A count of 0 changes no bit."""
-        pulled = count > 0
-        pulls = self.pulls + count
-        divisor = larger(pulls, jnp.int32(1)).astype(jnp.float32)  # padded arms have no pulls
-        if isinstance(self.total, CompensatedSum):
-            reward = jnp.where(pulled, reward, 0).astype(jnp.float32)
-            total: jax.Array | CompensatedSum = self.total.plus(reward)
-            mean = total.high / divisor
-        else:
-            total = self.total + count * reward.astype(jnp.int32)
-            mean = total.astype(jnp.float32) / divisor
-        squares = self.squares
-        if squares is not None:
-            # Welford (1962): the product of the deviations from the old and the new mean.
-            value = reward.astype(jnp.float32)
-            product = rounded((value - self.mean) * (value - mean))
-            squares = squares.plus(jnp.where(pulled, larger(product, jnp.float32(0)), 0))
-        inverse_root = 1 / jnp.sqrt(divisor)
-        return dataclasses.replace(
-            self, pulls=pulls, total=total, mean=mean, inverse_root=inverse_root, squares=squares
-        )
+        """Unbiased empirical variance, float32 `(K, …)`; needs two pulls of every arm and squared deviations."""
+        assert self.moments.squares is not None
+        return larger(self.moments.squares.high, jnp.float32(0)) / jnp.maximum(self.pulls - 1, 1).astype(jnp.float32)

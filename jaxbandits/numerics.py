@@ -10,13 +10,14 @@ one kind.
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 __all__ = ["MAX_COUNT", "larger", "log", "rounded", "smaller"]
 
 #: Counts are int32: this many pulls, runs or steps are refused up front.
 MAX_COUNT = 2**31 - 1
-_LOWEST = jnp.finfo(jnp.float32).min
+_LOWEST = float(np.finfo(np.float32).min)
 # ln 2 in two parts; the first has 12 trailing zero bits, so its product with an exponent is exact.
 _LN2_HIGH = 0.693145751953125
 _LN2_LOW = 1.42860677e-06

@@ -119,8 +119,8 @@ def _construct(name: str, positional: list[Any], named: dict[str, Any]) -> Probl
 
 def _describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
     if isinstance(problem, ProblemFamily):
-        arguments = {name: _plain(value) for name, value in problem.arguments.items()}
-        return {"name": problem.name.replace("_", "-"), **arguments}
+        given = {name: _plain(value) for name, value in problem.arguments.items()}
+        return {"name": problem.name.replace("_", "-"), **given}
     names = {
         problems.Bernoulli: ("bernoulli", ["means"]),
         problems.Gaussian: ("gaussian", ["means", "sd"]),

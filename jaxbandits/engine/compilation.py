@@ -28,7 +28,7 @@ def _listen(event: str, seconds: float, **_: Any) -> None:
             clock.programs += event.endswith("backend_compile_duration")
 
 
-jax.monitoring.register_event_duration_secs_listener(_listen)
+jax.monitoring.register_event_duration_secs_listener(_listen)  # type: ignore[arg-type]
 
 
 @contextlib.contextmanager

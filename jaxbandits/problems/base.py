@@ -7,7 +7,7 @@ bandit `b` at `k * M + b`.
 
 import abc
 import dataclasses
-from typing import ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -101,7 +101,7 @@ class Problem(abc.ABC):
         """The same problem with `count` arms per bandit, the added ones masked out; for leaves of shape `(K,)`."""
         extra = (count - self.arms // self.bandits) * self.bandits
         mask = np.arange(self.arms + extra) < self.arms
-        changes = {
+        changes: dict[str, Any] = {
             name: jnp.concatenate([getattr(self, name), jnp.repeat(getattr(self, name)[:1], extra)])
             for name in self.parameters
         }

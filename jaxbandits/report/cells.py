@@ -51,7 +51,7 @@ def phase(
     if mean.size <= _MOST_NUMBERS:
         cut = known["lower_bound"].transpose(y, x).values & (value != "failure")
         show = numbers.probability if value == "failure" else numbers.value
-        shades = np.ma.filled(norm(mean), 0.0)
+        shades = np.ma.filled(norm(mean), 0.0)  # type: ignore[arg-type]  # arrays are what it is for
         for row, column in np.ndindex(*mean.shape):
             text = ("≥" if cut[row, column] else "") + show(mean[row, column])
             ink = "black" if shades[row, column] > 0.6 else "white"
@@ -90,6 +90,7 @@ def quantiles(
     picture, axes = style.new_picture()
     everything = np.concatenate([known[f"{y}_{part}"].values.ravel() for part in ("q10", "q90", "mean")])
     style.set_scale(axes.yaxis, everything, style.spans_decades(everything))
+    axes.use_sticky_edges = False  # bars need room below on a logarithmic scale
     lines = values_of(known, hue)
     width = 0.7 / len(lines)
     for i, (line, colour) in enumerate(zip(lines, style.colours(lines), strict=True)):

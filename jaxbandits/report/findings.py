@@ -14,7 +14,7 @@ def of_curve(known: xr.Dataset, x: str, y: str) -> str:
     centre = known[y if y == "failure" else f"{y}_mean"]
     first, last = centre.isel({x: 0}).values.ravel(), centre.isel({x: -1}).values.ravel()
     ends = [numbers.text(v) for v in (values_of(known, x)[0], values_of(known, x)[-1])]
-    span = f"as {style.label(known, x)} goes from {ends[0]} to {ends[1]}"
+    span = f"as {style.symbol(x)} goes from {ends[0]} to {ends[1]}"
     what = _what(known, y)
     show = numbers.probability if y == "failure" else numbers.value
     if first.size == 1:
@@ -37,7 +37,7 @@ def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
 
     def cell(flat: int) -> str:
         place = dict(zip(mean.dims, np.unravel_index(flat, mean.shape), strict=True))
-        return ", ".join(f"{style.label(known, n)} {numbers.text(values_of(known, n)[int(place[n])])}" for n in (x, y))
+        return ", ".join(f"{style.symbol(n)} = {numbers.text(values_of(known, n)[int(place[n])])}" for n in (x, y))
 
     low, high = int(np.nanargmin(mean.values)), int(np.nanargmax(mean.values))
     flat = mean.values.ravel()
@@ -66,7 +66,7 @@ def of_distribution(known: xr.Dataset, y: str, hue: str | None) -> str:
         tail = numbers.value(float(known[f"{y}_q90"]))
         return f"{_of(known)}half of the runs take at most {middle} {style.label(known, y)}, nine in ten {tail}"
     low, high = numbers.value(medians.min()), numbers.value(medians.max())
-    return f"{_of(known)}median {style.label(known, y)} are between {low} and {high} over {style.label(known, hue)}"
+    return f"{_of(known)}median {style.label(known, y)} are between {low} and {high} over {style.symbol(hue)}"
 
 
 def of_bars(known: xr.Dataset, x: str, y: str) -> str:
@@ -84,7 +84,7 @@ def _of(known: xr.Dataset) -> str:
 
 
 def _what(known: xr.Dataset, y: str) -> str:
-    owner = f"{known.attrs['algorithm']}: " if "algorithm" in known.attrs else ""
     noun = style.label(known, y)
     text = noun if y == "failure" else f"mean {'number of ' if y in {'pulls', 'steps'} else ''}{noun}"
-    return f"{owner}{text}" if owner else text[0].upper() + text[1:]
+    owner = f" of {known.attrs['algorithm']}" if "algorithm" in known.attrs else ""
+    return text[0].upper() + text[1:] + owner

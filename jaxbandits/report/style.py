@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from jaxbandits.report import numbers
 
-__all__ = ["MARKERS", "Picture", "colours", "finish", "label", "new_picture", "set_scale", "spans_decades"]
+__all__ = ["MARKERS", "Picture", "colours", "finish", "label", "new_picture", "set_scale", "spans_decades", "symbol"]
 
 #: 900 pixels wide in a README, twice that in the file for dense screens.
 _WIDTH, _HEIGHT, _DPI = 9.0, 5.2, 200
@@ -42,6 +42,8 @@ _LABELS = {
     "aggregate_regret": "aggregate regret",
     "algorithm": "algorithm",
 }
+#: What stands for a dimension in running text.
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "n": "K", "eta": "η", "checkpoint": "pulls"}
 
 
 class Picture(Figure):
@@ -68,7 +70,9 @@ def new_picture(height: float = _HEIGHT) -> tuple[Picture, Axes]:
 
 def finish(axes: Axes, title: str, x: str, y: str, legend: str | None = None, columns: int = 1) -> None:
     """Title, axis labels, and a legend to the right of the axes where there is more than one thing to tell apart."""
-    axes.set_title(textwrap.fill(title, 82), loc="left", fontsize=13, fontweight="bold", color=_INK, pad=12)
+    # Over the whole picture, not the axes alone: a legend beside them would leave too little room.
+    text = textwrap.fill(title, 80)
+    axes.figure.suptitle(text, x=0.012, ha="left", fontsize=12.5, fontweight="bold", color=_INK)  # type: ignore[union-attr]
     axes.set_xlabel(x, fontsize=12, color=_INK)
     axes.set_ylabel(y, fontsize=12, color=_INK)
     handles, texts = axes.get_legend_handles_labels()
@@ -94,6 +98,11 @@ def label(ds: xr.Dataset, name: str) -> str:
     if name in ds.coords and "long_name" in ds[name].attrs:
         return str(ds[name].attrs["long_name"])
     return _LABELS.get(name, name.replace("_", " "))
+
+
+def symbol(name: str) -> str:
+    """What a dimension is called in running text: its letter where it has one."""
+    return _SYMBOLS.get(name, name)
 
 
 def colours(values: Sequence[Any]) -> list[Any]:

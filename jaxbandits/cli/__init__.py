@@ -1,0 +1,62 @@
+"""The command line: `jaxbandits list | simulate | compare | sweep | plot | reproduce`.
+
+`main` turns whatever goes wrong with the input into one line on stderr and exit status 2; everything else lives in
+`commands` (what the commands do), `inputs` (text to values), `stores` (Datasets on disk) and `display`.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import cyclopts
+
+from jaxbandits.cli import commands
+from jaxbandits.errors import UsageError
+
+__all__ = ["main"]
+
+_USAGE, _FAILED, _INTERRUPTED = 2, 1, 130
+
+
+def application() -> cyclopts.App:
+    """The parser with all commands."""
+    app = cyclopts.App(
+        name="jaxbandits",
+        help="Pure exploration in multi-armed bandits: simulate, compare and sweep identification algorithms.",
+        result_action="return_value",
+    )
+    app.command(commands.list_, name="list")
+    for command in (commands.simulate, commands.compare, commands.sweep, commands.plot, commands.reproduce):
+        app.command(command)
+    return app
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: the arguments; None for those of the process.
+
+    Returns:
+        The exit status: 0, 2 for input that cannot be used, 1 where the machine failed (a full disk), 130 when
+        interrupted.
+    """
+    try:
+        application()(sys.argv[1:] if argv is None else list(argv), exit_on_error=False, print_error=False)
+        sys.stdout.flush()
+    except (UsageError, cyclopts.CycloptsError) as error:
+        return _complain(str(error), _USAGE)
+    except KeyboardInterrupt:
+        return _complain("interrupted", _INTERRUPTED)
+    except BrokenPipeError:
+        # The reader (`| head`) has left; Python would complain once more when it flushes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _FAILED
+    except (OSError, MemoryError) as error:
+        return _complain(str(error) or type(error).__name__, _FAILED)
+    return 0
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"jaxbandits: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
+    return status

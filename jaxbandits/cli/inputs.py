@@ -1,0 +1,147 @@
+"""From the text of a command line or a file to values, with every complaint one `UsageError`."""
+
+import contextlib
+import math
+import os
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import jax
+from cyclopts import Parameter, Token
+
+from jaxbandits import spec
+from jaxbandits.axes import ProblemFamily
+from jaxbandits.engine.driver import use_all_cores
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.problems import Problem
+
+__all__ = ["Whole", "algorithm_of", "problem_of", "read_specification", "start_jax", "whole"]
+
+#: Options of `jaxbandits.sweep` that a specification's [run] table may set, and what is kept of the results.
+RUN_OPTIONS = {
+    "seeds": 1000,
+    "root_seed": 0,
+    "max_pulls": 10**9,
+    "independent": False,
+    "checkpoints": None,
+    "keep": "runs",
+}
+
+
+def whole(value: Any, name: str) -> int:
+    """A whole number, which may be written 1e6.
+
+    Raises:
+        UsageError: if it is not one.
+    """
+    with contextlib.suppress(TypeError, ValueError):
+        number = float(value)
+        if not isinstance(value, bool) and math.isfinite(number) and number == int(number):
+            return int(value) if isinstance(value, str) and value.strip().lstrip("+-").isdigit() else int(number)
+    raise UsageError(f"{name} must be a whole number, got {value!r}")
+
+
+def _convert_whole(_: Any, tokens: Sequence[Token]) -> int:
+    return whole(tokens[0].value, tokens[0].keyword or "the value")
+
+
+#: The type of an option that takes a whole number.
+Whole = Annotated[int, Parameter(converter=_convert_whole, n_tokens=1)]
+
+
+def algorithm_of(name: str, settings: Sequence[str]) -> Any:
+    """An algorithm from its name and `name=value` texts, in kebab or snake case.
+
+    Raises:
+        UsageError: a name or value that cannot be used.
+    """
+    table: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals or not key:
+            raise UsageError(f"--set takes name=value, got {setting!r}")
+        if key in table or key == "name":
+            raise UsageError(f"--set {key} is given twice" if key in table else "--set has no parameter called name")
+        table[key] = _value(text.strip())
+    with _one_line(f"algorithm {name}"):
+        return spec.build_algorithm({"name": name, **table})
+
+
+def problem_of(text: str) -> Problem:
+    """A problem from its SPEC.
+
+    Raises:
+        UsageError: a name or value that cannot be used.
+    """
+    with _one_line(f"problem {text!r}"):
+        problem = spec.parse_problem(text)
+    assert isinstance(problem, Problem)  # a SPEC has no way to write an axis
+    return problem
+
+
+def read_specification(path: Path) -> tuple[Any, Problem | ProblemFamily, dict[str, Any]]:
+    """Algorithm, problem and run options of a sweep's TOML file; options that it leaves out have their defaults.
+
+    Raises:
+        UsageError: a file that cannot be read, or is not a specification.
+    """
+    try:
+        tables = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is not TOML: {error}") from None
+    with _one_line(str(path)):
+        algorithm, problem, run = spec.build(tables)
+    for name in run.keys() - RUN_OPTIONS.keys():
+        raise unknown_name("option of [run]", name, RUN_OPTIONS)
+    for name in run.keys() & {"seeds", "root_seed", "max_pulls"}:
+        run[name] = whole(run[name], name)
+    if not isinstance(run.get("independent", False), bool):
+        raise UsageError(f"independent is true or false, got {run['independent']!r}")
+    checkpoints = run.get("checkpoints")
+    if checkpoints is not None and not isinstance(checkpoints, list):
+        raise UsageError(f"checkpoints are a list of numbers of pulls, got {checkpoints!r}")
+    if checkpoints is not None:
+        run["checkpoints"] = [whole(point, "a checkpoint") for point in checkpoints]
+    return algorithm, problem, {**RUN_OPTIONS, **run}
+
+
+def start_jax() -> None:
+    """Start JAX with one CPU device per core, on the platform that JAX_PLATFORMS asks for.
+
+    Raises:
+        UsageError: a platform that JAX does not have.
+    """
+    platforms = os.environ.get("JAX_PLATFORMS", "")
+    try:
+        if "JAX_NUM_CPU_DEVICES" not in os.environ and (not platforms or "cpu" in platforms.split(",")):
+            with contextlib.suppress(UsageError):  # JAX runs already, with the devices that its owner gave it
+                use_all_cores()
+        jax.devices()
+    except RuntimeError as error:
+        raise UsageError(f"JAX cannot start: {error}") from None
+
+
+def _value(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
+
+
+@contextlib.contextmanager
+def _one_line(what: str) -> Iterator[None]:
+    """Whatever goes wrong while values are made from a user's text is the text's fault."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except (ValueError, TypeError, ArithmeticError, MemoryError) as error:
+        raise UsageError(f"{what}: {error}") from None
