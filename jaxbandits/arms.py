@@ -11,6 +11,7 @@ run where a masked sum or `where` touches K.
 Ties never depend on the arms' order: operations that name an arm take a tie order, an int32 per arm drawn once per run.
 """
 
+import math
 from collections.abc import Callable
 
 import jax
@@ -128,20 +129,18 @@ def take(x: jax.Array, arm: jax.Array) -> jax.Array:
 
     Args:
         x: shape `(K, …)`.
-        arm: int32, shape `(…)`, in [0, K).
+        arm: int32, shape `(…)`, in [0, K); or with more axes in front, for several arms of each run.
 
     Returns:
-        Shape `(…)`.
+        The shape of `arm`.
     """
-    if x.shape[1:] != arm.shape:
-        x = jnp.broadcast_to(x.reshape(x.shape + (1,) * (1 + arm.ndim - x.ndim)), (x.shape[0], *arm.shape))
-    return x.reshape(-1).at[_flat(arm)].get(mode="clip", unique_indices=True)
+    return x.reshape(-1).at[_flat(arm, x.shape[1:])].get(mode="clip")
 
 
 def put(x: jax.Array, arm: jax.Array, value: jax.Array) -> jax.Array:
     """`x` of shape `(K, …)` with one arm's entry per run replaced by `value` of shape `(…)`; `arm` as in `take`."""
     value = jnp.broadcast_to(value, x.shape[1:]).astype(x.dtype)
-    flat = x.reshape(-1).at[_flat(arm)].set(value, mode="clip", unique_indices=True)
+    flat = x.reshape(-1).at[_flat(arm, x.shape[1:])].set(value, mode="clip", unique_indices=True)
     return flat.reshape(x.shape)
 
 
@@ -215,10 +214,10 @@ def _arm_bits(arms: int) -> int:
     return max(1, (arms - 1).bit_length())
 
 
-def _flat(arm: jax.Array) -> jax.Array:
-    """Positions in a flattened `(K, …)` array."""
-    run = jnp.arange(arm.size, dtype=jnp.int32).reshape(arm.shape)
-    return arm.astype(jnp.int32) * jnp.int32(arm.size) + run
+def _flat(arm: jax.Array, batch: tuple[int, ...]) -> jax.Array:
+    """Positions in a flattened `(K, *batch)` array."""
+    runs = math.prod(batch)
+    return arm.astype(jnp.int32) * jnp.int32(runs) + jnp.arange(runs, dtype=jnp.int32).reshape(batch)
 
 
 def _lowest(dtype: jnp.dtype) -> jax.Array:

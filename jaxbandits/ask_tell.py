@@ -25,7 +25,8 @@ from jaxbandits.spec import build_algorithm, describe
 
 __all__ = ["AskTell"]
 
-_KEYS = {"version", "algorithm", "arms", "key", "reward_range", "bounded", "asked", "rewards", "state"}
+_KEYS = ["version", "algorithm", "arms", "key", "reward_range", "bounded"]
+_KEYS += ["asked", "rewards", "done", "recommended", "state"]
 #: `tie_order` numbers arms in 20 bits.
 _MOST_ARMS = 2**20 - 1
 
@@ -76,9 +77,9 @@ class _Moment(NamedTuple):
     """A state, and all that a session needs to know of it."""
 
     state: Any
-    asked: jax.Array  # int32 (P,): the arms to pull next
-    done: jax.Array  # bool ()
-    recommended: jax.Array  # bool (K,)
+    asked: jax.Array | np.ndarray  # int32 (P,): the arms to pull next
+    done: jax.Array | np.ndarray | np.bool_  # bool ()
+    recommended: jax.Array | np.ndarray  # bool (K,)
 
 
 class AskTell:
@@ -130,13 +131,15 @@ class AskTell:
         self._reward_range = _reward_range(algorithm, reward_range)
         self._bounded = bool(bounded)
         self._key = _key(key)
-        order = np.argsort(np.asarray(tie_order(self._key, self._arms)))
+        order = np.argsort(np.asarray(_tie_order(self._key, self._arms)))
         self._asked: list[int] = np.tile(order, algorithm.initial_pulls).tolist()
         self._rewards: list[float] = []  # of the first arms in `asked`
         self._state: Any = None  # until every arm has its initial pulls
         self._done = False
         self._recommended = np.zeros(self._arms, bool)
-        self._template()  # does the algorithm begin without a problem?
+        self._shapes = jax.eval_shape(  # of the states; also, does the algorithm begin without a problem?
+            lambda *now: _begin(*now).state, algorithm, self._live_problem(), self._key
+        )
 
     @property
     def done(self) -> bool:
@@ -196,6 +199,8 @@ class AskTell:
             "bounded": self._bounded,
             "asked": self._asked,
             "rewards": self._rewards,
+            "done": self._done,
+            "recommended": self._recommended.tolist(),
             "state": None if self._state is None else [_to_plain(leaf) for leaf in jax.tree.leaves(self._state)],
         }
         return json.dumps(data, allow_nan=False)
@@ -216,8 +221,8 @@ class AskTell:
             data = json.loads(text)
         except (TypeError, ValueError):
             raise UsageError("a saved session must be the JSON text of to_json()") from None
-        if not isinstance(data, dict) or data.keys() != _KEYS:
-            raise UsageError(f"a saved session must have the entries {', '.join(sorted(_KEYS))}")
+        if not isinstance(data, dict) or set(data) != set(_KEYS):
+            raise UsageError(f"a saved session must have the entries {', '.join(_KEYS)}")
         try:
             return cls._restored(data, algorithm)
         except UsageError:
@@ -243,11 +248,18 @@ class AskTell:
             if data["asked"] != session._asked:
                 raise ValueError("other first pulls")
         else:
-            leaves, structure = jax.tree.flatten(session._template())
+            # What was asked and recommended stays, should this machine round an index to another arm.
+            leaves, structure = jax.tree.flatten(session._shapes)
             state = [_from_plain(plain, leaf) for plain, leaf in zip(data["state"], leaves, strict=True)]
-            session._enter(_look(session._algorithm, jax.tree.unflatten(structure, state)))
-            # What was asked stays, should another machine round an index to another arm.
-            session._asked = [_whole("an arm", arm, 0, session._arms - 1) for arm in data["asked"]]
+            moment = _Moment(
+                state=jax.tree.unflatten(structure, state),
+                asked=np.asarray([_whole("an arm", arm, 0, session._arms - 1) for arm in data["asked"]]),
+                done=np.bool_(data["done"]),
+                recommended=np.asarray(data["recommended"], bool),
+            )
+            if moment.recommended.shape != (session._arms,):
+                raise ValueError("other arms")
+            session._enter(moment)
         session._rewards = [session._checked(reward) for reward in data["rewards"]]
         if len(session._rewards) >= len(session._asked):
             raise ValueError("more rewards than pulls")
@@ -262,10 +274,6 @@ class AskTell:
     def _spec(self) -> dict[str, Any]:
         spec: dict[str, Any] = describe(self._algorithm, self._live_problem(), {})["algorithm"]
         return spec
-
-    def _template(self) -> Any:
-        """Shapes and dtypes of the state."""
-        return jax.eval_shape(lambda *now: _begin(*now).state, self._algorithm, self._live_problem(), self._key)
 
     def _live_problem(self, told: np.ndarray | None = None) -> _LiveProblem:
         """The stand-in for a problem, with the rewards of the initial pulls in the order they were asked."""
@@ -307,7 +315,7 @@ def _advance(algorithm: Sequential | RoundBased, state: Any, asked: jax.Array, r
     return _moment(algorithm, algorithm.absorb(state, asked, rewards))
 
 
-_look = jax.jit(_moment)
+_tie_order = jax.jit(tie_order, static_argnums=1)
 
 
 def _key(given: jax.Array | int) -> jax.Array:

@@ -9,16 +9,18 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import scipy.stats
+from scipy.stats import binomtest  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits import theory
 from jaxbandits.algorithms import LUCB, REGISTRY, UCBE, BuiltIn, UGapEb, UGapEc
 from jaxbandits.engine.driver import Progress
 from jaxbandits.errors import UsageError
 from jaxbandits.problems import Bernoulli, Beta, Gaussian, Problem, TwoPoint
+from jaxbandits.report.numbers import fold, value
+from jaxbandits.report.tables import clopper_pearson
 from jaxbandits.sweep import simulate
 
-__all__ = ["Comparison", "Row", "clopper_pearson", "compare"]
+__all__ = ["Comparison", "Row", "compare"]
 
 #: Settings that are worth a row of their own; an algorithm that is not here has one row, with its defaults.
 VARIANTS: dict[str, Sequence[dict[str, bool]]] = {
@@ -31,12 +33,6 @@ _BOUNDED = (Bernoulli, Beta, TwoPoint)
 _LEVEL, _Z = 0.05, 1.96
 #: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
 _TOLERANCE = 1e-6
-
-
-def clopper_pearson(events: int, trials: int) -> tuple[float, float]:
-    """The exact 95% interval of a probability."""
-    interval = scipy.stats.binomtest(events, trials).proportion_ci(0.95, method="exact")
-    return float(interval.low), float(interval.high)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +71,8 @@ class Row:
     @property
     def failure_interval(self) -> tuple[float, float]:
         """95% interval of the probability of a wrong answer."""
-        return clopper_pearson(self.failures, len(self.wrong))
+        low, high = clopper_pearson(self.failures, len(self.wrong))
+        return float(low), float(high)
 
     @property
     def oracle(self) -> bool:
@@ -133,13 +130,13 @@ class Comparison:
             reason += f" (though {_listed(equal)} cannot be told apart from it)"
         elif others:
             reason += f" ({others[0].label} needs {others[0].mean_pulls / best.mean_pulls:.2g} times as many)"
-        reason += f", and {best.failures} of {self.seeds:,} wrong (at most {100 * high:.2g}% with 95% confidence)"
+        reason += f", and {best.failures} of {self.seeds:,} wrong (95% interval up to {100 * high:.3g}%)"
         if low > self.delta:
             reason += f", MORE than delta={self.delta:g}"
         elif best.bound is not None and math.isfinite(best.bound):
             reason += (
                 f"; that it errs with probability at most {self.delta:g} is a theorem, whose worst case of "
-                f"{best.bound:,.0f} pulls is loose: {best.bound / best.mean_pulls:.2g} times what it took"
+                f"{value(best.bound)} pulls is loose: {fold(best.bound / best.mean_pulls)} times what it took"
             )
         yield f"To stop when sure, use {best.label}: {reason}."
 
@@ -243,7 +240,7 @@ def compare(
         fixed_confidence=rows,
         budget=spent,
         given_budget=budget is not None,
-        fixed_budget=sorted((run(*item) for item in spending.items()), key=lambda row: row.failures),
+        fixed_budget=sorted((run(*item) for item in spending.items()), key=lambda row: (row.failures, row.oracle)),
         lower_bound=_lower_bound(problem, delta, epsilon, m),
         left_out=left_out + also_left_out,
     )
@@ -293,11 +290,13 @@ def _guarantee(
     means, variances, b = np.asarray(problem.mean), np.asarray(problem.variance), float(problem.reward_range)
     match algorithm:
         case UGapEc(variance=True):
-            return float(theory.ugape_c_variance_pulls_bound(means, variances, epsilon, delta, m, b)), "derived"
+            return float(
+                theory.ugape_c_variance_pulls_bound(means, variances, epsilon, delta, m, b)
+            ), "derived, empirical Bernstein"
         case UGapEc():
             return float(theory.ugape_c_pulls_bound(means, epsilon, delta, m, b)), "UGapE, Theorem 2"
         case LUCB():  # the theorem's rewards lie in [0, 1]
-            return float(theory.lucb_pulls_bound(means / b, epsilon / b, delta, m)), "derived after LUCB"
+            return float(theory.lucb_pulls_bound(means / b, epsilon / b, delta, m)), "derived, after the LUCB paper"
         case UGapEb(adaptive=False, last=False):
             return float(theory.ugape_b_error_bound(means, algorithm.budget, epsilon, m, b)), "UGapE, Theorem 1"
         case UCBE():
@@ -329,7 +328,7 @@ def _differ_in_failures(first: np.ndarray, second: np.ndarray) -> bool:
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
     if only_first + only_second == 0:
         return False
-    return bool(scipy.stats.binomtest(only_first, only_first + only_second).pvalue < _LEVEL)
+    return bool(binomtest(only_first, only_first + only_second).pvalue < _LEVEL)
 
 
 def _listed(rows: Sequence[Row]) -> str:

@@ -54,9 +54,12 @@ def build_algorithm(table: dict[str, Any]) -> Any:
     """
     cls = algorithms.algorithm_class(str(_required(table, "name", "algorithm")))
     known = {f.name: f for f in dataclasses.fields(cls)}
-    values = {name: _value(value) for name, value in table.items() if name != "name"}
-    for name in values.keys() - known.keys():
+    given = {name: value for name, value in table.items() if name != "name"}
+    for name in given.keys() - known.keys():
         raise unknown_name(f"parameter of {table['name']}", name, known)
+    values = {name: _value(value, whole=known[name].metadata["rule"] == "count") for name, value in given.items()}
+    for name, value in values.items():
+        _check_kind(table["name"], known[name], value)
     missing = [key for key, field in known.items() if field.default is dataclasses.MISSING and key not in values]
     if missing:
         raise UsageError(f"{table['name']} needs {', '.join(missing)}")
@@ -70,9 +73,13 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
         UsageError: an unknown name or argument, or a value outside its range.
     """
     if "spec" in table:
+        if others := sorted(table.keys() - {"spec"}):
+            raise UsageError(f"the [problem] table has a spec, which leaves no place for {', '.join(others)}")
         return parse_problem(str(table["spec"]))
     name = str(_required(table, "name", "problem"))
-    arguments = {key: _value(value) for key, value in table.items() if key != "name"}
+    make = problems.REGISTRY.get(_normal(name))
+    types = {key: p.annotation for key, p in inspect.signature(make).parameters.items()} if make else {}
+    arguments = {key: _value(v, whole=types.get(key) is int) for key, v in table.items() if key != "name"}
     return _construct(name, [], arguments)
 
 
@@ -99,7 +106,7 @@ def parse_problem(spec: str) -> Problem | ProblemFamily:
 
 
 def _construct(name: str, positional: list[Any], named: dict[str, Any]) -> Problem | ProblemFamily:
-    normal = name.strip().lower().replace("_", "-")
+    normal = _normal(name)
     if normal not in problems.REGISTRY:
         raise unknown_name("problem", name, problems.REGISTRY)
     make = problems.REGISTRY[normal]
@@ -152,8 +159,25 @@ def _plain(value: Any) -> Any:
     return repr(value)
 
 
-def _value(value: Any) -> Any:
-    """A value of a table; `{ axis = … }` becomes an axis."""
+def _normal(name: str) -> str:
+    return name.strip().lower().replace("_", "-")
+
+
+def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
+    """Text has no types: `true` in place of a number would count as 1, and any word as true."""
+    switch = isinstance(field.default, bool)
+    for one in value.values if isinstance(value, Axis) else [value]:
+        if (one is None and field.default is None) or (switch and isinstance(one, bool)):
+            continue
+        if switch:
+            raise UsageError(f"{owner}: {field.name} is true or false, got {one!r}")
+        if field.metadata["rule"] and (isinstance(one, bool) or not isinstance(one, int | float)):
+            hint = f"; an axis is written {{ axis = {one!r} }}" if isinstance(one, list) else ""
+            raise UsageError(f"{owner}: {field.name} must be a number, got {one!r}{hint}")
+
+
+def _value(value: Any, whole: bool = False) -> Any:
+    """A value of a table; `{ axis = … }` becomes an axis, a range of `whole` numbers one of rounded values."""
     if not isinstance(value, dict):
         return value
     if "axis" not in value:
@@ -167,8 +191,15 @@ def _value(value: Any) -> Any:
     scale = inner.get("scale", "linear")
     if scale not in {"linear", "log"}:
         raise UsageError(f"the scale of an axis is linear or log, got {scale!r}")
-    spread = np.geomspace if scale == "log" else np.linspace
-    return axis([float(x) for x in spread(inner["start"], inner["stop"], int(inner["num"]))], value.get("name"))
+    start, stop, num = inner["start"], inner["stop"], inner["num"]
+    if any(isinstance(x, bool) or not isinstance(x, int | float) for x in (start, stop)):
+        raise UsageError(f"start and stop of an axis are numbers, got {start!r} and {stop!r}")
+    if isinstance(num, bool) or not isinstance(num, int) or num < 1:
+        raise UsageError(f"num of an axis is a whole number, at least 1, got {num!r}")
+    if scale == "log" and not (start > 0 and stop > 0):
+        raise UsageError(f"an axis with scale log needs start and stop above 0, got {start:g} and {stop:g}")
+    values = [float(x) for x in (np.geomspace if scale == "log" else np.linspace)(start, stop, num)]
+    return axis([round(x) for x in values] if whole else values, value.get("name"))
 
 
 def _required(table: dict[str, Any], key: str, what: str) -> Any:

@@ -7,15 +7,12 @@ import textwrap
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
-import xarray as xr
 from cyclopts import Parameter
 
 import jaxbandits as jb
 from jaxbandits import algorithms, problems
-from jaxbandits.cli import display, inputs, stores
+from jaxbandits.cli import display, inputs, stores, texts
 from jaxbandits.cli.inputs import Whole
-from jaxbandits.compare import Comparison, Row, clopper_pearson
 from jaxbandits.compare import compare as run_comparison
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.grid import expand
@@ -83,39 +80,11 @@ def simulate(
             max_pulls=max_pulls,
             on_progress=lambda state: update(state, seeds),
         )
-    statistics = run_statistics(dataset)
     if json:
-        display.say(_json(statistics))
+        display.say(texts.json_of(dataset))
     else:
         display.say(f"{algorithm} on {explored.name or problem}, {seeds:,} runs, root seed {root_seed}\n")
-        display.say(_statistics_table(statistics, max_pulls))
-
-
-def run_statistics(dataset: xr.Dataset) -> dict[str, Any]:
-    """The numbers of `simulate --json`, for a Dataset without axes; None for what does not apply."""
-    pulls = dataset["pulls"].to_numpy()
-    runs, failures = len(pulls), int((~dataset["correct"].to_numpy()).sum())
-
-    def mean(name: str) -> float | None:
-        value = float(dataset[name].mean(skipna=False)) if name in dataset else np.nan
-        return value if np.isfinite(value) else None
-
-    return {
-        "runs": runs,
-        "mean_pulls": mean("pulls"),
-        "sd_pulls": float(pulls.std(ddof=1)) if runs > 1 else None,
-        "quantiles": {str(level): float(np.quantile(pulls, level)) for level in (0.1, 0.5, 0.9)},
-        "failure_rate": failures / runs,
-        "failure_ci": list(clopper_pearson(failures, runs)),
-        "mean_cost": mean("cost"),
-        "mean_reward": mean("reward"),
-        "mean_simple_regret": mean("simple_regret"),
-        "mean_aggregate_regret": mean("aggregate_regret"),
-        "stopped_early": int((dataset["status"] == 1).sum()),
-        "compile_seconds": dataset.attrs["compile_seconds"],
-        "seconds": dataset.attrs["seconds"],
-        "pulls_per_second": float(pulls.sum()) / max(dataset.attrs["seconds"], 1e-9),
-    }
+        display.say(texts.statistics(dataset, max_pulls))
 
 
 def compare(
@@ -150,7 +119,7 @@ def compare(
     inputs.start_jax()
     explored = inputs.problem_of(f"bernoulli:{means}" if problem is None else problem)
     with display.progress_bar(progress, 0) as update:
-        comparison = run_comparison(
+        found = run_comparison(
             explored,
             delta=delta,
             epsilon=epsilon,
@@ -161,7 +130,7 @@ def compare(
             max_pulls=max_pulls,
             on_progress=update,
         )
-    display.say(_comparison_text(comparison))
+    display.say(texts.comparison(found))
 
 
 def sweep(
@@ -216,7 +185,7 @@ def plot(store: Path, /, *, kind: str, out: Path) -> None:
         out: the picture, NAME.png, NAME.pdf or NAME.svg.
     """
     stores.check_writable(out, _PICTURES)
-    kinds = _part("jaxbandits.report.plots").KINDS
+    kinds = _part("jaxbandits.report.plots", "KINDS").KINDS
     if kind not in kinds:
         raise unknown_name("kind of plot", kind, kinds)
     figure = kinds[kind](stores.read_store(store))
@@ -248,23 +217,26 @@ def reproduce(
 
 
 def _figures() -> Any:
-    return _part("jaxbandits.experiments")
+    return _part("jaxbandits.experiments", "REGISTRY")
 
 
-def _part(module: str) -> Any:
+def _part(name: str, contents: str) -> Any:
     """A part that takes long to import, and that a small installation may lack."""
     try:
-        return importlib.import_module(module)
+        module = importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != module:
+        if error.name != name:
             raise
-        raise UsageError(f"{module} is not part of this version") from None
+        module = None
+    if not hasattr(module, contents):
+        raise UsageError(f"{name} is not part of this installation")
+    return module
 
 
 def _entry(name: str, thing: Any) -> None:
     parameters = [p for p in inspect.signature(thing).parameters.values() if p.kind is not p.KEYWORD_ONLY]
     shown = [p.name if p.default is p.empty else f"{p.name}={_word(p.default)}" for p in parameters]
-    display.say(f"  {name}  {' '.join(shown)}\n{textwrap.fill(_first_line(thing), 100, initial_indent=' ' * 6)}")
+    display.say(f"  {name}  {' '.join(shown)}\n{textwrap.indent(textwrap.fill(_first_line(thing), 100), ' ' * 6)}")
 
 
 def _word(value: Any) -> str:
@@ -273,83 +245,3 @@ def _word(value: Any) -> str:
 
 def _first_line(thing: Any) -> str:
     return (inspect.getdoc(thing) or "").partition("\n")[0]
-
-
-def _json(value: dict[str, Any]) -> str:
-    return json.dumps(value, allow_nan=False)
-
-
-def _statistics_table(statistics: dict[str, Any], max_pulls: int) -> str:
-    runs, early, quantiles = statistics["runs"], statistics["stopped_early"], statistics["quantiles"]
-    failures = round(statistics["failure_rate"] * runs)
-    mean = f"{statistics['mean_pulls']:,.1f}"
-    if statistics["sd_pulls"] is not None:
-        half = 1.96 * statistics["sd_pulls"] / runs**0.5
-        ends = display.interval(statistics["mean_pulls"] - half, statistics["mean_pulls"] + half, "{:,.1f}".format)
-        mean += f"  {ends} 95%, sd {statistics['sd_pulls']:,.1f}"
-    if early:
-        mean = f"at least {mean}"
-    lines = [
-        ("mean pulls", mean),
-        ("10%, 50%, 90% of pulls", ", ".join(f"{quantiles[level]:,.0f}" for level in ("0.1", "0.5", "0.9"))),
-        (
-            "failure rate",
-            f"{display.percent(statistics['failure_rate'])}  "
-            f"{display.interval(*statistics['failure_ci'], display.percent)} 95%, {failures:,} of {runs:,}",
-        ),
-        *((name.replace("_", " "), _number(statistics[name])) for name in statistics if name.startswith("mean_")),
-        ("stopped early", f"{early:,} of {runs:,}"),
-        ("seconds", f"{statistics['seconds']:.3g}, and {statistics['compile_seconds']:.3g} to compile"),
-        ("pulls per second", f"{statistics['pulls_per_second']:,.0f}"),
-    ]
-    lines = [line for line in lines if line[1] and line != ("mean pulls", _number(statistics["mean_pulls"]))]
-    text = "\n".join(f"{name:<24}{value}" for name, value in lines)
-    if early:
-        text += (
-            f"\n\n{early:,} runs were stopped at {max_pulls:,} pulls, before they were done: mean and quantiles of the "
-            "pulls are lower bounds,\nand these runs are judged by what they recommended then."
-        )
-    return text
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:,.6g}"
-
-
-def _comparison_text(comparison: Comparison) -> str:
-    c = comparison
-    question = f"the best {c.m} arms" if c.m > 1 else "the best arm"
-    aim = f"within epsilon={c.epsilon:g} of {question}" if c.epsilon else f"exactly {question}"
-    parts = [f"{c.problem.name}: find {aim}; {c.seeds:,} runs each; intervals are 95%."]
-    heading = ["pulls on average", "10% to 90%", "wrong", "interval", "theory", ""]
-    parts += ["", f"Fixed confidence, delta={c.delta:g} (theory: pulls exceeded with probability at most delta)"]
-    parts.append(display.table([["", *heading], *(_row(row, f"{row.bound or 0:,.0f}") for row in c.fixed_confidence)]))
-    if c.lower_bound is not None:
-        limit = "no algorithm with this delta needs fewer on average" if c.epsilon == 0 else "as delta tends to 0"
-        source = "Garivier and Kaufmann 2016" if c.epsilon == 0 else "Degenne and Koolen 2019"
-        parts.append(f"lower bound: {c.lower_bound:,.0f} pulls ({limit}; {source})")
-    origin = "" if c.given_budget else f", what {c.fixed_confidence[0].label} took on average"
-    parts += ["", f"Fixed budget, {c.budget:,} pulls{origin} (theory: probability of being wrong)"]
-    parts.append(
-        display.table([["", *heading], *(_row(row, display.percent(row.bound or 0)) for row in c.fixed_budget)])
-    )
-    for left_out in c.left_out:
-        parts.append(f"left out: {left_out}")
-    return "\n".join([*parts, "", c.advice()])
-
-
-def _row(row: Row, bound: str) -> list[str]:
-    mean = f"{row.mean_pulls:,.0f}"
-    low, high = np.quantile(row.pulls, [0.1, 0.9])
-    notes = [row.theorem, "oracle: uses the true gaps" if row.oracle else ""]
-    if row.capped:
-        notes.append(f"{row.capped:,} runs stopped at max_pulls")
-    return [
-        row.label,
-        f">= {mean}" if row.capped else mean,
-        f"{low:,.0f} to {high:,.0f}",
-        display.percent(row.failures / len(row.wrong)),
-        display.interval(*row.failure_interval, display.percent),
-        "-" if row.bound is None else bound,
-        "; ".join(filter(None, notes)),
-    ]

@@ -5,11 +5,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from tqdm import tqdm
+from tqdm import tqdm  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.engine.driver import Progress
 
-__all__ = ["interval", "percent", "progress_bar", "say", "table"]
+__all__ = ["progress_bar", "say", "table"]
 
 
 def say(text: str = "") -> None:
@@ -51,20 +51,10 @@ def progress_bar(shown: bool | None, runs: int, title: str = "") -> Iterator[Cal
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of text, the first being the heading, in columns: the first to the left, numbers to the right."""
+    """Rows of text, the first being the heading, in columns; all but the first and the last to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
-    for first, *others in rows:
-        cells = [first.ljust(widths[0]), *(text.rjust(width) for text, width in zip(others, widths[1:], strict=True))]
-        lines.append("  ".join(cells).rstrip())
+    for first, *numbers, last in rows:
+        cells = (text.rjust(width) for text, width in zip(numbers, widths[1:-1], strict=True))
+        lines.append("  ".join([first.ljust(widths[0]), *cells, last]).rstrip())
     return "\n".join(lines)
-
-
-def percent(probability: float) -> str:
-    """A probability in percent."""
-    return f"{100 * probability:.3g}%"
-
-
-def interval(low: float, high: float, show: Callable[[float], str]) -> str:
-    """A 95% interval."""
-    return f"[{show(low)}, {show(high)}]"

@@ -12,10 +12,20 @@ from typing import Any
 
 import xarray as xr
 
-import jaxbandits
 from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.report.tables import summary
 
-__all__ = ["KEEP", "check_folder", "check_writable", "read_store", "reduced", "replacing", "write_store"]
+__all__ = [
+    "check_folder",
+    "check_keep",
+    "check_writable",
+    "difference",
+    "read_store",
+    "reduced",
+    "replacing",
+    "specification_of",
+    "write_store",
+]
 
 #: What a sweep keeps of its runs.
 KEEP = ("runs", "summary", "moments")
@@ -110,17 +120,11 @@ def difference(first: Any, second: Any, where: str = "") -> str:
 
 
 def reduced(dataset: xr.Dataset, keep: str) -> xr.Dataset:
-    """The runs, their summary (`jaxbandits.summary`), or count, mean and variance over the runs of every cell.
-
-    Raises:
-        UsageError: another word, or a summary in a version without one.
-    """
-    check_keep(keep)
+    """The runs, their summary, or count, mean and variance over the runs of every cell."""
     if keep == "runs":
         return dataset
     if keep == "summary":
-        summary: xr.Dataset = jaxbandits.summary(dataset)  # type: ignore[attr-defined]
-        return summary.assign_attrs(dataset.attrs)
+        return summary(dataset)
     numbers = dataset.astype(float)
     return xr.merge(
         [
@@ -132,15 +136,13 @@ def reduced(dataset: xr.Dataset, keep: str) -> xr.Dataset:
 
 
 def check_keep(keep: Any) -> None:
-    """Whether it is one of the words that `reduced` knows, and available.
+    """Whether it is one of the words that `reduced` knows.
 
     Raises:
         UsageError: if not.
     """
     if keep not in KEEP:
         raise unknown_name("value of keep", str(keep), KEEP)
-    if keep == "summary" and not hasattr(jaxbandits, "summary"):
-        raise UsageError('keep = "summary" is not available in this version: use "runs" or "moments"')
 
 
 def specification_of(dataset: xr.Dataset) -> dict[str, Any]:

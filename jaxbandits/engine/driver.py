@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.sharding import AxisType
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from jaxbandits.engine.lanes import Cells, Log, Settings, advance, empty_carry
 from jaxbandits.errors import UsageError
@@ -115,25 +114,26 @@ def job_rows(
         raise UsageError(f"{jobs} runs are more than one call can number (2^31 - 1): split the grid")
     width = _bucket(cells_count) - cells_count
 
-    def pad(leaf: Any) -> jax.Array:
-        leaf = jnp.asarray(leaf)
-        return jnp.concatenate([leaf, jnp.repeat(leaf[..., -1:], width, axis=-1)], axis=-1)
+    def pad(leaf: Any) -> np.ndarray:
+        leaf = np.asarray(leaf)
+        return np.concatenate([leaf, np.repeat(leaf[..., -1:], width, axis=-1)], axis=-1)
 
     cells = Cells(
         algorithm=jax.tree.map(pad, algorithm),
         problem=jax.tree.map(pad, problem),
-        identity=pad(jnp.asarray(identity, jnp.uint32)),
-        checkpoints=pad(jnp.asarray(checkpoints, jnp.int32)),
+        identity=pad(identity.astype(np.uint32)),
+        checkpoints=pad(checkpoints.astype(np.int32)),
         root=jax.random.key(root_seed, impl="threefry2x32"),
-        seeds=jnp.int32(seeds),
-        jobs=jnp.int32(jobs),
-        max_pulls=jnp.int32(max_pulls),
+        seeds=np.int32(seeds),
+        jobs=np.int32(jobs),
+        max_pulls=np.int32(max_pulls),
     )
+    cells = jax.device_put(cells, NamedSharding(mesh, PartitionSpec()))
     carry = empty_carry(cells, settings)
     rounds, finished, pulled = 4, 0, 0.0
     while finished < jobs:
         began = time.perf_counter()
-        carry, log = advance(cells, carry, jnp.int32(rounds), settings=settings)
+        carry, log = advance(cells, carry, np.int32(rounds), settings=settings)
         finished = int(np.sum(np.asarray(carry.finished)))
         seconds = time.perf_counter() - began
         # A full log ends a call early, which says nothing of the time a round takes; only short calls grow the next

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
-from jax.sharding import Mesh, PartitionSpec
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
@@ -81,18 +82,20 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
     devices, lanes = settings.mesh.size, settings.lanes
     shapes = jax.eval_shape(lambda c: _load(c, jnp.zeros(lanes, jnp.int32), settings), cells)
 
-    def blank(leaf: jax.ShapeDtypeStruct) -> jax.Array:
+    def blank(leaf: jax.ShapeDtypeStruct) -> Any:
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             return jax.random.wrap_key_data(jnp.zeros((devices, *leaf.shape, 2), jnp.uint32), impl="threefry2x32")
-        return jnp.zeros((devices, *leaf.shape), leaf.dtype)
+        return np.zeros((devices, *leaf.shape), leaf.dtype)
 
     algorithm, problem, key, cell, state = jax.tree.map(blank, shapes)
-    zeros = jnp.zeros((devices, lanes), jnp.int32)
-    count = jnp.zeros(devices, jnp.int32)
-    return Carry(
+    zeros = np.zeros((devices, lanes), np.int32)
+    count = np.zeros(devices, np.int32)
+    carry = Carry(
         state=state, algorithm=algorithm, problem=problem, key=key, job=zeros, busy=zeros > 0, cell=cell,
         checkpoint=zeros, steps=zeros, following=count, finished=count,
     )  # fmt: skip
+    # Placed as the loop will return it: another placement would be another compilation.
+    return jax.device_put(carry, NamedSharding(settings.mesh, PartitionSpec("device")))
 
 
 @functools.partial(jax.jit, static_argnames=("settings",))

@@ -39,7 +39,7 @@ def phase(
     mean = known[parts(value)[0]].transpose(y, x).values.astype(float)
     logarithmic = style.spans_decades(mean, 5)
     finite = mean[np.isfinite(mean)]
-    norm = (LogNorm if logarithmic else Normalize)(finite.min(), finite.max())
+    norm = (LogNorm if logarithmic else Normalize)(float(finite.min()), float(finite.max()))
     picture, axes = style.new_picture()
     # Cells of one size: the ticks carry the values, so that a grid of any spacing stays readable.
     mesh = axes.pcolormesh(mean, norm=norm, cmap="viridis", edgecolors="white", linewidth=1.0)
@@ -49,12 +49,12 @@ def phase(
         axis.set_ticks(np.arange(len(texts))[::every] + 0.5, texts[::every])
         axis.set_tick_params(length=0)
     if mean.size <= _MOST_NUMBERS:
-        cut = known["lower_bound"].transpose(y, x).values & (value != "failure")
+        cut = known["at_least"].transpose(y, x).values & (value != "failure")
         show = numbers.probability if value == "failure" else numbers.value
-        shades = np.ma.filled(norm(mean), 0.0)  # type: ignore[arg-type]  # arrays are what it is for
-        for row, column in np.ndindex(*mean.shape):
+        shades = [float(norm(v)) for v in mean.ravel()]
+        for (row, column), shade in zip(np.ndindex(*mean.shape), shades, strict=True):
             text = ("≥" if cut[row, column] else "") + show(mean[row, column])
-            ink = "black" if shades[row, column] > 0.6 else "white"
+            ink = "black" if shade > 0.6 else "white"
             axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=10)
     what = style.label(ds, value) if value == "failure" else f"mean {style.label(ds, value)}"
     bar = picture.colorbar(mesh, ax=axes, pad=0.015, aspect=25)
@@ -142,7 +142,7 @@ def bars(
     groups = [None] * len(places) if group is None else [str(g) for g in known[group].values]
     for colour, one in zip(style.colours([*dict.fromkeys(groups)]), dict.fromkeys(groups), strict=True):
         mine = np.asarray([g == one for g in groups])
-        axes.bar(places[mine], centre[mine], 0.72, color=colour, alpha=0.75, label=one)
+        axes.bar(places[mine], centre[mine], 0.72, color=colour, label=one)
     axes.vlines(places, low, np.where(np.isfinite(high), high, centre), color="#222222", linewidth=1.6)
     if reference is not None:
         text = str(known[reference].attrs.get("long_name", reference))

@@ -59,7 +59,7 @@ def curve(
     vertical_log = style.spans_decades(positive, 20 if y == "failure" else 8)
     numbers_along = numeric(ds, x)
     places = np.asarray(values_of(known, x) if numbers_along else range(known.sizes[x]), float)
-    style.set_scale(axes.xaxis, places, numbers_along and style.spans_decades(places), at_values=True)
+    style.set_scale(axes.xaxis, places, numbers_along and style.spread_by_factors(places), at_values=True)
     style.set_scale(axes.yaxis, positive, vertical_log)
     if not numbers_along:
         axes.set_xticks(places, [str(v) for v in values_of(known, x)])
@@ -68,7 +68,7 @@ def curve(
         at = {} if hue is None else {hue: i}
         mean, bottom, top = (v.isel(at).values.astype(float) for v in (centre, low, high))
         unseen = (mean <= 0) if vertical_log else np.zeros(mean.shape, bool)
-        cut = known["lower_bound"].isel(at).values & (y != "failure")
+        cut = known["at_least"].isel(at).values & (y != "failure")
         mean = np.where(unseen, np.nan, mean)
         text = None if line is None else numbers.text(line)
         marker = style.MARKERS[i % len(style.MARKERS)]

@@ -10,13 +10,14 @@ import xarray as xr
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from numpy.typing import NDArray
 
 from jaxbandits.report import numbers
 
-__all__ = ["MARKERS", "Picture", "colours", "finish", "label", "new_picture", "set_scale", "spans_decades", "symbol"]
+__all__ = ["MARKERS", "Picture", "colours", "finish", "label", "new_picture", "set_scale", "spans_decades", "spread_by_factors", "symbol"]
 
 #: 900 pixels wide in a README, twice that in the file for dense screens.
 _WIDTH, _HEIGHT, _DPI = 9.0, 5.2, 200
@@ -72,11 +73,13 @@ def finish(axes: Axes, title: str, x: str, y: str, legend: str | None = None, co
     """Title, axis labels, and a legend to the right of the axes where there is more than one thing to tell apart."""
     # Over the whole picture, not the axes alone: a legend beside them would leave too little room.
     text = textwrap.fill(title, 80)
-    axes.figure.suptitle(text, x=0.012, ha="left", fontsize=12.5, fontweight="bold", color=_INK)  # type: ignore[union-attr]
+    axes.figure.suptitle(text, x=0.012, ha="left", fontsize=12.5, fontweight="bold", color=_INK)
     axes.set_xlabel(x, fontsize=12, color=_INK)
     axes.set_ylabel(y, fontsize=12, color=_INK)
-    handles, texts = axes.get_legend_handles_labels()
-    if handles:
+    entries = list(zip(*axes.get_legend_handles_labels(), strict=True))
+    if entries:
+        entries.sort(key=lambda entry: not isinstance(entry[0], BarContainer))  # bars first, then what refers to them
+        handles, texts = zip(*entries, strict=True)
         axes.legend(
             handles,
             [textwrap.fill(text, 26) for text in texts],
@@ -118,6 +121,14 @@ def spans_decades(values: NDArray[Any], factor: float = 8.0) -> bool:
     return bool(finite.size) and bool(finite.min() > 0) and bool(finite.max() / finite.min() >= factor)
 
 
+def spread_by_factors(values: NDArray[Any]) -> bool:
+    """Whether places along an axis are spaced by factors rather than by differences."""
+    if not spans_decades(values):
+        return False
+    low, middle, high = float(np.min(values)), float(np.median(values)), float(np.max(values))
+    return abs(np.log(middle / np.sqrt(low * high))) <= abs(np.log(middle / ((low + high) / 2)))
+
+
 def set_scale(axis: Axis, values: NDArray[Any], logarithmic: bool, at_values: bool = False) -> None:
     """Scale and ticks with plain numbers; a light grid.
 
@@ -132,7 +143,7 @@ def set_scale(axis: Axis, values: NDArray[Any], logarithmic: bool, at_values: bo
     if logarithmic:
         getattr(axis.axes, f"set_{axis.axis_name}scale")("log")  # type: ignore[attr-defined]
         decades = np.log10(values.max() / values.min()) if values.size else 1.0
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.5 else (1.0,)))
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.7 else (1.0,)))
         axis.set_minor_locator(NullLocator())
     if at_values and values.size <= 9:
         axis.set_ticks(values.tolist())

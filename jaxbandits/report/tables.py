@@ -63,7 +63,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         …) `<metric>_mean`, `<metric>_low` and `<metric>_high` (Student's t interval of the mean), `<metric>_sd`, and
         quantiles `<metric>_q10`, `_q50`, `_q90`; `failure`, `failure_low`, `failure_high` (Clopper-Pearson) and
         `errors`; `runs`, and `censored`, the number of runs that were stopped at `max_pulls`. Where there are any,
-        means of pulls, cost and steps are lower bounds: `lower_bound` is true and the upper end infinite. The
+        means of pulls, cost and steps are lower bounds: `at_least` is true and the upper end infinite. The
         attribute `censored` counts them. Quantiles below `max_pulls` are exact all the same. Regrets are of the runs
         that returned an answer; `unanswered` counts the others where there are any. Variables without seeds, such as
         bounds, are kept.
@@ -91,12 +91,12 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         results["unanswered"] = unanswered.assign_attrs(long_name="runs that returned nothing")
     results["runs"] = xr.full_like(censored, runs, dtype=np.int64).assign_attrs(long_name="number of runs")
     results["censored"] = censored.astype(np.int64).assign_attrs(long_name="runs stopped at max_pulls")
-    results["lower_bound"] = (censored > 0).assign_attrs(long_name="means of pulls, cost and steps are lower bounds")
+    results["at_least"] = (censored > 0).assign_attrs(long_name="means of pulls, cost and steps are lower bounds")
     kept = {name: v for name, v in ds.data_vars.items() if "seed" not in v.dims and not _PER_ARM & set(v.dims)}
     reduced = xr.Dataset({**results, **kept}, attrs={**ds.attrs, "level": level})
     if total := int(censored.sum()):
         reduced.attrs["censored"] = (
-            f"{total} of {runs * censored.size} runs were stopped at max_pulls: where lower_bound is true, "
+            f"{total} of {runs * censored.size} runs were stopped at max_pulls: where at_least is true, "
             "means of pulls, cost and steps are lower bounds"
         )
     return reduced.drop_vars(["seed", *(_PER_ARM & set(reduced.coords))], errors="ignore")
@@ -142,7 +142,7 @@ def table(ds: xr.Dataset) -> str:
         row = [numbers.text(cell[name].item()) for name in dimensions]
         row.append(numbers.count(cell["runs"].item()))
         for name in metric_names:
-            at_least = "≥ " if name in _GROWING and cell["lower_bound"].item() else ""
+            at_least = "≥ " if name in _GROWING and cell["at_least"].item() else ""
             low, high = cell[f"{name}_low"].item(), cell[f"{name}_high"].item()
             row.append(f"{at_least}{numbers.value(cell[f'{name}_mean'].item())} {numbers.interval(low, high)}")
             if name == "pulls":

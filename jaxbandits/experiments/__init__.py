@@ -1,0 +1,57 @@
+"""The papers' figures and phase diagrams: `reproduce` runs them and writes a gallery page.
+
+To add one: write a module with a function like `gape.gape`, then add it to `REGISTRY`.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.experiments.bench import Stage
+from jaxbandits.experiments.gape import gape
+from jaxbandits.experiments.ugape import ugape
+from jaxbandits.report.gallery import Exhibit, write_gallery
+
+__all__ = ["REGISTRY", "SCALES", "Stage", "reproduce"]
+
+#: How much to run: `quick` in about a minute an experiment on two cores, `paper` with the papers' numbers of runs.
+SCALES = ("quick", "paper")
+
+#: Names on the command line. Each takes the folder, the scale and a progress callback, and returns what it wrote.
+REGISTRY: dict[str, Callable[[Path, str, Callable[[Stage], None] | None], list[Exhibit]]] = {
+    "ugape": ugape,
+    "gape": gape,
+}
+
+
+def reproduce(names: Sequence[str], scale: str, out: Path, on_progress: Callable[[Stage], None] | None = None) -> Path:
+    """Run experiments and write their figures, numbers and a gallery page into a folder.
+
+    Args:
+        names: keys of `REGISTRY`; none for all.
+        scale: `quick` or `paper`.
+        out: the folder; made if it is not there.
+        on_progress: called now and then with what is being run.
+
+    Returns:
+        The path of the gallery's `index.html`.
+
+    Raises:
+        UsageError: an unknown name or scale, or a folder that cannot be made; before anything is run.
+    """
+    chosen = list(dict.fromkeys(names)) or list(REGISTRY)
+    for name in chosen:
+        if name not in REGISTRY:
+            raise unknown_name("experiment", name, REGISTRY)
+    if scale not in SCALES:
+        raise unknown_name("scale", scale, SCALES)
+    out = Path(out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write to {out}: {error.strerror}") from None
+    began = time.perf_counter()
+    exhibits = [shown for name in chosen for shown in REGISTRY[name](out, scale, on_progress)]
+    command = f"jaxbandits reproduce {' '.join(chosen)} --scale {scale} --out {out.name}"
+    return write_gallery(out, exhibits, command, time.perf_counter() - began)

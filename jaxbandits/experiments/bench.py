@@ -1,0 +1,71 @@
+"""What every experiment needs: sweeps that report where they are and how long they took."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import xarray as xr
+
+from jaxbandits.axes import ProblemFamily
+from jaxbandits.engine.driver import Progress
+from jaxbandits.problems.base import Problem
+from jaxbandits.sweep import sweep
+
+__all__ = ["Bench", "Stage", "runs_of", "seconds_of"]
+
+_SECONDS = "wall_seconds"
+
+
+class Stage(NamedTuple):
+    """Where an experiment is, for a progress display."""
+
+    experiment: str
+    doing: str
+    number: int  #: of this sweep, from 1
+    sweeps: int  #: of the experiment
+    runs: int  #: finished in this sweep
+    pulls: float  #: made in this sweep
+
+
+class Bench:
+    """Runs the sweeps of one experiment.
+
+    Args:
+        experiment: its name.
+        sweeps: how many there will be.
+        on_progress: called now and then.
+    """
+
+    def __init__(self, experiment: str, sweeps: int, on_progress: Callable[[Stage], None] | None) -> None:
+        self.experiment = experiment
+        self.sweeps = sweeps
+        self.number = 0
+        self._on_progress = on_progress
+
+    def sweep(
+        self, doing: str, algorithm: Any, problem: Problem | ProblemFamily, seeds: int, **options: Any
+    ) -> xr.Dataset:
+        """`jaxbandits.sweep`, reported as `doing`; the wall time is kept with the Dataset."""
+        self.number += 1
+
+        def report(progress: Progress) -> None:
+            if self._on_progress is not None:
+                self._on_progress(
+                    Stage(self.experiment, doing, self.number, self.sweeps, progress.runs, progress.pulls)
+                )
+
+        report(Progress(runs=0, pulls=0.0))  # before compilation, which takes longest
+        began = time.perf_counter()
+        ds = sweep(algorithm, problem, seeds, on_progress=report, **options)
+        ds.attrs[_SECONDS] = time.perf_counter() - began
+        return ds
+
+
+def runs_of(*datasets: xr.Dataset) -> int:
+    """Runs in Datasets of runs."""
+    return sum(ds["pulls"].size for ds in datasets)
+
+
+def seconds_of(*datasets: xr.Dataset) -> float:
+    """What the Datasets of a bench took, compilation included."""
+    return float(sum(ds.attrs[_SECONDS] for ds in datasets))

@@ -1,0 +1,308 @@
+"""The command line from the user's side: what it prints, what it writes, and that neither is ever half done."""
+
+import json
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+
+import jaxbandits as jb
+from jaxbandits import algorithms, problems
+from jaxbandits.cli import commands, main, stores
+from jaxbandits.report.tables import clopper_pearson
+
+# One shape of problem and one class of algorithm throughout: the tests then share a few compilations.
+PROBLEM = "bernoulli:0.7,0.5,0.4"
+SIMULATE = ["simulate", "ugape-c", "--problem", PROBLEM, "--seeds", "50", "--set", "epsilon=0.1", "delta=0.1"]
+KEYS = {
+    "runs",
+    "mean_pulls",
+    "sd_pulls",
+    "quantiles",
+    "failure_rate",
+    "failure_ci",
+    "mean_cost",
+    "mean_reward",
+    "mean_simple_regret",
+    "mean_aggregate_regret",
+    "stopped_early",
+    "compile_seconds",
+    "seconds",
+    "pulls_per_second",
+}
+SPECIFICATION = f"""
+[algorithm]
+name = "ugape-c"
+delta = 0.1
+epsilon = {{ axis = {{ start = 0.1, stop = 0.4, num = 3, scale = "log" }} }}
+[problem]
+spec = "{PROBLEM}"
+[run]
+seeds = 20
+root_seed = 3
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def specification() -> Path:
+    path = Path("grid.toml")
+    path.write_text(SPECIFICATION)
+    return path
+
+
+def test_list_names_everything_that_is_registered(capsys):
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    for name in (*algorithms.REGISTRY, *problems.REGISTRY):
+        assert f"\n  {name}  " in out
+    assert "ugape-c  epsilon delta m=1 c=0.5 variance=false b=none" in out
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["list", "--help"], ["simulate", "--help"], ["compare", "--help"], []])
+def test_help(argv, capsys):
+    assert main(argv) == 0
+    captured = capsys.readouterr()
+    assert "Usage" in captured.out
+    assert captured.err == ""
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == "0.1.0"
+
+
+def test_simulate_json_is_one_object_with_the_numbers_of_the_python_interface(capsys):
+    assert main([*SIMULATE, "--json"]) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert set(found) == KEYS
+    assert captured.err == ""
+    runs = jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), jb.bernoulli([0.7, 0.5, 0.4]), seeds=50)
+    pulls = runs["pulls"].to_numpy()
+    errors = int((~runs["correct"].to_numpy()).sum())
+    assert found["runs"] == 50
+    assert found["mean_pulls"] == pytest.approx(pulls.mean(), rel=1e-12)
+    assert found["sd_pulls"] == pytest.approx(pulls.std(ddof=1), rel=1e-12)
+    assert found["quantiles"] == {str(q): pytest.approx(np.quantile(pulls, q)) for q in (0.1, 0.5, 0.9)}
+    assert found["failure_rate"] == errors / 50
+    assert found["failure_ci"] == pytest.approx([float(end) for end in clopper_pearson(errors, 50)])
+    assert found["mean_cost"] == pytest.approx(pulls.mean())
+    assert found["mean_reward"] is None
+    assert found["mean_simple_regret"] == pytest.approx(float(runs["simple_regret"].mean()))
+    assert found["mean_aggregate_regret"] == pytest.approx(float(runs["aggregate_regret"].mean()))
+    assert found["stopped_early"] == 0
+    assert found["compile_seconds"] >= 0
+    assert found["seconds"] > 0
+    assert found["pulls_per_second"] == pytest.approx(pulls.sum() / found["seconds"], rel=1e-6)
+
+
+def test_one_run_has_no_spread_and_still_makes_valid_json(capsys):
+    assert main([*SIMULATE, "--json", "--seeds", "1"][:4] + ["--seeds", "1", "--json", *SIMULATE[6:]]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["runs"] == 1
+    assert found["sd_pulls"] is None
+
+
+def test_simulate_prints_a_table_with_intervals(capsys):
+    assert main(SIMULATE) == 0
+    out = capsys.readouterr().out
+    for label in ("pulls, mean", "10% / 50% / 90%", "failure rate", "simple regret", "pulls per second", "95%"):
+        assert label in out
+    assert "0 of 50 runs" in out
+    assert "lower bound" not in out
+
+
+def test_stopped_runs_are_reported_and_never_averaged_silently(capsys):
+    assert main([*SIMULATE, "--max-pulls", "1e2"]) == 0
+    out = capsys.readouterr().out
+    assert "at least 100" in out
+    assert "50 of 50 runs" in out
+    assert "lower bound" in out
+    assert main([*SIMULATE, "--max-pulls", "100", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["stopped_early"] == 50
+
+
+def test_settings_in_kebab_and_snake_case_and_words(capsys, monkeypatch):
+    seen = []
+    real = jb.simulate
+
+    def record(algorithm, problem, seeds, **options):
+        seen.append((algorithm, options["root_seed"]))
+        return real(jb.UGapEc(epsilon=0.1, delta=0.1), problem, seeds, max_pulls=20)
+
+    monkeypatch.setattr(jb, "simulate", record)
+    common = ["--problem", PROBLEM, "--seeds", "5", "--json"]
+    assert main(["simulate", "UGAPE_C", *common, "--set", "epsilon=1e-1", "--set", "delta=0.1", "b=none", "m=1"]) == 0
+    assert main(["simulate", "ugape-b", *common, "--set", "budget=1e3", "adaptive=True", "--root-seed", "7"]) == 0
+    assert seen[0] == (jb.UGapEc(epsilon=0.1, delta=0.1), 0)
+    assert seen[1] == (jb.UGapEb(budget=1000, adaptive=True), 7)
+
+
+def test_progress_goes_to_stderr_and_only_on_request(capsys):
+    assert main([*SIMULATE, "--json", "--progress"]) == 0
+    captured = capsys.readouterr()
+    json.loads(captured.out)
+    for part in ("50 runs", "pulls/s", "left"):
+        assert part in captured.err
+
+
+@pytest.mark.parametrize("name", ["grid.nc", "grid.zarr"])
+def test_sweep_stores_the_dataset_of_the_python_interface(name, specification, capsys):
+    assert main(["sweep", str(specification), "--out", name]) == 0
+    assert "60 runs" in capsys.readouterr().out
+    stored = stores.read_store(Path(name))
+    epsilon = [float(x) for x in np.geomspace(0.1, 0.4, 3)]
+    direct = jb.sweep(
+        jb.UGapEc(epsilon=jb.axis(epsilon), delta=0.1), jb.bernoulli([0.7, 0.5, 0.4]), seeds=20, root_seed=3
+    )
+    assert stored["epsilon"].to_numpy().tolist() == epsilon
+    xr.testing.assert_identical(stored.drop_attrs(deep=False), direct.drop_attrs(deep=False))
+    assert {n: v.dtype for n, v in stored.variables.items()} == {n: v.dtype for n, v in direct.variables.items()}
+    assert stored.attrs["spec"] == direct.attrs["spec"]
+    # What is on disk opens with plain xarray too.
+    with xr.open_dataset(name, engine="zarr" if name.endswith("zarr") else "h5netcdf") as plain:
+        assert plain["pulls"].equals(stored["pulls"])
+
+
+def test_a_finished_store_is_never_lost(specification, capsys):
+    command = ["sweep", str(specification), "--out", "grid.nc"]
+    assert main(command) == 0
+    before = Path("grid.nc").read_bytes()
+    assert main(command) == 2
+    assert "--resume" in capsys.readouterr().err
+    assert main([*command, "--resume"]) == 0
+    captured = capsys.readouterr()
+    assert "complete" in captured.out
+    assert captured.err == ""
+    specification.write_text(SPECIFICATION.replace("seeds = 20", "seeds = 21"))
+    for more in ([], ["--resume"]):
+        assert main([*command, *more]) == 2
+        assert "another specification: run.seeds is 20 there and 21 here" in capsys.readouterr().err
+    specification.write_text(SPECIFICATION + 'keep = "moments"')
+    assert main([*command, "--resume"]) == 2
+    assert "run.keep" in capsys.readouterr().err
+    assert Path("grid.nc").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["grid.nc", "grid.zarr"])
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_an_interrupted_write_leaves_nothing(name, failure, specification, capsys, monkeypatch):
+    real = os.replace
+
+    def fail(source, target):
+        # At the last moment: all of the store is on disk under its temporary name.
+        assert Path(source).exists()
+        raise failure
+
+    monkeypatch.setattr(os, "replace", fail)
+    assert main(["sweep", str(specification), "--out", name]) == (130 if isinstance(failure, KeyboardInterrupt) else 1)
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert [path.name for path in Path().iterdir()] == ["grid.toml"]
+    monkeypatch.setattr(os, "replace", real)
+    assert main(["sweep", str(specification), "--out", name, "--resume"]) == 0
+    assert stores.read_store(Path(name)).sizes["seed"] == 20
+
+
+def test_an_interrupted_run_is_one_line_and_130(capsys, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(jb, "simulate", interrupt)
+    assert main(SIMULATE) == 130
+    assert capsys.readouterr().err == "jaxbandits: interrupted\n"
+
+
+def test_keep_moments_and_summary(specification):
+    assert main(["sweep", str(specification), "--out", "runs.nc"]) == 0
+    runs = stores.read_store(Path("runs.nc"))
+    for keep in ("moments", "summary"):
+        specification.write_text(SPECIFICATION + f'keep = "{keep}"')
+        assert main(["sweep", str(specification), "--out", f"{keep}.nc"]) == 0
+    moments, summary = stores.read_store(Path("moments.nc")), stores.read_store(Path("summary.nc"))
+    assert "seed" not in moments.dims
+    np.testing.assert_allclose(moments["pulls_mean"], runs["pulls"].mean("seed"))
+    np.testing.assert_allclose(moments["pulls_variance"], runs["pulls"].var("seed", ddof=1))
+    assert moments["runs"].item() == 20
+    assert moments["stopped_early"].to_numpy().tolist() == [0, 0, 0]
+    np.testing.assert_allclose(summary["pulls_mean"], runs["pulls"].mean("seed"))
+    assert {"failure_low", "failure_high"} <= set(summary.data_vars)
+
+
+def test_axes_of_whole_numbers_by_range_are_rounded(specification):
+    specification.write_text(
+        "[algorithm]\nname = 'uniform'\n"
+        "budget = { axis = { start = 10, stop = 1000, num = 4, scale = 'log' } }\n"
+        "[problem]\nname = 'one-sparse'\nn = { axis = { start = 3, stop = 4, num = 2 } }\n[run]\nseeds = 5"
+    )
+    assert main(["sweep", str(specification), "--out", "grid.nc"]) == 0
+    stored = stores.read_store(Path("grid.nc"))
+    assert stored["budget"].to_numpy().tolist() == [10, 46, 215, 1000]
+    assert stored["n"].to_numpy().tolist() == [3, 4]
+    assert (stored["pulls"] == stored["budget"]).all()
+
+
+def test_a_specification_longer_than_an_attribute_may_be_survives():
+    runs = jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), jb.bernoulli([0.7, 0.5, 0.4]), seeds=3)
+    runs = runs.assign_attrs(spec="x" * 200_000)
+    for name in ("long.nc", "long.zarr"):
+        stores.write_store(runs, Path(name))
+        xr.testing.assert_identical(stores.read_store(Path(name)), runs)
+
+
+def test_plot_draws_from_a_store(specification, capsys):
+    assert main(["sweep", str(specification), "--out", "grid.nc"]) == 0
+    for name in ("curve.png", "curve.pdf"):
+        assert main(["plot", "grid.nc", "--kind", "curve", "--out", name]) == 0
+        assert Path(name).stat().st_size > 1000
+    plt.close("all")
+
+
+def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
+    calls = []
+    figures = types.SimpleNamespace(
+        REGISTRY={"figure-1": lambda out, scale, progress: None, "figure-2": lambda out, scale, progress: None},
+        reproduce=lambda names, scale, out: calls.append((list(names), scale, out)),
+    )
+    monkeypatch.setattr(commands, "_figures", lambda: figures)
+    assert main(["reproduce", "figure-2", "--scale", "paper", "--out", "a/b"]) == 0
+    assert main(["reproduce", "--out", "a/b"]) == 0
+    assert calls == [(["figure-2"], "paper", Path("a/b")), (["figure-1", "figure-2"], "quick", Path("a/b"))]
+    assert Path("a/b").is_dir()
+    assert main(["reproduce", "figure-3", "--out", "c"]) == 2
+    assert "did you mean 'figure-" in capsys.readouterr().err
+    assert not Path("c").exists()
+
+
+def _process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    # As a user would have it: no variables from the tests' own set-up.
+    environment = {name: value for name, value in os.environ.items() if name != "JAX_NUM_CPU_DEVICES"}
+    command = [sys.executable, "-m", "jaxbandits.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=120)
+
+
+def test_a_process_of_its_own_agrees_with_this_one(capsys):
+    process = _process(*SIMULATE, "--json")
+    assert process.returncode == 0
+    assert main([*SIMULATE, "--json"]) == 0
+    there, here = json.loads(process.stdout), json.loads(capsys.readouterr().out)
+    clocks = {"compile_seconds", "seconds", "pulls_per_second"}
+    assert {k: v for k, v in there.items() if k not in clocks} == {k: v for k, v in here.items() if k not in clocks}
+
+
+def test_a_process_of_its_own_fails_in_one_line():
+    process = _process("simulate", "ugape-d", "--problem", PROBLEM)
+    assert process.returncode == 2
+    assert process.stdout == ""
+    assert process.stderr.startswith("jaxbandits: unknown algorithm 'ugape-d'; did you mean 'ugape-")
+    assert len(process.stderr.splitlines()) == 1

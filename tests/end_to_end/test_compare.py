@@ -1,0 +1,151 @@
+"""`compare`: which algorithms are suitable, that the numbers are those of single simulations, and honest advice."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits import compare as module
+from jaxbandits import theory
+from jaxbandits.algorithms import REGISTRY
+from jaxbandits.cli import main
+from jaxbandits.compare import Comparison, Row, compare
+
+MEANS = [0.7, 0.5, 0.4]
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer algorithms, because each is a compilation."""
+    monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("ugape-c", "uniform", "ucb-e")})
+    monkeypatch.setattr(module, "VARIANTS", {})
+
+
+def _labels(problem: jb.Problem, **known: float) -> tuple[list[str], str]:
+    found, left_out = module._candidates(problem, **known)
+    return list(found), "; ".join(left_out)
+
+
+def test_suitable_algorithms():
+    one = jb.bernoulli(MEANS)
+    assert _labels(one, delta=0.1, epsilon=0.0, m=1) == (["ugape-c", "ugape-c variance", "lucb"], "")
+    spenders = ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive", "gap-e adaptive", "ucb-e"]
+    assert _labels(one, budget=100, epsilon=0.0, m=1) == (spenders, "")
+
+
+def test_unsuitable_algorithms_are_left_out_with_a_reason():
+    one_arm = _labels(jb.bernoulli(MEANS), budget=100, epsilon=0.0, m=2)
+    assert one_arm[0] == ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive"]
+    assert one_arm[1] == "gap-e adaptive (returns one arm); ucb-e (returns one arm)"
+    tied, reason = _labels(jb.bernoulli([0.7, 0.7, 0.1]), budget=100, epsilon=0.1, m=1)
+    assert "ucb-e" not in tied
+    assert "the best arms tie" in reason
+    assert "bounded rewards" in _labels(jb.gaussian(MEANS), delta=0.1, epsilon=0.0, m=1)[1]
+    assert "one bandit" in _labels(jb.gabillon(1), delta=0.1, epsilon=0.0, m=1)[1]
+
+
+def test_an_algorithm_that_needs_more_is_left_out(monkeypatch):
+    @dataclasses.dataclass(frozen=True)
+    class Needy(REGISTRY["uniform"]):
+        secret: float = dataclasses.field(kw_only=True)
+
+    monkeypatch.setattr(module, "REGISTRY", {"needy": Needy})
+    assert _labels(jb.bernoulli(MEANS), budget=100, epsilon=0.0, m=1) == ([], "needy (needs secret)")
+
+
+@pytest.mark.usefixtures("few")
+def test_rows_are_the_runs_of_single_simulations():
+    problem = jb.bernoulli(MEANS)
+    progress = []
+    found = compare(
+        problem,
+        delta=0.1,
+        epsilon=0.1,
+        budget=60,
+        seeds=200,
+        on_progress=lambda p, runs: progress.append((p.runs, runs)),
+    )
+    (row,) = found.fixed_confidence
+    single = jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), problem, seeds=200)
+    np.testing.assert_array_equal(row.pulls, single["pulls"])
+    np.testing.assert_array_equal(row.wrong, ~single["correct"].to_numpy())
+    assert row.bound == pytest.approx(float(theory.ugape_c_pulls_bound(np.asarray(MEANS), 0.1, 0.1)), rel=1e-5)
+    assert found.lower_bound == pytest.approx(float(theory.pulls_lower_bound(np.asarray(MEANS), 0.1, 1, 0.1)), rel=1e-4)
+    budgets = {row.label: row for row in found.fixed_budget}
+    assert set(budgets) == {"uniform", "ucb-e"}
+    assert budgets["ucb-e"].oracle
+    assert not budgets["uniform"].oracle
+    assert budgets["uniform"].bound is None
+    spent = jb.simulate(jb.Uniform(budget=60), problem, seeds=200)
+    # Uniform has no epsilon of its own; here all rows are judged with the question's.
+    np.testing.assert_array_equal(budgets["uniform"].wrong, spent["simple_regret"].to_numpy() > 0.1 + 1e-6)
+    assert found.budget == 60
+    assert progress[-1] == (600, 600)
+    assert [runs for runs, _ in progress] == sorted(runs for runs, _ in progress)
+
+
+@pytest.mark.usefixtures("few")
+def test_the_command_prints_both_tables_and_ends_with_advice(capsys):
+    command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.1", "--seeds", "200"]
+    assert main(command) == 0
+    lines = capsys.readouterr().out.splitlines()
+    mean = jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), jb.bernoulli(MEANS), seeds=200)["pulls"].mean().item()
+    assert any(line.startswith(f"Fixed budget, {int(np.ceil(mean)):,} pulls, what ugape-c took") for line in lines)
+    assert any(line.startswith("ugape-c ") and "UGapE, Theorem 2" in line for line in lines)
+    assert any(line.startswith("ucb-e ") and "oracle" in line for line in lines)
+    assert any(line.startswith("Lower bound: ") and "delta tends to 0" in line for line in lines)
+    assert lines[-1].startswith("To stop when sure, use ugape-c: ")
+    assert "ucb-e uses the true gaps" in lines[-1]
+
+
+@pytest.mark.usefixtures("few")
+def test_stopped_runs_are_marked(capsys):
+    command = ["compare", "--problem", "bernoulli:0.7,0.5,0.4", "--delta", "0.1", "--seeds", "50", "--max-pulls", "90"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert ">= 90" in out
+    assert "50 runs stopped at max_pulls" in out
+    assert "No fixed-confidence algorithm ended all its runs within 90 pulls." in out
+
+
+def _row(label: str, pulls: list[int], wrong: int = 0, algorithm: jb.Algorithm | None = None) -> Row:
+    mistakes = np.arange(len(pulls)) < wrong
+    chosen = algorithm or jb.UGapEc(epsilon=0.1, delta=0.1)
+    return Row(label, chosen, np.asarray(pulls), mistakes, capped=0, bound=None, theorem="")
+
+
+def _comparison(confidence: list[Row], budget: list[Row]) -> Comparison:
+    return Comparison(
+        problem=jb.bernoulli(MEANS),
+        delta=0.1,
+        epsilon=0.1,
+        m=1,
+        seeds=len(confidence[0].pulls),
+        max_pulls=10**9,
+        fixed_confidence=confidence,
+        budget=100,
+        given_budget=True,
+        fixed_budget=budget,
+        lower_bound=None,
+        left_out=[],
+    )
+
+
+def test_advice_names_a_winner_only_where_there_is_one():
+    quick, slow = _row("quick", [90, 110] * 50), _row("slow", [190, 210] * 50)
+    close = _row("close", [91, 110] * 49 + [50, 60])
+    good, bad = _row("good", [100] * 100, 1), _row("bad", [100] * 100, 40)
+    advice = _comparison([quick, slow], [good, bad]).advice()
+    assert "use quick: 100 pulls on average, the fewest (slow needs 2 times as many)" in advice
+    assert "use good, wrong in 1 of 100 runs" in advice
+    advice = _comparison([quick, close], [good, dataclasses.replace(good, label="same")]).advice()
+    assert "close cannot be told apart" in advice
+    assert "any of good and same" in advice
+    assert "\n" not in advice
+
+
+def test_advice_says_when_a_promise_is_broken():
+    liar = _row("liar", [90, 110] * 50, wrong=40)
+    assert "40 of 100 wrong" in (advice := _comparison([liar], [liar]).advice())
+    assert "MORE than delta=0.1" in advice

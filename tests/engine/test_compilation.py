@@ -1,0 +1,66 @@
+"""One compilation per algorithm, reward family and padded number of arms, whatever else varies. These are important regression tests."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits.engine.lanes import advance
+
+MEANS = [0.9, 0.5, 0.4, 0.3, 0.2, 0.1]
+
+
+def compilations(run: Callable[[], Any]) -> int:
+    """How many programs of the engine a call added."""
+    before = advance._cache_size()
+    run()
+    return advance._cache_size() - before
+
+
+@pytest.fixture(autouse=True)
+def _from_scratch() -> None:
+    advance.clear_cache()
+
+
+def test_everything_numeric_is_traced() -> None:
+    problem = jb.bernoulli(MEANS)
+    assert compilations(lambda: jb.simulate(jb.UGapEc(epsilon=0.5, delta=0.1), problem, seeds=5)) == 1
+    again = [
+        lambda: jb.simulate(jb.UGapEc(epsilon=0.4, delta=0.2, c=0.6, b=None), problem, seeds=50),
+        lambda: jb.simulate(jb.UGapEc(epsilon=1, delta=0.2), jb.bernoulli(MEANS[::-1]), seeds=7, root_seed=3),
+        lambda: jb.simulate(jb.UGapEc(epsilon=0.4, delta=np.float32(0.2)), problem, seeds=5, max_pulls=100),
+        lambda: jb.sweep(jb.UGapEc(epsilon=jb.axis([0.4, 0.5]), delta=jb.axis([0.1, 0.2])), problem, seeds=5),
+        lambda: jb.sweep(jb.UGapEc(epsilon=0.5, delta=0.1), jb.bernoulli(jb.axis([MEANS, MEANS[::-1]])), seeds=5),
+    ]
+    for run in again:
+        assert compilations(run) == 0
+
+
+def test_a_grid_over_m_compiles_once_and_m_1_has_its_own_program() -> None:
+    problem = jb.bernoulli(MEANS)
+    run = lambda m: jb.sweep(jb.UGapEc(epsilon=0.5, delta=0.1, m=m), problem, seeds=5)  # noqa: E731
+    assert compilations(lambda: run(1)) == 1
+    assert compilations(lambda: run(jb.axis([1, 2, 3]))) == 1
+    assert compilations(lambda: run(2)) == 0
+
+
+def test_numbers_of_arms_come_in_powers_of_two() -> None:
+    algorithm = jb.Uniform(budget=1100)
+    family = jb.linear(n=jb.axis([2, 3, 5, 6, 7, 8, 9, 12, 15, 16]))
+    assert compilations(lambda: jb.sweep(algorithm, family, seeds=2)) == 4
+    assert compilations(lambda: jb.sweep(algorithm, jb.linear(n=jb.axis([10, 13])), seeds=2)) == 0
+
+
+def test_static_choices_compile_anew() -> None:
+    problem = jb.bernoulli(MEANS)
+    assert compilations(lambda: jb.simulate(jb.UGapEb(budget=50), problem, seeds=2)) == 1
+    assert compilations(lambda: jb.simulate(jb.UGapEb(budget=50, a=2.0), problem, seeds=2)) == 1
+    assert compilations(lambda: jb.sweep(jb.UGapEb(budget=jb.axis([50, 90]), a=3.0), problem, seeds=9)) == 0
+    assert compilations(lambda: jb.sweep(jb.UGapEb(budget=50, adaptive=jb.axis([False, True])), problem, seeds=2)) == 1
+
+
+def test_a_large_grid_compiles_once() -> None:
+    algorithm = jb.UGapEc(epsilon=jb.axis(np.linspace(0.8, 0.9, 20)), delta=jb.axis(np.linspace(0.05, 0.2, 10)))
+    assert compilations(lambda: jb.sweep(algorithm, jb.linear(n=10), seeds=20)) == 1

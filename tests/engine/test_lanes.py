@@ -1,0 +1,164 @@
+"""Results are a function of algorithm, problem and key: the same bits whatever the batch, the lanes, the chunk, the devices and the neighbours."""
+
+import jax
+import numpy as np
+import pytest
+import xarray as xr
+
+import jaxbandits as jb
+
+PROBLEM = jb.bernoulli([0.7, 0.5, 0.5, 0.4, 0.3])
+ALGORITHMS = {
+    "ugape-c": jb.UGapEc(epsilon=0.2, delta=0.1),
+    "ugape-c, m=2": jb.UGapEc(epsilon=0.3, delta=0.1, m=2),
+    "ugape-c, variance": jb.UGapEc(epsilon=0.4, delta=0.1, variance=True),
+    "ugape-b": jb.UGapEb(budget=150, adaptive=True),
+    "lucb": jb.LUCB(epsilon=0.2, delta=0.1),
+    "gap-e": jb.GapE(budget=150, eta=2.0, variance=True, adaptive=True),
+    "ucb-e": jb.UCBE(budget=150, eta=2.0),
+    "uniform": jb.Uniform(budget=151),
+}
+
+
+def same(left: xr.Dataset, right: xr.Dataset) -> None:
+    for name in left.data_vars:
+        np.testing.assert_array_equal(left[name].values, right[name].values, err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def reference() -> dict[str, xr.Dataset]:
+    return {name: jb.simulate(algorithm, PROBLEM, seeds=60, devices=1) for name, algorithm in ALGORITHMS.items()}
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"lanes": 7, "chunk": 1, "devices": 1},
+        {"lanes": 64, "chunk": 16, "devices": 2},
+        {"lanes": 1000, "chunk": 64, "devices": 1},
+    ],
+    ids=lambda s: "-".join(str(v) for v in s.values()),
+)
+def test_speed_settings_change_no_bit(name: str, settings: dict[str, int], reference: dict[str, xr.Dataset]) -> None:
+    same(reference[name], jb.simulate(ALGORITHMS[name], PROBLEM, seeds=60, **settings))
+
+
+@pytest.mark.parametrize("name", ["ugape-c", "lucb", "gap-e"])
+@pytest.mark.parametrize("devices", [1, 2])
+def test_two_devices_and_every_chunk(name: str, devices: int, reference: dict[str, xr.Dataset]) -> None:
+    for chunk in (1, 16, 64):
+        same(reference[name], jb.simulate(ALGORITHMS[name], PROBLEM, seeds=60, devices=devices, chunk=chunk, lanes=64))
+
+
+def test_a_cell_does_not_see_its_neighbours(reference: dict[str, xr.Dataset]) -> None:
+    epsilons, ms = [0.1, 0.2, 0.5], [1, 2, 3]
+    algorithm = jb.UGapEc(epsilon=jb.axis(epsilons), delta=jb.axis([0.01, 0.1]), m=jb.axis(ms))
+    grid = jb.sweep(algorithm, PROBLEM, seeds=60)
+    same(reference["ugape-c"], grid.sel(epsilon=0.2, delta=0.1, m=1))
+    alone = jb.simulate(jb.UGapEc(epsilon=0.5, delta=0.01, m=3), PROBLEM, seeds=60)
+    same(alone, grid.sel(epsilon=0.5, delta=0.01, m=3))
+
+
+def test_more_seeds_keep_the_first_ones(reference: dict[str, xr.Dataset]) -> None:
+    more = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=200)
+    same(reference["ugape-c"], more.isel(seed=slice(60)))
+
+
+def test_cells_share_their_rewards_unless_they_are_independent() -> None:
+    # Two cells that differ in nothing that matters: the same runs with common random numbers, others without.
+    algorithm = jb.UGapEc(epsilon=0.2, delta=0.1, b=jb.axis([1.0, 1.0 + 1e-12]))
+    common = jb.sweep(algorithm, PROBLEM, seeds=40)
+    np.testing.assert_array_equal(common.pulls[0], common.pulls[1])
+    own = jb.sweep(algorithm, PROBLEM, seeds=40, independent=True)
+    assert np.mean(own.pulls.values[0] == own.pulls.values[1]) < 0.5
+    np.testing.assert_array_equal(
+        own.pulls, jb.sweep(algorithm, PROBLEM, seeds=40, independent=True, lanes=16, devices=1).pulls
+    )
+
+
+def test_other_root_seeds_give_other_runs(reference: dict[str, xr.Dataset]) -> None:
+    other = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, root_seed=1)
+    assert np.mean(other.pulls.values == reference["ugape-c"].pulls.values) < 0.5
+
+
+def test_checkpoints_look_at_the_same_runs() -> None:
+    whole = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60)
+    points = [5, 100, 1000, 10**8]
+    looked = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, checkpoints=points)
+    np.testing.assert_array_equal(looked.pulls.isel(checkpoint=3), whole.pulls)
+    np.testing.assert_array_equal(looked.correct.isel(checkpoint=3), whole.correct)
+    for i, point in enumerate(points[:3]):
+        np.testing.assert_array_equal(looked.pulls.isel(checkpoint=i), np.minimum(point, whole.pulls))
+        capped = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, max_pulls=point)
+        np.testing.assert_array_equal(looked.recommended.isel(checkpoint=i), capped.recommended)
+    assert not looked.status.any()
+
+
+def test_the_last_checkpoint_ends_a_run() -> None:
+    looked = jb.simulate(jb.UGapEc(epsilon=0.0, delta=0.1), jb.bernoulli([0.5, 0.5]), seeds=10, checkpoints=[10, 500])
+    np.testing.assert_array_equal(looked.pulls.isel(checkpoint=1), 500)
+
+
+def test_max_pulls_is_exact_and_flagged() -> None:
+    for chunk in (1, 16, 64):
+        capped = jb.simulate(jb.UGapEc(epsilon=0.0, delta=0.1), jb.bernoulli([0.5, 0.5]), 20, max_pulls=777, chunk=chunk)
+        np.testing.assert_array_equal(capped.pulls, 777)
+        np.testing.assert_array_equal(capped.status, 1)
+    ended = jb.simulate(jb.Uniform(budget=777), jb.bernoulli([0.5, 0.5]), 20, max_pulls=777)
+    np.testing.assert_array_equal(ended.status, 0)
+
+
+def test_more_jobs_than_the_log_holds() -> None:
+    # 3 000 short runs through a log of 1 024 rows.
+    short = jb.simulate(jb.Uniform(budget=jb.axis([5, 6, 7])), PROBLEM, seeds=1000, lanes=16, chunk=1)
+    np.testing.assert_array_equal(short.pulls, np.asarray([5, 6, 7])[:, None].repeat(1000, 1))
+    assert np.all(short.recommended.sum("arm") == 1)
+
+
+def test_numbers_of_arms_are_padded_without_a_trace() -> None:
+    grid = jb.sweep(jb.UGapEc(epsilon=0.3, delta=0.1), jb.one_sparse(n=jb.axis([5, 7, 8, 3]), best=0.9), seeds=50)
+    assert grid.sizes["arm"] == 8
+    for n in (5, 7, 8, 3):
+        cell = grid.sel(n=n)
+        assert not cell.recommended.values[:, n:].any()
+        assert np.all(cell.recommended.sum("arm") == 1)
+    # The order of the same axis does not matter either.
+    other = jb.sweep(jb.UGapEc(epsilon=0.3, delta=0.1), jb.one_sparse(n=jb.axis([8, 3, 5, 7]), best=0.9), seeds=50)
+    np.testing.assert_array_equal(grid.pulls.sel(n=7), other.pulls.sel(n=7))
+
+
+def test_a_padded_cell_equals_the_problem_alone() -> None:
+    grid = jb.sweep(jb.UGapEc(epsilon=0.3, delta=0.1), jb.one_sparse(n=jb.axis([5, 8]), best=0.9), seeds=50)
+    alone = jb.simulate(jb.UGapEc(epsilon=0.3, delta=0.1), jb.one_sparse(n=5, best=0.9), seeds=50)
+    np.testing.assert_array_equal(grid.pulls.sel(n=5), alone.pulls)
+    np.testing.assert_array_equal(grid.recommended.sel(n=5).values[:, :5], alone.recommended)
+
+
+def test_multi_bandit_results_have_bandits() -> None:
+    ds = jb.simulate(jb.GapE(budget=200, eta=2.0), jb.gabillon(1), seeds=30)
+    assert ds.recommended.dims == ("seed", "bandit", "arm")
+    assert ds.recommended.shape == (30, 2, 4)
+    np.testing.assert_array_equal(ds.recommended.sum("arm"), 1)
+    best = ds.recommended.values[:, :, 0].all(axis=1)
+    np.testing.assert_array_equal(ds.correct, best)
+
+
+def test_memory_does_not_follow_the_number_of_jobs() -> None:
+    from jaxbandits.engine import lanes
+
+    seen = []
+    original = lanes.empty_carry
+
+    def spy(cells: lanes.Cells, settings: lanes.Settings) -> lanes.Carry:
+        carry = original(cells, settings)
+        seen.append(sum(leaf.size for leaf in jax.tree.leaves((cells, carry))) + settings.capacity)
+        return carry
+
+    from jaxbandits.engine import driver
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(driver, "empty_carry", spy)
+        jb.simulate(jb.Uniform(budget=6), PROBLEM, seeds=10)
+        jb.simulate(jb.Uniform(budget=6), PROBLEM, seeds=20_000)
+    assert seen[0] == seen[1]

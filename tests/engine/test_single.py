@@ -1,0 +1,80 @@
+"""One run on its own is the engine's row, and its trajectory leads to its last state, bit for bit."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits.algorithms import REGISTRY
+
+ROOT, SEEDS, MAX_PULLS = 11, 4, 400
+VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 100}
+PROBLEMS = {
+    "bernoulli": jb.bernoulli([0.3, 0.8, 0.4, 0.6, 0.5]),
+    "gaussian": jb.gaussian([0.0, 1.0, -1.0, 0.5, 0.25], sd=0.5),
+    "beta": jb.beta([1.0, 4.0, 2.0, 3.0, 2.0], 2.0),
+}
+
+
+def example(name):
+    """The algorithm with its defaults, and values for what has none."""
+    cls = REGISTRY[name]
+    required = [field.name for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING]
+    return cls(**{name: VALUES[name] for name in required})
+
+
+def assert_same(one, other):
+    """The same tree with the same bits; weak types aside."""
+    assert jax.tree.structure(one) == jax.tree.structure(other)
+    for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+@pytest.mark.parametrize("name", REGISTRY)
+def test_a_run_alone_is_the_engines_row(name, problem):
+    algorithm = example(name)
+    rows = jb.simulate(algorithm, problem, seeds=SEEDS, root_seed=ROOT, max_pulls=MAX_PULLS)
+    recommend = jax.jit(algorithm.recommend)
+    for seed in range(SEEDS):
+        state = jb.run(algorithm, problem, jax.random.fold_in(jax.random.key(ROOT), seed), MAX_PULLS)
+        assert int(jnp.sum(state.pulls)) == int(rows["pulls"][seed])
+        np.testing.assert_array_equal(recommend(state), rows["recommended"][seed])
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_a_trajectory_leads_to_the_last_state_and_stays_there(name):
+    algorithm, problem, key = example(name), PROBLEMS["bernoulli"], jax.random.key(3)
+    last = jb.run(algorithm, problem, key)
+    states = jb.trajectory(algorithm, problem, key, 1000)
+    total = np.sum(states.pulls, axis=1)
+    steps = int(np.argmax(total == total[-1]))
+    assert 0 < steps < 1000
+    assert np.all(np.diff(total[: steps + 1]) > 0)
+    for step in (steps, steps + 1, 1000):
+        assert_same(jax.tree.map(lambda x, step=step: x[step], states), last)
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_compiled_and_uncompiled_steps_have_the_same_bits(name):
+    algorithm, problem, key = example(name), PROBLEMS["bernoulli"], jax.random.key(5)
+    states = jb.trajectory(algorithm, problem, key, 3)
+    state = algorithm.init(problem, key)
+    for step in range(4):
+        assert_same(jax.tree.map(lambda x, step=step: x[step], states), state)
+        state = algorithm.step(problem, key, state)
+
+
+def test_a_run_stops_at_max_pulls():
+    state = jb.run(jb.UGapEc(epsilon=0.0, delta=0.1), jb.bernoulli([0.5, 0.5]), jax.random.key(0), 30)
+    assert int(state.time) == 30
+
+
+def test_a_trajectory_starts_after_the_first_pulls():
+    states = jb.trajectory(jb.Uniform(budget=10), jb.bernoulli([0.2, 0.5, 0.7]), jax.random.key(0), 2)
+    assert np.asarray(states.time).tolist() == [3, 4, 5]
+    assert states.pulls.shape == (3, 3)
