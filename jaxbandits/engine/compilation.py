@@ -12,7 +12,7 @@ __all__ = ["CompileClock", "compile_clock"]
 
 @dataclasses.dataclass
 class CompileClock:
-    """Seconds spent tracing, lowering and compiling, and the number of programs compiled."""
+    """Seconds spent tracing, lowering and compiling anything, and how many programs of the lane engine were compiled."""
 
     seconds: float = 0.0
     programs: int = 0
@@ -21,11 +21,12 @@ class CompileClock:
 _clocks: list[CompileClock] = []
 
 
-def _listen(event: str, seconds: float, **_: Any) -> None:
+def _listen(event: str, seconds: float, **metadata: Any) -> None:
     if event.startswith("/jax/core/compile/"):
         for clock in _clocks:
             clock.seconds += seconds
-            clock.programs += event.endswith("backend_compile_duration")
+            engine = "advance" in str(metadata.get("fun_name", ""))
+            clock.programs += engine and event.endswith("backend_compile_duration")
 
 
 jax.monitoring.register_event_duration_secs_listener(_listen)  # type: ignore[arg-type]

@@ -165,8 +165,8 @@ def _notes(known: xr.Dataset, number: int, seeds: int) -> tuple[str, ...]:
             f"explains ±{np.hypot(*noise):.4f} per bar."
         ),
         (
-            f"{name}: at the η as printed we differ by up to {difference[adaptive].max():.4f}, at twice that η by up to "
-            f"{twice:.4f}: η here is twice the paper's label. Bars are at the η as printed; the CSV has both."
+            f"{name}: at the η as printed we differ by up to {difference[adaptive].max():.4f}, at twice that η by up "
+            f"to {twice:.4f}: η here is twice the paper's label. Bars are at the η as printed; the CSV has both."
         ),
     ]
     if "uniform + UCB-E" in GAPE[number]:

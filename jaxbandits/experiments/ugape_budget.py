@@ -77,8 +77,8 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
         seconds=seconds_of(*runs.values()),
         notes=(
             (
-                f"This is the paper's algorithm as printed. At n = {size.at} the theorem's a is {a:.3f}: intervals are far "
-                "too narrow, and the smallest index B_J, whose J is returned, is that of a lucky start. In "
+                f"This is the paper's algorithm as printed. At n = {size.at} the theorem's a is {a:.3f}: intervals are "
+                "far too narrow, and the smallest index B_J, whose J is returned, is that of a lucky start. In "
                 f"{size.watched} runs followed step by step the returned J was chosen at pull {numbers.count(chosen)} "
                 f"(median), when its arm had {numbers.count(pulls)} pulls and a mean of {mean:.2f}."
             ),

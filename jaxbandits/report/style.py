@@ -17,7 +17,18 @@ from numpy.typing import NDArray
 
 from jaxbandits.report import numbers
 
-__all__ = ["MARKERS", "Picture", "colours", "finish", "label", "new_picture", "set_scale", "spans_decades", "spread_by_factors", "symbol"]
+__all__ = [
+    "MARKERS",
+    "Picture",
+    "colours",
+    "finish",
+    "label",
+    "new_picture",
+    "set_scale",
+    "spans_decades",
+    "spread_by_factors",
+    "symbol",
+]
 
 #: 900 pixels wide in a README, twice that in the file for dense screens.
 _WIDTH, _HEIGHT, _DPI = 9.0, 5.2, 200

@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.engine.lanes import advance
 
 MEANS = [0.9, 0.5, 0.4, 0.3, 0.2, 0.1]
 
 
 def compilations(run: Callable[[], Any]) -> int:
-    """How many programs of the engine a call added."""
-    before = advance._cache_size()
-    run()
-    return advance._cache_size() - before
+    """How many programs of the engine a call compiled."""
+    with compile_clock() as clock:
+        run()
+    return clock.programs
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """One run on its own is the engine's row, and its trajectory leads to its last state, bit for bit."""
 
 import dataclasses
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +12,7 @@ import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 
 ROOT, SEEDS, MAX_PULLS = 11, 4, 400
+KEY, STEPS = jax.random.key(5), 300
 VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 100}
 PROBLEMS = {
     "bernoulli": jb.bernoulli([0.3, 0.8, 0.4, 0.6, 0.5]),
@@ -34,10 +36,17 @@ def assert_same(one, other):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
-@pytest.mark.parametrize("name", REGISTRY)
-def test_a_run_alone_is_the_engines_row(name, problem):
-    algorithm = example(name)
+def cases():
+    """Every algorithm on Bernoulli arms; the other laws, which differ only in the draw, with one of each kind."""
+    for name in REGISTRY:
+        yield pytest.param(name, "bernoulli", id=f"{name}-bernoulli")
+    yield pytest.param("ugape-c", "gaussian", id="ugape-c-gaussian")
+    yield pytest.param("lucb", "beta", id="lucb-beta")
+
+
+@pytest.mark.parametrize(("name", "law"), list(cases()))
+def test_a_run_alone_is_the_engines_row(name, law):
+    algorithm, problem = example(name), PROBLEMS[law]
     rows = jb.simulate(algorithm, problem, seeds=SEEDS, root_seed=ROOT, max_pulls=MAX_PULLS)
     recommend = jax.jit(algorithm.recommend)
     for seed in range(SEEDS):
@@ -46,27 +55,34 @@ def test_a_run_alone_is_the_engines_row(name, problem):
         np.testing.assert_array_equal(recommend(state), rows["recommended"][seed])
 
 
+@functools.cache
+def states_of(name):
+    return jb.trajectory(example(name), PROBLEMS["bernoulli"], KEY, STEPS)
+
+
+def after(states, step):
+    return jax.tree.map(lambda x: x[step], states)
+
+
 @pytest.mark.parametrize("name", REGISTRY)
 def test_a_trajectory_leads_to_the_last_state_and_stays_there(name):
-    algorithm, problem, key = example(name), PROBLEMS["bernoulli"], jax.random.key(3)
-    last = jb.run(algorithm, problem, key)
-    states = jb.trajectory(algorithm, problem, key, 1000)
+    states = states_of(name)
     total = np.sum(states.pulls, axis=1)
     steps = int(np.argmax(total == total[-1]))
-    assert 0 < steps < 1000
+    assert 0 < steps < STEPS
     assert np.all(np.diff(total[: steps + 1]) > 0)
-    for step in (steps, steps + 1, 1000):
-        assert_same(jax.tree.map(lambda x, step=step: x[step], states), last)
+    last = jb.run(example(name), PROBLEMS["bernoulli"], KEY, MAX_PULLS)
+    for step in (steps, steps + 1, STEPS):
+        assert_same(after(states, step), last)
 
 
 @pytest.mark.parametrize("name", REGISTRY)
 def test_compiled_and_uncompiled_steps_have_the_same_bits(name):
-    algorithm, problem, key = example(name), PROBLEMS["bernoulli"], jax.random.key(5)
-    states = jb.trajectory(algorithm, problem, key, 3)
-    state = algorithm.init(problem, key)
+    algorithm, problem = example(name), PROBLEMS["bernoulli"]
+    state = algorithm.init(problem, KEY)
     for step in range(4):
-        assert_same(jax.tree.map(lambda x, step=step: x[step], states), state)
-        state = algorithm.step(problem, key, state)
+        assert_same(after(states_of(name), step), state)
+        state = algorithm.step(problem, KEY, state)
 
 
 def test_a_run_stops_at_max_pulls():

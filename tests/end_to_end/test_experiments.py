@@ -1,0 +1,74 @@
+"""Every experiment, tiny: pictures, numbers and a page in a folder that has nothing to do with the checkout."""
+
+import csv
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+import jaxbandits as jb
+from jaxbandits import experiments
+from jaxbandits.experiments import gape, reproduce, ugape, ugape_budget, ugape_confidence
+
+
+def rows(file):
+    with file.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def check(exhibits, out):
+    for shown in exhibits:
+        assert shown.picture.parent == out
+        assert shown.picture.read_bytes().startswith(b"\x89PNG")
+        assert shown.alt
+        assert shown.runs > 0
+        for row in rows(shown.numbers):
+            low, high = float(row["failure_low"]), float(row["failure_high"])
+            assert low <= float(row["failure"]) <= high
+
+
+def test_ugape(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    confidence = ugape_confidence.Size((0.2, 0.4), (6, 8), (1, 2), seeds=5, at_epsilon=0.4, at_arms=8)
+    budget = ugape_budget.Size((100, 200), seeds=20, watched=4, at=200)
+    stages = []
+    shown = ugape.ugape(tmp_path, on_progress=stages.append, confidence=confidence, budget=budget)
+    check(shown, tmp_path)
+    assert [e.name for e in shown] == ["ugape-epsilon", "ugape-arms", "ugape-m", "ugape-phase", "ugape-budget"]
+    assert {stage.number for stage in stages} == set(range(1, stages[0].sweeps + 1))
+    for row in rows(tmp_path / "ugape-phase.csv"):
+        assert float(row["lower_bound"]) < float(row["pulls_mean"]) < float(row["upper_bound"])
+
+
+def test_gape_through_reproduce(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(gape.SIZES, "quick", gape.Size(seeds=200))
+    page = reproduce(["gape"], "quick", tmp_path / "new" / "gallery")
+    root = ElementTree.fromstring(page.read_text(encoding="utf-8").removeprefix("<!DOCTYPE html>\n"))
+    images = [image.get("src") for image in root.iter("img")]
+    assert images == ["gape-problem-1.png", "gape-problem-2.png"]
+    assert all((page.parent / image).exists() for image in images)
+    numbers = rows(page.parent / "gape-problem-1.csv")
+    assert len(numbers) == 13
+    for row in numbers:
+        assert float(row["difference"]) == pytest.approx(float(row["failure"]) - float(row["published"]), abs=1e-6)
+        # Five standard deviations of 200 runs, and what the labels of the adaptive version differ by.
+        assert abs(float(row["difference"])) < 5 * (0.25 * 0.75 / 200) ** 0.5 + 0.04
+        assert bool(row["failure_at_twice_eta"]) == row["method"].startswith("A-")
+
+
+def test_names_and_scales_are_checked_before_anything_runs(tmp_path):
+    with pytest.raises(jb.UsageError, match="did you mean 'gape'"):
+        reproduce(["gap"], "quick", tmp_path / "out")
+    with pytest.raises(jb.UsageError, match="unknown scale"):
+        reproduce(["gape"], "fast", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(jb.UsageError, match="cannot write"):
+        reproduce(["gape"], "quick", file / "out")
+
+
+def test_the_registry_has_the_scales():
+    assert set(experiments.REGISTRY) == {"ugape", "gape"}
+    for sizes in (gape.SIZES, ugape_budget.SIZES, ugape_confidence.SIZES):
+        assert set(sizes) == set(experiments.SCALES)

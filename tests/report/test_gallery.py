@@ -1,0 +1,50 @@
+"""The gallery: well-formed, and nothing from a network."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+from jaxbandits.report import plots
+from jaxbandits.report.gallery import exhibit, write_gallery
+from jaxbandits.report.tables import frame
+
+
+def make_page(folder, ds):
+    caption = {
+        "finding": "fewer pulls < more & <b>“quotes”</b>",
+        "drawn": "lines",
+        "settings": "K = 4",
+        "runs": 12_345,
+        "seconds": 1.5,
+        "notes": ("one", "two"),
+        "alt": 'a "picture" in words',
+    }
+    shown = exhibit(folder, "first", plots.curve(ds), frame(ds, ["pulls_mean", "failure"]), **caption)
+    return write_gallery(folder, [shown], "jaxbandits reproduce gape --scale quick --out here", 3.0)
+
+
+def test_well_formed_with_all_that_a_reader_needs(tmp_path, grid):
+    page = make_page(tmp_path, grid)
+    text = page.read_text(encoding="utf-8")
+    root = ElementTree.fromstring(text.removeprefix("<!DOCTYPE html>\n"))
+    image = root.find(".//img")
+    assert image.get("alt") == 'a "picture" in words'
+    assert (tmp_path / image.get("src")).read_bytes().startswith(b"\x89PNG")
+    links = [a.get("href") for a in root.iter("a")]
+    assert links == ["#first", "first.csv"]
+    assert root.find(".//section").get("id") == "first"
+    assert len(root.findall(".//tbody/tr")) == 6
+    words = " ".join(root.itertext())
+    for needed in ("12,345", "1.5 s", "K = 4", "jaxbandits 0", "JAX", "CPU", "--scale quick", "Note", "<b>"):
+        assert needed in words
+
+
+def test_nothing_comes_from_a_network(tmp_path, grid):
+    text = make_page(tmp_path, grid).read_text(encoding="utf-8")
+    assert not re.search(r"https?:|//|<script|<link|@import|url\(", text.replace("<!DOCTYPE html>", ""))
+
+
+def test_numbers_are_tidy(tmp_path, grid):
+    make_page(tmp_path, grid)
+    lines = (tmp_path / "first.csv").read_text().splitlines()
+    assert lines[0] == "epsilon,n,pulls_mean,failure"
+    assert len(lines) == 7

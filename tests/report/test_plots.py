@@ -1,0 +1,157 @@
+"""Every kind of picture: what is in it, and one clear error for what cannot be drawn."""
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import jaxbandits as jb
+from jaxbandits.report import plots
+from jaxbandits.report.tables import summary
+
+
+def axes_of(picture):
+    assert isinstance(picture, Figure)
+    picture.canvas.draw()  # lays out and renders every artist
+    axes = picture.axes[0]
+    assert axes.get_xlabel()
+    assert axes.get_ylabel()
+    assert picture.get_suptitle()
+    return axes
+
+
+def labelled_lines(axes):
+    return [line for line in axes.get_lines() if not line.get_label().startswith("_")]
+
+
+def test_kinds_are_the_functions():
+    assert set(plots.KINDS) == {"curve", "phase", "quantiles", "distribution", "bars"}
+    assert set(plots.__all__) == {"KINDS", *plots.KINDS}
+
+
+def test_curve_draws_a_line_and_a_band_per_hue(grid):
+    axes = axes_of(plots.curve(grid))
+    assert axes.get_xlabel() == "accuracy ε"
+    assert axes.get_ylabel() == "mean pulls"
+    assert [line.get_label() for line in labelled_lines(axes)] == ["4", "8"]
+    assert len(axes.collections) == 2
+    assert axes.get_legend().get_title().get_text() == "number of arms K"
+    np.testing.assert_allclose(labelled_lines(axes)[0].get_ydata(), grid["pulls"].mean("seed").isel(n=0))
+
+
+def test_curve_takes_a_summary_and_any_metric(grid):
+    for y in ("failure", "cost", "simple_regret"):
+        assert len(labelled_lines(axes_of(plots.curve(summary(grid), x="n", y=y)))) == 3
+
+
+def test_curve_prefers_a_budget_and_scales_by_the_numbers(make):
+    axes = axes_of(plots.curve(make({"eta": [1, 2, 4, 8], "budget": [100, 1000, 10_000]})))
+    assert axes.get_xlabel() == "budget (pulls)"
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert axes_of(plots.curve(make({"m": [1, 2, 3]}))).get_xscale() == "linear"
+
+
+def test_curve_over_words(make):
+    axes = axes_of(plots.curve(make({"algorithm": ["UGapEc", "LUCB"]})))
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["UGapEc", "LUCB"]
+
+
+def test_curve_draws_bounds(grid):
+    ds = grid.assign(bound=(("epsilon", "n"), np.ones((3, 2))), one=("epsilon", [1.0, 2.0, 3.0]))
+    axes = axes_of(plots.curve(ds, bounds=("bound", "one")))
+    assert sum(line.is_dashed() for line in axes.get_lines()) == 3
+    assert [line.get_label() for line in labelled_lines(axes)] == ["4", "8", "bound", "one"]
+
+
+def test_curve_marks_runs_stopped_early(grid):
+    grid["status"][0, 0, 0] = 1
+    markers = [line.get_marker() for line in axes_of(plots.curve(grid)).get_lines()]
+    assert "$↑$" in markers
+
+
+def test_curve_marks_a_failure_rate_of_zero_on_a_logarithmic_scale(make):
+    ds = make({"budget": [100, 1000, 10_000]}, seeds=1000)
+    ds["correct"][0], ds["correct"][1], ds["correct"][2] = False, True, True
+    ds["correct"][1, :2] = False
+    axes = axes_of(plots.curve(ds, y="failure"))
+    assert axes.get_yscale() == "log"
+    assert "v" in [line.get_marker() for line in axes.get_lines()]
+
+
+def test_phase_has_a_cell_and_a_number_per_cell(grid):
+    grid["status"][2, 1, 0] = 1
+    picture = plots.phase(grid, x="n", y="epsilon")
+    axes = axes_of(picture)
+    assert axes.collections[0].get_array().shape == (3, 2)
+    assert len(axes.texts) == 6
+    assert sum(text.get_text().startswith("≥") for text in axes.texts) == 1
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("number of arms K", "accuracy ε")
+    assert "mean pulls" in picture.axes[1].get_ylabel()
+    assert isinstance(plots.phase(grid, value="failure"), Figure)
+
+
+def test_quantiles_have_a_bar_per_cell(grid):
+    axes = axes_of(plots.quantiles(grid, x="epsilon"))
+    assert len(axes.patches) == 6
+    np.testing.assert_allclose(axes.patches[0].get_y(), summary(grid)["pulls_q10"].values[0, 0])
+    assert len(labelled_lines(axes)) == 0
+    assert len(axes.get_legend().get_texts()) == 2
+
+
+def test_distribution_has_a_step_per_run(make):
+    axes = axes_of(plots.distribution(make({"n": [4, 8, 16]})))
+    assert len(labelled_lines(axes)) == 3
+    assert len(axes.collections) == 3
+    alone = axes_of(plots.distribution(make({}, seeds=1000)))
+    assert alone.get_legend() is None
+    assert len(alone.get_lines()[0].get_xdata()) <= 400
+
+
+def test_bars_have_whiskers_groups_and_a_reference(make):
+    ds = make({"bar": ["a", "b", "c"]}).assign_coords(method=("bar", ["one", "two", "two"]))
+    ds["published"] = ("bar", [0.1, 0.2, 0.3], {"long_name": "as printed"})
+    axes = axes_of(plots.bars(ds, group="method", reference="published", title="a title"))
+    assert len(axes.patches) == 3
+    assert len(axes.collections[0].get_segments()) == 3
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["one", "two", "as printed"]
+
+
+def test_a_picture_shows_itself(make):
+    assert plots.curve(make({"n": [4, 8]}))._repr_png_().startswith(b"\x89PNG")
+
+
+def test_no_global_state_is_touched(grid):
+    before = dict(matplotlib.rcParams)
+    plots.phase(grid)
+    assert dict(matplotlib.rcParams) == before
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda ds: plots.curve(ds, x="epsilo"), "did you mean 'epsilon'"),
+        (lambda ds: plots.curve(ds, y="pull"), "did you mean 'pulls'"),
+        (lambda ds: plots.curve(ds, bounds=["bound"]), "unknown bound"),
+        (lambda ds: plots.curve(ds, x="n", hue="n"), "two places"),
+        (lambda ds: plots.curve(ds.isel(epsilon=0, n=0, drop=True)), "needs a dimension"),
+        (lambda ds: plots.curve(ds.isel(epsilon=0, n=0, drop=True), x="n"), "no dimension 'n'"),
+        (lambda ds: plots.phase(ds.isel(n=0)), "needs a dimension with several values for y"),
+        (lambda ds: plots.phase(ds, x="seed"), "unknown dimension 'seed'"),
+        (lambda ds: plots.distribution(ds), "also varies over n"),
+        (lambda ds: plots.distribution(summary(ds)), "summary"),
+        (lambda ds: plots.distribution(ds, y="failure"), "no distribution"),
+        (lambda ds: plots.quantiles(ds, y="failure"), "no quantiles"),
+        (lambda ds: plots.bars(ds), "also varies over"),
+        (lambda ds: plots.bars(ds.isel(n=0), reference="published"), "unknown variable"),
+        (lambda ds: plots.curve(ds.drop_dims("seed")), "Dataset of runs"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said_in_one_line(grid, draw, message):
+    with pytest.raises(jb.UsageError, match=message) as raised:
+        draw(grid)
+    assert "\n" not in str(raised.value)
+
+
+def test_too_many_hues(make):
+    with pytest.raises(jb.UsageError, match="too many"):
+        plots.curve(make({"epsilon": list(range(1, 20)), "n": list(range(2, 14))}))

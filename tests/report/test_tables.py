@@ -1,0 +1,150 @@
+"""Summaries: exact numbers on small Datasets, and what must never be averaged silently."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import jaxbandits as jb
+from jaxbandits.report.tables import clopper_pearson, frame, summary, table
+
+
+def test_clopper_pearson_agrees_with_scipy():
+    errors, runs = np.meshgrid(np.arange(0, 31), [30, 100, 1000])
+    for level in (0.8, 0.95, 0.999):
+        low, high = clopper_pearson(errors, runs, level)
+        for e, r, a, b in zip(errors.ravel(), runs.ravel(), low.ravel(), high.ravel(), strict=True):
+            exact = stats.binomtest(int(e), int(r)).proportion_ci(level, "exact")
+            np.testing.assert_allclose([a, b], [exact.low, exact.high], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("runs", [1, 10, 100_000])
+def test_clopper_pearson_with_no_errors_and_nothing_but_errors(runs):
+    # The upper end p with no error solves (1 - p)^runs = 0.025.
+    assert clopper_pearson(0, runs)[0] == 0
+    assert clopper_pearson(0, runs)[1] == pytest.approx(1 - 0.025 ** (1 / runs))
+    assert clopper_pearson(runs, runs)[1] == 1
+    assert clopper_pearson(runs, runs)[0] == pytest.approx(0.025 ** (1 / runs))
+
+
+@pytest.mark.parametrize("probability", [0.001, 0.02, 0.3, 0.5, 0.99])
+def test_clopper_pearson_covers_every_probability(probability):
+    runs = 60
+    low, high = clopper_pearson(np.arange(runs + 1), runs)
+    covered = (low <= probability) & (probability <= high)
+    # Exact coverage: the binomial probabilities of the counts whose interval holds the truth.
+    assert stats.binom.pmf(np.arange(runs + 1), runs, probability)[covered].sum() >= 0.95
+
+
+@pytest.mark.parametrize(("errors", "runs", "level"), [(-1, 5, 0.95), (6, 5, 0.95), (0, 0, 0.95), (1, 5, 1.0)])
+def test_clopper_pearson_refuses(errors, runs, level):
+    with pytest.raises(jb.UsageError):
+        clopper_pearson(errors, runs, level)
+
+
+def small() -> xr.Dataset:
+    return xr.Dataset(
+        {
+            "pulls": (("n", "seed"), [[10, 20, 30, 40], [7, 7, 7, 7]]),
+            "simple_regret": (("n", "seed"), np.float32([[0, 0, 0, 0.5], [0.25, 0.25, 0.25, 0.25]])),
+            "recommended": (("n", "seed", "arm"), np.ones((2, 4, 3), bool)),
+            "correct": (("n", "seed"), [[True, True, True, False], [False] * 4]),
+            "status": (("n", "seed"), np.zeros((2, 4), np.int8)),
+        },
+        {"n": [2, 4], "seed": np.arange(4), "arm": np.arange(3)},
+    )
+
+
+def test_exact_numbers():
+    known = summary(small())
+    np.testing.assert_allclose(known["pulls_mean"], [25, 7])
+    sd = np.sqrt(500 / 3)
+    np.testing.assert_allclose(known["pulls_sd"], [sd, 0])
+    half = stats.t.ppf(0.975, 3) * sd / 2
+    np.testing.assert_allclose(known["pulls_low"], [25 - half, 7])
+    np.testing.assert_allclose(known["pulls_high"], [25 + half, 7])
+    np.testing.assert_allclose(known["pulls_q10"], [13, 7])
+    np.testing.assert_allclose(known["pulls_q50"], [25, 7])
+    np.testing.assert_allclose(known["pulls_q90"], [37, 7])
+    np.testing.assert_allclose(known["simple_regret_mean"], [0.125, 0.25])
+    np.testing.assert_allclose(known["failure"], [0.25, 1])
+    np.testing.assert_allclose(known["failure_low"], clopper_pearson([1, 4], 4)[0])
+    np.testing.assert_array_equal(known["errors"], [1, 4])
+    np.testing.assert_array_equal(known["runs"], [4, 4])
+    np.testing.assert_array_equal(known["censored"], [0, 0])
+    assert "censored" not in known.attrs
+    assert "≥" not in table(known)
+    assert set(known.dims) == {"n"}
+
+
+def test_the_level_of_intervals():
+    wide, narrow = summary(small(), level=0.99), summary(small(), level=0.5)
+    assert float(wide["pulls_high"][0]) > float(narrow["pulls_high"][0])
+    assert float(wide["failure_high"][0]) > float(narrow["failure_high"][0])
+
+
+def test_runs_stopped_early_make_means_lower_bounds():
+    ds = small()
+    ds["status"][0, 3] = 1
+    known = summary(ds)
+    np.testing.assert_array_equal(known["censored"], [1, 0])
+    np.testing.assert_array_equal(known["at_least"], [True, False])
+    assert float(known["pulls_mean"][0]) == 25
+    assert float(known["pulls_high"][0]) == np.inf
+    assert float(known["pulls_high"][1]) == 7
+    assert np.isfinite(known["simple_regret_high"]).all()
+    assert "1 of 8 runs" in known.attrs["censored"]
+    text = table(ds)
+    assert "≥ 25 [-" in text or "≥ 25 [" in text
+    assert "∞" in text
+    assert text.endswith("are lower bounds.")
+
+
+def test_runs_that_returned_nothing_are_counted():
+    ds = small()
+    ds["simple_regret"][1, 0] = np.nan
+    known = summary(ds)
+    np.testing.assert_array_equal(known["unanswered"], [0, 1])
+    assert float(known["simple_regret_mean"][1]) == 0.25
+
+
+def test_one_run_has_no_interval():
+    known = summary(small().isel(seed=[0]))
+    assert np.isnan(known["pulls_low"]).all()
+    assert np.isfinite(known["pulls_mean"]).all()
+    assert "–" in table(known)
+
+
+def test_variables_without_seeds_are_kept():
+    ds = small().assign(bound=("n", [50.0, 60.0]))
+    np.testing.assert_array_equal(summary(ds)["bound"], [50, 60])
+
+
+def test_a_table_has_a_row_per_cell(grid):
+    lines = table(grid).splitlines()
+    assert len(lines) == 2 + 6
+    assert len({line.count("|") for line in lines}) == 1
+    assert lines[0].split("|")[1].strip() == "epsilon"
+    single = table(grid.isel(epsilon=0, n=0, drop=True)).splitlines()
+    assert len(single) == 3
+
+
+def test_a_frame_is_tidy(grid):
+    tidy = frame(grid, ["pulls_mean", "failure"])
+    assert list(tidy.columns) == ["epsilon", "n", "pulls_mean", "failure"]
+    assert len(tidy) == 6
+    assert len(frame(grid.isel(epsilon=0, n=0, drop=True))) == 1
+
+
+def test_what_is_not_runs_is_refused(grid):
+    for wrong in ("runs", xr.Dataset({"x": ("y", [1])}), grid.isel(seed=[])):
+        with pytest.raises(jb.UsageError):
+            summary(wrong)
+
+
+def test_a_real_sweep():
+    ds = jb.simulate(jb.Uniform(budget=jb.axis([10, 20])), jb.bernoulli([0.9, 0.1]), seeds=50)
+    known = summary(ds)
+    np.testing.assert_array_equal(known["pulls_mean"], [10, 20])
+    np.testing.assert_array_equal(known["failure"], 1 - ds["correct"].mean("seed"))
+    assert known.attrs["algorithm"] == "Uniform"
