@@ -68,7 +68,7 @@ class Moments(NamedTuple):
             value = reward.astype(jnp.float32)
             product = rounded((value - self.mean) * (value - mean))
             squares = squares.plus(jnp.where(pulled, larger(product, jnp.float32(0)), 0))
-        return Moments(pulls=pulls, total=total, mean=mean, inverse_root=1 / jnp.sqrt(divisor), squares=squares)
+        return Moments(pulls=pulls, total=total, mean=mean, inverse_root=jnp.sqrt(1 / divisor), squares=squares)
 
 
 @jax.tree_util.register_dataclass

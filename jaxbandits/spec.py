@@ -113,6 +113,8 @@ def _construct(name: str, positional: list[Any], named: dict[str, Any]) -> Probl
     known = inspect.signature(make).parameters
     for key in named.keys() - known.keys():
         raise unknown_name(f"argument of {normal}", key, [p for p in known if p != "name"])
+    for key, value in named.items():
+        _check_argument(normal, known[key], value)
     if len(positional) == 1 and np.ndim(positional[0]) == 1 and len(positional[0]) == 1 and "means" not in known:
         positional = [positional[0][0]]  # abm:1
     elif len(positional) == 2 and len(np.ravel(positional[1])) == 1:
@@ -161,6 +163,16 @@ def _plain(value: Any) -> Any:
 
 def _normal(name: str) -> str:
     return name.strip().lower().replace("_", "-")
+
+
+def _check_argument(owner: str, argument: inspect.Parameter, value: Any) -> None:
+    if argument.annotation not in (int, float):
+        return
+    for one in value.values if isinstance(value, Axis) else [value]:
+        number = isinstance(one, int | float) and not isinstance(one, bool) and np.isfinite(one)
+        if not number or (argument.annotation is int and one != int(one)):
+            kind = "a whole number" if argument.annotation is int else "a finite number"
+            raise UsageError(f"problem {owner}: {argument.name} must be {kind}, got {one!r}")
 
 
 def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:

@@ -45,7 +45,8 @@ def progress_bar(shown: bool | None, runs: int, title: str = "") -> Iterator[Cal
             speed = progress.pulls / (time.perf_counter() - began)
             bar.total = runs
             bar.set_postfix_str(f"{tqdm.format_sizeof(speed)} pulls/s", refresh=False)
-            bar.update(progress.runs - bar.n)
+            bar.n = progress.runs
+            bar.refresh()
 
         yield update
 

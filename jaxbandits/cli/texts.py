@@ -85,7 +85,8 @@ def comparison(found: Comparison) -> str:
     question = f"the best {found.m} arms" if found.m > 1 else "the best arm"
     aim = f"{question} up to epsilon={found.epsilon:g}" if found.epsilon else f"exactly {question}"
     best = found.fixed_confidence[0]
-    origin = f", what {best.label} took on average{' before it was stopped' if best.capped else ''}"
+    origin = "" if found.given_budget else f", what {best.label} took on average"
+    origin += " until it was stopped" if origin and best.capped else ""
     parts = [
         f"{found.problem.name}: find {aim}. {found.seeds:,} runs each, intervals are 95%.",
         "",
@@ -104,7 +105,7 @@ def comparison(found: Comparison) -> str:
         parts.append(f"Lower bound: {value(found.lower_bound)} pulls, {promise}.")
     parts += [
         "",
-        f"Fixed budget, {found.budget:,} pulls{'' if found.given_budget else origin}. Theory: probability of being wrong.",
+        f"Fixed budget, {found.budget:,} pulls{origin}. Theory: probability of being wrong.",
         table([("", *_ERRORS), *((row.label, *_errors(row, probability)) for row in found.fixed_budget)]),
         "",
     ]

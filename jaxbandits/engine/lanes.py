@@ -98,7 +98,7 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
     return jax.device_put(carry, NamedSharding(settings.mesh, PartitionSpec("device")))
 
 
-@functools.partial(jax.jit, static_argnames=("settings",))
+@functools.partial(jax.jit, static_argnames=("settings",), compiler_options={"xla_cpu_prefer_vector_width": 512})
 def advance(cells: Cells, carry: Carry, rounds: jax.Array, *, settings: Settings) -> tuple[Carry, Log]:
     """Run the lanes until the queue is empty, the log is full, or `rounds` chunks are done.
 

@@ -1,6 +1,6 @@
 """The papers' figures and phase diagrams: `reproduce` runs them and writes a gallery page.
 
-To add one: write a module with a function like `gape.gape`, then add it to `REGISTRY`.
+To add one: write a module with a function like `gape.run`, then add it to `REGISTRY`.
 """
 
 import time
@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.experiments import gape, ugape
 from jaxbandits.experiments.bench import Stage
-from jaxbandits.experiments.gape import gape
-from jaxbandits.experiments.ugape import ugape
 from jaxbandits.report.gallery import Exhibit, write_gallery
 
 __all__ = ["REGISTRY", "SCALES", "Stage", "reproduce"]
@@ -20,8 +19,8 @@ SCALES = ("quick", "paper")
 
 #: Names on the command line. Each takes the folder, the scale and a progress callback, and returns what it wrote.
 REGISTRY: dict[str, Callable[[Path, str, Callable[[Stage], None] | None], list[Exhibit]]] = {
-    "ugape": ugape,
-    "gape": gape,
+    "ugape": ugape.run,
+    "gape": gape.run,
 }
 
 

@@ -20,7 +20,7 @@ from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
 from jaxbandits.report.tables import frame, summary
 
-__all__ = ["Size", "gape"]
+__all__ = ["SIZES", "Size", "run"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +40,7 @@ _PUBLISHED_RUNS = 100_000
 _LABEL_FACTOR = 2
 
 
-def gape(
+def run(
     out: Path, scale: str = "quick", on_progress: Callable[[Stage], None] | None = None, size: Size | None = None
 ) -> list[Exhibit]:
     """Failure probabilities of uniform sampling, UCB-E per bandit, GapE and its versions beside the published bars.
@@ -59,7 +59,7 @@ def gape(
 def _problem(bench: Bench, out: Path, number: int, seeds: int) -> Exhibit:
     """One problem's figure."""
     budget, methods = _BUDGETS[number], GAPE[number]
-    results = {method: _run(bench, number, method, seeds) for method in methods}
+    results = {method: _runs(bench, number, method, seeds) for method in methods}
     bars = []
     for method, values in methods.items():
         for eta, printed in values.items():
@@ -96,7 +96,7 @@ def _problem(bench: Bench, out: Path, number: int, seeds: int) -> Exhibit:
     )
 
 
-def _run(bench: Bench, number: int, method: str, seeds: int) -> xr.Dataset:
+def _runs(bench: Bench, number: int, method: str, seeds: int) -> xr.Dataset:
     """All runs of a method, over eta where it has one."""
     problem, budget = gabillon(number), _BUDGETS[number]
     doing = f"{method} on problem {number}"
@@ -154,19 +154,25 @@ def _finding(known: xr.Dataset, number: int) -> str:
 
 def _notes(known: xr.Dataset, number: int, seeds: int) -> tuple[str, ...]:
     """How far from the published bars we are, and why where we know."""
-    adaptive = np.asarray([str(m).startswith("A-") for m in known["method"].values])
-    difference = np.abs(known["difference"].values)
-    twice = np.abs((known["failure_at_twice_eta"] - known["published"]).values)[adaptive].max()
-    name = next(m for m in GAPE[number] if m.startswith("A-"))
-    noise = [1.96 * np.sqrt(0.25 * 0.75 * (1 / n)) for n in (seeds, _PUBLISHED_RUNS)]
+    adaptive = np.asarray([str(method).startswith("A-") for method in known["method"].values])
+    rate, printed = known["failure"].values, known["published"].values
+    distance = np.abs(rate - printed)
+    noise = np.sqrt(printed * (1 - printed) * (1 / seeds + 1 / _PUBLISHED_RUNS))
+    far = [
+        f"{known['method'].values[i]} at η = {known['bar'].values[i]} ({rate[i] - printed[i]:+.4f})"
+        for i in np.flatnonzero(~adaptive & (distance > 3 * noise))
+    ]
+    name = next(method for method in GAPE[number] if method.startswith("A-"))
+    at, twice = distance[adaptive].max(), np.abs(known["failure_at_twice_eta"].values - printed)[adaptive].max()
     texts = [
         (
-            f"Largest difference from a published bar, {name} apart: {difference[~adaptive].max():.4f}; sampling alone "
-            f"explains ±{np.hypot(*noise):.4f} per bar."
+            f"{name} apart, the largest difference from a published bar is {distance[~adaptive].max():.4f}. Beyond "
+            f"three standard deviations of both samples: {', '.join(far) + '; we know no cause' if far else 'none'}."
         ),
         (
-            f"{name}: at the η as printed we differ by up to {difference[adaptive].max():.4f}, at twice that η by up "
-            f"to {twice:.4f}: η here is twice the paper's label. Bars are at the η as printed; the CSV has both."
+            f"{name}: at the η as printed we differ by up to {at:.4f}, at twice that η by up to {twice:.4f}"
+            f"{': as if the paper had printed half of the η in a = η n / H' if twice < at else ''}. Bars are at the η "
+            "as printed; the CSV has both."
         ),
     ]
     if "uniform + UCB-E" in GAPE[number]:

@@ -11,10 +11,10 @@ from jaxbandits.experiments import ugape_budget, ugape_confidence
 from jaxbandits.experiments.bench import Bench, Stage
 from jaxbandits.report.gallery import Exhibit
 
-__all__ = ["ugape"]
+__all__ = ["run"]
 
 
-def ugape(
+def run(
     out: Path,
     scale: str = "quick",
     on_progress: Callable[[Stage], None] | None = None,

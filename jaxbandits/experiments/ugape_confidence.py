@@ -166,12 +166,12 @@ _COLUMNS = [
 
 
 def _phase(out: Path, known: xr.Dataset, runs: xr.Dataset, about: str) -> Exhibit:
-    picture = plots.phase(known, x="epsilon", y="n")
     pulls = known["pulls_mean"]
     finding = (
         f"UGapEc: from {numbers.value(float(pulls.min()))} to {numbers.value(float(pulls.max()))} mean pulls, always "
         f"{_range(pulls / known['complexity'])} times H_ε"
     )
+    picture = plots.phase(known, x="epsilon", y="n", title=finding)
     worst = float(known["failure_high"].max())
     return exhibit(
         out,

@@ -53,7 +53,7 @@ def phase(
         show = numbers.probability if value == "failure" else numbers.value
         shades = [float(norm(v)) for v in mean.ravel()]
         for (row, column), shade in zip(np.ndindex(*mean.shape), shades, strict=True):
-            text = ("≥" if cut[row, column] else "") + show(mean[row, column])
+            text = ("≥" if cut[row, column] else "") + show(float(mean[row, column]))
             ink = "black" if shade > 0.6 else "white"
             axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=10)
     what = style.label(ds, value) if value == "failure" else f"mean {style.label(ds, value)}"
@@ -146,7 +146,8 @@ def bars(
     axes.vlines(places, low, np.where(np.isfinite(high), high, centre), color="#222222", linewidth=1.6)
     if reference is not None:
         text = str(known[reference].attrs.get("long_name", reference))
-        axes.plot(places, known[reference].values, "D", color="white", markeredgecolor="black", label=text)
+        # Beside the whisker, which it would hide.
+        axes.plot(places + 0.22, known[reference].values, "D", color="white", markeredgecolor="black", label=text)
     axes.set_xticks(places, [numbers.text(v) for v in values_of(known, x)])
     axes.tick_params(axis="x", length=0)
     style.set_scale(axes.yaxis, centre, False)

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.report.tables import is_summary, metrics, summary
+from jaxbandits.report.tables import check_runs, is_summary, metrics, summary
 
 __all__ = ["axes_of", "choose", "metric", "numeric", "parts", "summarised", "values_of"]
 
@@ -75,11 +75,12 @@ def metric(ds: xr.Dataset, name: str) -> str:
     """A metric's name, checked; `failure` is one.
 
     Raises:
-        UsageError: the Dataset has no such metric, with the nearest one that it has.
+        UsageError: not a Dataset of runs, or one that has no such metric, with the nearest one that it has.
     """
     if is_summary(ds):
         known = [str(n).removesuffix("_mean") for n in ds.data_vars if str(n).endswith("_mean")]
     else:
+        check_runs(ds)
         known = metrics(ds)
     known += ["failure"] if "correct" in ds or "failure" in ds else []
     if name not in known:

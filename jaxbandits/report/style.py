@@ -1,6 +1,7 @@
 """The look of every picture: size, colours, scales, labels. No global state of matplotlib is touched."""
 
 import io
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -137,7 +138,7 @@ def spread_by_factors(values: NDArray[Any]) -> bool:
     if not spans_decades(values):
         return False
     low, middle, high = float(np.min(values)), float(np.median(values)), float(np.max(values))
-    return abs(np.log(middle / np.sqrt(low * high))) <= abs(np.log(middle / ((low + high) / 2)))
+    return abs(math.log(middle / math.sqrt(low * high))) <= abs(math.log(middle / ((low + high) / 2)))
 
 
 def set_scale(axis: Axis, values: NDArray[Any], logarithmic: bool, at_values: bool = False) -> None:

@@ -14,7 +14,7 @@ from scipy.special import betaincinv, stdtrit  # type: ignore[import-untyped,unu
 from jaxbandits.errors import UsageError
 from jaxbandits.report import numbers
 
-__all__ = ["clopper_pearson", "frame", "is_summary", "metrics", "summary", "table"]
+__all__ = ["check_runs", "clopper_pearson", "frame", "is_summary", "metrics", "summary", "table"]
 
 #: Quantiles of every metric, by the ending of their variable's name.
 QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
@@ -71,7 +71,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
     Raises:
         UsageError: not a Dataset of runs.
     """
-    _check(ds)
+    check_runs(ds)
     runs = ds.sizes["seed"]
     censored = (ds["status"] == 1).sum("seed") if "status" in ds else xr.zeros_like(ds["pulls"].isel(seed=0))
     results: dict[str, xr.DataArray] = {}
@@ -194,7 +194,8 @@ def _metric(values: xr.DataArray, level: float, censored: xr.DataArray | None) -
     return {f"{name}_{ending}": result for ending, result in results.items()}
 
 
-def _check(ds: Any) -> None:
+def check_runs(ds: Any) -> None:
+    """Refuse what is not a Dataset of runs, with at least one."""
     if not isinstance(ds, xr.Dataset):
         raise UsageError(f"a Dataset of runs is needed, such as jb.simulate returns, got {type(ds).__name__}")
     if "seed" not in ds.dims or "pulls" not in ds:

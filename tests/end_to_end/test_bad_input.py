@@ -1,5 +1,6 @@
 """Input that cannot be used: one line on stderr, exit status 2, no traceback, and nothing written."""
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ COMMANDS = [
     (simulate("bernouli:0.7,0.5"), "unknown problem 'bernouli'; did you mean 'bernoulli'?"),
     (simulate("two-group:n=10,q=3"), "unknown argument of two-group 'q'"),
     (simulate("two-group:n=ten,k=3"), "'ten' is not a number"),
-    (simulate("two-group:n=inf,k=3"), "two-group:n=inf"),
+    (simulate("two-group:n=inf,k=3"), "n must be a whole number, got inf"),
     (simulate("two-group:n=10,k=10"), "smaller than n=10"),
     (simulate("abm:8"), "abm has the experiments 1 to 7"),
     # counts
@@ -145,7 +146,8 @@ def test_one_line_and_status_2(argv, message, capsys):
 
 
 def _toml(algorithm: str = "", problem: str = f'spec = "{PROBLEM}"', run: str = "seeds = 10") -> str:
-    return f'[algorithm]\nname = "ugape-c"\ndelta = 0.1\n{algorithm or "epsilon = 0.1"}\n[problem]\n{problem}\n[run]\n{run}\n'
+    parameters = algorithm or "epsilon = 0.1"
+    return f'[algorithm]\nname = "ugape-c"\ndelta = 0.1\n{parameters}\n[problem]\n{problem}\n[run]\n{run}\n'
 
 
 FILES = [
@@ -168,8 +170,8 @@ FILES = [
     (_toml("epsilon = { axis = { start = 0, stop = 0.2, num = 2, scale = 'lin' } }"), "scale"),
     (_toml("epsilon = { axes = [0.1] }"), "axis"),
     (_toml(problem="name = 'two-grup'"), "did you mean 'two-group'?"),
-    (_toml(problem="name = 'two-group'\nn = 'x'"), "two-group"),
-    (_toml(problem="name = 'two-group'\nn = nan"), "two-group"),
+    (_toml(problem="name = 'two-group'\nn = 'x'"), "problem two-group: n must be a whole number, got 'x'"),
+    (_toml(problem="name = 'two-group'\nn = nan"), "n must be a whole number, got nan"),
     (_toml(problem=f"spec = '{PROBLEM}'\nn = 3"), "leaves no place for n"),
     (_toml(problem="n = 3"), "needs a name"),
     (_toml(run="seeds = 0"), "seeds must be a whole number, at least 1"),
@@ -198,7 +200,7 @@ def test_bad_input_is_refused_before_any_run(monkeypatch, capsys):
     def never(*_, **__):
         raise AssertionError("a run was started")
 
-    monkeypatch.setattr("jaxbandits.sweep.job_rows", never)
+    monkeypatch.setattr(importlib.import_module("jaxbandits.sweep"), "job_rows", never)
     _fails(["sweep", "grid.toml", "--out", "missing/grid.nc"], "cannot write to missing", capsys)
     Path("grid.toml").write_text(_toml("epsilon = 0.1\nm = { axis = [1, 2, 3] }"))
     _fails(["sweep", "grid.toml", "--out", "grid.nc"], "m must be smaller than the number of arms", capsys)

@@ -108,7 +108,7 @@ def test_simulate_json_is_one_object_with_the_numbers_of_the_python_interface(ca
 
 
 def test_one_run_has_no_spread_and_still_makes_valid_json(capsys):
-    assert main([*SIMULATE, "--json", "--seeds", "1"][:4] + ["--seeds", "1", "--json", *SIMULATE[6:]]) == 0
+    assert main([*SIMULATE[:4], "--seeds", "1", "--json", *SIMULATE[6:]]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["runs"] == 1
     assert found["sd_pulls"] is None

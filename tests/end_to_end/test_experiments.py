@@ -31,7 +31,7 @@ def test_ugape(tmp_path, monkeypatch):
     confidence = ugape_confidence.Size((0.2, 0.4), (6, 8), (1, 2), seeds=5, at_epsilon=0.4, at_arms=8)
     budget = ugape_budget.Size((100, 200), seeds=20, watched=4, at=200)
     stages = []
-    shown = ugape.ugape(tmp_path, on_progress=stages.append, confidence=confidence, budget=budget)
+    shown = ugape.run(tmp_path, on_progress=stages.append, confidence=confidence, budget=budget)
     check(shown, tmp_path)
     assert [e.name for e in shown] == ["ugape-epsilon", "ugape-arms", "ugape-m", "ugape-phase", "ugape-budget"]
     assert {stage.number for stage in stages} == set(range(1, stages[0].sweeps + 1))
