@@ -69,12 +69,12 @@ def everything(x, order, k, mask, value):
     return found
 
 
-@pytest.mark.parametrize("kind", ["float", "padded", "integer"])
-@pytest.mark.parametrize("batch", BATCHES, ids=str)
-@pytest.mark.parametrize("count", ARMS)
+CASES = [(count, batch, kind) for count in ARMS for batch in BATCHES for kind in ("float", "padded")]
+CASES += [(count, (7,), "integer") for count in (2, 33, 65)]
+
+
+@pytest.mark.parametrize(("count", "batch", "kind"), CASES, ids=str)
 def test_every_operation_is_what_sorting_gives(count, batch, kind):
-    if kind == "integer" and len(batch) == 2:
-        pytest.skip("integers never have a bandit axis")
     x, order, k = table(count, count, batch, integer=kind == "integer", padded=kind == "padded")
     mask = np.random.default_rng(1).random(x.shape) < 0.3
     mask[-1] = True
@@ -114,7 +114,7 @@ def test_k_known_to_the_program_changes_nothing(count):
         np.testing.assert_array_equal(known, traced)
 
 
-@pytest.mark.parametrize("count", [2, 63, 64, 65, 66, 130])
+@pytest.mark.parametrize("count", [2, 64, 130])
 def test_removal_and_the_search_by_bits_find_the_same_top(count, monkeypatch):
     masks = []
     for few in (1000, 0):
@@ -136,11 +136,12 @@ def test_top_of_the_extreme_floats_by_bits(monkeypatch):
     # Subnormal numbers are left out: some processors flush them to zero.
     x = np.asarray([0.0, -0.0, 1e-37, -1e-37, 3e38, -3e38, -np.inf, np.inf, 1.0, 1.0000001], np.float32)
     order = np.asarray(arms.tie_order(jax.random.key(0), len(x)))
+    of_size = jax.jit(lambda k: arms.top_mask(jnp.asarray(x), k, jnp.asarray(order)))
     for k in range(1, len(x) + 1):
-        np.testing.assert_array_equal(arms.top_mask(jnp.asarray(x), jnp.int32(k), order), top(x, k, order))
+        np.testing.assert_array_equal(of_size(jnp.int32(k)), top(x, k, order))
 
 
-@pytest.mark.parametrize("count", [10, 50, 65])
+@pytest.mark.parametrize("count", [10, 65])
 def test_vmap_over_the_runs_is_the_native_batch(count):
     x, order, k = table(2, count, (6,), padded=True)
     mask = x > 0

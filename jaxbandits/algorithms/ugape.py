@@ -66,6 +66,10 @@ class _UGapE(Sequential):
         """I(t), int32 `(…)`."""
         return self._decide(state).arm
 
+    def _breadth(self, state: UGapEState, arm: jax.Array) -> jax.Array:
+        """What orders arms by their radius, `(…)`: without variances, fewer pulls mean a larger one."""
+        return arms.take(self._radius(state) if self.variance else state.statistics.inverse_root, arm)
+
     def _decide(self, state: UGapEState) -> Decision:
         def view(x: jax.Array) -> jax.Array:
             return per_bandit(x, state.bandits)
@@ -87,29 +91,23 @@ class _UGapE(Sequential):
         if one:  # the same decision in fewer passes: J(t) is one arm, l_t is that arm, the others' largest U is known
             worst_index, low_place = arms.arg_smallest(index, order)
             chosen = order == low_place
-            low_radius = arms.take(radius.reshape(state.order.shape), arms.arm_at(low_place, state.order.shape[0]))
             best_other = jnp.where(low_place == top_place, following, kth)
         else:
             chosen = arms.top_mask(-index, self.m, order)  # J(t)
             worst_index = arms.largest(jnp.where(chosen, index, -jnp.inf))
-            lowest = chosen & (lower == arms.smallest(jnp.where(chosen, lower, jnp.inf)))
-            low_radius, low_place = _first_of(lowest, radius, order)  # l_t
+            _, low_place = arms.arg_smallest(jnp.where(chosen, lower, jnp.inf), order)  # l_t
             best_other = arms.largest(jnp.where(chosen, -jnp.inf, upper))
-        high_radius, high_place = _first_of(~chosen & (upper == best_other), radius, order)  # u_t
-        place = jnp.where(high_radius > low_radius, high_place, low_place)  # I(t): the larger radius
-        place = jnp.where(high_radius == low_radius, smaller(high_place, low_place), place)
+        # u_t; equal bounds with different radii, which the paper ranks too, only arise from rounding.
+        high_place = arms.first_place(~chosen & (upper == best_other), order)
+        low, high = (self._breadth(state, arms.arm_at(p, state.order.shape[0])) for p in (low_place, high_place))
+        place = jnp.where(high > low, high_place, low_place)  # I(t): the larger radius
+        place = jnp.where(high == low, smaller(high_place, low_place), place)
         if state.bandits > 1:  # the bandit with the largest B_J(t)
             bandit = worst_index == arms.largest(worst_index)
             place = arms.smallest(jnp.where(bandit, place, MAX_COUNT))
             worst_index = arms.largest(worst_index)
         chosen = chosen.reshape(state.order.shape)
         return Decision(worst_index=worst_index, chosen=chosen, arm=arms.arm_at(place, state.order.shape[0]))
-
-
-def _first_of(ties: jax.Array, radius: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Of tied arms, the one with the largest radius (section 3), then the first in the order: its radius and place."""
-    largest_radius = arms.largest(jnp.where(ties, radius, -jnp.inf))
-    return largest_radius, arms.first_place(ties & (radius == largest_radius), order)
 
 
 @register_algorithm

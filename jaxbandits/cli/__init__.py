@@ -24,6 +24,7 @@ def application() -> cyclopts.App:
         name="jaxbandits",
         help="Pure exploration in multi-armed bandits: simulate, compare and sweep identification algorithms.",
         result_action="return_value",
+        suppress_keyboard_interrupt=False,  # `main` says it in one line
     )
     app.command(commands.list_, name="list")
     for command in (commands.simulate, commands.compare, commands.sweep, commands.plot, commands.reproduce):

@@ -71,7 +71,7 @@ def simulate(
     """
     inputs.start_jax()
     chosen, explored = inputs.algorithm_of(algorithm, settings), inputs.problem_of(problem)
-    with display.progress_bar(progress, seeds) as update:
+    with display.progress_bar(progress) as update:
         dataset = jb.simulate(
             chosen,
             explored,
@@ -118,7 +118,7 @@ def compare(
         raise UsageError("compare needs --means or --problem, one of them")
     inputs.start_jax()
     explored = inputs.problem_of(f"bernoulli:{means}" if problem is None else problem)
-    with display.progress_bar(progress, 0) as update:
+    with display.progress_bar(progress) as update:
         found = run_comparison(
             explored,
             delta=delta,
@@ -167,7 +167,7 @@ def sweep(
         display.say(f"{out} is complete, nothing to do")
         return
     runs = len(expand(algorithm, problem).cells) * run["seeds"]
-    with display.progress_bar(progress, runs) as update:
+    with display.progress_bar(progress) as update:
         dataset = jb.sweep(algorithm, problem, **run, devices=devices, on_progress=lambda state: update(state, runs))
     stores.write_store(stores.reduced(dataset.assign_attrs(spec=json.dumps(wanted), keep=keep), keep), out)
     capped = int((dataset["status"] == 1).sum())
@@ -198,6 +198,7 @@ def reproduce(
     *names: str,
     out: Path,
     scale: Literal["quick", "paper"] = "quick",
+    progress: bool | None = None,
 ) -> None:
     """Reproduce figures of the papers: pictures, numbers and a gallery page.
 
@@ -205,6 +206,7 @@ def reproduce(
         names: the figures, see `jaxbandits list`; all of them without.
         out: the folder to write to.
         scale: quick (minutes, fewer runs) or paper (the papers' numbers of runs).
+        progress: show a progress bar on stderr; without it, if that is a terminal.
     """
     figures = _figures()
     for name in names:
@@ -212,8 +214,9 @@ def reproduce(
             raise unknown_name("figure", name, figures.REGISTRY)
     stores.check_folder(out)
     inputs.start_jax()
-    out.mkdir(parents=True, exist_ok=True)
-    figures.reproduce(list(names) or list(figures.REGISTRY), scale, out)
+    with display.stage_bar(progress) as update:
+        gallery = figures.reproduce(list(names) or list(figures.REGISTRY), scale, out, update)
+    display.say(str(gallery))
 
 
 def _figures() -> Any:

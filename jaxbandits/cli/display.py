@@ -4,12 +4,13 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from tqdm import tqdm  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.engine.driver import Progress
 
-__all__ = ["progress_bar", "say", "table"]
+__all__ = ["progress_bar", "say", "stage_bar", "table"]
 
 
 def say(text: str = "") -> None:
@@ -18,37 +19,62 @@ def say(text: str = "") -> None:
 
 
 @contextlib.contextmanager
-def progress_bar(shown: bool | None, runs: int, title: str = "") -> Iterator[Callable[[Progress, int], None]]:
+def progress_bar(shown: bool | None) -> Iterator[Callable[[Progress, int], None]]:
     """A bar with runs done, pulls per second and time left, which vanishes at the end.
 
     Args:
         shown: whether to show it; None for whether stderr is a terminal.
-        runs: how many there will be.
-        title: what is running.
 
     Yields:
         What to call with the progress so far and the number of runs there will be.
     """
     began = time.perf_counter()
-    with tqdm(
-        total=runs,
-        desc=title,
+    with _bar(shown, "{percentage:3.0f}% |{bar}| {n_fmt}/{total_fmt} runs{postfix}, {remaining} left") as bar:
+
+        def update(progress: Progress, runs: int) -> None:
+            _show(bar, progress.runs, runs, f"{_speed(progress.pulls, began)}")
+
+        yield update
+
+
+@contextlib.contextmanager
+def stage_bar(shown: bool | None) -> Iterator[Callable[[Any], None]]:
+    """The same for experiments, which are made of sweeps: what to call with each `jaxbandits.experiments.Stage`."""
+    began = time.perf_counter()
+    sweep = None
+    with _bar(shown, "{desc}|{bar}| {n_fmt}/{total_fmt} sweeps{postfix}, {remaining} left") as bar:
+
+        def update(stage: Any) -> None:
+            nonlocal began, sweep
+            if sweep != (stage.experiment, stage.number):
+                if sweep is None or sweep[0] != stage.experiment:
+                    bar.reset()
+                began, sweep = time.perf_counter(), (stage.experiment, stage.number)
+            bar.set_description_str(f"{stage.experiment}, {stage.doing} ", refresh=False)
+            _show(bar, stage.number - 1, stage.sweeps, f"{stage.runs:,} runs, {_speed(stage.pulls, began)}")
+
+        yield update
+
+
+def _bar(shown: bool | None, bar_format: str) -> Any:
+    return tqdm(
+        total=0,
         file=sys.stderr,
         disable=not (sys.stderr.isatty() if shown is None else shown),
         leave=False,
-        # The average from the start: runs end in bursts, and the latest speed misleads.
-        smoothing=0,
-        bar_format="{desc}{percentage:3.0f}% |{bar}| {n_fmt}/{total_fmt} runs{postfix}, {remaining} left",
-    ) as bar:
+        smoothing=0,  # the average from the start: runs end in bursts, and the latest speed misleads
+        bar_format=bar_format,
+    )
 
-        def update(progress: Progress, runs: int) -> None:
-            speed = progress.pulls / (time.perf_counter() - began)
-            bar.total = runs
-            bar.set_postfix_str(f"{tqdm.format_sizeof(speed)} pulls/s", refresh=False)
-            bar.n = progress.runs
-            bar.refresh()
 
-        yield update
+def _show(bar: Any, done: int, total: int, postfix: str) -> None:
+    bar.n, bar.total = done, total
+    bar.set_postfix_str(postfix, refresh=False)
+    bar.refresh()
+
+
+def _speed(pulls: float, began: float) -> str:
+    return f"{tqdm.format_sizeof(pulls / max(time.perf_counter() - began, 1e-9))} pulls/s"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

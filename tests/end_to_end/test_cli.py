@@ -14,7 +14,8 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits import algorithms, problems
-from jaxbandits.cli import commands, main, stores
+from jaxbandits.cli import commands, inputs, main, stores
+from jaxbandits.experiments import Stage
 from jaxbandits.report.tables import clopper_pearson
 
 # One shape of problem and one class of algorithm throughout: the tests then share a few compilations.
@@ -201,8 +202,9 @@ def test_an_interrupted_write_leaves_nothing(name, failure, specification, capsy
     real = os.replace
 
     def fail(source, target):
-        # At the last moment: all of the store is on disk under its temporary name.
-        assert Path(source).exists()
+        if Path(target).name != name:
+            return real(source, target)
+        assert Path(source).exists()  # all of the store is on disk under its temporary name
         raise failure
 
     monkeypatch.setattr(os, "replace", fail)
@@ -245,11 +247,11 @@ def test_axes_of_whole_numbers_by_range_are_rounded(specification):
         "budget = { axis = { start = 10, stop = 1000, num = 4, scale = 'log' } }\n"
         "[problem]\nname = 'one-sparse'\nn = { axis = { start = 3, stop = 4, num = 2 } }\n[run]\nseeds = 5"
     )
-    assert main(["sweep", str(specification), "--out", "grid.nc"]) == 0
-    stored = stores.read_store(Path("grid.nc"))
-    assert stored["budget"].to_numpy().tolist() == [10, 46, 215, 1000]
-    assert stored["n"].to_numpy().tolist() == [3, 4]
-    assert (stored["pulls"] == stored["budget"]).all()
+    algorithm, problem, run = inputs.read_specification(specification)
+    assert algorithm == jb.Uniform(budget=jb.axis([10, 46, 215, 1000]))
+    assert problem.arguments == {"n": jb.axis([3, 4])}
+    assert run["seeds"] == 5
+    assert run["max_pulls"] == 10**9
 
 
 def test_a_specification_longer_than_an_attribute_may_be_survives():
@@ -270,15 +272,25 @@ def test_plot_draws_from_a_store(specification, capsys):
 
 def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
     calls = []
+
+    def reproduce(names, scale, out, on_progress):
+        calls.append((list(names), scale, out))
+        for number in (1, 2):
+            on_progress(Stage(names[0], "a sweep", number, 2, 1234, 5e6))
+        return out / "index.html"
+
     figures = types.SimpleNamespace(
         REGISTRY={"figure-1": lambda out, scale, progress: None, "figure-2": lambda out, scale, progress: None},
-        reproduce=lambda names, scale, out: calls.append((list(names), scale, out)),
+        reproduce=reproduce,
     )
     monkeypatch.setattr(commands, "_figures", lambda: figures)
-    assert main(["reproduce", "figure-2", "--scale", "paper", "--out", "a/b"]) == 0
+    assert main(["reproduce", "figure-2", "--scale", "paper", "--out", "a/b", "--progress"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "a/b/index.html\n"
+    for part in ("figure-2, a sweep", "1/2 sweeps", "1,234 runs", "pulls/s", "left"):
+        assert part in captured.err
     assert main(["reproduce", "--out", "a/b"]) == 0
     assert calls == [(["figure-2"], "paper", Path("a/b")), (["figure-1", "figure-2"], "quick", Path("a/b"))]
-    assert Path("a/b").is_dir()
     assert main(["reproduce", "figure-3", "--out", "c"]) == 2
     assert "did you mean 'figure-" in capsys.readouterr().err
     assert not Path("c").exists()

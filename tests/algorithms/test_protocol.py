@@ -1,0 +1,258 @@
+"""What every algorithm of the registry must do, whatever it computes: shapes, and runs whose bits depend on nothing else.
+
+A new algorithm is covered as soon as it is in the registry.
+"""
+
+import dataclasses
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits import arms
+from jaxbandits.algorithms import REGISTRY
+
+RUNS, STEPS = 6, 200
+# Values that differ from run to run, for every parameter that has no usable default; some runs end, others do not.
+VALUES = {
+    "epsilon": np.linspace(0.0, 0.5, RUNS),
+    "delta": np.linspace(0.05, 0.4, RUNS),
+    "budget": np.linspace(40, 400, RUNS).astype(int),
+    "a": np.linspace(1.0, 4.0, RUNS),
+    "eta": np.linspace(1.0, 4.0, RUNS),
+    "c": np.linspace(0.05, 0.5, RUNS),
+}
+FLAT = jb.bernoulli([0.6, 0.5, 0.5, 0.4, 0.3])
+SMOOTH = jb.gaussian([0.6, 0.5, 0.5, 0.4, 0.3], 0.5)
+SEVERAL = jb.bernoulli([[0.6, 0.5, 0.4, 0.3], [0.5, 0.5, 0.2, 0.1]])
+KEYS = jax.random.split(jax.random.key(11), RUNS)
+
+
+class Case(NamedTuple):
+    algorithm: Any  # leaves (R,)
+    problem: jb.Problem  # leaves (K,)
+
+
+def cases():
+    for name, cls in REGISTRY.items():
+        fields = {field.name: field for field in dataclasses.fields(cls)}
+        required = {n: VALUES[n] for n, f in fields.items() if f.default is dataclasses.MISSING}
+        settings: dict[str, dict[str, Any]] = {"": {}}
+        for other, field in fields.items():
+            if isinstance(field.default, bool):
+                settings[other] = {other: True}
+            elif other in VALUES and other not in required:
+                settings[other] = {other: VALUES[other]}
+        if "variance" in settings and "adaptive" in settings:
+            settings["adaptive-variance"] = {"adaptive": True, "variance": True}
+        if "m" in fields:
+            settings["m"] = {"m": np.asarray([1, 2, 3, 4, 2, 1])}
+        for label, extra in settings.items():
+            values = {n: np.asarray(v, np.int32 if np.asarray(v).dtype.kind == "i" else np.float32)
+                      if isinstance(v, np.ndarray) else v for n, v in (required | extra).items()}  # fmt: skip
+            if "m" in fields and "m" not in values:
+                values["m"] = np.ones(RUNS, np.int32)
+            problem = SMOOTH if "variance" in label else FLAT
+            yield pytest.param(Case(cls(**values), problem), id=f"{name}-{label}" if label else name)
+        if cls.multi_bandit:
+            values = {n: VALUES[n].astype(np.int32 if n == "budget" else np.float32) for n in required}
+            yield pytest.param(Case(cls(**values), SEVERAL), id=f"{name}-bandits")
+
+
+CASES = list(cases())
+
+
+@jax.jit
+def advance(problem, key, algorithm, state, steps, live=True):
+    return jax.lax.fori_loop(0, steps, lambda _, state: algorithm.step(problem, key, state, live), state)
+
+
+@jax.jit
+def begin(problem, key, algorithm):
+    return algorithm.init(problem, key)
+
+
+@jax.jit
+def look(algorithm, state):
+    return algorithm.done(state), algorithm.recommend(state)
+
+
+class Played(NamedTuple):
+    first: Any
+    last: Any
+    done: jax.Array
+    recommended: jax.Array
+
+
+def play(problem, key, algorithm):
+    first = begin(problem, key, algorithm)
+    last = advance(problem, key, algorithm, first, STEPS)
+    return Played(first, last, *look(algorithm, last))
+
+
+def wide(problem):
+    """The problem with leaves `(K, R)`."""
+    return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:, None], (*leaf.shape, RUNS)), problem)
+
+
+@functools.cache
+def together(index):
+    """All runs of a case in a native batch."""
+    algorithm, problem = CASES[index].values[0]
+    return play(wide(problem), KEYS, algorithm)
+
+
+def of_run(tree, run):
+    return jax.tree.map(lambda leaf: leaf[..., run], tree)
+
+
+def same_bits(one, other):
+    one_leaves, one_structure = jax.tree.flatten(one)
+    other_leaves, other_structure = jax.tree.flatten(other)
+    assert one_structure == other_structure
+    for a, b in zip(one_leaves, other_leaves, strict=True):
+        assert a.dtype == b.dtype
+        a, b = np.asarray(a), np.asarray(b)
+        assert a.shape == b.shape
+        assert a.tobytes() == b.tobytes()
+
+
+every_case = pytest.mark.parametrize("index", range(len(CASES)), ids=[case.id for case in CASES])
+
+
+@every_case
+def test_shapes_and_what_is_returned(index):
+    algorithm, problem = CASES[index].values[0]
+    played = together(index)
+    for state in (played.first, played.last):
+        assert state.pulls.shape == (problem.arms, RUNS)
+        assert state.pulls.dtype == jnp.int32
+        assert state.time.shape == (RUNS,)
+        np.testing.assert_array_equal(state.pulls.sum(axis=0), state.time)
+    np.testing.assert_array_equal(played.first.pulls, np.full((problem.arms, RUNS), algorithm.initial_pulls))
+    assert played.done.shape == (RUNS,)
+    assert played.done.dtype == bool
+    assert played.recommended.shape == (problem.arms, RUNS)
+    assert played.recommended.dtype == bool
+    returned = np.asarray(played.recommended).reshape(-1, problem.bandits, RUNS).sum(axis=0)
+    np.testing.assert_array_equal(returned, np.broadcast_to(getattr(algorithm, "m", 1), returned.shape))
+    assert (np.asarray(played.last.time)[~np.asarray(played.done)] >= STEPS).all()
+    assert bool(played.done.any()) or "delta" in {f.name for f in dataclasses.fields(algorithm)}
+
+
+@every_case
+def test_a_step_keeps_structure_shapes_and_types(index):
+    algorithm, problem = CASES[index].values[0]
+    state = together(index).first
+    after = jax.eval_shape(lambda s: algorithm.step(wide(problem), KEYS, s), state)
+    assert jax.tree.structure(after) == jax.tree.structure(state)
+    describe = lambda leaf: (leaf.shape, leaf.dtype)  # noqa: E731
+    assert jax.tree.map(describe, after) == jax.tree.map(describe, state)
+
+
+@every_case
+def test_nothing_changes_when_done_or_not_live(index):
+    algorithm, problem = CASES[index].values[0]
+    played = together(index)
+    live = np.arange(RUNS) % 2 == 0
+    after = advance(wide(problem), KEYS, algorithm, played.last, 3, live)
+    moving = live & ~np.asarray(played.done)
+    for run in range(RUNS):
+        if moving[run]:
+            assert int(after.time[run]) > int(played.last.time[run])
+        else:
+            same_bits(of_run(after, run), of_run(played.last, run))
+
+
+@every_case
+def test_a_run_alone_and_under_vmap_has_the_bits_of_the_batch(index):
+    algorithm, problem = CASES[index].values[0]
+    batch = together(index)
+    mapped = jax.vmap(play, in_axes=(None, 0, -1), out_axes=-1)(problem, KEYS, algorithm)
+    same_bits(mapped, batch)
+    for run in range(RUNS):
+        alone = play(problem, KEYS[run], of_run(algorithm, run))
+        same_bits(alone, of_run(batch, run))
+
+
+@every_case
+def test_padding_changes_neither_pulls_nor_the_answer(index):
+    """Tie orders keep their high bits when arms are added, so even ties fall alike (but for a chance of 2^-27 a pair)."""
+    algorithm, problem = CASES[index].values[0]
+    batch = together(index)
+    padded = problem.padded(8)
+    assert padded.arms == 8 * problem.bandits
+    played = play(wide(padded), KEYS, algorithm)
+    np.testing.assert_array_equal(played.last.pulls[: problem.arms], batch.last.pulls)
+    np.testing.assert_array_equal(played.recommended[: problem.arms], batch.recommended)
+    np.testing.assert_array_equal(played.done, batch.done)
+    assert not np.asarray(played.last.pulls[problem.arms :]).any()
+    assert not np.asarray(played.recommended[problem.arms :]).any()
+
+
+ONE_OF_M = [i for i, case in enumerate(CASES) if "m" in {f.name for f in dataclasses.fields(case.values[0].algorithm)}]
+
+
+@pytest.mark.parametrize("index", ONE_OF_M, ids=[CASES[i].id for i in ONE_OF_M])
+def test_one_arm_known_to_the_program_has_the_bits_of_one_arm_traced(index):
+    algorithm, problem = CASES[index].values[0]
+    ones = dataclasses.replace(algorithm, m=np.ones(RUNS, np.int32))
+    known = dataclasses.replace(algorithm, m=arms.Known(1))
+    same_bits(play(wide(problem), KEYS, known), play(wide(problem), KEYS, ones))
+
+
+BAD = [
+    ("probability", [0.0, 1.0, -0.1, 1.5, float("nan"), "x"]),
+    ("positive", [0.0, -1.0, float("inf"), float("nan"), "x"]),
+    ("not negative", [-1e-9, float("inf"), float("nan"), "x"]),
+    ("count", [0, -3, 1.5, float("nan"), float("inf"), "x"]),
+]
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_values_outside_their_range_are_refused(name):
+    cls = REGISTRY[name]
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    good = {"epsilon": 0.1, "delta": 0.1, "budget": 50}
+    required = {n: good[n] for n, f in fields.items() if f.default is dataclasses.MISSING}
+    cls(**required)
+    checked = 0
+    for parameter, field in fields.items():
+        for value in dict(BAD).get(field.metadata["rule"], []):
+            for given in (value, jb.axis([required.get(parameter, 1), value])):
+                with pytest.raises(jb.UsageError, match=f"{cls.__name__}: {parameter}") as error:
+                    cls(**{**required, parameter: given})
+                assert "\n" not in str(error.value)
+                checked += 1
+    assert checked >= 10
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_what_does_not_fit_the_problem_is_refused(name):
+    cls = REGISTRY[name]
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    good = {"epsilon": 0.1, "delta": 0.1, "budget": 50}
+    required = {n: good[n] for n, f in fields.items() if f.default is dataclasses.MISSING}
+    cls(**required).check(5, 1)
+    if "m" in fields:
+        cls(**required, m=4).check(5, 1)
+        for m in (5, 6):
+            with pytest.raises(jb.UsageError, match="m must be smaller"):
+                cls(**required, m=m).check(5, 1)
+    if "budget" in fields:
+        cls(**{**required, "budget": 5}).check(5, 1)
+        with pytest.raises(jb.UsageError, match="5 first pulls of 5 arms, got 4"):
+            cls(**{**required, "budget": 4}).check(5, 1)
+    if "budget" in fields and "variance" in fields:
+        cls(**{**required, "budget": 10}, variance=True).check(5, 1)
+        with pytest.raises(jb.UsageError, match="10 first pulls"):
+            cls(**{**required, "budget": 9}, variance=True).check(5, 1)
+    if cls.multi_bandit:
+        cls(**required).check(4, 3)
+    else:
+        with pytest.raises(jb.UsageError, match="one bandit"):
+            cls(**required).check(4, 3)
