@@ -4,6 +4,7 @@ import jaxbandits as jb; jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.05), jb.bern
 """
 
 from jaxbandits.algorithms import LUCB, UCBE, Algorithm, GapE, UGapEb, UGapEc, Uniform
+from jaxbandits.ask_tell import AskTell
 from jaxbandits.axes import axis
 from jaxbandits.engine.driver import use_all_cores
 from jaxbandits.engine.single import run, trajectory
@@ -22,12 +23,15 @@ from jaxbandits.problems import (
     random_uniform,
     two_group,
 )
-from jaxbandits.sweep import simulate, sweep
+from jaxbandits.report import plots as plot
+from jaxbandits.report.tables import summary
+from jaxbandits.sweep import repeat, simulate, sweep
 
 __all__ = [
     "LUCB",
     "UCBE",
     "Algorithm",
+    "AskTell",
     "GapE",
     "Problem",
     "UGapEb",
@@ -42,11 +46,14 @@ __all__ = [
     "gaussian",
     "linear",
     "one_sparse",
+    "plot",
     "polynomial",
     "rademacher",
     "random_uniform",
+    "repeat",
     "run",
     "simulate",
+    "summary",
     "sweep",
     "trajectory",
     "two_group",

@@ -85,8 +85,19 @@ def smallest(x: jax.Array) -> jax.Array:
 
 
 def total(x: jax.Array) -> jax.Array:
-    """Sum over arms, first arm first: `(K, …)` to `(…)`."""
-    return _reduce(x, jnp.zeros((), x.dtype), lax.add)
+    """Sum over arms: `(K, …)` to `(…)`.
+
+    Floats are added in pairs, halves onto halves: the compiler orders the terms of a reduction as it likes, and
+        rounding would then tell a run on its
+    own from the same run in a batch.
+    """
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return _reduce(x, jnp.zeros((), x.dtype), lax.add)
+    while x.shape[0] > 1:
+        half = x.shape[0] // 2
+        pairs = x[:half] + x[half : 2 * half]
+        x = jnp.concatenate([pairs, x[2 * half :]]) if x.shape[0] % 2 else pairs
+    return x[0]
 
 
 def any_arm(mask: jax.Array) -> jax.Array:

@@ -22,9 +22,9 @@ from jaxbandits.grid import Cell, expand
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
 from jaxbandits.results import Results
-from jaxbandits.spec import describe
+from jaxbandits.spec import build, describe
 
-__all__ = ["simulate", "sweep"]
+__all__ = ["repeat", "simulate", "sweep"]
 
 
 def sweep(
@@ -134,6 +134,22 @@ def sweep(
 def simulate(algorithm: Any, problem: Problem | ProblemFamily, seeds: int = 1000, **options: Any) -> xr.Dataset:
     """Run one algorithm on one problem: `sweep` by the name that reads better without a grid, options as there."""
     return sweep(algorithm, problem, seeds, **options)
+
+
+def repeat(ds: xr.Dataset, **options: Any) -> xr.Dataset:
+    """Run again what a Dataset records in its `spec` attribute: the same runs, bit for bit, on the same kind of device.
+
+    Args:
+        ds: a result of `sweep`, or one read back from disk.
+        options: anything to do differently, as in `sweep`: more seeds, say.
+
+    Raises:
+        UsageError: no spec, or an algorithm or problem that is not the package's own.
+    """
+    if "spec" not in ds.attrs:
+        raise UsageError("the Dataset has no spec attribute to repeat it from")
+    algorithm, problem, run = build(ds.attrs["spec"])
+    return sweep(algorithm, problem, **{**run, **options})
 
 
 def _alike(cells: list[Cell]) -> list[list[Cell]]:

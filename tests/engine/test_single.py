@@ -76,11 +76,7 @@ def test_a_trajectory_leads_to_the_last_state_and_stays_there(name):
         assert_same(after(states, step), last)
 
 
-ORACLE = pytest.mark.xfail(reason="a float sum over the arms of one run depends on what it is fused with")
-STEPPED = [pytest.param(name, marks=ORACLE if name in {"gap-e", "ucb-e"} else ()) for name in REGISTRY]
-
-
-@pytest.mark.parametrize("name", STEPPED)
+@pytest.mark.parametrize("name", REGISTRY)
 def test_compiled_and_uncompiled_steps_have_the_same_bits(name):
     algorithm, problem = example(name), PROBLEMS["bernoulli"]
     state = algorithm.init(problem, KEY)
