@@ -71,8 +71,13 @@ class _UGapE(Sequential):
         return arms.take(self._radius(state) if self.variance else state.statistics.inverse_root, arm)
 
     def _decide(self, state: UGapEState) -> Decision:
+        count = state.order.shape[0]
+
         def view(x: jax.Array) -> jax.Array:
             return per_bandit(x, state.bandits)
+
+        def only(place: jax.Array) -> jax.Array:
+            return arms.mask_at(place, order) if state.bandits == 1 else order == place
 
         order, mean, radius = view(state.order), view(state.statistics.mean), view(self._radius(state))
         upper, lower = mean + radius, mean - radius
@@ -81,7 +86,7 @@ class _UGapE(Sequential):
         one = isinstance(self.m, arms.Known) and self.m == 1
         if one:
             kth, top_place = arms.arg_largest(upper, order)
-            top = order == top_place
+            top = only(top_place)
             following = arms.largest(jnp.where(top, -jnp.inf, upper))
         else:
             kth, following, top = arms.kth_and_next_largest(upper, self.m, order)
@@ -90,7 +95,7 @@ class _UGapE(Sequential):
             index = jnp.where(view(state.mask), index, jnp.inf)
         if one:  # the same decision in fewer passes: J(t) is one arm, l_t is that arm, the others' largest U is known
             worst_index, low_place = arms.arg_smallest(index, order)
-            chosen = order == low_place
+            chosen = only(low_place)
             best_other = jnp.where(low_place == top_place, following, kth)
         else:
             chosen = arms.top_mask(-index, self.m, order)  # J(t)
@@ -99,7 +104,7 @@ class _UGapE(Sequential):
             best_other = arms.largest(jnp.where(chosen, -jnp.inf, upper))
         # u_t; equal bounds with different radii, which the paper ranks too, only arise from rounding.
         high_place = arms.first_place(~chosen & (upper == best_other), order)
-        low, high = (self._breadth(state, arms.arm_at(p, state.order.shape[0])) for p in (low_place, high_place))
+        low, high = (self._breadth(state, arms.arm_at(p, count)) for p in (low_place, high_place))
         place = jnp.where(high > low, high_place, low_place)  # I(t): the larger radius
         place = jnp.where(high == low, smaller(high_place, low_place), place)
         if state.bandits > 1:  # the bandit with the largest B_J(t)
@@ -107,7 +112,7 @@ class _UGapE(Sequential):
             place = arms.smallest(jnp.where(bandit, place, MAX_COUNT))
             worst_index = arms.largest(worst_index)
         chosen = chosen.reshape(state.order.shape)
-        return Decision(worst_index=worst_index, chosen=chosen, arm=arms.arm_at(place, state.order.shape[0]))
+        return Decision(worst_index=worst_index, chosen=chosen, arm=arms.arm_at(place, count))
 
 
 @register_algorithm
@@ -116,10 +121,8 @@ class UGapEc(_UGapE):
     """UGapE with fixed confidence: returns an (epsilon, m)-optimal set with probability at least 1 - delta.
 
     Rewards in [0, b] (or (b/2)-sub-Gaussian). Pulls: K + O(H_eps log(H_eps / delta)) (Theorem 2). With `variance` the
-    radii are empirical
-    Bernstein's and the guarantee is the one derived in `confidence.bernstein_level`. On a multi-bandit problem the m
-    best of every bandit are
-    returned and K counts the arms of all.
+    radii are empirical Bernstein's, with the guarantee derived in `confidence.cubed`. On a multi-bandit problem the m
+    best of every bandit are returned, and K counts the arms of all.
 
     Attributes:
         epsilon: accuracy, not negative. With 0 and equal means the run only ends at `max_pulls`.

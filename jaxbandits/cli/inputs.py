@@ -122,8 +122,8 @@ def start_jax() -> None:
             with contextlib.suppress(UsageError):  # JAX runs already, with the devices that its owner gave it
                 use_all_cores()
         jax.devices()
-    except RuntimeError as error:
-        raise UsageError(f"JAX cannot start: {error}") from None
+    except (RuntimeError, AssertionError) as error:  # an assertion where JAX only has plugins that failed
+        raise UsageError(f"JAX cannot start on {platforms or 'this machine'}: {str(error) or 'no devices'}") from None
 
 
 def _value(text: str) -> Any:

@@ -37,30 +37,31 @@ class Case(NamedTuple):
     problem: jb.Problem  # leaves (K,)
 
 
+def numeric(values):
+    return np.asarray(values, np.int32 if np.asarray(values).dtype.kind == "i" else np.float32)
+
+
 def cases():
+    """Every algorithm with each of its switches; every number differs from run to run."""
     for name, cls in REGISTRY.items():
         fields = {field.name: field for field in dataclasses.fields(cls)}
-        required = {n: VALUES[n] for n, f in fields.items() if f.default is dataclasses.MISSING}
-        settings: dict[str, dict[str, Any]] = {"": {}}
-        for other, field in fields.items():
-            if isinstance(field.default, bool):
-                settings[other] = {other: True}
-            elif other in VALUES and other not in required:
-                settings[other] = {other: VALUES[other]}
-        if "variance" in settings and "adaptive" in settings:
+        given = {n: VALUES[n] for n, field in fields.items() if n in VALUES and field.default is not None}
+        optional = [n for n, field in fields.items() if n in VALUES and field.default is None]
+        settings = {"": {}, **{n: {n: VALUES[n]} for n in optional}}
+        settings |= {n: {n: True} for n, field in fields.items() if isinstance(field.default, bool)}
+        if {"variance", "adaptive"} <= fields.keys():
             settings["adaptive-variance"] = {"adaptive": True, "variance": True}
         if "m" in fields:
+            given["m"] = np.ones(RUNS, int)
             settings["m"] = {"m": np.asarray([1, 2, 3, 4, 2, 1])}
         for label, extra in settings.items():
-            values = {n: np.asarray(v, np.int32 if np.asarray(v).dtype.kind == "i" else np.float32)
-                      if isinstance(v, np.ndarray) else v for n, v in (required | extra).items()}  # fmt: skip
-            if "m" in fields and "m" not in values:
-                values["m"] = np.ones(RUNS, np.int32)
+            values = {n: v if isinstance(v, bool) else numeric(v) for n, v in (given | extra).items()}
             problem = SMOOTH if "variance" in label else FLAT
             yield pytest.param(Case(cls(**values), problem), id=f"{name}-{label}" if label else name)
         if cls.multi_bandit:
-            values = {n: VALUES[n].astype(np.int32 if n == "budget" else np.float32) for n in required}
-            yield pytest.param(Case(cls(**values), SEVERAL), id=f"{name}-bandits")
+            yield pytest.param(
+                Case(cls(**{n: numeric(v) for n, v in given.items()}), SEVERAL), id=f"{name}-bandits"
+            )
 
 
 CASES = list(cases())
@@ -169,14 +170,29 @@ def test_nothing_changes_when_done_or_not_live(index):
 
 
 @every_case
-def test_a_run_alone_and_under_vmap_has_the_bits_of_the_batch(index):
+def test_a_run_alone_has_the_bits_of_the_batch(index):
     algorithm, problem = CASES[index].values[0]
     batch = together(index)
-    mapped = jax.vmap(play, in_axes=(None, 0, -1), out_axes=-1)(problem, KEYS, algorithm)
-    same_bits(mapped, batch)
     for run in range(RUNS):
         alone = play(problem, KEYS[run], of_run(algorithm, run))
         same_bits(alone, of_run(batch, run))
+
+
+def first_of_each(condition):
+    """The first case of each algorithm that meets a condition, and its case of several bandits."""
+    chosen = {}
+    for index, case in enumerate(CASES):
+        algorithm, problem = case.values[0]
+        if condition(algorithm):
+            chosen.setdefault((type(algorithm), problem.bandits), index)
+    return pytest.mark.parametrize("index", chosen.values(), ids=[CASES[i].id for i in chosen.values()])
+
+
+@first_of_each(lambda algorithm: True)
+def test_vmap_of_one_run_has_the_bits_of_the_batch(index):
+    algorithm, problem = CASES[index].values[0]
+    mapped = jax.vmap(play, in_axes=(None, 0, -1), out_axes=-1)(problem, KEYS, algorithm)
+    same_bits(mapped, together(index))
 
 
 @every_case
@@ -194,10 +210,7 @@ def test_padding_changes_neither_pulls_nor_the_answer(index):
     assert not np.asarray(played.recommended[problem.arms :]).any()
 
 
-ONE_OF_M = [i for i, case in enumerate(CASES) if "m" in {f.name for f in dataclasses.fields(case.values[0].algorithm)}]
-
-
-@pytest.mark.parametrize("index", ONE_OF_M, ids=[CASES[i].id for i in ONE_OF_M])
+@first_of_each(lambda algorithm: hasattr(algorithm, "m"))
 def test_one_arm_known_to_the_program_has_the_bits_of_one_arm_traced(index):
     algorithm, problem = CASES[index].values[0]
     ones = dataclasses.replace(algorithm, m=np.ones(RUNS, np.int32))

@@ -1,0 +1,104 @@
+"""Named instances hold the papers' numbers."""
+
+import jax
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits import theory
+
+# Audibert, Bubeck, Munos (2010), section 6: number of arms, some means (arm: mean).
+ABM = {
+    1: (20, {1: 0.5, 2: 0.4, 20: 0.4}),
+    2: (20, {1: 0.5, 2: 0.42, 6: 0.42, 7: 0.38, 20: 0.38}),
+    3: (4, {1: 0.5, 2: 0.5 - 0.37**2, 3: 0.5 - 0.37**3, 4: 0.5 - 0.37**4}),
+    4: (6, {1: 0.5, 2: 0.42, 3: 0.4, 4: 0.4, 5: 0.35, 6: 0.35}),
+    5: (15, {1: 0.5, 2: 0.45, 3: 0.425, 15: 0.125}),
+    6: (20, {1: 0.5, 2: 0.48, 3: 0.37, 20: 0.37}),
+    7: (30, {1: 0.5, 2: 0.45, 6: 0.45, 7: 0.43, 20: 0.43, 21: 0.38, 30: 0.38}),
+}
+
+
+@pytest.mark.parametrize("number", ABM)
+def test_abm(number):
+    problem = jb.abm(number)
+    arms, means = ABM[number]
+    assert isinstance(problem, jb.problems.Bernoulli)
+    assert problem.arms == arms
+    assert problem.name == f"abm:{number}"
+    for arm, mean in means.items():
+        np.testing.assert_allclose(problem.mean[arm - 1], mean, rtol=1e-6)
+    assert int(np.argmax(problem.mean)) == 0
+
+
+def test_abm_group_sizes_and_budgets():
+    """The paper's budgets are about H1 log-free: 2000, 2000, 8000, 1000, 4000, 6000, 6000 for H1 of the same order."""
+    h1 = [float(theory.h1(jb.abm(number).mean)) for number in ABM]
+    expected = [
+        20 / 0.1**2,
+        (1 + 5) / 0.08**2 + 14 / 0.12**2,
+        2 / 0.37**8 + 1 / 0.37**6 + 1 / 0.37**4,
+        2 / 0.08**2 + 2 / 0.1**2 + 2 / 0.15**2,
+        1 / 0.05**2 + sum((0.025 * i) ** -2 for i in range(2, 16)),
+        2 / 0.02**2 + 18 / 0.13**2,
+        6 / 0.05**2 + 14 / 0.07**2 + 10 / 0.12**2,
+    ]
+    np.testing.assert_allclose(h1, expected, rtol=2e-5)
+
+
+def rows(problem):
+    return np.asarray(problem.mean, np.float64).reshape(-1, problem.bandits).T
+
+
+def test_gabillon_problem_1():
+    problem = jb.gabillon(1)
+    np.testing.assert_allclose(rows(problem), [[0.5, 0.45, 0.4, 0.3], [0.5, 0.3, 0.2, 0.1]], rtol=1e-6)
+    assert isinstance(problem, jb.problems.Bernoulli)
+    np.testing.assert_allclose(theory.gape_h(rows(problem)), [925, 67.4], rtol=1e-3)
+
+
+def test_gabillon_problem_2():
+    problem = jb.gabillon(2)
+    # The printed two-point supports, one bandit a row.
+    np.testing.assert_allclose(rows(problem), [[0.5, 0.45, 0.45, 0.45], [0.5, 0.45, 0.45, 0.45]], rtol=1e-6)
+    sd = np.sqrt(np.asarray(problem.variance, np.float64)).reshape(-1, 2).T
+    np.testing.assert_allclose(sd, [[0.5, 0, 0.2, 0.45], [0.1, 0, 0.1, 0.2]], atol=1e-6)
+    np.testing.assert_allclose(theory.gape_h_variance(rows(problem), sd**2), [1443, 647], rtol=1e-3)
+
+
+def test_gabillon_problem_3():
+    problem = jb.gabillon(3)
+    assert problem.bandits == 4
+    expected = [[0.625, 0.575, 0.575, 0.55], [0.5, 0.4, 0.25, 0.35], [0.7, 0.25, 0.3, 0.35], [0.5, 0.4, 0.45, 0.45]]
+    np.testing.assert_allclose(rows(problem), expected, rtol=1e-6)
+    assert float(problem.reward_range) == 1
+
+
+def test_the_first_bandit_has_the_first_row():
+    """Arm k of bandit b lies at k M + b."""
+    problem = jb.gabillon(1)
+    np.testing.assert_allclose(problem.mean, [0.5, 0.5, 0.45, 0.3, 0.4, 0.2, 0.3, 0.1], rtol=1e-6)
+
+
+def test_spreads_of_means():
+    two = np.asarray(jb.two_group(n=7, k=3, high=0.8, low=0.2).mean)
+    np.testing.assert_allclose(two, [0.8] * 3 + [0.2] * 4, rtol=1e-6)
+    np.testing.assert_allclose(jb.one_sparse(n=4, best=0.7, rest=0.1).mean, [0.7, 0.1, 0.1, 0.1], rtol=1e-6)
+    np.testing.assert_allclose(jb.linear(n=5, high=0.9, low=0.1).mean, [0.9, 0.7, 0.5, 0.3, 0.1], rtol=1e-6)
+    quadratic = jb.polynomial(n=3, power=2.0, high=0.9, low=0.1).mean
+    np.testing.assert_allclose(quadratic, [0.9, 0.7, 0.1], rtol=1e-6)
+    drawn = np.asarray(jb.random_uniform(n=50, seed=3).mean)
+    assert (np.diff(drawn) <= 0).all()
+    assert 0 <= drawn.min() < drawn.max() <= 1
+    np.testing.assert_array_equal(drawn, jb.random_uniform(n=50, seed=3).mean)
+    assert (drawn != np.asarray(jb.random_uniform(n=50, seed=4).mean)).any()
+    assert jb.two_group().arms == 1000
+    assert int(np.sum(np.asarray(jb.two_group().mean) > 0.5)) == 100
+
+
+def test_an_instance_is_the_same_after_a_round_trip_through_jit():
+    problem = jb.gabillon(3)
+    again = jax.jit(lambda p: p)(problem)
+    assert again.bandits == problem.bandits
+    assert type(again) is type(problem)
+    np.testing.assert_array_equal(again.mean, problem.mean)
