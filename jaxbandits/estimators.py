@@ -76,7 +76,7 @@ class Moments(NamedTuple):
 class ArmStatistics:
     """Counts and moments of the rewards seen; arms first, runs last.
 
-    The mean and 1/sqrt(pulls) are kept, not computed when needed: one arm changes at a pull, and every arm is looked at.
+    The mean and 1/sqrt(pulls) are kept, not computed when needed: a pull changes one arm, and every arm is looked at.
     """
 
     moments: Moments  # leaves (K, …)

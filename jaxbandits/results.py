@@ -1,18 +1,23 @@
 """From the engine's rows to a labelled Dataset: criteria and regrets, computed on the host from the returned arms."""
 
 import importlib.metadata
+import math
+import os
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from jaxbandits.engine.driver import Rows
+from jaxbandits.errors import UsageError
 from jaxbandits.grid import Cell, Grid
 
 __all__ = ["Results"]
 
 #: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
 _TOLERANCE = 1e-6
+#: Bytes of a run in the arrays below, its returned arms apart, with the copy that becomes the Dataset.
+_ROW_BYTES = 64
 
 
 class Results:
@@ -27,6 +32,7 @@ class Results:
         self.bandits = max(cell.problem.bandits for cell in grid.cells)
         self.arms = max(cell.problem.arms // cell.problem.bandits for cell in grid.cells)
         self.index = {cell.position: i for i, cell in enumerate(grid.cells)}
+        _refuse_what_does_not_fit(math.prod(size) * (_ROW_BYTES + self.bandits * self.arms))
         self.written = np.zeros(size, bool)
         self.pulls = np.zeros(size, np.int64)
         self.steps = np.zeros(size, np.int64)
@@ -87,6 +93,17 @@ class Results:
             coordinates["checkpoint"] = self.checkpoints
         version = importlib.metadata.version("jaxbandits")
         return xr.Dataset(variables, coordinates, {"jaxbandits_version": version})
+
+
+def _refuse_what_does_not_fit(needed: int) -> None:
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # a system that does not say
+        return
+    if needed > there:
+        raise UsageError(
+            f"the results alone would take {needed / 2**30:.0f} of {there / 2**30:.0f} GiB: fewer seeds or cells"
+        )
 
 
 def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

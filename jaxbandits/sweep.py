@@ -213,12 +213,8 @@ def _batched_problem(cells: list[Cell], arms: int) -> Problem:
 
 
 def _whole(name: str, value: Any, least: int) -> int:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float | np.number)
-        or value != int(value)
-        or value < least
-    ):
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and np.isfinite(value)
+    if not number or value != int(value) or value < least:
         raise UsageError(f"{name} must be a whole number, at least {least}, got {value!r}")
     if value > MAX_COUNT:
         raise UsageError(f"{name} must stay below 2^31, the range of the counts, got {value:g}")

@@ -148,7 +148,7 @@ def test_vmap_over_the_runs_is_the_native_batch(count):
     mask[0] = True
     value = np.arange(6, dtype=np.float32)
     native = everything(x, order, k, mask, value)
-    last = {name: -1 for name in native}
+    last = dict.fromkeys(native, -1)
     mapped = jax.vmap(everything, in_axes=(-1, -1, -1, -1, -1), out_axes=last)(x, order, k, mask, value)
     for name in native:
         np.testing.assert_array_equal(native[name], mapped[name], err_msg=name)

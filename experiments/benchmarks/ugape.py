@@ -1,7 +1,8 @@
 """UGapEc against hand-written numba: the same job, the same process, in turn, medians.
 
-The job: UGapEc with m = 1, epsilon = 0.1, delta = 0.05 on Bernoulli arms, (0.7, 0.5 x 9) and 50 means from 0.9 to 0.1. The bar is "numba, one run
-per loop": two threads, one compiled loop per run. "numba, SIMD over runs" is what a long kernel written for this one case can do on top.
+The job: UGapEc with m = 1, epsilon = 0.1, delta = 0.05 on Bernoulli arms, (0.7, 0.5 x 9) and 50 means from 0.9 to 0.1.
+The bar is "numba, one run per loop": two threads, one compiled loop per run. "numba, SIMD over runs" is what a long
+kernel written for this one case can do on top.
 
     pip install -e ".[bench]" && python experiments/benchmarks/ugape.py
 """

@@ -76,7 +76,7 @@ RULES = {
     "probability": (lambda x: 0 < x < 1, "must lie strictly between 0 and 1"),
     "positive": (lambda x: x > 0 and np.isfinite(x), "must be positive and finite"),
     "not negative": (lambda x: x >= 0 and np.isfinite(x), "must not be negative, and finite"),
-    "count": (lambda x: x >= 1 and x == int(x), "must be a whole number, at least 1"),
+    "count": (lambda x: np.isfinite(x) and x >= 1 and x == int(x), "must be a whole number, at least 1"),
 }
 
 A = TypeVar("A")

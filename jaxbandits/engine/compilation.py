@@ -12,7 +12,7 @@ __all__ = ["CompileClock", "compile_clock"]
 
 @dataclasses.dataclass
 class CompileClock:
-    """Seconds spent tracing, lowering and compiling anything, and how many programs of the lane engine were compiled."""
+    """Seconds spent tracing, lowering and compiling anything, and how many programs of the lane engine that made."""
 
     seconds: float = 0.0
     programs: int = 0

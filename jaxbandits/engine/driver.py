@@ -114,19 +114,20 @@ def job_rows(
         raise UsageError(f"{jobs} runs are more than one call can number (2^31 - 1): split the grid")
     width = _bucket(cells_count) - cells_count
 
-    def pad(leaf: Any) -> np.ndarray:
+    def pad(leaf: Any) -> Any:
         leaf = np.asarray(leaf)
         return np.concatenate([leaf, np.repeat(leaf[..., -1:], width, axis=-1)], axis=-1)
 
+    numbers: Any = [np.int32(number) for number in (seeds, jobs, max_pulls)]
     cells = Cells(
         algorithm=jax.tree.map(pad, algorithm),
         problem=jax.tree.map(pad, problem),
         identity=pad(identity.astype(np.uint32)),
         checkpoints=pad(checkpoints.astype(np.int32)),
         root=jax.random.key(root_seed, impl="threefry2x32"),
-        seeds=np.int32(seeds),
-        jobs=np.int32(jobs),
-        max_pulls=np.int32(max_pulls),
+        seeds=numbers[0],
+        jobs=numbers[1],
+        max_pulls=numbers[2],
     )
     cells = jax.device_put(cells, NamedSharding(mesh, PartitionSpec()))
     carry = empty_carry(cells, settings)

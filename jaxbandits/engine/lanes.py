@@ -88,8 +88,8 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
         return np.zeros((devices, *leaf.shape), leaf.dtype)
 
     algorithm, problem, key, cell, state = jax.tree.map(blank, shapes)
-    zeros = np.zeros((devices, lanes), np.int32)
-    count = np.zeros(devices, np.int32)
+    zeros: Any = np.zeros((devices, lanes), np.int32)
+    count: Any = np.zeros(devices, np.int32)
     carry = Carry(
         state=state, algorithm=algorithm, problem=problem, key=key, job=zeros, busy=zeros > 0, cell=cell,
         checkpoint=zeros, steps=zeros, following=count, finished=count,

@@ -59,9 +59,7 @@ def cases():
             problem = SMOOTH if "variance" in label else FLAT
             yield pytest.param(Case(cls(**values), problem), id=f"{name}-{label}" if label else name)
         if cls.multi_bandit:
-            yield pytest.param(
-                Case(cls(**{n: numeric(v) for n, v in given.items()}), SEVERAL), id=f"{name}-bandits"
-            )
+            yield pytest.param(Case(cls(**{n: numeric(v) for n, v in given.items()}), SEVERAL), id=f"{name}-bandits")
 
 
 CASES = list(cases())

@@ -1,4 +1,4 @@
-"""One compilation per algorithm, reward family and padded number of arms, whatever else varies. These are important regression tests."""
+"""One compilation per algorithm, reward family and padded number of arms, whatever else varies."""
 
 from collections.abc import Callable
 from typing import Any

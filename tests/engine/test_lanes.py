@@ -1,4 +1,4 @@
-"""Results are a function of algorithm, problem and key: the same bits whatever the batch, the lanes, the chunk, the devices and the neighbours."""
+"""Results are a function of algorithm, problem and key: the same bits in every batch, grid and setting."""
 
 import jax
 import numpy as np
@@ -102,7 +102,9 @@ def test_the_last_checkpoint_ends_a_run() -> None:
 
 def test_max_pulls_is_exact_and_flagged() -> None:
     for chunk in (1, 16, 64):
-        capped = jb.simulate(jb.UGapEc(epsilon=0.0, delta=0.1), jb.bernoulli([0.5, 0.5]), 20, max_pulls=777, chunk=chunk)
+        capped = jb.simulate(
+            jb.UGapEc(epsilon=0.0, delta=0.1), jb.bernoulli([0.5, 0.5]), 20, max_pulls=777, chunk=chunk
+        )
         np.testing.assert_array_equal(capped.pulls, 777)
         np.testing.assert_array_equal(capped.status, 1)
     ended = jb.simulate(jb.Uniform(budget=777), jb.bernoulli([0.5, 0.5]), 20, max_pulls=777)

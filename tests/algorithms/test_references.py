@@ -1,0 +1,344 @@
+"""Every algorithm against a slow NumPy reference in double precision, written from the papers' formulas.
+
+The reference sees the rewards that the run has seen so far and must choose the arm that the run pulls next, at every
+step. Exact ties are common (Bernoulli arms, few pulls) and must fall the same way, by the run's tie order. Where two
+float64 values that decide differ by less than `NEAR` and are not equal, float32 may decide otherwise: such a decision
+is not compared, and there must be few of them.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from scipy import stats
+
+import jaxbandits as jb
+from jaxbandits import arms
+
+NEAR = 1e-5
+RUNS, STEPS = 4, 160
+
+
+def scrambled(x: np.ndarray) -> np.ndarray:
+    """Some number in [0, 1) for every number.
+
+    Added to counts and means in a far digit, it leaves ties of arms that look the same, and makes near misses of ties
+    by coincidence, such as 2/3 - 1/3 = 1/3 - 0, which float32 and float64 need not agree on.
+    """
+    return 43758.5453 * np.sin(12.9898 * x + 4.1414) % 1
+
+
+class View:
+    """What a run of one bandit or several has seen: counts, means and variances in float64, `(bandits, K)`."""
+
+    def __init__(self, rewards: list[list[float]], order: np.ndarray, problem: jb.Problem) -> None:
+        def shape(x: Any) -> np.ndarray:
+            return np.asarray(x, np.float64).reshape(-1, problem.bandits).T
+
+        self.problem = problem
+        pulls = shape([len(seen) for seen in rewards])
+        self.time = pulls.sum()
+        self.pulls = pulls + 1e-11 * scrambled(pulls)
+        mean = shape([np.sum(seen) / len(seen) for seen in rewards])
+        self.mean = mean + 1e-11 * scrambled(mean)
+        self.variance = shape([np.var(seen, ddof=1) if len(seen) > 1 else 0 for seen in rewards])
+        self.order = shape(order)
+        self.count = self.pulls.size
+        self.true_mean = shape(problem.mean)
+        self.true_sd = np.sqrt(shape(problem.variance))
+        self.b = float(problem.reward_range)
+        self.near = False  # whether a decision was too close to compare
+
+    def first(self, values: np.ndarray, order: np.ndarray) -> int:
+        """The position of the largest value, ties by the order."""
+        best = values.max()
+        self.near |= bool(((values != best) & (values > best - NEAR * max(1, abs(best)))).any())
+        return int(np.where(values == best, order, np.inf).argmin())
+
+    def top(self, values: np.ndarray, m: int, order: np.ndarray) -> list[int]:
+        """The positions of the m largest values, ties by the order."""
+        ranked = np.lexsort((order, -values))
+        last, following = values[ranked[m - 1]], values[ranked[m]]
+        self.near |= last != following and last - following < NEAR * max(1, abs(last))
+        return [int(arm) for arm in ranked[:m]]
+
+    def arm(self, bandit: int, position: int) -> int:
+        return position * self.problem.bandits + bandit
+
+
+def mth_largest_of_others(values, m):
+    """For every arm, the m-th largest value among the other arms."""
+    return np.asarray([-np.sort(-np.delete(values, arm))[m - 1] for arm in range(len(values))])
+
+
+def gaps(means, m=1):
+    """|m-th largest of the others - own mean|, bandit by bandit."""
+    return np.asarray([np.abs(mth_largest_of_others(row, m) - row) for row in means])
+
+
+def bernstein(a, view, b):
+    return np.sqrt(2 * a * view.variance / view.pulls) + 7 * a * b / (3 * (view.pulls - 1))
+
+
+# What a reference says of a moment: the arm to pull (None: no opinion), the arms it would return, and a stopping
+# statistic: the run ends once it is below epsilon.
+Said = tuple[list[int], set[int], float | None]
+
+
+def uniform(view: View, algorithm: Any) -> Said:
+    arm = view.first(-view.pulls.T.reshape(-1), view.order.T.reshape(-1))
+    return [arm], largest_means(view, getattr(algorithm, "m", 1)), None
+
+
+def largest_means(view: View, m: int) -> set[int]:
+    return {
+        view.arm(bandit, arm)
+        for bandit in range(len(view.mean))
+        for arm in view.top(view.mean[bandit], m, view.order[bandit])
+    }
+
+
+def ugape(view: View, algorithm: Any) -> Said:
+    m, b = algorithm.m, algorithm.b or view.b
+    if isinstance(algorithm, jb.UGapEc):
+        if algorithm.variance:
+            radius = bernstein(np.log(7 * view.count * view.time**3 / algorithm.delta), view, b)
+        else:
+            level = np.log(4 * view.count * view.time**3 / algorithm.delta)
+            radius = b * np.sqrt(algorithm.c * level / view.pulls)
+    else:
+        a = ugape_b_parameter(view, algorithm, b)
+        radius = bernstein(a, view, b) if algorithm.variance else b * np.sqrt(a / view.pulls)
+    upper, lower = view.mean + radius, view.mean - radius
+    offers = []
+    for bandit in range(len(upper)):
+        U, L, beta, order = upper[bandit], lower[bandit], radius[bandit], view.order[bandit]
+        B = mth_largest_of_others(U, m) - L
+        J = view.top(-B, m, order)
+        rest = [arm for arm in range(len(U)) if arm not in J]
+        u = widest(view, rest, U, beta, order)
+        l = widest(view, J, -L, beta, order)  # noqa: E741
+        pull = [u, l][view.first(beta[[u, l]], order[[u, l]])]
+        offers.append((max(B[J]), view.arm(bandit, pull), {view.arm(bandit, arm) for arm in J}))
+    worst = np.asarray([offer[0] for offer in offers])
+    chosen = view.first(worst, np.asarray([view.order.T.reshape(-1)[offer[1]] for offer in offers]))
+    returned = set().union(*(offer[2] for offer in offers))
+    return [offers[chosen][1]], returned, float(worst.max())
+
+
+def widest(view, candidates, values, beta, order):
+    """The candidate with the largest value; of equals the one with the largest radius, then the first in the order."""
+    best = values[candidates].max()
+    view.first(values[candidates], order[candidates])  # notes a close call
+    tied = [arm for arm in candidates if values[arm] == best]
+    return tied[view.first(beta[tied], order[tied])]
+
+
+def ugape_b_parameter(view, algorithm, b):
+    if algorithm.a is not None:
+        return algorithm.a
+    means = view.mean if algorithm.adaptive else view.true_mean
+    gap = gaps(means, algorithm.m)
+    if algorithm.adaptive:
+        distance = gap + np.sqrt(1 / (2 * view.pulls))
+        sd = np.maximum(0, np.sqrt(view.variance) - np.sqrt(2 / np.maximum(view.pulls - 1, 1)))
+    else:
+        distance, sd = np.maximum((gap + algorithm.epsilon) / 2, algorithm.epsilon), view.true_sd
+    if algorithm.variance:
+        complexity = ((sd + np.sqrt(sd**2 + 13 / 3 * b * distance)) ** 2 / distance**2).sum()
+        return (algorithm.budget - 2 * view.count) / (2 * complexity)
+    return (algorithm.budget - view.count) / (4 * (b**2 / distance**2).sum())
+
+
+def gap_e(view: View, algorithm: Any) -> Said:
+    b, gap = algorithm.b or view.b, gaps(view.mean)
+    a = algorithm.a
+    if a is None:
+        if algorithm.adaptive:
+            distance = gap + np.sqrt(1 / (2 * view.pulls))
+            sd = np.maximum(0, np.sqrt(view.variance) - np.sqrt(2 / np.maximum(view.pulls - 1, 1)))
+        else:
+            distance, sd = gaps(view.true_mean), view.true_sd
+        if algorithm.variance:
+            complexity = ((sd + np.sqrt(sd**2 + 16 / 3 * b * distance)) ** 2 / distance**2).sum()
+            a = 8 / 9 * (algorithm.budget - 2 * view.count) / complexity
+        else:
+            complexity = (b**2 / distance**2).sum()
+            a = 4 / 9 * (algorithm.budget - view.count) / complexity
+        if algorithm.eta is not None:
+            a = algorithm.eta * algorithm.budget / complexity
+    index = -gap + (bernstein(a, view, b) if algorithm.variance else b * np.sqrt(a / view.pulls))
+    return [view.first(index.T.reshape(-1), view.order.T.reshape(-1))], largest_means(view, 1), None
+
+
+def ucb_e(view: View, algorithm: Any) -> Said:
+    b, a = algorithm.b or view.b, algorithm.a
+    if a is None:
+        h1 = (b**2 / gaps(view.true_mean) ** 2).sum()
+        a = 25 / 36 * (algorithm.budget - view.count) / h1
+        if algorithm.eta is not None:
+            a = algorithm.eta * algorithm.budget / h1
+    index = (view.mean + b * np.sqrt(a / view.pulls))[0]
+    return [view.first(index, view.order[0])], largest_means(view, 1), None
+
+
+def lucb(view: View, algorithm: Any) -> Said:
+    b, order = algorithm.b or view.b, view.order[0]
+    rounds = 1 + (view.time - view.count) / 2
+    radius = b * np.sqrt(np.log(5 / 4 * view.count * rounds**4 / algorithm.delta) / (2 * view.pulls[0]))
+    J = view.top(view.mean[0], algorithm.m, order)
+    rest = [arm for arm in range(view.count) if arm not in J]
+    lower, upper = view.mean[0] - radius, view.mean[0] + radius
+    h = J[view.first(-lower[J], order[J])]
+    l = rest[view.first(upper[rest], order[rest])]  # noqa: E741
+    return [h, l], set(J), float(upper[l] - lower[h])
+
+
+REFERENCES: dict[type, Callable[[View, Any], Said]] = {
+    jb.Uniform: uniform, jb.UGapEc: ugape, jb.UGapEb: ugape, jb.GapE: gap_e, jb.UCBE: ucb_e, jb.LUCB: lucb,
+}  # fmt: skip
+
+COINS = jb.bernoulli([0.5, 0.4, 0.4, 0.3, 0.2, 0.6])
+SMOOTH = jb.gaussian([0.5, 0.4, 0.4, 0.3, 0.6], [0.3, 0.1, 0.5, 0.2, 0.2])
+SEVERAL = jb.gabillon(1)
+SPREAD = jb.gaussian([[0.5, 0.4, 0.1], [0.9, 0.2, 0.0], [0.3, 0.25, 0.2]], [[0.3] * 3, [0.1] * 3, [0.2] * 3])
+
+CASES = {
+    "uniform": (jb.Uniform(budget=140), COINS),
+    "uniform of three": (jb.Uniform(budget=140, m=3), COINS),
+    "uniform over bandits": (jb.Uniform(budget=140), SEVERAL),
+    "ugape-c": (jb.UGapEc(epsilon=0.3, delta=0.1), COINS),
+    "ugape-c of two, small c": (jb.UGapEc(epsilon=0.15, delta=0.1, m=2, c=0.05), COINS),
+    "ugape-c with variance": (jb.UGapEc(epsilon=0.5, delta=0.1, variance=True), SMOOTH),
+    "ugape-c of two with variance": (jb.UGapEc(epsilon=0.2, delta=0.1, m=2, variance=True), SMOOTH),
+    "ugape-c over bandits": (jb.UGapEc(epsilon=0.4, delta=0.2, c=0.1), SEVERAL),
+    "ugape-c of two over bandits": (jb.UGapEc(epsilon=0.3, delta=0.2, m=2, c=0.1), SEVERAL),
+    "ugape-b, a given": (jb.UGapEb(budget=140, a=1.5), COINS),
+    "ugape-b, true gaps": (jb.UGapEb(budget=140, epsilon=0.1), COINS),
+    "ugape-b of two, true gaps": (jb.UGapEb(budget=140, epsilon=0.05, m=2, b=0.7), COINS),
+    "ugape-b adaptive": (jb.UGapEb(budget=140, adaptive=True), COINS),
+    "ugape-b of three adaptive, last": (jb.UGapEb(budget=140, adaptive=True, m=3, last=True), COINS),
+    "ugape-b with variance": (jb.UGapEb(budget=140, epsilon=0.1, variance=True), SMOOTH),
+    "ugape-b adaptive with variance": (jb.UGapEb(budget=140, adaptive=True, variance=True, last=True), SMOOTH),
+    "ugape-b over bandits": (jb.UGapEb(budget=140, adaptive=True), SEVERAL),
+    "gap-e": (jb.GapE(budget=140, eta=4.0), SEVERAL),
+    "gap-e, the theorem's a": (jb.GapE(budget=140), jb.bernoulli([0.7, 0.5, 0.4, 0.2])),
+    "gap-e, a given": (jb.GapE(budget=140, a=0.5, b=2.0), COINS),
+    "gap-e adaptive": (jb.GapE(budget=140, adaptive=True), SEVERAL),
+    "gap-e adaptive with eta": (jb.GapE(budget=140, adaptive=True, eta=0.5), SEVERAL),
+    "gap-e with variance": (jb.GapE(budget=140, variance=True), SPREAD),
+    "gap-e adaptive with variance": (jb.GapE(budget=140, variance=True, adaptive=True, eta=1.0), SPREAD),
+    "ucb-e": (jb.UCBE(budget=140), jb.bernoulli([0.3, 0.5, 0.7, 0.3, 0.4])),
+    "ucb-e with eta": (jb.UCBE(budget=140, eta=2.0, b=1.5), jb.bernoulli([0.3, 0.5, 0.7, 0.3, 0.4])),
+    "ucb-e, a given": (jb.UCBE(budget=140, a=2.0), COINS),
+    "lucb": (jb.LUCB(epsilon=0.5, delta=0.1), COINS),
+    "lucb of two": (jb.LUCB(epsilon=0.6, delta=0.1, m=2), COINS),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_decision_is_that_of_the_reference(name):
+    algorithm, problem = CASES[name]
+    reference = REFERENCES[type(algorithm)]
+    steps = STEPS // 2 if isinstance(algorithm, jb.LUCB) else STEPS
+    keys = jax.random.split(jax.random.key(len(name)), RUNS)
+    history = jax.jit(jax.vmap(lambda key: jb.trajectory(algorithm, problem, key, steps)))(keys)
+    pulls = np.asarray(history.pulls)  # run, step, arm
+    returned = np.asarray(jax.jit(jax.vmap(jax.vmap(algorithm.recommend)))(history))
+    done = np.asarray(jax.jit(jax.vmap(jax.vmap(algorithm.done)))(history))
+    table = np.asarray(
+        jax.jit(jax.vmap(lambda key: jax.lax.map(lambda pull: problem.rewards(key, pull), np.arange(STEPS + 2))))(keys)
+    ).astype(np.float64)  # run, pull, arm
+    orders = np.asarray(jax.vmap(lambda key: arms.tie_order(key, problem.arms))(keys))
+    decisions = skipped = answers = 0
+    for run in range(RUNS):
+        rewards = [[table[run, pull, arm] for pull in range(pulls[run, 0, arm])] for arm in range(problem.arms)]
+        smallest, kept, kept_near = np.inf, None, False
+        for step in range(steps):
+            view = View(rewards, orders[run], problem)
+            wanted, answer, statistic = reference(view, algorithm)
+            if hasattr(algorithm, "epsilon") and not hasattr(algorithm, "budget"):
+                if abs(statistic - algorithm.epsilon) > NEAR:
+                    assert done[run, step] == (statistic < algorithm.epsilon)
+            else:
+                assert done[run, step] == (view.time >= algorithm.budget)
+            keeps_smallest = isinstance(algorithm, jb.UGapEb) and not algorithm.last
+            if keeps_smallest:
+                if kept is not None and not kept_near:
+                    assert set(np.flatnonzero(returned[run, step])) == kept
+                    answers += 1
+                if not done[run, step]:  # J(t) is looked at before pull t
+                    kept_near = (
+                        (kept_near or view.near)
+                        if statistic > smallest + NEAR
+                        else (view.near or (smallest != np.inf and abs(statistic - smallest) <= NEAR))
+                    )
+                    if statistic < smallest:
+                        smallest, kept = statistic, answer
+            elif not view.near:
+                assert set(np.flatnonzero(returned[run, step])) == answer
+                answers += 1
+            pulled = pulls[run, step + 1] - pulls[run, step]
+            if done[run, step]:
+                assert not pulled.any()
+                break
+            decisions += 1
+            if view.near:
+                skipped += 1
+            else:
+                assert np.flatnonzero(pulled).tolist() == sorted(wanted), (run, step)
+            assert pulled.sum() == len(wanted)
+            for arm in np.flatnonzero(pulled):
+                rewards[arm].append(table[run, len(rewards[arm]), arm])
+    assert decisions > 20 * RUNS
+    assert skipped < 0.1 * decisions
+    assert answers > 0.3 * decisions
+
+
+def test_every_built_in_algorithm_has_a_reference():
+    assert set(jb.algorithms.REGISTRY.values()) == set(REFERENCES)
+
+
+def test_a_wrong_formula_would_be_caught():
+    """The reference with an exploration term 3% too large pulls another arm somewhere."""
+    algorithm, problem = CASES["ugape-b, a given"]
+    CASES["wrong"] = (algorithm, problem)
+    wrong = dataclasses.replace(algorithm, a=algorithm.a * 1.06)
+    right = REFERENCES[jb.UGapEb]
+    try:
+        REFERENCES[jb.UGapEb] = lambda view, _: right(view, wrong)
+        with pytest.raises(AssertionError):
+            test_every_decision_is_that_of_the_reference("wrong")
+    finally:
+        REFERENCES[jb.UGapEb] = right
+        del CASES["wrong"]
+
+
+def exact_uniform_error(p, budget):
+    """Probability that uniform sampling of two Bernoulli arms returns the second, by all reward sequences.
+
+    The arm that is first in the tie order gets the odd pull and wins ties of the means.
+    """
+    error = 0.0
+    for first in (0, 1):
+        counts = [budget // 2 + (budget % 2 if arm == first else 0) for arm in range(2)]
+        for rewards in itertools.product((0, 1), repeat=budget):
+            sums = [sum(rewards[: counts[0]]), sum(rewards[counts[0] :])]
+            probability = np.prod([p[arm] ** sums[arm] * (1 - p[arm]) ** (counts[arm] - sums[arm]) for arm in range(2)])
+            difference = sums[1] * counts[0] - sums[0] * counts[1]
+            wrong = difference > 0 or (difference == 0 and first == 1)
+            error += probability / 2 * wrong
+    return error
+
+
+@pytest.mark.parametrize("budget", [2, 3, 6, 7])
+def test_uniform_sampling_of_two_arms_errs_as_often_as_counting_says(budget):
+    """False alarm 1e-8 for each budget; an error 1% off would be seen."""
+    p = [float(np.float32(x)) for x in (0.6, 0.35)]
+    runs = 100_000
+    data = jb.simulate(jb.Uniform(budget=budget), jb.bernoulli(p), seeds=runs, root_seed=budget)
+    assert stats.binomtest(int((~data.correct).sum()), runs, exact_uniform_error(p, budget)).pvalue > 1e-8
