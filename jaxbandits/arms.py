@@ -88,17 +88,16 @@ def smallest(x: jax.Array) -> jax.Array:
 def total(x: jax.Array) -> jax.Array:
     """Sum over arms: `(K, …)` to `(…)`.
 
-    Floats are added in pairs, halves onto halves: the compiler orders the terms of a reduction as it likes, and
-        rounding would then tell a run on its
-    own from the same run in a batch.
+    Floats are added one arm after another in a loop: the compiler orders the terms of a reduction as it likes, and
+    rounding would then tell a run on its own from the same run in a batch.
     """
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return _reduce(x, jnp.zeros((), x.dtype), lax.add)
-    while x.shape[0] > 1:
-        half = x.shape[0] // 2
-        pairs = x[:half] + x[half : 2 * half]
-        x = jnp.concatenate([pairs, x[2 * half :]]) if x.shape[0] % 2 else pairs
-    return x[0]
+
+    def add_one(arm: jax.Array | int, sums: jax.Array) -> jax.Array:
+        return sums + lax.dynamic_index_in_dim(x, arm, 0, keepdims=False)
+
+    return lax.fori_loop(0, x.shape[0], add_one, jnp.zeros_like(x[0]))
 
 
 def any_arm(mask: jax.Array) -> jax.Array:
