@@ -1,4 +1,4 @@
-"""What every algorithm of the registry must do, whatever it computes: shapes, and runs whose bits depend on nothing else.
+"""What every algorithm of the registry must do, whatever it computes: shapes, and bits that depend on nothing else.
 
 A new algorithm is covered as soon as it is in the registry.
 """
@@ -195,7 +195,7 @@ def test_vmap_of_one_run_has_the_bits_of_the_batch(index):
 
 @every_case
 def test_padding_changes_neither_pulls_nor_the_answer(index):
-    """Tie orders keep their high bits when arms are added, so even ties fall alike (but for a chance of 2^-27 a pair)."""
+    """Tie orders keep their high bits when arms are added, so even ties fall alike (but for 2^-27 a pair)."""
     algorithm, problem = CASES[index].values[0]
     if problem.bandits > 1:
         pytest.skip("XLA:CPU does not finish compiling some of these in minutes: padded arms and several bandits")
