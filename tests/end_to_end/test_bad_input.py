@@ -33,7 +33,7 @@ COMMANDS = [
     (simulate(epsilon="inf"), "epsilon must not be negative, and finite"),
     (simulate(m="0"), "m must be a whole number, at least 1"),
     (simulate(m="1.5"), "m must be a whole number, at least 1"),
-    (simulate(m="inf"), "cannot convert float infinity to integer"),
+    (simulate(m="inf"), "m must be a whole number, at least 1, got inf"),
     (simulate(m="3"), "m must be smaller than the number of arms, got m=3 with 3 arms"),
     (simulate(variance="maybe"), "variance is true or false, got 'maybe'"),
     (simulate(variance="1"), "variance is true or false, got 1"),

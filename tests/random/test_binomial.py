@@ -4,6 +4,7 @@ Every sampled test has a fixed seed. If the sampler is right, the probability th
 is below 1e-6 in all (`FALSE_ALARM` is shared out among the chi-square cases; the others state theirs).
 """
 
+import importlib
 from fractions import Fraction
 
 import jax
@@ -13,8 +14,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from jaxbandits.random import binomial as module
 from jaxbandits.random.binomial import SWITCH_MEAN, binomial
+
+# The function of the same name hides the module from `from … import`.
+module = importlib.import_module("jaxbandits.random.binomial")
 
 FALSE_ALARM = 5e-7
 DRAWS = 400_000
