@@ -71,7 +71,7 @@ def tie_order(key: jax.Array, arms: int) -> jax.Array:
     """
     bits = _arm_bits(arms)
     arm = index(arms, key.shape)
-    words, _ = block(key, jnp.uint32(_TIE_STREAM), arm)
+    words, _ = block(key, jnp.uint32(_TIE_STREAM), arm, rolled=True)
     return ((words >> jnp.uint32(1)).astype(jnp.int32) & ~jnp.int32((1 << bits) - 1)) | arm
 
 

@@ -94,7 +94,7 @@ class Problem(abc.ABC):
             int32 or float32, shape `(K, …)`.
         """
         parameters = [jnp.asarray(getattr(self, name)) for name in self.parameters]
-        words = block(key, arms.index(self.arms, key.shape), pull)
+        words = block(key, arms.index(self.arms, key.shape), pull, rolled=True)
         return self.sample(words, *parameters)
 
     def padded(self, count: int) -> Self:

@@ -9,6 +9,7 @@ several times slower for the one block per pull that a bandit needs; a test hold
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.extend.random import threefry2x32_p
 from jax.typing import ArrayLike
 
 __all__ = ["block", "key_words", "open_uniform", "threefry2x32", "uniform"]
@@ -64,19 +65,26 @@ def threefry2x32(
     return high, low
 
 
-def block(key: jax.Array, counter_high: ArrayLike, counter_low: ArrayLike) -> tuple[jax.Array, jax.Array]:
+def block(
+    key: jax.Array, counter_high: ArrayLike, counter_low: ArrayLike, *, rolled: bool = False
+) -> tuple[jax.Array, jax.Array]:
     """Two random words for one counter under one key.
 
     Args:
         key: typed Threefry keys, shape broadcasting with the counters.
         counter_high: 32-bit integers; the arm, say.
         counter_low: 32-bit integers; the number of the pull, say.
+        rolled: as JAX's own loop over the rounds, for draws made once a run. The same words, slower to run, but the
+            compiler cannot copy the cipher into every use of them (inside loops over a few arms that took minutes).
 
     Returns:
         Two uint32 arrays of the broadcast shape.
     """
-    key_high, key_low = key_words(key)
-    return threefry2x32(key_high, key_low, _as_word(counter_high), _as_word(counter_low))
+    words = (*key_words(key), _as_word(counter_high), _as_word(counter_low))
+    if not rolled:
+        return threefry2x32(*words)
+    high, low = threefry2x32_p.bind(*jnp.broadcast_arrays(*words))
+    return high, low
 
 
 def uniform(word: jax.Array) -> jax.Array:

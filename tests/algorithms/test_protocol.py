@@ -193,6 +193,21 @@ def test_vmap_of_one_run_has_the_bits_of_the_batch(index):
     same_bits(mapped, together(index))
 
 
+@every_case
+def test_padding_changes_neither_pulls_nor_the_answer(index):
+    """Tie orders keep their high bits when arms are added, so even ties fall alike (but for 2^-27 a pair)."""
+    algorithm, problem = CASES[index].values[0]
+    batch = together(index)
+    padded = problem.padded(8)
+    assert padded.arms == 8 * problem.bandits
+    played = play(wide(padded), KEYS, algorithm)
+    np.testing.assert_array_equal(played.last.pulls[: problem.arms], batch.last.pulls)
+    np.testing.assert_array_equal(played.recommended[: problem.arms], batch.recommended)
+    np.testing.assert_array_equal(played.done, batch.done)
+    assert not np.asarray(played.last.pulls[problem.arms :]).any()
+    assert not np.asarray(played.recommended[problem.arms :]).any()
+
+
 @first_of_each(lambda algorithm: hasattr(algorithm, "m"))
 def test_one_arm_known_to_the_program_has_the_bits_of_one_arm_traced(index):
     algorithm, problem = CASES[index].values[0]

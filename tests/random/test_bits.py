@@ -18,6 +18,7 @@ def test_block_is_threefry_of_jax_word_for_word():
     keys, counters = np.concatenate([keys, extremes]), np.concatenate([counters, extremes[::-1]])
     typed = jax.random.wrap_key_data(keys, impl="threefry2x32")
     found = np.stack(block(typed, counters[:, 0], counters[:, 1]), axis=-1)
+    np.testing.assert_array_equal(found, np.stack(block(typed, *counters.T, rolled=True), axis=-1))
     for key, counter, words in zip(keys, counters, found, strict=True):
         np.testing.assert_array_equal(words, threefry_2x32(jnp.asarray(key), jnp.asarray(counter)))
 
