@@ -19,6 +19,9 @@ __all__ = ["Progress", "Rows", "job_rows", "use_all_cores"]
 
 #: Lane-arms per device on CPU: enough to fill vectors, few enough to stay in the nearer caches (measured).
 _LANE_ARMS = 12_800
+_FIRST_CHUNK = 64
+#: What refilling and logging cost, in steps of all lanes (measured for 10 and 50 arms).
+_LOOK_STEPS = 10
 #: Wanted seconds between two looks at the log.
 _CALL_SECONDS = 0.3
 
@@ -94,7 +97,7 @@ def job_rows(
         independent: a reward table of its own for every cell.
         devices: how many devices to use; None for all.
         lanes: runs at a time per device; None for a measured default.
-        chunk: steps between two looks at the lanes; None for a default.
+        chunk: steps between two looks at the lanes; None to follow the length of the runs.
         on_progress: called after every call of the compiled loop.
     """
     cells_count = identity.shape[0]
@@ -104,11 +107,10 @@ def job_rows(
     mesh = jax.make_mesh(
         (devices or len(available),), ("device",), (AxisType.Auto,), devices=available[: devices or None]
     )
-    lanes = lanes or default_lanes(problem.arms)
-    chunk = chunk or 64
-    if lanes < 1 or chunk < 1:
+    lanes = default_lanes(problem.arms) if lanes is None else lanes
+    if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
-    settings = Settings(mesh=mesh, lanes=lanes, chunk=chunk, capacity=max(4 * lanes, 1024), independent=independent)
+    settings = Settings(mesh=mesh, lanes=lanes, capacity=max(4 * lanes, 1024), independent=independent)
     jobs = cells_count * seeds
     if jobs * max(1, checkpoints.shape[0]) > MAX_COUNT:
         raise UsageError(f"{jobs} runs are more than one call can number (2^31 - 1): split the grid")
@@ -131,19 +133,45 @@ def job_rows(
     )
     cells = jax.device_put(cells, NamedSharding(mesh, PartitionSpec()))
     carry = empty_carry(cells, settings)
-    rounds, finished, pulled = 4, 0, 0.0
+    pace, finished, pulled = _Pace(chunk), 0, 0.0
     while finished < jobs:
         began = time.perf_counter()
-        carry, log = advance(cells, carry, np.int32(rounds), settings=settings)
+        carry, log = advance(cells, carry, np.int32(pace.rounds), np.int32(pace.chunk), settings=settings)
         finished = int(np.sum(np.asarray(carry.finished)))
         seconds = time.perf_counter() - began
-        # A full log ends a call early, which says nothing of the time a round takes; only short calls grow the next
-        # one.
-        rounds = int(np.clip(rounds * min(4.0, _CALL_SECONDS / max(seconds, 1e-3)), 1, 2**24))
         pulled += float(np.sum(np.asarray(log.pulled)))
-        yield from _rows(log)
+        for rows in _rows(log):
+            pace.saw(rows)
+            yield rows
+        pace.adapt(seconds)
         if on_progress is not None:
             on_progress(Progress(runs=finished, pulls=pulled))
+
+
+class _Pace:
+    """How many steps to make between two looks at the lanes (a chunk), and how many chunks in a call."""
+
+    def __init__(self, chunk: int | None) -> None:
+        self.chunk = _FIRST_CHUNK if chunk is None else chunk
+        self.rounds = 4
+        self._fixed = chunk is not None
+        self._rows = self._steps = 0
+
+    def saw(self, rows: Rows) -> None:
+        """Count finished rows."""
+        self._rows += len(rows.job)
+        self._steps += int(rows.steps[rows.ended].sum(dtype=np.int64))
+
+    def adapt(self, seconds: float) -> None:
+        """Choose anew, after a call of so many seconds."""
+        # A full log ends a call early, which says nothing of the time a chunk takes; only short calls grow the next.
+        steps = self.chunk * self.rounds * min(4.0, _CALL_SECONDS / max(seconds, 1e-3))
+        if not self._fixed:
+            # A row waits half a chunk for its lane to be seen, and a look costs as much as _LOOK_STEPS steps: S / chunk
+            # looks a row and chunk / 2 idle steps are fewest together at sqrt(2 S _LOOK_STEPS).
+            wanted = (2 * _LOOK_STEPS * self._steps / self._rows) ** 0.5 if self._rows else 2 * self.chunk
+            self.chunk = int(np.clip(wanted, 16, 1024))
+        self.rounds = int(np.clip(steps / self.chunk, 1, 2**24))
 
 
 def default_lanes(arms: int) -> int:

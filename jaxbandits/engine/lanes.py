@@ -42,7 +42,6 @@ class Settings:
 
     mesh: Mesh
     lanes: int
-    chunk: int
     capacity: int
     independent: bool
 
@@ -98,14 +97,21 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
     return jax.device_put(carry, NamedSharding(settings.mesh, PartitionSpec("device")))
 
 
-@functools.partial(jax.jit, static_argnames=("settings",), compiler_options={"xla_cpu_prefer_vector_width": 512})
-def advance(cells: Cells, carry: Carry, rounds: jax.Array, *, settings: Settings) -> tuple[Carry, Log]:
+# Lanes are spread over one CPU device per core; the compiler's own splitting of small loops over threads only costs.
+_COMPILER_OPTIONS = {"xla_cpu_prefer_vector_width": 512, "xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
+
+
+@functools.partial(jax.jit, static_argnames=("settings",), compiler_options=_COMPILER_OPTIONS)
+def advance(
+    cells: Cells, carry: Carry, rounds: jax.Array, chunk: jax.Array, *, settings: Settings
+) -> tuple[Carry, Log]:
     """Run the lanes until the queue is empty, the log is full, or `rounds` chunks are done.
 
     Args:
         cells: the grid.
         carry: the lanes, every leaf with the device axis first.
         rounds: int32 (), at least 1.
+        chunk: int32 (), at least 1: steps in a chunk, after which finished lanes are refilled.
         settings: what the loop is compiled for.
 
     Returns:
@@ -114,17 +120,17 @@ def advance(cells: Cells, carry: Carry, rounds: jax.Array, *, settings: Settings
     """
     shared, split = PartitionSpec(), PartitionSpec("device")
 
-    def on_device(cells: Cells, carry: Carry, rounds: jax.Array) -> tuple[Carry, Log]:
+    def on_device(cells: Cells, carry: Carry, rounds: jax.Array, chunk: jax.Array) -> tuple[Carry, Log]:
         local = jax.tree.map(lambda x: x[0], carry)
-        result = _work(cells, local, rounds, settings)
+        result = _work(cells, local, rounds, chunk, settings)
         return jax.tree.map(lambda x: x[None], result)
 
     return jax.shard_map(
-        on_device, mesh=settings.mesh, in_specs=(shared, split, shared), out_specs=split, check_vma=False
-    )(cells, carry, rounds)
+        on_device, mesh=settings.mesh, in_specs=(shared, split, shared, shared), out_specs=split, check_vma=False
+    )(cells, carry, rounds, chunk)
 
 
-def _work(cells: Cells, carry: Carry, rounds: jax.Array, settings: Settings) -> tuple[Carry, Log]:
+def _work(cells: Cells, carry: Carry, rounds: jax.Array, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:
     devices = settings.mesh.size
     queue = (cells.jobs - lax.axis_index("device") + devices - 1) // devices  # jobs are dealt out in turn
     # Constants made inside a shard_map must still vary with its inputs.
@@ -137,7 +143,7 @@ def _work(cells: Cells, carry: Carry, rounds: jax.Array, settings: Settings) -> 
     def one_round(loop: tuple[jax.Array, Carry, Log]) -> tuple[jax.Array, Carry, Log]:
         done_rounds, carry, log = loop
         carry = _refill(cells, carry, queue, settings)
-        carry, log = _run_chunk(cells, carry, log, settings)
+        carry, log = _run_chunk(cells, carry, log, chunk)
         carry, log = _record(cells, carry, log, settings)
         return done_rounds + 1, carry, log
 
@@ -187,18 +193,20 @@ def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) ->
     return lax.cond(jnp.any(fresh), load, lambda carry: carry, carry)
 
 
-def _run_chunk(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Carry, Log]:
+def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array) -> tuple[Carry, Log]:
     """`chunk` steps of every lane; a lane stands still once it is done or at its next checkpoint."""
     limit = _limit(cells, carry)
     before = carry.state.time
+    words = jax.random.key_data(carry.key).T  # runs last, as vectors want it
 
-    def one_step(_: int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
+    def one_step(_: jax.Array | int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
         state, steps = lanes
         live = carry.busy & (state.time < limit) & ~carry.algorithm.done(state)
-        state = carry.algorithm.step(carry.problem, carry.key, state, live)
+        key = jax.random.wrap_key_data(words.T, impl="threefry2x32")
+        state = carry.algorithm.step(carry.problem, key, state, live)
         return state, steps + live.astype(jnp.int32)
 
-    state, steps = lax.fori_loop(0, settings.chunk, one_step, (carry.state, carry.steps))
+    state, steps = lax.fori_loop(0, chunk, one_step, (carry.state, carry.steps))
     pulled = jnp.sum((state.time - before).astype(jnp.float32))
     return carry._replace(state=state, steps=steps), log._replace(pulled=log.pulled + pulled)
 
