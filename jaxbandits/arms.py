@@ -47,6 +47,8 @@ _TIE_STREAM = 0xFFFF0001
 # (measured).
 _FEW_ARMS = 64
 _WINDOW = 32
+# Up to this many arms, writing all of them in vectors is faster than one element a run (measured).
+_VERY_FEW_ARMS = 16
 
 
 @jax.tree_util.register_static
@@ -158,6 +160,8 @@ def take(x: jax.Array, arm: jax.Array) -> jax.Array:
 def put(x: jax.Array, arm: jax.Array, value: jax.Array) -> jax.Array:
     """`x` of shape `(K, …)` with one arm's entry per run replaced by `value` of shape `(…)`; `arm` as in `take`."""
     value = jnp.broadcast_to(value, x.shape[1:]).astype(x.dtype)
+    if x.shape[0] <= _VERY_FEW_ARMS:
+        return jnp.where(index(x.shape[0], x.shape[1:]) == arm, value, x)
     flat = x.reshape(-1).at[_flat(arm, x.shape[1:])].set(value, mode="clip", unique_indices=True)
     return flat.reshape(x.shape)
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits import arms
-from jaxbandits.numerics import larger, rounded
+from jaxbandits.numerics import apart, larger, rounded
 
 __all__ = ["ArmStatistics", "CompensatedSum", "Moments"]
 
@@ -128,7 +128,12 @@ class ArmStatistics:
             live: bool `(…)`; where false nothing happened.
         """
         count = jnp.broadcast_to(live, self.time.shape).astype(jnp.int32)
-        new = jax.tree.map(lambda x: arms.take(x, arm), self.moments).plus(count, reward)
+        old = jax.tree.map(lambda x: arms.take(x, arm), self.moments)
+
+        def after(arm: jax.Array, old: Moments, count: jax.Array, reward: jax.Array) -> tuple[jax.Array, Moments]:
+            return arm, old.plus(count, reward)
+
+        arm, new = apart(self.time.reshape(-1)[0] >= 0, after, arm, old, count, reward)
         moments = jax.tree.map(lambda x, value: arms.put(x, arm, value), self.moments, new)
         return dataclasses.replace(self, moments=moments, time=self.time + count)
 

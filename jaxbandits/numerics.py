@@ -8,12 +8,15 @@ are written so that a run has the same bits alone, in a batch of any size, under
 one kind.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-__all__ = ["MAX_COUNT", "larger", "log", "rounded", "smaller"]
+__all__ = ["MAX_COUNT", "apart", "exp", "larger", "log", "rounded", "smaller"]
 
 #: Counts are int32: this many pulls, runs or steps are refused up front.
 MAX_COUNT = 2**31 - 1
@@ -32,6 +35,26 @@ def larger(a: jax.Array, b: jax.Array) -> jax.Array:
 def smaller(a: jax.Array, b: jax.Array) -> jax.Array:
     """Elementwise minimum in one machine instruction."""
     return _choose(a < b, a, b)
+
+
+def apart(true: jax.Array, function: Callable[..., Any], *operands: Any) -> Any:
+    """`function(*operands)`, computed once.
+
+    XLA:CPU copies what looks cheap, a block cipher say, into each of its uses and computes it that often. The operands
+    and results of a branch are kept in memory, whatever they cost.
+
+    Args:
+        true: bool `()`, always true, but not so that a compiler can know.
+        function: from arrays to arrays.
+        *operands: pytrees of arrays.
+    """
+
+    def branch(*operands: Any) -> Any:
+        shapes = jax.eval_shape(function, *operands)
+        nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+        return lax.cond(true, function, lambda *_: nothing, *operands)
+
+    return lax.platform_dependent(*operands, cpu=branch, default=function)
 
 
 def _choose(condition: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
@@ -83,3 +106,23 @@ def log(x: jax.Array) -> jax.Array:
 def _log_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
     (x,), (dx,) = primals, tangents
     return log(x), dx / x
+
+
+def exp(x: jax.Array) -> jax.Array:
+    """Exponential function of float32 numbers, within 3 units in the last place; 0 below -87, e^88 above 88.
+
+    Args:
+        x: float32, shape `(…)`, not NaN.
+
+    Returns:
+        float32, shape `(…)`.
+    """
+    x = smaller(larger(x, jnp.float32(-87.5)), jnp.float32(88.0))
+    k = jnp.round(x * jnp.float32(1.44269504))
+    # The product with the first part of ln 2 is exact: 8 bits times 12.
+    r = (x - rounded(k * jnp.float32(_LN2_HIGH))) - rounded(k * jnp.float32(_LN2_LOW))
+    series = jnp.full_like(r, 1.0 / 5040)
+    for factorial in (720, 120, 24, 6, 2, 1, 1):
+        series = rounded(series * r) + jnp.float32(1.0 / factorial)
+    scale = lax.bitcast_convert_type((k.astype(jnp.int32) + 127) << 23, jnp.float32)
+    return jnp.where(x < -87, 0.0, series * scale)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxbandits.numerics import larger, log, rounded, smaller
+from jaxbandits.numerics import exp, larger, log, rounded, smaller
 
 
 def numbers():
@@ -72,3 +72,10 @@ def test_larger_and_smaller():
     for x, y in ((a, b), (a, np.float32(0)), (whole, np.int32(1))):
         np.testing.assert_array_equal(larger(jnp.asarray(x), jnp.asarray(y)), np.maximum(x, y))
         np.testing.assert_array_equal(smaller(jnp.asarray(x), jnp.asarray(y)), np.minimum(x, y))
+
+
+def test_exponential_is_accurate_over_its_range():
+    x = np.linspace(-87, 88, 100_001).astype(np.float32)
+    found = np.asarray(jax.jit(exp)(x), np.float64)
+    np.testing.assert_allclose(found, np.exp(x.astype(np.float64)), rtol=3 * 2.0**-24)
+    assert np.asarray(exp(jnp.asarray([-1e4, -88.0, 0.0]))).tolist() == [0, 0, 1]

@@ -46,11 +46,11 @@ def main() -> None:
     print(f"{devices} CPU devices, {options.threads} numba threads, {options.rounds} rounds in turn, medians")
     print(f"{'arms':>4}  {'what':<24}{'M pulls/s':>10}{'ratio':>8}{'mean pulls':>12}{'compile s':>11}")
     for arms, means in PROBLEMS.items():
-        runs = int((16_000 if arms == 10 else 4_000) * options.scale)
+        runs = int((64_000 if arms == 10 else 16_000) * options.scale)
         contestants = {
             "numba, one run per loop": lambda seed, m=means, r=runs: numba_loop("single", m, r, seed, options.threads),
             "jaxbandits": lambda seed, m=means, r=runs: package(m, r, seed),
-            "numba, SIMD over runs": lambda seed, m=means, r=runs: numba_loop("lanes", m, 4 * r, seed, options.threads),
+            "numba, SIMD over runs": lambda seed, m=means, r=runs: numba_loop("lanes", m, r, seed, options.threads),
         }
         compile_seconds, rates, counts = {}, {name: [] for name in contestants}, {name: [] for name in contestants}
         for name, run in contestants.items():
@@ -61,7 +61,7 @@ def main() -> None:
             for name, run in contestants.items():
                 pulls, seconds = run(seed)
                 rates[name].append(pulls / seconds / 1e6)
-                counts[name].append(pulls / (4 * runs if "SIMD" in name else runs))
+                counts[name].append(pulls / runs)
         bar = statistics.median(rates["numba, one run per loop"])
         for name in contestants:
             rate = statistics.median(rates[name])

@@ -28,7 +28,6 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from jaxbandits import arms
 from jaxbandits.axes import Axis
@@ -175,7 +174,7 @@ class Sequential(BuiltIn):
         """Select, pull, update."""
         arm = self.select(state)
         live = live & ~self.done(state)
-        return self.update(state, arm, _draw(problem, key, state, arm, live), live)
+        return self.update(state, arm, _draw(problem, key, state, arm), live)
 
 
 class RoundBased(BuiltIn):
@@ -194,16 +193,13 @@ class RoundBased(BuiltIn):
         requested = self.request(state)
         slots = [requested[slot] for slot in range(requested.shape[0])]
         live = live & ~self.done(state)
-        rewards = [_draw(problem, key, state, arm, live) for arm in slots]
+        rewards = [_draw(problem, key, state, arm) for arm in slots]
         return self.absorb(state, requested, jnp.stack(rewards), live)
 
 
-def _draw(problem: Problem, key: jax.Array, state: State, arm: jax.Array, live: jax.Array) -> jax.Array:
-    """The next reward of one arm per run, `(…)`; anything where `live` is false."""
-    pull = arms.take(state.pulls, arm)
-    law = jax.eval_shape(problem.reward, key, arm, pull)
-    # A branch is compiled on its own: without it the draw would be copied into, and made again for, each of its uses.
-    return lax.cond(jnp.any(live), lambda: problem.reward(key, arm, pull), lambda: jnp.zeros(law.shape, law.dtype))
+def _draw(problem: Problem, key: jax.Array, state: State, arm: jax.Array) -> jax.Array:
+    """The next reward of one arm per run, `(…)`."""
+    return problem.reward(key, arm, arms.take(state.pulls, arm))
 
 
 def _concrete(value: Any) -> bool:

@@ -42,6 +42,7 @@ class Settings:
 
     mesh: Mesh
     lanes: int
+    block: int  # steps of the innermost loop: an accelerator runs a loop of known length without asking the host
     capacity: int
     independent: bool
 
@@ -111,7 +112,7 @@ def advance(
         cells: the grid.
         carry: the lanes, every leaf with the device axis first.
         rounds: int32 (), at least 1.
-        chunk: int32 (), at least 1: steps in a chunk, after which finished lanes are refilled.
+        chunk: int32 (), a multiple of `settings.block`: steps in a chunk, after which finished lanes are refilled.
         settings: what the loop is compiled for.
 
     Returns:
@@ -143,7 +144,7 @@ def _work(cells: Cells, carry: Carry, rounds: jax.Array, chunk: jax.Array, setti
     def one_round(loop: tuple[jax.Array, Carry, Log]) -> tuple[jax.Array, Carry, Log]:
         done_rounds, carry, log = loop
         carry = _refill(cells, carry, queue, settings)
-        carry, log = _run_chunk(cells, carry, log, chunk)
+        carry, log = _run_chunk(cells, carry, log, chunk, settings)
         carry, log = _record(cells, carry, log, settings)
         return done_rounds + 1, carry, log
 
@@ -172,28 +173,33 @@ def _load(cells: Cells, job: jax.Array, settings: Settings) -> tuple[Any, Proble
 
 
 def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) -> Carry:
-    """Give every idle lane the next job of the queue."""
-    idle = ~carry.busy
-    number = carry.following + jnp.cumsum(idle) - 1
-    fresh = idle & (number < queue)
+    """Give every idle lane the next job of the queue, a few lanes at a time: few end together."""
+    width = max(1, settings.lanes // 16)
+
+    def wanting(carry: Carry) -> jax.Array:
+        return (carry.following < queue) & ~jnp.all(carry.busy)
 
     def load(carry: Carry) -> Carry:
+        (lane,) = jnp.nonzero(~carry.busy, size=width, fill_value=settings.lanes)
+        number = carry.following + jnp.arange(width, dtype=jnp.int32)
+        fresh = (lane < settings.lanes) & (number < queue)
+        lane = jnp.where(fresh, lane, settings.lanes)  # out of range: dropped
         job = jnp.where(fresh, number, 0) * settings.mesh.size + lax.axis_index("device")
-        loaded = _load(cells, jnp.minimum(job, cells.jobs - 1), settings)
-        kept = (carry.algorithm, carry.problem, carry.key, carry.cell, carry.state)
-        algorithm, problem, key, cell, state = jax.tree.map(lambda new, old: jnp.where(fresh, new, old), loaded, kept)
-        zero = jnp.where(fresh, 0, carry.steps)
-        return carry._replace(
-            state=state, algorithm=algorithm, problem=problem, key=key, cell=cell, steps=zero,
-            job=jnp.where(fresh, number, carry.job), busy=carry.busy | fresh,
-            checkpoint=jnp.where(fresh, 0, carry.checkpoint),
-            following=carry.following + jnp.sum(fresh.astype(jnp.int32)),
+        algorithm, problem, key, cell, state = _load(cells, jnp.minimum(job, cells.jobs - 1), settings)
+        zero = jnp.zeros(width, jnp.int32)
+        new = carry._replace(
+            state=state, algorithm=algorithm, problem=problem, key=key, cell=cell, steps=zero, job=number,
+            busy=fresh, checkpoint=zero, following=carry.following, finished=carry.finished,
         )  # fmt: skip
+        placed = jax.tree.map(
+            lambda old, new: old if old.ndim == 0 else old.at[..., lane].set(new, mode="drop"), carry, new
+        )
+        return placed._replace(following=carry.following + jnp.sum(fresh.astype(jnp.int32)))
 
-    return lax.cond(jnp.any(fresh), load, lambda carry: carry, carry)
+    return lax.while_loop(wanting, load, carry)
 
 
-def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array) -> tuple[Carry, Log]:
+def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:
     """`chunk` steps of every lane; a lane stands still once it is done or at its next checkpoint."""
     limit = _limit(cells, carry)
     before = carry.state.time
@@ -206,7 +212,10 @@ def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array) -> tuple[
         state = carry.algorithm.step(carry.problem, key, state, live)
         return state, steps + live.astype(jnp.int32)
 
-    state, steps = lax.fori_loop(0, chunk, one_step, (carry.state, carry.steps))
+    def one_block(_: jax.Array | int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
+        return lax.fori_loop(0, settings.block, one_step, lanes)
+
+    state, steps = lax.fori_loop(0, chunk // settings.block, one_block, (carry.state, carry.steps))
     pulled = jnp.sum((state.time - before).astype(jnp.float32))
     return carry._replace(state=state, steps=steps), log._replace(pulled=log.pulled + pulled)
 

@@ -10,9 +10,10 @@ from jax.typing import ArrayLike
 from jaxbandits.arms import largest, smallest
 from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError
-from jaxbandits.numerics import log, rounded
+from jaxbandits.numerics import rounded
 from jaxbandits.problems.base import Problem, per_arm, register_problem
-from jaxbandits.random.bits import open_uniform
+from jaxbandits.random.bits import normal
+from jaxbandits.random.gamma import beta as draw_beta
 
 __all__ = ["Bernoulli", "Beta", "Gaussian", "TwoPoint", "bernoulli", "beta", "gaussian", "rademacher"]
 
@@ -80,11 +81,9 @@ class Gaussian(Problem):
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """Box and Muller (1958): tails reach 6.7 standard deviations."""
+        """A standard normal draw, scaled and moved."""
         location, sd = parameters
-        radius = jnp.sqrt(-2.0 * log(open_uniform(words[0])))
-        angle = words[1].astype(jnp.float32) * jnp.float32(2 * np.pi * 2.0**-32)
-        return location + rounded(sd * (radius * jnp.cos(angle)))
+        return location + rounded(sd * normal(words))
 
 
 @register_problem
@@ -114,11 +113,8 @@ class Beta(Problem):
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """JAX's own sampler, keyed by the two words."""
-        shape = jnp.broadcast_shapes(words[0].shape, *(p.shape for p in parameters))
-        flat = [jnp.broadcast_to(x, shape).reshape(-1) for x in (*words, *parameters)]
-        keys = jax.random.wrap_key_data(jnp.stack(flat[:2], -1), impl="threefry2x32")
-        return jax.vmap(lambda key, a, b: jax.random.beta(key, a, b))(keys, *flat[2:]).reshape(shape)
+        """X / (X + Y) of two Gamma draws."""
+        return draw_beta(words, *parameters)
 
 
 @register_problem

@@ -8,11 +8,14 @@ several times slower for the one block per pull that a bandit needs; a test hold
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.extend.random import threefry2x32_p
 from jax.typing import ArrayLike
 
-__all__ = ["block", "key_words", "open_uniform", "threefry2x32", "uniform"]
+from jaxbandits.numerics import log
+
+__all__ = ["block", "key_words", "normal", "open_uniform", "threefry2x32", "uniform"]
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 # Skein's key-schedule parity constant, 32-bit form.
@@ -96,6 +99,13 @@ def open_uniform(word: jax.Array) -> jax.Array:
     """A float32 in (0, 1] that keeps 24 significant bits down to 2^-33, for logarithms and powers of a uniform."""
     # (word + 1/2) / 2^32: the conversion rounds to nearest, so small words keep all their bits.
     return jnp.maximum(word.astype(jnp.float32), jnp.float32(0.5)) * jnp.float32(2.0**-32)
+
+
+def normal(words: tuple[jax.Array, jax.Array]) -> jax.Array:
+    """A standard normal float32 from two words, by Box and Muller (1958): tails reach 6.7 standard deviations."""
+    radius = jnp.sqrt(-2.0 * log(open_uniform(words[0])))
+    angle = words[1].astype(jnp.float32) * jnp.float32(2 * np.pi * 2.0**-32)
+    return radius * jnp.cos(angle)
 
 
 def _as_word(counter: ArrayLike) -> jax.Array:
