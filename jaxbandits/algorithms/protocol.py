@@ -108,6 +108,8 @@ class BuiltIn(abc.ABC):
             value = getattr(self, field.name)
             for one in value.values if isinstance(value, Axis) else [value]:
                 _check(type(self).__name__, field, one)
+        if getattr(self, "adaptive", False) is True and getattr(self, "a", None) is not None:
+            raise UsageError(f"{type(self).__name__}: give a, or adaptive, not both")
 
     @property
     def initial_pulls(self) -> int:

@@ -11,13 +11,23 @@ import jax.numpy as jnp
 from jaxbandits import arms
 from jaxbandits.algorithms.gaps import gaps
 from jaxbandits.algorithms.index_policy import IndexPolicy, IndexState
+from jaxbandits.algorithms.phases import rejects_pulls
 from jaxbandits.algorithms.protocol import Numeric, parameter, register_algorithm
 from jaxbandits.algorithms.state import ArmState
 from jaxbandits.confidence import hoeffding_radius
+from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import rounded
 from jaxbandits.problems.base import Problem
 
-__all__ = ["UCBE"]
+__all__ = ["UCBE", "AdaptiveUCBEState"]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class AdaptiveUCBEState(IndexState):
+    """The state of a run that estimates H1 at the end of each phase."""
+
+    ends: jax.Array  # int32 (K, …): t_1 < t_2 < … of the paper, pulls at which a phase ends; 0 where there is none
 
 
 @register_algorithm
@@ -30,19 +40,60 @@ class UCBE(IndexPolicy):
     Attributes:
         budget: number of pulls n, at least K.
         a: exploration parameter, positive. None computes it from H1 of the true gaps: an oracle.
-        eta: a = eta n / H1, positive; None takes the theorem's (25/36)(n - K) / H1.
+        eta: a = eta n / H1, positive; None takes the theorem's (25/36)(n - K) / H1, and 1 with `adaptive`.
+        adaptive: Adaptive UCB-E (Figure 4): a = eta n / H1 with H1 estimated at the ends of K phases.
         b: range of the rewards; None takes the problem's.
 
     Raises:
-        UsageError: a value outside its range.
+        UsageError: a value outside its range, or both `a` and `adaptive`.
     """
 
     budget: Numeric = parameter("count")
     a: Numeric = parameter("positive", default=None)
     eta: Numeric = parameter("positive", default=None)
+    adaptive: bool = parameter(default=False, static=True)
     b: Numeric = parameter("positive", default=None)
 
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> IndexState:
+        """The state after the initial pulls."""
+        state = super().begin(statistics, problem, key)
+        if not self.adaptive:
+            return state
+        axis = state.order.shape[0]
+        pulls = rejects_pulls(self.budget, state.arms, axis)
+        phase = arms.index(axis, key.shape) + 1
+        left = (state.arms - phase + 1).astype(jnp.int32)
+        ends = jnp.cumsum(pulls, axis=0) - pulls + left * pulls  # t_k = n_1 + … + n_{k-1} + (K - k + 1) n_k
+        fields = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
+        return AdaptiveUCBEState(**fields, ends=jnp.where(phase < state.arms, ends, 0))
+
+    def update(self, state: IndexState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> IndexState:
+        """The state after one reward; a new estimate of H1 where a phase ends."""
+        new = state.pulled(arm, reward, live)
+        if not isinstance(new, AdaptiveUCBEState):
+            return new
+        ended = arms.any_arm(new.ends == new.time)
+        return dataclasses.replace(new, exploration=jnp.where(ended & live, self._estimated(new), new.exploration))
+
+    def _estimated(self, state: AdaptiveUCBEState) -> jax.Array:
+        """C n / H1 with H1 the largest i / gap_<i>^2 of the k largest gaps, in phase k; about K^2 operations."""
+        phase = arms.total(((state.ends > 0) & (state.ends <= state.time)).astype(jnp.int32))
+        distance = gaps(state.statistics.mean, arms.Known(1), state.order, state.mask, 1)
+        # The best arm's gap is 0 here, not its lead; -1 keeps it first, and padded arms behind every other.
+        best = state.largest_means(arms.Known(1))
+        distance = jnp.where(best, -1, state.existing(distance, -2))
+        position = state.arms - arms.rank(distance, state.order).astype(jnp.float32)  # i, from 1 for the smallest gap
+        ratio = state.b / jnp.where(distance > 0, distance, 1)
+        terms = jnp.where(distance > 0, position * rounded(ratio * ratio), jnp.inf)
+        counted = (distance >= 0) & (position > state.arms - phase.astype(jnp.float32))
+        return self._eta() * self.budget / arms.largest(jnp.where(counted, terms, 0))
+
+    def _eta(self) -> Numeric:
+        return 1.0 if self.eta is None else self.eta
+
     def _first_exploration(self, state: ArmState, problem: Problem) -> jax.Array:
+        if self.adaptive:
+            return self._eta() * self.budget / state.arms  # the first estimate of H1 is K
         if self.a is not None:
             return jnp.asarray(self.a)
         ratio = state.b / gaps(problem.mean, arms.Known(1), state.order, state.mask, 1)

@@ -8,6 +8,7 @@ is not compared, and there must be few of them.
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -35,11 +36,12 @@ def scrambled(x: np.ndarray) -> np.ndarray:
 class View:
     """What a run of one bandit or several has seen: counts, means and variances in float64, `(bandits, K)`."""
 
-    def __init__(self, rewards: list[list[float]], order: np.ndarray, problem: jb.Problem) -> None:
+    def __init__(self, rewards: list[list[float]], order: np.ndarray, problem: jb.Problem, memory: dict) -> None:
         def shape(x: Any) -> np.ndarray:
             return np.asarray(x, np.float64).reshape(-1, problem.bandits).T
 
         self.problem = problem
+        self.memory = memory  # what a reference wants to keep from step to step of a run
         pulls = shape([len(seen) for seen in rewards])
         self.time = pulls.sum()
         self.pulls = pulls + 1e-11 * scrambled(pulls)
@@ -181,13 +183,28 @@ def gap_e(view: View, algorithm: Any) -> Said:
 
 def ucb_e(view: View, algorithm: Any) -> Said:
     b, a = algorithm.b or view.b, algorithm.a
-    if a is None:
+    if algorithm.adaptive:
+        a = adaptive_ucb_e_parameter(view, algorithm, b)
+    elif a is None:
         h1 = (b**2 / gaps(view.true_mean) ** 2).sum()
         a = 25 / 36 * (algorithm.budget - view.count) / h1
         if algorithm.eta is not None:
             a = algorithm.eta * algorithm.budget / h1
     index = (view.mean + b * np.sqrt(a / view.pulls))[0]
     return [view.first(index, view.order[0])], largest_means(view, 1), None
+
+
+def adaptive_ucb_e_parameter(view, algorithm, b):
+    count, budget = view.count, algorithm.budget
+    log_bar = 0.5 + sum(1 / i for i in range(2, count + 1))
+    rejects = [math.ceil((budget - count) / (log_bar * (count + 1 - k)) - 1e-9) for k in range(1, count)]
+    ends = [sum(rejects[: k - 1]) + (count - k + 1) * rejects[k - 1] for k in range(1, count)]
+    if view.time in ends:
+        gaps_of_all = np.sort(view.mean[0].max() - view.mean[0])
+        k = 1 + ends.index(view.time)
+        with np.errstate(divide="ignore"):
+            view.memory["H"] = max(b**2 * i / gaps_of_all[i - 1] ** 2 for i in range(count - k + 1, count + 1))
+    return (algorithm.eta or 1) * budget / view.memory.get("H", count)
 
 
 def lucb(view: View, algorithm: Any) -> Said:
@@ -238,6 +255,8 @@ CASES = {
     "gap-e adaptive with variance": (jb.GapE(budget=140, variance=True, adaptive=True, eta=1.0), SPREAD),
     "ucb-e": (jb.UCBE(budget=140), jb.bernoulli([0.3, 0.5, 0.7, 0.3, 0.4])),
     "ucb-e with eta": (jb.UCBE(budget=140, eta=2.0, b=1.5), jb.bernoulli([0.3, 0.5, 0.7, 0.3, 0.4])),
+    "ucb-e adaptive": (jb.UCBE(budget=140, adaptive=True), jb.bernoulli([0.3, 0.5, 0.9, 0.2, 0.4])),
+    "ucb-e adaptive with eta": (jb.UCBE(budget=150, adaptive=True, eta=0.4, b=1.5), SMOOTH),
     "ucb-e, a given": (jb.UCBE(budget=140, a=2.0), COINS),
     "lucb": (jb.LUCB(epsilon=0.5, delta=0.1), COINS),
     "lucb of two": (jb.LUCB(epsilon=0.6, delta=0.1, m=2), COINS),
@@ -261,9 +280,9 @@ def test_every_decision_is_that_of_the_reference(name):
     decisions = skipped = answers = 0
     for run in range(RUNS):
         rewards = [[table[run, pull, arm] for pull in range(pulls[run, 0, arm])] for arm in range(problem.arms)]
-        smallest, kept, kept_near = np.inf, None, False
+        smallest, kept, kept_near, memory = np.inf, None, False, {}
         for step in range(steps):
-            view = View(rewards, orders[run], problem)
+            view = View(rewards, orders[run], problem, memory)
             wanted, answer, statistic = reference(view, algorithm)
             if hasattr(algorithm, "epsilon") and not hasattr(algorithm, "budget"):
                 if abs(statistic - algorithm.epsilon) > NEAR:

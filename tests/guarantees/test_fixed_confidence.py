@@ -21,7 +21,7 @@ INSTANCES = {
     "chain": jb.bernoulli([0.9, 0.74, 0.58, 0.42, 0.26, 0.1]),
     "gaussian": jb.gaussian([0.5, 0.3, 0.2, 0.2], 0.5),
     "beta": jb.beta([2.0, 1.0, 1.0], [1.0, 1.0, 2.0]),
-    "two-point": jb.rademacher([0.4, 0.1, 0.0]),
+    "two-point": jb.rademacher([0.2, 0.0, 0.0], [1.0, 0.8, 0.6]),
 }
 ALGORITHMS = {
     "ugape-c": jb.UGapEc(epsilon=EPSILON, delta=DELTA),
