@@ -30,7 +30,7 @@ CASES = {
     "ugape-b": [jb.UGapEb(budget=20, a=1.0), jb.UGapEb(budget=20, a=1.0, last=True, m=2)],
     "gap-e": [jb.GapE(budget=16, a=1.0), jb.GapE(budget=16, adaptive=True)],
     "ucb-e": [jb.UCBE(budget=16, a=1.0), jb.UCBE(budget=21, adaptive=True)],
-    "lucb": [jb.LUCB(epsilon=1.5, delta=0.4), jb.LUCB(epsilon=1.5, delta=0.4, m=2)],
+    "lucb": [jb.LUCB(epsilon=2.5, delta=0.4), jb.LUCB(epsilon=2.5, delta=0.4, m=2)],
 }
 EVERY = [
     pytest.param(algorithm, id=f"{name}-{i}") for name, cases in CASES.items() for i, algorithm in enumerate(cases)
