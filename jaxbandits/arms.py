@@ -1,12 +1,9 @@
 """Operations over arms: every reduction of the package over its first axis goes through here.
 
-Shapes: an array over arms has shape `(K, …)`, what a run has once has shape `(…)`; `…` is empty for one run and `(R,)`
-for R runs
-(arms first, runs last), so the same line serves both. The forms below were chosen by measurement
-(experiments/benchmarks/arm_operations.py):
-`jnp.argmax` does not vectorise on XLA:CPU while reductions over a leading axis do, and flat gathers and scatters touch
-one element a
-run where a masked sum or `where` touches K.
+Shapes: an array over arms has shape `(K, …)`, what a run has once has shape `(…)`; `…` is empty for one run and
+`(R,)` for R runs (arms first, runs last), so the same line serves both. The forms below were chosen by measurement
+(experiments/benchmarks/arm_operations.py): `jnp.argmax` does not vectorise on XLA:CPU while reductions over a leading
+axis do, and flat gathers and scatters touch one element a run where a masked sum or `where` touches K.
 
 Ties never depend on the arms' order: operations that name an arm take a tie order, an int32 per arm drawn once per run.
 """

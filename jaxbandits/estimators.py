@@ -1,8 +1,7 @@
 """What an algorithm knows of its arms: counts, sums that stay right for 10^9 pulls, means and variances.
 
-Numbers that must not lie: counts are integers; sums of integer rewards are integers; other sums are compensated, since
-a plain float32
-sum of ones stops at 2^24.
+Numbers that must not lie: counts are integers; sums of integer rewards are integers; other sums are compensated,
+since a plain float32 sum of ones stops at 2^24.
 """
 
 import dataclasses

@@ -1,11 +1,9 @@
 """Floating-point operations whose bits do not depend on how the compiler arranges the program around them.
 
 A compiler may contract `a * b + c` into one fused multiply-add in one fusion and not in another, and JAX's `log`
-differs in its last
-bit between some vector lengths. An index policy turns a last bit into another arm, and so into another run. The few
-operations here
-are written so that a run has the same bits alone, in a batch of any size, under `vmap` and on any number of devices of
-one kind.
+differs in its last bit between some vector lengths. An index policy turns a last bit into another arm, and so into
+another run. The few operations here are written so that a run has the same bits alone, in a batch of any size, under
+`vmap` and on any number of devices of one kind.
 """
 
 from collections.abc import Callable

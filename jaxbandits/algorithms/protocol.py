@@ -8,11 +8,9 @@ An algorithm is a frozen dataclass of its hyperparameters, registered as a pytre
     recommend(state)                  -> bool (K,): the returned arms
 
 `key` is the run's key, the same at every step; the state carries at least `pulls`, int32 `(K,)`. Anything with these
-methods runs in the
-engine, which batches it with `vmap`. The built-in algorithms are written for one run and for R runs at once (arms
-first, runs last) and need no
-`vmap`: they derive from `Sequential` or `RoundBased`, which compose `init` and `step` from the two halves that a live
-experiment needs too:
+methods runs in the engine, which batches it with `vmap`. The built-in algorithms are written for one run and for R
+runs at once (arms first, runs last) and need no `vmap`: they derive from `Sequential` or `RoundBased`, which compose
+`init` and `step` from the two halves that a live experiment needs too:
 
     Sequential:  select(state) -> arm               update(state, arm, reward, live) -> state
     RoundBased:  request(state) -> arms (P, …)      absorb(state, rewards, live) -> state

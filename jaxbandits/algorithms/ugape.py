@@ -1,9 +1,8 @@
 """UGapE: unified gap-based exploration, with fixed confidence (UGapEc) and fixed budget (UGapEb).
 
 Gabillon, Ghavamzadeh, Lazaric (2012), "Best arm identification: a unified approach to fixed budget and fixed
-confidence", NIPS 25;
-UGapE-V (empirical Bernstein radii) and several bandits as in their appendix B, with the constants of
-`jaxbandits.confidence`.
+confidence", NIPS 25; UGapE-V (empirical Bernstein radii) and several bandits as in their appendix B, with the
+constants of `jaxbandits.confidence`.
 """
 
 import abc

@@ -184,7 +184,7 @@ def default_lanes(arms: int, platform: str) -> int:
     if platform != "cpu":
         return int(np.clip(_ACCELERATOR_LANE_ARMS // arms, 1024, 65_536))
     # An odd multiple of a vector's 16: rows of arms a power of two apart would share few sets of the cache (measured).
-    return 16 * (int(np.clip(_LANE_ARMS // (16 * arms), 5, 33)) | 1)
+    return 16 * (int(np.clip(_LANE_ARMS // (16 * arms), 5, 37)) | 1)
 
 
 def _bucket(count: int) -> int:

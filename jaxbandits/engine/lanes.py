@@ -1,10 +1,9 @@
 """The lane engine: a fixed number of lanes kept busy from a queue of jobs, inside one compiled loop per device.
 
-A job is (cell of the grid, seed). A lane that finishes its job logs one row and loads the next job, so runs that differ
-by orders of magnitude in
-length do not wait for each other. Memory follows lanes, cells and the log's capacity, never the number of jobs. Results
-do not depend on lanes,
-chunk, devices or the other cells: a run is a function of its algorithm, its problem and its key.
+A job is (cell of the grid, seed). A lane that finishes its job logs one row and loads the next job, so runs that
+differ by orders of magnitude in length do not wait for each other. Memory follows lanes, cells and the log's
+capacity, never the number of jobs. Results do not depend on lanes, chunk, devices or the other cells: a run is a
+function of its algorithm, its problem and its key.
 """
 
 import dataclasses

@@ -1,9 +1,9 @@
 """Counter-based random words: one Threefry-2x32 block per draw, a pure function of a key and a two-word counter.
 
-Source: Salmon, Moraes, Dror, Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3", Threefry-2x32 with 20 rounds:
-the block cipher behind JAX's own generator. It is written out here, unrolled, because JAX rolls it into a loop on CPU,
-which is
-several times slower for the one block per pull that a bandit needs; a test holds the two together word for word.
+Source: Salmon, Moraes, Dror, Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3", Threefry-2x32 with 20
+rounds: the block cipher behind JAX's own generator. It is written out here, unrolled, because JAX rolls it into a
+loop on CPU, which is several times slower for the one block per pull that a bandit needs; a test holds the two
+together word for word.
 """
 
 import jax
