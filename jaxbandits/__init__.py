@@ -3,7 +3,18 @@
 import jaxbandits as jb; jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.05), jb.bernoulli([0.7, 0.5, 0.5]), seeds=2000)
 """
 
-from jaxbandits.algorithms import LUCB, UCBE, Algorithm, GapE, UGapEb, UGapEc, Uniform
+from jaxbandits.algorithms import (
+    LUCB,
+    UCBE,
+    Algorithm,
+    GapE,
+    SequentialHalving,
+    SuccessiveElimination,
+    SuccessiveRejects,
+    UGapEb,
+    UGapEc,
+    Uniform,
+)
 from jaxbandits.ask_tell import AskTell
 from jaxbandits.axes import axis
 from jaxbandits.engine.driver import use_all_cores
@@ -17,11 +28,18 @@ from jaxbandits.problems import (
     gabillon,
     gaussian,
     linear,
+    log_normal,
     one_sparse,
+    pareto,
     polynomial,
     rademacher,
     random_uniform,
+    s1,
+    s2,
+    student_t,
+    symmetric_pareto,
     two_group,
+    weibull,
 )
 from jaxbandits.report import plots as plot
 from jaxbandits.report.tables import summary
@@ -34,6 +52,9 @@ __all__ = [
     "AskTell",
     "GapE",
     "Problem",
+    "SequentialHalving",
+    "SuccessiveElimination",
+    "SuccessiveRejects",
     "UGapEb",
     "UGapEc",
     "Uniform",
@@ -45,17 +66,24 @@ __all__ = [
     "gabillon",
     "gaussian",
     "linear",
+    "log_normal",
     "one_sparse",
+    "pareto",
     "plot",
     "polynomial",
     "rademacher",
     "random_uniform",
     "repeat",
     "run",
+    "s1",
+    "s2",
     "simulate",
+    "student_t",
     "summary",
     "sweep",
+    "symmetric_pareto",
     "trajectory",
     "two_group",
     "use_all_cores",
+    "weibull",
 ]

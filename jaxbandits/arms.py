@@ -31,6 +31,7 @@ __all__ = [
     "mask_at",
     "put",
     "rank",
+    "scatter",
     "smallest",
     "take",
     "tie_order",
@@ -161,6 +162,19 @@ def put(x: jax.Array, arm: jax.Array, value: jax.Array) -> jax.Array:
         return jnp.where(index(x.shape[0], x.shape[1:]) == arm, value, x)
     flat = x.reshape(-1).at[_flat(arm, x.shape[1:])].set(value, mode="clip", unique_indices=True)
     return flat.reshape(x.shape)
+
+
+def scatter(x: jax.Array, arm: jax.Array, values: jax.Array) -> jax.Array:
+    """`x` of shape `(K, …)` with entries of several arms per run replaced.
+
+    Args:
+        x: shape `(K, …)`.
+        arm: int32, shape `(P, …)`, different for each entry of a run; K for an entry to leave out.
+        values: shape `(P, …)`.
+    """
+    outside = x.shape[0] * math.prod(x.shape[1:])
+    place = jnp.where(arm < x.shape[0], _flat(arm, x.shape[1:]), outside)
+    return x.reshape(-1).at[place].set(values.astype(x.dtype), mode="drop").reshape(x.shape)
 
 
 def rank(x: jax.Array, order: jax.Array) -> jax.Array:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-__all__ = ["MAX_COUNT", "apart", "exp", "larger", "log", "rounded", "smaller"]
+__all__ = ["MAX_COUNT", "apart", "exp", "larger", "log", "rounded", "smaller", "where_any"]
 
 #: Counts are int32: this many pulls, runs or steps are refused up front.
 MAX_COUNT = 2**31 - 1
@@ -53,6 +53,26 @@ def apart(true: jax.Array, function: Callable[..., Any], *operands: Any) -> Any:
         return lax.cond(true, function, lambda *_: nothing, *operands)
 
     return lax.platform_dependent(*operands, cpu=branch, default=function)
+
+
+def where_any(condition: jax.Array, function: Callable[[Any], Any], state: Any) -> Any:
+    """`function(state)` for the runs where the condition holds, `state` elsewhere.
+
+    On CPU nothing is computed when no run asks for it: for events that are rare but costly.
+
+    Args:
+        condition: bool `(…)`.
+        function: from a pytree of arrays `(…)` or with axes before, to the same.
+        state: such a pytree.
+    """
+
+    def changed(state: Any) -> Any:
+        return jax.tree.map(lambda new, old: jnp.where(condition, new, old), function(state), state)
+
+    def branch(state: Any) -> Any:
+        return lax.cond(jnp.any(condition), changed, lambda state: state, state)
+
+    return lax.platform_dependent(state, cpu=branch, default=changed)
 
 
 def _choose(condition: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:

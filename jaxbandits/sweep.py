@@ -79,9 +79,10 @@ def sweep(
     if not isinstance(problem, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
     grid = expand(algorithm, problem)
-    for cell in grid.cells:
+    for i, cell in enumerate(grid.cells):
         if isinstance(cell.algorithm, BuiltIn):
             cell.algorithm.check(cell.problem.arms // cell.problem.bandits, cell.problem.bandits)
+            grid.cells[i] = cell._replace(algorithm=cell.algorithm.resolved(cell.problem))
     results = Results(grid, seeds=seeds, checkpoints=points)
     began = time.perf_counter()
     before = Progress(runs=0, pulls=0.0)

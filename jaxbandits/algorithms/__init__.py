@@ -8,6 +8,9 @@ import re
 from jaxbandits.algorithms.gape import GapE
 from jaxbandits.algorithms.lucb import LUCB
 from jaxbandits.algorithms.protocol import Algorithm, BuiltIn, RoundBased, Sequential
+from jaxbandits.algorithms.sequential_halving import SequentialHalving
+from jaxbandits.algorithms.successive_elimination import SuccessiveElimination
+from jaxbandits.algorithms.successive_rejects import SuccessiveRejects
 from jaxbandits.algorithms.ucb_e import UCBE
 from jaxbandits.algorithms.ugape import UGapEb, UGapEc
 from jaxbandits.algorithms.uniform import Uniform
@@ -22,6 +25,9 @@ __all__ = [
     "GapE",
     "RoundBased",
     "Sequential",
+    "SequentialHalving",
+    "SuccessiveElimination",
+    "SuccessiveRejects",
     "UGapEb",
     "UGapEc",
     "Uniform",
@@ -36,6 +42,9 @@ REGISTRY: dict[str, type[BuiltIn]] = {
     "gap-e": GapE,
     "ucb-e": UCBE,
     "lucb": LUCB,
+    "successive-elimination": SuccessiveElimination,
+    "successive-rejects": SuccessiveRejects,
+    "sequential-halving": SequentialHalving,
 }
 
 

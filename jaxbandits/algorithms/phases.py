@@ -11,21 +11,23 @@ __all__ = ["rejects_pulls"]
 _BELOW = 1 - 4e-7
 
 
-def rejects_pulls(budget: jax.Array, count: jax.Array, axis: int) -> jax.Array:
-    """Successive Rejects' n_k = ceil((n - K) / (logbar(K) (K + 1 - k))), logbar(K) = 1/2 + sum_{i=2}^K 1/i.
+def rejects_pulls(budget: jax.Array, count: jax.Array, axis: int, *, half: bool = True) -> jax.Array:
+    """Successive Rejects' n_k = ceil((n - K) / (H (K + 1 - k))), H = 1/2 + sum_{i=2}^K 1/i.
 
-    Audibert, Bubeck, Munos (2010), Figure 3. Within one pull for budgets up to 10^6.
+    Audibert, Bubeck, Munos (2010), Figure 3. Yu et al. (2018) take the whole harmonic sum, without `half`. Within one
+    pull for budgets up to 10^6.
 
     Args:
         budget: n, `(…)`.
         count: number of arms K that exist, float32 `(…)`.
         axis: length of the axis of phases, at least K.
+        half: whether the sum starts with 1/2.
 
     Returns:
         int32 `(axis, …)`: entry k - 1 is n_k for k = 1, …, K - 1; 0 after that.
     """
     phase = arms.index(axis, jnp.shape(count)) + 1  # k, and i of the sum
-    log_bar = arms.total(jnp.where(phase <= count, 1 / phase.astype(jnp.float32), 0)) - 0.5
+    log_bar = arms.total(jnp.where(phase <= count, 1 / phase.astype(jnp.float32), 0)) - (0.5 if half else 0.0)
     left = jnp.maximum(count + 1 - phase, 1)
     pulls = jnp.ceil((budget - count) / (log_bar * left) * _BELOW)
     return jnp.where(phase < count, pulls, 0).astype(jnp.int32)

@@ -21,7 +21,7 @@ To add an algorithm: copy the shortest one (ucb_e.py), and add one line to `REGI
 
 import abc
 import dataclasses
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -29,7 +29,7 @@ import numpy as np
 
 from jaxbandits import arms
 from jaxbandits.axes import Axis
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.problems.base import Problem
 
@@ -57,7 +57,12 @@ class Algorithm(Protocol):
 
 
 def parameter(
-    rule: str = "", *, default: Any = dataclasses.MISSING, static: bool = False, common: int | None = None
+    rule: str = "",
+    *,
+    default: Any = dataclasses.MISSING,
+    static: bool = False,
+    common: int | None = None,
+    choices: tuple[str, ...] = (),
 ) -> Any:
     """A hyperparameter's field.
 
@@ -66,13 +71,16 @@ def parameter(
         default: the default value.
         static: part of the program (a choice of code path), not of its input.
         common: a whole number so common for this parameter that a grid that shares it gets its own, cheaper program.
+        choices: the words that are allowed, for a static parameter that is a word.
     """
-    return dataclasses.field(default=default, metadata={"rule": rule, "static": static, "common": common})
+    metadata = {"rule": rule, "static": static, "common": common, "choices": choices}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 RULES = {
     "probability": (lambda x: 0 < x < 1, "must lie strictly between 0 and 1"),
     "positive": (lambda x: x > 0 and np.isfinite(x), "must be positive and finite"),
+    "above one": (lambda x: x > 1 and np.isfinite(x), "must be above 1 and finite"),
     "not negative": (lambda x: x >= 0 and np.isfinite(x), "must not be negative, and finite"),
     "count": (lambda x: np.isfinite(x) and x >= 1 and x == int(x), "must be a whole number, at least 1"),
 }
@@ -113,6 +121,19 @@ class BuiltIn(abc.ABC):
     def initial_pulls(self) -> int:
         """Pulls of every arm before the first decision: an empirical variance needs two."""
         return 2 if getattr(self, "variance", False) else 1
+
+    def resolved(self, problem: Problem) -> Self:
+        """The algorithm with what it takes from the problem filled in, in double precision, before a run.
+
+        Raises:
+            UsageError: if the problem does not have it.
+        """
+        if hasattr(self, "b") and self.b is None and not problem.bounded:
+            raise UsageError(
+                f"{type(self).__name__} needs rewards in an interval, or sub-Gaussian, and {problem.name} has heavy "
+                "tails: give b, or use successive-elimination or successive-rejects"
+            )
+        return self
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
         """Whether the hyperparameters fit a problem.
@@ -174,7 +195,12 @@ class Sequential(BuiltIn):
         """Select, pull, update."""
         arm = self.select(state)
         live = live & ~self.done(state)
-        return self.update(state, arm, _draw(problem, key, state, arm), live)
+        reward = problem.reward(key, arm, self.pulled_before(state, arm))
+        return self.update(state, arm, reward, live)
+
+    def pulled_before(self, state: State, arm: jax.Array) -> jax.Array:
+        """How often an arm was pulled, int32 `(…)`."""
+        return arms.take(state.pulls, arm)
 
 
 class RoundBased(BuiltIn):
@@ -193,13 +219,8 @@ class RoundBased(BuiltIn):
         requested = self.request(state)
         slots = [requested[slot] for slot in range(requested.shape[0])]
         live = live & ~self.done(state)
-        rewards = [_draw(problem, key, state, arm) for arm in slots]
+        rewards = [problem.reward(key, arm, arms.take(state.pulls, arm)) for arm in slots]
         return self.absorb(state, requested, jnp.stack(rewards), live)
-
-
-def _draw(problem: Problem, key: jax.Array, state: State, arm: jax.Array) -> jax.Array:
-    """The next reward of one arm per run, `(…)`."""
-    return problem.reward(key, arm, arms.take(state.pulls, arm))
 
 
 def _concrete(value: Any) -> bool:
@@ -207,6 +228,9 @@ def _concrete(value: Any) -> bool:
 
 
 def _check(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
+    choices = field.metadata.get("choices")
+    if choices and value not in choices:
+        raise unknown_name(f"{owner}: {field.name}", str(value), choices)
     rule = field.metadata.get("rule")
     if not rule or not _concrete(value):
         if rule and isinstance(value, str):

@@ -11,7 +11,6 @@ from jaxbandits.problems.base import Problem
 __all__ = ["run", "trajectory"]
 
 
-@jax.jit
 def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int = 10**9) -> Any:
     """The final state of one run.
 
@@ -25,7 +24,18 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int = 10**9
     Returns:
         The state; `algorithm.recommend(state)` are the returned arms.
     """
+    return _run(_resolved(algorithm, problem), problem, key, max_pulls)
 
+
+def _resolved(algorithm: Any, problem: Problem) -> Any:
+    """A built-in algorithm with what it takes from the problem, unless that is being traced and has no values."""
+    leaves = jax.tree.leaves((algorithm, problem))
+    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in leaves)
+    return algorithm.resolved(problem) if hasattr(algorithm, "resolved") and not traced else algorithm
+
+
+@jax.jit
+def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int) -> Any:
     def unfinished(state: Any) -> jax.Array:
         return ~algorithm.done(state) & (jnp.sum(state.pulls) < max_pulls)
 
@@ -41,7 +51,7 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
         key: the run's typed key, shape `()`.
         steps: how many steps to look at.
     """
-    return _trajectory(algorithm, problem, key, steps)
+    return _trajectory(_resolved(algorithm, problem), problem, key, steps)
 
 
 def _scan(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:

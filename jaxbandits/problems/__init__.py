@@ -17,6 +17,8 @@ from jaxbandits.problems.families import (
     gaussian,
     rademacher,
 )
+from jaxbandits.problems.heavy_instances import log_normal, pareto, s1, s2, student_t, symmetric_pareto, weibull
+from jaxbandits.problems.heavy_tails import HeavyTailed, LogNormal, Pareto, StudentT, SymmetricPareto, Weibull
 from jaxbandits.problems.instances import abm, gabillon, linear, one_sparse, polynomial, random_uniform, two_group
 
 __all__ = [
@@ -24,19 +26,32 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Gaussian",
+    "HeavyTailed",
+    "LogNormal",
+    "Pareto",
     "Problem",
+    "StudentT",
+    "SymmetricPareto",
     "TwoPoint",
+    "Weibull",
     "abm",
     "bernoulli",
     "beta",
     "gabillon",
     "gaussian",
     "linear",
+    "log_normal",
     "one_sparse",
+    "pareto",
     "polynomial",
     "rademacher",
     "random_uniform",
+    "s1",
+    "s2",
+    "student_t",
+    "symmetric_pareto",
     "two_group",
+    "weibull",
 ]
 
 #: Names on the command line and in sweep specifications.
@@ -45,6 +60,13 @@ REGISTRY: dict[str, Callable[..., Any]] = {
     "gaussian": gaussian,
     "beta": beta,
     "rademacher": rademacher,
+    "student-t": student_t,
+    "pareto": pareto,
+    "symmetric-pareto": symmetric_pareto,
+    "log-normal": log_normal,
+    "weibull": weibull,
+    "s1": s1,
+    "s2": s2,
     "abm": abm,
     "gabillon": gabillon,
     "two-group": two_group,

@@ -18,7 +18,7 @@ from jaxbandits import arms
 from jaxbandits.errors import UsageError
 from jaxbandits.random.bits import block
 
-__all__ = ["Problem", "per_arm", "per_bandit", "register_problem"]
+__all__ = ["Problem", "check_each", "family_name", "per_arm", "per_arm_like", "per_bandit", "register_problem"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Problem(abc.ABC):
     parameters: ClassVar[tuple[str, ...]]
     #: Whether rewards are int32 (sums are then exact) or float32.
     integer_rewards: ClassVar[bool] = False
+    #: Whether rewards lie in an interval, or are sub-Gaussian: whether `reward_range` is a number.
+    bounded: ClassVar[bool] = True
 
     @property
     @abc.abstractmethod
@@ -141,3 +143,33 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
         raise UsageError(f"{what} must be finite, got {array[~np.isfinite(array)][0]}")
     bandits = 1 if array.ndim == 1 else array.shape[0]
     return jnp.asarray(array.T.reshape(-1), jnp.float32), bandits
+
+
+def per_arm_like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array:
+    """One value for all arms, or one per arm, as float32 `(K,)`; `shape_of` are values given one per arm.
+
+    Raises:
+        UsageError: if the shapes do not fit, or a value is not a finite number.
+    """
+    try:
+        values = np.broadcast_to(np.asarray(values, np.float64), np.shape(shape_of))
+    except (TypeError, ValueError):
+        raise UsageError(f"{what} must be one number, or one per arm") from None
+    return per_arm(what, values)[0]
+
+
+def check_each(rule: str, values: jax.Array, valid: jax.Array) -> None:
+    """Refuse values that are not `valid`, naming the first such arm.
+
+    Raises:
+        UsageError: the rule, the value and the arm.
+    """
+    if not bool(jnp.all(valid)):
+        arm = int(jnp.argmin(valid))
+        raise UsageError(f"{rule}, got {float(values[arm]):g} at arm {arm}")
+
+
+def family_name(family: str, values: ArrayLike) -> str:
+    """What a problem is called when its maker gives it no name."""
+    shape = np.shape(values)
+    return f"{family} ({shape[0]} arms)" if len(shape) == 1 else f"{family} ({shape[0]} bandits of {shape[1]} arms)"

@@ -4,14 +4,12 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.arms import largest, smallest
 from jaxbandits.axes import varying
-from jaxbandits.errors import UsageError
 from jaxbandits.numerics import rounded
-from jaxbandits.problems.base import Problem, per_arm, register_problem
+from jaxbandits.problems.base import Problem, check_each, family_name, per_arm, per_arm_like, register_problem
 from jaxbandits.random.bits import normal
 from jaxbandits.random.gamma import beta as draw_beta
 
@@ -161,8 +159,8 @@ def bernoulli(means: ArrayLike, *, name: str = "") -> Bernoulli:
         UsageError: fewer than two arms, or a mean outside [0, 1].
     """
     probability, bandits = per_arm("Bernoulli means", means)
-    _check("Bernoulli means must be in [0, 1]", probability, (probability >= 0) & (probability <= 1))
-    return Bernoulli(probability, bandits=bandits, name=name or _name("bernoulli", means))
+    check_each("Bernoulli means must be in [0, 1]", probability, (probability >= 0) & (probability <= 1))
+    return Bernoulli(probability, bandits=bandits, name=name or family_name("bernoulli", means))
 
 
 @varying
@@ -178,9 +176,9 @@ def gaussian(means: ArrayLike, sd: ArrayLike = 1.0, *, name: str = "") -> Gaussi
         UsageError: fewer than two arms, values that are not finite, or sd <= 0.
     """
     location, bandits = per_arm("Gaussian means", means)
-    spread = _like("Gaussian sd", sd, means)
-    _check("Gaussian sd must be positive", spread, spread > 0)
-    return Gaussian(location, spread, bandits=bandits, name=name or _name("gaussian", means))
+    spread = per_arm_like("Gaussian sd", sd, means)
+    check_each("Gaussian sd must be positive", spread, spread > 0)
+    return Gaussian(location, spread, bandits=bandits, name=name or family_name("gaussian", means))
 
 
 @varying
@@ -196,10 +194,10 @@ def beta(a: ArrayLike, b: ArrayLike, *, name: str = "") -> Beta:
         UsageError: fewer than two arms, or a parameter that is not positive.
     """
     first, bandits = per_arm("Beta parameters a", a)
-    second = _like("Beta parameters b", b, a)
-    _check("Beta parameters must be positive", first, first > 0)
-    _check("Beta parameters must be positive", second, second > 0)
-    return Beta(first, second, bandits=bandits, name=name or _name("beta", a))
+    second = per_arm_like("Beta parameters b", b, a)
+    check_each("Beta parameters must be positive", first, first > 0)
+    check_each("Beta parameters must be positive", second, second > 0)
+    return Beta(first, second, bandits=bandits, name=name or family_name("beta", a))
 
 
 @varying
@@ -215,25 +213,6 @@ def rademacher(low: ArrayLike, high: ArrayLike, *, name: str = "") -> TwoPoint:
         UsageError: fewer than two arms, or low > high.
     """
     bottom, bandits = per_arm("Rademacher low values", low)
-    top = _like("Rademacher high values", high, low)
-    _check("Rademacher high values must not lie below the low ones", top, top >= bottom)
-    return TwoPoint(bottom, top, bandits=bandits, name=name or _name("rademacher", low))
-
-
-def _like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array:
-    try:
-        values = np.broadcast_to(np.asarray(values, np.float64), np.shape(shape_of))
-    except (TypeError, ValueError):
-        raise UsageError(f"{what} must be one number, or one per arm") from None
-    return per_arm(what, values)[0]
-
-
-def _check(rule: str, values: jax.Array, valid: jax.Array) -> None:
-    if not bool(jnp.all(valid)):
-        arm = int(jnp.argmin(valid))
-        raise UsageError(f"{rule}, got {float(values[arm]):g} at arm {arm}")
-
-
-def _name(family: str, values: ArrayLike) -> str:
-    shape = np.shape(values)
-    return f"{family} ({shape[0]} arms)" if len(shape) == 1 else f"{family} ({shape[0]} bandits of {shape[1]} arms)"
+    top = per_arm_like("Rademacher high values", high, low)
+    check_each("Rademacher high values must not lie below the low ones", top, top >= bottom)
+    return TwoPoint(bottom, top, bandits=bandits, name=name or family_name("rademacher", low))

@@ -1,0 +1,40 @@
+"""Moments that an algorithm takes from the problem when it is not given them."""
+
+from typing import Any
+
+import numpy as np
+
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+
+__all__ = ["central_moment", "raw_moment"]
+
+
+def raw_moment(problem: Problem, p: Any, owner: str) -> float:
+    """The largest E|X|^p over arms (B of Yu et al. 2018).
+
+    Raises:
+        UsageError: if it is infinite, or the problem's family does not know its moments.
+    """
+    return _largest(problem, float(p), owner, central=False)
+
+
+def central_moment(problem: Problem, p: Any, owner: str) -> float:
+    """The largest E|X - mean|^p over arms (C of Yu et al. 2018); errors as for `raw_moment`."""
+    return _largest(problem, float(p), owner, central=True)
+
+
+def _largest(problem: Problem, p: float, owner: str, *, central: bool) -> float:
+    what = "moment_c" if central else "moment_b"
+    if not hasattr(problem, "moments"):
+        if p == 2:
+            squares = np.asarray(problem.variance, np.float64)
+            return float(np.max(squares if central else squares + np.asarray(problem.mean, np.float64) ** 2))
+        raise UsageError(f"{owner}: {problem.name} does not know its moments of order {p:g}: give {what}")
+    found = float(np.max(problem.moments(p, central=central)))
+    if not np.isfinite(found):
+        limit = float(np.min(problem.tail_index))  # type: ignore[attr-defined]
+        raise UsageError(
+            f"{owner}: the moment of order p={p:g} is infinite for {problem.name}: p must be below {limit:g}"
+        )
+    return found

@@ -1,0 +1,102 @@
+"""Successive Rejects with a fixed budget, also with estimators for heavy tails (SR-T).
+
+Audibert, Bubeck, Munos (2010), "Best arm identification in multi-armed bandits", COLT, Figure 3;
+Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-tailed payoffs", UAI, Algorithm 2.
+"""
+
+import dataclasses
+from typing import Any, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits import arms
+from jaxbandits.algorithms.elimination import Elimination, EliminationState
+from jaxbandits.algorithms.moments import raw_moment
+from jaxbandits.algorithms.phases import rejects_pulls
+from jaxbandits.algorithms.protocol import Numeric, parameter, register_algorithm
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+
+__all__ = ["SuccessiveRejects"]
+
+
+class _Plan(NamedTuple):
+    schedule: jax.Array  # int32 (K, …): n_k at k - 1
+    target: jax.Array  # int32 (…): round after which the next arm goes
+    threshold: jax.Array  # float32 (…): rewards larger in size count as 0
+
+
+@register_algorithm
+@dataclasses.dataclass(frozen=True)
+class SuccessiveRejects(Elimination):
+    """K - 1 phases; at the end of phase k every surviving arm has n_k pulls, and the one with the least estimate goes.
+
+    n_k = ceil((T - K) / (Kbar (K + 1 - k))) with Kbar = sum_{i=1}^K 1/i (`harmonic="full"`, Yu et al. 2018, which
+    leaves some of the budget unused) or 1/2 + sum_{i=2}^K 1/i (`half`, Audibert et al. 2010).
+
+    Attributes:
+        budget: number of pulls T, at least K.
+        estimator: `ea`, empirical means; `tea`, rewards above b = (3 B p / gap)^(1/(p-1)) in size count as 0.
+        p: the moment that is bounded, in (1, 2]; larger counts as 2 (`tea`).
+        moment_b: B, bound of E|X|^p, positive; None takes the problem's largest (`tea`).
+        gap: the gap in b, positive; None takes the problem's smallest: an oracle (`tea`).
+        threshold: b itself, positive, in place of the three.
+        harmonic: `full` or `half`.
+
+    Raises:
+        UsageError: a value outside its range, or a moment that the problem does not have.
+    """
+
+    budget: Numeric = parameter("count")
+    estimator: str = parameter(default="ea", static=True, choices=("ea", "tea"))
+    p: Numeric = parameter("above one", default=2.0)
+    moment_b: Numeric = parameter("positive", default=None)
+    gap: Numeric = parameter("positive", default=None)
+    threshold: Numeric = parameter("positive", default=None)
+    harmonic: str = parameter(default="full", static=True, choices=("full", "half"))
+
+    def resolved(self, problem: Problem) -> Self:
+        """With the threshold that the estimator needs, from the problem."""
+        if self.estimator == "ea" or self.threshold is not None:
+            return self
+        p = min(float(self.p), 2.0)
+        moment = raw_moment(problem, self.p, type(self).__name__) if self.moment_b is None else float(self.moment_b)
+        if self.gap is None:
+            best = np.sort(np.asarray(problem.mean, np.float64))[::-1]
+            gap = float(best[0] - best[1])
+            if gap <= 0:
+                raise UsageError(
+                    "SuccessiveRejects: two arms share the largest mean, so there is no gap to take: give gap"
+                )
+        else:
+            gap = float(self.gap)
+        # b = (3 B p / gap)^(1/(p-1)); beyond 10^30 nothing is cut.
+        exponent = np.log(3 * moment * p / gap) / (p - 1)
+        return dataclasses.replace(self, threshold=float(np.exp(min(exponent, np.log(1e30)))))
+
+    def _plan(self, state: EliminationState) -> _Plan:
+        schedule = rejects_pulls(self.budget, state.arms, state.pulls.shape[0], half=self.harmonic == "half")
+        # What no phase asks for is met by the first pulls.
+        schedule = jnp.maximum(schedule, 1)
+        if self.estimator == "tea" and self.threshold is None:
+            raise UsageError("SuccessiveRejects with tea needs threshold, or moment_b and gap of a problem")
+        cut = jnp.asarray(jnp.inf if self.estimator == "ea" else self.threshold, jnp.float32)
+        return _Plan(schedule, schedule[0], jnp.broadcast_to(cut, state.count.shape))
+
+    def _contribution(self, plan: _Plan, reward: jax.Array, number: jax.Array) -> jax.Array:
+        del number
+        return jnp.where(jnp.abs(reward) <= plan.threshold, reward, 0)
+
+    def _due(self, state: EliminationState) -> jax.Array:
+        return state.round >= state.plan.target
+
+    def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
+        # Phases of equal length end together.
+        phase = arms.index(state.pulls.shape[0], state.count.shape) + 1
+        counted = (state.plan.schedule <= state.round) & (phase < state.arms)
+        ended = arms.total(counted.astype(jnp.int32))
+        left = jnp.maximum(state.arms.astype(jnp.int32) - ended, 1)
+        following = arms.take(state.plan.schedule, jnp.minimum(ended, state.pulls.shape[0] - 1))
+        return arms.top_mask(state.estimates, left, state.order), state.plan._replace(target=following)

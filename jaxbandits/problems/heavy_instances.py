@@ -1,0 +1,120 @@
+"""Heavy-tailed problems by their parameters, and the two of Yu, Shao, Lyu, King (2018)."""
+
+import numpy as np
+from jax.typing import ArrayLike
+
+from jaxbandits.axes import varying
+from jaxbandits.problems.base import check_each, family_name, per_arm, per_arm_like
+from jaxbandits.problems.heavy_tails import LogNormal, Pareto, StudentT, SymmetricPareto, Weibull
+
+__all__ = ["log_normal", "pareto", "s1", "s2", "student_t", "symmetric_pareto", "weibull"]
+
+
+@varying
+def student_t(means: ArrayLike, dof: ArrayLike, scale: ArrayLike = 1.0, *, name: str = "") -> StudentT:
+    """Student's t arms.
+
+    Args:
+        means: one per arm; or one row per bandit.
+        dof: degrees of freedom, above 1; one for all arms or in the shape of `means`.
+        scale: factor of the noise, positive; the same.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, or a value outside its range.
+    """
+    location, bandits = per_arm("Student t means", means)
+    degrees, factor = per_arm_like("Student t dof", dof, means), per_arm_like("Student t scale", scale, means)
+    check_each("Student t arms have a mean only with dof above 1", degrees, degrees > 1)
+    check_each("Student t scale must be positive", factor, factor > 0)
+    return StudentT(location, degrees, factor, bandits=bandits, name=name or family_name("student-t", means))
+
+
+@varying
+def pareto(means: ArrayLike, tail: ArrayLike, *, name: str = "") -> Pareto:
+    """Pareto arms of given means: rewards of at least mean (1 - 1/tail), P(reward > x) proportional to x^-tail.
+
+    Args:
+        means: positive, one per arm; or one row per bandit.
+        tail: tail index, above 1; one for all arms or in the shape of `means`.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, or a value outside its range.
+    """
+    average, bandits = per_arm("Pareto means", means)
+    index = per_arm_like("Pareto tail", tail, means)
+    check_each("Pareto means must be positive", average, average > 0)
+    check_each("Pareto arms have a mean only with a tail index above 1", index, index > 1)
+    return Pareto(average, index, bandits=bandits, name=name or family_name("pareto", means))
+
+
+@varying
+def symmetric_pareto(means: ArrayLike, tail: ArrayLike, scale: ArrayLike = 1.0, *, name: str = "") -> SymmetricPareto:
+    """Arms of mean plus or minus a Pareto reward of least value `scale`.
+
+    Args:
+        means: one per arm; or one row per bandit.
+        tail: tail index, above 1; one for all arms or in the shape of `means`.
+        scale: positive; the same.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, or a value outside its range.
+    """
+    location, bandits = per_arm("Symmetric Pareto means", means)
+    index = per_arm_like("Symmetric Pareto tail", tail, means)
+    factor = per_arm_like("Symmetric Pareto scale", scale, means)
+    check_each("Symmetric Pareto arms have a mean only with a tail index above 1", index, index > 1)
+    check_each("Symmetric Pareto scale must be positive", factor, factor > 0)
+    label = name or family_name("symmetric-pareto", means)
+    return SymmetricPareto(location, index, factor, bandits=bandits, name=label)
+
+
+@varying
+def log_normal(mu: ArrayLike, sigma: ArrayLike, *, name: str = "") -> LogNormal:
+    """Log-normal arms, exp(mu + sigma Z).
+
+    Args:
+        mu: means of the logarithm, one per arm; or one row per bandit.
+        sigma: standard deviations of the logarithm, positive; one for all arms or in the shape of `mu`.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, or a value outside its range.
+    """
+    center, bandits = per_arm("Log-normal mu", mu)
+    spread = per_arm_like("Log-normal sigma", sigma, mu)
+    check_each("Log-normal sigma must be positive", spread, spread > 0)
+    return LogNormal(center, spread, bandits=bandits, name=name or family_name("log-normal", mu))
+
+
+@varying
+def weibull(scale: ArrayLike, shape: ArrayLike, *, name: str = "") -> Weibull:
+    """Weibull arms: P(reward > x) = exp(-(x/scale)^shape).
+
+    Args:
+        scale: positive, one per arm; or one row per bandit.
+        shape: positive, heavy-tailed below 1; one for all arms or in the shape of `scale`.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, or a value outside its range.
+    """
+    factor, bandits = per_arm("Weibull scale", scale)
+    form = per_arm_like("Weibull shape", shape, scale)
+    check_each("Weibull scale must be positive", factor, factor > 0)
+    check_each("Weibull shape must be positive", form, form > 0)
+    return Weibull(factor, form, bandits=bandits, name=name or family_name("weibull", scale))
+
+
+def s1() -> StudentT:
+    """S1 of Yu et al. (2018), Table 2: means 2 and nine from 0.7 to 1.5, Student t noise of 3 degrees of freedom."""
+    problem: StudentT = student_t([2.0, *np.linspace(0.7, 1.5, 9)], 3.0, name="s1")
+    return problem
+
+
+def s2() -> StudentT:
+    """S2 of Yu et al. (2018), Table 2: means 2 and nine from 1.0 to 1.8, Student t noise of 3 degrees of freedom."""
+    problem: StudentT = student_t([2.0, *np.linspace(1.0, 1.8, 9)], 3.0, name="s2")
+    return problem
