@@ -7,6 +7,7 @@ same rewards (common random numbers), so differences between rows are paired.
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest  # type: ignore[import-untyped,unused-ignore]
@@ -23,10 +24,12 @@ from jaxbandits.sweep import simulate
 __all__ = ["Comparison", "Row", "compare"]
 
 #: Settings that are worth a row of their own; an algorithm that is not here has one row, with its defaults.
-VARIANTS: dict[str, Sequence[dict[str, bool]]] = {
+VARIANTS: dict[str, Sequence[dict[str, bool | str]]] = {
     "ugape-c": ({}, {"variance": True}),
     "ugape-b": ({}, {"last": True}, {"adaptive": True}),
     "gap-e": ({"adaptive": True},),
+    "successive-elimination": ({"estimator": "hoeffding"},),
+    "successive-rejects": ({"harmonic": "half"},),
 }
 _BOUNDED = (Bernoulli, Beta, TwoPoint)
 #: What two rows differ by is called a difference at this level of a two-sided test; its normal quantile.
@@ -260,9 +263,11 @@ def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], l
             left_out.append(f"{name} (needs {', '.join(sorted(needed - known.keys()))})")
             continue
         for settings in VARIANTS.get(name, ({},)):
-            label = " ".join([name, *settings])
-            algorithm = cls(**{key: value for key, value in known.items() if key in fields}, **settings)
+            label = " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
+            given: dict[str, Any] = {key: value for key, value in known.items() if key in fields}
+            algorithm = cls(**given, **settings)
             try:
+                algorithm.resolved(problem)
                 algorithm.check(problem.arms // problem.bandits, problem.bandits)
                 _check_suitable(problem, algorithm, known["m"])
             except UsageError as reason:

@@ -15,7 +15,7 @@ from jaxbandits.ask_tell import AskTell
 
 ARMS = 4
 PROBLEM = jb.bernoulli([0.8, 0.3, 0.6, 0.4])
-VALUES = {"epsilon": 0.7, "delta": 0.3, "budget": 60}
+VALUES = {"epsilon": 0.7, "delta": 0.3, "budget": 60, "moment_b": 0.02, "moment_c": 0.02, "b": 0.3, "threshold": 2.0}
 KEY = jax.random.fold_in(jax.random.key(7), 3)
 
 
@@ -27,8 +27,13 @@ def variants():
         fields = {field.name: field for field in dataclasses.fields(cls)}
         required = {n: VALUES[n] for n, f in fields.items() if f.default is dataclasses.MISSING}
         switches = [n for n, f in fields.items() if isinstance(f.default, bool)]
+        if "estimator" in fields:
+            required |= {n: VALUES[n] for n in ("moment_b", "moment_c", "b", "threshold") if n in fields}
+            for choice in fields["estimator"].metadata["choices"]:
+                yield pytest.param(cls(**required, estimator=choice), id=f"{name}-{choice}")
+            continue
         for switch in [None, *switches]:
-            values = required | ({switch: True} if switch else {})
+            values = required | ({switch: not fields[switch].default} if switch else {})
             if "a" in fields and switch != "adaptive":
                 values["a"] = 2.0
             yield pytest.param(cls(**values), id=f"{name}-{switch}" if switch else name)

@@ -25,6 +25,11 @@ VALUES = {
     "a": np.linspace(1.0, 4.0, RUNS),
     "eta": np.linspace(1.0, 4.0, RUNS),
     "c": np.linspace(0.05, 0.5, RUNS),
+    "p": np.linspace(1.2, 2.5, RUNS),
+    "moment_b": np.linspace(0.01, 0.02, RUNS),
+    "moment_c": np.linspace(0.001, 0.002, RUNS),
+    "b": np.linspace(0.2, 0.5, RUNS),
+    "threshold": np.linspace(0.4, 1.0, RUNS),
 }
 FLAT = jb.bernoulli([0.6, 0.5, 0.5, 0.4, 0.3])
 SMOOTH = jb.gaussian([0.6, 0.5, 0.5, 0.4, 0.3], 0.5)
@@ -48,15 +53,18 @@ def cases():
         given = {n: VALUES[n] for n, field in fields.items() if n in VALUES and field.default is not None}
         optional = [n for n, field in fields.items() if n in VALUES and field.default is None]
         settings = {"": {}, **{n: {n: VALUES[n]} for n in optional}}
-        settings |= {n: {n: True} for n, field in fields.items() if isinstance(field.default, bool)}
+        settings |= {n: {n: not field.default} for n, field in fields.items() if isinstance(field.default, bool)}
+        if "estimator" in fields:  # each takes some of the numbers that are optional
+            given |= {n: VALUES[n] for n in ("moment_b", "moment_c", "b", "threshold") if n in fields}
+            settings = {n: {"estimator": n} for n in fields["estimator"].metadata["choices"]}
         if {"variance", "adaptive"} <= fields.keys():
             settings["adaptive-variance"] = {"adaptive": True, "variance": True}
         if "m" in fields:
             given["m"] = np.ones(RUNS, int)
             settings["m"] = {"m": np.asarray([1, 2, 3, 4, 2, 1])}
         for label, extra in settings.items():
-            values = {n: v if isinstance(v, bool) else numeric(v) for n, v in (given | extra).items()}
-            problem = SMOOTH if "variance" in label else FLAT
+            values = {n: v if isinstance(v, bool | str) else numeric(v) for n, v in (given | extra).items()}
+            problem = SMOOTH if {"variance", "estimator"} & {label, *extra} or "variance" in label else FLAT
             yield pytest.param(Case(cls(**values), problem), id=f"{name}-{label}" if label else name)
         if cls.multi_bandit:
             yield pytest.param(Case(cls(**{n: numeric(v) for n, v in given.items()}), SEVERAL), id=f"{name}-bandits")

@@ -19,6 +19,7 @@ from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits import arms
+from jaxbandits.algorithms.elimination import Elimination
 
 NEAR = 1e-5
 RUNS, STEPS = 4, 160
@@ -42,6 +43,7 @@ class View:
 
         self.problem = problem
         self.memory = memory  # what a reference wants to keep from step to step of a run
+        self.rewards = rewards
         pulls = shape([len(seen) for seen in rewards])
         self.time = pulls.sum()
         self.pulls = pulls + 1e-11 * scrambled(pulls)
@@ -219,12 +221,92 @@ def lucb(view: View, algorithm: Any) -> Said:
     return [h, l], set(J), float(upper[l] - lower[h])
 
 
+def survivors(view: View, algorithm: Any, decide: Callable[..., list[int]], contribution: Callable[..., float]) -> Said:
+    """Elimination: the arms that are left are pulled in turn, and `decide` says after each round which stay."""
+    memory = view.memory
+    alive = memory.setdefault("alive", list(range(view.count)))
+    forget = memory.setdefault("forget", 0)
+
+    def estimates() -> np.ndarray:
+        values = [[contribution(x, i) for i, x in enumerate(view.rewards[arm], 1)][forget:] for arm in alive]
+        return np.asarray([np.sum(x) / max(len(x), 1) + 1e-11 * scrambled(np.sum(x)) for x in values])
+
+    rounds = {len(view.rewards[arm]) for arm in alive}
+    if len(rounds) == 1 and (t := rounds.pop()) > memory.get("seen", 0) and len(alive) > 1:
+        memory["seen"] = t
+        values = estimates()
+        stay = decide(view, algorithm, t, values, view.order[0][alive], memory)
+        if len(stay) < len(alive):
+            alive[:] = sorted(alive[i] for i in stay)
+            if getattr(algorithm, "reuse", True) is False:
+                forget = memory["forget"] = t
+        memory["near"] = memory.get("near", False) or view.near
+    view.near |= memory.get("near", False)
+    answer = alive[view.first(estimates(), view.order[0][alive])]
+    following = min(alive, key=lambda arm: (len(view.rewards[arm]), arm))
+    return [following], {answer}, None
+
+
+def successive_elimination(view: View, algorithm: Any) -> Said:
+    level, p = np.log(2 * view.count / algorithm.delta), algorithm.p
+
+    def radius(t: int) -> float:
+        if algorithm.estimator == "ea":
+            return (2 * view.count * algorithm.moment_c / (t ** (p - 1) * algorithm.delta)) ** (1 / p)
+        if algorithm.estimator == "tea":
+            return 5 * algorithm.moment_b ** (1 / p) * (level / t) ** ((p - 1) / p)
+        return algorithm.b * np.sqrt(np.log(4 * view.count * t**2 / algorithm.delta) / (2 * t))
+
+    def contribution(x: float, i: int) -> float:
+        keep = algorithm.estimator != "tea" or abs(x) <= (algorithm.moment_b * i / level) ** (1 / p)
+        return x if keep else 0.0
+
+    def decide(view, _, t, values, order, memory):
+        distance = values.max() - values
+        view.near |= bool((np.abs(distance - 2 * radius(t)) < NEAR).any())
+        return [i for i in range(len(values)) if distance[i] <= 2 * radius(t)]
+
+    return survivors(view, algorithm, decide, contribution)
+
+
+def successive_rejects(view: View, algorithm: Any) -> Said:
+    count = view.count
+    total = sum(1 / i for i in range(1, count + 1)) - (0.5 if algorithm.harmonic == "half" else 0)
+    schedule = [math.ceil((algorithm.budget - count) / (total * (count + 1 - k)) - 1e-9) for k in range(1, count)]
+
+    def decide(view, _, t, values, order, memory):
+        left = count - sum(n <= t for n in schedule)
+        return list(range(len(values))) if left >= len(values) else view.top(values, left, order)
+
+    def contribution(x: float, i: int) -> float:
+        return x if algorithm.estimator == "ea" or abs(x) <= algorithm.threshold else 0.0
+
+    return survivors(view, algorithm, decide, contribution)
+
+
+def sequential_halving(view: View, algorithm: Any) -> Said:
+    phases = math.ceil(math.log2(view.count))
+
+    def decide(view, _, t, values, order, memory):
+        target = memory.setdefault("target", algorithm.budget // (view.count * phases))
+        if t < target:
+            return list(range(len(values)))
+        left = math.ceil(len(values) / 2)
+        memory["target"] = t + algorithm.budget // (left * phases)
+        return view.top(values, left, order)
+
+    return survivors(view, algorithm, decide, lambda x, i: x)
+
+
 REFERENCES: dict[type, Callable[[View, Any], Said]] = {
     jb.Uniform: uniform, jb.UGapEc: ugape, jb.UGapEb: ugape, jb.GapE: gap_e, jb.UCBE: ucb_e, jb.LUCB: lucb,
+    jb.SuccessiveElimination: successive_elimination, jb.SuccessiveRejects: successive_rejects,
+    jb.SequentialHalving: sequential_halving,
 }  # fmt: skip
 
 COINS = jb.bernoulli([0.5, 0.4, 0.4, 0.3, 0.2, 0.6])
 SMOOTH = jb.gaussian([0.5, 0.4, 0.4, 0.3, 0.6], [0.3, 0.1, 0.5, 0.2, 0.2])
+HEAVY = jb.student_t([0.5, 0.4, 0.4, 0.3, 0.6], 2.1, 0.3)
 SEVERAL = jb.gabillon(1)
 SPREAD = jb.gaussian([[0.5, 0.4, 0.1], [0.9, 0.2, 0.0], [0.3, 0.25, 0.2]], [[0.3] * 3, [0.1] * 3, [0.2] * 3])
 
@@ -258,6 +340,19 @@ CASES = {
     "ucb-e adaptive": (jb.UCBE(budget=140, adaptive=True), jb.bernoulli([0.3, 0.5, 0.9, 0.2, 0.4])),
     "ucb-e adaptive with eta": (jb.UCBE(budget=150, adaptive=True, eta=0.4, b=1.5), SMOOTH),
     "ucb-e, a given": (jb.UCBE(budget=140, a=2.0), COINS),
+    "successive elimination, ea": (jb.SuccessiveElimination(delta=0.2, estimator="ea", moment_c=0.01), SMOOTH),
+    "successive elimination, ea, p": (
+        jb.SuccessiveElimination(delta=0.2, estimator="ea", p=1.5, moment_c=0.02),
+        SMOOTH,
+    ),
+    "successive elimination, tea": (jb.SuccessiveElimination(delta=0.2, moment_b=0.02), SMOOTH),
+    "successive elimination, tea, p": (jb.SuccessiveElimination(delta=0.2, p=1.7, moment_b=0.015), HEAVY),
+    "successive elimination, hoeffding": (jb.SuccessiveElimination(delta=0.2, estimator="hoeffding", b=0.3), COINS),
+    "successive rejects": (jb.SuccessiveRejects(budget=120), COINS),
+    "successive rejects, half": (jb.SuccessiveRejects(budget=140, harmonic="half"), HEAVY),
+    "successive rejects, tea": (jb.SuccessiveRejects(budget=140, estimator="tea", threshold=1.0), HEAVY),
+    "sequential halving": (jb.SequentialHalving(budget=140), HEAVY),
+    "sequential halving, forgetting": (jb.SequentialHalving(budget=140, reuse=False), SMOOTH),
     "lucb": (jb.LUCB(epsilon=0.5, delta=0.1), COINS),
     "lucb of two": (jb.LUCB(epsilon=0.6, delta=0.1, m=2), COINS),
 }
@@ -284,7 +379,10 @@ def test_every_decision_is_that_of_the_reference(name):
         for step in range(steps):
             view = View(rewards, orders[run], problem, memory)
             wanted, answer, statistic = reference(view, algorithm)
-            if hasattr(algorithm, "epsilon") and not hasattr(algorithm, "budget"):
+            if isinstance(algorithm, Elimination):
+                if not view.near:
+                    assert done[run, step] == (len(memory["alive"]) == 1)
+            elif hasattr(algorithm, "epsilon") and not hasattr(algorithm, "budget"):
                 if abs(statistic - algorithm.epsilon) > NEAR:
                     assert done[run, step] == (statistic < algorithm.epsilon)
             else:

@@ -1,7 +1,7 @@
 """Ties never depend on the arms' order: relabelling the arms leaves every algorithm's distribution unchanged.
 
 Budgets and gaps are small, so that most runs meet exact ties. Every p-value below is of a fixed seed; if the package is
-right, fresh seeds would fail the whole file with a probability below 1e-6 (30 p-values, each against 1e-8).
+right, fresh seeds would fail the whole file with a probability below 1e-6 (50 p-values, each against 1e-8).
 """
 
 import jax.numpy as jnp
@@ -27,6 +27,13 @@ CASES = {
         jb.UGapEc(epsilon=0.3, delta=0.3, m=2, c=0.05),
         jb.UGapEc(epsilon=0.6, delta=0.4, variance=True),
     ],
+    "successive-elimination": [
+        jb.SuccessiveElimination(delta=0.3, estimator="ea", moment_c=0.02),
+        jb.SuccessiveElimination(delta=0.3, estimator="tea", moment_b=0.02),
+        jb.SuccessiveElimination(delta=0.3, estimator="hoeffding", b=0.3),
+    ],
+    "successive-rejects": [jb.SuccessiveRejects(budget=30), jb.SuccessiveRejects(budget=30, harmonic="half")],
+    "sequential-halving": [jb.SequentialHalving(budget=30), jb.SequentialHalving(budget=30, reuse=False)],
     "ugape-b": [jb.UGapEb(budget=20, a=1.0), jb.UGapEb(budget=20, a=1.0, last=True, m=2)],
     "gap-e": [jb.GapE(budget=16, a=1.0), jb.GapE(budget=16, adaptive=True)],
     "ucb-e": [jb.UCBE(budget=16, a=1.0), jb.UCBE(budget=21, adaptive=True)],

@@ -234,6 +234,8 @@ def test_every_problem_of_the_registry_can_be_made():
     arguments = {
         "bernoulli": ([0.1, 0.2],), "gaussian": ([0.1, 0.2],), "beta": ([1.0, 2.0], 1.0),
         "rademacher": ([0.0, 0.1], [1.0, 1.0]), "abm": (1,), "gabillon": (2,),
+        "student-t": ([0.1, 0.2], 3.0), "pareto": ([1.0, 2.0], 2.5), "symmetric-pareto": ([0.0, 1.0], 2.5),
+        "log-normal": ([0.0, 0.1], 1.0), "weibull": ([1.0, 2.0], 0.5),
     }  # fmt: skip
     for name, make in REGISTRY.items():
         problem = make(*arguments.get(name, ()))
