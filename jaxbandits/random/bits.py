@@ -118,13 +118,14 @@ def turn_cosine(word: jax.Array) -> jax.Array:
     shifted = word + jnp.uint32(1 << 29)
     quarter = shifted >> jnp.uint32(30)
     rest = (shifted & jnp.uint32((1 << 30) - 1)).astype(jnp.int32) - jnp.int32(1 << 29)
-    x = rest.astype(jnp.float32) * jnp.float32(np.pi / 2 * 2.0**-30)
-    square = rounded(x * x)
-    cosine = sine = jnp.zeros_like(x)
-    for factorial in (1 / 40320, -1 / 720, 1 / 24, -1 / 2, 1.0):  # Taylor's series
-        cosine = rounded(cosine * square) + jnp.float32(factorial)
-    for factorial in (1 / 362880, -1 / 5040, 1 / 120, -1 / 6, 1.0):
-        sine = rounded(sine * square) + jnp.float32(factorial)
+    x = rounded(rest.astype(jnp.float32) * jnp.float32(np.pi / 2 * 2.0**-30))
+    # Negative, so that no compiler can tell the sign of what `rounded` shields.
+    square = -rounded(x * x)
+    cosine, sine = jnp.full_like(x, 1 / 40320), jnp.full_like(x, 1 / 362880)
+    for factorial in (720, 24, 2, 1):  # Taylor's series in -x^2
+        cosine = rounded(cosine * square) + jnp.float32(1 / factorial)
+    for factorial in (5040, 120, 6, 1):
+        sine = rounded(sine * square) + jnp.float32(1 / factorial)
     size = jnp.where(quarter & 1 == 1, x * sine, cosine)
     return jnp.where((quarter == 1) | (quarter == 2), -size, size)
 

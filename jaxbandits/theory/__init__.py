@@ -1,4 +1,4 @@
-"""Theory of gap-based pure exploration: complexities of problems, upper bounds of algorithms, lower bounds for all."""
+"""Theory of pure exploration: complexities of problems, upper bounds of algorithms, lower bounds for all."""
 
 from jaxbandits.theory.baseline_bounds import (
     gape_error_bound,
@@ -20,11 +20,22 @@ from jaxbandits.theory.bounds import (
 )
 from jaxbandits.theory.complexity import gape_h, gape_h_variance, gaps, h1, h2, h_epsilon, h_epsilon_variance
 from jaxbandits.theory.divergences import binary_relative_entropy, kl_bernoulli, kl_gaussian
+from jaxbandits.theory.heavy_tails import (
+    empirical_mean_radius,
+    h2_p,
+    se_ea_pulls_bound,
+    se_tea_pulls_bound,
+    sr_ea_error_bound,
+    sr_tea_error_bound,
+    sr_tea_threshold,
+    truncated_mean_radius,
+)
 from jaxbandits.theory.lower_bounds import characteristic_time, pulls_lower_bound
 
 __all__ = [
     "binary_relative_entropy",
     "characteristic_time",
+    "empirical_mean_radius",
     "gape_error_bound",
     "gape_h",
     "gape_h_variance",
@@ -34,13 +45,20 @@ __all__ = [
     "gaps",
     "h1",
     "h2",
+    "h2_p",
     "h_epsilon",
     "h_epsilon_variance",
     "kl_bernoulli",
     "kl_gaussian",
     "lucb_pulls_bound",
     "pulls_lower_bound",
+    "se_ea_pulls_bound",
+    "se_tea_pulls_bound",
+    "sr_ea_error_bound",
+    "sr_tea_error_bound",
+    "sr_tea_threshold",
     "successive_rejects_error_bound",
+    "truncated_mean_radius",
     "ucb_e_error_bound",
     "ucb_e_largest_a",
     "ugape_b_error_bound",

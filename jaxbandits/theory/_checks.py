@@ -18,6 +18,7 @@ __all__ = [
     "check_budget",
     "check_confidence",
     "check_means",
+    "check_moment_order",
     "check_probability",
     "check_size",
     "check_spread",
@@ -58,6 +59,12 @@ def check_variances(variances: ArrayLike) -> None:
 def check_spread(spread: ArrayLike, name: str) -> None:
     """Ranges and standard deviations are positive."""
     _require(spread, lambda x: (x > 0) & np.isfinite(x), f"{name} must be positive")
+
+
+def check_moment_order(p: ArrayLike, most: float = float("inf")) -> None:
+    """The order of a moment is finite, above 1 and at most `most`."""
+    demand = "p must be above 1" if most == float("inf") else f"p must lie in (1, {most:g}]"
+    _require(p, lambda x: (x > 1) & (x <= most) & np.isfinite(x), demand)
 
 
 def check_budget(n: ArrayLike) -> None:

@@ -15,7 +15,7 @@ from jaxbandits.ask_tell import AskTell
 
 ARMS = 4
 PROBLEM = jb.bernoulli([0.8, 0.3, 0.6, 0.4])
-VALUES = {"epsilon": 0.7, "delta": 0.3, "budget": 60, "moment_b": 0.02, "moment_c": 0.02, "b": 0.3, "threshold": 2.0}
+VALUES = {"epsilon": 0.7, "delta": 0.3, "budget": 60, "moment_b": 0.03, "moment_c": 0.02, "threshold": 2.0}
 KEY = jax.random.fold_in(jax.random.key(7), 3)
 
 
@@ -28,8 +28,8 @@ def variants():
         required = {n: VALUES[n] for n, f in fields.items() if f.default is dataclasses.MISSING}
         switches = [n for n, f in fields.items() if isinstance(f.default, bool)]
         if "estimator" in fields:
-            required |= {n: VALUES[n] for n in ("moment_b", "moment_c", "b", "threshold") if n in fields}
-            for choice in fields["estimator"].metadata["choices"]:
+            required |= {n: VALUES[n] for n in ("moment_b", "moment_c", "threshold") if n in fields}
+            for choice in ("ea", "tea"):
                 yield pytest.param(cls(**required, estimator=choice), id=f"{name}-{choice}")
             continue
         for switch in [None, *switches]:
@@ -43,7 +43,7 @@ def variants():
 def table():
     """Rewards of the run, entry by entry, `(N, K)`."""
     entry = jax.vmap(lambda pull, arm: PROBLEM.reward(KEY, arm, pull), in_axes=(None, 0))
-    pulls, arms = jnp.arange(1000, dtype=jnp.int32), jnp.arange(ARMS, dtype=jnp.int32)
+    pulls, arms = jnp.arange(2000, dtype=jnp.int32), jnp.arange(ARMS, dtype=jnp.int32)
     return np.asarray(jax.jit(jax.vmap(entry, in_axes=(0, None)))(pulls, arms))
 
 

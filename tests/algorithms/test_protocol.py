@@ -262,7 +262,11 @@ def test_what_does_not_fit_the_problem_is_refused(name):
         for m in (5, 6):
             with pytest.raises(jb.UsageError, match="m must be smaller"):
                 cls(**required, m=m).check(5, 1)
-    if "budget" in fields:
+    if name == "sequential-halving":
+        cls(budget=15).check(5, 1)
+        with pytest.raises(jb.UsageError, match="at least 15, got 14"):
+            cls(budget=14).check(5, 1)
+    elif "budget" in fields:
         cls(**{**required, "budget": 5}).check(5, 1)
         with pytest.raises(jb.UsageError, match="5 first pulls of 5 arms, got 4"):
             cls(**{**required, "budget": 4}).check(5, 1)

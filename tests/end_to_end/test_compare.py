@@ -29,15 +29,22 @@ def _labels(problem: jb.Problem, **known: float) -> tuple[list[str], str]:
 
 def test_suitable_algorithms():
     one = jb.bernoulli(MEANS)
-    assert _labels(one, delta=0.1, epsilon=0.0, m=1) == (["ugape-c", "ugape-c variance", "lucb"], "")
+    assert _labels(one, delta=0.1, epsilon=0.0, m=1) == (
+        ["ugape-c", "ugape-c variance", "lucb", "successive-elimination hoeffding"],
+        "",
+    )
     spenders = ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive", "gap-e adaptive", "ucb-e"]
+    spenders += ["successive-rejects half", "sequential-halving"]
     assert _labels(one, budget=100, epsilon=0.0, m=1) == (spenders, "")
 
 
 def test_unsuitable_algorithms_are_left_out_with_a_reason():
     one_arm = _labels(jb.bernoulli(MEANS), budget=100, epsilon=0.0, m=2)
     assert one_arm[0] == ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive"]
-    assert one_arm[1] == "gap-e adaptive (returns one arm); ucb-e (returns one arm)"
+    assert one_arm[1] == "; ".join(
+        f"{name} (returns one arm)"
+        for name in ("gap-e adaptive", "ucb-e", "successive-rejects half", "sequential-halving")
+    )
     tied, reason = _labels(jb.bernoulli([0.7, 0.7, 0.1]), budget=100, epsilon=0.1, m=1)
     assert "ucb-e" not in tied
     assert "the best arms tie" in reason

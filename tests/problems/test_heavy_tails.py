@@ -1,0 +1,138 @@
+"""Heavy-tailed families: their moments by quadrature, their draws by their laws and by what decides: the tails."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import jaxbandits as jb
+from jaxbandits.random.bits import fine_uniform, turn_cosine
+
+LEVEL = 1e-8  # of every p-value below, of a fixed seed
+FAMILIES = {
+    "student-t": (jb.student_t([0.5, -2.0], [3.0, 1.6], [1.0, 0.4]), [stats.t(3, 0.5), stats.t(1.6, -2.0, 0.4)]),
+    "student-t, many": (jb.student_t([0.0, 1.0], 1e6), [stats.t(1e6), stats.t(1e6, 1)]),
+    "pareto": (jb.pareto([2.0, 0.3], [2.5, 1.2]), [stats.pareto(2.5, scale=1.2), stats.pareto(1.2, scale=0.05)]),
+    "log-normal": (jb.log_normal([0.0, -1.0], [1.0, 0.3]), [stats.lognorm(1.0), stats.lognorm(0.3, scale=np.exp(-1))]),
+    "weibull": (jb.weibull([1.0, 2.0], [0.5, 1.5]), [stats.weibull_min(0.5), stats.weibull_min(1.5, scale=2)]),
+}
+every_family = pytest.mark.parametrize("name", FAMILIES)
+
+
+def draws(problem, count, seed=0):
+    keys = jax.random.split(jax.random.key(seed), count)
+    wide = jax.tree.map(lambda leaf: leaf[:, None], problem)
+    return np.asarray(jax.jit(lambda keys: wide.rewards(keys, 3))(keys), np.float64)
+
+
+@every_family
+def test_draws_have_the_law(name):
+    problem, laws = FAMILIES[name]
+    for sample, law in zip(draws(problem, 100_000), laws, strict=True):
+        assert stats.kstest(sample, law.cdf).pvalue > LEVEL
+
+
+def test_symmetric_pareto_draws():
+    sample = draws(jb.symmetric_pareto([1.0, 0.0], 1.5, 0.5), 100_000)[0] - 1
+    assert stats.kstest(np.abs(sample), stats.pareto(1.5, scale=0.5).cdf).pvalue > LEVEL
+    assert stats.binomtest(int((sample > 0).sum()), sample.size).pvalue > LEVEL
+
+
+@every_family
+def test_moments_are_those_of_scipy(name):
+    problem, laws = FAMILIES[name]
+    for p in (1.1, 1.5, 2.0):
+        for central in (False, True):
+            found = problem.moments(p, central=central)
+            for value, law, tail, mean in zip(found, laws, problem.tail_index, problem.mean, strict=True):
+                if p >= tail:
+                    assert value == np.inf
+                    continue
+                center = float(mean) if central else 0.0
+
+                def tail_integral(w, law=law, center=center, p=p):
+                    below = law.ppf(np.exp(-w) / 2)
+                    return np.exp(-w) / 2 * (abs(law.isf(np.exp(-w) / 2) - center) ** p + abs(below - center) ** p)
+
+                edges = [0, 1, 5, 20, 80, 300]
+                pieces = [integrate.quad(tail_integral, a, b, limit=400, epsabs=0, epsrel=1e-10)[0] for a, b in
+                          itertools.pairwise(edges)]  # fmt: skip
+                assert value == pytest.approx(sum(pieces), rel=2e-6), (p, central)
+
+
+def test_moments_known_exactly():
+    problem = jb.s1()
+    assert problem.moments(2, central=False)[0] == 7  # B of Table 2
+    np.testing.assert_allclose(problem.moments(2, central=True), 3, rtol=1e-14)  # C
+    assert jb.s2().mean.tolist()[0] == 2
+
+
+def test_variances():
+    assert np.isinf(jb.student_t([0.0, 1.0], 2.0).variance).all()
+    np.testing.assert_allclose(jb.pareto([2.0, 1.0], 3.0).variance, [4 / 3, 1 / 3], rtol=1e-6)
+    np.testing.assert_allclose(jb.weibull([1.0, 2.0], 1.0).variance, [1, 4], rtol=1e-5)
+
+
+@pytest.mark.parametrize("make", [lambda: jb.pareto([1.0, 1.0], 1.2), lambda: jb.student_t([0.0, 0.0], 1.2)])
+def test_tails_carry_what_they_should(make):
+    """Truncated first moments at index 1.2: a uniform that stops at 2^-24 would lose the last of these altogether."""
+    problem = make()
+    count, level = 4_000_000, 1e-7
+    sample = np.abs(draws(problem, count, seed=5)).reshape(-1)
+    if isinstance(problem, jb.problems.Pareto):
+        exceed = lambda x: (1 / 6 / x) ** 1.2  # noqa: E731
+    else:
+        exceed = lambda x: 2 * stats.t.sf(x, 1.2)  # noqa: E731
+    for x in (10.0, 1e3, 1e5):
+        assert stats.binomtest(int((sample > x).sum()), sample.size, float(exceed(x))).pvalue > level
+        mean, _ = integrate.quad(lambda y: exceed(np.exp(y)) * np.exp(y), -40, np.log(x), limit=400)
+        mean -= x * exceed(x) - min(1 / 6, x) * 0
+        inside = np.where(sample <= x, sample, 0)
+        lowest = 1 / 6 if isinstance(problem, jb.problems.Pareto) else 0.0
+        if lowest:  # below its least value the chance of exceeding is 1, not the formula
+            part, _ = integrate.quad(lambda y: (exceed(np.exp(y)) - 1) * np.exp(y), -40, np.log(lowest), limit=400)
+            mean -= part
+        assert abs(inside.mean() - mean) < 6 * inside.std() / np.sqrt(sample.size)
+
+
+def test_fine_uniforms_reach_far_below_a_word():
+    words = (jnp.zeros(100_000, jnp.uint32), jnp.arange(100_000, dtype=jnp.uint32))
+    tiny = np.asarray(fine_uniform(words), np.float64) * 2.0**32
+    assert stats.kstest(tiny, stats.uniform.cdf).pvalue > LEVEL
+
+
+def test_cosine_of_a_turn():
+    word = np.linspace(0, 2**32 - 1, 1_000_001).astype(np.uint32)
+    found = np.asarray(jax.jit(turn_cosine)(word), np.float64)
+    np.testing.assert_allclose(found, np.cos(2 * np.pi * word.astype(np.float64) / 2**32), atol=2e-7)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: jb.student_t([0.0, 1.0], 1.0), "dof above 1, got 1 at arm 0"),
+        (lambda: jb.student_t([0.0, 1.0], 3.0, [1.0, 0.0]), "scale must be positive, got 0 at arm 1"),
+        (lambda: jb.pareto([1.0, 2.0], 1.0), "tail index above 1"),
+        (lambda: jb.pareto([1.0, -2.0], 2.0), "means must be positive, got -2 at arm 1"),
+        (lambda: jb.symmetric_pareto([1.0, 2.0], 2.0, -1.0), "scale must be positive"),
+        (lambda: jb.log_normal([1.0, 2.0], 0.0), "sigma must be positive"),
+        (lambda: jb.weibull([1.0, 2.0], -1.0), "shape must be positive"),
+        (lambda: jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), jb.s1(), seeds=2), "has heavy tails: give b"),
+        (
+            lambda: jb.simulate(jb.SuccessiveElimination(delta=0.1), jb.student_t([0.0, 1.0], 1.5), seeds=2),
+            "order p=2 is infinite for .*: p must be below 1.5",
+        ),
+        (lambda: jb.SuccessiveElimination(delta=0.1, p=1.0), "p must be above 1"),
+        (lambda: jb.SuccessiveElimination(delta=0.1, moment_b=0.0), "moment_b must be positive"),
+        (lambda: jb.SuccessiveElimination(delta=0.1, estimator="tae"), "did you mean 'tea'"),
+        (lambda: jb.simulate(jb.SuccessiveRejects(budget=5), jb.s1(), seeds=2), "must cover 10 first pulls"),
+        (lambda: jb.simulate(jb.SequentialHalving(budget=30), jb.s1(), seeds=2), "at least 40, got 30"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(make, message):
+    with pytest.raises(jb.UsageError, match=message) as error:
+        make()
+    assert "\n" not in str(error.value)
