@@ -39,6 +39,8 @@ _PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 _LABELS = {
     "epsilon": "accuracy ε",
+    "dof": "degrees of freedom ν",
+    "p": "order of the moment p",
     "delta": "allowed failure probability δ",
     "m": "arms to return m",
     "n": "number of arms K",

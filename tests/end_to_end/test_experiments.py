@@ -7,7 +7,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import experiments
-from jaxbandits.experiments import gape, reproduce, ugape, ugape_budget, ugape_confidence
+from jaxbandits.experiments import gape, heavy_tailed, reproduce, ugape, ugape_budget, ugape_confidence
 
 
 def rows(file):
@@ -59,6 +59,22 @@ def test_gape_through_reproduce(tmp_path, monkeypatch):
         assert bool(row["failure_at_twice_eta"]) == row["method"].startswith("A-")
 
 
+def test_heavy_tailed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    size = heavy_tailed.Size(
+        deltas=(0.05, 0.1), stopped_seeds=4, budgets=(100, 400), budget_seeds=400, orders=(1.9, 2.0), order_seeds=3,
+        dofs=(1.5, 3.0), max_pulls=150_000, tuned_at=400,
+    )  # fmt: skip
+    stages = []
+    shown = heavy_tailed.run(tmp_path, on_progress=stages.append, size=size)
+    check(shown, tmp_path)
+    assert len(shown) == 6
+    assert {stage.number for stage in stages} == set(range(1, stages[0].sweeps + 1))
+    for name in ("s1-delta", "s2-delta"):
+        for row in rows(tmp_path / f"heavy-tailed-{name}.csv"):
+            assert float(row["pulls_mean"]) < float(row["bound"])
+
+
 def test_names_and_scales_are_checked_before_anything_runs(tmp_path):
     with pytest.raises(jb.UsageError, match="did you mean 'gape'"):
         reproduce(["gap"], "quick", tmp_path / "out")
@@ -72,6 +88,6 @@ def test_names_and_scales_are_checked_before_anything_runs(tmp_path):
 
 
 def test_the_registry_has_the_scales():
-    assert set(experiments.REGISTRY) == {"ugape", "gape"}
-    for sizes in (gape.SIZES, ugape_budget.SIZES, ugape_confidence.SIZES):
+    assert set(experiments.REGISTRY) == {"ugape", "gape", "heavy-tailed"}
+    for sizes in (gape.SIZES, heavy_tailed.SIZES, ugape_budget.SIZES, ugape_confidence.SIZES):
         assert set(sizes) == set(experiments.SCALES)
