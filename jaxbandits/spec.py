@@ -86,12 +86,17 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
 def parse_problem(spec: str) -> Problem | ProblemFamily:
     """A problem from a command-line SPEC: `bernoulli:0.7,0.5`, `gaussian:0.5,0.4;1`, `abm:1`, `two-group:n=1000,k=100`.
 
-    Several bandits are separated by `/`: `bernoulli:0.5,0.4/0.6,0.3`.
+    Several bandits are separated by `/`: `bernoulli:0.5,0.4/0.6,0.3`. `FILE.csv` and `data:market-returns` resample a
+    table with a column per arm.
 
     Raises:
         UsageError: an unknown name, or arguments that cannot be read.
     """
+    if spec.strip().lower().endswith(".csv"):
+        return problems.empirical_from_csv(spec.strip())
     name, _, rest = spec.partition(":")
+    if _normal(name) == "data":
+        return problems.empirical_from_data(_normal(rest))
     positional: list[Any] = []
     named: dict[str, Any] = {}
     if "=" in rest:
@@ -130,7 +135,15 @@ def _describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
     if isinstance(problem, ProblemFamily):
         given = {name: _plain(value) for name, value in problem.arguments.items()}
         return {"name": problem.name.replace("_", "-"), **given}
+    if isinstance(problem, problems.Empirical):
+        known = problem.name.startswith("data:") or problem.name.endswith(".csv")
+        return {"spec": problem.name} if known and not problem.joint else {"name": "empirical"}
     names = {
+        problems.StudentT: ("student-t", ["means", "dof", "scale"]),
+        problems.Pareto: ("pareto", ["means", "tail"]),
+        problems.SymmetricPareto: ("symmetric-pareto", ["means", "tail", "scale"]),
+        problems.LogNormal: ("log-normal", ["mu", "sigma"]),
+        problems.Weibull: ("weibull", ["scale", "shape"]),
         problems.Bernoulli: ("bernoulli", ["means"]),
         problems.Gaussian: ("gaussian", ["means", "sd"]),
         problems.Beta: ("beta", ["a", "b"]),

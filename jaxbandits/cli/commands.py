@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 import jaxbandits as jb
-from jaxbandits import algorithms, problems
+from jaxbandits import algorithms, data, problems
 from jaxbandits.cli import display, inputs, stores, texts
 from jaxbandits.cli.inputs import Whole
 from jaxbandits.compare import compare as run_comparison
@@ -42,7 +42,7 @@ def list_() -> None:
     else:
         for name, function in figures.REGISTRY.items():
             display.say(f"  {name}\n      {_first_line(function)}")
-    display.say("\nBundled data:\n  none yet")
+    display.say("\nBundled data, for --problem:\n  " + "\n  ".join(f"data:{name}" for name in data.NAMES))
 
 
 def simulate(
@@ -84,6 +84,8 @@ def simulate(
         display.say(texts.json_of(dataset))
     else:
         display.say(f"{algorithm} on {explored.name or problem}, {seeds:,} runs, root seed {root_seed}\n")
+        if told := texts.moments(chosen, explored):
+            display.say(told)
         display.say(texts.statistics(dataset, max_pulls))
 
 

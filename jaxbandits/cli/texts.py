@@ -49,6 +49,15 @@ def json_of(dataset: xr.Dataset) -> str:
     return json.dumps(run_statistics(dataset), allow_nan=False)
 
 
+def moments(algorithm: Any, problem: Any) -> str:
+    """A line on the moments of a problem's law, for algorithms that are told of them; empty for others."""
+    order = getattr(algorithm, "p", None)
+    if not isinstance(order, int | float) or not hasattr(problem, "moments"):
+        return ""
+    raw, central = (float(problem.moments(order, central=central).max()) for central in (False, True))
+    return f"largest moments of order {order:g}: B = {raw:.4g}, about the means C = {central:.4g}\n"
+
+
 def statistics(dataset: xr.Dataset, max_pulls: int) -> str:
     """The runs of one cell, a line per quantity; runs that were stopped are never averaged silently."""
     known = summary(dataset)

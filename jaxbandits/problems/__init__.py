@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.empirical import Empirical, empirical, empirical_from_csv, empirical_from_data
 from jaxbandits.problems.families import (
     Bernoulli,
     Beta,
@@ -25,6 +26,7 @@ __all__ = [
     "REGISTRY",
     "Bernoulli",
     "Beta",
+    "Empirical",
     "Gaussian",
     "HeavyTailed",
     "LogNormal",
@@ -37,6 +39,9 @@ __all__ = [
     "abm",
     "bernoulli",
     "beta",
+    "empirical",
+    "empirical_from_csv",
+    "empirical_from_data",
     "gabillon",
     "gaussian",
     "linear",

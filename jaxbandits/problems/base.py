@@ -41,6 +41,8 @@ class Problem(abc.ABC):
 
     #: The law's parameters: names of the per-arm fields.
     parameters: ClassVar[tuple[str, ...]]
+    #: Names of fields that are part of the program, not of its input.
+    choices: ClassVar[tuple[str, ...]] = ()
     #: Whether rewards are int32 (sums are then exact) or float32.
     integer_rewards: ClassVar[bool] = False
     #: Whether rewards lie in an interval, or are sub-Gaussian: whether `reward_range` is a number.
@@ -104,7 +106,7 @@ class Problem(abc.ABC):
         extra = (count - self.arms // self.bandits) * self.bandits
         mask = np.arange(self.arms + extra) < self.arms
         changes: dict[str, Any] = {
-            name: jnp.concatenate([getattr(self, name), jnp.repeat(getattr(self, name)[:1], extra)])
+            name: jnp.concatenate([getattr(self, name), jnp.repeat(getattr(self, name)[:1], extra, axis=0)])
             for name in self.parameters
         }
         return dataclasses.replace(self, mask=jnp.asarray(mask), **changes)
@@ -116,7 +118,7 @@ P = TypeVar("P", bound=Problem)
 def register_problem(cls: type[P]) -> type[P]:
     """Class decorator: a frozen dataclass whose parameters and mask are leaves."""
     leaves = [*cls.parameters, "mask"]
-    jax.tree_util.register_dataclass(cls, data_fields=leaves, meta_fields=["bandits", "name"])
+    jax.tree_util.register_dataclass(cls, data_fields=leaves, meta_fields=["bandits", "name", *cls.choices])
     return cls
 
 

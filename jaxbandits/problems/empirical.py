@@ -1,0 +1,178 @@
+"""Arms that resample a table: every reward is a row's entry, drawn at random with replacement."""
+
+import csv
+import dataclasses
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+
+from jaxbandits import arms, data
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem, register_problem
+from jaxbandits.random.bits import block
+
+__all__ = ["Empirical", "empirical", "empirical_from_csv", "empirical_from_data"]
+
+# Counter word of the rows that all arms share: reward counters use arm numbers, which stay below 2^31.
+_SHARED_ROWS = 0xFFFF0002
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class Empirical(Problem):
+    """Rewards from a table: `table` float32 `(K, N, …)`, the N values of each arm."""
+
+    table: jax.Array
+    joint: bool = False
+    parameters = ("table",)
+    choices = ("joint",)
+
+    @property
+    def mean(self) -> jax.Array:
+        """Mean of the values."""
+        return jnp.mean(self.table, axis=1)
+
+    @property
+    def variance(self) -> jax.Array:
+        """Variance of the values: all of the law, so divided by N."""
+        return jnp.var(self.table, axis=1)
+
+    @property
+    def reward_range(self) -> jax.Array:
+        """Largest value minus smallest, over all arms."""
+        return arms.largest(jnp.max(self.table, axis=1)) - arms.smallest(jnp.min(self.table, axis=1))
+
+    @property
+    def tail_index(self) -> np.ndarray:
+        """Infinite: a table has all moments."""
+        return np.full(self.arms, np.inf)
+
+    def moments(self, p: float, *, central: bool) -> np.ndarray:
+        """E|X|^p of each arm, or E|X - mean|^p, float64 `(K,)`."""
+        values = np.asarray(self.table, np.float64)
+        center = values.mean(axis=1, keepdims=True) if central else 0.0
+        return np.mean(np.abs(values - center) ** p, axis=1)
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """Not elementwise in the table; see `reward`."""
+        raise NotImplementedError
+
+    def reward(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> jax.Array:
+        """The value of the arm in a random row, which all arms share at the same pull if `joint`; shapes as above."""
+        return self._entry(arm, self._row(key, arm, pull))
+
+    def rewards(self, key: jax.Array, pull: ArrayLike) -> jax.Array:
+        """The rewards of one pull of every arm; shapes as above."""
+        arm = jnp.broadcast_to(arms.index(self.arms, key.shape), (self.arms, *key.shape))
+        return self._entry(arm, self._row(key, arm, pull))
+
+    def _row(self, key: jax.Array, arm: jax.Array, pull: ArrayLike) -> jax.Array:
+        stream = jnp.uint32(_SHARED_ROWS) if self.joint else arm
+        word, _ = block(key, stream, pull)
+        # The high word of word * N, for N below 2^16, in 32 bits: every row has probability 1/N within 2^-32.
+        rows = jnp.uint32(self.table.shape[1])
+        low = ((word & jnp.uint32(0xFFFF)) * rows) >> jnp.uint32(16)
+        return (((word >> jnp.uint32(16)) * rows + low) >> jnp.uint32(16)).astype(jnp.int32)
+
+    def _entry(self, arm: jax.Array, row: jax.Array) -> jax.Array:
+        table = jnp.asarray(self.table)
+        flat = table.reshape(table.shape[0] * table.shape[1], *table.shape[2:])
+        return arms.take(flat, arm * table.shape[1] + row)
+
+
+def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Empirical:
+    """Arms that resample the columns of a table.
+
+    Args:
+        samples: numbers, `(N, K)`: a row per observation, a column per arm; 2 <= N < 2^16.
+        joint: whether the n-th pulls of all arms come from the same row; else rows are independent.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: not a table of finite numbers with two columns or more, or a column with one value only.
+    """
+    try:
+        table = np.asarray(samples, np.float64)
+    except (TypeError, ValueError):
+        raise UsageError("samples must be a table of numbers, a column per arm") from None
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise UsageError(f"samples must have a column per arm, and two or more, got shape {table.shape}")
+    return _checked(table, [f"column {j + 1}" for j in range(table.shape[1])], joint, name)
+
+
+def empirical_from_csv(path: str | Path, *, joint: bool = False) -> Empirical:
+    """Arms that resample the columns of a CSV file with a header; a first column of dates or labels is left out.
+
+    Args:
+        path: the file.
+        joint: as in `empirical`.
+
+    Raises:
+        UsageError: no such file, a cell that is not a number (named by line and column), fewer than two columns, or a
+            column with one value only.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise UsageError(f"cannot read {path}: {reason}") from None
+    return _from_text(text, str(path), joint)
+
+
+def empirical_from_data(name: str, *, joint: bool = False) -> Empirical:
+    """Arms that resample a bundled table, `market-returns` (see `jaxbandits/data/ATTRIBUTION.md`).
+
+    Args:
+        name: what comes after `data:` on the command line.
+        joint: as in `empirical`.
+
+    Raises:
+        UsageError: an unknown name.
+    """
+    return _from_text(data.text(name), f"data:{name}", joint)
+
+
+def _from_text(text: str, source: str, joint: bool) -> Empirical:
+    lines = [line for line in csv.reader(text.splitlines()) if line]
+    if len(lines) < 3:
+        raise UsageError(f"{source}: a header and two rows or more are needed, got {len(lines)} line(s)")
+    header, *rows = lines
+    first = 0 if any(_is_number(row[0]) for row in rows) else 1
+    names = [name.strip() for name in header[first:]]
+    if len(names) < 2:
+        raise UsageError(f"{source}: a column per arm is needed, and two or more, got {len(names)}")
+    table = np.empty((len(rows), len(names)))
+    for i, row in enumerate(rows):
+        if len(row) != len(header):
+            raise UsageError(f"{source}, line {i + 2}: {len(row)} cells, and the header has {len(header)}")
+        for j, cell in enumerate(row[first:]):
+            if not _is_number(cell):
+                what = "is missing" if not cell.strip() else f"{cell.strip()!r} is not a finite number"
+                raise UsageError(f"{source}, line {i + 2}, column {names[j]!r}: {what}")
+            table[i, j] = float(cell)
+    return _checked(table, [f"column {name!r}" for name in names], joint, source)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return bool(np.isfinite(float(cell)))
+    except ValueError:
+        return False
+
+
+def _checked(table: np.ndarray, columns: list[str], joint: bool, name: str) -> Empirical:
+    where = f"{name}: " if name else "samples: "
+    if not 2 <= table.shape[0] < 2**16:
+        raise UsageError(f"{where}between 2 and 65535 rows are needed, got {table.shape[0]}")
+    if not np.all(np.isfinite(table)):
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise UsageError(f"{where}row {row + 1}, {columns[column]} is not finite")
+    for column, values in zip(columns, table.T, strict=True):
+        if np.ptp(values) == 0:
+            raise UsageError(f"{where}{column} is constant, {values[0]:g}: nothing is random there")
+    label = name or f"empirical ({table.shape[1]} arms)"
+    return Empirical(jnp.asarray(table.T, jnp.float32), joint, name=label)

@@ -1,0 +1,128 @@
+"""Resampled tables: the law of the rows, files read, and files refused. p-values are of fixed seeds, against 1e-8."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import jaxbandits as jb
+from jaxbandits.problems import Empirical, empirical_from_data
+from jaxbandits.spec import parse_problem
+
+TABLE = np.asarray([[1.0, 10.0, -1.0], [2.0, 20.0, 0.0], [4.0, 30.0, 0.5], [8.0, 40.0, 7.0], [16.0, 55.0, 9.0]])
+
+
+def draws(problem, count=50_000):
+    keys = jax.random.split(jax.random.key(3), count)
+    wide = jax.tree.map(lambda leaf: leaf[..., None], problem)
+    return np.asarray(jax.jit(lambda keys: wide.rewards(keys, 5))(keys))
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_rows_are_drawn_equally_often(joint):
+    found = draws(jb.empirical(TABLE, joint=joint))
+    rows = np.stack([np.searchsorted(TABLE[:, arm], found[arm]) for arm in range(3)])
+    for arm in range(3):
+        np.testing.assert_array_equal(TABLE[rows[arm], arm].astype(np.float32), found[arm])
+        assert stats.chisquare(np.bincount(rows[arm], minlength=5)).pvalue > 1e-8
+    if joint:
+        assert (rows[0] == rows[1]).all()
+    else:
+        together = np.bincount(5 * rows[0] + rows[2], minlength=25)
+        assert stats.chisquare(together).pvalue > 1e-8
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_a_reward_is_an_entry_of_the_reward_table(joint):
+    problem = jb.empirical(TABLE, joint=joint)
+    key = jax.random.key(8)
+    pulls = jnp.arange(50, dtype=jnp.int32)
+    row = jax.vmap(lambda pull: problem.rewards(key, pull))(pulls)
+    one = jax.vmap(lambda pull: problem.reward(key, jnp.int32(1), pull))(pulls)
+    np.testing.assert_array_equal(row[:, 1], one)
+    wide = jax.tree.map(lambda leaf: jnp.repeat(leaf[..., None], 4, axis=-1), problem)
+    keys = jax.random.split(key, 4)
+    asked = [0, 2, 1, 1], [0, 7, 7, 9]
+    batch = wide.reward(keys, *(jnp.asarray(numbers, jnp.int32) for numbers in asked))
+    alone = [problem.reward(k, jnp.int32(a), jnp.int32(n)) for k, a, n in zip(keys, *asked, strict=True)]
+    np.testing.assert_array_equal(batch, np.asarray(alone))
+
+
+def test_moments_are_those_of_the_table():
+    problem = jb.empirical(TABLE)
+    np.testing.assert_allclose(problem.mean, TABLE.mean(0), rtol=1e-6)
+    np.testing.assert_allclose(problem.variance, TABLE.var(0), rtol=1e-6)
+    np.testing.assert_allclose(problem.moments(1.5, central=False), (np.abs(TABLE) ** 1.5).mean(0), rtol=1e-12)
+    np.testing.assert_allclose(problem.moments(2, central=True), TABLE.var(0), rtol=1e-12)
+    assert float(problem.reward_range) == 56
+
+
+def test_the_engine_runs_it_alone_and_padded():
+    problem = jb.empirical(TABLE)
+    algorithm = jb.SuccessiveRejects(budget=60)
+    plain = jb.simulate(algorithm, problem, seeds=50)
+    padded = jb.simulate(algorithm, problem.padded(4), seeds=50)
+    np.testing.assert_array_equal(plain.pulls, padded.pulls)
+    np.testing.assert_array_equal(plain.recommended, padded.recommended[:, :3])
+
+
+def test_bundled_returns():
+    problem = parse_problem("data:market-returns")
+    assert isinstance(problem, Empirical)
+    assert problem.table.shape == (3, 5011)
+    np.testing.assert_allclose(np.sqrt(problem.variance), [1.20, 1.59, 2.43], atol=0.01)
+    ds = jb.simulate(jb.SuccessiveElimination(delta=0.3), problem, seeds=3, max_pulls=2000)
+    assert (jb.repeat(ds).pulls == ds.pulls).all()
+    with pytest.raises(jb.UsageError, match="did you mean 'market-returns'"):
+        empirical_from_data("market-return")
+
+
+def test_a_csv_file_with_and_without_labels(tmp_path):
+    file = tmp_path / "returns.csv"
+    file.write_text("day,a,b\nmon,1,2\ntue,3,4\n\nwed,5,7\n", encoding="utf-8")
+    assert np.asarray(parse_problem(str(file)).table).tolist() == [[1, 3, 5], [2, 4, 7]]
+    file.write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
+    assert np.asarray(jb.empirical_from_csv(file).table).tolist() == [[1, 3], [2, 4]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("day,a,b\nmon,1,2\ntue,,4\n", "line 3, column 'a': is missing"),
+        ("day,a,b\nmon,1,2\ntue,3,four\n", "line 3, column 'b': 'four' is not a finite number"),
+        ("day,a,b\nmon,1,2\ntue,3,inf\n", "column 'b': 'inf' is not a finite number"),
+        ("day,a,b\nmon,1,2\ntue,3\n", "line 3: 2 cells, and the header has 3"),
+        ("day,a\nmon,1\ntue,3\n", "two or more, got 1"),
+        ("a,b\n1,5\n3,5\n", "column 'b' is constant, 5"),
+        ("a,b\n1,5\n", "two rows or more"),
+        ("", "two rows or more are needed, got 0"),
+    ],
+)
+def test_bad_files_are_refused_in_one_line(tmp_path, text, message):
+    file = tmp_path / "bad.csv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(jb.UsageError, match=message) as error:
+        parse_problem(str(file))
+    assert "\n" not in str(error.value)
+    assert "bad.csv" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        ([[1.0], [2.0]], "column per arm"),
+        ([1.0, 2.0], "column per arm"),
+        ([[1.0, 2.0], [3.0, float("nan")]], "row 2, column 2 is not finite"),
+        ([[1.0, 2.0], [3.0, 2.0]], "column 2 is constant"),
+        ([["x", 2.0]], "table of numbers"),
+    ],
+)
+def test_bad_tables_are_refused(samples, message):
+    with pytest.raises(jb.UsageError, match=message):
+        jb.empirical(samples)
+
+
+def test_no_such_file():
+    with pytest.raises(jb.UsageError, match=r"cannot read nowhere\.csv: No such file"):
+        parse_problem("nowhere.csv")
