@@ -62,6 +62,7 @@ class SuccessiveElimination(Elimination):
     moment_b: Numeric = parameter("positive", default=None)
     moment_c: Numeric = parameter("positive", default=None)
     b: Numeric = parameter("positive", default=None)
+    anytime = True
 
     def resolved(self, problem: Problem) -> Self:
         """With the moment or the range that the estimator needs, from the problem."""

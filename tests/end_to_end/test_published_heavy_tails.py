@@ -1,8 +1,8 @@
 """SE-delta and SR-T on the paper's S1 and S2 against independent reference values.
 
 The means of SE-delta's pulls are known to 0.3% (one run's standard deviation is about 6%); of SR-T's errors, the
-first comes from a NumPy program that ran it pull by pull 40 000 times, the others from 1500 runs. Every interval is of six standard deviations: a right package
-fails with a probability below 1e-8.
+first comes from a NumPy program that ran it pull by pull 40 000 times, the others from 1500 runs. Every interval is of
+six standard deviations: a right package fails with a probability below 1e-8.
 """
 
 import jax

@@ -17,6 +17,19 @@ ALGORITHMS = {
     "gap-e": jb.GapE(budget=150, eta=2.0, variance=True, adaptive=True),
     "ucb-e": jb.UCBE(budget=150, eta=2.0),
     "uniform": jb.Uniform(budget=151),
+    "successive elimination": jb.SuccessiveElimination(delta=0.3, moment_b=0.05),
+    "successive rejects": jb.SuccessiveRejects(budget=150),
+    "sequential halving": jb.SequentialHalving(budget=150, reuse=False),
+}
+HEAVY = {
+    "student-t": jb.student_t([0.5, 0.3, 0.0], 1.5),
+    "pareto": jb.pareto([2.0, 1.5, 1.0], 1.4),
+    "symmetric-pareto": jb.symmetric_pareto([0.5, 0.3, 0.0], 2.2),
+    "log-normal": jb.log_normal([0.5, 0.3, 0.0], 1.5),
+    "weibull": jb.weibull([2.0, 1.5, 1.0], 0.4),
+    "beta": jb.beta([2.0, 1.0, 0.5], 1.0),
+    "gaussian": jb.gaussian([0.5, 0.3, 0.0]),
+    "empirical": jb.problems.empirical_from_data("market-returns", joint=True),
 }
 
 
@@ -42,6 +55,14 @@ def reference() -> dict[str, xr.Dataset]:
 )
 def test_speed_settings_change_no_bit(name: str, settings: dict[str, int], reference: dict[str, xr.Dataset]) -> None:
     same(reference[name], jb.simulate(ALGORITHMS[name], PROBLEM, seeds=60, **settings))
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_rewards_of_every_family_have_the_same_bits_in_every_batch(name: str) -> None:
+    """The run that elimination makes of them hangs on every last bit of the sums, sooner or later."""
+    algorithm = jb.SuccessiveElimination(delta=0.3, p=1.2, moment_b=0.5)
+    first = jb.simulate(algorithm, HEAVY[name], seeds=40, devices=1, max_pulls=3000)
+    same(first, jb.simulate(algorithm, HEAVY[name], seeds=40, devices=2, lanes=7, chunk=5, max_pulls=3000))
 
 
 @pytest.mark.parametrize("name", ["ugape-c", "lucb", "gap-e"])
