@@ -12,11 +12,12 @@ import jax.numpy as jnp
 
 from jaxbandits import arms
 from jaxbandits.numerics import apart, larger, rounded
+from jaxbandits.pytrees import pytree
 
 __all__ = ["ArmStatistics", "CompensatedSum", "Moments"]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class CompensatedSum:
     """A float32 sum with its rounding error beside it: about 48 significant bits (Knuth's two-sum)."""
@@ -70,7 +71,7 @@ class Moments(NamedTuple):
         return Moments(pulls=pulls, total=total, mean=mean, inverse_root=jnp.sqrt(1 / divisor), squares=squares)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class ArmStatistics:
     """Counts and moments of the rewards seen; arms first, runs last.

@@ -168,7 +168,7 @@ def _batched_algorithm(cells: list[Cell]) -> Any:
     algorithms = [cell.algorithm for cell in cells]
     first = algorithms[0]
     if not isinstance(first, BuiltIn):
-        return Vectorised(jax.tree.map(lambda *leaves: _stack(type(first).__name__, leaves), *algorithms))
+        return Vectorised(jax.tree.map(lambda *leaves: _stack(type(first).__name__, leaves), *algorithms), type(first))
     changes: dict[str, Any] = {}
     for field in dataclasses.fields(first):
         values = [getattr(algorithm, field.name) for algorithm in algorithms]

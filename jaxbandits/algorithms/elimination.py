@@ -16,11 +16,12 @@ from jaxbandits.algorithms.protocol import Sequential
 from jaxbandits.estimators import ArmStatistics, CompensatedSum
 from jaxbandits.numerics import apart, larger, smaller, where_any
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
 
 __all__ = ["Elimination", "EliminationState"]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class EliminationState:
     """The state of a run; arms first, runs last. Estimates are of the rewards since round `start`."""

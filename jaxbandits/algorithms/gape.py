@@ -12,16 +12,17 @@ import jax.numpy as jnp
 from jaxbandits import arms
 from jaxbandits.algorithms.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
 from jaxbandits.algorithms.index_policy import IndexPolicy, IndexState
-from jaxbandits.algorithms.protocol import Numeric, parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.algorithms.state import ArmState
 from jaxbandits.confidence import bernstein_radius, hoeffding_radius
 from jaxbandits.numerics import rounded
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
 
 __all__ = ["GapE"]
 
 
-@register_algorithm
+@pytree
 @dataclasses.dataclass(frozen=True)
 class GapE(IndexPolicy):
     """Pulls the arm with the largest B = -gap + b sqrt(a / T) over all bandits; returns the best mean of each.

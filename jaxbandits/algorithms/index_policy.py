@@ -11,11 +11,12 @@ from jaxbandits.algorithms.protocol import Numeric, Sequential
 from jaxbandits.algorithms.state import ArmState
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
 
 __all__ = ["IndexPolicy", "IndexState"]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class IndexState(ArmState):
     """The state of a run; arms first, runs last."""

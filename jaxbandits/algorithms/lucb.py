@@ -10,17 +10,18 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits import arms
-from jaxbandits.algorithms.protocol import Numeric, RoundBased, parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, RoundBased, parameter
 from jaxbandits.algorithms.state import ArmState
 from jaxbandits.confidence import hoeffding_radius, lucb1_scale
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import log
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
 
 __all__ = ["LUCB", "LUCBState"]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class LUCBState(ArmState):
     """The state of a run; arms first, runs last."""
@@ -36,7 +37,7 @@ class _Decision(NamedTuple):
     distance: jax.Array  # float32 (…): U_l - L_h
 
 
-@register_algorithm
+@pytree
 @dataclasses.dataclass(frozen=True)
 class LUCB(RoundBased):
     """Samples the weakest of the m best-looking arms and the strongest of the rest until they are epsilon apart.

@@ -21,7 +21,7 @@ To add an algorithm: copy the shortest one (ucb_e.py), and add one line to `REGI
 
 import abc
 import dataclasses
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self
 
 import jax
 import jax.numpy as jnp
@@ -33,7 +33,7 @@ from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.problems.base import Problem
 
-__all__ = ["Algorithm", "BuiltIn", "Numeric", "RoundBased", "Sequential", "parameter", "register_algorithm"]
+__all__ = ["Algorithm", "BuiltIn", "Numeric", "RoundBased", "Sequential", "parameter"]
 
 State = Any
 #: A hyperparameter: a number, an array of numbers once it is batched, an axis of a grid, or None where that is allowed.
@@ -84,18 +84,6 @@ RULES = {
     "not negative": (lambda x: x >= 0 and np.isfinite(x), "must not be negative, and finite"),
     "count": (lambda x: np.isfinite(x) and x >= 1 and x == int(x), "must be a whole number, at least 1"),
 }
-
-A = TypeVar("A")
-
-
-def register_algorithm(cls: type[A]) -> type[A]:
-    """Class decorator: a frozen dataclass whose numeric hyperparameters are leaves and whose static ones are not."""
-    fields = dataclasses.fields(cls)  # type: ignore[arg-type]
-    static = [f.name for f in fields if f.metadata.get("static")]
-    jax.tree_util.register_dataclass(
-        cls, data_fields=[f.name for f in fields if f.name not in static], meta_fields=static
-    )
-    return cls
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,8 +12,9 @@ from jax import lax
 
 from jaxbandits import arms
 from jaxbandits.algorithms.elimination import Elimination, EliminationState
-from jaxbandits.algorithms.protocol import Numeric, parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
+from jaxbandits.pytrees import pytree
 
 __all__ = ["SequentialHalving"]
 
@@ -23,7 +24,7 @@ class _Plan(NamedTuple):
     target: jax.Array  # int32 (…): round after which the worse half goes
 
 
-@register_algorithm
+@pytree
 @dataclasses.dataclass(frozen=True)
 class SequentialHalving(Elimination):
     """ceil(log2 K) phases of floor(T / (|S| ceil(log2 K))) pulls of each surviving arm; the better half stays.

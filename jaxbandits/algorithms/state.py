@@ -9,11 +9,12 @@ import jax.numpy as jnp
 from jaxbandits import arms
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.problems.base import Problem, per_bandit
+from jaxbandits.pytrees import pytree
 
 __all__ = ["ArmState"]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class ArmState:
     """Statistics of the arms and what stays the same during a run; arms first, runs last."""

@@ -13,10 +13,11 @@ import numpy as np
 
 from jaxbandits.algorithms.elimination import Elimination, EliminationState
 from jaxbandits.algorithms.moments import central_moment, raw_moment
-from jaxbandits.algorithms.protocol import Numeric, parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
 from jaxbandits.numerics import exp, log, rounded
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
 
 __all__ = ["SuccessiveElimination"]
 
@@ -30,7 +31,7 @@ class _Plan(NamedTuple):
     inverse_p: jax.Array  # float32 (…)
 
 
-@register_algorithm
+@pytree
 @dataclasses.dataclass(frozen=True)
 class SuccessiveElimination(Elimination):
     """Pulls the surviving arms in turn; after round t drops those with an estimate 2 c_t below the largest.

@@ -15,9 +15,10 @@ from jaxbandits import arms
 from jaxbandits.algorithms.elimination import Elimination, EliminationState
 from jaxbandits.algorithms.moments import raw_moment
 from jaxbandits.algorithms.phases import rejects_pulls
-from jaxbandits.algorithms.protocol import Numeric, parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
 
 __all__ = ["SuccessiveRejects"]
 
@@ -28,7 +29,7 @@ class _Plan(NamedTuple):
     threshold: jax.Array  # float32 (…): rewards larger in size count as 0
 
 
-@register_algorithm
+@pytree
 @dataclasses.dataclass(frozen=True)
 class SuccessiveRejects(Elimination):
     """K - 1 phases; at the end of phase k every surviving arm has n_k pulls, and the one with the least estimate goes.

@@ -12,17 +12,18 @@ from jaxbandits import arms
 from jaxbandits.algorithms.gaps import gaps
 from jaxbandits.algorithms.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.phases import rejects_pulls
-from jaxbandits.algorithms.protocol import Numeric, parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.algorithms.state import ArmState
 from jaxbandits.confidence import hoeffding_radius
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import rounded
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
 
 __all__ = ["UCBE", "AdaptiveUCBEState"]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class AdaptiveUCBEState(IndexState):
     """The state of a run that estimates H1 at the end of each phase."""
@@ -30,7 +31,7 @@ class AdaptiveUCBEState(IndexState):
     ends: jax.Array  # int32 (K, …): t_1 < t_2 < … of the paper, pulls at which a phase ends; 0 where there is none
 
 
-@register_algorithm
+@pytree
 @dataclasses.dataclass(frozen=True)
 class UCBE(IndexPolicy):
     """Pulls the arm with the largest mean + b sqrt(a / T); returns the largest mean.

@@ -14,17 +14,18 @@ import jax.numpy as jnp
 
 from jaxbandits import arms
 from jaxbandits.algorithms.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
-from jaxbandits.algorithms.protocol import Numeric, Sequential, parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, Sequential, parameter
 from jaxbandits.algorithms.state import ArmState
 from jaxbandits.confidence import bernstein_radius, cubed, hoeffding_radius, ugape_scale
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import MAX_COUNT, larger, log, rounded, smaller
 from jaxbandits.problems.base import Problem, per_bandit
+from jaxbandits.pytrees import pytree
 
 __all__ = ["UGapEState", "UGapEb", "UGapEbState", "UGapEc"]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class UGapEState(ArmState):
     """The state of a run; arms first, runs last."""
@@ -32,7 +33,7 @@ class UGapEState(ArmState):
     level: jax.Array  # float32 (…): what stays of the radius: UGapEc's ln(4 K / delta), UGapEb's a
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class UGapEbState(UGapEState):
     """The state of a UGapEb run that returns the J(t) with the smallest index."""
@@ -114,7 +115,7 @@ class _UGapE(Sequential):
         return Decision(worst_index=worst_index, chosen=chosen, arm=arms.arm_at(place, count))
 
 
-@register_algorithm
+@pytree
 @dataclasses.dataclass(frozen=True)
 class UGapEc(_UGapE):
     """UGapE with fixed confidence: returns an (epsilon, m)-optimal set with probability at least 1 - delta.
@@ -169,7 +170,7 @@ class UGapEc(_UGapE):
         return self._decide(state).chosen
 
 
-@register_algorithm
+@pytree
 @dataclasses.dataclass(frozen=True)
 class UGapEb(_UGapE):
     """UGapE with a fixed budget: after n pulls returns the J(t) with the smallest B_J(t), t = K+1, …, n (Figure 1).

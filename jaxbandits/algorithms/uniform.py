@@ -5,16 +5,17 @@ import dataclasses
 import jax
 
 from jaxbandits import arms
-from jaxbandits.algorithms.protocol import Numeric, Sequential, parameter, register_algorithm
+from jaxbandits.algorithms.protocol import Numeric, Sequential, parameter
 from jaxbandits.algorithms.state import ArmState
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
 
 __all__ = ["Uniform"]
 
 
-@register_algorithm
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Uniform(Sequential):
     """Pulls the arm pulled least, ties at random, and returns the m arms with the largest means (of each bandit).

@@ -7,11 +7,12 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
 
 __all__ = ["Vectorised", "VectorisedState"]
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class VectorisedState:
     """R states of a single-run algorithm, runs last."""
@@ -24,12 +25,13 @@ class VectorisedState:
         return jnp.sum(self.inner.pulls, axis=0, dtype=jnp.int32)
 
 
-@jax.tree_util.register_dataclass
+@pytree
 @dataclasses.dataclass(frozen=True)
 class Vectorised:
     """The methods of an algorithm with `vmap` over the last axis of everything."""
 
     algorithm: Any
+    kind: type = dataclasses.field(metadata={"static": True})  # tells apart what their own pytrees may not
 
     def init(self, problem: Problem, key: jax.Array) -> VectorisedState:
         """First states of R runs."""

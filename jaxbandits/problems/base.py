@@ -16,6 +16,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits import arms
 from jaxbandits.errors import UsageError
+from jaxbandits.pytrees import register_fields
 from jaxbandits.random.bits import block
 
 __all__ = ["Problem", "check_each", "family_name", "per_arm", "per_arm_like", "per_bandit", "register_problem"]
@@ -118,8 +119,7 @@ P = TypeVar("P", bound=Problem)
 def register_problem(cls: type[P]) -> type[P]:
     """Class decorator: a frozen dataclass whose parameters and mask are leaves."""
     leaves = [*cls.parameters, "mask"]
-    jax.tree_util.register_dataclass(cls, data_fields=leaves, meta_fields=["bandits", "name", *cls.choices])
-    return cls
+    return register_fields(cls, leaves, ["bandits", "name", *cls.choices])
 
 
 def per_bandit(x: jax.Array, bandits: int) -> jax.Array:

@@ -1,0 +1,52 @@
+"""Frozen dataclasses as pytrees whose structures tell classes apart.
+
+`jax.tree_util.register_dataclass` does not serve: in JAX 0.10.2 the structures of two dataclasses with as many fields
+compare equal whatever their classes (only their hashes differ), and now and then a cache of compiled programs hands
+one problem's program to another.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import jax
+
+__all__ = ["pytree", "register_fields"]
+
+C = TypeVar("C")
+
+
+def pytree(cls: type[C]) -> type[C]:
+    """Class decorator: every field is a leaf or a subtree, but for those with the metadata `static`."""
+    fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+    static = [field.name for field in fields if field.metadata.get("static")]
+    return register_fields(cls, [field.name for field in fields if field.name not in static], static)
+
+
+def register_fields(cls: type[C], data: Iterable[str], static: Iterable[str]) -> type[C]:
+    """Register a dataclass.
+
+    Args:
+        cls: the class.
+        data: names of the fields that are leaves or subtrees.
+        static: names of the fields that belong to the structure; hashable values.
+    """
+    names, fixed = tuple(data), tuple(static)
+    keys = [jax.tree_util.GetAttrKey(name) for name in names]
+
+    def flatten(tree: Any) -> tuple[list[Any], tuple[Any, ...]]:
+        return [getattr(tree, name) for name in names], tuple(getattr(tree, name) for name in fixed)
+
+    def flatten_with_keys(tree: Any) -> tuple[list[tuple[Any, Any]], tuple[Any, ...]]:
+        children, constant = flatten(tree)
+        return list(zip(keys, children, strict=True)), constant
+
+    def unflatten(constant: tuple[Any, ...], children: Iterable[Any]) -> C:
+        # Not through `__init__`: the children may be anything, and were checked when the tree was made.
+        tree = object.__new__(cls)
+        for name, value in (*zip(names, children, strict=True), *zip(fixed, constant, strict=True)):
+            object.__setattr__(tree, name, value)
+        return tree
+
+    jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
+    return cls
