@@ -15,20 +15,12 @@ import time
 import numba
 import numpy as np
 from numba import njit, prange
+from numba_ugape import run_seed, splitmix
 
 import jaxbandits as jb
 
 MEANS = np.asarray([2.0, *np.linspace(0.7, 1.5, 9)])  # S1
 DELTA, MOMENT, BUDGET = 0.05, 7.0, 3200
-
-
-@njit(inline="always")
-def splitmix(state):
-    """The next 64-bit state and word of SplitMix64 (Steele, Lea, Flood 2014)."""
-    state = state + np.uint64(0x9E3779B97F4A7C15)
-    word = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state, word ^ (word >> np.uint64(31))
 
 
 @njit(inline="always")
@@ -48,7 +40,7 @@ def eliminate(means, delta, moment, runs, seed):
     level = math.log(2 * arms / delta)
     pulls = np.zeros(runs, np.int64)
     for run in prange(runs):
-        state = np.uint64(seed) * np.uint64(0xD1342543DE82EF95) + np.uint64(run) * np.uint64(0x2545F4914F6CDD1D)
+        state = run_seed(seed, run)
         alive, sums = np.arange(arms), np.zeros(arms)
         count, t, total = arms, 0, 0
         while count > 1:
@@ -81,7 +73,7 @@ def reject(means, schedule, runs, seed):
     arms = means.size
     pulls, wrong = np.zeros(runs, np.int64), np.zeros(runs, np.bool_)
     for run in prange(runs):
-        state = np.uint64(seed) * np.uint64(0xD1342543DE82EF95) + np.uint64(run) * np.uint64(0x2545F4914F6CDD1D)
+        state = run_seed(seed, run)
         alive, sums = np.arange(arms), np.zeros(arms)
         before, total = 0, 0
         for phase in range(arms - 1):

@@ -119,7 +119,8 @@ def _take_ticket(_typing_context, counter):
 
 
 @njit(inline="always")
-def _splitmix(state):
+def splitmix(state):
+    """The next 64-bit state and word of SplitMix64 (Steele, Lea, Flood 2014)."""
     state = state + U64(0x9E3779B97F4A7C15)
     mixed = (state ^ (state >> U64(30))) * U64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> U64(27))) * U64(0x94D049BB133111EB)
@@ -127,9 +128,9 @@ def _splitmix(state):
 
 
 @njit(inline="always")
-def _run_seed(seed, run):
+def run_seed(seed, run):
     """A generator's state for one run, so that a run's result does not depend on its lane or its thread."""
-    _, mixed = _splitmix(U64(seed) * U64(0xD1342543DE82EF95) + U64(run) * U64(0x2545F4914F6CDD1D))
+    _, mixed = splitmix(U64(seed) * U64(0xD1342543DE82EF95) + U64(run) * U64(0x2545F4914F6CDD1D))
     return mixed
 
 
@@ -172,14 +173,14 @@ def _lanes_kernel(arms, lanes):
 
     @njit(inline="always")
     def start(values, unsigned, means, lane, state):
-        state, first = _splitmix(state)
-        state, second = _splitmix(state)
+        state, first = splitmix(state)
+        state, second = splitmix(state)
         unsigned[state_0_at + lane] = U32(first & U64(0xFFFFFFFF))
         unsigned[state_1_at + lane] = U32(first >> U64(32))
         unsigned[state_2_at + lane] = U32(second & U64(0xFFFFFFFF))
         unsigned[state_3_at + lane] = U32((second >> U64(32)) | U64(1))
         for arm in range(arms):
-            state, draw = _splitmix(state)
+            state, draw = splitmix(state)
             values[mean_at + arm * lanes + lane] = one if (draw >> U64(11)) * 2.0**-53 < means[arm] else zero
             values[inverse_root_at + arm * lanes + lane] = one
         for arm in range(arms, padded):
@@ -201,7 +202,7 @@ def _lanes_kernel(arms, lanes):
             if run < runs:
                 run_of[lane] = run
                 live += 1
-            start(values, unsigned, means, lane, _run_seed(seed, run))
+            start(values, unsigned, means, lane, run_seed(seed, run))
         while live > 0:
             # scale = sqrt(0.5 ln(4 K t^3 / delta)). The logarithm is the exponent's and, for the mantissa in
             # [sqrt(1/2), sqrt(2)), the series of atanh, whose first term left out is below float32's precision.
@@ -313,7 +314,7 @@ def _lanes_kernel(arms, lanes):
                             run_of[lane] = run
                             live += 1
                         # Without a run left, the lane plays on unrecorded until the other lanes are done.
-                        start(values, unsigned, means, lane, _run_seed(seed, run))
+                        start(values, unsigned, means, lane, run_seed(seed, run))
                         # The write below must leave the fresh lane as it is: arm 0 gets what it already has.
                         values[new_mean_at + lane] = values[mean_at + lane]
                         values[new_inverse_root_at + lane] = values[inverse_root_at + lane]
@@ -360,8 +361,8 @@ def _single_work(means, epsilon, log_start, seed, counter, pulls, recommended, s
         run = _take_ticket(counter)
         if run >= len(pulls):
             break
-        state, first = _splitmix(_run_seed(seed, run))
-        state, second = _splitmix(state)
+        state, first = splitmix(run_seed(seed, run))
+        state, second = splitmix(state)
         for arm in range(arms):
             first, second, draw = _xoroshiro(first, second)
             counts[arm] = 1

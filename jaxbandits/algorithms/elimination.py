@@ -52,7 +52,7 @@ class Elimination(Sequential):
     """Round-robin pulls of the surviving arms; a subclass says when to look at them, and which to keep."""
 
     anytime = False
-    reuse: Any = True
+    reuse: bool = True
 
     @abc.abstractmethod
     def _plan(self, state: EliminationState) -> Any:
@@ -146,7 +146,7 @@ class Elimination(Sequential):
         state = dataclasses.replace(
             state, active=kept, survivors=survivors, count=arms.total(kept.astype(jnp.int32)), plan=plan
         )
-        if self.reuse is not False:
+        if self.reuse:
             return state
         nothing = jax.tree.map(jnp.zeros_like, state.sums)
         return dataclasses.replace(state, sums=nothing, start=state.round)

@@ -16,7 +16,7 @@ from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.algorithms.state import ArmState
 from jaxbandits.confidence import hoeffding_radius
 from jaxbandits.estimators import ArmStatistics
-from jaxbandits.numerics import rounded
+from jaxbandits.numerics import rounded, where_any
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
 
@@ -65,8 +65,8 @@ class UCBE(IndexPolicy):
         phase = arms.index(axis, key.shape) + 1
         left = (state.arms - phase + 1).astype(jnp.int32)
         ends = jnp.cumsum(pulls, axis=0) - pulls + left * pulls  # t_k = n_1 + … + n_{k-1} + (K - k + 1) n_k
-        fields = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
-        return AdaptiveUCBEState(**fields, ends=jnp.where(phase < state.arms, ends, 0))
+        ends = jnp.where(phase < state.arms, ends, 0)
+        return AdaptiveUCBEState(**state.shared(), exploration=state.exploration, ends=ends)
 
     def update(self, state: IndexState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> IndexState:
         """The state after one reward; a new estimate of H1 where a phase ends."""
@@ -74,7 +74,11 @@ class UCBE(IndexPolicy):
         if not isinstance(new, AdaptiveUCBEState):
             return new
         ended = arms.any_arm(new.ends == new.time)
-        return dataclasses.replace(new, exploration=jnp.where(ended & live, self._estimated(new), new.exploration))
+
+        def estimate(state: AdaptiveUCBEState) -> AdaptiveUCBEState:
+            return dataclasses.replace(state, exploration=self._estimated(state))
+
+        return where_any(ended & live, estimate, new)
 
     def _estimated(self, state: AdaptiveUCBEState) -> jax.Array:
         """C n / H1 with H1 the largest i / gap_<i>^2 of the k largest gaps, in phase k; about K^2 operations."""

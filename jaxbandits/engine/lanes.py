@@ -188,7 +188,7 @@ def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) ->
         zero = jnp.zeros(width, jnp.int32)
         new = carry._replace(
             state=state, algorithm=algorithm, problem=problem, key=key, cell=cell, steps=zero, job=number,
-            busy=fresh, checkpoint=zero, following=carry.following, finished=carry.finished,
+            busy=fresh, checkpoint=zero,
         )  # fmt: skip
         placed = jax.tree.map(
             lambda old, new: old if old.ndim == 0 else old.at[..., lane].set(new, mode="drop"), carry, new

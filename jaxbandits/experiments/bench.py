@@ -9,9 +9,10 @@ import xarray as xr
 from jaxbandits.axes import ProblemFamily
 from jaxbandits.engine.driver import Progress
 from jaxbandits.problems.base import Problem
+from jaxbandits.report.tables import summary
 from jaxbandits.sweep import sweep
 
-__all__ = ["Bench", "Stage", "runs_of", "seconds_of"]
+__all__ = ["Bench", "Stage", "runs_of", "seconds_of", "stacked"]
 
 _SECONDS = "wall_seconds"
 
@@ -59,6 +60,12 @@ class Bench:
         ds = sweep(algorithm, problem, seeds, on_progress=report, **options)
         ds.attrs[_SECONDS] = time.perf_counter() - began
         return ds
+
+
+def stacked(dimension: str, runs: dict[str, xr.Dataset]) -> xr.Dataset:
+    """The summaries of Datasets of runs, one along `dimension` for each label."""
+    known = xr.concat([summary(ds).drop_attrs() for ds in runs.values()], dimension, join="exact")
+    return known.assign_coords({dimension: list(runs)})
 
 
 def runs_of(*datasets: xr.Dataset) -> int:

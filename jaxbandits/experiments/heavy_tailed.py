@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from jaxbandits.algorithms import SuccessiveElimination, SuccessiveRejects
 from jaxbandits.axes import axis
-from jaxbandits.experiments.bench import Bench, Stage, runs_of, seconds_of
+from jaxbandits.experiments.bench import Bench, Stage, runs_of, seconds_of, stacked
 from jaxbandits.problems import Problem, s1, s2, student_t
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
-from jaxbandits.report.tables import frame, summary
+from jaxbandits.report.tables import frame
 from jaxbandits.theory import se_ea_pulls_bound, se_tea_pulls_bound, sr_tea_threshold
 
 __all__ = ["SIZES", "Size", "run"]
@@ -85,11 +84,6 @@ def run(
     ]
 
 
-def _stacked(runs: dict[str, xr.Dataset]) -> xr.Dataset:
-    known = xr.concat([summary(ds).drop_attrs() for ds in runs.values()], "estimator", join="exact")
-    return known.assign_coords(estimator=list(runs))
-
-
 def _against_delta(bench: Bench, out: Path, size: Size, name: str, problem: Problem) -> Exhibit:
     runs = {
         label: bench.sweep(
@@ -101,10 +95,10 @@ def _against_delta(bench: Bench, out: Path, size: Size, name: str, problem: Prob
         )
         for label in ("EA", "TEA")
     }
-    known = _stacked(runs)
+    known = stacked("estimator", runs)
     means, deltas = np.asarray(problem.mean, np.float64)[:, None], np.asarray(size.deltas)
     bounds = [se_ea_pulls_bound(means, deltas, _P, _C), se_tea_pulls_bound(means, deltas, _P, _B)]
-    known["bound"] = (("estimator", "delta"), np.stack([np.asarray(b) for b in bounds]))
+    known["bound"] = (("estimator", "delta"), np.stack(bounds))
     known["bound"].attrs["long_name"] = "Theorem 1"
     ratio = known["pulls_mean"].sel(estimator="EA") / known["pulls_mean"].sel(estimator="TEA")
     crossing = _crossing(deltas, ratio.values)
@@ -158,7 +152,7 @@ def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: Pro
         label: bench.sweep(f"SR-T ({label}) on {name}", algorithm, problem, size.budget_seeds)
         for label, algorithm in algorithms.items()
     }
-    known = _stacked(runs)
+    known = stacked("estimator", runs)
     rates = known["failure"].sel(budget=size.tuned_at).values
     finding = (
         f"{name}, {numbers.count(size.tuned_at)} pulls: error {numbers.probability(rates[0])} with empirical means, "
@@ -202,19 +196,13 @@ def _against_order(bench: Bench, out: Path, size: Size) -> Exhibit:
         )
         for label in ("EA", "TEA")
     }
-    known = _stacked(runs)
-    means = np.asarray(problem.mean, np.float64)
-    bounds = [
-        [
-            float(se_ea_pulls_bound(means, _DELTA, p, float(problem.moments(p, central=True).max())))
-            for p in size.orders
-        ],
-        [
-            float(se_tea_pulls_bound(means, _DELTA, p, float(problem.moments(p, central=False).max())))
-            for p in size.orders
-        ],
-    ]
-    known["bound"] = (("estimator", "p"), np.asarray(bounds), {"long_name": "Theorem 1"})
+    known = stacked("estimator", runs)
+    means, orders = np.asarray(problem.mean, np.float64)[:, None], np.asarray(size.orders)
+    raw, central = (
+        np.asarray([problem.moments(p, central=central).max() for p in size.orders]) for central in (False, True)
+    )
+    bounds = [se_ea_pulls_bound(means, _DELTA, orders, central), se_tea_pulls_bound(means, _DELTA, orders, raw)]
+    known["bound"] = (("estimator", "p"), np.stack(bounds), {"long_name": "Theorem 1"})
     tea = known["pulls_mean"].sel(estimator="TEA")
     finding = (
         f"S1: told only of moments of order {size.orders[0]:g}, truncated means need "
@@ -250,7 +238,7 @@ def _against_tails(bench: Bench, out: Path, size: Size) -> Exhibit:
         label: bench.sweep(f"SR-T ({label}) over tails", algorithm, problem, size.budget_seeds)
         for label, algorithm in algorithms.items()
     }
-    known = _stacked(runs)
+    known = stacked("estimator", runs)
     empirical, truncated = (known["failure"].sel(estimator=label) for label in ("EA", "TEA, b = 4"))
     worst = float(known["dof"][0])
     rates = [numbers.probability(float(rate[0])) for rate in (empirical, truncated)]

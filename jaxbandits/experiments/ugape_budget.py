@@ -11,11 +11,11 @@ import xarray as xr
 from jaxbandits.algorithms import UGapEb, Uniform
 from jaxbandits.axes import axis
 from jaxbandits.engine.single import trajectory
-from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
+from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.problems import abm
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
-from jaxbandits.report.tables import frame, summary
+from jaxbandits.report.tables import frame
 from jaxbandits.theory import ugape_b_error_bound, ugape_b_largest_a
 
 __all__ = ["SIZES", "SWEEPS", "Size", "show"]
@@ -49,8 +49,7 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
         ),
         "uniform": bench.sweep("uniform", Uniform(budget=budget), problem, size.seeds),
     }
-    known = xr.concat([summary(ds).drop_attrs() for ds in runs.values()], "algorithm", join="exact")
-    known = known.assign_coords(algorithm=list(runs))
+    known = stacked("algorithm", runs)
     means = np.asarray(problem.mean, np.float64)
     budgets = np.asarray(size.budgets, np.float64)
     known["bound"] = (

@@ -10,11 +10,11 @@ import xarray as xr
 
 from jaxbandits.algorithms import LUCB, UGapEc
 from jaxbandits.axes import axis
-from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
+from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.problems import linear, one_sparse
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
-from jaxbandits.report.tables import frame, summary
+from jaxbandits.report.tables import frame
 from jaxbandits.theory import h_epsilon, pulls_lower_bound, ugape_c_pulls_bound
 
 __all__ = ["SIZES", "SWEEPS", "Size", "exhibits"]
@@ -122,8 +122,7 @@ def _problem(n: Any) -> Any:
 
 def _with_bounds(runs: dict[str, xr.Dataset], cells: list[tuple[np.ndarray, float, int]]) -> xr.Dataset:
     """Summaries along `algorithm`, with H_eps and both bounds; `cells` are means, epsilon and m in the grid's order."""
-    known = xr.concat([summary(ds).drop_attrs() for ds in runs.values()], "algorithm", join="exact")
-    known = known.assign_coords(algorithm=list(runs))
+    known = stacked("algorithm", runs)
     along = [d for d in known["runs"].dims if d != "algorithm"]
     shape = [known.sizes[d] for d in along]
     upper = [float(ugape_c_pulls_bound(mu, e, _DELTA, m)) for mu, e, m in cells]

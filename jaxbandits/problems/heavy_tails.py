@@ -6,6 +6,7 @@ raw moment is at most B and whose p-th central moment is at most C, 1 < p <= 2.
 
 import abc
 import dataclasses
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import gammaln
-from scipy import integrate, special, stats  # type: ignore[import-untyped,unused-ignore]
+from scipy import special  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.numerics import exp, log, rounded
 from jaxbandits.problems.base import Problem, register_problem
@@ -48,12 +49,10 @@ class HeavyTailed(Problem):
         """
         columns = [np.asarray(getattr(self, name), np.float64) for name in self.parameters]
         means, tails = np.asarray(self.mean, np.float64), self.tail_index
-        rows = list(zip(*columns, strict=True))
-        found = dict.fromkeys(rows, math.inf)
-        for row, mean, tail in zip(rows, means, tails, strict=True):
-            if p < tail and not math.isfinite(found[row]):
-                found[row] = self._moment(p, central, float(mean), *row)
-        return np.asarray([found[row] for row in rows])
+        laws = zip(*(column.tolist() for column in columns), strict=True)
+        arms = zip(means.tolist(), tails.tolist(), laws, strict=True)
+        kept = functools.partial(_moment, type(self), p, central)
+        return np.asarray([kept(mean, law) if p < tail else math.inf for mean, tail, law in arms])
 
     @classmethod
     def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
@@ -69,31 +68,55 @@ class HeavyTailed(Problem):
         """The law as pieces of an expectation."""
 
 
+@functools.lru_cache(maxsize=4096)
+def _moment(law: type[HeavyTailed], p: float, central: bool, mean: float, parameters: tuple[float, ...]) -> float:
+    # Kept: an integral takes milliseconds, and a sweep asks for the same one in every cell.
+    return law._moment(p, central, mean, *parameters)
+
+
+class PowerTailed(HeavyTailed):
+    """Laws P(|X| > x) ~ x^-index, whose moments of that order and above are infinite."""
+
+    index_name = "tail"
+
+    @property
+    def tail_index(self) -> np.ndarray:
+        """The parameter that is the tail's index."""
+        return np.asarray(getattr(self, self.index_name), np.float64)
+
+    @property
+    def variance(self) -> jax.Array:
+        """Infinite where the index is at most 2."""
+        index = getattr(self, self.index_name)
+        return jnp.where(index > 2, self._variance(jnp.maximum(index - 2, 1e-30)), jnp.inf)
+
+    @abc.abstractmethod
+    def _variance(self, above: jax.Array) -> jax.Array:
+        """The variance where the index is `above` 2."""
+
+
+def _pareto(words: tuple[jax.Array, jax.Array], least: jax.Array, tail: jax.Array) -> jax.Array:
+    return rounded(least * exp(rounded(-1 / tail * log(fine_uniform(words)))))
+
+
 @register_problem
 @dataclasses.dataclass(frozen=True)
-class StudentT(HeavyTailed):
+class StudentT(PowerTailed):
     """Student's t: `location` + `scale` T with `dof` > 1 degrees of freedom, float32 `(K, …)`."""
 
     location: jax.Array
     dof: jax.Array
     scale: jax.Array
     parameters = ("location", "dof", "scale")
+    index_name = "dof"
 
     @property
     def mean(self) -> jax.Array:
         """The location."""
         return self.location
 
-    @property
-    def variance(self) -> jax.Array:
-        """scale^2 dof / (dof - 2); infinite for dof <= 2."""
-        finite = self.scale * self.scale * self.dof / jnp.maximum(self.dof - 2, 1e-30)
-        return jnp.where(self.dof > 2, finite, jnp.inf)
-
-    @property
-    def tail_index(self) -> np.ndarray:
-        """The degrees of freedom."""
-        return np.asarray(self.dof, np.float64)
+    def _variance(self, above: jax.Array) -> jax.Array:
+        return self.scale * self.scale * self.dof / above
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
@@ -121,7 +144,7 @@ class StudentT(HeavyTailed):
         location, dof, scale = parameters
 
         def magnitude(w: float) -> float:
-            return scale * float(stats.t.isf(math.exp(-w) / 2, dof))
+            return -scale * float(special.stdtrit(dof, math.exp(-w) / 2))
 
         yield 0.5, lambda w: location + magnitude(w)
         yield 0.5, lambda w: location - magnitude(w)
@@ -129,7 +152,7 @@ class StudentT(HeavyTailed):
 
 @register_problem
 @dataclasses.dataclass(frozen=True)
-class Pareto(HeavyTailed):
+class Pareto(PowerTailed):
     """Pareto rewards of given `average` > 0 and `tail` > 1, float32 `(K, …)`; the least value is mean (1 - 1/tail)."""
 
     average: jax.Array
@@ -141,23 +164,14 @@ class Pareto(HeavyTailed):
         """The given mean."""
         return self.average
 
-    @property
-    def variance(self) -> jax.Array:
-        """mean^2 / (tail (tail - 2)); infinite for tail <= 2."""
-        finite = self.average * self.average / (self.tail * jnp.maximum(self.tail - 2, 1e-30))
-        return jnp.where(self.tail > 2, finite, jnp.inf)
-
-    @property
-    def tail_index(self) -> np.ndarray:
-        """The tail index."""
-        return np.asarray(self.tail, np.float64)
+    def _variance(self, above: jax.Array) -> jax.Array:
+        return self.average * self.average / (self.tail * above)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
         """Least value times U^(-1/tail)."""
         average, tail = parameters
-        least = rounded(average * (1 - 1 / tail))
-        return least * exp(rounded(-1 / tail * log(fine_uniform(words))))
+        return _pareto(words, rounded(average * (1 - 1 / tail)), tail)
 
     @classmethod
     def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
@@ -167,7 +181,7 @@ class Pareto(HeavyTailed):
             return least**p * tail / (tail - p)
         # Above the mean in closed form, below it a short integral: int (x - m)^p x^(-a-1) dx = m^(p-a) B(a - p, p + 1).
         above = mean ** (p - tail) * special.beta(tail - p, p + 1)
-        below, _ = integrate.quad(lambda x: (mean - x) ** p * x ** (-tail - 1), least, mean, epsabs=0, epsrel=1e-10)
+        below = _integral(lambda x: (mean - x) ** p * x ** (-tail - 1), least, mean)
         return float(tail * least**tail * (above + below))
 
     @classmethod
@@ -178,7 +192,7 @@ class Pareto(HeavyTailed):
 
 @register_problem
 @dataclasses.dataclass(frozen=True)
-class SymmetricPareto(HeavyTailed):
+class SymmetricPareto(PowerTailed):
     """`location` plus or minus (1/2 each) a Pareto reward of least value `scale` and `tail` > 1, float32 `(K, …)`."""
 
     location: jax.Array
@@ -191,22 +205,14 @@ class SymmetricPareto(HeavyTailed):
         """The location."""
         return self.location
 
-    @property
-    def variance(self) -> jax.Array:
-        """scale^2 tail / (tail - 2); infinite for tail <= 2."""
-        finite = self.scale * self.scale * self.tail / jnp.maximum(self.tail - 2, 1e-30)
-        return jnp.where(self.tail > 2, finite, jnp.inf)
-
-    @property
-    def tail_index(self) -> np.ndarray:
-        """The tail index."""
-        return np.asarray(self.tail, np.float64)
+    def _variance(self, above: jax.Array) -> jax.Array:
+        return self.scale * self.scale * self.tail / above
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
         """The second word's top bit is the sign."""
         location, tail, scale = parameters
-        magnitude = rounded(scale * exp(rounded(-1 / tail * log(fine_uniform(words)))))
+        magnitude = _pareto(words, scale, tail)
         return location + jnp.where(words[1] >> jnp.uint32(31) == 1, magnitude, -magnitude)
 
     @classmethod
@@ -298,6 +304,12 @@ class Weibull(HeavyTailed):
         yield 1.0, lambda w: scale * w ** (1 / shape)
 
 
+def _integral(function: Callable[[float], float], low: float, high: float) -> float:
+    from scipy import integrate  # Here: it would be a third of what importing the package takes.
+
+    return float(integrate.quad(function, low, high, epsabs=1e-300, epsrel=1e-9, limit=200)[0])
+
+
 def _expectation(value: Callable[[float], float], center: float, p: float) -> float:
     """The integral of |value(w) - center|^p exp(-w) over w > 0, in pieces that follow its decay."""
 
@@ -305,8 +317,4 @@ def _expectation(value: Callable[[float], float], center: float, p: float) -> fl
         return abs(value(w) - center) ** p * math.exp(-w)
 
     edges = [0.0, 0.5, 2.0, 8.0, 32.0, 128.0, 512.0]
-    total = 0.0
-    for low, high in itertools.pairwise(edges):
-        part, _ = integrate.quad(integrand, low, high, epsabs=1e-300, epsrel=1e-9, limit=200)
-        total += part
-    return total
+    return sum(_integral(integrand, low, high) for low, high in itertools.pairwise(edges))
