@@ -14,7 +14,7 @@ import xarray as xr
 from jaxbandits.algorithms.protocol import BuiltIn
 from jaxbandits.arms import Known
 from jaxbandits.axes import ProblemFamily
-from jaxbandits.engine.compilation import compile_clock
+from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.errors import UsageError
@@ -86,6 +86,7 @@ def sweep(
     results = Results(grid, seeds=seeds, checkpoints=points)
     began = time.perf_counter()
     before = Progress(runs=0, pulls=0.0)
+    make_room()
     with compile_clock() as clock:
         for cells in _alike(grid.cells):
             latest = Progress(runs=0, pulls=0.0)

@@ -1,7 +1,5 @@
 """Settings for every test, made before JAX starts: two CPU devices, no windows, no compiled programs kept on disk.
 
-JAX 0.10.2 now and then aborts while it writes or reads kept CPU programs, which takes a worker and its tests down.
-
 Rank promotion stays allowed: arms first, runs last rests on it, `(R,)` broadcasting with `(K, R)`.
 """
 
@@ -10,3 +8,14 @@ import os
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "2")
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "0"
+
+import pytest
+
+from jaxbandits.engine.compilation import make_room
+
+
+@pytest.fixture(autouse=True, scope="module")
+def room_for_programs():
+    """The tests of one process compile more programs than it could keep."""
+    yield
+    make_room()

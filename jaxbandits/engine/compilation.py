@@ -1,13 +1,16 @@
-"""How long compilation took, and how often the engine was compiled: both from JAX's own monitoring events."""
+"""What compilation takes: seconds and programs, from JAX's own monitoring events, and room in memory."""
 
 import contextlib
 import dataclasses
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jax
 
-__all__ = ["CompileClock", "compile_clock"]
+__all__ = ["CompileClock", "compile_clock", "make_room"]
+
+_MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 
 
 @dataclasses.dataclass
@@ -42,3 +45,18 @@ def compile_clock() -> Iterator[CompileClock]:
     finally:
         # By identity: two clocks with equal readings are equal.
         del _clocks[next(i for i, other in enumerate(_clocks) if other is clock)]
+
+
+def make_room(share: float = 0.6) -> None:
+    """Forget compiled programs once they fill a share of the memory maps that Linux grants a process.
+
+    A program of the engine takes about 500 on a CPU, of usually 65 530 in all, and JAX keeps every program: without
+    this the compiler crashes, and the process with it, after a hundred and some.
+    """
+    try:
+        used = _MAPS.read_bytes().count(b"\n")
+        most = int(_MOST_MAPS.read_text())
+    except (OSError, ValueError):  # not Linux
+        return
+    if used > share * most:
+        jax.clear_caches()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.engine.compilation import compile_clock
+from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.lanes import advance
 
 MEANS = [0.9, 0.5, 0.4, 0.3, 0.2, 0.1]
@@ -65,3 +65,14 @@ def test_static_choices_compile_anew() -> None:
 def test_a_large_grid_compiles_once() -> None:
     algorithm = jb.UGapEc(epsilon=jb.axis(np.linspace(0.8, 0.9, 20)), delta=jb.axis(np.linspace(0.05, 0.2, 10)))
     assert compilations(lambda: jb.sweep(algorithm, jb.linear(n=10), seeds=20)) == 1
+
+
+def test_programs_are_forgotten_only_when_there_is_little_room() -> None:
+    def run() -> None:
+        jb.simulate(jb.UGapEc(epsilon=0.5, delta=0.1), jb.bernoulli(MEANS), seeds=5)
+
+    run()
+    make_room(share=1.0)
+    assert compilations(run) == 0
+    make_room(share=0.0)
+    assert compilations(run) == 1
