@@ -27,6 +27,7 @@ __all__ = [
     "first_place",
     "index",
     "kth_and_next_largest",
+    "kth_largest",
     "largest",
     "mask_at",
     "put",
@@ -212,6 +213,21 @@ def top_mask(x: jax.Array, k: jax.Array | int, order: jax.Array) -> jax.Array:
     # The first `missing` of the level arms in the tie order: the order's complement turns first into largest.
     place = jnp.where(level, (MAX_COUNT - order).astype(jnp.uint32), jnp.uint32(0))
     return above | (level & (place >= _kth_by_bits(place, missing)))
+
+
+def kth_largest(x: jax.Array, k: jax.Array | int) -> jax.Array:
+    """The k-th largest value.
+
+    Args:
+        x: float32, shape `(K, …)`, not NaN.
+        k: int32, shape `(…)`, in [1, K].
+
+    Returns:
+        float32, shape `(…)`.
+    """
+    bits = _sortable(x)
+    value = _kth_by_bits(bits, k)
+    return smallest(jnp.where(bits >= value, x, _highest(x.dtype)))
 
 
 def kth_and_next_largest(x: jax.Array, k: jax.Array | int, order: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:

@@ -128,6 +128,7 @@ class AskTell:
         self._algorithm = algorithm
         self._arms = _whole("arms", arms, 2, _MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
+        algorithm.check_live()
         self._reward_range = _reward_range(algorithm, reward_range)
         self._bounded = bool(bounded)
         self._key = _key(key)

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-__all__ = ["MAX_COUNT", "apart", "exp", "larger", "log", "rounded", "smaller", "where_any"]
+__all__ = ["MAX_COUNT", "apart", "exp", "larger", "log", "rounded", "smaller", "where_any", "where_few"]
 
 #: Counts are int32: this many pulls, runs or steps are refused up front.
 MAX_COUNT = 2**31 - 1
@@ -73,6 +73,38 @@ def where_any(condition: jax.Array, function: Callable[[Any], Any], state: Any) 
         return lax.cond(jnp.any(condition), changed, lambda state: state, state)
 
     return lax.platform_dependent(state, cpu=branch, default=changed)
+
+
+def where_few(condition: jax.Array, function: Callable[..., Any], state: Any, *fixed: Any, width: int = 16) -> Any:
+    """`where_any` for what is so costly that it is computed for a few runs at a time, those where the condition holds.
+
+    Args:
+        condition: bool `(…)`.
+        function: from `state` and `fixed`, both of a few runs, to the new state of these.
+        state: pytree of arrays `(…)` or with axes before.
+        *fixed: pytrees that the function reads; leaves with as many runs, or shared by all.
+        width: how many runs are taken at a time.
+    """
+    if condition.ndim != 1 or condition.shape[0] <= width:
+
+        def changed(state: Any) -> Any:
+            new = function(state, *fixed)
+            return jax.tree.map(lambda new, old: jnp.where(condition, new, old), new, state)
+
+        return lax.cond(jnp.any(condition), changed, lambda state: state, state)
+    runs = condition.shape[0]
+
+    def take_some(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
+        waiting, state = carry
+        (run,) = jnp.nonzero(waiting, size=width, fill_value=runs)
+        # Where fewer wait, the first of them is computed again and dropped.
+        source = jnp.where(run < runs, run, run[0])
+        some = jax.tree.map(lambda x: x[..., source] if x.ndim and x.shape[-1] == runs else x, (state, fixed))
+        new = function(some[0], *some[1])
+        state = jax.tree.map(lambda x, value: x.at[..., run].set(value, mode="drop"), state, new)
+        return waiting.at[run].set(False, mode="drop"), state
+
+    return lax.while_loop(lambda carry: jnp.any(carry[0]), take_some, (condition, state))[1]
 
 
 def _choose(condition: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:

@@ -1,13 +1,18 @@
-"""Settings for every test, made before JAX starts: two CPU devices, no windows, no compiled programs kept on disk.
+"""Settings for every test, made before JAX starts: two CPU devices, no windows, compiled programs shared by the workers.
 
 Rank promotion stays allowed: arms first, runs last rests on it, `(R,)` broadcasting with `(K, R)`.
 """
 
 import os
+import tempfile
 
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "2")
 os.environ.setdefault("MPLBACKEND", "Agg")
-os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "0"
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _PROGRAMS = tempfile.TemporaryDirectory(prefix="jaxbandits-tests-")
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = _PROGRAMS.name
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
+    os.environ["JAX_COMPILATION_CACHE_MAX_SIZE"] = str(2**31)  # with a limit, JAX locks the folder
 
 import pytest
 

@@ -66,6 +66,7 @@ def everything(x, order, k, mask, value):
     }
     if jnp.issubdtype(x.dtype, jnp.floating):
         found["kth"], found["next"], found["kth top"] = arms.kth_and_next_largest(x, k, order)
+        found["kth alone"] = arms.kth_largest(x, k)
     return found
 
 
@@ -96,6 +97,7 @@ def test_every_operation_is_what_sorting_gives(count, batch, kind):
     if kind != "integer":
         descending = -np.sort(-x, axis=0)
         np.testing.assert_array_equal(found["kth"], entry(descending, k - 1))
+        np.testing.assert_array_equal(found["kth alone"], entry(descending, k - 1))
         np.testing.assert_array_equal(found["next"], entry(descending, k))
         np.testing.assert_array_equal(found["kth top"], top(x, k, order))
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxbandits.numerics import exp, larger, log, rounded, smaller
+from jaxbandits.numerics import exp, larger, log, rounded, smaller, where_few
 
 
 def numbers():
@@ -79,3 +79,22 @@ def test_exponential_is_accurate_over_its_range():
     found = np.asarray(jax.jit(exp)(x), np.float64)
     np.testing.assert_allclose(found, np.exp(x.astype(np.float64)), rtol=3 * 2.0**-24)
     assert np.asarray(exp(jnp.asarray([-1e4, -88.0, 0.0]))).tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 1.0])
+@pytest.mark.parametrize("runs", [5, 16, 100])
+def test_where_few_is_where_any(share, runs):
+    random = np.random.default_rng(runs)
+    condition = jnp.asarray(random.random(runs) < share)
+    state = {"a": jnp.asarray(random.random((3, runs)), jnp.float32), "b": jnp.arange(runs)}
+    fixed, shared = jnp.asarray(random.random((2, runs)), jnp.float32), jnp.asarray([[2.0], [3.0], [4.0]])
+
+    def change(state, fixed, shared):
+        return {"a": state["a"] * shared + fixed[0], "b": -state["b"] - 1}
+
+    few = jax.jit(lambda state: where_few(condition, change, state, fixed, shared))(state)
+    expected = change(state, fixed, shared)
+    for name in state:
+        np.testing.assert_array_equal(few[name], np.where(condition, expected[name], state[name]))
+    one = jax.jit(lambda c, state: where_few(c, lambda state: state + 1, state))
+    assert [int(one(jnp.asarray(c), jnp.int32(4))) for c in (True, False)] == [5, 4]

@@ -14,7 +14,8 @@ import jax.numpy as jnp
 from jaxbandits import arms
 from jaxbandits.algorithms.protocol import Sequential
 from jaxbandits.estimators import ArmStatistics, CompensatedSum
-from jaxbandits.numerics import apart, larger, smaller, where_any
+from jaxbandits.mean_estimators import Catoni, EmpiricalMean, MeanEstimator
+from jaxbandits.numerics import apart, larger, smaller, where_any, where_few
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
 
@@ -26,7 +27,7 @@ __all__ = ["Elimination", "EliminationState"]
 class EliminationState:
     """The state of a run; arms first, runs last. Estimates are of the rewards since round `start`."""
 
-    sums: CompensatedSum  # (K, …): rewards, truncated where the estimator does that
+    sums: Any  # CompensatedSum (S K, …): what the estimator makes of the rewards, S sums per arm
     pulls: jax.Array  # int32 (K, …)
     survivors: jax.Array  # int32 (K, …): numbers of the surviving arms, in the first `count` entries
     active: jax.Array  # bool (K, …): the same as a mask
@@ -36,16 +37,17 @@ class EliminationState:
     round: jax.Array  # int32 (…): finished rounds, the pulls of every surviving arm
     start: jax.Array  # int32 (…)
     time: jax.Array  # int32 (…)
-    highest: jax.Array  # float32 (…): largest estimate of the round so far
+    highest: jax.Array  # float32 (…): largest estimate of the round so far, if the estimator is a running one
     lowest: jax.Array  # float32 (…): smallest
     arms: jax.Array  # float32 (…): number of arms that exist
+    estimator: MeanEstimator
     plan: Any  # what else the algorithm keeps
 
     @property
     def estimates(self) -> jax.Array:
         """Estimated means, float32 `(K, …)`; -inf for dropped arms."""
-        number = jnp.maximum(self.pulls - self.start, 1).astype(jnp.float32)
-        return jnp.where(self.active, self.sums.high / number, -jnp.inf)
+        number = jnp.maximum(self.pulls - self.start, 1)
+        return jnp.where(self.active, self.estimator.estimates(self.sums, number), -jnp.inf)
 
 
 class Elimination(Sequential):
@@ -55,13 +57,8 @@ class Elimination(Sequential):
     reuse: bool = True
 
     @abc.abstractmethod
-    def _plan(self, state: EliminationState) -> Any:
-        """What the algorithm keeps of its parameters during a run: a pytree of arrays `(…)` or `(K, …)`."""
-
-    def _contribution(self, plan: Any, reward: jax.Array, number: jax.Array) -> jax.Array:
-        """What the arm's reward of this number (from 1) adds to its sum, float32."""
-        del plan, number
-        return reward
+    def _plan(self, state: EliminationState) -> tuple[MeanEstimator, Any]:
+        """The estimator of means, and what else the algorithm keeps of its parameters: arrays `(…)` or `(K, …)`."""
 
     @abc.abstractmethod
     def _due(self, state: EliminationState) -> jax.Array:
@@ -82,17 +79,17 @@ class Elimination(Sequential):
             sums=CompensatedSum.of(statistics.mean), pulls=statistics.pulls, active=exists, order=order, count=count,
             survivors=jnp.broadcast_to(number, exists.shape), position=zero, round=one, start=zero,
             time=statistics.time, highest=jnp.zeros(key.shape), lowest=jnp.zeros(key.shape),
-            arms=count.astype(jnp.float32), plan=None,
+            arms=count.astype(jnp.float32), estimator=EmpiricalMean(), plan=None,
         )  # fmt: skip
-        plan = self._plan(blank)
-        sums = CompensatedSum.of(self._contribution(plan, statistics.mean, one))
-        state = dataclasses.replace(blank, sums=sums, plan=plan)
-        state = dataclasses.replace(
-            state,
-            highest=arms.largest(state.estimates),
-            lowest=arms.smallest(jnp.where(exists, state.estimates, jnp.inf)),
-        )
-        return self._drop(state, self._due(state))
+        estimator, plan = self._plan(blank)
+        first = estimator.term(statistics.mean, one)
+        others = jnp.zeros(((estimator.slots - 1) * first.shape[0], *first.shape[1:]), first.dtype)
+        sums = CompensatedSum.of(jnp.concatenate([first, others]))
+        state = dataclasses.replace(blank, sums=sums, estimator=estimator, plan=plan)
+        if estimator.running:
+            lowest = arms.smallest(jnp.where(exists, state.estimates, jnp.inf))
+            state = dataclasses.replace(state, highest=arms.largest(state.estimates), lowest=lowest)
+        return self._drop(state, self._due(state), problem, key)
 
     def select(self, state: EliminationState) -> jax.Array:
         """The next survivor of the round, int32 `(…)`."""
@@ -103,39 +100,75 @@ class Elimination(Sequential):
         del arm
         return state.round
 
+    def step(
+        self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array | bool = True
+    ) -> EliminationState:
+        """Select, pull, update; an estimator that looks back finds the earlier rewards in the run's table."""
+        arm = self.select(state)
+        live = live & ~self.done(state)
+        reward = problem.reward(key, arm, self.pulled_before(state, arm))
+        state, ended = self._pulled(state, arm, reward, live)
+        return self._drop(state, ended & self._due(state), problem, key)
+
     def update(
         self, state: EliminationState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True
     ) -> EliminationState:
-        """The state after one reward; at the end of a round, without the arms that it drops."""
+        """The state after one reward; at the end of a round, without the arms that it drops.
+
+        Raises:
+            UsageError: if the estimator looks at earlier rewards again.
+        """
+        self.check_live()
+        state, ended = self._pulled(state, arm, reward, live)
+        return self._drop(state, ended & self._due(state), None, None)
+
+    def _pulled(
+        self, state: EliminationState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool
+    ) -> tuple[EliminationState, jax.Array]:
+        """The state after one reward, and whether that ended a round."""
         live = jnp.broadcast_to(live, state.time.shape)
-        old = jax.tree.map(lambda x: arms.take(x, arm), state.sums)
-        number = state.round + 1
+        number, estimator = state.round + 1, state.estimator
+        slot = estimator.slot(arm, number - state.start, state.pulls.shape[0])
+        old = jax.tree.map(lambda x: arms.take(x, slot), state.sums)
 
-        def after(arm: jax.Array, old: CompensatedSum, reward: jax.Array, live: jax.Array) -> Any:
-            value = self._contribution(state.plan, reward.astype(jnp.float32), number)
-            return arm, old.plus(jnp.where(live, value, 0))
+        def after(arm: jax.Array, slot: jax.Array, old: CompensatedSum, reward: jax.Array, live: jax.Array) -> Any:
+            value = estimator.term(reward.astype(jnp.float32), number)
+            return arm, slot, old.plus(jnp.where(live, value, 0))
 
-        arm, new = apart(state.time.reshape(-1)[0] >= 0, after, arm, old, reward, live)
-        estimate = new.high / (number - state.start).astype(jnp.float32)
-        first = state.position == 0
-        highest = jnp.where(first, estimate, larger(state.highest, estimate))
-        lowest = jnp.where(first, estimate, smaller(state.lowest, estimate))
+        arm, slot, new = apart(state.time.reshape(-1)[0] >= 0, after, arm, slot, old, reward, live)
         one = live.astype(jnp.int32)
         ended = live & (state.position + 1 == state.count)
+        if estimator.running:
+            estimate = new.high / (number - state.start).astype(jnp.float32)
+            first = state.position == 0
+            highest = jnp.where(first, estimate, larger(state.highest, estimate))
+            lowest = jnp.where(first, estimate, smaller(state.lowest, estimate))
+            highest, lowest = jnp.where(live, highest, state.highest), jnp.where(live, lowest, state.lowest)
+            state = dataclasses.replace(state, highest=highest, lowest=lowest)
         state = dataclasses.replace(
             state,
-            sums=jax.tree.map(lambda x, value: arms.put(x, arm, value), state.sums, new),
+            sums=jax.tree.map(lambda x, value: arms.put(x, slot, value), state.sums, new),
             pulls=arms.put(state.pulls, arm, state.round + one),
             position=jnp.where(ended, 0, state.position + one),
             round=state.round + ended.astype(jnp.int32),
             time=state.time + one,
-            highest=jnp.where(live, highest, state.highest),
-            lowest=jnp.where(live, lowest, state.lowest),
         )
-        return self._drop(state, ended & self._due(state))
+        return state, ended
 
-    def _drop(self, state: EliminationState, due: jax.Array) -> EliminationState:
-        return where_any(due & (state.count > 1), self._without, state)
+    def _drop(self, state: EliminationState, due: jax.Array, problem: Any, key: Any) -> EliminationState:
+        due = due & (state.count > 1)
+        if state.estimator.running:
+            return where_any(due, self._without, state)
+        # The sums are only read: to hand them back would mean to copy them.
+        changed = where_few(due, self._look_and_drop, dataclasses.replace(state, sums=None), state.sums, problem, key)
+        return dataclasses.replace(changed, sums=state.sums)
+
+    def _look_and_drop(self, state: EliminationState, sums: CompensatedSum, problem: Any, key: Any) -> EliminationState:
+        if isinstance(state.estimator, Catoni):
+            every = jnp.broadcast_to(arms.index(problem.arms, key.shape), state.active.shape)
+            estimator = state.estimator.looked(lambda pull: problem.reward(key, every, pull), state.round, state.active)
+            state = dataclasses.replace(state, estimator=estimator)
+        return dataclasses.replace(self._without(dataclasses.replace(state, sums=sums)), sums=None)
 
     def _without(self, state: EliminationState) -> EliminationState:
         kept, plan = self._kept(state)

@@ -142,6 +142,13 @@ class BuiltIn(abc.ABC):
         if budget is not None and _concrete(budget) and budget < needed:
             raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
 
+    def check_live(self) -> None:
+        """Whether rewards may come one at a time from outside, as in a live experiment.
+
+        Raises:
+            UsageError: if the algorithm looks at earlier rewards again.
+        """
+
     @abc.abstractmethod
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> State:
         """The state after the initial pulls of every arm."""

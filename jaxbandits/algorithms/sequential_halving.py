@@ -14,6 +14,7 @@ from jaxbandits import arms
 from jaxbandits.algorithms.elimination import Elimination, EliminationState
 from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
+from jaxbandits.mean_estimators import EmpiricalMean, MeanEstimator
 from jaxbandits.pytrees import pytree
 
 __all__ = ["SequentialHalving"]
@@ -51,9 +52,9 @@ class SequentialHalving(Elimination):
                 f"{(arms_per_bandit - 1).bit_length()} phases: at least {needed}, got {self.budget:g}"
             )
 
-    def _plan(self, state: EliminationState) -> _Plan:
+    def _plan(self, state: EliminationState) -> tuple[MeanEstimator, _Plan]:
         phases = 32 - lax.clz(state.count - 1)
-        return _Plan(phases, self._pulls(state.count, phases))
+        return EmpiricalMean(), _Plan(phases, self._pulls(state.count, phases))
 
     def _pulls(self, count: jax.Array, phases: jax.Array) -> jax.Array:
         return jnp.asarray(self.budget, jnp.int32) // (count * phases)

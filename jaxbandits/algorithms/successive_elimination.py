@@ -11,24 +11,28 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits import arms
 from jaxbandits.algorithms.elimination import Elimination, EliminationState
 from jaxbandits.algorithms.moments import central_moment, raw_moment
 from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
-from jaxbandits.numerics import exp, log, rounded
+from jaxbandits.mean_estimators import Catoni, EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean, check_batches
+from jaxbandits.numerics import exp, larger, log, rounded
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
 
 __all__ = ["SuccessiveElimination"]
 
+_LOG2, _LOG5, _LOG8, _LOG12 = (np.float32(np.log(x)) for x in (2, 5, 8, 12))
+# Estimates that take long are looked at whenever their rewards have grown by about this factor.
+_LOG_GROWTH = np.float32(np.log(1.05))
+
 
 class _Plan(NamedTuple):
-    """A radius exp(level - slope ln t) and thresholds exp(cut + ln(i) / p); for Hoeffding's, ln(4K/delta) and ln b."""
+    """A radius exp(level - slope ln t); for Hoeffding's, ln(4K/delta) and b."""
 
     level: jax.Array  # float32 (…)
     slope: jax.Array  # float32 (…)
-    cut: jax.Array  # float32 (…)
-    inverse_p: jax.Array  # float32 (…)
 
 
 @pytree
@@ -37,20 +41,27 @@ class SuccessiveElimination(Elimination):
     """Pulls the surviving arms in turn; after round t drops those with an estimate 2 c_t below the largest.
 
     Returns the best arm with probability at least 1 - delta as the paper argues; its proof takes no union over t, so
-    the statement is not strictly one for all times (with `hoeffding` it is). Estimators and radii (Lemma 1):
+    the statement is not strictly one for all times (with `hoeffding` it is). Estimators, and radii that hold for every
+    arm with probability 1 - delta at one t:
 
-    * `ea`, empirical mean: c_t = (2 K C / (t^(p-1) delta))^(1/p);
+    * `ea`, empirical mean: c_t = (2 K C / (t^(p-1) delta))^(1/p) (Lemma 1), and C_p for 2 C and p/2 for p - 1 above 2;
     * `tea`, the i-th reward of an arm counts where it is at most b_i = (B i / ln(2K/delta))^(1/p) in size:
-      c_t = 5 B^(1/p) (ln(2K/delta) / t)^((p-1)/p);
+      c_t = 5 B^(1/p) (ln(2K/delta) / t)^((p-1)/p) (Lemma 1);
+    * `mom`, the median of the means of k = ceil(8 ln(2K/delta)) batches, looked at when all have N = t/k rewards:
+      c_t = (12 C / N^(p-1))^(1/p) (Bubeck, Cesa-Bianchi, Lugosi 2013, proof of Lemma 2, without rounding t/k);
+    * `catoni`, Catoni's M-estimator, with the radius derived at `jaxbandits.mean_estimators.Catoni`; it draws all
+      rewards again for every look;
     * `hoeffding`, empirical mean of rewards in an interval of length b: c_t = b sqrt(ln(4 K t^2 / delta) / (2t)), the
       naive choice where tails are heavy.
 
+    `mom` and `catoni` take long to compute and are looked at when their rewards have grown by about a twentieth.
+
     Attributes:
-        delta: allowed probability of error, in (0, 1).
-        estimator: `ea`, `tea` or `hoeffding`.
-        p: the moment that is bounded, above 1; above 2 the rates are those of 2, as in the paper for `tea`.
+        delta: allowed probability of error, in (0, 1); for `mom` at least 2 K exp(-24).
+        estimator: `ea`, `tea`, `mom`, `catoni` or `hoeffding`.
+        p: the moment that is bounded, above 1; above 2 the rates are those of 2.
         moment_b: B, bound of E|X|^p, positive; None takes the problem's largest (`tea`).
-        moment_c: C, bound of E|X - mean|^p, positive; None takes the problem's largest (`ea`).
+        moment_c: C, bound of E|X - mean|^p, positive; None takes the problem's largest (`ea`, `mom`, `catoni`).
         b: range of the rewards (`hoeffding`); None takes the problem's.
 
     Raises:
@@ -58,62 +69,95 @@ class SuccessiveElimination(Elimination):
     """
 
     delta: Numeric = parameter("probability")
-    estimator: str = parameter(default="tea", static=True, choices=("ea", "tea", "hoeffding"))
+    estimator: str = parameter(default="tea", static=True, choices=("ea", "tea", "mom", "catoni", "hoeffding"))
     p: Numeric = parameter("above one", default=2.0)
     moment_b: Numeric = parameter("positive", default=None)
     moment_c: Numeric = parameter("positive", default=None)
     b: Numeric = parameter("positive", default=None)
     anytime = True
 
+    @property
+    def _needs(self) -> str:
+        return {"hoeffding": "b", "tea": "moment_b"}.get(self.estimator, "moment_c")
+
     def resolved(self, problem: Problem) -> Self:
         """With the moment or the range that the estimator needs, from the problem."""
-        if self.estimator == "hoeffding" and self.b is None:
-            return dataclasses.replace(super().resolved(problem), b=float(np.asarray(problem.reward_range)))
-        if self.estimator == "ea" and self.moment_c is None:
-            return dataclasses.replace(self, moment_c=central_moment(problem, self.p, type(self).__name__))
-        if self.estimator == "tea" and self.moment_b is None:
-            return dataclasses.replace(self, moment_b=raw_moment(problem, self.p, type(self).__name__))
-        return self
-
-    def _plan(self, state: EliminationState) -> _Plan:
-        log_delta, log_arms = log(self.delta), log(state.arms)
-        p = jnp.minimum(jnp.asarray(self.p, jnp.float32), 2.0)
-        zero = jnp.zeros_like(log_arms)
+        if getattr(self, self._needs) is not None:
+            return self
         if self.estimator == "hoeffding":
-            if self.b is None:
-                raise UsageError("SuccessiveElimination with hoeffding needs b")
-            return _Plan(jnp.float32(np.log(4.0)) + log_arms - log_delta, zero, log(self.b) + zero, zero)
-        level = jnp.float32(np.log(2.0)) + log_arms - log_delta  # ln(2K / delta)
-        if self.estimator == "ea":
-            if self.moment_c is None:
-                raise UsageError("SuccessiveElimination with ea needs moment_c")
-            # (2 K C / (t^(p-1) delta))^(1/p)
-            return _Plan((level + log(self.moment_c)) / p, (p - 1) / p + zero, zero, zero)
-        if self.moment_b is None:
-            raise UsageError("SuccessiveElimination with tea needs moment_b")
-        # The moment is of order self.p, whatever the rate: B^(1/p) with the same p in both.
-        root = log(self.moment_b) / self.p
-        slope = (p - 1) / p
-        # 5 B^(1/p) (ln(2K/delta) / t)^((p-1)/p), and b_i = (B i / ln(2K/delta))^(1/p)
-        radius = jnp.float32(np.log(5.0)) + root + slope * log(level)
-        return _Plan(radius, slope + zero, root - log(level) / p, 1 / p + zero)
+            return dataclasses.replace(super().resolved(problem), b=float(np.asarray(problem.reward_range)))
+        moment = raw_moment if self.estimator == "tea" else central_moment
+        found: dict[str, Any] = {self._needs: moment(problem, self.p, type(self).__name__)}
+        return dataclasses.replace(self, **found)
 
-    def _contribution(self, plan: _Plan, reward: jax.Array, number: jax.Array) -> jax.Array:
-        if self.estimator != "tea":
-            return reward
-        threshold = exp(plan.cut + rounded(plan.inverse_p * log(number)))  # b_i, i the reward's own number
-        return jnp.where(jnp.abs(reward) <= threshold, reward, 0)
+    def check(self, arms_per_bandit: int, bandits: int) -> None:
+        """Also that delta does not ask for too many batches."""
+        super().check(arms_per_bandit, bandits)
+        if self.estimator == "mom" and isinstance(self.delta, int | float):
+            check_batches(type(self).__name__, np.ceil(8 * np.log(2 * arms_per_bandit / self.delta)))
+
+    def check_live(self) -> None:
+        """Catoni's estimator needs the run's table of rewards."""
+        if self.estimator == "catoni":
+            raise UsageError(
+                "SuccessiveElimination with catoni looks at all earlier rewards again, which a live experiment does "
+                "not keep: use mom or tea"
+            )
+
+    def _plan(self, state: EliminationState) -> tuple[MeanEstimator, _Plan]:
+        if getattr(self, self._needs) is None:
+            raise UsageError(f"SuccessiveElimination with {self.estimator} needs {self._needs}")
+        order, log_delta, log_arms = jnp.asarray(self.p, jnp.float32), log(self.delta), log(state.arms)
+        zero = jnp.zeros_like(log_arms)
+        p = jnp.minimum(order, 2.0) + zero
+        slope = (p - 1) / p
+        level = _LOG2 + log_arms - log_delta  # ln(2K / delta)
+        if self.estimator == "hoeffding":
+            return EmpiricalMean(), _Plan(_LOG2 + level, jnp.asarray(self.b, jnp.float32) + zero)
+        if self.estimator == "tea":
+            # 5 B^(1/p) (ln(2K/delta) / t)^((p-1)/p), and b_i = (B i / ln(2K/delta))^(1/p). The moment is of the order
+            # that was given, whatever the rate.
+            root = log(self.moment_b) / order
+            return TruncatedMean(root - log(level) / p, 1 / p), _Plan(_LOG5 + root + slope * log(level), slope)
+        if self.estimator == "ea":
+            # (2 K C / (t^(p-1) delta))^(1/p); above 2, (C_p K C / (t^(p/2) delta))^(1/p) with
+            # C_p^(1/p) = 8 (p - 1) max(1, 2^(p-3)).
+            factor = _LOG8 + log(order - 1) + _LOG2 * larger(order - 3, jnp.float32(0))
+            heavy = level + log(self.moment_c)
+            radius = jnp.where(order <= 2, heavy / p, factor + (heavy - _LOG2) / order)
+            return EmpiricalMean(), _Plan(radius, slope)
+        log_c = rounded(log(self.moment_c) * (p / order))  # C^(p/order) bounds the p-th moment (Jensen)
+        if self.estimator == "catoni":
+            return Catoni(level, log_c, p, last=state.sums.high), _Plan(zero, zero)
+        batches = jnp.ceil(8 * level - 1e-4).astype(jnp.int32)
+        # (12 C k^(p-1) / t^(p-1))^(1/p)
+        return MedianOfMeans(batches), _Plan((_LOG12 + log_c) / p + slope * log(batches), slope)
 
     def _due(self, state: EliminationState) -> jax.Array:
+        estimator, t = state.estimator, state.round
+        if isinstance(estimator, MedianOfMeans):
+            return (t % estimator.batches == 0) & _grown(t // estimator.batches)
+        if isinstance(estimator, Catoni):
+            return _grown(t) & (t.astype(jnp.float32) >= estimator.fewest)
         return state.highest - state.lowest > self._allowance(state)
 
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
-        return state.highest - state.estimates <= self._allowance(state), state.plan
+        estimates = state.estimates
+        highest = state.highest if state.estimator.running else arms.largest(estimates)
+        return highest - estimates <= self._allowance(state), state.plan
 
     def _allowance(self, state: EliminationState) -> jax.Array:
         """2 c_t, float32 `(…)`."""
         plan, log_t = state.plan, log(state.round)
+        if isinstance(state.estimator, Catoni):
+            return 2 * state.estimator.radius(state.round)
         if self.estimator == "hoeffding":
             ratio = (plan.level + 2 * log_t) / (2 * state.round.astype(jnp.float32))
-            return 2 * exp(plan.cut) * jnp.sqrt(ratio)
+            return 2 * plan.slope * jnp.sqrt(ratio)
         return 2 * exp(plan.level - rounded(plan.slope * log_t))
+
+
+def _grown(number: jax.Array) -> jax.Array:
+    """Whether a count, int32 `(…)`, is the first in its power of the growth."""
+    power, before = (jnp.floor(log(x) / _LOG_GROWTH) for x in (number, jnp.maximum(number - 1, 1)))
+    return (power > before) | (number == 1)

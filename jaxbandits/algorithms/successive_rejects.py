@@ -17,6 +17,8 @@ from jaxbandits.algorithms.moments import raw_moment
 from jaxbandits.algorithms.phases import rejects_pulls
 from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
+from jaxbandits.mean_estimators import EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean, check_batches
+from jaxbandits.numerics import log
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
 
@@ -26,7 +28,6 @@ __all__ = ["SuccessiveRejects"]
 class _Plan(NamedTuple):
     schedule: jax.Array  # int32 (K, …): n_k at k - 1
     target: jax.Array  # int32 (…): round after which the next arm goes
-    threshold: jax.Array  # float32 (…): rewards larger in size count as 0
 
 
 @pytree
@@ -39,11 +40,13 @@ class SuccessiveRejects(Elimination):
 
     Attributes:
         budget: number of pulls T, at least K.
-        estimator: `ea`, empirical means; `tea`, rewards above b = (3 B p / gap)^(1/(p-1)) in size count as 0.
+        estimator: `ea`, empirical means; `tea`, rewards above b = (3 B p / gap)^(1/(p-1)) in size count as 0; `mom`,
+            the median of the means of batches.
         p: the moment that is bounded, in (1, 2]; larger counts as 2 (`tea`).
         moment_b: B, bound of E|X|^p, positive; None takes the problem's largest (`tea`).
         gap: the gap in b, positive; None takes the problem's smallest: an oracle (`tea`).
         threshold: b itself, positive, in place of the three.
+        batches: number of batches (`mom`), at most 192; as many as there are rewards where these are fewer.
         harmonic: `full` or `half`.
 
     Raises:
@@ -51,16 +54,17 @@ class SuccessiveRejects(Elimination):
     """
 
     budget: Numeric = parameter("count")
-    estimator: str = parameter(default="ea", static=True, choices=("ea", "tea"))
+    estimator: str = parameter(default="ea", static=True, choices=("ea", "tea", "mom"))
     p: Numeric = parameter("above one", default=2.0)
     moment_b: Numeric = parameter("positive", default=None)
     gap: Numeric = parameter("positive", default=None)
     threshold: Numeric = parameter("positive", default=None)
+    batches: Numeric = parameter("count", default=5)
     harmonic: str = parameter(default="full", static=True, choices=("full", "half"))
 
     def resolved(self, problem: Problem) -> Self:
         """With the threshold that the estimator needs, from the problem."""
-        if self.estimator == "ea" or self.threshold is not None:
+        if self.estimator != "tea" or self.threshold is not None:
             return self
         p = min(float(self.p), 2.0)
         moment = raw_moment(problem, self.p, type(self).__name__) if self.moment_b is None else float(self.moment_b)
@@ -77,18 +81,26 @@ class SuccessiveRejects(Elimination):
         exponent = np.log(3 * moment * p / gap) / (p - 1)
         return dataclasses.replace(self, threshold=float(np.exp(min(exponent, np.log(1e30)))))
 
-    def _plan(self, state: EliminationState) -> _Plan:
+    def check(self, arms_per_bandit: int, bandits: int) -> None:
+        """Also that there are not too many batches."""
+        super().check(arms_per_bandit, bandits)
+        check_batches(type(self).__name__, self.batches)
+
+    def _plan(self, state: EliminationState) -> tuple[MeanEstimator, _Plan]:
         schedule = rejects_pulls(self.budget, state.arms, state.pulls.shape[0], half=self.harmonic == "half")
         # What no phase asks for is met by the first pulls.
         schedule = jnp.maximum(schedule, 1)
-        if self.estimator == "tea" and self.threshold is None:
-            raise UsageError("SuccessiveRejects with tea needs threshold, or moment_b and gap of a problem")
-        cut = jnp.asarray(jnp.inf if self.estimator == "ea" else self.threshold, jnp.float32)
-        return _Plan(schedule, schedule[0], jnp.broadcast_to(cut, state.count.shape))
+        return self._estimator(state), _Plan(schedule, schedule[0])
 
-    def _contribution(self, plan: _Plan, reward: jax.Array, number: jax.Array) -> jax.Array:
-        del number
-        return jnp.where(jnp.abs(reward) <= plan.threshold, reward, 0)
+    def _estimator(self, state: EliminationState) -> MeanEstimator:
+        zero = jnp.zeros_like(state.arms)
+        if self.estimator == "ea":
+            return EmpiricalMean()
+        if self.estimator == "mom":
+            return MedianOfMeans(jnp.asarray(self.batches, jnp.int32) + zero.astype(jnp.int32))
+        if self.threshold is None:
+            raise UsageError("SuccessiveRejects with tea needs threshold, or moment_b and gap of a problem")
+        return TruncatedMean(log(self.threshold) + zero, zero)
 
     def _due(self, state: EliminationState) -> jax.Array:
         return state.round >= state.plan.target

@@ -144,7 +144,9 @@ class StudentT(PowerTailed):
         location, dof, scale = parameters
 
         def magnitude(w: float) -> float:
-            return -scale * float(special.stdtrit(dof, math.exp(-w) / 2))
+            # SciPy's quantile fails now and then where exp(-w) is tiny; there the tail is a power.
+            near = min(w, 300.0)
+            return -scale * float(special.stdtrit(dof, math.exp(-near) / 2)) * math.exp((w - near) / dof)
 
         yield 0.5, lambda w: location + magnitude(w)
         yield 0.5, lambda w: location - magnitude(w)

@@ -15,7 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 import jaxbandits as jb
 from jaxbandits import arms
@@ -221,7 +221,13 @@ def lucb(view: View, algorithm: Any) -> Said:
     return [h, l], set(J), float(upper[l] - lower[h])
 
 
-def survivors(view: View, algorithm: Any, decide: Callable[..., list[int]], contribution: Callable[..., float]) -> Said:
+def survivors(
+    view: View,
+    algorithm: Any,
+    decide: Callable[..., list[int]],
+    contribution: Callable[..., float],
+    estimator: Callable[[list[float]], float] = lambda values: np.sum(values) / max(len(values), 1),
+) -> Said:
     """Elimination: the arms that are left are pulled in turn, and `decide` says after each round which stay."""
     memory = view.memory
     alive = memory.setdefault("alive", list(range(view.count)))
@@ -229,7 +235,7 @@ def survivors(view: View, algorithm: Any, decide: Callable[..., list[int]], cont
 
     def estimates() -> np.ndarray:
         values = [[contribution(x, i) for i, x in enumerate(view.rewards[arm], 1)][forget:] for arm in alive]
-        return np.asarray([np.sum(x) / max(len(x), 1) + 1e-11 * scrambled(np.sum(x)) for x in values])
+        return np.asarray([estimator(x) + 1e-11 * scrambled(np.sum(x)) for x in values])
 
     rounds = {len(view.rewards[arm]) for arm in alive}
     if len(rounds) == 1 and (t := rounds.pop()) > memory.get("seen", 0) and len(alive) > 1:
@@ -249,24 +255,66 @@ def survivors(view: View, algorithm: Any, decide: Callable[..., list[int]], cont
 
 def successive_elimination(view: View, algorithm: Any) -> Said:
     level, p = np.log(2 * view.count / algorithm.delta), algorithm.p
+    batches = math.ceil(8 * level)
+
+    def looked_at(t: int) -> bool:
+        if algorithm.estimator == "mom":
+            return t % batches == 0 and grown(t // batches)
+        return algorithm.estimator != "catoni" or (grown(t) and t >= level * (p / (p - 1)) ** 2)
 
     def radius(t: int) -> float:
         if algorithm.estimator == "ea":
             return (2 * view.count * algorithm.moment_c / (t ** (p - 1) * algorithm.delta)) ** (1 / p)
         if algorithm.estimator == "tea":
             return 5 * algorithm.moment_b ** (1 / p) * (level / t) ** ((p - 1) / p)
+        if algorithm.estimator == "mom":
+            return (12 * algorithm.moment_c / (t // batches) ** (p - 1)) ** (1 / p)
+        if algorithm.estimator == "catoni":
+            alpha, spread = catoni_scale(level, t, p, algorithm.moment_c), 2 ** (2 - p) * algorithm.moment_c
+            return optimize.brentq(
+                lambda r: level / (t * alpha) + alpha ** (p - 1) * (spread + r**p) / p - r, 0, 1 / alpha
+            )
         return algorithm.b * np.sqrt(np.log(4 * view.count * t**2 / algorithm.delta) / (2 * t))
 
     def contribution(x: float, i: int) -> float:
         keep = algorithm.estimator != "tea" or abs(x) <= (algorithm.moment_b * i / level) ** (1 / p)
         return x if keep else 0.0
 
+    def estimator(values: list[float]) -> float:
+        if algorithm.estimator == "mom":
+            return float(np.median([np.mean(values[batch::batches]) for batch in range(min(batches, len(values)))]))
+        if algorithm.estimator == "catoni":
+            finished = min(len(values), view.memory.get("seen", 0))
+            t = max((t for t in range(1, finished + 1) if looked_at(t)), default=0)
+            return catoni_root(values[:t], catoni_scale(level, t, p, algorithm.moment_c), p) if t else values[0]
+        return np.sum(values) / len(values)
+
     def decide(view, _, t, values, order, memory):
+        if not looked_at(t):
+            return list(range(len(values)))
         distance = values.max() - values
         view.near |= bool((np.abs(distance - 2 * radius(t)) < NEAR).any())
         return [i for i in range(len(values)) if distance[i] <= 2 * radius(t)]
 
-    return survivors(view, algorithm, decide, contribution)
+    return survivors(view, algorithm, decide, contribution, estimator)
+
+
+def grown(number: int) -> bool:
+    return number == 1 or math.floor(math.log(number) / math.log(1.05)) > math.floor(
+        math.log(number - 1) / math.log(1.05)
+    )
+
+
+def catoni_scale(level: float, t: int, p: float, spread: float) -> float:
+    return (p * level / ((p - 1) * t * spread * 2 ** (2 - p))) ** (1 / p)
+
+
+def catoni_root(values: list[float], alpha: float, p: float) -> float:
+    def total(y: float) -> float:
+        x = alpha * (np.asarray(values) - y)
+        return float(np.sum(np.sign(x) * np.log(1 + np.abs(x) + np.abs(x) ** p / p)))
+
+    return min(values) if len(values) == 1 else optimize.brentq(total, min(values) - 1e-9, max(values) + 1e-9)
 
 
 def successive_rejects(view: View, algorithm: Any) -> Said:
@@ -279,8 +327,14 @@ def successive_rejects(view: View, algorithm: Any) -> Said:
         return list(range(len(values))) if left >= len(values) else view.top(values, left, order)
 
     def contribution(x: float, i: int) -> float:
-        return x if algorithm.estimator == "ea" or abs(x) <= algorithm.threshold else 0.0
+        return x if algorithm.estimator != "tea" or abs(x) <= algorithm.threshold else 0.0
 
+    def median(values: list[float]) -> float:
+        batches = min(algorithm.batches, len(values))
+        return float(np.median([np.mean(values[batch::batches]) for batch in range(batches)]))
+
+    if algorithm.estimator == "mom":
+        return survivors(view, algorithm, decide, contribution, median)
     return survivors(view, algorithm, decide, contribution)
 
 
@@ -347,6 +401,23 @@ CASES = {
     ),
     "successive elimination, tea": (jb.SuccessiveElimination(delta=0.2, moment_b=0.02), SMOOTH),
     "successive elimination, tea, p": (jb.SuccessiveElimination(delta=0.2, p=1.7, moment_b=0.015), HEAVY),
+    "successive elimination, mom": (
+        jb.SuccessiveElimination(delta=0.9, estimator="mom", moment_c=3e-4),
+        SMOOTH,
+    ),
+    "successive elimination, mom, p": (
+        jb.SuccessiveElimination(delta=0.9, estimator="mom", p=1.6, moment_c=1e-3),
+        HEAVY,
+    ),
+    "successive elimination, catoni": (
+        jb.SuccessiveElimination(delta=0.5, estimator="catoni", moment_c=0.01),
+        SMOOTH,
+    ),
+    "successive elimination, catoni, p": (
+        jb.SuccessiveElimination(delta=0.5, estimator="catoni", p=1.6, moment_c=0.01),
+        HEAVY,
+    ),
+    "successive rejects, mom": (jb.SuccessiveRejects(budget=140, estimator="mom", batches=4), HEAVY),
     "successive elimination, hoeffding": (jb.SuccessiveElimination(delta=0.2, estimator="hoeffding", b=0.3), COINS),
     "successive rejects": (jb.SuccessiveRejects(budget=120), COINS),
     "successive rejects, half": (jb.SuccessiveRejects(budget=140, harmonic="half"), HEAVY),

@@ -18,6 +18,9 @@ ALGORITHMS = {
     "ucb-e": jb.UCBE(budget=150, eta=2.0),
     "uniform": jb.Uniform(budget=151),
     "successive elimination": jb.SuccessiveElimination(delta=0.3, moment_b=0.05),
+    "successive elimination, mom": jb.SuccessiveElimination(delta=0.9, estimator="mom", moment_c=2e-3),
+    "successive elimination, catoni": jb.SuccessiveElimination(delta=0.3, estimator="catoni", moment_c=0.05),
+    "successive rejects, mom": jb.SuccessiveRejects(budget=150, estimator="mom"),
     "successive rejects": jb.SuccessiveRejects(budget=150),
     "sequential halving": jb.SequentialHalving(budget=150, reuse=False),
 }

@@ -70,6 +70,14 @@ def test_moments_known_exactly():
     assert jb.s2().mean.tolist()[0] == 2
 
 
+def test_raw_moments_of_student_t_are_finite_and_smooth_in_the_degrees_of_freedom():
+    dofs = np.linspace(2.05, 6.0, 80)
+    found = np.asarray([jb.student_t([2.0, 0.0], dof, 0.3).moments(1.7, central=False)[0] for dof in dofs])
+    assert np.all(np.isfinite(found))
+    assert np.all(np.diff(found) < 0)  # lighter tails
+    assert np.abs(np.diff(np.log(found), 2)).max() < 0.002
+
+
 def test_variances():
     assert np.isinf(jb.student_t([0.0, 1.0], 2.0).variance).all()
     np.testing.assert_allclose(jb.pareto([2.0, 1.0], 3.0).variance, [4 / 3, 1 / 3], rtol=1e-6)
