@@ -12,7 +12,7 @@ Fields are numbers of a run, shape `(…)`; arms first, runs last.
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +20,6 @@ import numpy as np
 from jax import lax
 
 from jaxbandits import arms
-from jaxbandits.errors import UsageError
 from jaxbandits.estimators import CompensatedSum
 from jaxbandits.numerics import apart, exp, larger, log, rounded
 from jaxbandits.pytrees import pytree
@@ -32,7 +31,6 @@ __all__ = [
     "MeanEstimator",
     "MedianOfMeans",
     "TruncatedMean",
-    "check_batches",
 ]
 
 #: Batches of a median of means: enough for errors of 4e-11, since k batches err with probability exp(-k/8).
@@ -95,9 +93,9 @@ class MedianOfMeans(MeanEstimator):
     Bubeck, Cesa-Bianchi, Lugosi (2013), "Bandits with heavy tails", IEEE Trans. Inf. Theory 59, section 2.2.
     """
 
-    batches: jax.Array  # int32 (…), in [1, MOST_BATCHES]
+    batches: jax.Array  # int32 (…), in [1, slots]
+    slots: int = dataclasses.field(default=MOST_BATCHES, metadata={"static": True})  # type: ignore[misc]
 
-    slots: ClassVar[int] = MOST_BATCHES
     running: ClassVar[bool] = False
 
     def slot(self, arm: jax.Array, number: jax.Array, count: int) -> jax.Array:
@@ -106,8 +104,8 @@ class MedianOfMeans(MeanEstimator):
 
     def estimates(self, sums: CompensatedSum, number: jax.Array) -> jax.Array:
         """The median over the batches that have rewards; of an even number, the mean of the two middle ones."""
-        means = sums.high.reshape(MOST_BATCHES, -1, *sums.high.shape[1:])  # batch, arm, run
-        batch = arms.index(MOST_BATCHES, means.shape[1:])
+        means = sums.high.reshape(self.slots, -1, *sums.high.shape[1:])  # batch, arm, run
+        batch = arms.index(self.slots, means.shape[1:])
         size = number // self.batches + (batch < number % self.batches)
         used = jnp.minimum(self.batches, number)
         # Batches that stand empty are below all others.
@@ -118,16 +116,6 @@ class MedianOfMeans(MeanEstimator):
         two = (used % 2 == 0) & (arms.total(above.astype(jnp.int32)) == used // 2)  # else both middle ones are `low`
         high = arms.smallest(jnp.where(above, means, jnp.inf))
         return low + (jnp.where(two, high, low) - low) / 2
-
-
-def check_batches(owner: str, batches: Any) -> None:
-    """Refuse more batches than a median of means has sums for.
-
-    Raises:
-        UsageError: the number and the limit.
-    """
-    if isinstance(batches, int | float | np.number) and batches > MOST_BATCHES:
-        raise UsageError(f"{owner}: a median of means takes at most {MOST_BATCHES} batches, got {batches:g}")
 
 
 @pytree

@@ -1,4 +1,4 @@
-"""Settings for every test, made before JAX starts: two CPU devices, no windows, compiled programs shared by the workers.
+"""Settings for every test, made before JAX starts: two CPU devices, no windows, compiled programs shared.
 
 Rank promotion stays allowed: arms first, runs last rests on it, `(R,)` broadcasting with `(K, R)`.
 """

@@ -90,7 +90,7 @@ def test_where_few_is_where_any(share, runs):
     fixed, shared = jnp.asarray(random.random((2, runs)), jnp.float32), jnp.asarray([[2.0], [3.0], [4.0]])
 
     def change(state, fixed, shared):
-        return {"a": state["a"] * shared + fixed[0], "b": -state["b"] - 1}
+        return {"a": jnp.maximum(state["a"] * shared, fixed[0]), "b": -state["b"] - 1}
 
     few = jax.jit(lambda state: where_few(condition, change, state, fixed, shared))(state)
     expected = change(state, fixed, shared)

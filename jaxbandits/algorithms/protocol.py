@@ -142,7 +142,7 @@ class BuiltIn(abc.ABC):
         if budget is not None and _concrete(budget) and budget < needed:
             raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
 
-    def check_live(self) -> None:
+    def check_live(self) -> None:  # noqa: B027 - nothing to check is the rule
         """Whether rewards may come one at a time from outside, as in a live experiment.
 
         Raises:

@@ -16,7 +16,7 @@ from jaxbandits.algorithms.elimination import Elimination, EliminationState
 from jaxbandits.algorithms.moments import central_moment, raw_moment
 from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
-from jaxbandits.mean_estimators import Catoni, EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean, check_batches
+from jaxbandits.mean_estimators import MOST_BATCHES, Catoni, EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean
 from jaxbandits.numerics import exp, larger, log, rounded
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
@@ -94,7 +94,12 @@ class SuccessiveElimination(Elimination):
         """Also that delta does not ask for too many batches."""
         super().check(arms_per_bandit, bandits)
         if self.estimator == "mom" and isinstance(self.delta, int | float):
-            check_batches(type(self).__name__, np.ceil(8 * np.log(2 * arms_per_bandit / self.delta)))
+            batches = np.ceil(8 * np.log(2 * arms_per_bandit / self.delta))
+            if batches > MOST_BATCHES:
+                raise UsageError(
+                    f"SuccessiveElimination with mom takes at most {MOST_BATCHES} batches, and delta={self.delta:g} "
+                    f"asks for {batches:g}"
+                )
 
     def check_live(self) -> None:
         """Catoni's estimator needs the run's table of rewards."""

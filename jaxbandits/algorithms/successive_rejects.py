@@ -17,7 +17,7 @@ from jaxbandits.algorithms.moments import raw_moment
 from jaxbandits.algorithms.phases import rejects_pulls
 from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
-from jaxbandits.mean_estimators import EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean, check_batches
+from jaxbandits.mean_estimators import EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean
 from jaxbandits.numerics import log
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
@@ -46,7 +46,7 @@ class SuccessiveRejects(Elimination):
         moment_b: B, bound of E|X|^p, positive; None takes the problem's largest (`tea`).
         gap: the gap in b, positive; None takes the problem's smallest: an oracle (`tea`).
         threshold: b itself, positive, in place of the three.
-        batches: number of batches (`mom`), at most 192; as many as there are rewards where these are fewer.
+        batches: number of batches (`mom`), as many as there are rewards where these are fewer.
         harmonic: `full` or `half`.
 
     Raises:
@@ -59,7 +59,7 @@ class SuccessiveRejects(Elimination):
     moment_b: Numeric = parameter("positive", default=None)
     gap: Numeric = parameter("positive", default=None)
     threshold: Numeric = parameter("positive", default=None)
-    batches: Numeric = parameter("count", default=5)
+    batches: int = parameter("count", default=5, static=True)
     harmonic: str = parameter(default="full", static=True, choices=("full", "half"))
 
     def resolved(self, problem: Problem) -> Self:
@@ -81,11 +81,6 @@ class SuccessiveRejects(Elimination):
         exponent = np.log(3 * moment * p / gap) / (p - 1)
         return dataclasses.replace(self, threshold=float(np.exp(min(exponent, np.log(1e30)))))
 
-    def check(self, arms_per_bandit: int, bandits: int) -> None:
-        """Also that there are not too many batches."""
-        super().check(arms_per_bandit, bandits)
-        check_batches(type(self).__name__, self.batches)
-
     def _plan(self, state: EliminationState) -> tuple[MeanEstimator, _Plan]:
         schedule = rejects_pulls(self.budget, state.arms, state.pulls.shape[0], half=self.harmonic == "half")
         # What no phase asks for is met by the first pulls.
@@ -97,7 +92,7 @@ class SuccessiveRejects(Elimination):
         if self.estimator == "ea":
             return EmpiricalMean()
         if self.estimator == "mom":
-            return MedianOfMeans(jnp.asarray(self.batches, jnp.int32) + zero.astype(jnp.int32))
+            return MedianOfMeans(jnp.full_like(state.count, self.batches), slots=self.batches)
         if self.threshold is None:
             raise UsageError("SuccessiveRejects with tea needs threshold, or moment_b and gap of a problem")
         return TruncatedMean(log(self.threshold) + zero, zero)

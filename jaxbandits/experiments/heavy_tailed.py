@@ -4,7 +4,7 @@ Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ import numpy as np
 
 from jaxbandits.algorithms import SuccessiveElimination, SuccessiveRejects
 from jaxbandits.axes import axis
+from jaxbandits.experiments import heavy_tailed_returns
 from jaxbandits.experiments.bench import Bench, Stage, runs_of, seconds_of, stacked
+from jaxbandits.experiments.heavy_tailed_returns import BATCHES, COLUMNS
 from jaxbandits.problems import Problem, s1, s2, student_t
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
@@ -34,6 +36,8 @@ class Size:
     order_seeds: int
     dofs: tuple[float, ...]  #: degrees of freedom
     max_pulls: int  #: where runs against p are stopped
+    return_budgets: tuple[int, ...]
+    return_seeds: int
     tuned_at: int = 800  #: the budget at which b is tuned, and at which tails are varied
 
 
@@ -42,14 +46,16 @@ SIZES = {
         deltas=(0.01, 0.02, 0.05, 0.1, 0.2), stopped_seeds=100, budgets=(100, 200, 400, 800, 1600, 3200),
         budget_seeds=5000, orders=(1.5, 1.6, 1.7, 1.8, 1.9, 2.0), order_seeds=20,
         dofs=(1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0), max_pulls=3_000_000,
+        return_budgets=(1000, 3000, 10_000, 30_000, 100_000), return_seeds=500,
     ),
     "paper": Size(
         deltas=(0.005, 0.01, 0.02, 0.05, 0.1, 0.2), stopped_seeds=2000, budgets=(100, 200, 400, 800, 1600, 3200, 6400),
         budget_seeds=100_000, orders=(1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0), order_seeds=200,
         dofs=(1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0, 2.25, 2.5, 2.75, 3.0), max_pulls=30_000_000,
+        return_budgets=(1000, 3000, 10_000, 30_000, 100_000, 300_000), return_seeds=10_000,
     ),
 }  # fmt: skip
-_SWEEPS = 17
+_SWEEPS = 29
 _P, _B, _C = 2.0, 7.0, 3.0  # Table 2
 _TRIED = (2.5, 3.5, 5.0, 7.0, 10.0, 15.0, 25.0)  # thresholds to tune over
 _DELTA = 0.05
@@ -65,22 +71,28 @@ def run(
     scale: str = "quick",
     on_progress: Callable[[Stage], None] | None = None,
     size: Size | None = None,
+    tables: Sequence[str] = (),
 ) -> list[Exhibit]:
-    """Pulls against delta, error against the budget, both against the heaviness of the tails.
+    """Pulls against delta, error against the budget, both against the heaviness of the tails; and daily returns.
 
     Args:
         out: folder for the pictures and the numbers.
         scale: `quick` or `paper`.
         on_progress: called now and then.
         size: in place of the scale's.
+        tables: paths of CSV files of returns, a column per arm, in place of the bundled `data:market-returns`.
     """
     size = size or SIZES[scale]
-    bench = Bench("heavy-tailed", _SWEEPS, on_progress)
+    bench = Bench("heavy-tailed", _SWEEPS + 4 * max(len(tables) - 1, 0), on_progress)
     return [
         *(_against_delta(bench, out, size, name, problem) for name, problem in (("S1", s1()), ("S2", s2()))),
         *(_against_budget(bench, out, size, name, problem) for name, problem in (("S1", s1()), ("S2", s2()))),
         _against_order(bench, out, size),
         _against_tails(bench, out, size),
+        *(
+            heavy_tailed_returns.show(bench, out, size.return_budgets, size.return_seeds, table)
+            for table in tables or ["data:market-returns"]
+        ),
     ]
 
 
@@ -93,22 +105,27 @@ def _against_delta(bench: Bench, out: Path, size: Size, name: str, problem: Prob
             size.stopped_seeds,
             lanes=_LANES,
         )
-        for label in ("EA", "TEA")
+        for label in ("EA", "TEA", "MoM", "Catoni")
     }
     known = stacked("estimator", runs)
     means, deltas = np.asarray(problem.mean, np.float64)[:, None], np.asarray(size.deltas)
     bounds = [se_ea_pulls_bound(means, deltas, _P, _C), se_tea_pulls_bound(means, deltas, _P, _B)]
-    known["bound"] = (("estimator", "delta"), np.stack(bounds))
+    nothing = np.full_like(deltas, np.nan)  # no theorem in the paper
+    known["bound"] = (("estimator", "delta"), np.stack([*bounds, nothing, nothing]))
     known["bound"].attrs["long_name"] = "Theorem 1"
     ratio = known["pulls_mean"].sel(estimator="EA") / known["pulls_mean"].sel(estimator="TEA")
     crossing = _crossing(deltas, ratio.values)
-    finding = f"{name}: truncated means need fewer pulls than empirical means for δ below {numbers.value(crossing)}"
+    gain = known["pulls_mean"].sel(estimator="TEA") / known["pulls_mean"].sel(estimator="Catoni")
+    finding = (
+        f"{name}: truncated means need fewer pulls than empirical means for δ below {numbers.value(crossing)}; "
+        f"Catoni's estimator needs {numbers.fold(float(gain.min()))} to {numbers.fold(float(gain.max()))} times fewer"
+    )
     distance = known["bound"] / known["pulls_mean"]
     return exhibit(
         out,
         f"heavy-tailed-{name.lower()}-delta",
         plots.curve(known, x="delta", y="pulls", hue="estimator", bounds=("bound",), title=finding),
-        frame(known, ["runs", "errors", "failure", "failure_low", "failure_high", "pulls_mean", "bound"]),
+        frame(known, [*COLUMNS, "pulls_q10", "pulls_q50", "pulls_q90", "bound"]),
         finding=finding,
         drawn="Mean pulls until one arm is left, with 95% intervals. Dashed: Theorem 1, exceeded with probability δ.",
         settings=f"{name} of the paper: ten arms, Student t noise of 3 degrees of freedom; p = 2, B = 7, C = 3.",
@@ -118,10 +135,14 @@ def _against_delta(bench: Bench, out: Path, size: Size, name: str, problem: Prob
             _PROMISE,
             (
                 f"The theorem's number is {numbers.fold(float(distance.min()))} to "
-                f"{numbers.fold(float(distance.max()))} times what is measured; EA pays 1/δ, TEA log(1/δ)."
+                f"{numbers.fold(float(distance.max()))} times what is measured; EA pays 1/δ, the others log(1/δ)."
+            ),
+            (
+                "Medians of means and Catoni's estimator are not the paper's. Catoni's radius is nearly that of a "
+                "normal law with the same variance, and so it wins as soon as C is known."
             ),
         ),
-        alt=f"Mean pulls against delta for empirical and truncated means. {finding}.",
+        alt=f"Mean pulls against delta for four estimators of the mean. {finding}.",
     )
 
 
@@ -147,6 +168,7 @@ def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: Pro
         "EA": SuccessiveRejects(budget=budget),
         f"TEA, the paper's b = {paper_b:.0f}": SuccessiveRejects(budget=budget, estimator="tea", threshold=paper_b),
         f"TEA, b = {tuned:g}": SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned),
+        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=budget, estimator="mom", batches=BATCHES),
     }
     runs = {
         label: bench.sweep(f"SR-T ({label}) on {name}", algorithm, problem, size.budget_seeds)
@@ -163,7 +185,7 @@ def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: Pro
         out,
         f"heavy-tailed-{name.lower()}-budget",
         plots.curve(known, x="budget", y="failure", hue="estimator", title=finding),
-        frame(known, ["runs", "errors", "failure", "failure_low", "failure_high", "pulls_mean"]),
+        frame(known, COLUMNS),
         finding=finding,
         drawn="Probability of not returning the best arm, with Clopper-Pearson 95% intervals.",
         settings=(
@@ -179,7 +201,7 @@ def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: Pro
                 "is not seen here; a far smaller b is better than both."
             ),
         ),
-        alt=f"Failure rate against budget for three thresholds. {finding}.",
+        alt=f"Failure rate against budget for four estimators of the mean. {finding}.",
     )
 
 
@@ -194,7 +216,7 @@ def _against_order(bench: Bench, out: Path, size: Size) -> Exhibit:
             max_pulls=size.max_pulls,
             lanes=_LANES,
         )
-        for label in ("EA", "TEA")
+        for label in ("EA", "TEA", "Catoni")
     }
     known = stacked("estimator", runs)
     means, orders = np.asarray(problem.mean, np.float64)[:, None], np.asarray(size.orders)
@@ -202,7 +224,7 @@ def _against_order(bench: Bench, out: Path, size: Size) -> Exhibit:
         np.asarray([problem.moments(p, central=central).max() for p in size.orders]) for central in (False, True)
     )
     bounds = [se_ea_pulls_bound(means, _DELTA, orders, central), se_tea_pulls_bound(means, _DELTA, orders, raw)]
-    known["bound"] = (("estimator", "p"), np.stack(bounds), {"long_name": "Theorem 1"})
+    known["bound"] = (("estimator", "p"), np.stack([*bounds, np.full_like(orders, np.nan)]), {"long_name": "Theorem 1"})
     tea = known["pulls_mean"].sel(estimator="TEA")
     finding = (
         f"S1: told only of moments of order {size.orders[0]:g}, truncated means need "
@@ -212,7 +234,7 @@ def _against_order(bench: Bench, out: Path, size: Size) -> Exhibit:
         out,
         "heavy-tailed-order",
         plots.curve(known, x="p", y="pulls", hue="estimator", bounds=("bound",), title=finding),
-        frame(known, ["runs", "errors", "failure", "failure_low", "failure_high", "pulls_mean", "bound"]),
+        frame(known, [*COLUMNS, "pulls_q10", "pulls_q50", "pulls_q90", "bound"]),
         finding=finding,
         drawn=(
             "Mean pulls until one arm is left against the order p of the moment that the algorithm is given. Arrows: "
@@ -222,7 +244,7 @@ def _against_order(bench: Bench, out: Path, size: Size) -> Exhibit:
         runs=runs_of(*runs.values()),
         seconds=seconds_of(*runs.values()),
         notes=(_PROMISE,),
-        alt=f"Mean pulls against p for empirical and truncated means. {finding}.",
+        alt=f"Mean pulls against p for empirical and truncated means and Catoni's estimator. {finding}.",
     )
 
 
@@ -233,6 +255,7 @@ def _against_tails(bench: Bench, out: Path, size: Size) -> Exhibit:
         "EA": SuccessiveRejects(budget=size.tuned_at),
         "TEA, b = 10": SuccessiveRejects(budget=size.tuned_at, estimator="tea", threshold=10.0),
         "TEA, b = 4": SuccessiveRejects(budget=size.tuned_at, estimator="tea", threshold=4.0),
+        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=size.tuned_at, estimator="mom", batches=BATCHES),
     }
     runs = {
         label: bench.sweep(f"SR-T ({label}) over tails", algorithm, problem, size.budget_seeds)
@@ -250,7 +273,7 @@ def _against_tails(bench: Bench, out: Path, size: Size) -> Exhibit:
         out,
         "heavy-tailed-tails",
         plots.curve(known, x="dof", y="failure", hue="estimator", title=finding),
-        frame(known, ["runs", "errors", "failure", "failure_low", "failure_high", "pulls_mean"]),
+        frame(known, COLUMNS),
         finding=finding,
         drawn="Probability of not returning the best arm against the degrees of freedom, with 95% intervals.",
         settings=(
@@ -262,5 +285,5 @@ def _against_tails(bench: Bench, out: Path, size: Size) -> Exhibit:
         notes=(
             "The paper's own b grows without bound as p nears 1, (3 B p / Δ)^(1/(p−1)), and so it cuts nothing there.",
         ),
-        alt=f"Failure rate against degrees of freedom for empirical and truncated means. {finding}.",
+        alt=f"Failure rate against degrees of freedom for four estimators. {finding}.",
     )

@@ -21,8 +21,10 @@ from jaxbandits.theory.bounds import (
 from jaxbandits.theory.complexity import gape_h, gape_h_variance, gaps, h1, h2, h_epsilon, h_epsilon_variance
 from jaxbandits.theory.divergences import binary_relative_entropy, kl_bernoulli, kl_gaussian
 from jaxbandits.theory.heavy_tails import (
+    catoni_radius,
     empirical_mean_radius,
     h2_p,
+    median_of_means_radius,
     se_ea_pulls_bound,
     se_tea_pulls_bound,
     sr_ea_error_bound,
@@ -34,6 +36,7 @@ from jaxbandits.theory.lower_bounds import characteristic_time, pulls_lower_boun
 
 __all__ = [
     "binary_relative_entropy",
+    "catoni_radius",
     "characteristic_time",
     "empirical_mean_radius",
     "gape_error_bound",
@@ -51,6 +54,7 @@ __all__ = [
     "kl_bernoulli",
     "kl_gaussian",
     "lucb_pulls_bound",
+    "median_of_means_radius",
     "pulls_lower_bound",
     "se_ea_pulls_bound",
     "se_tea_pulls_bound",

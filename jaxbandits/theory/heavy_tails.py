@@ -13,8 +13,10 @@ from jaxbandits.theory._checks import as_float, check_budget, check_confidence, 
 from jaxbandits.theory.complexity import gaps
 
 __all__ = [
+    "catoni_radius",
     "empirical_mean_radius",
     "h2_p",
+    "median_of_means_radius",
     "se_ea_pulls_bound",
     "se_tea_pulls_bound",
     "sr_ea_error_bound",
@@ -59,6 +61,55 @@ def truncated_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b
     s, delta, p, b = (as_float(x) for x in (s, delta, p, moment_b))
     rate = jnp.minimum((p - 1) / p, 0.5)
     return 5 * b ** (1 / p) * (jnp.log(2 / delta) / s) ** rate
+
+
+def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
+    """Radius around the median of the means of 8 ln(2/delta) batches that holds with probability 1 - delta.
+
+    (12 C / N^(p-1))^(1/p) with N = s / (8 ln(2/delta)) rewards in a batch, infinite below one: Bubeck, Cesa-Bianchi,
+    Lugosi (2013), "Bandits with heavy tails", IEEE Trans. Inf. Theory 59, proof of Lemma 2.
+
+    Args:
+        s: number of rewards, at least 1.
+        delta: probability of error, in (0, 1).
+        p: order of the moment, in (1, 2].
+        moment_c: C, bound of E|X - mean|^p, positive.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    _check(delta, p, moment_c, most=2)
+    s, delta, p, c = (as_float(x) for x in (s, delta, p, moment_c))
+    size = s / (8 * jnp.log(2 / delta))
+    return jnp.where(size >= 1, (12 * c / jnp.maximum(size, 1.0) ** (p - 1)) ** (1 / p), jnp.inf)
+
+
+def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
+    """Radius around Catoni's estimate from s rewards that holds with probability 1 - delta.
+
+    Derived at `jaxbandits.mean_estimators.Catoni`; near sqrt(2 C ln(2/delta) / s) for p = 2. Infinite below
+    (p / (p-1))^2 ln(2/delta) rewards.
+
+    Args:
+        s: number of rewards, at least 1.
+        delta: probability of error, in (0, 1).
+        p: order of the moment, in (1, 2].
+        moment_c: C, bound of E|X - mean|^p, positive.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    _check(delta, p, moment_c, most=2)
+    s, delta, p, c = (as_float(x) for x in (s, delta, p, moment_c))
+    level = jnp.log(2 / delta)
+    alpha = (p * level / ((p - 1) * s * c * 2 ** (2 - p))) ** (1 / p)
+    least = level * p / ((p - 1) * s)
+    enough = least < (p - 1) / p
+    least = jnp.where(enough, least, (p - 1) / p)
+    u = least
+    for _ in range(40):  # Newton's method for the smallest root of u = least + u^p / p
+        u = u + (least + u**p / p - u) / jnp.maximum(1 - u ** (p - 1), 1e-3)
+    return jnp.where(enough, u / alpha, jnp.inf)
 
 
 def se_ea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:

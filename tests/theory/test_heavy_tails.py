@@ -7,6 +7,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import theory
+from jaxbandits.mean_estimators import Catoni
 
 S1 = np.asarray(jb.s1().mean, np.float64)
 S2 = np.asarray(jb.s2().mean, np.float64)
@@ -42,6 +43,22 @@ def test_rates_above_order_two():
     assert float(theory.empirical_mean_radius(100.0, 0.1, 4.0, 5.0)) == pytest.approx(wanted, rel=1e-5)
 
 
+def test_radii_of_medians_of_means_and_of_catoni():
+    assert float(theory.median_of_means_radius(800.0, 2 * np.exp(-4), 2, 3)) == pytest.approx((36 / 25) ** 0.5)
+    assert float(theory.median_of_means_radius(800.0, 2 * np.exp(-4), 1.5, 3)) == pytest.approx((36 / 5) ** (2 / 3))
+    assert float(theory.median_of_means_radius(31.0, 2 * np.exp(-4), 2, 3)) == np.inf
+    # p = 2: r = least / alpha with u = least + u^2 / 2, that is u = 1 - sqrt(1 - 2 least).
+    level, s = 4.0, 100.0
+    wanted = (1 - np.sqrt(1 - 4 * level / s)) / np.sqrt(2 * level / (s * 3))
+    assert float(theory.catoni_radius(s, 2 * np.exp(-level), 2, 3)) == pytest.approx(wanted, rel=1e-5)
+    assert float(theory.catoni_radius(4 * level - 1, 2 * np.exp(-level), 2, 3)) == np.inf
+    for p in (1.3, 1.7, 2.0):
+        estimator = Catoni(*(jnp.float32(x) for x in (level, np.log(3), p)), jnp.zeros(2))
+        assert float(theory.catoni_radius(900.0, 2 * np.exp(-level), p, 3)) == pytest.approx(
+            float(estimator.radius(jnp.int32(900))), rel=1e-4
+        )
+
+
 def test_successive_rejects():
     ordered = np.sort(np.concatenate([[0.5], 2.0 - S1[1:]]))
     h = max((k + 1) ** 0.7 * ordered[k] ** -1.7 for k in range(10))
@@ -66,6 +83,8 @@ def test_successive_rejects():
         lambda p, moment: jnp.log(theory.sr_tea_error_bound(S1, 1e7, p, moment, 0.5)),
         lambda p, moment: theory.empirical_mean_radius(50.0, 0.1, p, moment),
         lambda p, moment: theory.truncated_mean_radius(50.0, 0.1, p, moment),
+        lambda p, moment: theory.median_of_means_radius(50.0, 0.1, p, moment),
+        lambda p, moment: theory.catoni_radius(50.0, 0.1, p, moment),
     ],
 )
 def test_derivatives_are_those_of_differences(bound):
