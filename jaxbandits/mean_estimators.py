@@ -163,7 +163,7 @@ class Catoni(MeanEstimator):
         least = self.level * p / ((p - 1) * n)  # alpha r = least + (alpha r)^p / p
 
         def newton(_: jax.Array | int, u: jax.Array) -> jax.Array:
-            power = exp((p - 1) * log(larger(u, jnp.float32(1e-30))))
+            power = exp(rounded((p - 1) * log(larger(u, jnp.float32(1e-30)))))
             return u + (least + u * power / p - u) / larger(1 - power, jnp.float32(1e-3))
 
         u = lax.fori_loop(0, 30, newton, least)
@@ -204,9 +204,10 @@ class Catoni(MeanEstimator):
             zero = jnp.zeros_like(estimates)
             start = _Sums(CompensatedSum.of(zero), zero)
             _, sums = lax.while_loop(lambda carry: carry[0] < last, add, (jnp.int32(0), start))
+            # Products with a reciprocal: XLA makes them of divisions by a scalar, but not of those by an array.
             # The slope of psi is between 0 and 2, so a step with slope 1 always comes nearer to the root; Newton's does
             # near it, and much faster.
-            step = sums.value.high / (n * alpha)
+            step = sums.value.high * (1 / (n * alpha))
             newton = sums.value.high / (larger(sums.slope, n / 2) * alpha)
             step = jnp.where(jnp.abs(alpha * newton) < 0.2, newton, step)
             new = jnp.where(moving & wanted, estimates + step, estimates)
@@ -221,7 +222,7 @@ class Catoni(MeanEstimator):
         """Psi and its slope, elementwise."""
         size = larger(jnp.abs(x), jnp.float32(1e-30))
         power = exp(rounded(self.p * log(size)))
-        inner = 1 + size + rounded(power / self.p)
+        inner = 1 + size + rounded(power * (1 / self.p))
         value = log(inner)
         return jnp.where(x < 0, -value, value), (1 + power / size) / inner
 
