@@ -209,9 +209,14 @@ class Catoni(MeanEstimator):
             # near it, and much faster.
             step = sums.value.high * (1 / (n * alpha))
             newton = sums.value.high / (larger(sums.slope, n / 2) * alpha)
-            step = jnp.where(jnp.abs(alpha * newton) < 0.2, newton, step)
+            scaled_newton = jnp.abs(alpha * newton)
+            near = scaled_newton < 0.2
+            step = jnp.where(near, newton, step)
             new = jnp.where(moving & wanted, estimates + step, estimates)
-            far = arms.largest(jnp.where(wanted, jnp.abs(step), 0)) > precision
+            # What Newton's step leaves: |psi'(x) - 1| is at most 2 |x|^(p-1) near 0.
+            power = exp(rounded((self.p - 1) * log(larger(scaled_newton, jnp.float32(1e-30)))))
+            left = jnp.where(near, jnp.abs(step) * power, jnp.abs(step))
+            far = arms.largest(jnp.where(wanted, left, 0)) > precision
             return new, moving & far
 
         everyone = jnp.ones(number.shape, bool)

@@ -111,9 +111,11 @@ def test_inequalities_of_catonis_radius(p):
     h = np.linspace(-10, 10, 401)[:, None]
     right = np.abs(h) ** p + p * np.abs(h) ** (p - 1) * np.sign(h) * x + 2 ** (2 - p) * np.abs(x) ** p
     assert np.all(np.abs(x + h) ** p <= right * (1 + 1e-12) + 1e-12)
-    # The step with slope 1 comes nearer to the root because no slope is 2 or more.
+    # Steps with slope 1 come nearer to the root because no slope is 2 or more; Newton's, because slopes change little.
     size = np.abs(x[x != 0])
-    assert np.all((1 + size ** (p - 1)) / (1 + size + size**p / p) < 2)
+    slope = (1 + size ** (p - 1)) / (1 + size + size**p / p)
+    assert np.all(slope < 2)
+    assert np.all((np.abs(slope - 1) <= 2 * size ** (p - 1))[size < 0.5])
 
 
 @pytest.mark.parametrize("p", [1.1, 1.5, 2.0])

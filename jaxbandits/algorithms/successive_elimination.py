@@ -25,7 +25,7 @@ __all__ = ["SuccessiveElimination"]
 
 _LOG2, _LOG5, _LOG8, _LOG12 = (np.float32(np.log(x)) for x in (2, 5, 8, 12))
 # Estimates that take long are looked at whenever their rewards have grown by about this factor.
-_LOG_GROWTH = np.float32(np.log(1.05))
+_LOG_GROWTH = np.float32(np.log(1.1))
 
 
 class _Plan(NamedTuple):
@@ -54,7 +54,7 @@ class SuccessiveElimination(Elimination):
     * `hoeffding`, empirical mean of rewards in an interval of length b: c_t = b sqrt(ln(4 K t^2 / delta) / (2t)), the
       naive choice where tails are heavy.
 
-    `mom` and `catoni` take long to compute and are looked at when their rewards have grown by about a twentieth.
+    `mom` and `catoni` take long to compute and are looked at when their rewards have grown by about a tenth.
 
     Attributes:
         delta: allowed probability of error, in (0, 1); for `mom` at least 2 K exp(-24).

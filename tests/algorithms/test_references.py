@@ -300,9 +300,8 @@ def successive_elimination(view: View, algorithm: Any) -> Said:
 
 
 def grown(number: int) -> bool:
-    return number == 1 or math.floor(math.log(number) / math.log(1.05)) > math.floor(
-        math.log(number - 1) / math.log(1.05)
-    )
+    powers = [math.floor(math.log(x) / math.log(1.1)) for x in (number, max(number - 1, 1))]
+    return number == 1 or powers[0] > powers[1]
 
 
 def catoni_scale(level: float, t: int, p: float, spread: float) -> float:
