@@ -9,7 +9,7 @@ scale } }
 import dataclasses
 import inspect
 import json
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -79,7 +79,7 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
     name = str(_required(table, "name", "problem"))
     make = problems.REGISTRY.get(_normal(name))
     types = {key: p.annotation for key, p in inspect.signature(make).parameters.items()} if make else {}
-    arguments = {key: _value(v, whole=types.get(key) is int) for key, v in table.items() if key != "name"}
+    arguments = {key: _value(v, whole=_number_type(types.get(key)) is int) for key, v in table.items() if key != "name"}
     return _construct(name, [], arguments)
 
 
@@ -134,7 +134,8 @@ def _construct(name: str, positional: list[Any], named: dict[str, Any]) -> Probl
 def _describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
     if isinstance(problem, ProblemFamily):
         given = {name: _plain(value) for name, value in problem.arguments.items()}
-        return {"name": problem.name.replace("_", "-"), **given}
+        known_as = {inspect.unwrap(make): name for name, make in problems.REGISTRY.items()}
+        return {"name": known_as.get(problem.make, problem.name.replace("_", "-")), **given}
     if isinstance(problem, problems.Empirical):
         known = problem.name.startswith("data:") or problem.name.endswith(".csv")
         return {"spec": problem.name} if known and not problem.joint else {"name": "empirical"}
@@ -179,13 +180,20 @@ def _normal(name: str) -> str:
 
 
 def _check_argument(owner: str, argument: inspect.Parameter, value: Any) -> None:
-    if argument.annotation not in (int, float):
-        return
+    kind_of = _number_type(argument.annotation)
     for one in value.values if isinstance(value, Axis) else [value]:
+        if kind_of is None or (one is None and argument.default is None):
+            continue
         number = isinstance(one, int | float) and not isinstance(one, bool) and np.isfinite(one)
-        if not number or (argument.annotation is int and one != int(one)):
-            kind = "a whole number" if argument.annotation is int else "a finite number"
+        if not number or (kind_of is int and one != int(one)):
+            kind = "a whole number" if kind_of is int else "a finite number"
             raise UsageError(f"problem {owner}: {argument.name} must be {kind}, got {one!r}")
+
+
+def _number_type(annotation: Any) -> type | None:
+    """`int` or `float` for arguments that are one, or one or None; None for all others."""
+    kinds = [kind for kind in (int, float) if annotation is kind or set(get_args(annotation)) == {kind, type(None)}]
+    return kinds[0] if kinds else None
 
 
 def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:

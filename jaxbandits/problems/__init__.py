@@ -20,7 +20,15 @@ from jaxbandits.problems.families import (
 )
 from jaxbandits.problems.heavy_instances import log_normal, pareto, s1, s2, student_t, symmetric_pareto, weibull
 from jaxbandits.problems.heavy_tails import HeavyTailed, LogNormal, Pareto, StudentT, SymmetricPareto, Weibull
-from jaxbandits.problems.instances import abm, gabillon, linear, one_sparse, polynomial, random_uniform, two_group
+from jaxbandits.problems.instances import abm, gabillon, linear, one_sparse, polynomial, random_uniform
+from jaxbandits.problems.top_k_instances import (
+    c_spread,
+    random_beta,
+    random_truncated_normal,
+    synthetic,
+    two_group,
+    uniform_means,
+)
 
 __all__ = [
     "REGISTRY",
@@ -39,6 +47,7 @@ __all__ = [
     "abm",
     "bernoulli",
     "beta",
+    "c_spread",
     "empirical",
     "empirical_from_csv",
     "empirical_from_data",
@@ -50,12 +59,16 @@ __all__ = [
     "pareto",
     "polynomial",
     "rademacher",
+    "random_beta",
+    "random_truncated_normal",
     "random_uniform",
     "s1",
     "s2",
     "student_t",
     "symmetric_pareto",
+    "synthetic",
     "two_group",
+    "uniform_means",
     "weibull",
 ]
 
@@ -74,9 +87,14 @@ REGISTRY: dict[str, Callable[..., Any]] = {
     "s2": s2,
     "abm": abm,
     "gabillon": gabillon,
-    "two-group": two_group,
     "one-sparse": one_sparse,
     "linear": linear,
     "polynomial": polynomial,
     "random-uniform": random_uniform,
+    "two-group": two_group,
+    "uniform": uniform_means,
+    "synthetic": synthetic,
+    "random-truncated-normal": random_truncated_normal,
+    "random-beta": random_beta,
+    "c-spread": c_spread,
 }
