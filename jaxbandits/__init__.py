@@ -39,6 +39,7 @@ from jaxbandits.problems import (
     random_beta,
     random_truncated_normal,
     random_uniform,
+    rte_workers,
     s1,
     s2,
     student_t,
@@ -47,6 +48,7 @@ from jaxbandits.problems import (
     two_group,
     uniform_means,
     weibull,
+    workers_from_csv,
 )
 from jaxbandits.report import plots as plot
 from jaxbandits.report.tables import summary
@@ -86,6 +88,7 @@ __all__ = [
     "random_truncated_normal",
     "random_uniform",
     "repeat",
+    "rte_workers",
     "run",
     "s1",
     "s2",
@@ -100,4 +103,5 @@ __all__ = [
     "uniform_means",
     "use_all_cores",
     "weibull",
+    "workers_from_csv",
 ]

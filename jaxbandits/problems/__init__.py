@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.crowd_workers import rte_workers, workers_from_csv
 from jaxbandits.problems.empirical import Empirical, empirical, empirical_from_csv, empirical_from_data
 from jaxbandits.problems.families import (
     Bernoulli,
@@ -62,6 +63,7 @@ __all__ = [
     "random_beta",
     "random_truncated_normal",
     "random_uniform",
+    "rte_workers",
     "s1",
     "s2",
     "student_t",
@@ -70,6 +72,7 @@ __all__ = [
     "two_group",
     "uniform_means",
     "weibull",
+    "workers_from_csv",
 ]
 
 #: Names on the command line and in sweep specifications.
@@ -97,4 +100,6 @@ REGISTRY: dict[str, Callable[..., Any]] = {
     "random-truncated-normal": random_truncated_normal,
     "random-beta": random_beta,
     "c-spread": c_spread,
+    "rte-workers": rte_workers,
+    "workers": workers_from_csv,
 }
