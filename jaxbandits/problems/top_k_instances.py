@@ -2,8 +2,8 @@
 
 Sources:
 - Chen, Chen, Zhang, Zhou 2017, "Adaptive multiple-arm identification", section 3 and Definition 1;
-- Zhou, Chen, Li 2014, "Optimal PAC multiple arm identification with applications to crowdsourcing", section 5 and
-  supplement (means drawn from a truncated normal law and from Beta(4, 1)).
+- Zhou, Chen, Li 2014, "Optimal PAC multiple arm identification with applications to crowdsourcing", experiments
+  and supplement (means drawn from a truncated normal law and from Beta(4, 1)).
 """
 
 from collections.abc import Callable
