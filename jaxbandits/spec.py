@@ -9,7 +9,8 @@ scale } }
 import dataclasses
 import inspect
 import json
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 
@@ -79,7 +80,7 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
     name = str(_required(table, "name", "problem"))
     make = problems.REGISTRY.get(_normal(name))
     types = {key: p.annotation for key, p in inspect.signature(make).parameters.items()} if make else {}
-    arguments = {key: _value(v, whole=types.get(key) is int) for key, v in table.items() if key != "name"}
+    arguments = {key: _value(v, whole=_number_type(types.get(key)) is int) for key, v in table.items() if key != "name"}
     return _construct(name, [], arguments)
 
 
@@ -87,14 +88,18 @@ def parse_problem(spec: str) -> Problem | ProblemFamily:
     """A problem from a command-line SPEC: `bernoulli:0.7,0.5`, `gaussian:0.5,0.4;1`, `abm:1`, `two-group:n=1000,k=100`.
 
     Several bandits are separated by `/`: `bernoulli:0.5,0.4/0.6,0.3`. `FILE.csv` and `data:market-returns` resample a
-    table with a column per arm.
+    table with a column per arm; `workers:FILE.csv` and `workers:path=FILE.csv,dataset=rte` read crowd workers from one.
 
     Raises:
         UsageError: an unknown name, or arguments that cannot be read.
     """
-    if spec.strip().lower().endswith(".csv"):
+    name, _, rest = spec.strip().partition(":")
+    make = problems.REGISTRY.get(_normal(name))
+    arguments = inspect.signature(make).parameters if make else {}
+    texts = [key for key, argument in arguments.items() if _is_text(argument.annotation)]
+    takes_path = texts[:1] == list(arguments)[:1] != []
+    if spec.strip().lower().endswith(".csv") and not takes_path:
         return problems.empirical_from_csv(spec.strip())
-    name, _, rest = spec.partition(":")
     if _normal(name) == "data":
         return problems.empirical_from_data(_normal(rest))
     positional: list[Any] = []
@@ -104,9 +109,9 @@ def parse_problem(spec: str) -> Problem | ProblemFamily:
             key, equals, text = part.partition("=")
             if not equals:
                 raise UsageError(f"problem {spec!r}: expected name=value, got {part!r}")
-            named[key.strip()] = _number(text, spec)
+            named[key.strip()] = text.strip() if key.strip() in texts else _number(text, spec)
     elif rest:
-        positional = [_numbers(part, spec) for part in rest.split(";")]
+        positional = [rest] if takes_path else [_numbers(part, spec) for part in rest.split(";")]
     return _construct(name, positional, named)
 
 
@@ -134,7 +139,8 @@ def _construct(name: str, positional: list[Any], named: dict[str, Any]) -> Probl
 def _describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
     if isinstance(problem, ProblemFamily):
         given = {name: _plain(value) for name, value in problem.arguments.items()}
-        return {"name": problem.name.replace("_", "-"), **given}
+        known_as = {inspect.unwrap(make): name for name, make in problems.REGISTRY.items()}
+        return {"name": known_as.get(problem.make, problem.name.replace("_", "-")), **given}
     if isinstance(problem, problems.Empirical):
         known = problem.name.startswith("data:") or problem.name.endswith(".csv")
         return {"spec": problem.name} if known and not problem.joint else {"name": "empirical"}
@@ -165,6 +171,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Axis):
         data: dict[str, Any] = {"axis": [_plain(item) for item in value.values]}
         return data if value.name is None else {**data, "name": value.name}
+    if isinstance(value, Path):
+        return str(value)
     if isinstance(value, bool | str | int | float) or value is None:
         return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if hasattr(value, "tolist"):
@@ -179,13 +187,24 @@ def _normal(name: str) -> str:
 
 
 def _check_argument(owner: str, argument: inspect.Parameter, value: Any) -> None:
-    if argument.annotation not in (int, float):
-        return
+    kind_of = _number_type(argument.annotation)
     for one in value.values if isinstance(value, Axis) else [value]:
+        if kind_of is None or (one is None and argument.default is None):
+            continue
         number = isinstance(one, int | float) and not isinstance(one, bool) and np.isfinite(one)
-        if not number or (argument.annotation is int and one != int(one)):
-            kind = "a whole number" if argument.annotation is int else "a finite number"
+        if not number or (kind_of is int and one != int(one)):
+            kind = "a whole number" if kind_of is int else "a finite number"
             raise UsageError(f"problem {owner}: {argument.name} must be {kind}, got {one!r}")
+
+
+def _is_text(annotation: Any) -> bool:
+    return annotation is str or str in get_args(annotation)
+
+
+def _number_type(annotation: Any) -> type | None:
+    """`int` or `float` for arguments that are one, or one or None; None for all others."""
+    kinds = [kind for kind in (int, float) if annotation is kind or set(get_args(annotation)) == {kind, type(None)}]
+    return kinds[0] if kinds else None
 
 
 def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.crowd_workers import rte_workers, workers_from_csv
 from jaxbandits.problems.empirical import Empirical, empirical, empirical_from_csv, empirical_from_data
 from jaxbandits.problems.families import (
     Bernoulli,
@@ -20,7 +21,15 @@ from jaxbandits.problems.families import (
 )
 from jaxbandits.problems.heavy_instances import log_normal, pareto, s1, s2, student_t, symmetric_pareto, weibull
 from jaxbandits.problems.heavy_tails import HeavyTailed, LogNormal, Pareto, StudentT, SymmetricPareto, Weibull
-from jaxbandits.problems.instances import abm, gabillon, linear, one_sparse, polynomial, random_uniform, two_group
+from jaxbandits.problems.instances import abm, gabillon, linear, one_sparse, polynomial, random_uniform
+from jaxbandits.problems.top_k_instances import (
+    c_spread,
+    random_beta,
+    random_truncated_normal,
+    synthetic,
+    two_group,
+    uniform_means,
+)
 
 __all__ = [
     "REGISTRY",
@@ -39,6 +48,7 @@ __all__ = [
     "abm",
     "bernoulli",
     "beta",
+    "c_spread",
     "empirical",
     "empirical_from_csv",
     "empirical_from_data",
@@ -50,13 +60,19 @@ __all__ = [
     "pareto",
     "polynomial",
     "rademacher",
+    "random_beta",
+    "random_truncated_normal",
     "random_uniform",
+    "rte_workers",
     "s1",
     "s2",
     "student_t",
     "symmetric_pareto",
+    "synthetic",
     "two_group",
+    "uniform_means",
     "weibull",
+    "workers_from_csv",
 ]
 
 #: Names on the command line and in sweep specifications.
@@ -74,9 +90,16 @@ REGISTRY: dict[str, Callable[..., Any]] = {
     "s2": s2,
     "abm": abm,
     "gabillon": gabillon,
-    "two-group": two_group,
     "one-sparse": one_sparse,
     "linear": linear,
     "polynomial": polynomial,
     "random-uniform": random_uniform,
+    "two-group": two_group,
+    "uniform": uniform_means,
+    "synthetic": synthetic,
+    "random-truncated-normal": random_truncated_normal,
+    "random-beta": random_beta,
+    "c-spread": c_spread,
+    "rte-workers": rte_workers,
+    "workers": workers_from_csv,
 }

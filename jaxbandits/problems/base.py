@@ -19,7 +19,16 @@ from jaxbandits.errors import UsageError
 from jaxbandits.pytrees import register_fields
 from jaxbandits.random.bits import block
 
-__all__ = ["Problem", "check_each", "family_name", "per_arm", "per_arm_like", "per_bandit", "register_problem"]
+__all__ = [
+    "Problem",
+    "arm_count",
+    "check_each",
+    "family_name",
+    "per_arm",
+    "per_arm_like",
+    "per_bandit",
+    "register_problem",
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,6 +178,18 @@ def check_each(rule: str, values: jax.Array, valid: jax.Array) -> None:
     if not bool(jnp.all(valid)):
         arm = int(jnp.argmin(valid))
         raise UsageError(f"{rule}, got {float(values[arm]):g} at arm {arm}")
+
+
+def arm_count(name: str, value: float) -> int:
+    """A number of arms given by a user.
+
+    Raises:
+        UsageError: not a whole number, or fewer than two arms.
+    """
+    whole = isinstance(value, int | float | np.number) and np.isfinite(value) and value == int(value)
+    if not whole or value < 2:
+        raise UsageError(f"{name} must be a whole number of arms, at least 2, got {value}")
+    return int(value)
 
 
 def family_name(family: str, values: ArrayLike) -> str:

@@ -12,6 +12,7 @@ from jax.typing import ArrayLike
 from jaxbandits import arms, data
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem, register_problem
+from jaxbandits.problems.csv_files import is_number, text_of
 from jaxbandits.random.bits import block
 
 __all__ = ["Empirical", "empirical", "empirical_from_csv", "empirical_from_data"]
@@ -115,12 +116,7 @@ def empirical_from_csv(path: str | Path, *, joint: bool = False) -> Empirical:
         UsageError: no such file, a cell that is not a number (named by line and column), fewer than two columns, or a
             column with one value only.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise UsageError(f"cannot read {path}: {reason}") from None
-    return _from_text(text, str(path), joint)
+    return _from_text(text_of(path), str(path), joint)
 
 
 def empirical_from_data(name: str, *, joint: bool = False) -> Empirical:
@@ -141,7 +137,7 @@ def _from_text(text: str, source: str, joint: bool) -> Empirical:
     if len(lines) < 3:
         raise UsageError(f"{source}: a header and two rows or more are needed, got {len(lines)} line(s)")
     header, *rows = lines
-    first = 0 if any(_is_number(row[0]) for row in rows) else 1
+    first = 0 if any(is_number(row[0]) for row in rows) else 1
     names = [name.strip() for name in header[first:]]
     if len(names) < 2:
         raise UsageError(f"{source}: a column per arm is needed, and two or more, got {len(names)}")
@@ -150,18 +146,11 @@ def _from_text(text: str, source: str, joint: bool) -> Empirical:
         if len(row) != len(header):
             raise UsageError(f"{source}, line {i + 2}: {len(row)} cells, and the header has {len(header)}")
         for j, cell in enumerate(row[first:]):
-            if not _is_number(cell):
+            if not is_number(cell):
                 what = "is missing" if not cell.strip() else f"{cell.strip()!r} is not a finite number"
                 raise UsageError(f"{source}, line {i + 2}, column {names[j]!r}: {what}")
             table[i, j] = float(cell)
     return _checked(table, [f"column {name!r}" for name in names], joint, source)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        return bool(np.isfinite(float(cell)))
-    except ValueError:
-        return False
 
 
 def _checked(table: np.ndarray, columns: list[str], joint: bool, name: str) -> Empirical:

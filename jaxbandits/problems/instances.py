@@ -5,9 +5,10 @@ import numpy as np
 
 from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import arm_count
 from jaxbandits.problems.families import Bernoulli, TwoPoint, bernoulli, rademacher
 
-__all__ = ["abm", "gabillon", "linear", "one_sparse", "polynomial", "random_uniform", "two_group"]
+__all__ = ["abm", "gabillon", "linear", "one_sparse", "polynomial", "random_uniform"]
 
 
 @varying
@@ -72,29 +73,9 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
 
 
 @varying
-def two_group(n: int = 1000, k: int = 100, high: float = 0.7, low: float = 0.3) -> Bernoulli:
-    """Bernoulli arms, the first k with mean `high`, the others with mean `low` (Chen et al. 2017, section 6).
-
-    Args:
-        n: number of arms.
-        k: number of good arms, 1 <= k < n.
-        high: mean of the good arms.
-        low: mean of the others.
-
-    Raises:
-        UsageError: a number of arms that does not fit.
-    """
-    n = _count("n", n)
-    if not 1 <= k < n:
-        raise UsageError(f"two-group: k must be at least 1 and smaller than n={n}, got {k:g}")
-    problem: Bernoulli = bernoulli(np.where(np.arange(n) < k, high, low), name=f"two-group:n={n},k={int(k)}")
-    return problem
-
-
-@varying
 def one_sparse(n: int = 10, best: float = 0.6, rest: float = 0.5) -> Bernoulli:
     """One Bernoulli arm with mean `best` among n - 1 with mean `rest`."""
-    n = _count("n", n)
+    n = arm_count("n", n)
     problem: Bernoulli = bernoulli([best] + [rest] * (n - 1), name=f"one-sparse:n={n},best={best:g},rest={rest:g}")
     return problem
 
@@ -102,7 +83,7 @@ def one_sparse(n: int = 10, best: float = 0.6, rest: float = 0.5) -> Bernoulli:
 @varying
 def linear(n: int = 10, high: float = 0.9, low: float = 0.1) -> Bernoulli:
     """Bernoulli arms with means evenly spaced from `high` down to `low`."""
-    n = _count("n", n)
+    n = arm_count("n", n)
     problem: Bernoulli = bernoulli(np.linspace(high, low, n), name=f"linear:n={n},high={high:g},low={low:g}")
     return problem
 
@@ -114,7 +95,7 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
     Raises:
         UsageError: power <= 0.
     """
-    n = _count("n", n)
+    n = arm_count("n", n)
     if not power > 0:
         raise UsageError(f"polynomial: power must be positive, got {power:g}")
     means = high - (high - low) * (np.arange(n) / (n - 1)) ** power
@@ -125,13 +106,7 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
 @varying
 def random_uniform(n: int = 10, seed: int = 0) -> Bernoulli:
     """Bernoulli arms with means drawn uniformly from [0, 1], largest first; a function of the seed."""
-    n = _count("n", n)
+    n = arm_count("n", n)
     means = np.sort(np.asarray(jax.random.uniform(jax.random.key(int(seed)), (n,))))[::-1]
     problem: Bernoulli = bernoulli(means, name=f"random-uniform:n={n},seed={int(seed)}")
     return problem
-
-
-def _count(name: str, value: float) -> int:
-    if value != int(value) or value < 2:
-        raise UsageError(f"{name} must be a whole number of arms, at least 2, got {value:g}")
-    return int(value)

@@ -72,11 +72,12 @@ def check_budget(n: ArrayLike) -> None:
     _require(n, lambda x: x >= 1, "the budget n must be at least 1")
 
 
-def check_size(m: ArrayLike, arms: int, mask: ArrayLike | None = None) -> None:
+def check_size(m: ArrayLike, arms: int, mask: ArrayLike | None = None, name: str = "m") -> None:
     """The number of arms to return is a whole number between 1 and K - 1."""
     if mask is not None and not isinstance(mask, jax.core.Tracer):
         arms = int(np.min(np.sum(np.asarray(mask), axis=0)))
-    _require(m, lambda x: (x >= 1) & (x < arms) & (x == np.floor(x)), f"m must be a whole number in [1, {arms - 1}]")
+    demand = f"{name} must be a whole number in [1, {arms - 1}]"
+    _require(m, lambda x: (x >= 1) & (x < arms) & (x == np.floor(x)), demand)
 
 
 def _require(value: ArrayLike, holds: Callable[[np.ndarray], np.ndarray], demand: str) -> None:

@@ -210,9 +210,6 @@ REFUSED = [
     (lambda: jb.abm(8), "1 to 7, got 8"),
     (lambda: jb.abm("one"), "1 to 7, got one"),
     (lambda: jb.gabillon(4), "1 to 3, got 4"),
-    (lambda: jb.two_group(n=10, k=10), "smaller than n=10, got 10"),
-    (lambda: jb.two_group(n=10, k=0), "at least 1"),
-    (lambda: jb.two_group(n=1, k=1), "at least 2, got 1"),
     (lambda: jb.one_sparse(n=2.5), "whole number"),
     (lambda: jb.one_sparse(best=1.5), "got 1.5 at arm 0"),
     (lambda: jb.linear(n=1), "at least 2"),
@@ -230,12 +227,15 @@ def test_bad_input_is_refused_in_one_line(make, message):
     assert "\n" not in str(error.value)
 
 
-def test_every_problem_of_the_registry_can_be_made():
+def test_every_problem_of_the_registry_can_be_made(tmp_path):
+    workers = tmp_path / "workers.csv"
+    workers.write_text("accuracy\n0.9\n0.6\n", encoding="utf-8")
     arguments = {
         "bernoulli": ([0.1, 0.2],), "gaussian": ([0.1, 0.2],), "beta": ([1.0, 2.0], 1.0),
         "rademacher": ([0.0, 0.1], [1.0, 1.0]), "abm": (1,), "gabillon": (2,),
         "student-t": ([0.1, 0.2], 3.0), "pareto": ([1.0, 2.0], 2.5), "symmetric-pareto": ([0.0, 1.0], 2.5),
         "log-normal": ([0.0, 0.1], 1.0), "weibull": ([1.0, 2.0], 0.5),
+        "workers": (workers,),
     }  # fmt: skip
     for name, make in REGISTRY.items():
         problem = make(*arguments.get(name, ()))

@@ -1,0 +1,178 @@
+"""Crowd workers as arms: a pull puts a question to a worker, the reward is 1 for the right answer.
+
+Finding the K most reliable workers is what top-K identification was made for (Zhou, Chen, Li 2014, "Optimal PAC
+multiple arm identification with applications to crowdsourcing"): an arm's mean is a worker's accuracy.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxbandits.axes import varying
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.problems.csv_files import is_number, text_of
+from jaxbandits.problems.families import Bernoulli, bernoulli
+
+__all__ = ["rte_workers", "workers_from_csv"]
+
+# Accuracy and number of workers: the bars of Figure 2(a) of Zhou, Chen, Li (2014), .006 wide, read from the figure's
+# coordinates. The answers are those of Snow, O'Connor, Jurafsky, Ng (2008), "Cheap and fast, but is it good?".
+_RTE = (
+    (0.997, 13), (0.949, 18), (0.931, 2), (0.925, 2), (0.919, 2), (0.913, 1), (0.907, 1), (0.901, 35), (0.883, 1),
+    (0.877, 2), (0.853, 1), (0.847, 28), (0.835, 1), (0.823, 2), (0.817, 2), (0.811, 1), (0.799, 16), (0.775, 1),
+    (0.751, 7), (0.727, 1), (0.697, 10), (0.649, 3), (0.601, 5), (0.577, 1), (0.559, 1), (0.523, 1), (0.505, 2),
+    (0.499, 3), (0.403, 1),
+)  # fmt: skip
+
+#: What the columns of a table may be called, in lower case; the last of each is the name in Snow et al.'s own files.
+_WORKER = ("worker", "worker_id", "!amt_worker_ids")
+_ANSWER = ("answer", "label", "response")
+_GOLD = ("truth", "gold")
+_ACCURACY = ("accuracy",)
+_ANSWERS = ("n_answers",)
+_DATASET = ("dataset",)
+
+
+def rte_workers() -> Bernoulli:
+    """The 164 workers of the textual entailment task RTE, by accuracy (Zhou et al. 2014, Figure 2a; within .003)."""
+    means = np.repeat([accuracy for accuracy, _ in _RTE], [count for _, count in _RTE])
+    problem: Bernoulli = bernoulli(means, name="rte-workers")
+    return problem
+
+
+@varying
+def workers_from_csv(path: str | Path, dataset: str = "", min_answers: int = 1) -> Bernoulli:
+    """Crowd workers from a CSV file (or one separated by tabs) with a header, the most accurate first.
+
+    Two kinds of tables are read. One row a worker: a column `accuracy` in [0, 1]. One row an answer: the columns
+    `worker`, `answer` (or `label`, `response`) and `gold` (or `truth`), accuracy being the share of answers equal to
+    gold; rows without gold say nothing on accuracy and are left out. Columns with other names are not looked at.
+
+    Args:
+        path: the file.
+        dataset: which rows to take, by the column `dataset`; needed when that column has several values.
+        min_answers: workers with fewer answers are left out, whose accuracy is mostly chance; a table of accuracies
+            then needs a column `n_answers`.
+
+    Raises:
+        UsageError: no such file, columns that are missing, a row that cannot be used (named by line and column), or
+            fewer than two workers.
+    """
+    if not (isinstance(min_answers, int | float) and min_answers >= 1 and min_answers == int(min_answers)):
+        raise UsageError(f"min_answers must be a whole number, at least 1, got {min_answers}")
+    table = _Table.read(path)
+    if table.has(_ACCURACY):
+        accuracies = _stated(table, dataset, min_answers)
+    elif table.has(_WORKER) and table.has(_ANSWER) and table.has(_GOLD):
+        accuracies = _counted(table, dataset, min_answers)
+    else:
+        raise UsageError(
+            f"{path}: a column accuracy is needed, or columns worker, answer and gold, got {', '.join(table.header)}"
+        )
+    if len(accuracies) < 2:
+        raise UsageError(f"{path}: two workers or more are needed, got {len(accuracies)}")
+    chosen = f",dataset={dataset}" * bool(dataset) + f",min_answers={int(min_answers)}" * (min_answers > 1)
+    problem: Bernoulli = bernoulli(sorted(accuracies, reverse=True), name=f"workers:path={path}{chosen}")
+    return problem
+
+
+class _Table(NamedTuple):
+    """A file's header and rows, each with its line number."""
+
+    source: str
+    header: list[str]
+    rows: list[tuple[int, list[str]]]
+
+    @classmethod
+    def read(cls, path: str | Path) -> "_Table":
+        lines = text_of(path).splitlines()
+        reader = csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")
+        try:
+            rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if row]
+        except csv.Error as error:
+            raise UsageError(f"{path}, line {reader.line_num}: {error}") from None
+        if len(rows) < 2:
+            raise UsageError(f"{path}: a header and a row per worker or answer are needed, got {len(rows)} line(s)")
+        (_, first), *others = rows
+        header = [name.lower() for name in first]
+        for line, row in others:
+            if len(row) != len(header):
+                raise UsageError(f"{path}, line {line}: {len(row)} cells, and the header has {len(header)}")
+        return cls(str(path), header, others)
+
+    def has(self, names: Sequence[str]) -> bool:
+        return any(name in self.header for name in names)
+
+    def place(self, names: Sequence[str]) -> int:
+        return next(self.header.index(name) for name in names if name in self.header)
+
+    def cell(self, line: int, row: list[str], place: int) -> str:
+        """A cell that must not be empty."""
+        return row[place] or self.refuse(line, place, "is missing")
+
+    def refuse(self, line: int, place: int, why: str) -> str:
+        raise UsageError(f"{self.source}, line {line}, column {self.header[place]!r}: {why}")
+
+    def of_dataset(self, dataset: str) -> Iterator[tuple[int, list[str]]]:
+        """The rows of one data set, all of them where there is one."""
+        if not self.has(_DATASET):
+            if dataset:
+                raise UsageError(f"{self.source}: no column dataset to find {dataset!r} in")
+            yield from self.rows
+            return
+        place = self.place(_DATASET)
+        known = list(dict.fromkeys(self.cell(line, row, place) for line, row in self.rows))
+        if not dataset and len(known) > 1:
+            raise UsageError(f"{self.source} holds {', '.join(known)}: choose one with dataset=")
+        if dataset and dataset not in known:
+            raise unknown_name(f"data set in {self.source}", dataset, known)
+        yield from ((line, row) for line, row in self.rows if not dataset or row[place] == dataset)
+
+
+def _stated(table: _Table, dataset: str, min_answers: int) -> list[float]:
+    """Accuracies from a table with a row per worker."""
+    place = table.place(_ACCURACY)
+    worker = table.place(_WORKER) if table.has(_WORKER) else None
+    answers = table.place(_ANSWERS) if min_answers > 1 and table.has(_ANSWERS) else None
+    if min_answers > 1 and answers is None:
+        raise UsageError(f"{table.source}: no column n_answers to compare with min_answers={int(min_answers)}")
+    accuracies: list[float] = []
+    seen: set[str] = set()
+    for line, row in table.of_dataset(dataset):
+        text = table.cell(line, row, place)
+        if not (is_number(text) and 0 <= float(text) <= 1):
+            table.refuse(line, place, f"{text!r} is not a number in [0, 1]")
+        if worker is not None:
+            who = table.cell(line, row, worker)
+            if who in seen:
+                table.refuse(line, worker, f"worker {who!r} has a row already")
+            seen.add(who)
+        if answers is not None:
+            given = table.cell(line, row, answers)
+            if not is_number(given):
+                table.refuse(line, answers, f"{given!r} is not a finite number")
+            if float(given) < min_answers:
+                continue
+        accuracies.append(float(text))
+    return accuracies
+
+
+def _counted(table: _Table, dataset: str, min_answers: int) -> list[float]:
+    """Accuracies from a table with a row per answer."""
+    worker, answer, gold = (table.place(names) for names in (_WORKER, _ANSWER, _GOLD))
+    right: dict[str, list[bool]] = {}
+    for line, row in table.of_dataset(dataset):
+        who, said = table.cell(line, row, worker), table.cell(line, row, answer)
+        if row[gold]:
+            right.setdefault(who, []).append(_same(said, row[gold]))
+    if not right:
+        raise UsageError(f"{table.source}: no row has a value in the column {table.header[gold]!r}")
+    return [sum(each) / len(each) for each in right.values() if len(each) >= min_answers]
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two answers are equal, numbers as numbers: 1 and 1.0 are."""
+    return one == other or (is_number(one) and is_number(other) and float(one) == float(other))

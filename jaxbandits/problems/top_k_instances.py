@@ -1,0 +1,178 @@
+"""Bernoulli instances for finding the K best of many arms. Best arms come first, as printed.
+
+Sources:
+- Chen, Chen, Zhang, Zhou 2017, "Adaptive multiple-arm identification", section 3 and Definition 1;
+- Zhou, Chen, Li 2014, "Optimal PAC multiple arm identification with applications to crowdsourcing", experiments
+  and supplement (means drawn from a truncated normal law and from Beta(4, 1)).
+"""
+
+from collections.abc import Callable
+
+import jax
+import numpy as np
+from scipy import special  # type: ignore[import-untyped,unused-ignore]
+
+from jaxbandits.axes import varying
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import arm_count
+from jaxbandits.problems.families import Bernoulli, bernoulli
+
+__all__ = ["c_spread", "random_beta", "random_truncated_normal", "synthetic", "two_group", "uniform_means"]
+
+
+@varying
+def two_group(n: int = 1000, k: int | None = None, high: float = 0.7, low: float = 0.3) -> Bernoulli:
+    """TWOGROUP: the first k arms with mean `high`, the others with mean `low` (Chen et al. 2017, section 3).
+
+    Args:
+        n: number of arms, at least 2.
+        k: number of good arms, 1 <= k < n; a tenth of the arms, at least 1, when not given.
+        high: mean of the good arms, in [0, 1].
+        low: mean of the others, in [0, high].
+
+    Raises:
+        UsageError: a number of arms that does not fit, or a mean outside its range.
+    """
+    n = arm_count("n", n)
+    k = _good_arms("two-group", k, n)
+    if high < low:
+        raise UsageError(f"two-group: high must not be below low={low:g}, got {high:g}")
+    means = "" if (high, low) == (0.7, 0.3) else f",high={high:g},low={low:g}"
+    problem: Bernoulli = bernoulli(np.where(np.arange(n) < k, high, low), name=f"two-group:n={n},k={k}{means}")
+    return problem
+
+
+@varying
+def uniform_means(n: int = 1000) -> Bernoulli:
+    """UNIFORM: means theta_i = 1 - i/n for i = 1..n, from 1 - 1/n down to 0 (Chen et al. 2017, section 3).
+
+    Args:
+        n: number of arms, at least 2.
+
+    Raises:
+        UsageError: fewer than two arms.
+    """
+    n = arm_count("n", n)
+    problem: Bernoulli = bernoulli(1 - np.arange(1, n + 1) / n, name=f"uniform:n={n}")
+    return problem
+
+
+@varying
+def synthetic(p: float = 0.5, n: int = 1000, k: int | None = None) -> Bernoulli:
+    """SYNTHETIC-p: means spread by a power law on both sides of 1 - k/n, the k-th best (Chen et al. 2017, section 3).
+
+    The formula is illegible in the proceedings' text. This is the only power law with what the text says of it: p = 1
+    is UNIFORM, arms come closer to the border for p > 1 and farther from it for p < 1, and the means span [0, 1].
+
+    Args:
+        p: the power, positive.
+        n: number of arms, at least 2.
+        k: number of good arms, 1 <= k < n; a tenth of the arms, at least 1, when not given.
+
+    Raises:
+        UsageError: a power that is not positive and finite, or a number of arms that does not fit.
+    """
+    n = arm_count("n", n)
+    k = _good_arms("synthetic", k, n)
+    if not (p > 0 and np.isfinite(p)):
+        raise UsageError(f"synthetic: p must be positive and finite, got {p:g}")
+    i = np.arange(1, n + 1)
+    border = 1 - k / n
+    above = border + (k / n) * np.maximum(1 - i / k, 0) ** p  # theta_i, i <= K
+    below = border - (1 - k / n) * (np.maximum(i - k, 0) / (n - k)) ** p  # theta_i, i > K
+    problem: Bernoulli = bernoulli(np.where(i <= k, above, below), name=f"synthetic:p={p:g},n={n},k={k}")
+    return problem
+
+
+@varying
+def random_truncated_normal(n: int = 1000, seed: int = 0, center: float = 0.5, sd: float = 0.2) -> Bernoulli:
+    """Means drawn from a normal law cut off outside [0, 1], largest first; a function of the seed (Zhou et al. 2014).
+
+    The paper's TN(0.5, 0.2) is read as a standard deviation of 0.2 before the cut. The same seed draws the same
+    quantiles as `random_uniform` and `random_beta`.
+
+    Args:
+        n: number of arms, at least 2.
+        seed: seed of the means.
+        center: mean before the cut, in [0, 1].
+        sd: standard deviation before the cut, positive.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    if not 0 <= center <= 1:
+        raise UsageError(f"random-truncated-normal: center must lie in [0, 1], got {center:g}")
+    if not (sd > 0 and np.isfinite(sd)):
+        raise UsageError(f"random-truncated-normal: sd must be positive and finite, got {sd:g}")
+    bottom, top = special.ndtr(np.array([0 - center, 1 - center]) / sd)
+
+    def quantile(u: np.ndarray) -> np.ndarray:
+        return np.clip(center + sd * special.ndtri(bottom + u * (top - bottom)), 0, 1)
+
+    n = arm_count("n", n)
+    name = f"random-truncated-normal:n={n},seed={int(seed)},center={center:g},sd={sd:g}"
+    return _drawn(n, seed, quantile, name)
+
+
+@varying
+def random_beta(n: int = 1000, seed: int = 0, a: float = 4.0, b: float = 1.0) -> Bernoulli:
+    """Means drawn from Beta(a, b), largest first; a function of the seed (Zhou et al. 2014: Beta(4, 1)).
+
+    The same seed draws the same quantiles as `random_uniform` and `random_truncated_normal`.
+
+    Args:
+        n: number of arms, at least 2.
+        seed: seed of the means.
+        a: first shape parameter, positive; with b = 1, more arms near 1 the larger it is.
+        b: second shape parameter, positive.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    for name, value in (("a", a), ("b", b)):
+        if not (value > 0 and np.isfinite(value)):
+            raise UsageError(f"random-beta: {name} must be positive and finite, got {value:g}")
+    n = arm_count("n", n)
+    label = f"random-beta:n={n},seed={int(seed)},a={a:g},b={b:g}"
+    return _drawn(n, seed, lambda u: special.betaincinv(a, b, u), label)
+
+
+@varying
+def c_spread(c: float = 2.0, n: int = 1000) -> Bernoulli:
+    """Arms that are c-spread and no less: |i-j|/(cn) <= |theta_i - theta_j| <= c|i-j|/n (Chen et al. 2017, Def. 1).
+
+    Many such sets exist. This one is what the paper has in mind, quantiles of a law of means with a bounded density:
+    theta_i = F^-1(1 - i/n) with density 1/c on the upper means, which are few and far apart (the first n/(1+c) arms,
+    c/n from one to the next), and density c on the lower ones, which are many and close (1/(cn)). The means span
+    [0, 1] like those of UNIFORM, which is c = 1.
+
+    Args:
+        c: the spread, at least 1.
+        n: number of arms, at least 2.
+
+    Raises:
+        UsageError: c below 1, or fewer than two arms.
+    """
+    n = arm_count("n", n)
+    if not (c >= 1 and np.isfinite(c)):
+        raise UsageError(f"c-spread: c must be finite and at least 1, got {c:g}")
+    x = np.arange(1, n + 1) / n
+    # F^-1(1 - x): slope -c above the mean 1/(1+c), slope -1/c below; the steeper line lies above the other first.
+    problem: Bernoulli = bernoulli(np.maximum(1 - c * x, (1 - x) / c), name=f"c-spread:c={c:g},n={n}")
+    return problem
+
+
+def _good_arms(owner: str, k: float | None, n: int) -> int:
+    """The number of good arms that a user gave; max(1, n // 10) without."""
+    if k is None:
+        return max(1, n // 10)
+    if not (np.isfinite(k) and k == int(k) and 1 <= k < n):
+        raise UsageError(f"{owner}: k must be a whole number, at least 1 and smaller than n={n}, got {k:g}")
+    return int(k)
+
+
+def _drawn(n: int, seed: int, quantile: Callable[[np.ndarray], np.ndarray], name: str) -> Bernoulli:
+    """Arms with means from a law given by its quantiles."""
+    uniform = np.asarray(jax.random.uniform(jax.random.key(int(seed)), (n,)), np.float64)
+    problem: Bernoulli = bernoulli(np.sort(quantile(uniform))[::-1], name=name)
+    return problem
