@@ -104,6 +104,14 @@ class ArmStatistics:
         )
         return cls(moments=moments, time=arms.total(pulls))
 
+    @classmethod
+    def none(cls, arms: int, batch: tuple[int, ...], *, integer: bool) -> Self:
+        """Before the first pull of K arms in runs of a shape, with integer rewards or not."""
+        zero, nothing = jnp.zeros((arms, *batch), jnp.float32), jnp.zeros((arms, *batch), jnp.int32)
+        total = nothing if integer else CompensatedSum.of(zero)
+        moments = Moments(pulls=nothing, total=total, mean=zero, inverse_root=jnp.ones_like(zero), squares=None)
+        return cls(moments=moments, time=jnp.zeros(batch, jnp.int32))
+
     @property
     def pulls(self) -> jax.Array:
         """Pulls per arm, int32 `(K, …)`."""
@@ -146,6 +154,26 @@ class ArmStatistics:
         """
         count = jnp.broadcast_to(pulled, self.pulls.shape).astype(jnp.int32)
         return dataclasses.replace(self, moments=self.moments.plus(count, reward), time=self.time + arms.total(count))
+
+    def add_sums(self, total: jax.Array, count: jax.Array) -> Self:
+        """After `count` more pulls of every arm, whose rewards add up to `total`.
+
+        Args:
+            total: int32 or float32 `(K, …)`.
+            count: int32 `(K, …)`; 0 changes no bit.
+        """
+        old = self.moments
+        pulls = old.pulls + count
+        if isinstance(old.total, CompensatedSum):
+            compensated = old.total.plus(jnp.where(count > 0, total, 0).astype(jnp.float32))
+            sums: jax.Array | CompensatedSum = compensated
+            high = compensated.high
+        else:
+            whole = old.total + jnp.where(count > 0, total, 0)
+            sums, high = whole, whole.astype(jnp.float32)
+        divisor = larger(pulls, jnp.int32(1)).astype(jnp.float32)
+        moments = Moments(pulls, sums, high / divisor, jnp.sqrt(1 / divisor), None)
+        return dataclasses.replace(self, moments=moments, time=self.time + arms.total(count))
 
     def variance(self) -> jax.Array:
         """Unbiased empirical variance, float32 `(K, …)`; needs two pulls of every arm and squared deviations."""

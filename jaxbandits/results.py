@@ -12,7 +12,13 @@ from jaxbandits.engine.driver import Rows
 from jaxbandits.errors import UsageError
 from jaxbandits.grid import Cell, Grid
 
-__all__ = ["Results"]
+__all__ = ["CRITERIA", "Results"]
+
+#: What counts as a correct answer, by the algorithm's `criterion`; without epsilon it is 0.
+CRITERIA = {
+    "epsilon-m": "every returned mean is at least the m-th best minus epsilon",
+    "aggregate": "the mean of the best K means exceeds that of the returned arms by at most epsilon",
+}
 
 #: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
 _TOLERANCE = 1e-6
@@ -72,7 +78,7 @@ class Results:
             values = values.reshape(*self.shape, *values.shape[1:])
             return xr.Variable([*axes, "seed", *last, *extra], values, attributes)
 
-        criterion = "every returned mean is at least the m-th best minus epsilon"
+        criterion = CRITERIA[_criterion(self.grid.cells[0])]
         arm_dimensions = ("bandit", "arm") if self.bandits > 1 else ("arm",)
         recommended = self.recommended if self.bandits > 1 else self.recommended[:, :, :, 0]
         variables = {
@@ -126,8 +132,13 @@ def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tup
     nothing = (returned == 0).any(axis=1)
     simple = np.where(nothing, np.nan, np.maximum(threshold - worst, 0).max(axis=1))
     aggregate = np.where(nothing, np.nan, np.maximum((total - gained) / np.maximum(returned, 1), 0).mean(axis=1))
-    correct = ~nothing & (np.where(nothing, np.inf, simple) <= (epsilon + slack)[local])
+    regret = aggregate if _criterion(cells[0]) == "aggregate" else simple
+    correct = ~nothing & (np.where(nothing, np.inf, regret) <= (epsilon + slack)[local])
     return simple, aggregate, correct
+
+
+def _criterion(cell: Cell) -> str:
+    return getattr(cell.algorithm, "criterion", "epsilon-m")
 
 
 def _coordinate(values: tuple[Any, ...]) -> np.ndarray | list[str]:

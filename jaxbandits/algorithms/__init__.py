@@ -5,9 +5,11 @@ To add one: write a module like `ucb_e.py` (the protocol is in `protocol.py`, on
 
 import re
 
+from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK, ImprovedTopK
 from jaxbandits.algorithms.gape import GapE
 from jaxbandits.algorithms.lucb import LUCB
-from jaxbandits.algorithms.protocol import Algorithm, BuiltIn, RoundBased, Sequential
+from jaxbandits.algorithms.opt_mai import OptMAI
+from jaxbandits.algorithms.protocol import Algorithm, BatchBased, BuiltIn, RoundBased, Sequential
 from jaxbandits.algorithms.sequential_halving import SequentialHalving
 from jaxbandits.algorithms.successive_elimination import SuccessiveElimination
 from jaxbandits.algorithms.successive_rejects import SuccessiveRejects
@@ -20,9 +22,13 @@ __all__ = [
     "LUCB",
     "REGISTRY",
     "UCBE",
+    "AdaptiveTopK",
     "Algorithm",
+    "BatchBased",
     "BuiltIn",
     "GapE",
+    "ImprovedTopK",
+    "OptMAI",
     "RoundBased",
     "Sequential",
     "SequentialHalving",
@@ -45,6 +51,9 @@ REGISTRY: dict[str, type[BuiltIn]] = {
     "successive-elimination": SuccessiveElimination,
     "successive-rejects": SuccessiveRejects,
     "sequential-halving": SequentialHalving,
+    "adaptive-top-k": AdaptiveTopK,
+    "improved-top-k": ImprovedTopK,
+    "opt-mai": OptMAI,
 }
 
 

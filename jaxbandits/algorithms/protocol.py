@@ -9,11 +9,12 @@ An algorithm is a frozen dataclass of its hyperparameters, registered as a pytre
 
 `key` is the run's key, the same at every step; the state carries at least `pulls`, int32 `(K,)`. Anything with these
 methods runs in the engine, which batches it with `vmap`. The built-in algorithms are written for one run and for R
-runs at once (arms first, runs last) and need no `vmap`: they derive from `Sequential` or `RoundBased`, which compose
-`init` and `step` from the two halves that a live experiment needs too:
+runs at once (arms first, runs last) and need no `vmap`: they derive from `Sequential`, `RoundBased` or
+`BatchBased`, which compose `init` and `step` from the two halves that a live experiment needs too:
 
     Sequential:  select(state) -> arm               update(state, arm, reward, live) -> state
-    RoundBased:  request(state) -> arms (P, …)      absorb(state, rewards, live) -> state
+    RoundBased:  request(state) -> arms (P, …)      absorb(state, arms, rewards, live) -> state
+    BatchBased:  request(state) -> counts (K, …)    absorb(state, counts, sums, live) -> state
 
 To add an algorithm: copy the shortest one (ucb_e.py), and add one line to `REGISTRY` in
 `jaxbandits/algorithms/__init__.py`.
@@ -33,7 +34,7 @@ from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.problems.base import Problem
 
-__all__ = ["Algorithm", "BuiltIn", "Numeric", "RoundBased", "Sequential", "parameter"]
+__all__ = ["Algorithm", "BatchBased", "BuiltIn", "Numeric", "RoundBased", "Sequential", "parameter"]
 
 State = Any
 #: A hyperparameter: a number, an array of numbers once it is batched, an axis of a grid, or None where that is allowed.
@@ -90,7 +91,7 @@ RULES = {
 class BuiltIn(abc.ABC):
     """What the built-in algorithms share: checks of their hyperparameters, and a name."""
 
-    #: What counts as a correct answer: "epsilon-m" (every returned mean is at least the m-th best minus epsilon).
+    #: What counts as a correct answer, a key of `jaxbandits.results.CRITERIA`.
     criterion: ClassVar[str] = "epsilon-m"
     #: Whether one run can be looked at for every smaller budget.
     anytime: ClassVar[bool] = True
@@ -133,12 +134,15 @@ class BuiltIn(abc.ABC):
         name, count = type(self).__name__, arms_per_bandit * bandits
         if bandits > 1 and not self.multi_bandit:
             raise UsageError(f"{name} explores one bandit, the problem has {bandits}")
-        m, budget = getattr(self, "m", None), getattr(self, "budget", None)
+        budget = getattr(self, "budget", None)
+        m_name = "m" if hasattr(self, "m") else "k"
+        m = getattr(self, m_name, None)
         if m is not None and _concrete(m) and m >= arms_per_bandit:
             raise UsageError(
-                f"{name}: m must be smaller than the number of arms, got m={m:g} with {arms_per_bandit} arms"
+                f"{name}: {m_name} must be smaller than the number of arms, got {m_name}={m:g} with "
+                f"{arms_per_bandit} arms"
             )
-        needed = self.initial_pulls * count
+        needed = max(self.initial_pulls, 1) * count
         if budget is not None and _concrete(budget) and budget < needed:
             raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
 
@@ -216,6 +220,38 @@ class RoundBased(BuiltIn):
         live = live & ~self.done(state)
         rewards = [problem.reward(key, arm, arms.take(state.pulls, arm)) for arm in slots]
         return self.absorb(state, requested, jnp.stack(rewards), live)
+
+
+class BatchBased(BuiltIn):
+    """An algorithm that asks for many pulls of many arms at once, and looks at their sums only."""
+
+    #: A step is long and a run has few.
+    steps_between_looks: ClassVar[int] = 1
+    anytime = False
+
+    @property
+    def initial_pulls(self) -> int:
+        """None: the first step pulls."""
+        return 0
+
+    @abc.abstractmethod
+    def request(self, state: State) -> jax.Array:
+        """How often to pull each arm, int32 `(K, …)`."""
+
+    @abc.abstractmethod
+    def absorb(self, state: State, count: jax.Array, sums: jax.Array, live: jax.Array | bool = True) -> State:
+        """The state after `count` rewards of each arm with these sums, `(K, …)`; unchanged where `live` is false."""
+
+    def init(self, problem: Problem, key: jax.Array) -> State:
+        """The state before the first pull."""
+        statistics = ArmStatistics.none(problem.arms, key.shape, integer=problem.integer_rewards)
+        return self.begin(statistics, problem, key)
+
+    def step(self, problem: Problem, key: jax.Array, state: State, live: jax.Array | bool = True) -> State:
+        """Request, draw sums, absorb."""
+        live = live & ~self.done(state)
+        count = jnp.where(live, self.request(state), 0)
+        return self.absorb(state, count, problem.sums(key, state.round, count, state.pulls), live)
 
 
 def _concrete(value: Any) -> bool:

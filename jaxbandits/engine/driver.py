@@ -21,7 +21,7 @@ __all__ = ["Progress", "Rows", "job_rows", "use_all_cores"]
 _LANE_ARMS = 16_800
 #: The same on accelerators, to fill some 10^5 threads (not measured).
 _ACCELERATOR_LANE_ARMS = 1_000_000
-_FIRST_CHUNK = 64
+_FIRST_LOOKS = 4
 _BLOCK = 16
 #: What refilling and logging cost, in steps of all lanes (measured for 10 and 50 arms).
 _LOOK_STEPS = 5
@@ -113,9 +113,8 @@ def job_rows(
     lanes = default_lanes(problem.arms, available[0].platform) if lanes is None else lanes
     if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
-    settings = Settings(
-        mesh=mesh, lanes=lanes, block=chunk or _BLOCK, capacity=max(4 * lanes, 1024), independent=independent
-    )
+    block: int = getattr(algorithm, "steps_between_looks", _BLOCK) if chunk is None else chunk
+    settings = Settings(mesh=mesh, lanes=lanes, block=block, capacity=max(4 * lanes, 1024), independent=independent)
     jobs = cells_count * seeds
     if jobs * max(1, checkpoints.shape[0]) > MAX_COUNT:
         raise UsageError(f"{jobs} runs are more than one call can number (2^31 - 1): split the grid")
@@ -138,7 +137,7 @@ def job_rows(
     )
     cells = jax.device_put(cells, NamedSharding(mesh, PartitionSpec()))
     carry = empty_carry(cells, settings)
-    pace, finished, pulled = _Pace(chunk), 0, 0.0
+    pace, finished, pulled = _Pace(chunk, block), 0, 0.0
     while finished < jobs:
         began = time.perf_counter()
         carry, log = advance(cells, carry, np.int32(pace.rounds), np.int32(pace.chunk), settings=settings)
@@ -156,8 +155,9 @@ def job_rows(
 class _Pace:
     """How many steps to make between two looks at the lanes (a chunk), and how many chunks in a call."""
 
-    def __init__(self, chunk: int | None) -> None:
-        self.chunk = _FIRST_CHUNK if chunk is None else chunk
+    def __init__(self, chunk: int | None, block: int) -> None:
+        self.chunk = _FIRST_LOOKS * block if chunk is None else chunk
+        self._block = block
         self.rounds = 4
         self._fixed = chunk is not None
         self._rows = self._steps = 0
@@ -175,7 +175,7 @@ class _Pace:
             # A row waits half a chunk for its lane to be seen, and a look costs as much as _LOOK_STEPS steps: S / chunk
             # looks a row and chunk / 2 idle steps are fewest together at sqrt(2 S _LOOK_STEPS).
             wanted = (2 * _LOOK_STEPS * self._steps / self._rows) ** 0.5 if self._rows else 2 * self.chunk
-            self.chunk = int(np.clip(wanted // _BLOCK, 1, 64)) * _BLOCK
+            self.chunk = int(np.clip(wanted // self._block, 1, 64)) * self._block
         self.rounds = int(np.clip(steps / self.chunk, 1, 2**24))
 
 

@@ -12,10 +12,12 @@ from typing import Any, ClassVar, Self, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.typing import ArrayLike
 
 from jaxbandits import arms
 from jaxbandits.errors import UsageError
+from jaxbandits.estimators import CompensatedSum
 from jaxbandits.pytrees import register_fields
 from jaxbandits.random.bits import block
 
@@ -110,6 +112,32 @@ class Problem(abc.ABC):
         parameters = [jnp.asarray(getattr(self, name)) for name in self.parameters]
         words = block(key, arms.index(self.arms, key.shape), pull, rolled=True)
         return self.sample(words, *parameters)
+
+    def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
+        """The sum of fresh rewards of every arm: here of the next entries of the reward table, one after another.
+
+        Families whose sums have a law that can be drawn from draw it at once: the same in distribution, other numbers.
+
+        Args:
+            key: the run's typed key, shape `(…)`.
+            batch: int32, shape `(…)`: number of this request, different for every one of a run.
+            count: int32, shape `(K, …)`: how many rewards, 0 for none.
+            pulled: int32, shape `(K, …)`: how often each arm was pulled before.
+
+        Returns:
+            int32 or float32, shape `(K, …)`.
+        """
+        del batch
+        most = jnp.max(count)
+
+        def add(carry: tuple[jax.Array, CompensatedSum]) -> tuple[jax.Array, CompensatedSum]:
+            i, total = carry
+            reward = self.rewards(key, pulled + i).astype(jnp.float32)
+            return i + 1, total.plus(jnp.where(i < count, reward, 0))
+
+        nothing = CompensatedSum.of(jnp.zeros(count.shape, jnp.float32))
+        _, total = lax.while_loop(lambda carry: carry[0] < most, add, (jnp.int32(0), nothing))
+        return jnp.round(total.high).astype(jnp.int32) if self.integer_rewards else total.high
 
     def padded(self, count: int) -> Self:
         """The same problem with `count` arms per bandit, the added ones masked out; for leaves of shape `(K,)`."""

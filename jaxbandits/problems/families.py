@@ -6,11 +6,13 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
+from jaxbandits import arms
 from jaxbandits.arms import largest, smallest
 from jaxbandits.axes import varying
 from jaxbandits.numerics import rounded
 from jaxbandits.problems.base import Problem, check_each, family_name, per_arm, per_arm_like, register_problem
-from jaxbandits.random.bits import normal
+from jaxbandits.random.binomial import binomial
+from jaxbandits.random.bits import batch_key, block, normal
 from jaxbandits.random.gamma import beta as draw_beta
 
 __all__ = ["Bernoulli", "Beta", "Gaussian", "TwoPoint", "bernoulli", "beta", "gaussian", "rademacher"]
@@ -39,6 +41,11 @@ class Bernoulli(Problem):
     def reward_range(self) -> jax.Array:
         """1."""
         return jnp.ones(self.probability.shape[1:], jnp.float32)
+
+    def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
+        """Binomial draws."""
+        del pulled
+        return binomial(batch_key(key, batch), count, jnp.asarray(self.probability))
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
@@ -76,6 +83,13 @@ class Gaussian(Problem):
     def reward_range(self) -> jax.Array:
         """Twice the largest standard deviation: rewards in [0, b] are (b/2)-sub-Gaussian by Hoeffding's lemma."""
         return 2 * largest(jnp.asarray(self.sd))
+
+    def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
+        """Normal draws."""
+        del pulled
+        noise = normal(block(batch_key(key, batch), arms.index(self.arms, key.shape), 0, rolled=True))
+        number = count.astype(jnp.float32)
+        return rounded(number * self.location) + rounded(jnp.sqrt(number) * rounded(self.sd * noise))
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:

@@ -15,8 +15,20 @@ from jax.typing import ArrayLike
 
 from jaxbandits.numerics import log, rounded
 
-__all__ = ["block", "fine_uniform", "key_words", "normal", "open_uniform", "threefry2x32", "turn_cosine", "uniform"]
+__all__ = [
+    "batch_key",
+    "block",
+    "fine_uniform",
+    "key_words",
+    "normal",
+    "open_uniform",
+    "threefry2x32",
+    "turn_cosine",
+    "uniform",
+]
 
+# Counter word of the stream of batches: reward counters use arm numbers, which stay below 2^31.
+_BATCH_STREAM = 0xFFFF0003
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 # Skein's key-schedule parity constant, 32-bit form.
 _PARITY = 0x1BD11BDA
@@ -133,6 +145,20 @@ def turn_cosine(word: jax.Array) -> jax.Array:
 def normal(words: tuple[jax.Array, jax.Array]) -> jax.Array:
     """A standard normal float32 from two words, by Box and Muller (1958): tails reach 6.7 standard deviations."""
     return jnp.sqrt(-2.0 * log(open_uniform(words[0]))) * turn_cosine(words[1])
+
+
+def batch_key(key: jax.Array, batch: ArrayLike) -> jax.Array:
+    """A key for the draws of one batch of a run, apart from the reward table and from the tie order.
+
+    Args:
+        key: the run's typed key, shape `(…)`.
+        batch: 32-bit integers, shape `(…)`.
+
+    Returns:
+        Typed Threefry keys, shape `(…)`.
+    """
+    words = block(key, jnp.uint32(_BATCH_STREAM), batch, rolled=True)
+    return jax.random.wrap_key_data(jnp.stack(jnp.broadcast_arrays(*words), axis=-1), impl="threefry2x32")
 
 
 def _as_word(counter: ArrayLike) -> jax.Array:

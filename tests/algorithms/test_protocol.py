@@ -30,6 +30,9 @@ VALUES = {
     "moment_c": np.linspace(0.001, 0.002, RUNS),
     "b": np.linspace(0.2, 0.5, RUNS),
     "threshold": np.linspace(0.4, 1.0, RUNS),
+    "k": np.asarray([1, 2, 3, 4, 2, 1]),
+    "scale": np.linspace(0.1, 0.4, RUNS),
+    "beta": np.linspace(0.6, 0.9, RUNS),
 }
 FLAT = jb.bernoulli([0.6, 0.5, 0.5, 0.4, 0.3])
 SMOOTH = jb.gaussian([0.6, 0.5, 0.5, 0.4, 0.3], 0.5)
@@ -54,6 +57,9 @@ def cases():
         optional = [n for n, field in fields.items() if n in VALUES and field.default is None]
         settings = {"": {}, **{n: {n: VALUES[n]} for n in optional}}
         settings |= {n: {n: not field.default} for n, field in fields.items() if isinstance(field.default, bool)}
+        if "schedule" in fields:
+            settings["fine"] = {"schedule": "fine"}
+            settings["fine with a budget"] = {"schedule": "fine", "budget": VALUES["budget"]}
         if "estimator" in fields:  # each takes some of the numbers that are optional
             given |= {n: VALUES[n] for n in ("moment_b", "moment_c", "b", "threshold") if n in fields}
             settings = {n: {"estimator": n} for n in fields["estimator"].metadata["choices"]}
@@ -145,8 +151,9 @@ def test_shapes_and_what_is_returned(index):
     assert played.done.dtype == bool
     assert played.recommended.shape == (problem.arms, RUNS)
     assert played.recommended.dtype == bool
+    wanted = getattr(algorithm, "k", getattr(algorithm, "m", 1))
     returned = np.asarray(played.recommended).reshape(-1, problem.bandits, RUNS).sum(axis=0)
-    np.testing.assert_array_equal(returned, np.broadcast_to(getattr(algorithm, "m", 1), returned.shape))
+    np.testing.assert_array_equal(returned, np.broadcast_to(wanted, returned.shape))
     assert (np.asarray(played.last.time)[~np.asarray(played.done)] >= STEPS).all()
     assert bool(played.done.any()) or "delta" in {f.name for f in dataclasses.fields(algorithm)}
 
@@ -236,7 +243,7 @@ BAD = [
 def test_values_outside_their_range_are_refused(name):
     cls = REGISTRY[name]
     fields = {field.name: field for field in dataclasses.fields(cls)}
-    good = {"epsilon": 0.1, "delta": 0.1, "budget": 50}
+    good = {"epsilon": 0.1, "delta": 0.1, "budget": 50, "k": 2}
     required = {n: good[n] for n, f in fields.items() if f.default is dataclasses.MISSING}
     cls(**required)
     checked = 0
@@ -254,7 +261,7 @@ def test_values_outside_their_range_are_refused(name):
 def test_what_does_not_fit_the_problem_is_refused(name):
     cls = REGISTRY[name]
     fields = {field.name: field for field in dataclasses.fields(cls)}
-    good = {"epsilon": 0.1, "delta": 0.1, "budget": 50}
+    good = {"epsilon": 0.1, "delta": 0.1, "budget": 50, "k": 2}
     required = {n: good[n] for n, f in fields.items() if f.default is dataclasses.MISSING}
     cls(**required).check(5, 1)
     if "m" in fields:

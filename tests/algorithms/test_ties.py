@@ -43,6 +43,12 @@ CASES = {
     "ugape-b": [jb.UGapEb(budget=20, a=1.0), jb.UGapEb(budget=20, a=1.0, last=True, m=2)],
     "gap-e": [jb.GapE(budget=16, a=1.0), jb.GapE(budget=16, adaptive=True)],
     "ucb-e": [jb.UCBE(budget=16, a=1.0), jb.UCBE(budget=21, adaptive=True)],
+    "adaptive-top-k": [
+        jb.AdaptiveTopK(k=2, budget=12),
+        jb.AdaptiveTopK(k=2, epsilon=0.4, delta=0.5, schedule="fine", scale=0.3),
+    ],
+    "improved-top-k": [jb.ImprovedTopK(k=2, epsilon=2.0, delta=0.9)],
+    "opt-mai": [jb.OptMAI(k=2, budget=30), jb.OptMAI(k=1, budget=20, reuse=False)],
     "lucb": [jb.LUCB(epsilon=2.5, delta=0.4), jb.LUCB(epsilon=2.5, delta=0.4, m=2)],
 }
 EVERY = [

@@ -1,0 +1,114 @@
+"""OptMAI: K arms with small aggregate regret from a budget.
+
+Zhou, Chen, Li (2014), "Optimal PAC multiple arm identification with applications to crowdsourcing", ICML.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits import arms
+from jaxbandits.algorithms.adaptive_top_k import TopKState
+from jaxbandits.algorithms.protocol import BatchBased, Numeric, parameter
+from jaxbandits.estimators import ArmStatistics
+from jaxbandits.numerics import exp, larger, log, rounded
+from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
+
+__all__ = ["OptMAI"]
+
+_LOG_SHRINK = np.float32(np.log(4 / 3))
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class OptMAI(BatchBased):
+    """Quartile elimination while there are 4K arms or more, then accept and reject a quarter a round (Algorithm 1).
+
+    Round r spreads beta^r (1 - beta) Q' pulls over the active arms, Q' = Q / (1 - beta^(ln n / ln(4/3))) so that about
+    Q are used (section 5). Where K >= n/2 it finds the worst n - K arms (Theorem 4.5). The aggregate regret is
+    O(sqrt((n/Q) (1 + ln(1/delta)/K))) with probability 1 - delta for rewards in [0, 1] (Theorem 4.3).
+
+    Attributes:
+        k: arms to return, K, 1 <= K < n.
+        budget: Q, at least n; rounds are rounded to whole pulls of every arm, so a little more or less is used.
+        beta: how fast budgets fall, in (0, 1); 0.8 is the paper's advice.
+        reuse: whether means are over all rewards so far, as in the paper's experiments, or over the round's.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+
+    k: Numeric = parameter("count")
+    budget: Numeric = parameter("count")
+    beta: Numeric = parameter("probability", default=0.8)
+    reuse: bool = parameter(default=True, static=True)
+    criterion = "aggregate"
+
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> TopKState:
+        """The state before the first pull."""
+        return TopKState.start(statistics, problem, key)
+
+    def _reflected(self, state: TopKState) -> tuple[jax.Array, jax.Array]:
+        """Whether the worst arms are sought, bool `(…)`, and how many arms are, int32 `(…)`."""
+        k, count = jnp.asarray(self.k, jnp.int32), state.arms.astype(jnp.int32)
+        turned = 2 * k >= count
+        return turned, jnp.where(turned, count - k, k)
+
+    def request(self, state: TopKState) -> jax.Array:
+        """A round's pulls, int32 `(K, …)`."""
+        beta, log_beta = jnp.asarray(self.beta, jnp.float32), log(self.beta)
+        whole = 1 - exp(rounded(log_beta * (log(state.arms) / _LOG_SHRINK)))  # Q / Q'
+        share = exp(rounded(log_beta * state.round.astype(jnp.float32))) * (1 - beta) / whole
+        pulls = jnp.round(share * jnp.asarray(self.budget, jnp.float32) / state.count.astype(jnp.float32))
+        return jnp.where(state.active, jnp.maximum(pulls, 0).astype(jnp.int32), 0)
+
+    def absorb(self, state: TopKState, count: jax.Array, sums: jax.Array, live: jax.Array | bool = True) -> TopKState:
+        """The state after a round, without a quarter of the active arms."""
+        live = jnp.broadcast_to(live, state.ended.shape)
+        statistics = state.statistics.add_sums(sums, count)
+        fresh = sums.astype(jnp.float32) / larger(count, jnp.int32(1)).astype(jnp.float32)
+        means = statistics.mean if self.reuse else fresh
+        turned, wanted = self._reflected(state)
+        value = jnp.where(state.active, jnp.where(turned, -means, means), -jnp.inf)
+        alive = state.count
+        left = wanted - arms.total(state.accepted.astype(jnp.int32))
+        # Quartile elimination: the worst floor(|S| / 4) go.
+        best = arms.top_mask(value, jnp.maximum(alive - alive // 4, 1), state.order)
+        # Accept and reject: the ceil(|S| / 4) arms farthest from the border between the K - |T| best and the rest go.
+        size = value.shape[0]
+        inner = arms.kth_largest(value, jnp.clip(left, 1, size))
+        outer = jnp.where(left >= alive, -jnp.inf, arms.kth_largest(value, jnp.clip(left + 1, 1, size)))
+        gap = jnp.where(state.active, larger(value - outer, inner - value), -jnp.inf)
+        farthest = state.active & arms.top_mask(gap, jnp.maximum((alive + 3) // 4, 1), state.order)
+        accepted = farthest & (value >= outer)
+        # Equal means can make more than are wanted; the farthest are taken, and the round ends there.
+        accepted &= arms.top_mask(jnp.where(accepted, gap, -jnp.inf), jnp.clip(left, 1, size), state.order)
+        quartile = alive >= 4 * wanted
+        gone = jnp.where(quartile, state.active & ~best, farthest)
+        taken = accepted & ~quartile & live
+        new = dataclasses.replace(
+            state,
+            statistics=statistics,
+            active=state.active & ~(gone & live),
+            accepted=state.accepted | taken,
+            means=jnp.where(live, means, state.means),
+            round=state.round + live.astype(jnp.int32),
+        )
+        full = arms.total(new.accepted.astype(jnp.int32)) >= wanted
+        return dataclasses.replace(new, ended=state.ended | (live & (full | (new.count == 0))))
+
+    def done(self, state: TopKState) -> jax.Array:
+        """K arms are accepted, or none is active."""
+        return state.ended
+
+    def recommend(self, state: TopKState) -> jax.Array:
+        """The accepted arms, or all others if the worst were sought; what is missing, from the active arms' means."""
+        turned, wanted = self._reflected(state)
+        value = jnp.where(turned, -state.means, state.means)
+        ranked = jnp.where(state.accepted, jnp.inf, jnp.where(state.active, value, -jnp.inf))
+        found = arms.top_mask(ranked, wanted, state.order)
+        exists = state.existing(jnp.ones_like(found), False)
+        return jnp.where(turned, exists & ~found, found)

@@ -1,0 +1,296 @@
+"""Top-K algorithms against slow references that follow the papers line by line, and against known numbers."""
+
+import dataclasses
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import jaxbandits as jb
+from jaxbandits.algorithms import REGISTRY, BatchBased
+from jaxbandits.arms import tie_order
+
+# Distinct means, so that a reference needs no ties: rewards are normal.
+PROBLEM = jb.gaussian(np.linspace(0.9, 0.1, 12) ** 1.3, 0.3)
+RUNS = 6
+
+
+def sequential_loop(means, active, left, width):
+    """Algorithm 1's inner loop as printed: the arm with the largest gap goes first, pivots are computed anew."""
+    active, accepted, rejected = set(active), set(), set()
+    while active:
+        ranked = sorted(active, key=lambda arm: -means[arm])
+        k = left - len(accepted)
+        outer = means[ranked[k]] if k < len(ranked) else -np.inf
+        inner = means[ranked[k - 1]] if k > 0 else np.inf
+        gaps = {arm: max(means[arm] - outer, inner - means[arm]) for arm in active}
+        worst = max(active, key=gaps.get)
+        if not gaps[worst] > width:
+            break
+        (accepted if means[worst] > outer else rejected).add(worst)
+        active.discard(worst)
+    return accepted, rejected
+
+
+def test_the_one_shot_threshold_is_the_sequential_loop():
+    random = np.random.default_rng(0)
+    for _ in range(5000):
+        count = int(random.integers(2, 12))
+        left, width = int(random.integers(1, count)), float(random.random() * 0.5)
+        means = random.random(count)
+        ranked = np.sort(means)[::-1]
+        accepted, rejected = sequential_loop(means, range(count), left, width)
+        assert accepted == set(np.flatnonzero(means - ranked[left] > width))
+        assert rejected == set(np.flatnonzero(ranked[left - 1] - means > width))
+
+
+class Run:
+    """What a reference knows: sets of arms, counts and sums."""
+
+    def __init__(self, count, order):
+        self.order = order  # of ties: the two arms at the border are equally far from it
+        self.active, self.accepted = set(range(count)), set()
+        self.pulls, self.sums = np.zeros(count, int), np.zeros(count)
+        self.means = np.zeros(count)
+        self.round = self.time = 0
+        self.ended = False
+
+
+def adaptive_counts(algorithm, run, n):
+    r = run.round + 1
+    level = math.log(2 * n * r * r / algorithm.delta)
+    wanted = 1 if algorithm.schedule == "fine" else math.ceil(algorithm.scale**2 * 4**r * level - 1e-9)
+    if algorithm.budget is not None:
+        return min(wanted, (algorithm.budget - run.time) // len(run.active)), wanted
+    return wanted, wanted
+
+
+def adaptive_decide(algorithm, run, n, fresh, whole):
+    k, r = algorithm.k, run.round
+    level = math.log(2 * n * r * r / algorithm.delta)
+    radius = algorithm.scale * math.sqrt(level / r) if algorithm.schedule == "fine" else 2.0**-r
+    everything = run.sums / np.maximum(run.pulls, 1)
+    run.means = fresh if whole and algorithm.schedule == "paper" and not algorithm.reuse else everything
+    if whole:
+        accepted, rejected = sequential_loop(run.means, run.active, k - len(run.accepted), 2 * radius)
+        run.accepted |= accepted
+        run.active -= accepted | rejected
+    left = k - len(run.accepted)
+    run.ended = left in (0, len(run.active)) or not whole
+    if algorithm.budget is None:
+        run.ended |= 2 * radius * left <= algorithm.epsilon * k
+
+
+def improved_slack(algorithm, r):
+    return math.floor(algorithm.epsilon * algorithm.k / (16 * r * (r + 1)) + 1e-9)
+
+
+def improved_counts(algorithm, run, n):
+    r = run.round + 1
+    eta = (improved_slack(algorithm, r) + 1) * algorithm.delta / (n * r * (r + 1))
+    wanted = math.ceil(2 ** (2 * r - 1) * math.log(2 / eta) - 1e-9)
+    return wanted, wanted
+
+
+def improved_decide(algorithm, run, n, fresh, whole):
+    r, left = run.round, algorithm.k - len(run.accepted)
+    slack, width = improved_slack(algorithm, r), 2 * 2.0**-r
+    ranked = sorted(run.active, key=lambda arm: -fresh[arm])
+    outer = fresh[ranked[left + slack]] if left + slack < len(ranked) else -np.inf
+    inner = fresh[ranked[left - slack - 1]] if left - slack >= 1 else np.inf
+    accepted = {arm for arm in ranked[:left] if fresh[arm] > outer + width}
+    rejected = {arm for arm in ranked if fresh[arm] < inner - width} - accepted
+    run.means, run.accepted, run.active = fresh, run.accepted | accepted, run.active - accepted - rejected
+    left = algorithm.k - len(run.accepted)
+    run.ended = left in (0, len(run.active)) or 2 * 2.0**-r * left <= algorithm.epsilon * algorithm.k / 2
+
+
+def mai_counts(algorithm, run, n):
+    whole = algorithm.budget / (1 - algorithm.beta ** (math.log(n) / math.log(4 / 3)))
+    pulls = round(algorithm.beta**run.round * (1 - algorithm.beta) * whole / len(run.active))
+    return pulls, pulls
+
+
+def mai_decide(algorithm, run, n, fresh, whole):
+    run.means = run.sums / np.maximum(run.pulls, 1) if algorithm.reuse else fresh
+    turned = 2 * algorithm.k >= n
+    wanted = n - algorithm.k if turned else algorithm.k
+    values = -run.means if turned else run.means
+    size = len(run.active)
+    if size >= 4 * wanted:
+        run.active -= set(sorted(run.active, key=lambda arm: values[arm])[: size // 4])
+    else:
+        ranked = sorted(run.active, key=lambda arm: -values[arm])
+        left = wanted - len(run.accepted)
+        outer = values[ranked[left]] if left < size else -np.inf
+        gap = {arm: max(values[arm] - outer, values[ranked[left - 1]] - values[arm]) for arm in run.active}
+        while len(run.accepted) < wanted and len(run.active) > 3 * size / 4:
+            arm = max(run.active, key=lambda arm: (gap[arm], -run.order[arm]))
+            run.active.discard(arm)
+            if values[arm] >= outer:
+                run.accepted.add(arm)
+    run.ended = len(run.accepted) >= wanted or not run.active
+
+
+def answer(algorithm, run, n):
+    turned = isinstance(algorithm, jb.OptMAI) and 2 * algorithm.k >= n
+    wanted = n - algorithm.k if turned else algorithm.k
+    values = -run.means if turned else run.means
+    ranked = sorted(run.active, key=lambda arm: -values[arm])
+    found = run.accepted | set(ranked[: wanted - len(run.accepted)])
+    return set(range(n)) - found if turned else found
+
+
+REFERENCES = {
+    jb.AdaptiveTopK: (adaptive_counts, adaptive_decide),
+    jb.ImprovedTopK: (improved_counts, improved_decide),
+    jb.OptMAI: (mai_counts, mai_decide),
+}
+CASES = {
+    "adaptive": jb.AdaptiveTopK(k=4, epsilon=0.05, delta=0.1),
+    "adaptive, reuse, smaller rounds": jb.AdaptiveTopK(k=7, epsilon=0.02, delta=0.2, reuse=True, scale=0.3),
+    "adaptive, budget": jb.AdaptiveTopK(k=4, delta=0.1, budget=3000, scale=0.5),
+    "adaptive, small budget": jb.AdaptiveTopK(k=4, delta=0.1, budget=40),
+    "fine": jb.AdaptiveTopK(k=4, epsilon=0.3, delta=0.1, schedule="fine", scale=0.3),
+    "fine, budget": jb.AdaptiveTopK(k=5, delta=0.1, budget=700, schedule="fine", scale=0.2),
+    "improved": jb.ImprovedTopK(k=6, epsilon=0.3, delta=0.1),
+    "improved, with slack": jb.ImprovedTopK(k=9, epsilon=3.9, delta=0.1),
+    "mai": jb.OptMAI(k=2, budget=600),
+    "mai, one arm, quartiles": jb.OptMAI(k=1, budget=500, beta=0.7),
+    "mai, forgetting": jb.OptMAI(k=4, budget=900, reuse=False),
+    "mai, the worst": jb.OptMAI(k=8, budget=600),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_round_is_that_of_the_reference(name):
+    algorithm, n = CASES[name], PROBLEM.arms
+    counts, decide = REFERENCES[type(algorithm)]
+    step = jax.jit(lambda key, state: algorithm.step(PROBLEM, key, state))
+    for key in jax.random.split(jax.random.key(5, impl="threefry2x32"), RUNS):
+        state, run, rounds = algorithm.init(PROBLEM, key), Run(n, np.asarray(tie_order(key, n))), 0
+        while not run.ended and rounds < 60:
+            assert not bool(algorithm.done(state))
+            each, wanted = counts(algorithm, run, n)
+            new = step(key, state)
+            pulled = np.asarray(new.pulls - state.pulls)
+            assert set(np.flatnonzero(pulled)) == (run.active if each else set())
+            np.testing.assert_array_equal(pulled[list(run.active)], each)
+            total = np.asarray(new.statistics.moments.total.high, np.float64)
+            fresh = (total - run.sums) / np.maximum(pulled, 1)
+            run.sums, run.pulls = total, np.asarray(new.pulls)
+            run.time, run.round, rounds = run.time + int(pulled.sum()), run.round + 1, rounds + 1
+            decide(algorithm, run, n, fresh, each == wanted)
+            assert set(np.flatnonzero(new.active)) == run.active, (rounds, fresh)
+            assert set(np.flatnonzero(new.accepted)) == run.accepted
+            assert set(np.flatnonzero(algorithm.recommend(new))) == answer(algorithm, run, n)
+            state = new
+        assert bool(algorithm.done(state)) == run.ended
+        assert int(state.time) == run.time
+
+
+def test_every_batch_based_algorithm_has_a_reference():
+    assert {cls for cls in REGISTRY.values() if issubclass(cls, BatchBased)} == set(REFERENCES)
+
+
+def mean_pulls(algorithm, problem, seeds):
+    data = jb.simulate(algorithm, problem, seeds=seeds)
+    assert data.correct.all()
+    return float(data.pulls.mean())
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "problem", "pulls"),
+    [
+        (jb.AdaptiveTopK(k=100), jb.two_group(1000, 100), 1.19e6),
+        (jb.AdaptiveTopK(k=100, epsilon=0.05), jb.uniform_means(1000), 5.7e6),
+        (jb.AdaptiveTopK(k=500, epsilon=0.05), jb.uniform_means(1000), 3.1e6),
+        (jb.ImprovedTopK(k=100, epsilon=0.05), jb.two_group(1000, 100), 6.09e5),
+        (jb.ImprovedTopK(k=100, epsilon=0.05), jb.uniform_means(1000), 7.0e6),
+        (jb.ImprovedTopK(k=500, epsilon=0.05), jb.uniform_means(1000), 3.6e6),
+    ],
+)
+def test_known_numbers_of_pulls(algorithm, problem, pulls):
+    """Within 2%; one run's sd is below 1%, so 20 runs leave 0.3%."""
+    assert mean_pulls(algorithm, problem, 20) == pytest.approx(pulls, rel=0.02)
+
+
+@pytest.mark.parametrize(("k", "regret"), [(100, 0.00532), (150, 0.00583), (300, 0.00579), (500, 0.00499)])
+def test_published_regret_of_opt_mai_on_random_means(k, regret):
+    """Figure 1 of the paper, read to some per cent; within 10%."""
+    instances = jb.axis(list(range(60)), name="instance")
+    data = jb.sweep(jb.OptMAI(k=k, budget=20_000), jb.random_uniform(1000, seed=instances), seeds=4, independent=True)
+    assert float(data.aggregate_regret.mean()) == pytest.approx(regret, rel=0.1)
+
+
+@pytest.mark.parametrize(("k", "regret"), [(100, 0.05695), (300, 0.04094)])
+def test_published_regret_of_opt_mai_on_two_groups(k, regret):
+    data = jb.simulate(jb.OptMAI(k=k, budget=20_000), jb.two_group(1000, k, 0.6, 0.5), seeds=100)
+    assert float(data.aggregate_regret.mean()) == pytest.approx(regret, rel=0.1)
+    assert float(data.pulls.mean()) == pytest.approx(20_000, rel=0.01)
+
+
+def test_small_budgets_of_the_literal_constants_are_uniform_sampling():
+    data = jb.simulate(jb.AdaptiveTopK(k=100, budget=48_000), jb.uniform_means(1000), seeds=3)
+    assert (data.pulls == 48_000).all()
+    state = jb.run(jb.AdaptiveTopK(k=100, budget=48_000), jb.uniform_means(1000), jax.random.key(0))
+    assert len(np.unique(state.pulls)) == 1
+
+
+@pytest.mark.parametrize("family", ["bernoulli", "gaussian", "beta"])
+def test_sums_have_the_mean_and_the_variance_of_so_many_rewards(family):
+    """Two z-scores and two variance ratios, false alarm below 1e-8."""
+    problem = {"bernoulli": jb.bernoulli([0.3, 0.9]), "gaussian": jb.gaussian([0.3, -1.0], [0.5, 2.0]),
+               "beta": jb.beta([2.0, 0.5], 1.5)}[family]  # fmt: skip
+    runs, count = 20_000, jnp.asarray([[40], [7]])
+    key = jax.random.split(jax.random.key(1, impl="threefry2x32"), runs)
+    wide = jax.tree.map(lambda x: jnp.broadcast_to(x[:, None], (2, runs)), problem)
+    zero = jnp.zeros((2, runs), jnp.int32)
+    sums = np.asarray(jax.jit(wide.sums)(key, jnp.zeros(runs, jnp.int32), count + zero, zero), np.float64)
+    for arm in range(2):
+        n, mean, variance = int(count[arm, 0]), float(problem.mean[arm]), float(problem.variance[arm])
+        assert abs(sums[arm].mean() - n * mean) < 6 * np.sqrt(n * variance / runs)
+        assert sums[arm].var() == pytest.approx(n * variance, rel=6 * np.sqrt(5 / runs))
+    other = np.asarray(jax.jit(wide.sums)(key, jnp.ones(runs, jnp.int32), count + zero, zero + 50), np.float64)
+    assert abs(np.corrcoef(sums[0], other[0])[0, 1]) < 6 / np.sqrt(runs)
+
+
+def test_sums_of_a_family_without_a_law_of_sums_are_those_of_its_table():
+    problem, key = jb.beta([2.0, 0.5], 1.5), jax.random.key(1, impl="threefry2x32")
+    sums = problem.sums(key, jnp.int32(0), jnp.asarray([5, 2]), jnp.asarray([3, 0]))
+    table = np.asarray([problem.rewards(key, pull) for pull in range(8)], np.float64)
+    np.testing.assert_allclose(sums, [table[3:8, 0].sum(), table[:2, 1].sum()], rtol=1e-6)
+
+
+def test_regret_exceeds_epsilon_less_often_than_delta():
+    """False alarm 1e-8 for each instance."""
+    for problem in (jb.uniform_means(60), jb.two_group(40, 10, 0.55, 0.45), jb.synthetic(6, 50, 20)):
+        for algorithm in (jb.AdaptiveTopK(k=10, epsilon=0.1, delta=0.2), jb.ImprovedTopK(k=10, epsilon=0.1, delta=0.2)):
+            data = jb.simulate(algorithm, problem, seeds=300)
+            assert stats.binomtest(int((~data.correct).sum()), 300, 0.2, alternative="greater").pvalue > 1e-8
+            assert float(data.aggregate_regret.max()) < 0.15
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: jb.AdaptiveTopK(k=0), "k must be a whole number"),
+        (lambda: jb.AdaptiveTopK(k=2, epsilon=0), "epsilon must be positive"),
+        (lambda: jb.AdaptiveTopK(k=2, schedule="coarse"), "schedule"),
+        (lambda: jb.simulate(jb.AdaptiveTopK(k=10), jb.uniform_means(10), seeds=1), "k must be smaller"),
+        (lambda: jb.simulate(jb.OptMAI(k=2, budget=9), jb.uniform_means(10), seeds=1), "budget must cover 10"),
+        (lambda: jb.OptMAI(k=2, budget=9, beta=1), "beta must lie"),
+        (lambda: jb.AskTell(jb.AdaptiveTopK(k=2), arms=5), "ask and tell needs"),
+    ],
+)
+def test_bad_input(make, message):
+    with pytest.raises(jb.UsageError, match=message):
+        make()
+
+
+def test_switches_are_all_tried():
+    fields = {field.name for algorithm in CASES.values() for field in dataclasses.fields(algorithm)}
+    assert fields == {"k", "epsilon", "delta", "budget", "schedule", "scale", "reuse", "beta"}
