@@ -13,7 +13,7 @@ from jaxbandits.algorithms import REGISTRY
 
 ROOT, SEEDS, MAX_PULLS = 11, 4, 400
 KEY, STEPS = jax.random.key(5), 300
-VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 100}
+VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 100, "k": 2}
 PROBLEMS = {
     "bernoulli": jb.bernoulli([0.3, 0.8, 0.4, 0.6, 0.5]),
     "gaussian": jb.gaussian([0.0, 1.0, -1.0, 0.5, 0.25], sd=0.5),
@@ -28,6 +28,8 @@ def example(name):
     given = {name: VALUES[name] for name in required}
     if cls is jb.SuccessiveElimination:  # radii so small that it stops soon
         given |= {"estimator": "ea", "moment_c": 1e-3}
+    if cls in (jb.AdaptiveTopK, jb.ImprovedTopK):  # so coarse that it stops soon
+        given |= {"epsilon": 1.0, "delta": 0.3}
     return cls(**given)
 
 
