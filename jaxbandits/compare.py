@@ -1,7 +1,8 @@
 """Which algorithm to pick: every one that can answer a question about one problem, side by side with what theory says.
 
 All rows are judged by the same criterion, that every returned mean is at least the m-th best minus epsilon, and see the
-same rewards (common random numbers), so differences between rows are paired.
+same rewards (common random numbers), so differences between rows are paired. Algorithms for another criterion, such as
+aggregate regret, are not compared.
 """
 
 import dataclasses
@@ -255,6 +256,8 @@ def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], l
     found: dict[str, BuiltIn] = {}
     left_out = []
     for name, cls in REGISTRY.items():
+        if cls.criterion != "epsilon-m":
+            continue
         fields = {field.name: field for field in dataclasses.fields(cls)}
         needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}
         if kind not in fields:
