@@ -44,7 +44,7 @@ class Size:
 SIZES = {
     "quick": Size(
         deltas=(0.01, 0.02, 0.05, 0.1, 0.2), stopped_seeds=24, budgets=(100, 200, 400, 800, 1600, 3200),
-        budget_seeds=4000, orders=(1.6, 1.7, 1.8, 1.9, 2.0), order_seeds=8,
+        budget_seeds=4000, orders=(1.7, 1.8, 1.9, 2.0), order_seeds=8,
         dofs=(1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0), max_pulls=1_000_000,
         return_budgets=(1000, 3000, 10_000, 30_000, 100_000), return_seeds=500,
     ),
