@@ -55,6 +55,14 @@ class TopKState(ArmState):
         """|S_r|, int32 `(…)`."""
         return arms.total(self.active.astype(jnp.int32))
 
+    def around(self, ranked: jax.Array, left: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The `left`-th and the next largest of values `(K, …)` that are -inf for arms that are not active.
+
+        The latter is -inf where no more than `left` arms are active.
+        """
+        inner, outer = (arms.kth_largest(ranked, jnp.clip(k, 1, ranked.shape[0])) for k in (left, left + 1))
+        return inner, jnp.where(left >= self.count, -jnp.inf, outer)
+
 
 class _Decision(NamedTuple):
     means: jax.Array  # float32 (K, …)
@@ -185,9 +193,10 @@ class AdaptiveTopK(_TopK):
     def _decide(self, state: TopKState, fresh: jax.Array) -> _Decision:
         means = state.statistics.mean if self.reuse or self.schedule == "fine" else fresh
         ranked, left = jnp.where(state.active, means, -jnp.inf), state.left(self.k)
-        inner, outer = _around(ranked, left, state)
-        accepted = state.active & (means - outer > 2 * self._radius(state))
-        return _Decision(means, accepted, state.active & ~accepted & (inner - means > 2 * self._radius(state)))
+        inner, outer = state.around(ranked, left)
+        width = 2 * self._radius(state)
+        accepted = state.active & (means - outer > width)
+        return _Decision(means, accepted, state.active & ~accepted & (inner - means > width))
 
     def _close_enough(self, state: TopKState) -> jax.Array:
         k = jnp.asarray(self.k, jnp.float32)
@@ -249,11 +258,3 @@ class ImprovedTopK(_TopK):
     def _close_enough(self, state: TopKState) -> jax.Array:
         k, left = jnp.asarray(self.k, jnp.float32), state.left(self.k).astype(jnp.float32)
         return 2 * jnp.exp2(-state.round.astype(jnp.float32)) * left <= self.epsilon * k / 2
-
-
-def _around(ranked: jax.Array, left: jax.Array, state: TopKState) -> tuple[jax.Array, jax.Array]:
-    """The `left`-th and the next largest mean; the latter is -inf where there is none."""
-    count = ranked.shape[0]
-    inner = arms.kth_largest(ranked, jnp.clip(left, 1, count))
-    outer = arms.kth_largest(ranked, jnp.clip(left + 1, 1, count))
-    return inner, jnp.where(left >= state.count, -jnp.inf, outer)

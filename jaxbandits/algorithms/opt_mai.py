@@ -74,13 +74,12 @@ class OptMAI(BatchBased):
         turned, wanted = self._reflected(state)
         value = jnp.where(state.active, jnp.where(turned, -means, means), -jnp.inf)
         alive = state.count
-        left = wanted - arms.total(state.accepted.astype(jnp.int32))
+        left = state.left(wanted)
         # Quartile elimination: the worst floor(|S| / 4) go.
         best = arms.top_mask(value, jnp.maximum(alive - alive // 4, 1), state.order)
         # Accept and reject: the ceil(|S| / 4) arms farthest from the border between the K - |T| best and the rest go.
         size = value.shape[0]
-        inner = arms.kth_largest(value, jnp.clip(left, 1, size))
-        outer = jnp.where(left >= alive, -jnp.inf, arms.kth_largest(value, jnp.clip(left + 1, 1, size)))
+        inner, outer = state.around(value, left)
         gap = jnp.where(state.active, larger(value - outer, inner - value), -jnp.inf)
         farthest = state.active & arms.top_mask(gap, jnp.maximum((alive + 3) // 4, 1), state.order)
         accepted = farthest & (value >= outer)
@@ -97,7 +96,7 @@ class OptMAI(BatchBased):
             means=jnp.where(live, means, state.means),
             round=state.round + live.astype(jnp.int32),
         )
-        full = arms.total(new.accepted.astype(jnp.int32)) >= wanted
+        full = new.left(wanted) <= 0
         return dataclasses.replace(new, ended=state.ended | (live & (full | (new.count == 0))))
 
     def done(self, state: TopKState) -> jax.Array:

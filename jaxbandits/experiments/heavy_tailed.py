@@ -64,7 +64,6 @@ _PROMISE = (
     "Lemma 1 holds for one t; the paper takes no union over all t, so δ is its claim, not a bound at every time. In "
     "practice the algorithms err far less often than δ: radii are made for the worst law with these moments."
 )
-
 _OTHERS = (
     "Medians of means and Catoni's estimator are not the paper's. Catoni's radius is nearly that of a normal law with "
     "the same variance, and so it wins as soon as C is known."
