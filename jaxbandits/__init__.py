@@ -4,6 +4,7 @@ import jaxbandits as jb; jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.05), jb.bern
 """
 
 from jaxbandits.algorithms import (
+    CLUCB,
     LUCB,
     UCBE,
     AdaptiveTopK,
@@ -58,6 +59,7 @@ from jaxbandits.report.tables import summary
 from jaxbandits.sweep import repeat, simulate, sweep
 
 __all__ = [
+    "CLUCB",
     "LUCB",
     "UCBE",
     "AdaptiveTopK",

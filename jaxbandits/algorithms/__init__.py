@@ -6,6 +6,7 @@ To add one: write a module like `ucb_e.py` (the protocol is in `protocol.py`, on
 import re
 
 from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK, ImprovedTopK
+from jaxbandits.algorithms.clucb import CLUCB
 from jaxbandits.algorithms.gape import GapE
 from jaxbandits.algorithms.lucb import LUCB
 from jaxbandits.algorithms.opt_mai import OptMAI
@@ -19,6 +20,7 @@ from jaxbandits.algorithms.uniform import Uniform
 from jaxbandits.errors import unknown_name
 
 __all__ = [
+    "CLUCB",
     "LUCB",
     "REGISTRY",
     "UCBE",
@@ -54,6 +56,7 @@ REGISTRY: dict[str, type[BuiltIn]] = {
     "adaptive-top-k": AdaptiveTopK,
     "improved-top-k": ImprovedTopK,
     "opt-mai": OptMAI,
+    "clucb": CLUCB,
 }
 
 

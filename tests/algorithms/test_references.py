@@ -221,6 +221,17 @@ def lucb(view: View, algorithm: Any) -> Said:
     return [h, l], set(J), float(upper[l] - lower[h])
 
 
+def clucb(view: View, algorithm: Any) -> Said:
+    b, k, order = algorithm.b or view.b, algorithm.k, view.order[0]
+    radius = b / 2 * np.sqrt(2 * np.log(4 * view.count * view.time**3 / algorithm.delta) / view.pulls[0])
+    M = view.top(view.mean[0], k, order)
+    moved = view.mean[0] + np.where(np.isin(np.arange(view.count), M), -1, 1) * radius
+    rival = view.top(moved, k, order)
+    doubt = sorted({*M} ^ {*rival})
+    pull = [doubt[view.first(radius[doubt], order[doubt])]] if doubt else []
+    return pull, set(M), float(moved[rival].sum() - moved[M].sum()) / k
+
+
 def survivors(
     view: View,
     algorithm: Any,
@@ -354,7 +365,7 @@ def sequential_halving(view: View, algorithm: Any) -> Said:
 REFERENCES: dict[type, Callable[[View, Any], Said]] = {
     jb.Uniform: uniform, jb.UGapEc: ugape, jb.UGapEb: ugape, jb.GapE: gap_e, jb.UCBE: ucb_e, jb.LUCB: lucb,
     jb.SuccessiveElimination: successive_elimination, jb.SuccessiveRejects: successive_rejects,
-    jb.SequentialHalving: sequential_halving,
+    jb.SequentialHalving: sequential_halving, jb.CLUCB: clucb,
 }  # fmt: skip
 
 COINS = jb.bernoulli([0.5, 0.4, 0.4, 0.3, 0.2, 0.6])
@@ -425,6 +436,8 @@ CASES = {
     "sequential halving, forgetting": (jb.SequentialHalving(budget=140, reuse=False), SMOOTH),
     "lucb": (jb.LUCB(epsilon=0.5, delta=0.1), COINS),
     "lucb of two": (jb.LUCB(epsilon=0.6, delta=0.1, m=2), COINS),
+    "clucb": (jb.CLUCB(k=1, epsilon=0.3, delta=0.2), COINS),
+    "clucb of three": (jb.CLUCB(k=3, epsilon=0.0, delta=0.5, b=0.4), COINS),
 }
 
 
@@ -452,7 +465,7 @@ def test_every_decision_is_that_of_the_reference(name):
             if isinstance(algorithm, Elimination):
                 if not view.near:
                     assert done[run, step] == (len(memory["alive"]) == 1)
-            elif hasattr(algorithm, "epsilon") and not hasattr(algorithm, "budget"):
+            elif hasattr(algorithm, "epsilon") and getattr(algorithm, "budget", None) is None:
                 if abs(statistic - algorithm.epsilon) > NEAR:
                     assert done[run, step] == (statistic < algorithm.epsilon)
             else:

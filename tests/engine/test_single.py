@@ -28,7 +28,7 @@ def example(name):
     given = {name: VALUES[name] for name in required}
     if cls is jb.SuccessiveElimination:  # radii so small that it stops soon
         given |= {"estimator": "ea", "moment_c": 1e-3}
-    if cls in (jb.AdaptiveTopK, jb.ImprovedTopK):  # so coarse that it stops soon
+    if cls in (jb.AdaptiveTopK, jb.CLUCB, jb.ImprovedTopK):  # so coarse that it stops soon
         given |= {"epsilon": 1.0, "delta": 0.3}
     return cls(**given)
 
