@@ -46,8 +46,8 @@ class CLUCB(Sequential):
     M_t are the k largest means. Moving these down and the others up by their radii gives another k largest, M~_t; with
     epsilon = 0 the run ends when both are equally good (CLUCB), and else once the sum of moved means over M~_t exceeds
     that over M_t by at most k epsilon (CLUCB-PAC). The radius is b sqrt(ln(4 n t^3 / delta) / (2 T)), that of rewards
-    with range b, or (b/2)-sub-Gaussian. With probability at least 1 - delta the aggregate regret (the mean of the k best
-    means less that of the returned) is at most epsilon (their Theorem 1 and its PAC version).
+    with range b, or (b/2)-sub-Gaussian. With probability at least 1 - delta the aggregate regret (the mean of the k
+    best means less that of the returned) is at most epsilon (their Theorem 1 and its PAC version).
 
     A step costs a few passes over all arms, however large k is.
 
@@ -86,7 +86,7 @@ class CLUCB(Sequential):
     def _moved(self, state: CLUCBState) -> jax.Array:
         """w~_t: means of M_t less their radius, of the others plus their radius, float32 `(K, …)`."""
         known = state.statistics
-        radius = hoeffding_radius(ugape_scale(state.level, state.time, 0.5, state.b), known.inverse_root)
+        radius = hoeffding_radius(ugape_scale(state.level, state.time, jnp.float32(0.5), state.b), known.inverse_root)
         return state.existing(jnp.where(state.chosen, known.mean - radius, known.mean + radius), -jnp.inf)
 
     def _decided(self, state: CLUCBState, moved: jax.Array) -> CLUCBState:
@@ -118,11 +118,13 @@ class CLUCB(Sequential):
 
         rival, _ = lax.while_loop(lambda loop: jnp.any(loop[1]), exchange, exchange((state.rival, state.close)))
         new = self._decided(dataclasses.replace(pulled, rival=rival), moved)
-        kept = {
-            name: jnp.where(live, getattr(new, name), getattr(state, name))
-            for name in ("chosen", "rival", "arm", "close")
-        }
-        return dataclasses.replace(pulled, **kept)
+        return dataclasses.replace(
+            pulled,
+            chosen=jnp.where(live, new.chosen, state.chosen),
+            rival=jnp.where(live, new.rival, state.rival),
+            arm=jnp.where(live, new.arm, state.arm),
+            close=jnp.where(live, new.close, state.close),
+        )
 
     def done(self, state: CLUCBState) -> jax.Array:
         """The rival set can gain little, or the budget is spent."""

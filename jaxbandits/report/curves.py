@@ -18,6 +18,8 @@ __all__ = ["curve", "distribution"]
 
 #: Steps of a distribution function: as many as the eye can see.
 _MOST_STEPS = 400
+#: Errors, where there are most, that make a logarithmic axis of failure rates worth its room.
+_ENOUGH_ERRORS = 400
 
 
 def curve(
@@ -26,12 +28,14 @@ def curve(
     y: str = "pulls",
     hue: str | None = None,
     *,
+    panel: str | None = None,
     bounds: Sequence[str] = (),
     title: str | None = None,
 ) -> Figure:
     """A metric's mean, or the failure rate, along a dimension, with its 95% interval as a band.
 
-    On a logarithmic axis a failure rate of 0 is drawn as a hollow triangle at the upper end of its interval. Where runs
+    The vertical axis is logarithmic where values span decades and, for failure rates, runs are many. On such an axis a
+    failure rate of 0 is drawn as a hollow triangle at the upper end of its interval. Where runs
     were stopped at `max_pulls` the mean is a lower bound: the marker is an arrow up, and there is no band.
 
     Args:
@@ -39,6 +43,7 @@ def curve(
         x: dimension along the axis; None for a budget or a checkpoint, else the numeric one with most values.
         y: `pulls`, `cost`, `simple_regret`, … or `failure`.
         hue: dimension with a line per value; None for the one that is left.
+        panel: dimension with a pair of axes per value, side by side.
         bounds: variables of the Dataset without seeds, drawn dashed.
         title: None for a sentence on what the numbers show.
 
@@ -46,44 +51,38 @@ def curve(
         UsageError: no such dimension, metric or bound, or a dimension without a place.
     """
     y = metric(ds, y)
-    chosen = choose(ds, x=x, hue=hue)
+    chosen = choose(ds, **({} if panel is None else {"panel": panel}), x=x, hue=hue)
     x, hue = str(chosen["x"]), chosen["hue"]
     known = summarised(ds).squeeze(drop=True)
     for name in bounds:
         if name not in known.data_vars:
             raise unknown_name("bound", name, [str(n) for n in known.data_vars])
-    picture, axes = style.new_picture()
-    centre, low, high = (known[n] for n in parts(y))
+    centre = known[parts(y)[0]]
     drawn = np.concatenate([centre.values.ravel(), *(known[name].values.ravel() for name in bounds)])
     positive = drawn[np.isfinite(drawn) & (drawn > 0)]
     vertical_log = style.spans_decades(positive, 20 if y == "failure" else 8)
+    if y == "failure":  # with few runs most of a logarithmic axis would be taken up by what they cannot tell apart
+        vertical_log &= int(known["runs"].min()) * float(drawn[np.isfinite(drawn)].max()) >= _ENOUGH_ERRORS
     numbers_along = numeric(ds, x)
     places = np.asarray(values_of(known, x) if numbers_along else range(known.sizes[x]), float)
-    style.set_scale(axes.xaxis, places, numbers_along and style.spread_by_factors(places), at_values=True)
-    style.set_scale(axes.yaxis, positive, vertical_log)
-    if not numbers_along:
-        axes.set_xticks(places, [str(v) for v in values_of(known, x)])
-    lines = values_of(known, hue)
-    for i, (line, colour) in enumerate(zip(lines, style.colours(lines), strict=True)):
-        at = {} if hue is None else {hue: i}
-        mean, bottom, top = (v.isel(at).values.astype(float) for v in (centre, low, high))
-        unseen = (mean <= 0) if vertical_log else np.zeros(mean.shape, bool)
-        cut = known["at_least"].isel(at).values & (y != "failure")
-        mean = np.where(unseen, np.nan, mean)
-        text = None if line is None else numbers.text(line)
-        marker = style.MARKERS[i % len(style.MARKERS)]
-        axes.plot(places, mean, color=colour, marker=marker, markersize=6, linewidth=2, label=text, zorder=3)
+    shown = [known] if panel is None else [known.isel({panel: i}) for i in range(known.sizes[panel])]
+    picture, panels = style.new_panels(len(shown))
+    for axes, part in zip(panels, shown, strict=True):
+        at_values, narrow = panel is None, panel is not None
+        along_log = numbers_along and style.spread_by_factors(places)
+        style.set_scale(axes.xaxis, places, along_log, at_values=at_values, narrow=narrow)
+        style.set_scale(axes.yaxis, positive, vertical_log)
+        if not numbers_along:
+            axes.set_xticks(places, [str(v) for v in values_of(known, x)])
+        if panel is not None:
+            axes.set_title(f"{style.label(known, panel)} = {numbers.text(part[panel].item())}", fontsize=11)
         floor = positive.min() / 10 if vertical_log and positive.size else 0.0
-        bottom = np.maximum(bottom, floor) if vertical_log else bottom
-        axes.fill_between(places, bottom, np.where(cut, mean, top), color=colour, alpha=0.2, linewidth=0)
-        if unseen.any():
-            axes.plot(places[unseen], top[unseen], linestyle="", marker="v", markerfacecolor="white", color=colour)
-        if cut.any():
-            axes.plot(places[cut], mean[cut], linestyle="", marker="$↑$", markersize=15, color=colour, zorder=4)
-    _draw_bounds(axes, known, bounds, hue, places)
+        _draw_lines(axes, part, y, hue, places, vertical_log, floor)
+        _draw_bounds(axes, part, bounds, hue, places)
     said = findings.of_curve(known, x, y) if title is None else title
     vertical = style.label(ds, y) if y == "failure" else f"mean {style.label(ds, y)}"
-    style.finish(axes, said, style.label(ds, x), vertical, None if hue is None else style.label(ds, hue))
+    legend = None if hue is None else style.label(ds, hue)
+    style.finish(panels[0], said, style.label(ds, x), vertical, legend, others=panels[1:])
     return picture
 
 
@@ -124,6 +123,29 @@ def distribution(ds: xr.Dataset, y: str = "pulls", hue: str | None = None, *, ti
         axes, said, f"{style.label(ds, y)} of a run", "share of runs at or below", hue and style.label(ds, hue)
     )
     return picture
+
+
+def _draw_lines(
+    axes: Axes, known: xr.Dataset, y: str, hue: str | None, places: NDArray[Any], logarithmic: bool, floor: float
+) -> None:
+    """A line with its band per hue; what a logarithmic axis cannot show, and what was cut short, is marked."""
+    centre, low, high = (known[n] for n in parts(y))
+    lines = values_of(known, hue)
+    for i, (line, colour) in enumerate(zip(lines, style.colours(lines), strict=True)):
+        at = {} if hue is None else {hue: i}
+        mean, bottom, top = (v.isel(at).values.astype(float) for v in (centre, low, high))
+        unseen = (mean <= 0) if logarithmic else np.zeros(mean.shape, bool)
+        cut = known["at_least"].isel(at).values & (y != "failure")
+        mean = np.where(unseen, np.nan, mean)
+        text = None if line is None else numbers.text(line)
+        marker = style.MARKERS[i % len(style.MARKERS)]
+        axes.plot(places, mean, color=colour, marker=marker, markersize=6, linewidth=2, label=text, zorder=3)
+        bottom = np.maximum(bottom, floor) if logarithmic else bottom
+        axes.fill_between(places, bottom, np.where(cut, mean, top), color=colour, alpha=0.2, linewidth=0)
+        if unseen.any():
+            axes.plot(places[unseen], top[unseen], linestyle="", marker="v", markerfacecolor="white", color=colour)
+        if cut.any():
+            axes.plot(places[cut], mean[cut], linestyle="", marker="$↑$", markersize=15, color=colour, zorder=4)
 
 
 def _draw_bounds(axes: Axes, known: xr.Dataset, bounds: Sequence[str], hue: str | None, places: NDArray[Any]) -> None:

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-__all__ = ["count", "fold", "interval", "probability", "text", "value"]
+__all__ = ["count", "fold", "interval", "probability", "short", "text", "value"]
 
 
 def value(x: float) -> str:
@@ -19,6 +19,14 @@ def value(x: float) -> str:
         rounded = round(x, digits)
         return f"{rounded:,.{max(digits, 0)}f}"
     return f"{x:.3g}"
+
+
+def short(x: float) -> str:
+    """`value`, with k for thousands and M for millions: `50k`, `1.5M`."""
+    for unit, letter in ((1e6, "M"), (1e3, "k")):
+        if unit <= abs(x) < 1e9:
+            return f"{value(x / unit)}{letter}"
+    return value(x)
 
 
 def probability(x: float) -> str:

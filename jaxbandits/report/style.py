@@ -24,6 +24,7 @@ __all__ = [
     "colours",
     "finish",
     "label",
+    "new_panels",
     "new_picture",
     "set_scale",
     "spans_decades",
@@ -72,41 +73,58 @@ class Picture(Figure):
 
 def new_picture(height: float = _HEIGHT) -> tuple[Picture, Axes]:
     """An empty picture with one pair of axes."""
-    picture = Picture(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained", facecolor="white")
-    axes = picture.subplots()
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_color(_FAINT)
-    axes.tick_params(colors=_INK, labelsize=11)
-    axes.set_axisbelow(True)
+    picture, (axes,) = new_panels(1, height)
     return picture, axes
 
 
-def finish(axes: Axes, title: str, x: str, y: str, legend: str | None = None, columns: int = 1) -> None:
-    """Title, axis labels, and a legend to the right of the axes where there is more than one thing to tell apart."""
+def new_panels(count: int, height: float = _HEIGHT) -> tuple[Picture, list[Axes]]:
+    """An empty picture with pairs of axes side by side, on one vertical scale."""
+    picture = Picture(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained", facecolor="white")
+    panels = list(picture.subplots(1, count, sharey=True, squeeze=False)[0])
+    for axes in panels:
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        for side in ("left", "bottom"):
+            axes.spines[side].set_color(_FAINT)
+        axes.tick_params(colors=_INK, labelsize=11)
+        axes.set_axisbelow(True)
+    return picture, panels
+
+
+def finish(
+    axes: Axes,
+    title: str,
+    x: str,
+    y: str,
+    legend: str | None = None,
+    columns: int = 1,
+    others: Sequence[Axes] = (),
+) -> None:
+    """Title, axis labels, and a legend where there is more than one thing to tell apart.
+
+    The legend stands to the right of the axes, or below them and the `others` beside them.
+    """
     # Over the whole picture, not the axes alone: a legend beside them would leave too little room.
     text = textwrap.fill(title, 80)
     axes.figure.suptitle(text, x=0.012, ha="left", fontsize=12.5, fontweight="bold", color=_INK)
-    axes.set_xlabel(x, fontsize=12, color=_INK)
+    for panel in (axes, *others):
+        panel.set_xlabel(x, fontsize=12, color=_INK)
     axes.set_ylabel(y, fontsize=12, color=_INK)
     entries = list(zip(*axes.get_legend_handles_labels(), strict=True))
-    if entries:
-        entries.sort(key=lambda entry: not isinstance(entry[0], BarContainer))  # bars first, then what refers to them
-        handles, texts = zip(*entries, strict=True)
+    if not entries:
+        return
+    entries.sort(key=lambda entry: not isinstance(entry[0], BarContainer))  # bars first, then what refers to them
+    handles, texts = zip(*entries, strict=True)
+    look: dict[str, Any] = {
+        "title": legend, "fontsize": 10.5, "title_fontsize": 10.5, "frameon": False, "alignment": "left",
+        "labelspacing": 0.7,
+    }  # fmt: skip
+    if others:
+        axes.figure.legend(handles, texts, loc="outside lower center", ncols=min(3, len(texts)), **look)
+    else:
+        wrapped = [textwrap.fill(text, 26) for text in texts]
         axes.legend(
-            handles,
-            [textwrap.fill(text, 26) for text in texts],
-            title=legend,
-            fontsize=10.5,
-            title_fontsize=10.5,
-            frameon=False,
-            loc="upper left",
-            bbox_to_anchor=(1.01, 1.0),
-            borderaxespad=0.0,
-            alignment="left",
-            ncols=columns,
-            labelspacing=0.7,
+            handles, wrapped, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, ncols=columns, **look
         )
 
 
@@ -143,7 +161,9 @@ def spread_by_factors(values: NDArray[Any]) -> bool:
     return abs(math.log(middle / math.sqrt(low * high))) <= abs(math.log(middle / ((low + high) / 2)))
 
 
-def set_scale(axis: Axis, values: NDArray[Any], logarithmic: bool, at_values: bool = False) -> None:
+def set_scale(
+    axis: Axis, values: NDArray[Any], logarithmic: bool, at_values: bool = False, narrow: bool = False
+) -> None:
     """Scale and ticks with plain numbers; a light grid.
 
     Args:
@@ -151,16 +171,20 @@ def set_scale(axis: Axis, values: NDArray[Any], logarithmic: bool, at_values: bo
         values: what is drawn along it.
         logarithmic: the scale.
         at_values: put the ticks at the values themselves, for a grid of few.
+        narrow: few ticks with short texts, for panels.
     """
     axis.axes.grid(True, axis=axis.axis_name, color="#e6e6e6", linewidth=0.8)  # type: ignore[attr-defined]
     values = np.unique(np.asarray(values, float)[np.isfinite(values)])
     if logarithmic:
         getattr(axis.axes, f"set_{axis.axis_name}scale")("log")  # type: ignore[attr-defined]
         decades = np.log10(values.max() / values.min()) if values.size else 1.0
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.7 else (1.0,)))
+        axis.set_major_locator(
+            LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.7 else (1.0,), numticks=5 if narrow else None)
+        )
         axis.set_minor_locator(NullLocator())
     if at_values and values.size <= 9:
         axis.set_ticks(values.tolist())
         axis.set_minor_locator(NullLocator())
     if logarithmic or at_values or (values.size and np.abs(values).max() >= 1e4):
-        axis.set_major_formatter(FuncFormatter(lambda number, _: numbers.value(float(f"{number:.6g}"))))
+        show = numbers.short if narrow else numbers.value
+        axis.set_major_formatter(FuncFormatter(lambda number, _: show(float(f"{number:.6g}"))))
