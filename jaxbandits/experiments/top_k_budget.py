@@ -169,8 +169,8 @@ def _order(known: xr.Dataset) -> str:
         "The paper reports AdaptiveTopK ahead of OptMAI on all of TWOGROUP and elsewhere for large K. By the mean "
         f"error over these budgets, of {len(panels)} panels AdaptiveTopK is ahead as printed in "
         f"{wins(_PRINTED, _REUSE)}; on the fine schedule with a radius of {_SCALE:g} times the guaranteed one in "
-        f"{wins(_FINE, _REUSE)}; and against OptMAI that forgets earlier rounds in {wins(_FINE, _FORGET)}. What the authors ran is not known. A radius so "
-        "small carries no guarantee."
+        f"{wins(_FINE, _REUSE)}; and against OptMAI that forgets earlier rounds in "
+        f"{wins(_FINE, _FORGET)}. What the authors ran is not known. A radius so small carries no guarantee."
     )
 
 

@@ -7,7 +7,18 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import experiments
-from jaxbandits.experiments import gape, heavy_tailed, reproduce, ugape, ugape_budget, ugape_confidence
+from jaxbandits.experiments import (
+    gape,
+    heavy_tailed,
+    reproduce,
+    top_k,
+    top_k_accuracy,
+    top_k_budget,
+    top_k_published,
+    ugape,
+    ugape_budget,
+    ugape_confidence,
+)
 
 
 def rows(file):
@@ -75,6 +86,32 @@ def test_heavy_tailed(tmp_path, monkeypatch):
             assert row["bound"] in ("", "nan") or float(row["pulls_mean"]) < float(row["bound"])
 
 
+def test_top_k(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # Few arms: the printed values of 1000 are not compared here.
+    for module in (top_k_budget, top_k_accuracy):
+        monkeypatch.setattr(module, "_ARMS", 20)
+        monkeypatch.setattr(module, "_KS", (4, 10))
+    few = top_k_published._FIGURES["RTE workers"]._replace(ks=tuple(range(10, 101, 10)))
+    monkeypatch.setattr(top_k_published, "_FIGURES", {"RTE workers": few})
+    size = top_k.Size(
+        budget=top_k_budget.Size(seeds=20, slow_seeds=4, budgets=(400, 4000), printed_budgets=(400, 20_000), ks=(2, 5)),
+        accuracy=top_k_accuracy.Size(seeds=4, epsilons=(0.1, 0.3)),
+        published=top_k_published.Size(runs=20, one_by_one=True),
+    )
+    stages = []
+    shown = top_k.run(tmp_path, on_progress=stages.append, size=size)
+    assert [e.name for e in shown if "figure" in e.name] == [f"top-k-figure-{i}" for i in (1, 2, 3, 4)]
+    check([e for e in shown if "published" not in e.name], tmp_path)
+    assert {stage.number for stage in stages} == set(range(1, stages[0].sweeps + 1))
+    for row in rows(tmp_path / "top-k-accuracy.csv"):
+        assert float(row["h_t"]) <= float(row["h_0"]) <= float(row["pulls_mean"])
+        assert row["algorithm"] != "AdaptiveTopK" or float(row["pulls_mean"]) < float(row["bound"])
+    for row in rows(tmp_path / "top-k-published-workers.csv"):
+        if row["algorithm"] == "OptMAI, β = .8":  # 20 runs of a regret near .025, within a factor of two
+            assert 0.4 < float(row["aggregate_regret_mean"]) / float(row["published"]) < 2.5
+
+
 def test_names_and_scales_are_checked_before_anything_runs(tmp_path):
     with pytest.raises(jb.UsageError, match="did you mean 'gape'"):
         reproduce(["gap"], "quick", tmp_path / "out")
@@ -88,6 +125,6 @@ def test_names_and_scales_are_checked_before_anything_runs(tmp_path):
 
 
 def test_the_registry_has_the_scales():
-    assert set(experiments.REGISTRY) == {"ugape", "gape", "heavy-tailed"}
-    for sizes in (gape.SIZES, heavy_tailed.SIZES, ugape_budget.SIZES, ugape_confidence.SIZES):
+    assert set(experiments.REGISTRY) == {"ugape", "gape", "heavy-tailed", "top-k"}
+    for sizes in (gape.SIZES, heavy_tailed.SIZES, top_k.SIZES, ugape_budget.SIZES, ugape_confidence.SIZES):
         assert set(sizes) == set(experiments.SCALES)
