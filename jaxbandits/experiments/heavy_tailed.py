@@ -6,20 +6,27 @@ Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from jaxbandits.algorithms import SuccessiveElimination, SuccessiveRejects
+from jaxbandits.algorithms import SuccessiveRejects
 from jaxbandits.axes import axis
-from jaxbandits.experiments import heavy_tailed_returns
+from jaxbandits.experiments import heavy_tailed_phase, heavy_tailed_returns
 from jaxbandits.experiments.bench import Bench, Stage, runs_of, seconds_of, stacked
-from jaxbandits.experiments.heavy_tailed_returns import BATCHES, COLUMNS
-from jaxbandits.problems import Problem, s1, s2, student_t
+from jaxbandits.experiments.heavy_tailed_common import (
+    BATCHES,
+    COLUMNS,
+    PROMISE,
+    PULLS_COLUMNS,
+    eliminations,
+    with_theorem,
+)
+from jaxbandits.problems import Problem, s1, s2
+from jaxbandits.problems.heavy_tails import HeavyTailed
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
 from jaxbandits.report.tables import frame
-from jaxbandits.theory import se_ea_pulls_bound, se_tea_pulls_bound, sr_tea_threshold
+from jaxbandits.theory import sr_tea_threshold
 
 __all__ = ["SIZES", "Size", "run"]
 
@@ -32,38 +39,27 @@ class Size:
     stopped_seeds: int  #: runs per cell of SE-delta; a quarter of them for medians of means, which take longest
     budgets: tuple[int, ...]
     budget_seeds: int  #: runs per cell of SR-T
-    orders: tuple[float, ...]  #: p
-    order_seeds: int
-    dofs: tuple[float, ...]  #: degrees of freedom
-    max_pulls: int  #: where runs against p are stopped
+    tuned_at: int  #: the budget at which b is tuned, one of `budgets`
     return_budgets: tuple[int, ...]
     return_seeds: int
-    tuned_at: int = 800  #: the budget at which b is tuned, and at which tails are varied
 
 
 SIZES = {
     "quick": Size(
-        deltas=(0.01, 0.02, 0.05, 0.1, 0.2), stopped_seeds=24, budgets=(100, 200, 400, 800, 1600, 3200),
-        budget_seeds=4000, orders=(1.7, 1.8, 1.9, 2.0), order_seeds=8,
-        dofs=(1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0), max_pulls=1_000_000,
+        deltas=(0.01, 0.02, 0.05, 0.1, 0.2), stopped_seeds=24,
+        budgets=(100, 200, 400, 800, 1600, 3200), budget_seeds=4000, tuned_at=800,
         return_budgets=(1000, 3000, 10_000, 30_000, 100_000), return_seeds=500,
     ),
     "paper": Size(
-        deltas=(0.005, 0.01, 0.02, 0.05, 0.1, 0.2), stopped_seeds=2000, budgets=(100, 200, 400, 800, 1600, 3200, 6400),
-        budget_seeds=100_000, orders=(1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0), order_seeds=200,
-        dofs=(1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0, 2.25, 2.5, 2.75, 3.0), max_pulls=30_000_000,
+        deltas=(0.005, 0.01, 0.02, 0.05, 0.1, 0.2), stopped_seeds=2000,
+        budgets=(100, 200, 400, 800, 1600, 3200, 6400), budget_seeds=100_000, tuned_at=800,
         return_budgets=(1000, 3000, 10_000, 30_000, 100_000, 300_000), return_seeds=10_000,
     ),
 }  # fmt: skip
-_SWEEPS = 27
-_P, _B, _C = 2.0, 7.0, 3.0  # Table 2
+_SWEEPS = 4 + 2 + 2 * 5
+_P, _B = 2.0, 7.0  # Table 2
 _TRIED = (2.5, 3.5, 5.0, 7.0, 10.0, 15.0, 25.0)  # thresholds to tune over
-_DELTA = 0.05
-_LANES = 128  # few and long runs: more lanes would stand idle
-_PROMISE = (
-    "Lemma 1 holds for one t; the paper takes no union over all t, so δ is its claim, not a bound at every time. In "
-    "practice the algorithms err far less often than δ: radii are made for the worst law with these moments."
-)
+_NO_END = 10**9
 _OTHERS = (
     "Medians of means and Catoni's estimator are not the paper's. Catoni's radius is nearly that of a normal law with "
     "the same variance, and so it wins as soon as C is known."
@@ -75,6 +71,7 @@ def run(
     scale: str = "quick",
     on_progress: Callable[[Stage], None] | None = None,
     size: Size | None = None,
+    phase: heavy_tailed_phase.Size | None = None,
     tables: Sequence[str] = (),
 ) -> list[Exhibit]:
     """Pulls against delta, error against the budget, both against the heaviness of the tails; and daily returns.
@@ -84,42 +81,29 @@ def run(
         scale: `quick` or `paper`.
         on_progress: called now and then.
         size: in place of the scale's.
+        phase: size of the part against p and tails, in place of the scale's.
         tables: paths of CSV files of returns, a column per arm, in place of the bundled `data:market-returns`.
     """
     size = size or SIZES[scale]
-    bench = Bench("heavy-tailed", _SWEEPS + 4 * max(len(tables) - 1, 0), on_progress)
+    chosen = tables or ["data:market-returns"]
+    sweeps = _SWEEPS + heavy_tailed_phase.SWEEPS + heavy_tailed_returns.SWEEPS * len(chosen)
+    bench = Bench("heavy-tailed", sweeps, on_progress)
     return [
         _against_delta(bench, out, size, "S1", s1(), ("EA", "TEA", "MoM", "Catoni")),
         _against_delta(bench, out, size, "S2", s2(), ("EA", "TEA")),
         *(_against_budget(bench, out, size, name, problem) for name, problem in (("S1", s1()), ("S2", s2()))),
-        _against_order(bench, out, size),
-        _against_tails(bench, out, size),
-        *(
-            heavy_tailed_returns.show(bench, out, size.return_budgets, size.return_seeds, table)
-            for table in tables or ["data:market-returns"]
-        ),
+        *heavy_tailed_phase.exhibits(bench, out, phase or heavy_tailed_phase.SIZES[scale]),
+        *(heavy_tailed_returns.show(bench, out, size.return_budgets, size.return_seeds, table) for table in chosen),
     ]
 
 
 def _against_delta(
-    bench: Bench, out: Path, size: Size, name: str, problem: Problem, estimators: tuple[str, ...]
+    bench: Bench, out: Path, size: Size, name: str, problem: HeavyTailed, estimators: tuple[str, ...]
 ) -> Exhibit:
-    runs = {
-        label: bench.sweep(
-            f"SE-δ ({label}) on {name}",
-            SuccessiveElimination(delta=axis(size.deltas), estimator=label.lower(), moment_b=_B, moment_c=_C),
-            problem,
-            size.stopped_seeds if label != "MoM" else max(1, size.stopped_seeds // 4),
-            lanes=_LANES,
-        )
-        for label in estimators
-    }
-    known = stacked("estimator", runs)
-    means, deltas = np.asarray(problem.mean, np.float64)[:, None], np.asarray(size.deltas)
-    bounds = [se_ea_pulls_bound(means, deltas, _P, _C), se_tea_pulls_bound(means, deltas, _P, _B)]
-    nothing = np.full_like(deltas, np.nan)  # no theorem in the paper
-    known["bound"] = (("estimator", "delta"), np.stack([*bounds, *[nothing] * (len(estimators) - 2)]))
-    known["bound"].attrs["long_name"] = "Theorem 1"
+    seeds = {label: size.stopped_seeds if label != "MoM" else max(1, size.stopped_seeds // 4) for label in estimators}
+    runs = eliminations(bench, f"on {name}", seeds, problem, _NO_END, delta=axis(size.deltas))
+    deltas = np.asarray(size.deltas)
+    known = with_theorem(stacked("estimator", runs), "delta", [problem] * len(deltas), deltas, [_P] * len(deltas))
     ratio = known["pulls_mean"].sel(estimator="EA") / known["pulls_mean"].sel(estimator="TEA")
     crossing = _crossing(deltas, ratio.values)
     finding = f"{name}: truncated means need fewer pulls than empirical means for δ below {numbers.value(crossing)}"
@@ -131,14 +115,14 @@ def _against_delta(
         out,
         f"heavy-tailed-{name.lower()}-delta",
         plots.curve(known, x="delta", y="pulls", hue="estimator", bounds=("bound",), title=finding),
-        frame(known, [*COLUMNS, "pulls_q10", "pulls_q50", "pulls_q90", "bound"]),
+        frame(known, PULLS_COLUMNS),
         finding=finding,
         drawn="Mean pulls until one arm is left, with 95% intervals. Dashed: Theorem 1, exceeded with probability δ.",
         settings=f"{name} of the paper: ten arms, Student t noise of 3 degrees of freedom; p = 2, B = 7, C = 3.",
         runs=runs_of(*runs.values()),
         seconds=seconds_of(*runs.values()),
         notes=(
-            _PROMISE,
+            PROMISE,
             (
                 f"The theorem's number is {numbers.fold(float(distance.min()))} to "
                 f"{numbers.fold(float(distance.max()))} times what is measured; EA pays 1/δ, the others log(1/δ)."
@@ -205,88 +189,4 @@ def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: Pro
             ),
         ),
         alt=f"Failure rate against budget for four estimators of the mean. {finding}.",
-    )
-
-
-def _against_order(bench: Bench, out: Path, size: Size) -> Exhibit:
-    problem, order = s1(), axis(size.orders)
-    runs = {
-        label: bench.sweep(
-            f"SE-δ ({label}) over p",
-            SuccessiveElimination(delta=_DELTA, estimator=label.lower(), p=order),
-            problem,
-            size.order_seeds,
-            max_pulls=size.max_pulls,
-            lanes=_LANES,
-        )
-        for label in ("EA", "TEA", "Catoni")
-    }
-    known = stacked("estimator", runs)
-    means, orders = np.asarray(problem.mean, np.float64)[:, None], np.asarray(size.orders)
-    raw, central = (
-        np.asarray([problem.moments(p, central=central).max() for p in size.orders]) for central in (False, True)
-    )
-    bounds = [se_ea_pulls_bound(means, _DELTA, orders, central), se_tea_pulls_bound(means, _DELTA, orders, raw)]
-    known["bound"] = (("estimator", "p"), np.stack([*bounds, np.full_like(orders, np.nan)]), {"long_name": "Theorem 1"})
-    tea = known["pulls_mean"].sel(estimator="TEA")
-    finding = (
-        f"S1: told only of moments of order {size.orders[0]:g}, truncated means need "
-        f"{numbers.fold(float(tea[0] / tea[-1]))} times the pulls that they need with p = {size.orders[-1]:g}"
-    )
-    return exhibit(
-        out,
-        "heavy-tailed-order",
-        plots.curve(known, x="p", y="pulls", hue="estimator", bounds=("bound",), title=finding),
-        frame(known, [*COLUMNS, "pulls_q10", "pulls_q50", "pulls_q90", "bound"]),
-        finding=finding,
-        drawn=(
-            "Mean pulls until one arm is left against the order p of the moment that the algorithm is given. Arrows: "
-            f"runs were stopped at {numbers.count(size.max_pulls)} pulls. Dashed: Theorem 1."
-        ),
-        settings=f"S1, δ = {_DELTA:g}; B(p) and C(p) by quadrature from the law. The rewards are the same at every p.",
-        runs=runs_of(*runs.values()),
-        seconds=seconds_of(*runs.values()),
-        notes=(_PROMISE,),
-        alt=f"Mean pulls against p for empirical and truncated means and Catoni's estimator. {finding}.",
-    )
-
-
-def _against_tails(bench: Bench, out: Path, size: Size) -> Exhibit:
-    means = [float(x) for x in np.asarray(s1().mean, np.float64)]
-    problem = student_t(means, axis(size.dofs))
-    algorithms: dict[str, Any] = {
-        "EA": SuccessiveRejects(budget=size.tuned_at),
-        "TEA, b = 10": SuccessiveRejects(budget=size.tuned_at, estimator="tea", threshold=10.0),
-        "TEA, b = 4": SuccessiveRejects(budget=size.tuned_at, estimator="tea", threshold=4.0),
-        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=size.tuned_at, estimator="mom", batches=BATCHES),
-    }
-    runs = {
-        label: bench.sweep(f"SR-T ({label}) over tails", algorithm, problem, size.budget_seeds)
-        for label, algorithm in algorithms.items()
-    }
-    known = stacked("estimator", runs)
-    empirical, truncated = (known["failure"].sel(estimator=label) for label in ("EA", "TEA, b = 4"))
-    worst = float(known["dof"][0])
-    rates = [numbers.probability(float(rate[0])) for rate in (empirical, truncated)]
-    finding = (
-        f"With {worst:g} degrees of freedom empirical means miss the best arm in {rates[0]} of the runs, "
-        f"truncated ones in {rates[1]}"
-    )
-    return exhibit(
-        out,
-        "heavy-tailed-tails",
-        plots.curve(known, x="dof", y="failure", hue="estimator", title=finding),
-        frame(known, COLUMNS),
-        finding=finding,
-        drawn="Probability of not returning the best arm against the degrees of freedom, with 95% intervals.",
-        settings=(
-            f"The means of S1, Student t noise, {numbers.count(size.tuned_at)} pulls; moments of order p are "
-            "finite for p below the degrees of freedom."
-        ),
-        runs=runs_of(*runs.values()),
-        seconds=seconds_of(*runs.values()),
-        notes=(
-            "The paper's own b grows without bound as p nears 1, (3 B p / Δ)^(1/(p−1)), and so it cuts nothing there.",
-        ),
-        alt=f"Failure rate against degrees of freedom for four estimators. {finding}.",
     )

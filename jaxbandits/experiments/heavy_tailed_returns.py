@@ -8,21 +8,21 @@ import numpy as np
 from jaxbandits.algorithms import SuccessiveRejects
 from jaxbandits.axes import axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
+from jaxbandits.experiments.heavy_tailed_common import BATCHES, COLUMNS
 from jaxbandits.problems import Empirical
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.spec import parse_problem
 
-__all__ = ["BATCHES", "COLUMNS", "show"]
+__all__ = ["SWEEPS", "show"]
 
-BATCHES = 5  #: of medians of means
-COLUMNS = ["runs", "errors", "failure", "failure_low", "failure_high", "pulls_mean"]
+SWEEPS = 4
 _TRIED = np.asarray([0.5, 1, 2, 4, 8])  # thresholds to tune over, in standard deviations
 
 
 def show(bench: Bench, out: Path, budgets: Sequence[int], seeds: int, table: str) -> Exhibit:
-    """Error against the budget on a table, `data:NAME` or the path of a CSV file; makes 4 sweeps."""
+    """Error against the budget on a table, `data:NAME` or the path of a CSV file."""
     problem = parse_problem(table)
     assert isinstance(problem, Empirical)
     label = Path(table.removeprefix("data:")).stem

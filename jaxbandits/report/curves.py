@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
 from jaxbandits.errors import UsageError, unknown_name
@@ -20,6 +21,10 @@ __all__ = ["curve", "distribution"]
 _MOST_STEPS = 400
 #: Errors, where there are most, that make a logarithmic axis of failure rates worth its room.
 _ENOUGH_ERRORS = 400
+#: A bound this many times above all that was measured is not drawn: it would leave no room for the rest.
+_OUT_OF_SIGHT = 1e6
+_SHADE = "#f3ead2"
+_ARROW_INCHES = 0.045
 
 
 def curve(
@@ -29,14 +34,17 @@ def curve(
     hue: str | None = None,
     *,
     panel: str | None = None,
+    centre: str = "mean",
     bounds: Sequence[str] = (),
+    shaded: tuple[float, float, str] | None = None,
     title: str | None = None,
 ) -> Figure:
-    """A metric's mean, or the failure rate, along a dimension, with its 95% interval as a band.
+    """A metric's mean, or the failure rate, along a dimension, with its 95% interval as a band; or its median.
 
     The vertical axis is logarithmic where values span decades and, for failure rates, runs are many. On such an axis a
-    failure rate of 0 is drawn as a hollow triangle at the upper end of its interval. Where runs
-    were stopped at `max_pulls` the mean is a lower bound: the marker is an arrow up, and there is no band.
+    failure rate of 0 is drawn as a hollow triangle at the upper end of its interval. Where runs were stopped at
+    `max_pulls` the mean is a lower bound: the marker is an arrow up, and there is no band. A median is a lower bound
+    only where half of the runs were stopped.
 
     Args:
         ds: runs or their summary.
@@ -44,21 +52,25 @@ def curve(
         y: `pulls`, `cost`, `simple_regret`, … or `failure`.
         hue: dimension with a line per value; None for the one that is left.
         panel: dimension with a pair of axes per value, side by side.
-        bounds: variables of the Dataset without seeds, drawn dashed.
+        centre: `mean`, or `median` with a band from the 10% to the 90% quantile.
+        bounds: variables of the Dataset without seeds, drawn dashed; what lies 10^6 times and more above all
+            measurements is left out of sight.
+        shaded: two ends on the horizontal axis, and what the legend says of the part between them.
         title: None for a sentence on what the numbers show.
 
     Raises:
-        UsageError: no such dimension, metric or bound, or a dimension without a place.
+        UsageError: no such dimension, metric, centre or bound, or a dimension without a place.
     """
     y = metric(ds, y)
+    middle_name = parts(y, centre)[0]
     chosen = choose(ds, **({} if panel is None else {"panel": panel}), x=x, hue=hue)
     x, hue = str(chosen["x"]), chosen["hue"]
     known = summarised(ds).squeeze(drop=True)
     for name in bounds:
         if name not in known.data_vars:
             raise unknown_name("bound", name, [str(n) for n in known.data_vars])
-    centre = known[parts(y)[0]]
-    drawn = np.concatenate([centre.values.ravel(), *(known[name].values.ravel() for name in bounds)])
+    measured = known[middle_name].values.ravel()
+    drawn = np.concatenate([measured, *(known[name].values.ravel() for name in bounds)])
     positive = drawn[np.isfinite(drawn) & (drawn > 0)]
     vertical_log = style.spans_decades(positive, 20 if y == "failure" else 8)
     if y == "failure":  # with few runs most of a logarithmic axis would be taken up by what they cannot tell apart
@@ -77,10 +89,14 @@ def curve(
         if panel is not None:
             axes.set_title(f"{style.label(known, panel)} = {numbers.text(part[panel].item())}", fontsize=11)
         floor = positive.min() / 10 if vertical_log and positive.size else 0.0
-        _draw_lines(axes, part, y, hue, places, vertical_log, floor)
+        _draw_lines(axes, part, y, centre, hue, places, vertical_log, floor)
         _draw_bounds(axes, part, bounds, hue, places)
-    said = findings.of_curve(known, x, y) if title is None else title
-    vertical = style.label(ds, y) if y == "failure" else f"mean {style.label(ds, y)}"
+        if shaded is not None:
+            axes.axvspan(*shaded[:2], color=_SHADE, linewidth=0, zorder=0, label=shaded[2])
+        if vertical_log and bounds:
+            axes.set_ylim(top=min(axes.get_ylim()[1], _OUT_OF_SIGHT * np.nanmax(measured)))
+    said = findings.of_curve(known, x, y, centre) if title is None else title
+    vertical = style.label(ds, y) if y == "failure" else f"{centre} {style.label(ds, y)}"
     legend = None if hue is None else style.label(ds, hue)
     style.finish(panels[0], said, style.label(ds, x), vertical, legend, others=panels[1:])
     return picture
@@ -126,26 +142,40 @@ def distribution(ds: xr.Dataset, y: str = "pulls", hue: str | None = None, *, ti
 
 
 def _draw_lines(
-    axes: Axes, known: xr.Dataset, y: str, hue: str | None, places: NDArray[Any], logarithmic: bool, floor: float
+    axes: Axes,
+    known: xr.Dataset,
+    y: str,
+    centre: str,
+    hue: str | None,
+    places: NDArray[Any],
+    logarithmic: bool,
+    floor: float,
 ) -> None:
     """A line with its band per hue; what a logarithmic axis cannot show, and what was cut short, is marked."""
-    centre, low, high = (known[n] for n in parts(y))
+    middle, low, high = (known[n] for n in parts(y, centre))
+    # Half of the runs: the median itself is then one that was stopped, or lies between such a run and another.
+    stopped = known["at_least"] if centre == "mean" else 2 * known["censored"] >= known["runs"]
     lines = values_of(known, hue)
     for i, (line, colour) in enumerate(zip(lines, style.colours(lines), strict=True)):
         at = {} if hue is None else {hue: i}
-        mean, bottom, top = (v.isel(at).values.astype(float) for v in (centre, low, high))
-        unseen = (mean <= 0) if logarithmic else np.zeros(mean.shape, bool)
-        cut = known["at_least"].isel(at).values & (y != "failure")
-        mean = np.where(unseen, np.nan, mean)
+        values, bottom, top = (v.isel(at).values.astype(float) for v in (middle, low, high))
+        unseen = (values <= 0) if logarithmic else np.zeros(values.shape, bool)
+        cut = stopped.isel(at).values & (y != "failure")
+        values = np.where(unseen, np.nan, values)
+        inner = cut & np.append(cut[1:], True) & np.append(True, cut[:-1])  # nothing is known between lower bounds
         text = None if line is None else numbers.text(line)
-        marker = style.MARKERS[i % len(style.MARKERS)]
-        axes.plot(places, mean, color=colour, marker=marker, markersize=6, linewidth=2, label=text, zorder=3)
+        look: dict[str, Any] = {"marker": style.MARKERS[i % len(style.MARKERS)], "markersize": 6, "linewidth": 2}
+        axes.plot(places, np.where(inner, np.nan, values), markevery=~cut, color=colour, label=text, zorder=3, **look)
         bottom = np.maximum(bottom, floor) if logarithmic else bottom
-        axes.fill_between(places, bottom, np.where(cut, mean, top), color=colour, alpha=0.2, linewidth=0)
+        axes.fill_between(places, bottom, np.where(cut, values, top), color=colour, alpha=0.2, linewidth=0)
         if unseen.any():
             axes.plot(places[unseen], top[unseen], linestyle="", marker="v", markerfacecolor="white", color=colour)
         if cut.any():
-            axes.plot(places[cut], mean[cut], linestyle="", marker="$↑$", markersize=15, color=colour, zorder=4)
+            # Side by side: lines that were stopped at one number of pulls would hide each other.
+            shift = (i - (len(lines) - 1) / 2) * _ARROW_INCHES
+            beside = axes.transData + ScaledTranslation(shift, 0.0, axes.figure.dpi_scale_trans)
+            arrow: dict[str, Any] = {"marker": "$↑$", "markersize": 13, "markeredgewidth": 0, "linestyle": ""}
+            axes.plot(places[cut], values[cut], transform=beside, color=colour, zorder=4, **arrow)
 
 
 def _draw_bounds(axes: Axes, known: xr.Dataset, bounds: Sequence[str], hue: str | None, places: NDArray[Any]) -> None:

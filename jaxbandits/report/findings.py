@@ -4,18 +4,18 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.report import numbers, style
-from jaxbandits.report.select import values_of
+from jaxbandits.report.select import parts, values_of
 
 __all__ = ["of_bars", "of_curve", "of_distribution", "of_phase", "of_quantiles"]
 
 
-def of_curve(known: xr.Dataset, x: str, y: str) -> str:
+def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
     """How the metric changes from the first to the last value of x, for every line."""
-    centre = known[y if y == "failure" else f"{y}_mean"]
-    first, last = centre.isel({x: 0}).values.ravel(), centre.isel({x: -1}).values.ravel()
+    middle = known[parts(y, centre)[0]]
+    first, last = middle.isel({x: 0}).values.ravel(), middle.isel({x: -1}).values.ravel()
     ends = [numbers.text(v) for v in (values_of(known, x)[0], values_of(known, x)[-1])]
     span = f"as {style.symbol(x)} goes from {ends[0]} to {ends[1]}"
-    what = _what(known, y)
+    what = _what(known, y, centre)
     show = numbers.probability if y == "failure" else numbers.value
     if first.size == 1:
         if first[0] == last[0]:
@@ -27,7 +27,7 @@ def of_curve(known: xr.Dataset, x: str, y: str) -> str:
         verb, size = ("grows", ratio) if np.all(ratio > 1) else ("falls", 1 / ratio)
         low, high = numbers.fold(size.min()), numbers.fold(size.max())
         return f"{what} {verb} {low if low == high else f'{low}- to {high}'}-fold {span}"
-    return f"{what} is between {show(centre.min().item())} and {show(centre.max().item())} {span}"
+    return f"{what} is between {show(middle.min().item())} and {show(middle.max().item())} {span}"
 
 
 def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
@@ -83,8 +83,8 @@ def _of(known: xr.Dataset) -> str:
     return f"{known.attrs['algorithm']}: " if "algorithm" in known.attrs else ""
 
 
-def _what(known: xr.Dataset, y: str) -> str:
+def _what(known: xr.Dataset, y: str, centre: str = "mean") -> str:
     noun = style.label(known, y)
-    text = noun if y == "failure" else f"mean {'number of ' if y in {'pulls', 'steps'} else ''}{noun}"
+    text = noun if y == "failure" else f"{centre} {'number of ' if y in {'pulls', 'steps'} else ''}{noun}"
     owner = f" of {known.attrs['algorithm']}" if "algorithm" in known.attrs else ""
     return text[0].upper() + text[1:] + owner

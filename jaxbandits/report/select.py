@@ -13,6 +13,8 @@ __all__ = ["axes_of", "choose", "metric", "numeric", "parts", "summarised", "val
 
 #: More lines than this are not told apart.
 MOST_HUES = 8
+#: What stands in the middle of a metric's runs.
+CENTRES = ("mean", "median")
 
 
 def summarised(ds: xr.Dataset) -> xr.Dataset:
@@ -88,8 +90,18 @@ def metric(ds: xr.Dataset, name: str) -> str:
     return name
 
 
-def parts(name: str) -> tuple[str, str, str]:
-    """The variables of a summary that hold a metric's centre and the ends of its interval."""
+def parts(name: str, centre: str = "mean") -> tuple[str, str, str]:
+    """The variables of a summary that hold a metric's mean and its interval, or its median and the middle 80% of runs.
+
+    Raises:
+        UsageError: another centre than `mean` and `median`, or the median of a failure rate.
+    """
+    if centre not in CENTRES:
+        raise unknown_name("centre", centre, CENTRES)
+    if centre == "median":
+        if name == "failure":
+            raise UsageError("a failure rate has no median: draw it with its mean")
+        return (f"{name}_q50", f"{name}_q10", f"{name}_q90")
     return (name if name == "failure" else f"{name}_mean", f"{name}_low", f"{name}_high")
 
 

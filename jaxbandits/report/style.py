@@ -170,7 +170,7 @@ def set_scale(
         axis: `axes.xaxis` or `axes.yaxis`.
         values: what is drawn along it.
         logarithmic: the scale.
-        at_values: put the ticks at the values themselves, for a grid of few.
+        at_values: put the ticks at the values themselves, for a grid of few that leaves room for their numbers.
         narrow: few ticks with short texts, for panels.
     """
     axis.axes.grid(True, axis=axis.axis_name, color="#e6e6e6", linewidth=0.8)  # type: ignore[attr-defined]
@@ -182,9 +182,14 @@ def set_scale(
             LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.7 else (1.0,), numticks=5 if narrow else None)
         )
         axis.set_minor_locator(NullLocator())
-    if at_values and values.size <= 9:
+    if at_values and values.size <= 9 and _room(np.log(values) if logarithmic else values):
         axis.set_ticks(values.tolist())
         axis.set_minor_locator(NullLocator())
     if logarithmic or at_values or (values.size and np.abs(values).max() >= 1e4):
         show = numbers.short if narrow else numbers.value
         axis.set_major_formatter(FuncFormatter(lambda number, _: show(float(f"{number:.6g}"))))
+
+
+def _room(places: NDArray[Any]) -> bool:
+    """Whether numbers written at places, in order along an axis, stay apart."""
+    return places.size < 2 or bool(np.diff(places).min() >= 0.06 * np.ptp(places))

@@ -3,13 +3,15 @@
 import csv
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits import experiments
+from jaxbandits import experiments, theory
 from jaxbandits.experiments import (
     gape,
     heavy_tailed,
+    heavy_tailed_phase,
     reproduce,
     top_k,
     top_k_accuracy,
@@ -73,17 +75,41 @@ def test_gape_through_reproduce(tmp_path, monkeypatch):
 def test_heavy_tailed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     size = heavy_tailed.Size(
-        deltas=(0.05, 0.1), stopped_seeds=4, budgets=(100, 400), budget_seeds=400, orders=(1.9, 2.0), order_seeds=3,
-        dofs=(1.5, 3.0), max_pulls=150_000, tuned_at=400, return_budgets=(100, 300), return_seeds=50,
+        deltas=(0.05, 0.1), stopped_seeds=4, budgets=(100, 400), budget_seeds=400, tuned_at=400,
+        return_budgets=(100, 300), return_seeds=50,
+    )  # fmt: skip
+    phase = heavy_tailed_phase.Size(
+        orders=(1.9, 2.0), order_pulls=150_000, dofs=(1.1, 1.75, 3.0), dof_pulls=10_000, seeds=3,
+        budget=400, budget_seeds=400,
     )  # fmt: skip
     stages = []
-    shown = heavy_tailed.run(tmp_path, on_progress=stages.append, size=size)
+    shown = heavy_tailed.run(tmp_path, on_progress=stages.append, size=size, phase=phase)
     check(shown, tmp_path)
-    assert len(shown) == 7
+    assert len(shown) == 8
     assert {stage.number for stage in stages} == set(range(1, stages[0].sweeps + 1))
     for name in ("s1-delta", "s2-delta"):
         for row in rows(tmp_path / f"heavy-tailed-{name}.csv"):
             assert row["bound"] in ("", "nan") or float(row["pulls_mean"]) < float(row["bound"])
+    tails = {(row["estimator"], float(row["dof"])): row for row in rows(tmp_path / "heavy-tailed-tails-pulls.csv")}
+    assert len(tails) == 4 * 3
+    for estimator in ("EA", "TEA", "MoM", "Catoni"):
+        assert [float(tails[estimator, dof]["p"]) for dof in phase.dofs] == pytest.approx([1.08, 1.6, 2.0])
+        assert [tails[estimator, dof]["censored"] for dof in (1.1, 3.0)] == ["3", "0"]
+    # The radii ask for 2 * 8,400 pulls with TEA and many more with EA: their moments are those of the cell's law.
+    assert (tails["EA", 1.75]["censored"], tails["TEA", 1.75]["censored"]) == ("3", "0")
+
+
+@pytest.mark.parametrize(("dof", "excess"), [(1.25, 4.0), (1.5, 2.0), (2.0, 1.5), (3.0, 1.01)])
+def test_the_order_told_is_near_that_with_the_fewest_pulls(dof, excess):
+    best = min(2.0, 0.99 * dof)
+    tried = [*np.linspace(1 + 0.5 * (best - 1), best, 15), heavy_tailed_phase.order_for(dof)]
+    problem = jb.student_t([5.0, -5.0], dof)
+    raw, central = (np.asarray([problem.moments(p, central=kind).max() for p in tried]) for kind in (False, True))
+    means = np.asarray([5.0, *[-5.0] * 9])[:, None]
+    truncated = theory.se_tea_pulls_bound(means, 0.05, np.asarray(tried), raw)
+    empirical = theory.se_ea_pulls_bound(means, 0.05, np.asarray(tried), central)
+    assert truncated[-1] <= 1.15 * truncated.min()
+    assert empirical[-1] <= excess * empirical.min()
 
 
 def test_top_k(tmp_path, monkeypatch):
@@ -126,5 +152,5 @@ def test_names_and_scales_are_checked_before_anything_runs(tmp_path):
 
 def test_the_registry_has_the_scales():
     assert set(experiments.REGISTRY) == {"ugape", "gape", "heavy-tailed", "top-k"}
-    for sizes in (gape.SIZES, heavy_tailed.SIZES, top_k.SIZES, ugape_budget.SIZES, ugape_confidence.SIZES):
-        assert set(sizes) == set(experiments.SCALES)
+    for module in (gape, heavy_tailed, heavy_tailed_phase, top_k, ugape_budget, ugape_confidence):
+        assert set(module.SIZES) == set(experiments.SCALES)

@@ -69,6 +69,37 @@ def test_curve_marks_runs_stopped_early(grid):
     assert "$↑$" in markers
 
 
+def test_curve_of_medians_marks_those_that_were_stopped(grid):
+    runs = grid.sizes["seed"]
+    grid["pulls"][:] = np.arange(runs) + 1.0
+    grid["status"][0, 0, : runs // 2] = 1  # half: the median is a lower bound
+    grid["status"][1, 0, : runs // 2 - 1] = 1
+    axes = axes_of(plots.curve(grid, centre="median"))
+    assert axes.get_ylabel() == "median pulls"
+    assert "Median number of pulls" in axes.figure.get_suptitle()
+    (arrows,) = [line for line in axes.get_lines() if line.get_marker() == "$↑$"]
+    assert arrows.get_xdata().tolist() == [grid["epsilon"].values[0]]
+    low, high = axes.collections[0].get_datalim(axes.transData).intervaly
+    assert (low, high) == pytest.approx((1 + 0.1 * (runs - 1), 1 + 0.9 * (runs - 1)))
+
+
+def test_curve_shades_a_region_and_leaves_far_bounds_out_of_sight(make):
+    ds = make({"n": [4, 8, 16]}).assign(bound=("n", [10.0, 1e4, 1e30]))
+    ds["pulls"][0] = 1.0  # spans decades
+    axes = axes_of(plots.curve(ds, bounds=("bound",), shaded=(4.0, 8.0, "here")))
+    assert "here" in [text.get_text() for text in axes.get_legend().get_texts()]
+    measured = float(ds["pulls"].mean("seed").max())
+    assert axes.get_ylim()[1] == pytest.approx(1e6 * measured)
+
+
+def test_ticks_stand_at_the_values_only_where_there_is_room(make):
+    def ticks(values):
+        return axes_of(plots.curve(make({"dof": values}))).get_xticks().tolist()
+
+    assert ticks([1.1, 1.5, 2.0]) == [1.1, 1.5, 2.0]
+    assert ticks([1.1, 1.15, 2.0]) != [1.1, 1.15, 2.0]
+
+
 def test_curve_marks_a_failure_rate_of_zero_on_a_logarithmic_scale(make):
     ds = make({"budget": [100, 1000, 10_000]}, seeds=1000)
     ds["correct"][0], ds["correct"][1], ds["correct"][2] = False, True, True
@@ -132,6 +163,8 @@ def test_no_global_state_is_touched(grid):
         (lambda ds: plots.curve(ds, x="epsilo"), "did you mean 'epsilon'"),
         (lambda ds: plots.curve(ds, y="pull"), "did you mean 'pulls'"),
         (lambda ds: plots.curve(ds, bounds=["bound"]), "unknown bound"),
+        (lambda ds: plots.curve(ds, centre="medain"), "did you mean 'median'"),
+        (lambda ds: plots.curve(ds, y="failure", centre="median"), "no median"),
         (lambda ds: plots.curve(ds, x="n", hue="n"), "two places"),
         (lambda ds: plots.curve(ds.isel(epsilon=0, n=0, drop=True)), "needs a dimension"),
         (lambda ds: plots.curve(ds.isel(epsilon=0, n=0, drop=True), x="n"), "no dimension 'n'"),
