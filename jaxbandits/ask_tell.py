@@ -1,7 +1,8 @@
 """Ask and tell: a built-in algorithm in a live experiment, where a user, not a simulated problem, supplies the rewards.
 
 The session takes the same two halves as the simulation, `select`/`update` or `request`/`absorb`, so it pulls the arms
-that `jb.run` would pull had its reward table held the same rewards. Everything a session knows fits in one JSON text.
+that `jb.run` would pull had its reward table held the same rewards. An algorithm that asks for many pulls at once is
+asked for them one by one. Everything a session knows fits in one JSON text.
 """
 
 import dataclasses
@@ -15,10 +16,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.algorithms.protocol import BuiltIn, RoundBased, Sequential
+from jaxbandits.algorithms.protocol import BatchBased, BuiltIn, RoundBased, Sequential
 from jaxbandits.arms import tie_order
 from jaxbandits.axes import Axis
 from jaxbandits.errors import UsageError
+from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.random.bits import key_words
 from jaxbandits.spec import build_algorithm, describe
@@ -26,7 +28,8 @@ from jaxbandits.spec import build_algorithm, describe
 __all__ = ["AskTell"]
 
 _KEYS = ["version", "algorithm", "arms", "key", "reward_range", "bounded"]
-_KEYS += ["asked", "rewards", "done", "recommended", "state"]
+_KEYS += ["asked", "counts", "sums", "told", "done", "recommended", "state"]
+_Live = Sequential | RoundBased | BatchBased
 #: `tie_order` numbers arms in 20 bits.
 _MOST_ARMS = 2**20 - 1
 
@@ -78,6 +81,7 @@ class _Moment(NamedTuple):
 
     state: Any
     asked: jax.Array | np.ndarray  # int32 (P,): the arms to pull next
+    counts: jax.Array | np.ndarray  # int32 (P,): how often each
     done: jax.Array | np.ndarray | np.bool_  # bool ()
     recommended: jax.Array | np.ndarray  # bool (K,)
 
@@ -85,7 +89,8 @@ class _Moment(NamedTuple):
 class AskTell:
     """A live experiment: ask for an arm, pull it, tell its reward, until done.
 
-    Every arm is asked first (once, or twice with `variance=True`) in a random order. Rewards are kept as float32.
+    Every arm is asked first (once, or twice with `variance=True`) in a random order, by algorithms that begin so.
+    Rewards are kept as float32, the sums of a batch in double precision until it is complete.
 
         session = AskTell(UGapEc(epsilon=0.1, delta=0.05), arms=3)
         while not session.done:
@@ -96,7 +101,7 @@ class AskTell:
 
     def __init__(
         self,
-        algorithm: Sequential | RoundBased,
+        algorithm: _Live,
         arms: int,
         *,
         key: jax.Array | int = 0,
@@ -117,10 +122,10 @@ class AskTell:
         Raises:
             UsageError: an algorithm or a number that cannot be used, or an algorithm that needs the true means.
         """
-        if not isinstance(algorithm, Sequential | RoundBased):
+        if not isinstance(algorithm, _Live):
             raise UsageError(
                 "ask and tell needs an algorithm with select and update, or request and absorb (built in, or derived "
-                f"from Sequential or RoundBased), got {type(algorithm).__name__}"
+                f"from Sequential, RoundBased or BatchBased), got {type(algorithm).__name__}"
             )
         for field in dataclasses.fields(algorithm):
             if isinstance(getattr(algorithm, field.name), Axis):
@@ -134,13 +139,17 @@ class AskTell:
         self._key = _key(key)
         order = np.argsort(np.asarray(_tie_order(self._key, self._arms)))
         self._asked: list[int] = np.tile(order, algorithm.initial_pulls).tolist()
-        self._rewards: list[float] = []  # of the first arms in `asked`
+        self._counts: list[int] = [1] * len(self._asked)  # pulls of each arm in `asked`
+        self._sums: list[float] = []  # rewards of the first arms in `asked`, the last of them perhaps not complete
+        self._told = 0  # rewards in that last sum
         self._state: Any = None  # until every arm has its initial pulls
         self._done = False
         self._recommended = np.zeros(self._arms, bool)
         self._shapes = jax.eval_shape(  # of the states; also, does the algorithm begin without a problem?
             lambda *now: _begin(*now).state, algorithm, self._live_problem(), self._key
         )
+        if algorithm.initial_pulls == 0:
+            self._enter(_begin(algorithm, self._live_problem(), self._key))
 
     @property
     def done(self) -> bool:
@@ -163,7 +172,12 @@ class AskTell:
         """
         if self._done:
             raise UsageError("the session is done: there is no arm to pull, read its recommendation")
-        return self._asked[len(self._rewards)]
+        return self._asked[self._place()]
+
+    def _place(self) -> int:
+        """The place in `asked` of the next arm to pull."""
+        complete = not self._sums or self._told == self._counts[len(self._sums) - 1]
+        return len(self._sums) - (not complete)
 
     def tell(self, arm: int, reward: float) -> None:
         """The reward of the arm that was asked; a refused one changes nothing.
@@ -178,15 +192,21 @@ class AskTell:
         asked = self.ask()
         if _whole("an arm", arm, 0, self._arms - 1) != asked:
             raise UsageError(f"the session asked for arm {asked}, not for arm {arm}: tell the reward of arm {asked}")
-        value = self._checked(reward)
-        if len(self._rewards) + 1 < len(self._asked):
-            self._rewards.append(value)
+        value, place = self._checked(reward), self._place()
+        begun = place < len(self._sums)
+        total, told = (self._sums[place] + value, self._told + 1) if begun else (value, 1)
+        if place + 1 < len(self._asked) or told < self._counts[place]:
+            self._sums[place:], self._told = [total], told
             return
-        told = np.asarray([*self._rewards, value], np.float32)
+        sums = np.asarray([*self._sums[:place], total], np.float32)
         if self._state is None:
-            moment = _begin(self._algorithm, self._live_problem(told), self._key)
+            moment = _begin(self._algorithm, self._live_problem(sums), self._key)
+        elif isinstance(self._algorithm, BatchBased):
+            counts, every = np.zeros(self._arms, np.int32), np.zeros(self._arms, np.float32)
+            counts[self._asked], every[self._asked] = self._counts, sums
+            moment = _advance(self._algorithm, self._state, counts, every)
         else:
-            moment = _advance(self._algorithm, self._state, np.asarray(self._asked, np.int32), told)
+            moment = _advance(self._algorithm, self._state, np.asarray(self._asked, np.int32), sums)
         self._enter(moment)
 
     def to_json(self) -> str:
@@ -199,7 +219,9 @@ class AskTell:
             "reward_range": self._reward_range,
             "bounded": self._bounded,
             "asked": self._asked,
-            "rewards": self._rewards,
+            "counts": self._counts,
+            "sums": self._sums,
+            "told": self._told,
             "done": self._done,
             "recommended": self._recommended.tolist(),
             "state": None if self._state is None else [_to_plain(leaf) for leaf in jax.tree.leaves(self._state)],
@@ -207,7 +229,7 @@ class AskTell:
         return json.dumps(data, allow_nan=False)
 
     @classmethod
-    def from_json(cls, text: str, algorithm: Sequential | RoundBased | None = None) -> Self:
+    def from_json(cls, text: str, algorithm: _Live | None = None) -> Self:
         """A session from the text of `to_json`.
 
         Args:
@@ -234,7 +256,7 @@ class AskTell:
             ) from None
 
     @classmethod
-    def _restored(cls, data: dict[str, Any], algorithm: Sequential | RoundBased | None) -> Self:
+    def _restored(cls, data: dict[str, Any], algorithm: _Live | None) -> Self:
         key = jax.random.wrap_key_data(jnp.asarray(data["key"], jnp.uint32), impl="threefry2x32")
         session = cls(
             build_algorithm(data["algorithm"]) if algorithm is None else algorithm,
@@ -246,7 +268,7 @@ class AskTell:
         if session._spec() != data["algorithm"]:
             raise UsageError(f"the session was saved with {data['algorithm']}, not with {session._spec()}")
         if data["state"] is None:
-            if data["asked"] != session._asked:
+            if (data["asked"], data["counts"]) != (session._asked, session._counts):
                 raise ValueError("other first pulls")
         else:
             # What was asked and recommended stays, should this machine round an index to another arm.
@@ -254,22 +276,37 @@ class AskTell:
             state = [_from_plain(plain, leaf) for plain, leaf in zip(data["state"], leaves, strict=True)]
             moment = _Moment(
                 state=jax.tree.unflatten(structure, state),
-                asked=np.asarray([_whole("an arm", arm, 0, session._arms - 1) for arm in data["asked"]]),
+                asked=np.asarray([_whole("an arm", arm, 0, session._arms - 1) for arm in data["asked"]], np.int32),
+                counts=np.asarray([_whole("a count", count, 1, MAX_COUNT) for count in data["counts"]], np.int32),
                 done=np.bool_(data["done"]),
                 recommended=np.asarray(data["recommended"], bool),
             )
             if moment.recommended.shape != (session._arms,):
                 raise ValueError("other arms")
             session._enter(moment)
-        session._rewards = [session._checked(reward) for reward in data["rewards"]]
-        if len(session._rewards) >= len(session._asked):
+        if len(session._asked) != len(session._counts):
+            raise ValueError("other counts")
+        session._sums = [float(total) for total in data["sums"]]
+        session._told = _whole("rewards", data["told"], 0, MAX_COUNT)
+        last = max(len(session._sums) - 1, 0)
+        numbers = [*session._counts[:last], session._told]
+        for total, number in zip(session._sums, numbers, strict=False):
+            session._checked(total / max(number, 1))
+        too_many = session._told > next(iter(session._counts[last:]), 0) or len(session._sums) > len(session._counts)
+        left = session._done or sum(numbers) < sum(session._counts)
+        if too_many or not left or bool(session._sums) != bool(session._told):
             raise ValueError("more rewards than pulls")
         return session
 
     def _enter(self, moment: _Moment) -> None:
         """Take over a new state; the values are fetched first, so that an interrupt leaves the old one whole."""
-        asked, done, recommended = moment.asked.tolist(), bool(moment.done), np.asarray(moment.recommended)
-        self._asked, self._rewards = asked, []
+        while not np.any(moment.counts) and not moment.done:  # a budget can leave a round without a pull
+            nothing = np.zeros(self._arms, np.int32)
+            moment = _advance(self._algorithm, moment.state, nothing, nothing.astype(np.float32))
+        pulled = np.asarray(moment.counts) > 0
+        asked, counts = np.asarray(moment.asked)[pulled].tolist(), np.asarray(moment.counts)[pulled].tolist()
+        done, recommended = bool(moment.done), np.asarray(moment.recommended)
+        self._asked, self._counts, self._sums, self._told = asked, counts, [], 0
         self._state, self._done, self._recommended = moment.state, done, recommended
 
     def _spec(self) -> dict[str, Any]:
@@ -299,18 +336,24 @@ class AskTell:
         return float(value)
 
 
-def _moment(algorithm: Sequential | RoundBased, state: Any) -> _Moment:
-    asked = algorithm.select(state)[None] if isinstance(algorithm, Sequential) else algorithm.request(state)
-    return _Moment(state=state, asked=asked, done=algorithm.done(state), recommended=algorithm.recommend(state))
+def _moment(algorithm: _Live, state: Any) -> _Moment:
+    if isinstance(algorithm, BatchBased):
+        counts = algorithm.request(state)
+        asked = jnp.arange(counts.shape[0], dtype=jnp.int32)
+    else:
+        asked = algorithm.select(state)[None] if isinstance(algorithm, Sequential) else algorithm.request(state)
+        counts = jnp.ones_like(asked)
+    return _Moment(state, asked, counts, algorithm.done(state), algorithm.recommend(state))
 
 
 @jax.jit
-def _begin(algorithm: Sequential | RoundBased, problem: _LiveProblem, key: jax.Array) -> _Moment:
+def _begin(algorithm: _Live, problem: _LiveProblem, key: jax.Array) -> _Moment:
     return _moment(algorithm, algorithm.init(problem, key))
 
 
 @jax.jit
-def _advance(algorithm: Sequential | RoundBased, state: Any, asked: jax.Array, rewards: jax.Array) -> _Moment:
+def _advance(algorithm: _Live, state: Any, asked: jax.Array, rewards: jax.Array) -> _Moment:
+    """The moment after the rewards of the arms asked for, or after the sums of all arms and their counts."""
     if isinstance(algorithm, Sequential):
         return _moment(algorithm, algorithm.update(state, asked[0], rewards[0]))
     return _moment(algorithm, algorithm.absorb(state, asked, rewards))

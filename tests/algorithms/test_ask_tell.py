@@ -15,7 +15,7 @@ from jaxbandits.ask_tell import AskTell
 
 ARMS = 4
 PROBLEM = jb.bernoulli([0.8, 0.3, 0.6, 0.4])
-VALUES = {"epsilon": 0.7, "delta": 0.3, "budget": 60, "moment_b": 0.03, "moment_c": 0.02, "threshold": 2.0}
+VALUES = {"epsilon": 0.7, "delta": 0.3, "budget": 60, "moment_b": 0.03, "moment_c": 0.02, "threshold": 2.0, "k": 2}
 KEY = jax.random.fold_in(jax.random.key(7), 3)
 
 
@@ -26,6 +26,8 @@ def variants():
             continue
         fields = {field.name: field for field in dataclasses.fields(cls)}
         required = {n: VALUES[n] for n, f in fields.items() if f.default is dataclasses.MISSING}
+        if "k" in fields:  # their defaults are for thousands of pulls
+            required |= {n: VALUES[n] for n in ("epsilon", "delta") if n in fields}
         switches = [n for n, f in fields.items() if isinstance(f.default, bool)]
         if "estimator" in fields:
             required |= {n: VALUES[n] for n in ("moment_b", "moment_c", "threshold") if n in fields}
@@ -83,12 +85,39 @@ def test_session_is_the_simulated_run_and_survives_json(algorithm, table):
         assert restored.to_json() == session.to_json()
 
 
+BATCHES = {
+    "adaptive": jb.AdaptiveTopK(k=2, epsilon=0.7, delta=0.3),
+    "adaptive, a budget with a rest": jb.AdaptiveTopK(k=2, budget=59),
+    "adaptive, fine": jb.AdaptiveTopK(k=1, epsilon=0.7, delta=0.3, schedule="fine", scale=0.3),
+    "improved": jb.ImprovedTopK(k=2, epsilon=1.0, delta=0.3),
+    "mai": jb.OptMAI(k=1, budget=60),
+}
+
+
+@pytest.mark.parametrize("algorithm", BATCHES.values(), ids=BATCHES)
+def test_batches_are_asked_one_by_one_and_survive_json(algorithm):
+    problem = jb.beta([4.0, 3.0, 2.0, 1.0], 2.0)  # whose sums are those of the reward table
+    table = np.asarray(
+        jax.jit(lambda pulls: jax.lax.map(lambda pull: problem.rewards(KEY, pull), pulls))(np.arange(2000))
+    )
+    session = AskTell(algorithm, arms=ARMS, key=KEY)
+    pulled = []
+    while not session.done:
+        pulled = play(session, table, pulled, most=len(pulled) + 13)
+        text = session.to_json()
+        session = AskTell.from_json(text)
+        assert session.to_json() == text
+    final = jb.run(algorithm, problem, KEY)
+    np.testing.assert_array_equal(np.bincount(pulled, minlength=ARMS), final.pulls)
+    np.testing.assert_array_equal(session.recommendation, jax.jit(algorithm.recommend)(final))
+
+
 def test_lucb_is_restored_between_the_two_pulls_of_a_round():
     session = AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=3)
     for _ in range(3):
         session.tell(session.ask(), 0.5)
     session.tell(session.ask(), 1.0)
-    assert len(json.loads(session.to_json())["rewards"]) == 1
+    assert len(json.loads(session.to_json())["sums"]) == 1
     assert AskTell.from_json(session.to_json()).ask() == session.ask()
 
 
