@@ -5,6 +5,7 @@ import jaxbandits as jb; jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.05), jb.bern
 
 from jaxbandits.algorithms import (
     LUCB,
+    SAR,
     UCBE,
     AdaptiveTopK,
     Algorithm,
@@ -59,6 +60,7 @@ from jaxbandits.sweep import repeat, simulate, sweep
 
 __all__ = [
     "LUCB",
+    "SAR",
     "UCBE",
     "AdaptiveTopK",
     "Algorithm",

@@ -10,6 +10,7 @@ from jaxbandits.algorithms.gape import GapE
 from jaxbandits.algorithms.lucb import LUCB
 from jaxbandits.algorithms.opt_mai import OptMAI
 from jaxbandits.algorithms.protocol import Algorithm, BatchBased, BuiltIn, RoundBased, Sequential
+from jaxbandits.algorithms.sar import SAR
 from jaxbandits.algorithms.sequential_halving import SequentialHalving
 from jaxbandits.algorithms.successive_elimination import SuccessiveElimination
 from jaxbandits.algorithms.successive_rejects import SuccessiveRejects
@@ -21,6 +22,7 @@ from jaxbandits.errors import unknown_name
 __all__ = [
     "LUCB",
     "REGISTRY",
+    "SAR",
     "UCBE",
     "AdaptiveTopK",
     "Algorithm",
@@ -51,6 +53,7 @@ REGISTRY: dict[str, type[BuiltIn]] = {
     "successive-elimination": SuccessiveElimination,
     "successive-rejects": SuccessiveRejects,
     "sequential-halving": SequentialHalving,
+    "sar": SAR,
     "adaptive-top-k": AdaptiveTopK,
     "improved-top-k": ImprovedTopK,
     "opt-mai": OptMAI,

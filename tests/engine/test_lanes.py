@@ -25,6 +25,7 @@ ALGORITHMS = {
     "adaptive top-k": jb.AdaptiveTopK(k=2, epsilon=0.2, delta=0.2),
     "adaptive top-k, fine": jb.AdaptiveTopK(k=2, epsilon=0.2, delta=0.2, budget=200, schedule="fine", scale=0.3),
     "opt-mai": jb.OptMAI(k=2, budget=150),
+    "sar": jb.SAR(budget=150, m=2),
     "sequential halving": jb.SequentialHalving(budget=150, reuse=False),
 }
 HEAVY = {
