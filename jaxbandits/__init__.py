@@ -6,6 +6,7 @@ import jaxbandits as jb; jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.05), jb.bern
 from jaxbandits.algorithms import (
     CLUCB,
     LUCB,
+    SAR,
     UCBE,
     AdaptiveTopK,
     Algorithm,
@@ -61,6 +62,7 @@ from jaxbandits.sweep import repeat, simulate, sweep
 __all__ = [
     "CLUCB",
     "LUCB",
+    "SAR",
     "UCBE",
     "AdaptiveTopK",
     "Algorithm",

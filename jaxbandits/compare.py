@@ -256,7 +256,7 @@ def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], l
     found: dict[str, BuiltIn] = {}
     left_out = []
     for name, cls in REGISTRY.items():
-        if cls.criterion != "epsilon-m":
+        if cls.criterion == "aggregate":
             continue
         fields = {field.name: field for field in dataclasses.fields(cls)}
         needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}

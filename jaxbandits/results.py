@@ -17,6 +17,7 @@ __all__ = ["CRITERIA", "Results"]
 #: What counts as a correct answer, by the algorithm's `criterion`; without epsilon it is 0.
 CRITERIA = {
     "epsilon-m": "every returned mean is at least the m-th best minus epsilon",
+    "exact": "no other m arms have a larger mean than the returned ones",
     "aggregate": "the mean of the best K means exceeds that of the returned arms by at most epsilon",
 }
 
@@ -132,7 +133,7 @@ def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tup
     nothing = (returned == 0).any(axis=1)
     simple = np.where(nothing, np.nan, np.maximum(threshold - worst, 0).max(axis=1))
     aggregate = np.where(nothing, np.nan, np.maximum((total - gained) / np.maximum(returned, 1), 0).mean(axis=1))
-    regret = aggregate if _criterion(cells[0]) == "aggregate" else simple
+    regret = simple if _criterion(cells[0]) == "epsilon-m" else aggregate
     correct = ~nothing & (np.where(nothing, np.inf, regret) <= (epsilon + slack)[local])
     return simple, aggregate, correct
 

@@ -26,7 +26,7 @@ def test_problems_of_different_laws_have_different_structures(one, other):
 
 def test_algorithms_have_different_structures():
     made = [jb.Uniform(budget=9), jb.GapE(budget=9), jb.UCBE(budget=9), jb.SuccessiveRejects(budget=9),
-            jb.SequentialHalving(budget=9), jb.UGapEb(budget=9), jb.UGapEc(epsilon=0.1, delta=0.1),
+            jb.SequentialHalving(budget=9), jb.SAR(budget=9), jb.UGapEb(budget=9), jb.UGapEc(epsilon=0.1, delta=0.1),
             jb.LUCB(epsilon=0.1, delta=0.1), jb.SuccessiveElimination(delta=0.1)]  # fmt: skip
     for one, other in itertools.combinations(made, 2):
         assert jax.tree.structure(one) != jax.tree.structure(other)

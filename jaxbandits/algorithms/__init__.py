@@ -11,6 +11,7 @@ from jaxbandits.algorithms.gape import GapE
 from jaxbandits.algorithms.lucb import LUCB
 from jaxbandits.algorithms.opt_mai import OptMAI
 from jaxbandits.algorithms.protocol import Algorithm, BatchBased, BuiltIn, RoundBased, Sequential
+from jaxbandits.algorithms.sar import SAR
 from jaxbandits.algorithms.sequential_halving import SequentialHalving
 from jaxbandits.algorithms.successive_elimination import SuccessiveElimination
 from jaxbandits.algorithms.successive_rejects import SuccessiveRejects
@@ -23,6 +24,7 @@ __all__ = [
     "CLUCB",
     "LUCB",
     "REGISTRY",
+    "SAR",
     "UCBE",
     "AdaptiveTopK",
     "Algorithm",
@@ -53,6 +55,7 @@ REGISTRY: dict[str, type[BuiltIn]] = {
     "successive-elimination": SuccessiveElimination,
     "successive-rejects": SuccessiveRejects,
     "sequential-halving": SequentialHalving,
+    "sar": SAR,
     "adaptive-top-k": AdaptiveTopK,
     "improved-top-k": ImprovedTopK,
     "opt-mai": OptMAI,

@@ -42,6 +42,7 @@ class EliminationState:
     arms: jax.Array  # float32 (…): number of arms that exist
     estimator: MeanEstimator
     plan: Any  # what else the algorithm keeps
+    bandits: int = dataclasses.field(default=1, metadata={"static": True})  # number of bandits on the axis of arms
 
     @property
     def estimates(self) -> jax.Array:
@@ -79,7 +80,7 @@ class Elimination(Sequential):
             sums=CompensatedSum.of(statistics.mean), pulls=statistics.pulls, active=exists, order=order, count=count,
             survivors=jnp.broadcast_to(number, exists.shape), position=zero, round=one, start=zero,
             time=statistics.time, highest=jnp.zeros(key.shape), lowest=jnp.zeros(key.shape),
-            arms=count.astype(jnp.float32), estimator=EmpiricalMean(), plan=None,
+            arms=count.astype(jnp.float32), estimator=EmpiricalMean(), plan=None, bandits=problem.bandits,
         )  # fmt: skip
         estimator, plan = self._plan(blank)
         first = estimator.term(statistics.mean, one)

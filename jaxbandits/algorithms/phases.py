@@ -1,11 +1,13 @@
 """Phases of fixed-budget algorithms, as traced arrays over phases; arms first, runs last."""
 
+from typing import NamedTuple, Self
+
 import jax
 import jax.numpy as jnp
 
 from jaxbandits import arms
 
-__all__ = ["rejects_pulls"]
+__all__ = ["RejectsPhases", "rejects_pulls"]
 
 # Float32 quotients err by some units in 10^-7; without this a whole quotient could be rounded up to the next integer.
 _BELOW = 1 - 4e-7
@@ -31,3 +33,28 @@ def rejects_pulls(budget: jax.Array, count: jax.Array, axis: int, *, half: bool 
     left = jnp.maximum(count + 1 - phase, 1)
     pulls = jnp.ceil((budget - count) / (log_bar * left) * _BELOW)
     return jnp.where(phase < count, pulls, 0).astype(jnp.int32)
+
+
+class RejectsPhases(NamedTuple):
+    """Where a run stands in Successive Rejects' phases: at the end of phase k the active arms have n_k pulls each."""
+
+    pulls: jax.Array  # int32 (K, …): n_k at k - 1, at least 1
+    target: jax.Array  # int32 (…): n_k of the next phase to end
+
+    @classmethod
+    def of(cls, budget: jax.Array, count: jax.Array, axis: int, *, half: bool = True) -> Self:
+        """At the start; arguments as in `rejects_pulls`. What no phase asks for is met by the first pulls."""
+        pulls = jnp.maximum(rejects_pulls(budget, count, axis, half=half), 1)
+        return cls(pulls, pulls[0])
+
+    def ended(self, pulls: jax.Array, count: jax.Array) -> jax.Array:
+        """How many phases have ended when the active of `count` arms have `pulls` pulls each, int32 `(…)`.
+
+        Phases of equal length end together.
+        """
+        phase = arms.index(self.pulls.shape[0], jnp.shape(pulls)) + 1
+        return arms.total(((self.pulls <= pulls) & (phase < count)).astype(jnp.int32))
+
+    def after(self, ended: jax.Array) -> Self:
+        """Where the run stands once so many phases have ended."""
+        return self._replace(target=arms.take(self.pulls, jnp.minimum(ended, self.pulls.shape[0] - 1)))

@@ -5,7 +5,7 @@ Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-
 """
 
 import dataclasses
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ import numpy as np
 from jaxbandits import arms
 from jaxbandits.algorithms.elimination import Elimination, EliminationState
 from jaxbandits.algorithms.moments import raw_moment
-from jaxbandits.algorithms.phases import rejects_pulls
+from jaxbandits.algorithms.phases import RejectsPhases
 from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
 from jaxbandits.mean_estimators import EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean
@@ -23,11 +23,6 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
 
 __all__ = ["SuccessiveRejects"]
-
-
-class _Plan(NamedTuple):
-    schedule: jax.Array  # int32 (K, …): n_k at k - 1
-    target: jax.Array  # int32 (…): round after which the next arm goes
 
 
 @pytree
@@ -81,11 +76,9 @@ class SuccessiveRejects(Elimination):
         exponent = np.log(3 * moment * p / gap) / (p - 1)
         return dataclasses.replace(self, threshold=float(np.exp(min(exponent, np.log(1e30)))))
 
-    def _plan(self, state: EliminationState) -> tuple[MeanEstimator, _Plan]:
-        schedule = rejects_pulls(self.budget, state.arms, state.pulls.shape[0], half=self.harmonic == "half")
-        # What no phase asks for is met by the first pulls.
-        schedule = jnp.maximum(schedule, 1)
-        return self._estimator(state), _Plan(schedule, schedule[0])
+    def _plan(self, state: EliminationState) -> tuple[MeanEstimator, RejectsPhases]:
+        phases = RejectsPhases.of(self.budget, state.arms, state.pulls.shape[0], half=self.harmonic == "half")
+        return self._estimator(state), phases
 
     def _estimator(self, state: EliminationState) -> MeanEstimator:
         zero = jnp.zeros_like(state.arms)
@@ -101,10 +94,6 @@ class SuccessiveRejects(Elimination):
         return state.round >= state.plan.target
 
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
-        # Phases of equal length end together.
-        phase = arms.index(state.pulls.shape[0], state.count.shape) + 1
-        counted = (state.plan.schedule <= state.round) & (phase < state.arms)
-        ended = arms.total(counted.astype(jnp.int32))
+        ended = state.plan.ended(state.round, state.arms)
         left = jnp.maximum(state.arms.astype(jnp.int32) - ended, 1)
-        following = arms.take(state.plan.schedule, jnp.minimum(ended, state.pulls.shape[0] - 1))
-        return arms.top_mask(state.estimates, left, state.order), state.plan._replace(target=following)
+        return arms.top_mask(state.estimates, left, state.order), state.plan.after(ended)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import LUCB, AdaptiveTopK, OptMAI
+from jaxbandits.algorithms import LUCB, SAR, AdaptiveTopK, OptMAI
 from jaxbandits.axes import Axis, ProblemFamily, axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.published import OPT_MAI
@@ -74,6 +74,7 @@ def _figure(bench: Bench, out: Path, size: Size, problem: str) -> Exhibit:
         "OptMAI, β = .9": OptMAI(k=k, budget=figure.budget, beta=0.9),
     }
     if size.one_by_one:
+        algorithms["SAR"] = SAR(m=k, budget=figure.budget)
         algorithms["LUCB"] = LUCB(m=k, epsilon=0.0, delta=0.1)
     runs = {label: _runs(bench, size, figure, f"{label} on {problem}", a) for label, a in algorithms.items()}
     known = stacked("algorithm", runs)

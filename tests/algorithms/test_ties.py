@@ -1,7 +1,7 @@
 """Ties never depend on the arms' order: relabelling the arms leaves every algorithm's distribution unchanged.
 
 Budgets and gaps are small, so that most runs meet exact ties. Every p-value below is of a fixed seed; if the package is
-right, fresh seeds would fail the whole file with a probability below 1e-6 (50 p-values, each against 1e-8).
+right, fresh seeds would fail the whole file with a probability below 1e-6 (62 p-values, each against 1e-8).
 """
 
 import jax.numpy as jnp
@@ -40,6 +40,7 @@ CASES = {
         jb.SuccessiveRejects(budget=30, harmonic="half"),
     ],
     "sequential-halving": [jb.SequentialHalving(budget=30), jb.SequentialHalving(budget=30, reuse=False)],
+    "sar": [jb.SAR(budget=30), jb.SAR(budget=30, m=2)],
     "ugape-b": [jb.UGapEb(budget=20, a=1.0), jb.UGapEb(budget=20, a=1.0, last=True, m=2)],
     "gap-e": [jb.GapE(budget=16, a=1.0), jb.GapE(budget=16, adaptive=True)],
     "ucb-e": [jb.UCBE(budget=16, a=1.0), jb.UCBE(budget=21, adaptive=True)],

@@ -34,13 +34,13 @@ def test_suitable_algorithms():
         "",
     )
     spenders = ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive", "gap-e adaptive", "ucb-e"]
-    spenders += ["successive-rejects half", "sequential-halving"]
+    spenders += ["successive-rejects half", "sequential-halving", "sar"]
     assert _labels(one, budget=100, epsilon=0.0, m=1) == (spenders, "")
 
 
 def test_unsuitable_algorithms_are_left_out_with_a_reason():
     one_arm = _labels(jb.bernoulli(MEANS), budget=100, epsilon=0.0, m=2)
-    assert one_arm[0] == ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive"]
+    assert one_arm[0] == ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive", "sar"]
     assert one_arm[1] == "; ".join(
         f"{name} (returns one arm)"
         for name in ("gap-e adaptive", "ucb-e", "successive-rejects half", "sequential-halving")

@@ -26,6 +26,7 @@ ALGORITHMS = {
     "adaptive top-k, fine": jb.AdaptiveTopK(k=2, epsilon=0.2, delta=0.2, budget=200, schedule="fine", scale=0.3),
     "opt-mai": jb.OptMAI(k=2, budget=150),
     "clucb": jb.CLUCB(k=2, epsilon=0.1, delta=0.1),
+    "sar": jb.SAR(budget=150, m=2),
     "sequential halving": jb.SequentialHalving(budget=150, reuse=False),
 }
 HEAVY = {
