@@ -32,7 +32,7 @@ SIZES = {
             ks=(10, 25, 50, 100, 200, 300, 400, 500, 700, 900),
         ),
         accuracy=top_k_accuracy.Size(seeds=20, epsilons=(0.02, 0.05, 0.1, 0.2)),
-        published=top_k_published.Size(runs=40, one_by_one=False),
+        published=top_k_published.Size(runs=40, one_by_one=False, sar_runs=1000),
     ),
     "paper": Size(
         budget=top_k_budget.Size(
@@ -45,7 +45,7 @@ SIZES = {
             ks=(10, 25, 50, 100, 150, 200, 250, 300, 400, 500, 600, 700, 800, 900),
         ),
         accuracy=top_k_accuracy.Size(seeds=200, epsilons=(0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)),
-        published=top_k_published.Size(runs=200, one_by_one=True),
+        published=top_k_published.Size(runs=200, one_by_one=True, sar_runs=5000),
     ),
 }  # fmt: skip
 

@@ -1,4 +1,8 @@
-"""Aggregate regrets of OptMAI and its rivals beside those of Zhou, Chen, Li (2014), Figures 1(a), 1(d) and 2(b)."""
+"""Top-K figures beside the values that papers printed.
+
+Zhou, Chen, Li (2014), Figures 1(a), 1(d) and 2(b): OptMAI and its rivals. Bubeck, Wang, Viswanathan (2013), "Multiple
+identifications in multi-armed bandits", ICML, Figure 4: SAR.
+"""
 
 import dataclasses
 from collections.abc import Callable
@@ -8,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import LUCB, SAR, AdaptiveTopK, OptMAI
+from jaxbandits.algorithms import LUCB, SAR, AdaptiveTopK, OptMAI, Uniform
 from jaxbandits.axes import Axis, ProblemFamily, axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
-from jaxbandits.experiments.published import OPT_MAI
-from jaxbandits.problems import Problem, random_uniform, rte_workers, two_group
-from jaxbandits.report import plots
+from jaxbandits.experiments.published import OPT_MAI, SAR_BUDGETS
+from jaxbandits.experiments.published import SAR as SAR_ERRORS
+from jaxbandits.problems import Problem, abm, random_uniform, rte_workers, two_group
+from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
 from jaxbandits.report.tables import frame
 
@@ -26,6 +31,7 @@ class Size:
 
     runs: int  #: of every point; on random means each has means of its own
     one_by_one: bool  #: whether to run SAR and LUCB too, which pull one or two arms a step
+    sar_runs: int  #: of every point of the figure on SAR
 
 
 class _Figure(NamedTuple):
@@ -38,6 +44,8 @@ class _Figure(NamedTuple):
 
 _ARMS = 1000
 _MANY = tuple(range(50, 501, 50))
+#: The experiments on SAR with as many m as arms but one; the others have three and five.
+_SAR_SHOWN = (1, 2)
 _FIGURES = {
     "uniform means": _Figure(
         "random", lambda _, instance: random_uniform(_ARMS, seed=instance), _MANY, 20 * _ARMS,
@@ -56,12 +64,12 @@ _FIGURES = {
 
 def sweeps(size: Size) -> int:
     """How many sweeps `show` makes."""
-    return len(_FIGURES) * (5 if size.one_by_one else 3)
+    return len(_FIGURES) * (5 if size.one_by_one else 3) + 2 * len(_SAR_SHOWN)
 
 
 def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
-    """Regret against K, a line per algorithm, the published values dashed."""
-    return [_figure(bench, out, size, problem) for problem in _FIGURES]
+    """Regret against K and errors of SAR against m, a line per algorithm, the published values dashed."""
+    return [*(_figure(bench, out, size, problem) for problem in _FIGURES), _sar(bench, out, size)]
 
 
 def _figure(bench: Bench, out: Path, size: Size, problem: str) -> Exhibit:
@@ -125,3 +133,42 @@ def _runs(bench: Bench, size: Size, figure: _Figure, doing: str, algorithm: Any)
     if "checkpoint" in ds.dims:
         ds = ds.isel(checkpoint=0, drop=True).assign(status=lambda runs: xr.zeros_like(runs["status"]))
     return ds.assign_attrs(seconds)
+
+
+def _sar(bench: Bench, out: Path, size: Size) -> Exhibit:
+    """Errors of SAR and uniform sampling against m, a panel per experiment."""
+    runs: list[xr.Dataset] = []
+    panels = []
+    for number in _SAR_SHOWN:
+        m = axis(range(1, len(SAR_ERRORS[number]["SAR"]) + 1))
+        found = {}
+        for label, cls in (("SAR", SAR), ("uniform", Uniform)):
+            algorithm = cls(budget=SAR_BUDGETS[number], m=m)
+            ds = bench.sweep(f"{label} on experiment {number}", algorithm, abm(number), size.sar_runs)
+            # The exact m best arms, for both.
+            found[label] = ds.assign(correct=ds["aggregate_regret"] < 1e-6)
+        known = stacked("algorithm", found)
+        known["published"] = (("algorithm", "m"), np.asarray([SAR_ERRORS[number][label] for label in found]))
+        runs += found.values()
+        panels.append(known)
+    known = xr.concat(panels, "experiment", join="exact").assign_coords(experiment=list(_SAR_SHOWN))
+    known["published"].attrs["long_name"] = "published"
+    distance = abs(known["failure"] - known["published"]).max(["m", "experiment"])
+    ours, theirs = (float(distance.sel(algorithm=label)) for label in ("SAR", "uniform"))
+    finding = f"SAR is within {ours:.3f} of the published errors at every m, uniform sampling within {theirs:.3f}"
+    budgets = " and ".join(numbers.count(SAR_BUDGETS[number]) for number in _SAR_SHOWN)
+    return exhibit(
+        out,
+        "top-k-published-sar",
+        plots.curve(
+            known, x="m", y="failure", hue="algorithm", panel="experiment", bounds=("published",), title=finding
+        ),
+        frame(known, ["runs", "failure", "failure_low", "failure_high", "published"]),
+        finding=finding,
+        drawn="Probability of not returning exactly the m best arms, with Clopper-Pearson 95% intervals.",
+        settings=f"Experiments 1 and 2 of Bubeck et al. 2013: 20 arms, {budgets} pulls; {size.sar_runs} runs a point.",
+        runs=runs_of(*runs),
+        seconds=seconds_of(*runs),
+        notes=("How many runs are behind a published point is not known.",),
+        alt=f"Error against m for SAR and uniform sampling, the published values dashed, in two panels. {finding}.",
+    )

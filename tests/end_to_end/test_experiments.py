@@ -123,7 +123,7 @@ def test_top_k(tmp_path, monkeypatch):
     size = top_k.Size(
         budget=top_k_budget.Size(seeds=20, slow_seeds=4, budgets=(400, 4000), printed_budgets=(400, 20_000), ks=(2, 5)),
         accuracy=top_k_accuracy.Size(seeds=4, epsilons=(0.1, 0.3)),
-        published=top_k_published.Size(runs=20, one_by_one=True),
+        published=top_k_published.Size(runs=20, one_by_one=False, sar_runs=20),
     )
     stages = []
     shown = top_k.run(tmp_path, on_progress=stages.append, size=size)
