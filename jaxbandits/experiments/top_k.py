@@ -32,7 +32,7 @@ SIZES = {
             ks=(10, 25, 50, 100, 200, 300, 400, 500, 700, 900),
         ),
         accuracy=top_k_accuracy.Size(seeds=20, epsilons=(0.02, 0.05, 0.1, 0.2)),
-        published=top_k_published.Size(runs=40, one_by_one=False, sar_runs=1000),
+        published=top_k_published.Size(runs=40, one_by_one=False, sar_runs=200),
     ),
     "paper": Size(
         budget=top_k_budget.Size(

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from jaxbandits.report import numbers
@@ -182,6 +182,8 @@ def set_scale(
             LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.7 else (1.0,), numticks=5 if narrow else None)
         )
         axis.set_minor_locator(NullLocator())
+    elif values.size and np.all(values == np.round(values)):
+        axis.set_major_locator(MaxNLocator(integer=True))
     if at_values and values.size <= 9 and _room(np.log(values) if logarithmic else values):
         axis.set_ticks(values.tolist())
         axis.set_minor_locator(NullLocator())
