@@ -24,6 +24,7 @@ __all__ = [
     "arg_largest",
     "arg_smallest",
     "arm_at",
+    "exchange",
     "first_place",
     "index",
     "kth_and_next_largest",
@@ -213,6 +214,26 @@ def top_mask(x: jax.Array, k: jax.Array | int, order: jax.Array) -> jax.Array:
     # The first `missing` of the level arms in the tie order: the order's complement turns first into largest.
     place = jnp.where(level, (MAX_COUNT - order).astype(jnp.uint32), jnp.uint32(0))
     return above | (level & (place >= _kth_by_bits(place, missing)))
+
+
+def exchange(x: jax.Array, top: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """One step from a mask towards `top_mask`: the worst inside for the best outside, if that is better.
+
+    After a change of one value one step is enough; a selection from scratch takes dozens of passes over the arms.
+
+    Args:
+        x: float32, shape `(K, …)`, not NaN.
+        top: bool, shape `(K, …)`, neither empty nor full.
+        order: int32, shape `(K, …)`.
+
+    Returns:
+        The mask, and whether it changed, bool `(…)`.
+    """
+    low, high = smallest(jnp.where(top, x, _highest(x.dtype))), largest(jnp.where(top, _lowest(x.dtype), x))
+    worst = largest(jnp.where(top & (x == low), order, -1))
+    best = first_place(~top & (x == high), order)
+    better = (high > low) | ((high == low) & (best < worst))
+    return top ^ (better & ((order == worst) | (order == best))), better
 
 
 def kth_largest(x: jax.Array, k: jax.Array | int) -> jax.Array:

@@ -109,12 +109,12 @@ class CLUCB(Sequential):
         pulled = state.pulled(arm, reward, live)
         mean = pulled.existing(pulled.statistics.mean, -jnp.inf)
         # One mean has changed, so at most one arm of M_t.
-        chosen, _ = _exchange(mean, state.chosen, state.order)
+        chosen, _ = arms.exchange(mean, state.chosen, state.order)
         pulled = dataclasses.replace(pulled, chosen=chosen)
         moved = self._moved(pulled)
 
         def exchange(loop: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-            return _exchange(moved, loop[0], state.order)
+            return arms.exchange(moved, loop[0], state.order)
 
         rival, _ = lax.while_loop(lambda loop: jnp.any(loop[1]), exchange, exchange((state.rival, state.close)))
         new = self._decided(dataclasses.replace(pulled, rival=rival), moved)
@@ -133,21 +133,3 @@ class CLUCB(Sequential):
     def recommend(self, state: CLUCBState) -> jax.Array:
         """M_t."""
         return state.chosen
-
-
-def _exchange(x: jax.Array, top: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """One step towards the mask of the largest values: the worst inside for the best outside, if that is better.
-
-    Args:
-        x: float32 `(K, …)`.
-        top: bool `(K, …)`, neither empty nor full.
-        order: int32 `(K, …)`, for ties.
-
-    Returns:
-        The mask, and whether it changed, bool `(…)`.
-    """
-    low, high = arms.smallest(jnp.where(top, x, jnp.inf)), arms.largest(jnp.where(top, -jnp.inf, x))
-    worst = arms.largest(jnp.where(top & (x == low), order, -1))
-    best = arms.first_place(~top & (x == high), order)
-    better = (high > low) | ((high == low) & (best < worst))
-    return top ^ (better & ((order == worst) | (order == best))), better

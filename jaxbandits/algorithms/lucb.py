@@ -28,6 +28,7 @@ class LUCBState(ArmState):
 
     level: jax.Array  # float32 (…): ln(5 K / (4 delta))
     rounds: jax.Array  # int32 (…): t, 1 after the first pull of every arm
+    chosen: jax.Array | None  # bool (K, …): the m largest means, kept from round to round where m is traced
 
 
 class _Decision(NamedTuple):
@@ -63,7 +64,8 @@ class LUCB(RoundBased):
         """The state after one pull of every arm."""
         state = ArmState.of(statistics, problem, key, self.b)
         level = log(1.25 * state.arms / self.delta)
-        return LUCBState(**state.shared(), level=level, rounds=jnp.ones(key.shape, jnp.int32))
+        chosen = None if isinstance(self.m, arms.Known) else state.largest_means(self.m)
+        return LUCBState(**state.shared(), level=level, rounds=jnp.ones(key.shape, jnp.int32), chosen=chosen)
 
     def request(self, state: LUCBState) -> jax.Array:
         """H and l, int32 `(2, …)`."""
@@ -76,7 +78,12 @@ class LUCB(RoundBased):
         """The state after a round's two rewards."""
         for slot in range(requested.shape[0]):
             state = state.pulled(requested[slot], rewards[slot], live)
-        return dataclasses.replace(state, rounds=state.rounds + jnp.asarray(live).astype(jnp.int32))
+        chosen = state.chosen
+        if chosen is not None:
+            mean = state.existing(state.statistics.mean, -jnp.inf)
+            for _ in range(requested.shape[0]):  # a mean that changed moves at most one arm
+                chosen, _ = arms.exchange(mean, chosen, state.order)
+        return dataclasses.replace(state, rounds=state.rounds + jnp.asarray(live).astype(jnp.int32), chosen=chosen)
 
     def done(self, state: LUCBState) -> jax.Array:
         """U_l - L_h < epsilon."""
@@ -90,7 +97,7 @@ class LUCB(RoundBased):
         known = state.statistics
         radius = hoeffding_radius(lucb1_scale(state.level, state.rounds, state.b), known.inverse_root)
         mean = state.existing(known.mean, -jnp.inf)
-        chosen = arms.top_mask(mean, self.m, state.order)
+        chosen = arms.top_mask(mean, self.m, state.order) if state.chosen is None else state.chosen
         low, low_place = arms.arg_smallest(jnp.where(chosen, mean - radius, jnp.inf), state.order)
         high, high_place = arms.arg_largest(jnp.where(chosen, -jnp.inf, mean + radius), state.order)
         return _Decision(chosen=chosen, low_place=low_place, high_place=high_place, distance=high - low)

@@ -93,8 +93,8 @@ def curve(
         _draw_bounds(axes, part, bounds, hue, places)
         if shaded is not None:
             axes.axvspan(*shaded[:2], color=_SHADE, linewidth=0, zorder=0, label=shaded[2])
-        if vertical_log and bounds:
-            axes.set_ylim(top=min(axes.get_ylim()[1], _OUT_OF_SIGHT * np.nanmax(measured)))
+    if vertical_log and bounds:  # of all panels, which share their scale
+        panels[0].set_ylim(top=min(panels[0].get_ylim()[1], _OUT_OF_SIGHT * np.nanmax(measured)))
     said = findings.of_curve(known, x, y, centre) if title is None else title
     vertical = style.label(ds, y) if y == "failure" else f"{centre} {style.label(ds, y)}"
     legend = None if hue is None else style.label(ds, hue)

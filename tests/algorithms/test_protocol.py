@@ -228,7 +228,9 @@ def test_one_arm_known_to_the_program_has_the_bits_of_one_arm_traced(index):
     algorithm, problem = CASES[index].values[0]
     ones = dataclasses.replace(algorithm, m=np.ones(RUNS, np.int32))
     known = dataclasses.replace(algorithm, m=arms.Known(1))
-    same_bits(play(wide(problem), KEYS, known), play(wide(problem), KEYS, ones))
+    one, other = play(wide(problem), KEYS, known), play(wide(problem), KEYS, ones)
+    # Not the whole states: what is kept for many arms to return, one arm does without.
+    same_bits(*((p.last.pulls, p.done, p.recommended) for p in (one, other)))
 
 
 BAD = [

@@ -1,7 +1,7 @@
 """SAR and uniform sampling against the four experiments of Bubeck, Wang, Viswanathan (2013), Figure 4.
 
 The number of runs behind a published point is not known; the points scatter about what this package finds as those of
-some 4000 runs would (3000 to 9000 by curve). Below they are granted 2000, and the half unit to which they were read.
+some 4000 runs would (3000 to 13 000 by curve). Below they are granted 2000, and the half unit to which they were read.
 Intervals are of six standard deviations: if the package and the figure are right, the file fails with a probability
 below 2e-7 (70 points and 6 sums).
 """
