@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.numerics import MAX_COUNT, larger, smaller
-from jaxbandits.random.bits import block
+from jaxbandits.numerics import MAX_COUNT, apart, larger, smaller
+from jaxbandits.random.bits import key_words, threefry2x32
 
 __all__ = [
     "Known",
@@ -73,8 +73,13 @@ def tie_order(key: jax.Array, arms: int) -> jax.Array:
     """
     bits = _arm_bits(arms)
     arm = index(arms, key.shape)
-    words, _ = block(key, jnp.uint32(_TIE_STREAM), arm, rolled=True)
-    return ((words >> jnp.uint32(1)).astype(jnp.int32) & ~jnp.int32((1 << bits) - 1)) | arm
+
+    def order(high: jax.Array, low: jax.Array) -> jax.Array:
+        word, _ = threefry2x32(high, low, jnp.uint32(_TIE_STREAM), arm.astype(jnp.uint32))
+        return ((word >> jnp.uint32(1)).astype(jnp.int32) & ~jnp.int32((1 << bits) - 1)) | arm
+
+    high, low = key_words(key)
+    return apart((high.reshape(-1)[0] >> jnp.uint32(1)).astype(jnp.int32) >= 0, order, high, low)
 
 
 def largest(x: jax.Array) -> jax.Array:
@@ -191,29 +196,30 @@ def rank(x: jax.Array, order: jax.Array) -> jax.Array:
     return lax.fori_loop(0, x.shape[0], count_one, jnp.zeros_like(x, jnp.int32))
 
 
-def top_mask(x: jax.Array, k: jax.Array | int, order: jax.Array) -> jax.Array:
+def top_mask(x: jax.Array, k: jax.Array | int, order: jax.Array, among: jax.Array | None = None) -> jax.Array:
     """The k arms with the largest values, ties by the order.
 
     Args:
         x: float32 or int32, shape `(K, …)`, not NaN.
-        k: int32, shape `(…)`, in [1, K]; or `Known`, which makes a cheaper program.
+        k: int32, shape `(…)`, at least 0; or `Known`, which makes a cheaper program.
         order: int32, shape `(K, …)`.
+        among: bool, shape `(K, …)`: the arms looked at; None for all.
 
     Returns:
-        bool, shape `(K, …)`, exactly k true per run.
+        bool, shape `(K, …)`, exactly k true per run, or all arms looked at where they are fewer.
     """
-    if isinstance(k, Known) and k == 1:
+    if isinstance(k, Known) and k == 1 and among is None:
         _, place = arg_largest(x, order)
         return order == place
+    among = jnp.ones(x.shape, bool) if among is None else among
     if x.shape[0] <= _FEW_ARMS:
-        return _top_by_removal(x, k, order)
-    value = _kth_by_bits(_sortable(x), k)
-    above = _sortable(x) > value
-    level = _sortable(x) == value
+        return _top_by_removal(x, k, order, among)
+    kth = kth_largest(x, jnp.maximum(k, 1), among)
+    above, level = among & (x > kth), among & (x == kth)
     missing = jnp.int32(k) - total(above.astype(jnp.int32))
     # The first `missing` of the level arms in the tie order: the order's complement turns first into largest.
     place = jnp.where(level, (MAX_COUNT - order).astype(jnp.uint32), jnp.uint32(0))
-    return above | (level & (place >= _kth_by_bits(place, missing)))
+    return above | (level & (missing > 0) & (place >= _threshold(place, missing, level)))
 
 
 def exchange(x: jax.Array, top: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -236,19 +242,21 @@ def exchange(x: jax.Array, top: jax.Array, order: jax.Array) -> tuple[jax.Array,
     return top ^ (better & ((order == worst) | (order == best))), better
 
 
-def kth_largest(x: jax.Array, k: jax.Array | int) -> jax.Array:
+def kth_largest(x: jax.Array, k: jax.Array | int, among: jax.Array | None = None) -> jax.Array:
     """The k-th largest value.
 
     Args:
-        x: float32, shape `(K, …)`, not NaN.
-        k: int32, shape `(…)`, in [1, K].
+        x: float32 or int32, shape `(K, …)`, not NaN.
+        k: int32, shape `(…)`, from 1 to the number of arms looked at.
+        among: bool, shape `(K, …)`: the arms looked at; None for all.
 
     Returns:
-        float32, shape `(…)`.
+        The type of `x`, shape `(…)`.
     """
     bits = _sortable(x)
-    value = _kth_by_bits(bits, k)
-    return smallest(jnp.where(bits >= value, x, _highest(x.dtype)))
+    among = jnp.ones(x.shape, bool) if among is None else among
+    reached = among & (bits >= _threshold(bits, k, among))
+    return smallest(jnp.where(reached, x, _highest(x.dtype)))
 
 
 def kth_and_next_largest(x: jax.Array, k: jax.Array | int, order: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
@@ -309,7 +317,7 @@ def _sortable(x: jax.Array) -> jax.Array:
     return lax.bitcast_convert_type(bits, jnp.uint32) ^ jnp.uint32(0x80000000)
 
 
-def _top_by_removal(x: jax.Array, k: jax.Array | int, order: jax.Array) -> jax.Array:
+def _top_by_removal(x: jax.Array, k: jax.Array | int, order: jax.Array, among: jax.Array) -> jax.Array:
     """`top_mask` by taking out the largest arm as often as the largest k asks for."""
     wanted = jnp.broadcast_to(jnp.int32(k), x.shape[1:])
     rounds = jnp.max(wanted)
@@ -320,16 +328,32 @@ def _top_by_removal(x: jax.Array, k: jax.Array | int, order: jax.Array) -> jax.A
         place = first_place(~taken & (x == value), order)
         return i + 1, taken | ((order == place) & (i < wanted))
 
-    none = jnp.zeros_like(x, bool)
-    return lax.while_loop(lambda carry: carry[0] < rounds, take_out, (jnp.int32(0), none))[1]
+    return among & lax.while_loop(lambda carry: carry[0] < rounds, take_out, (jnp.int32(0), ~among))[1]
 
 
-def _kth_by_bits(x: jax.Array, k: jax.Array | int) -> jax.Array:
-    """k-th largest of uint32 `(K, …)`: the largest threshold that at least k arms reach, one bit at a time."""
+def _threshold(x: jax.Array, k: jax.Array | int, among: jax.Array) -> jax.Array:
+    """A threshold that k arms of a mask reach, or as few more as ties allow: uint32 `(K, …)` to `(…)`.
 
-    def decide_bit(i: jax.Array | int, value: jax.Array) -> jax.Array:
-        candidate = value | (jnp.uint32(0x80000000) >> jnp.uint32(i))
+    It is found bit by bit above the smallest value: as many passes as the spread of the values has bits, fewer where k
+    arms stand apart earlier.
+    """
+    low = _reduce(jnp.where(among, x, jnp.uint32(0xFFFFFFFF)), jnp.uint32(0xFFFFFFFF), smaller)
+    x = jnp.where(among, x, jnp.uint32(0))
+    high = _reduce(x, jnp.uint32(0), larger)
+    size = total(among.astype(jnp.int32))
+    spread = jnp.max(jnp.where(size > k, high - low, jnp.uint32(0)))
+    highest_bit = jnp.uint32(0x80000000) >> lax.clz(spread)
+
+    def unfinished(state: tuple[jax.Array, jax.Array, jax.Array]) -> jax.Array:
+        bit, _, size = state
+        return (bit > 0) & jnp.any(size > k)
+
+    def decide_bit(state: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array, jax.Array]:
+        bit, value, size = state
+        candidate = value + bit
         reached = total((x >= candidate).astype(jnp.int32))
-        return jnp.where(reached >= k, candidate, value)
+        # The sum may pass the largest number there is.
+        fits = (bit <= high - value) & (reached >= k)
+        return bit >> jnp.uint32(1), jnp.where(fits, candidate, value), jnp.where(fits, reached, size)
 
-    return lax.fori_loop(0, 32, decide_bit, jnp.zeros(x.shape[1:], jnp.uint32))
+    return lax.while_loop(unfinished, decide_bit, (highest_bit, low, size))[1]

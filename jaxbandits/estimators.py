@@ -46,15 +46,15 @@ class Moments(NamedTuple):
 
     pulls: jax.Array  # int32
     total: jax.Array | CompensatedSum  # int32, or compensated float32
-    mean: jax.Array  # float32
-    inverse_root: jax.Array  # float32: 1/sqrt(pulls)
+    mean: jax.Array | None  # float32; None where rewards come in sums: then nothing looks at it between two sums
+    inverse_root: jax.Array | None  # float32: 1/sqrt(pulls); None likewise
     squares: CompensatedSum | None  # sum of squared deviations from the mean, where variances are wanted
 
     def plus(self, count: jax.Array, reward: jax.Array) -> "Moments":
         """With `count` (0 or 1) more pulls of this reward; a count of 0 changes no bit."""
         pulled = count > 0
         pulls = self.pulls + count
-        divisor = larger(pulls, jnp.int32(1)).astype(jnp.float32)  # padded arms have no pulls
+        divisor = _divisor(pulls)
         if isinstance(self.total, CompensatedSum):
             compensated = self.total.plus(jnp.where(pulled, reward, 0).astype(jnp.float32))
             total: jax.Array | CompensatedSum = compensated
@@ -64,6 +64,7 @@ class Moments(NamedTuple):
             mean = total.astype(jnp.float32) / divisor
         squares = self.squares
         if squares is not None:
+            assert self.mean is not None
             # Welford (1962): the product of the deviations from the old and the new mean.
             value = reward.astype(jnp.float32)
             product = rounded((value - self.mean) * (value - mean))
@@ -106,10 +107,10 @@ class ArmStatistics:
 
     @classmethod
     def none(cls, arms: int, batch: tuple[int, ...], *, integer: bool) -> Self:
-        """Before the first pull of K arms in runs of a shape, with integer rewards or not."""
-        zero, nothing = jnp.zeros((arms, *batch), jnp.float32), jnp.zeros((arms, *batch), jnp.int32)
-        total = nothing if integer else CompensatedSum.of(zero)
-        moments = Moments(pulls=nothing, total=total, mean=zero, inverse_root=jnp.ones_like(zero), squares=None)
+        """Before the first pull of K arms in runs of a shape, whose rewards, integers or not, will come in sums."""
+        nothing = jnp.zeros((arms, *batch), jnp.int32)
+        total = nothing if integer else CompensatedSum.of(jnp.zeros(nothing.shape, jnp.float32))
+        moments = Moments(pulls=nothing, total=total, mean=None, inverse_root=None, squares=None)
         return cls(moments=moments, time=jnp.zeros(batch, jnp.int32))
 
     @property
@@ -118,14 +119,22 @@ class ArmStatistics:
         return self.moments.pulls
 
     @property
+    def total(self) -> jax.Array:
+        """Sum of rewards, int32 or float32 `(K, …)`."""
+        total = self.moments.total
+        return total.high if isinstance(total, CompensatedSum) else total
+
+    @property
     def mean(self) -> jax.Array:
-        """Empirical mean, float32 `(K, …)`."""
-        return self.moments.mean
+        """Empirical mean, float32 `(K, …)`; 0 before the first pull."""
+        mean = self.moments.mean
+        return self.total.astype(jnp.float32) / _divisor(self.pulls) if mean is None else mean
 
     @property
     def inverse_root(self) -> jax.Array:
-        """1/sqrt(pulls), float32 `(K, …)`."""
-        return self.moments.inverse_root
+        """1/sqrt(pulls), float32 `(K, …)`; 1 before the first pull."""
+        inverse_root = self.moments.inverse_root
+        return jnp.sqrt(1 / _divisor(self.pulls)) if inverse_root is None else inverse_root
 
     def add(self, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> Self:
         """After one more pull of one arm per run.
@@ -156,26 +165,23 @@ class ArmStatistics:
         return dataclasses.replace(self, moments=self.moments.plus(count, reward), time=self.time + arms.total(count))
 
     def add_sums(self, total: jax.Array, count: jax.Array) -> Self:
-        """After `count` more pulls of every arm, whose rewards add up to `total`.
+        """After `count` more pulls of every arm, whose rewards add up to `total`; for statistics begun with `none`.
 
         Args:
             total: int32 or float32 `(K, …)`.
             count: int32 `(K, …)`; 0 changes no bit.
         """
-        old = self.moments
-        pulls = old.pulls + count
-        if isinstance(old.total, CompensatedSum):
-            compensated = old.total.plus(jnp.where(count > 0, total, 0).astype(jnp.float32))
-            sums: jax.Array | CompensatedSum = compensated
-            high = compensated.high
-        else:
-            whole = old.total + jnp.where(count > 0, total, 0)
-            sums, high = whole, whole.astype(jnp.float32)
-        divisor = larger(pulls, jnp.int32(1)).astype(jnp.float32)
-        moments = Moments(pulls, sums, high / divisor, jnp.sqrt(1 / divisor), None)
+        old, fresh = self.moments, jnp.where(count > 0, total, 0)
+        sums = old.total.plus(fresh.astype(jnp.float32)) if isinstance(old.total, CompensatedSum) else old.total + fresh
+        moments = old._replace(pulls=old.pulls + count, total=sums)
         return dataclasses.replace(self, moments=moments, time=self.time + arms.total(count))
 
     def variance(self) -> jax.Array:
         """Unbiased empirical variance, float32 `(K, …)`; needs two pulls of every arm and squared deviations."""
         assert self.moments.squares is not None
         return larger(self.moments.squares.high, jnp.float32(0)) / jnp.maximum(self.pulls - 1, 1).astype(jnp.float32)
+
+
+def _divisor(pulls: jax.Array) -> jax.Array:
+    """Pulls as float32, 1 where there are none, as of padded arms."""
+    return larger(pulls, jnp.int32(1)).astype(jnp.float32)

@@ -6,6 +6,7 @@ another run. The few operations here are written so that a run has the same bits
 `vmap` and on any number of devices of one kind.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-__all__ = ["MAX_COUNT", "apart", "exp", "larger", "log", "rounded", "smaller", "where_any", "where_few"]
+__all__ = ["MAX_COUNT", "apart", "exp", "in_blocks", "larger", "log", "rounded", "smaller", "where_any", "where_few"]
 
 #: Counts are int32: this many pulls, runs or steps are refused up front.
 MAX_COUNT = 2**31 - 1
@@ -51,6 +52,34 @@ def apart(true: jax.Array, function: Callable[..., Any], *operands: Any) -> Any:
         shapes = jax.eval_shape(function, *operands)
         nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
         return lax.cond(true, function, lambda *_: nothing, *operands)
+
+    return lax.platform_dependent(*operands, cpu=branch, default=function)
+
+
+def in_blocks(function: Callable[..., jax.Array], *operands: jax.Array, elements: int = 8192) -> jax.Array:
+    """`function(*operands)`, on CPU for a block of rows at a time.
+
+    What the function stores in between then stays in the nearer caches, and its branches and loops over a whole batch
+    follow the needs of a block.
+
+    Args:
+        function: elementwise, from arrays to one array.
+        *operands: arrays whose shapes broadcast; what has one row is shared by all.
+        elements: how many elements make a block.
+    """
+    shape = jnp.broadcast_shapes(*(operand.shape for operand in operands))
+    rows = max(1, elements // max(1, math.prod(shape[1:])))
+    if not shape or shape[0] <= rows:
+        return function(*operands)
+
+    def branch(*operands: jax.Array) -> jax.Array:
+        def block(i: jax.Array | int, done: jax.Array) -> jax.Array:
+            first = jnp.minimum(i * rows, shape[0] - rows)  # the last block may repeat some rows
+            some = (x if x.shape[0] == 1 else lax.dynamic_slice_in_dim(x, first, rows) for x in operands)
+            return lax.dynamic_update_slice_in_dim(done, function(*some), first, 0)
+
+        result = jax.eval_shape(function, *operands)
+        return lax.fori_loop(0, -(-shape[0] // rows), block, jnp.zeros(result.shape, result.dtype))
 
     return lax.platform_dependent(*operands, cpu=branch, default=function)
 

@@ -74,8 +74,10 @@ class Results:
         last = ["checkpoint"] if len(self.checkpoints) else []
 
         def variable(values: np.ndarray, extra: tuple[str, ...] = (), **attributes: Any) -> xr.Variable:
-            values = np.take_along_axis(values, latest.reshape(latest.shape + (1,) * (values.ndim - 3)), axis=2)
-            values = values if last else values[:, :, 0]
+            if last:
+                values = np.take_along_axis(values, latest.reshape(latest.shape + (1,) * (values.ndim - 3)), axis=2)
+            else:
+                values = values[:, :, 0]
             values = values.reshape(*self.shape, *values.shape[1:])
             return xr.Variable([*axes, "seed", *last, *extra], values, attributes)
 
@@ -121,15 +123,15 @@ def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tup
         mean = np.asarray(cell.problem.mean, np.float64).reshape(-1, cell.problem.bandits).T
         means[i, :, : mean.shape[1]] = mean
     best = -np.sort(-means, axis=2)
+    sums = np.cumsum(np.where(np.isfinite(best), best, 0), axis=2)
     epsilon = np.asarray([float(getattr(cell.algorithm, "epsilon", 0.0) or 0.0) for cell in cells])
     slack = _TOLERANCE * np.maximum(1, np.abs(np.where(np.isfinite(means), means, 0)).max(axis=(1, 2)))
-    row_means, row_best = means[local], best[local]
-    returned = recommended.sum(axis=2)
-    last = np.maximum(returned - 1, 0)[..., None]
-    threshold = np.take_along_axis(row_best, last, axis=2)[..., 0]
-    worst = np.where(recommended, row_means, np.inf).min(axis=2)
-    total = np.take_along_axis(np.cumsum(row_best, axis=2), last, axis=2)[..., 0]
-    gained = np.where(recommended, row_means, 0).sum(axis=2)
+    row_means = means[local]
+    returned = np.count_nonzero(recommended, axis=2)
+    last = (local[:, None], np.arange(recommended.shape[1]), np.maximum(returned - 1, 0))
+    threshold, total = best[last], sums[last]
+    worst = np.min(row_means, axis=2, where=recommended, initial=np.inf)
+    gained = np.sum(row_means, axis=2, where=recommended)
     nothing = (returned == 0).any(axis=1)
     simple = np.where(nothing, np.nan, np.maximum(threshold - worst, 0).max(axis=1))
     aggregate = np.where(nothing, np.nan, np.maximum((total - gained) / np.maximum(returned, 1), 0).mean(axis=1))

@@ -102,6 +102,27 @@ def test_every_operation_is_what_sorting_gives(count, batch, kind):
         np.testing.assert_array_equal(found["kth top"], top(x, k, order))
 
 
+@pytest.mark.parametrize("count", [10, 65, 200])
+@pytest.mark.parametrize("integer", [False, True])
+def test_top_and_kth_among_some_arms(count, integer):
+    x, order, _ = table(7, count, (60,), integer=integer)
+    random = np.random.default_rng(8)
+    among = random.random(x.shape) < random.random(60)
+    among[:, 0] = False
+    k = random.integers(0, count, 60).astype(np.int32)
+    found = np.asarray(jax.jit(arms.top_mask)(x, k, order, among))
+    kth = np.asarray(jax.jit(arms.kth_largest)(x, k, among))
+    several = 0
+    for run in range(60):
+        ranked = [arm for arm in by_sorting(x[:, run], order[:, run]) if among[arm, run]]
+        assert set(np.flatnonzero(found[:, run])) == set(ranked[: k[run]])
+        if 1 <= k[run] <= len(ranked):
+            assert kth[run] == x[ranked[k[run] - 1], run]
+            several += 1
+    assert several > 5
+    assert kth.dtype == x.dtype
+
+
 @pytest.mark.parametrize("count", [3, 64, 65])
 def test_k_known_to_the_program_changes_nothing(count):
     x, order, _ = table(5, count, (40,), padded=True)

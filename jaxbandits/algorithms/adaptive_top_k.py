@@ -5,7 +5,7 @@ Chen, Chen, Zhang, Zhou (2017), "Adaptive multiple-arm identification", ICML; Al
 
 import abc
 import dataclasses
-from typing import NamedTuple
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -15,11 +15,11 @@ from jaxbandits import arms
 from jaxbandits.algorithms.protocol import BatchBased, Numeric, parameter
 from jaxbandits.algorithms.state import ArmState
 from jaxbandits.estimators import ArmStatistics
-from jaxbandits.numerics import MAX_COUNT, exp, larger, log, rounded
+from jaxbandits.numerics import MAX_COUNT, exp, log, rounded
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
 
-__all__ = ["AdaptiveTopK", "ImprovedTopK", "TopKState"]
+__all__ = ["AdaptiveTopK", "ImprovedTopK", "RoundState", "TopKState"]
 
 _LOG2 = np.float32(np.log(2.0))
 
@@ -31,19 +31,23 @@ class TopKState(ArmState):
 
     active: jax.Array  # bool (K, …): S_r, the arms that are neither accepted nor rejected
     accepted: jax.Array  # bool (K, …): A
-    means: jax.Array  # float32 (K, …): what the last decision looked at
+    values: (
+        jax.Array
+    )  # int32 or float32 (K, …): sums of as many rewards of each active arm, which the last round ranked
     round: jax.Array  # int32 (…): finished rounds
     ended: jax.Array  # bool (…)
+    # Kept, since the compiler would compute what a run has once again for every arm, wherever it is used.
+    each: jax.Array  # int32 (…): pulls of every active arm in the next round
 
     @classmethod
-    def start(cls, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> "TopKState":
-        """Before the first pull."""
+    def start(cls, statistics: ArmStatistics, problem: Problem, key: jax.Array, **more: Any) -> Self:
+        """Before the first pull, and before the first round is planned; `more` are a subclass's fields."""
         state = ArmState.of(statistics, problem, key, None)
         exists = jnp.ones(state.order.shape, bool) if state.mask is None else state.mask
         nothing = jnp.zeros(key.shape, jnp.int32)
         return cls(
-            **state.shared(), active=exists, accepted=jnp.zeros_like(exists), means=jnp.zeros(exists.shape),
-            round=nothing, ended=nothing > 0,
+            **state.shared(), active=exists, accepted=jnp.zeros_like(exists), values=statistics.total, round=nothing,
+            ended=nothing > 0, each=nothing, **more,
         )  # fmt: skip
 
     def left(self, k: jax.Array) -> jax.Array:
@@ -55,19 +59,25 @@ class TopKState(ArmState):
         """|S_r|, int32 `(…)`."""
         return arms.total(self.active.astype(jnp.int32))
 
-    def around(self, ranked: jax.Array, left: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The `left`-th and the next largest of values `(K, …)` that are -inf for arms that are not active.
+    def around(self, values: jax.Array, left: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The `left`-th and the next largest of the active arms' values `(K, …)`, float32 `(…)`.
 
         The latter is -inf where no more than `left` arms are active.
         """
-        inner, outer = (arms.kth_largest(ranked, jnp.clip(k, 1, ranked.shape[0])) for k in (left, left + 1))
-        return inner, jnp.where(left >= self.count, -jnp.inf, outer)
+        inner = arms.kth_largest(values, jnp.maximum(left, 1), self.active)
+        level = arms.total((self.active & (values >= inner)).astype(jnp.int32)) > left
+        below = arms.largest(jnp.where(self.active & (values < inner), values.astype(jnp.float32), -jnp.inf))
+        inner = inner.astype(jnp.float32)
+        return inner, jnp.where(level, inner, below)
 
 
-class _Decision(NamedTuple):
-    means: jax.Array  # float32 (K, …)
-    accepted: jax.Array  # bool (K, …): newly
-    rejected: jax.Array  # bool (K, …)
+@pytree
+@dataclasses.dataclass(frozen=True)
+class RoundState(TopKState):
+    """With the next round's radius, and whether it is whole; kept like its pulls."""
+
+    radius: jax.Array  # float32 (…): how far a mean is taken to be off
+    whole: jax.Array  # bool (…): whether the budget, if any, leaves as many pulls as the algorithm asks for
 
 
 class _TopK(BatchBased):
@@ -78,64 +88,74 @@ class _TopK(BatchBased):
     budget: Numeric = None
 
     @abc.abstractmethod
-    def _pulls(self, state: TopKState) -> jax.Array:
-        """Pulls of every active arm in the next round, float32 `(…)`, not rounded."""
+    def _pulls(self, state: RoundState, number: jax.Array) -> jax.Array:
+        """Pulls of every active arm in the round of this number, float32 `(…)`, not rounded."""
+
+    def _radius(self, state: RoundState, number: jax.Array) -> jax.Array:
+        """2^-r in the round of this number, float32 `(…)`."""
+        del state
+        return jnp.exp2(-number.astype(jnp.float32))
 
     @abc.abstractmethod
-    def _decide(self, state: TopKState, fresh: jax.Array) -> _Decision:
-        """After a whole round with these means of its own rewards, `(K, …)`; `state` has the round's pulls."""
+    def _decide(self, state: RoundState, sums: jax.Array, pulls: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The arms to accept and to reject, bool `(K, …)`, by sums `(K, …)` of `pulls` `(…)` rewards of active arms."""
 
     @abc.abstractmethod
-    def _close_enough(self, state: TopKState) -> jax.Array:
-        """Whether any K - |A| of the best-looking active arms will do after this round, bool `(…)`."""
+    def _close_enough(self, state: RoundState, left: jax.Array) -> jax.Array:
+        """Whether any `left` of the best-looking active arms will do, by this state's radius; bool `(…)`."""
 
-    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> TopKState:
+    @property
+    def _cumulative(self) -> bool:
+        """Whether decisions rest on the rewards of all rounds."""
+        return False
+
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> RoundState:
         """The state before the first pull."""
-        return TopKState.start(statistics, problem, key)
+        radius = jnp.zeros(key.shape)
+        return self._planned(RoundState.start(statistics, problem, key, radius=radius, whole=radius == 0))
 
-    def request(self, state: TopKState) -> jax.Array:
-        """A round's pulls of every active arm, or what the budget leaves, evenly; int32 `(K, …)`."""
-        return jnp.where(state.active, self._round(state)[0], 0)
-
-    def _round(self, state: TopKState) -> tuple[jax.Array, jax.Array]:
-        """Pulls per active arm, int32 `(…)`, and whether the round is whole."""
+    def _planned(self, state: RoundState) -> RoundState:
+        """With the next round's pulls, or what the budget leaves, evenly."""
+        number = state.round + 1
         # A ceiling that rounding of the product cannot lift.
-        wanted = jnp.ceil(self._pulls(state) * (1 - 4e-7))
+        wanted = jnp.ceil(self._pulls(state, number) * (1 - 4e-7))
         limit = MAX_COUNT if self.budget is None else jnp.asarray(self.budget, jnp.int32)
-        spare = (limit - state.time) // jnp.maximum(state.count, 1)
-        whole = wanted <= spare.astype(jnp.float32)
-        return jnp.where(whole, wanted, spare.astype(jnp.float32)).astype(jnp.int32), whole
+        spare = ((limit - state.time) // jnp.maximum(state.count, 1)).astype(jnp.float32)
+        each = jnp.where(wanted <= spare, wanted, spare).astype(jnp.int32)
+        return dataclasses.replace(state, each=each, whole=wanted <= spare, radius=self._radius(state, number))
 
-    def absorb(self, state: TopKState, count: jax.Array, sums: jax.Array, live: jax.Array | bool = True) -> TopKState:
+    def request(self, state: RoundState) -> jax.Array:
+        """The planned pulls of every active arm, int32 `(K, …)`."""
+        return jnp.where(state.active, state.each, 0)
+
+    def absorb(self, state: RoundState, count: jax.Array, sums: jax.Array, live: jax.Array | bool = True) -> RoundState:
         """The state after a round."""
-        _, whole = self._round(state)
         live = jnp.broadcast_to(live, state.ended.shape)
-        fresh = sums.astype(jnp.float32) / larger(count, jnp.int32(1)).astype(jnp.float32)
-        pulled = dataclasses.replace(
-            state, statistics=state.statistics.add_sums(sums, count), round=state.round + live.astype(jnp.int32)
-        )
-        decision = self._decide(pulled, fresh)
-        settled = (live & whole) & (decision.accepted | decision.rejected)
+        statistics = state.statistics.add_sums(sums, count)
+        looked, pulls = (statistics.total, statistics.pulls) if self._cumulative else (sums, count)
+        accepted, rejected = self._decide(state, looked, arms.largest(pulls))
+        settled = (live & state.whole) & (accepted | rejected)
         new = dataclasses.replace(
-            pulled,
+            state,
+            statistics=statistics,
             active=state.active & ~settled,
-            accepted=state.accepted | (settled & decision.accepted),
-            means=jnp.where(live, jnp.where(whole, decision.means, pulled.statistics.mean), state.means),
+            accepted=state.accepted | (settled & accepted),
+            values=jnp.where(live, jnp.where(state.whole, looked, statistics.total), state.values),
+            round=state.round + live.astype(jnp.int32),
         )
         left = new.left(self.k)
-        over = (left == 0) | (left == new.count) | ~whole
+        over = (left == 0) | (left == new.count) | ~state.whole
         if self.budget is None:
-            over |= self._close_enough(new)
-        return dataclasses.replace(new, ended=state.ended | (live & over))
+            over |= self._close_enough(state, left)
+        return self._planned(dataclasses.replace(new, ended=state.ended | (live & over)))
 
-    def done(self, state: TopKState) -> jax.Array:
+    def done(self, state: RoundState) -> jax.Array:
         """The budget is spent, the arms are told apart, or what is left is close enough."""
         return state.ended
 
-    def recommend(self, state: TopKState) -> jax.Array:
-        """A, and the K - |A| active arms with the largest means."""
-        ranked = jnp.where(state.accepted, jnp.inf, jnp.where(state.active, state.means, -jnp.inf))
-        return arms.top_mask(ranked, jnp.asarray(self.k, jnp.int32), state.order)
+    def recommend(self, state: RoundState) -> jax.Array:
+        """A, and the K - |A| active arms with the largest values."""
+        return state.accepted | arms.top_mask(state.values, state.left(self.k), state.order, state.active)
 
 
 @pytree
@@ -173,34 +193,33 @@ class AdaptiveTopK(_TopK):
     scale: Numeric = parameter("positive", default=1.0)
     reuse: bool = parameter(default=False, static=True)
 
-    def _level(self, state: TopKState, number: jax.Array) -> jax.Array:
+    def _level(self, state: RoundState, number: jax.Array) -> jax.Array:
         """ln(2 n r^2 / delta) in the round of this number."""
         return _LOG2 + log(state.arms) + 2 * log(number) - log(self.delta)
 
-    def _pulls(self, state: TopKState) -> jax.Array:
+    @property
+    def _cumulative(self) -> bool:
+        return self.reuse or self.schedule == "fine"
+
+    def _pulls(self, state: RoundState, number: jax.Array) -> jax.Array:
         if self.schedule == "fine":
             return jnp.ones(state.ended.shape)
-        following = state.round + 1
-        growth = jnp.asarray(self.scale, jnp.float32) ** 2 * exp(2 * _LOG2 * following.astype(jnp.float32))
-        return growth * self._level(state, following)
+        growth = jnp.asarray(self.scale, jnp.float32) ** 2 * exp(2 * _LOG2 * number.astype(jnp.float32))
+        return growth * self._level(state, number)
 
-    def _radius(self, state: TopKState) -> jax.Array:
-        number = larger(state.round, jnp.int32(1))
+    def _radius(self, state: RoundState, number: jax.Array) -> jax.Array:
         if self.schedule == "fine":
             return self.scale * jnp.sqrt(self._level(state, number) / number.astype(jnp.float32))
-        return jnp.exp2(-number.astype(jnp.float32))
+        return super()._radius(state, number)
 
-    def _decide(self, state: TopKState, fresh: jax.Array) -> _Decision:
-        means = state.statistics.mean if self.reuse or self.schedule == "fine" else fresh
-        ranked, left = jnp.where(state.active, means, -jnp.inf), state.left(self.k)
-        inner, outer = state.around(ranked, left)
-        width = 2 * self._radius(state)
-        accepted = state.active & (means - outer > width)
-        return _Decision(means, accepted, state.active & ~accepted & (inner - means > width))
+    def _decide(self, state: RoundState, sums: jax.Array, pulls: jax.Array) -> tuple[jax.Array, jax.Array]:
+        inner, outer = state.around(sums, state.left(self.k))
+        sums, width = sums.astype(jnp.float32), 2 * state.radius * pulls.astype(jnp.float32)
+        accepted = state.active & (sums - outer > width)
+        return accepted, state.active & ~accepted & (inner - sums > width)
 
-    def _close_enough(self, state: TopKState) -> jax.Array:
-        k = jnp.asarray(self.k, jnp.float32)
-        return 2 * self._radius(state) * state.left(self.k).astype(jnp.float32) <= self.epsilon * k
+    def _close_enough(self, state: RoundState, left: jax.Array) -> jax.Array:
+        return 2 * state.radius * left.astype(jnp.float32) <= self.epsilon * jnp.asarray(self.k, jnp.float32)
 
 
 @pytree
@@ -234,27 +253,24 @@ class ImprovedTopK(_TopK):
         r = number.astype(jnp.float32)
         return jnp.floor(self.epsilon * jnp.asarray(self.k, jnp.float32) / (16 * r * (r + 1)) * (1 + 4e-7))
 
-    def _pulls(self, state: TopKState) -> jax.Array:
-        following = state.round + 1
-        r = following.astype(jnp.float32)
+    def _pulls(self, state: RoundState, number: jax.Array) -> jax.Array:
+        r = number.astype(jnp.float32)
         # ln(2 / eta_r)
-        level = _LOG2 + log(state.arms) + log(r) + log(r + 1) - log(self._slack(following) + 1) - log(self.delta)
+        level = _LOG2 + log(state.arms) + log(r) + log(r + 1) - log(self._slack(number) + 1) - log(self.delta)
         return exp(rounded(_LOG2 * (2 * r - 1))) * level
 
-    def _decide(self, state: TopKState, fresh: jax.Array) -> _Decision:
-        ranked, left, count = jnp.where(state.active, fresh, -jnp.inf), state.left(self.k), state.count
-        slack = self._slack(larger(state.round, jnp.int32(1))).astype(jnp.int32)
+    def _decide(self, state: RoundState, sums: jax.Array, pulls: jax.Array) -> tuple[jax.Array, jax.Array]:
+        left, count, slack = state.left(self.k), state.count, self._slack(state.round + 1).astype(jnp.int32)
         below, above = left + 1 + slack, left - slack
-        outer = arms.kth_largest(ranked, jnp.clip(below, 1, count))  # a_r
-        inner = arms.kth_largest(ranked, jnp.clip(above, 1, count))  # b_r
-        outer = jnp.where(below > count, -jnp.inf, outer)
-        inner = jnp.where(above < 1, jnp.inf, inner)
-        precision = jnp.exp2(-state.round.astype(jnp.float32))
-        accepted = state.active & (fresh > outer + 2 * precision)
+        a = arms.kth_largest(sums, jnp.clip(below, 1, count), state.active).astype(jnp.float32)  # a_r
+        b = arms.kth_largest(sums, jnp.clip(above, 1, count), state.active).astype(jnp.float32)  # b_r
+        outer, inner = jnp.where(below > count, -jnp.inf, a), jnp.where(above < 1, jnp.inf, b)
+        best = arms.top_mask(sums, left, state.order, state.active)
+        sums, width = sums.astype(jnp.float32), 2 * state.radius * pulls.astype(jnp.float32)
         # At most K - |A|, best first.
-        accepted &= arms.top_mask(ranked, jnp.clip(left, 1, count), state.order)
-        return _Decision(fresh, accepted, state.active & ~accepted & (fresh < inner - 2 * precision))
+        accepted = best & (sums - outer > width)
+        return accepted, state.active & ~accepted & (inner - sums > width)
 
-    def _close_enough(self, state: TopKState) -> jax.Array:
-        k, left = jnp.asarray(self.k, jnp.float32), state.left(self.k).astype(jnp.float32)
-        return 2 * jnp.exp2(-state.round.astype(jnp.float32)) * left <= self.epsilon * k / 2
+    def _close_enough(self, state: RoundState, left: jax.Array) -> jax.Array:
+        k = jnp.asarray(self.k, jnp.float32)
+        return 2 * state.radius * left.astype(jnp.float32) <= self.epsilon * k / 2

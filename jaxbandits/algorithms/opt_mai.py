@@ -49,7 +49,7 @@ class OptMAI(BatchBased):
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> TopKState:
         """The state before the first pull."""
-        return TopKState.start(statistics, problem, key)
+        return self._planned(TopKState.start(statistics, problem, key))
 
     def _reflected(self, state: TopKState) -> tuple[jax.Array, jax.Array]:
         """Whether the worst arms are sought, bool `(…)`, and how many arms are, int32 `(…)`."""
@@ -57,34 +57,36 @@ class OptMAI(BatchBased):
         turned = 2 * k >= count
         return turned, jnp.where(turned, count - k, k)
 
-    def request(self, state: TopKState) -> jax.Array:
-        """A round's pulls, int32 `(K, …)`."""
+    def _planned(self, state: TopKState) -> TopKState:
+        """With the next round's pulls."""
         beta, log_beta = jnp.asarray(self.beta, jnp.float32), log(self.beta)
         whole = 1 - exp(rounded(log_beta * (log(state.arms) / _LOG_SHRINK)))  # Q / Q'
         share = exp(rounded(log_beta * state.round.astype(jnp.float32))) * (1 - beta) / whole
-        pulls = jnp.round(share * jnp.asarray(self.budget, jnp.float32) / state.count.astype(jnp.float32))
-        return jnp.where(state.active, jnp.maximum(pulls, 0).astype(jnp.int32), 0)
+        active = jnp.maximum(state.count, 1).astype(jnp.float32)
+        pulls = jnp.round(share * jnp.asarray(self.budget, jnp.float32) / active)
+        return dataclasses.replace(state, each=pulls.astype(jnp.int32))
+
+    def request(self, state: TopKState) -> jax.Array:
+        """The planned pulls of every active arm, int32 `(K, …)`."""
+        return jnp.where(state.active, state.each, 0)
 
     def absorb(self, state: TopKState, count: jax.Array, sums: jax.Array, live: jax.Array | bool = True) -> TopKState:
         """The state after a round, without a quarter of the active arms."""
         live = jnp.broadcast_to(live, state.ended.shape)
         statistics = state.statistics.add_sums(sums, count)
-        fresh = sums.astype(jnp.float32) / larger(count, jnp.int32(1)).astype(jnp.float32)
-        means = statistics.mean if self.reuse else fresh
+        values = statistics.total if self.reuse else sums
         turned, wanted = self._reflected(state)
-        value = jnp.where(state.active, jnp.where(turned, -means, means), -jnp.inf)
-        alive = state.count
-        left = state.left(wanted)
+        ranked = jnp.where(turned, -values, values)
+        alive, left = state.count, state.left(wanted)
         # Quartile elimination: the worst floor(|S| / 4) go.
-        best = arms.top_mask(value, jnp.maximum(alive - alive // 4, 1), state.order)
+        best = arms.top_mask(ranked, alive - alive // 4, state.order, state.active)
         # Accept and reject: the ceil(|S| / 4) arms farthest from the border between the K - |T| best and the rest go.
-        size = value.shape[0]
-        inner, outer = state.around(value, left)
-        gap = jnp.where(state.active, larger(value - outer, inner - value), -jnp.inf)
-        farthest = state.active & arms.top_mask(gap, jnp.maximum((alive + 3) // 4, 1), state.order)
-        accepted = farthest & (value >= outer)
+        inner, outer = state.around(ranked, left)
+        sums = ranked.astype(jnp.float32)
+        gap = larger(sums - outer, inner - sums)
+        farthest = arms.top_mask(gap, (alive + 3) // 4, state.order, state.active)
         # Equal means can make more than are wanted; the farthest are taken, and the round ends there.
-        accepted &= arms.top_mask(jnp.where(accepted, gap, -jnp.inf), jnp.clip(left, 1, size), state.order)
+        accepted = arms.top_mask(gap, left, state.order, farthest & (sums >= outer))
         quartile = alive >= 4 * wanted
         gone = jnp.where(quartile, state.active & ~best, farthest)
         taken = accepted & ~quartile & live
@@ -93,11 +95,11 @@ class OptMAI(BatchBased):
             statistics=statistics,
             active=state.active & ~(gone & live),
             accepted=state.accepted | taken,
-            means=jnp.where(live, means, state.means),
+            values=jnp.where(live, values, state.values),
             round=state.round + live.astype(jnp.int32),
         )
         full = new.left(wanted) <= 0
-        return dataclasses.replace(new, ended=state.ended | (live & (full | (new.count == 0))))
+        return self._planned(dataclasses.replace(new, ended=state.ended | (live & (full | (new.count == 0)))))
 
     def done(self, state: TopKState) -> jax.Array:
         """K arms are accepted, or none is active."""
@@ -106,8 +108,7 @@ class OptMAI(BatchBased):
     def recommend(self, state: TopKState) -> jax.Array:
         """The accepted arms, or all others if the worst were sought; what is missing, from the active arms' means."""
         turned, wanted = self._reflected(state)
-        value = jnp.where(turned, -state.means, state.means)
-        ranked = jnp.where(state.accepted, jnp.inf, jnp.where(state.active, value, -jnp.inf))
-        found = arms.top_mask(ranked, wanted, state.order)
+        ranked = jnp.where(turned, -state.values, state.values)
+        found = state.accepted | arms.top_mask(ranked, state.left(wanted), state.order, state.active)
         exists = state.existing(jnp.ones_like(found), False)
         return jnp.where(turned, exists & ~found, found)

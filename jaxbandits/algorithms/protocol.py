@@ -225,8 +225,8 @@ class RoundBased(BuiltIn):
 class BatchBased(BuiltIn):
     """An algorithm that asks for many pulls of many arms at once, and looks at their sums only."""
 
-    #: A step is long and a run has few.
-    steps_between_looks: ClassVar[int] = 1
+    #: A step is long and a run has few: the engine looks at the lanes after each.
+    few_steps: ClassVar[bool] = True
     anytime = False
 
     @property

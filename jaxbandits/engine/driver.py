@@ -23,8 +23,8 @@ _LANE_ARMS = 16_800
 _ACCELERATOR_LANE_ARMS = 1_000_000
 _FIRST_LOOKS = 4
 _BLOCK = 16
-#: What refilling and logging cost, in steps of all lanes (measured for 10 and 50 arms).
-_LOOK_STEPS = 5
+#: What refilling and logging cost, in blocks of steps of all lanes (measured for 10 and 50 arms, and for long steps).
+_LOOK_BLOCKS = 5 / 16
 #: Wanted seconds between two looks at the log.
 _CALL_SECONDS = 0.3
 
@@ -113,8 +113,11 @@ def job_rows(
     lanes = default_lanes(problem.arms, available[0].platform) if lanes is None else lanes
     if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
-    block: int = getattr(algorithm, "steps_between_looks", _BLOCK) if chunk is None else chunk
-    settings = Settings(mesh=mesh, lanes=lanes, block=block, capacity=max(4 * lanes, 1024), independent=independent)
+    few_steps: bool = getattr(algorithm, "few_steps", False)
+    block = chunk or (1 if few_steps else _BLOCK)
+    settings = Settings(
+        mesh=mesh, lanes=lanes, block=block, capacity=max(4 * lanes, 1024), independent=independent, together=few_steps
+    )
     jobs = cells_count * seeds
     if jobs * max(1, checkpoints.shape[0]) > MAX_COUNT:
         raise UsageError(f"{jobs} runs are more than one call can number (2^31 - 1): split the grid")
@@ -172,9 +175,10 @@ class _Pace:
         # A full log ends a call early, which says nothing of the time a chunk takes; only short calls grow the next.
         steps = self.chunk * self.rounds * min(4.0, _CALL_SECONDS / max(seconds, 1e-3))
         if not self._fixed:
-            # A row waits half a chunk for its lane to be seen, and a look costs as much as _LOOK_STEPS steps: S / chunk
-            # looks a row and chunk / 2 idle steps are fewest together at sqrt(2 S _LOOK_STEPS).
-            wanted = (2 * _LOOK_STEPS * self._steps / self._rows) ** 0.5 if self._rows else 2 * self.chunk
+            # A row waits half a chunk for its lane to be seen, and a look costs as much as L steps: S / chunk looks a
+            # row and chunk / 2 idle steps are fewest together at sqrt(2 S L).
+            look = _LOOK_BLOCKS * self._block
+            wanted = (2 * look * self._steps / self._rows) ** 0.5 if self._rows else 2 * self.chunk
             self.chunk = int(np.clip(wanted // self._block, 1, 64)) * self._block
         self.rounds = int(np.clip(steps / self.chunk, 1, 2**24))
 

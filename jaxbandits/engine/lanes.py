@@ -44,6 +44,7 @@ class Settings:
     block: int  # steps of the innermost loop: an accelerator runs a loop of known length without asking the host
     capacity: int
     independent: bool
+    together: bool  # whether lanes tend to end in the same step, and are refilled all at once
 
 
 class Carry(NamedTuple):
@@ -172,17 +173,21 @@ def _load(cells: Cells, job: jax.Array, settings: Settings) -> tuple[Any, Proble
 
 
 def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) -> Carry:
-    """Give every idle lane the next job of the queue, a few lanes at a time: few end together."""
-    width = max(1, settings.lanes // 16)
+    """Give every idle lane the next job of the queue; a few lanes at a time where few end together."""
+    width = settings.lanes if settings.together else max(1, settings.lanes // 16)
 
     def wanting(carry: Carry) -> jax.Array:
         return (carry.following < queue) & ~jnp.all(carry.busy)
 
     def load(carry: Carry) -> Carry:
-        (lane,) = jnp.nonzero(~carry.busy, size=width, fill_value=settings.lanes)
-        number = carry.following + jnp.arange(width, dtype=jnp.int32)
-        fresh = (lane < settings.lanes) & (number < queue)
-        lane = jnp.where(fresh, lane, settings.lanes)  # out of range: dropped
+        if settings.together:
+            lane, idle = jnp.arange(width), ~carry.busy
+            number = carry.following + jnp.cumsum(idle, dtype=jnp.int32) - 1
+        else:
+            (lane,) = jnp.nonzero(~carry.busy, size=width, fill_value=settings.lanes)
+            idle = lane < settings.lanes
+            number = carry.following + jnp.arange(width, dtype=jnp.int32)
+        fresh = idle & (number < queue)
         job = jnp.where(fresh, number, 0) * settings.mesh.size + lax.axis_index("device")
         algorithm, problem, key, cell, state = _load(cells, jnp.minimum(job, cells.jobs - 1), settings)
         zero = jnp.zeros(width, jnp.int32)
@@ -190,9 +195,15 @@ def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) ->
             state=state, algorithm=algorithm, problem=problem, key=key, cell=cell, steps=zero, job=number,
             busy=fresh, checkpoint=zero,
         )  # fmt: skip
-        placed = jax.tree.map(
-            lambda old, new: old if old.ndim == 0 else old.at[..., lane].set(new, mode="drop"), carry, new
-        )
+
+        def place(old: jax.Array, new: jax.Array) -> jax.Array:
+            if old.ndim == 0:
+                return old
+            if settings.together:
+                return jnp.where(fresh, new, old)
+            return old.at[..., jnp.where(fresh, lane, settings.lanes)].set(new, mode="drop")
+
+        placed: Carry = jax.tree.map(place, carry, new)
         return placed._replace(following=carry.following + jnp.sum(fresh.astype(jnp.int32)))
 
     return lax.while_loop(wanting, load, carry)

@@ -19,7 +19,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.typing import ArrayLike
 
-from jaxbandits.random.bits import block, key_words
+from jaxbandits.numerics import in_blocks
+from jaxbandits.random.bits import key_words, threefry2x32
 
 __all__ = ["SWITCH_MEAN", "binomial"]
 
@@ -65,26 +66,42 @@ def binomial(key: jax.Array, n: ArrayLike, p: ArrayLike) -> jax.Array:
     if jnp.issubdtype(probability.dtype, jnp.complexfloating):
         raise TypeError(f"p must be real, got {probability.dtype}")
     shape = jnp.broadcast_shapes(key.shape, trials.shape, probability.shape)
-    trials = jnp.broadcast_to(trials.astype(jnp.int32), shape)
+    words = (word.reshape((1,) * (len(shape) - key.ndim) + key.shape) for word in key_words(key))
+    position = _position(key.shape, shape)
+    trials = jnp.where(jnp.asarray(n) == trials.astype(jnp.int32), trials.astype(jnp.int32), -1)
+    trials = jnp.broadcast_to(trials, shape)
     probability = jnp.broadcast_to(probability.astype(jnp.float32), shape)
-    high, low = block(key, _position(key.shape, shape), 0)
+    return in_blocks(_draw, *words, position, trials, probability)
 
-    valid = (trials >= 0) & (jnp.asarray(n) == trials) & (probability >= 0) & (probability <= 1)
+
+def _draw(
+    key_high: jax.Array, key_low: jax.Array, position: jax.Array, trials: jax.Array, probability: jax.Array
+) -> jax.Array:
+    """`binomial` from the words of the keys and the positions, all of as many axes."""
+    valid = (trials >= 0) & (probability >= 0) & (probability <= 1)
     count = jnp.where(valid, trials, 0)
     # 1 - p is exact for float32 p in [1/2, 1] (Sterbenz), so the rarer outcome has a probability free of rounding.
     flipped = probability > 0.5
     rare = jnp.where(valid, jnp.where(flipped, 1 - probability, probability), 0)
-    # The uniform is P(X > draw); counting the other outcome turns it round.
-    turn = jnp.where(flipped, jnp.uint32(0xFFFFFFFF), jnp.uint32(0))
-    high, low = high ^ turn, low ^ turn
 
-    searched = count.astype(jnp.float32) * rare < SWITCH_MEAN
-    draw = search_quantile(_unit(high, low), count, rare, searched)
-    draw = lax.cond(
-        jnp.all(searched),
-        lambda: draw,
-        lambda: jnp.where(searched, draw, expansion_quantile(high, low, count, rare)),
-    )
+    def of_rare() -> jax.Array:
+        high, low = threefry2x32(key_high, key_low, position, jnp.zeros_like(position))
+        # The uniform is P(X > draw); counting the other outcome turns it round.
+        turn = jnp.where(flipped, jnp.uint32(0xFFFFFFFF), jnp.uint32(0))
+        high, low = high ^ turn, low ^ turn
+        expanded = count.astype(jnp.float32) * rare >= SWITCH_MEAN
+        searched = ~expanded & (count > 0)
+        none = jnp.zeros_like(count)
+        draw = lax.cond(
+            jnp.any(searched), lambda: search_quantile(_unit(high, low), count, rare, searched), lambda: none
+        )
+        return lax.cond(
+            jnp.any(expanded),
+            lambda: jnp.where(expanded, expansion_quantile(high, low, count, rare), draw),
+            lambda: draw,
+        )
+
+    draw = lax.cond(jnp.any(count > 0), of_rare, lambda: jnp.zeros_like(count))
     return jnp.where(valid, jnp.where(flipped, count - draw, draw), -1)
 
 
@@ -94,31 +111,31 @@ def search_quantile(survival_level: jax.Array, n: jax.Array, p: jax.Array, wante
     Searching on P(X > k) rather than P(X <= k) keeps rare events exact: P(X > 0) is accurate however small it is.
     """
     trials = n.astype(jnp.float32)
-    mean, odds = trials * p, p / (1 - p)
+    odds = p / (1 - p)
     log_none = trials * jnp.log1p(-p)
-    level = jnp.where(wanted, survival_level, jnp.float32(2))  # a level above one: nothing to search
-    State = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
+    State = tuple[jax.Array, jax.Array, jax.Array]
 
     def unfinished(state: State) -> jax.Array:
-        _, term, survival, _ = state
-        return jnp.any((level < survival) & (term > 0))
+        _, term, ahead = state
+        return jnp.any((ahead > 0) & (term > 0))
 
     def advance(state: State) -> State:
-        k, term, survival, found = state
+        k, term, ahead = state
         for _ in range(_STEPS_PER_PASS):
-            found = found + (level < survival)
             k = k + 1
             # P(X = k) = P(X = k - 1) (n - k + 1) / k p / (1 - p); zero from k = n + 1 on.
-            term = term * (jnp.maximum(trials - (k - 1), 0) * odds * (1 / k))
-            term = jnp.where((k > mean) & (term < _NEGLIGIBLE), 0, term)
-            survival = survival - term
-        return k, term, survival, found
+            term = term * ((trials - (k - 1)) * odds * (1 / k))
+            # P(X > k) less the level; once that is not positive, -k instead.
+            further = ahead - term
+            ahead = jnp.where(ahead > 0, jnp.where(further > 0, further, -k), ahead)
+        return k, jnp.where((k > trials * p) & (term < _NEGLIGIBLE), 0, term), ahead
 
-    start = (jnp.float32(0), jnp.exp(log_none), -jnp.expm1(log_none), jnp.zeros(n.shape, jnp.int32))
-    _, _, survival, found = lax.while_loop(unfinished, advance, start)
+    ahead = -jnp.expm1(log_none) - survival_level
+    start = (jnp.float32(0), jnp.exp(log_none), jnp.where(wanted & (ahead > 0), ahead, 0))
+    _, _, ahead = lax.while_loop(unfinished, advance, start)
     # Rounding can leave a survival probability of order 1e-7 after the last term: the levels below it have no quantile
     # and go to the centre of the law, where they do no harm, rather than to its far tail.
-    return jnp.where(level < survival, mean.astype(jnp.int32), found)
+    return jnp.where(ahead > 0, trials * p, -ahead).astype(jnp.int32)
 
 
 def expansion_quantile(high: jax.Array, low: jax.Array, n: jax.Array, p: jax.Array) -> jax.Array:
@@ -185,9 +202,10 @@ def _unit(high: jax.Array, low: jax.Array) -> jax.Array:
 
 
 def _position(key_shape: tuple[int, ...], shape: tuple[int, ...]) -> jax.Array:
-    """The index, uint32, of each element among those that share its key."""
-    position = jnp.zeros(shape, jnp.uint32)
-    for axis, (held, size) in enumerate(zip((1,) * (len(shape) - len(key_shape)) + key_shape, shape, strict=True)):
-        if held == 1:
-            position = position * size + lax.broadcasted_iota(jnp.uint32, shape, axis)
-    return position
+    """The index, uint32, of each element among those that share its key, of size one along the axes of the keys."""
+    held = (1,) * (len(shape) - len(key_shape)) + key_shape
+    position = jnp.zeros((), jnp.uint32)
+    own = tuple(size if one == 1 else 1 for one, size in zip(held, shape, strict=True))
+    for axis, size in enumerate(own):
+        position = position * jnp.uint32(size) + lax.broadcasted_iota(jnp.uint32, own, axis)
+    return jnp.broadcast_to(position, own)
