@@ -234,6 +234,14 @@ def test_neighbours_in_a_batch_do_not_matter() -> None:
     assert binomial(keys, n, p).tolist() == alone
 
 
+def test_blocks_of_a_large_batch_change_nothing() -> None:
+    # Rows of 0 to 500 trials: blocks that draw nothing, search, expand or do both, and a last one that overlaps.
+    keys = jax.random.split(jax.random.key(6), 300)
+    n = jnp.broadcast_to(jnp.maximum(jnp.arange(-100, 500)[:, None], 0), (600, 300)).at[200::7].set(3)
+    one_by_one = jax.vmap(lambda key, m: binomial(key, m, 0.3), in_axes=(0, 1), out_axes=1)
+    np.testing.assert_array_equal(binomial(keys, n, 0.3), one_by_one(keys, n))
+
+
 def test_elements_that_share_a_key_get_streams_of_their_own() -> None:
     key, keys = jax.random.key(3), jax.random.split(jax.random.key(3), 4)
     n = jnp.full((4, 500), 10**6)
