@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.numerics import MAX_COUNT, apart, larger, smaller
-from jaxbandits.random.bits import key_words, threefry2x32
+from jaxbandits.random.bits import block, key_words, threefry2x32
 
 __all__ = [
     "Known",
@@ -74,9 +74,14 @@ def tie_order(key: jax.Array, arms: int) -> jax.Array:
     bits = _arm_bits(arms)
     arm = index(arms, key.shape)
 
-    def order(high: jax.Array, low: jax.Array) -> jax.Array:
-        word, _ = threefry2x32(high, low, jnp.uint32(_TIE_STREAM), arm.astype(jnp.uint32))
+    def numbered(word: jax.Array) -> jax.Array:
         return ((word >> jnp.uint32(1)).astype(jnp.int32) & ~jnp.int32((1 << bits) - 1)) | arm
+
+    if arms <= _FEW_ARMS:  # an unrolled cipher would take longer to compile than it saves
+        return numbered(block(key, jnp.uint32(_TIE_STREAM), arm, rolled=True)[0])
+
+    def order(high: jax.Array, low: jax.Array) -> jax.Array:
+        return numbered(threefry2x32(high, low, jnp.uint32(_TIE_STREAM), arm.astype(jnp.uint32))[0])
 
     high, low = key_words(key)
     return apart((high.reshape(-1)[0] >> jnp.uint32(1)).astype(jnp.int32) >= 0, order, high, low)

@@ -34,7 +34,7 @@ def variants():
             for choice in ("ea", "tea"):
                 yield pytest.param(cls(**required, estimator=choice), id=f"{name}-{choice}")
             continue
-        for switch in [None, *switches]:
+        for switch in [None, *switches[:1]]:  # the others are settings of the same two halves
             values = required | ({switch: not fields[switch].default} if switch else {})
             if "a" in fields and switch != "adaptive":
                 values["a"] = 2.0

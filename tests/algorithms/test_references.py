@@ -447,10 +447,12 @@ def test_every_decision_is_that_of_the_reference(name):
     reference = REFERENCES[type(algorithm)]
     steps = STEPS // 2 if isinstance(algorithm, jb.LUCB) else STEPS
     keys = jax.random.split(jax.random.key(len(name)), RUNS)
-    history = jax.jit(jax.vmap(lambda key: jb.trajectory(algorithm, problem, key, steps)))(keys)
-    pulls = np.asarray(history.pulls)  # run, step, arm
-    returned = np.asarray(jax.jit(jax.vmap(jax.vmap(algorithm.recommend)))(history))
-    done = np.asarray(jax.jit(jax.vmap(jax.vmap(algorithm.done)))(history))
+
+    def watch(key):
+        history = jb.trajectory(algorithm, problem, key, steps)
+        return history.pulls, jax.vmap(algorithm.recommend)(history), jax.vmap(algorithm.done)(history)
+
+    pulls, returned, done = map(np.asarray, jax.jit(jax.vmap(watch))(keys))  # run, step, arm
     table = np.asarray(
         jax.jit(jax.vmap(lambda key: jax.lax.map(lambda pull: problem.rewards(key, pull), np.arange(STEPS + 2))))(keys)
     ).astype(np.float64)  # run, pull, arm

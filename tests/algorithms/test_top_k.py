@@ -268,7 +268,7 @@ def test_sums_of_a_family_without_a_law_of_sums_are_those_of_its_table():
 
 def test_regret_exceeds_epsilon_less_often_than_delta():
     """False alarm 1e-8 for each instance."""
-    for problem in (jb.uniform_means(60), jb.two_group(40, 10, 0.55, 0.45), jb.synthetic(6, 50, 20)):
+    for problem in (jb.uniform_means(50), jb.two_group(50, 10, 0.55, 0.45), jb.synthetic(6, 50, 20)):
         for algorithm in (jb.AdaptiveTopK(k=10, epsilon=0.1, delta=0.2), jb.ImprovedTopK(k=10, epsilon=0.1, delta=0.2)):
             data = jb.simulate(algorithm, problem, seeds=300)
             assert stats.binomtest(int((~data.correct).sum()), 300, 0.2, alternative="greater").pvalue > 1e-8

@@ -3,7 +3,7 @@
 The number of runs behind a published point is not known; the points scatter about what this package finds as those of
 some 4000 runs would (3000 to 13 000 by curve). Below they are granted 2000, and the half unit to which they were read.
 Intervals are of six standard deviations: if the package and the figure are right, the file fails with a probability
-below 2e-7 (70 points and 6 sums).
+below 2e-7 (65 points and 5 sums).
 """
 
 import numpy as np
@@ -12,11 +12,11 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.experiments.published import SAR, SAR_BUDGETS
 
-RUNS = {1: 2000, 2: 1000, 3: 4000, 4: 2500}
+RUNS = {1: 1000, 2: 400, 3: 2000, 4: 1500}
 PUBLISHED_RUNS, READ_TO = 2000, 0.004
 
 
-@pytest.mark.parametrize(("method", "number"), [*(("SAR", number) for number in SAR), ("uniform", 1), ("uniform", 4)])
+@pytest.mark.parametrize(("method", "number"), [*(("SAR", number) for number in SAR), ("uniform", 1)])
 def test_errors_are_the_published_ones(method, number):
     published = np.asarray(SAR[number][method])
     every_m = jb.axis(np.arange(1, len(published) + 1).tolist())

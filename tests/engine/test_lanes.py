@@ -8,35 +8,20 @@ import xarray as xr
 import jaxbandits as jb
 
 PROBLEM = jb.bernoulli([0.7, 0.5, 0.5, 0.4, 0.3])
+# One of each kind: the lanes are the same for all, and that each has the bits of its batch is tested with the protocol.
 ALGORITHMS = {
     "ugape-c": jb.UGapEc(epsilon=0.2, delta=0.1),
-    "ugape-c, m=2": jb.UGapEc(epsilon=0.3, delta=0.1, m=2),
-    "ugape-c, variance": jb.UGapEc(epsilon=0.4, delta=0.1, variance=True),
     "ugape-b": jb.UGapEb(budget=150, adaptive=True),
     "lucb": jb.LUCB(epsilon=0.2, delta=0.1),
-    "gap-e": jb.GapE(budget=150, eta=2.0, variance=True, adaptive=True),
-    "ucb-e": jb.UCBE(budget=150, eta=2.0),
-    "uniform": jb.Uniform(budget=151),
-    "successive elimination": jb.SuccessiveElimination(delta=0.3, moment_b=0.05),
     "successive elimination, mom": jb.SuccessiveElimination(delta=0.9, estimator="mom", moment_c=2e-3),
-    "successive elimination, catoni": jb.SuccessiveElimination(delta=0.3, estimator="catoni", moment_c=0.05),
-    "successive rejects, mom": jb.SuccessiveRejects(budget=150, estimator="mom"),
-    "successive rejects": jb.SuccessiveRejects(budget=150),
     "adaptive top-k": jb.AdaptiveTopK(k=2, epsilon=0.2, delta=0.2),
-    "adaptive top-k, fine": jb.AdaptiveTopK(k=2, epsilon=0.2, delta=0.2, budget=200, schedule="fine", scale=0.3),
-    "opt-mai": jb.OptMAI(k=2, budget=150),
     "clucb": jb.CLUCB(k=2, epsilon=0.1, delta=0.1),
-    "sar": jb.SAR(budget=150, m=2),
     "sequential halving": jb.SequentialHalving(budget=150, reuse=False),
 }
 HEAVY = {
     "student-t": jb.student_t([0.5, 0.3, 0.0], 1.5),
     "pareto": jb.pareto([2.0, 1.5, 1.0], 1.4),
-    "symmetric-pareto": jb.symmetric_pareto([0.5, 0.3, 0.0], 2.2),
-    "log-normal": jb.log_normal([0.5, 0.3, 0.0], 1.5),
-    "weibull": jb.weibull([2.0, 1.5, 1.0], 0.4),
     "beta": jb.beta([2.0, 1.0, 0.5], 1.0),
-    "gaussian": jb.gaussian([0.5, 0.3, 0.0]),
     "empirical": jb.problems.empirical_from_data("market-returns", joint=True),
 }
 
@@ -52,8 +37,8 @@ def reference() -> dict[str, xr.Dataset]:
 
 
 SETTINGS = [(7, 1, 1), (64, 16, 2), (1000, 64, 1)]  # lanes, chunk, devices
-# All of them for one algorithm of each kind: programs take most of these tests' time.
-KINDS = {"ugape-c", "lucb", "successive elimination", "successive elimination, mom", "adaptive top-k"}
+# All of them for some: programs take most of these tests' time.
+KINDS = {"ugape-c", "successive elimination, mom", "adaptive top-k"}
 
 
 @pytest.mark.parametrize(
@@ -76,11 +61,11 @@ def test_rewards_of_every_family_have_the_same_bits_in_every_batch(name: str) ->
     same(first, jb.simulate(algorithm, HEAVY[name], seeds=40, devices=2, lanes=7, chunk=5, max_pulls=3000))
 
 
-@pytest.mark.parametrize("name", ["ugape-c", "lucb", "gap-e"])
 @pytest.mark.parametrize("devices", [1, 2])
-def test_two_devices_and_every_chunk(name: str, devices: int, reference: dict[str, xr.Dataset]) -> None:
+def test_two_devices_and_every_chunk(devices: int, reference: dict[str, xr.Dataset]) -> None:
     for chunk in (1, 16, 64):
-        same(reference[name], jb.simulate(ALGORITHMS[name], PROBLEM, seeds=60, devices=devices, chunk=chunk, lanes=64))
+        found = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, devices=devices, chunk=chunk, lanes=64)
+        same(reference["ugape-c"], found)
 
 
 def test_a_cell_does_not_see_its_neighbours(reference: dict[str, xr.Dataset]) -> None:
