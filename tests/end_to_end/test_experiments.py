@@ -72,6 +72,7 @@ def test_gape_through_reproduce(tmp_path, monkeypatch):
         assert bool(row["failure_at_twice_eta"]) == row["method"].startswith("A-")
 
 
+@pytest.mark.slow
 def test_heavy_tailed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     size = heavy_tailed.Size(
@@ -112,6 +113,7 @@ def test_the_order_told_is_near_that_with_the_fewest_pulls(dof, excess):
     assert empirical[-1] <= excess * empirical.min()
 
 
+@pytest.mark.slow
 def test_top_k(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Few arms: the printed values of 1000 are not compared here.

@@ -12,6 +12,8 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.experiments.published import SAR, SAR_BUDGETS
 
+pytestmark = pytest.mark.slow
+
 RUNS = {1: 1000, 2: 400, 3: 2000, 4: 1500}
 PUBLISHED_RUNS, READ_TO = 2000, 0.004
 
