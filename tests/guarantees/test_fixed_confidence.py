@@ -37,7 +37,13 @@ def upper_bound(failures: int, runs: int) -> float:
     return float(stats.beta.ppf(1 - 1e-8, failures + 1, runs - failures))
 
 
-PAIRS = [(n, i) for n, a in ALGORITHMS.items() for i, p in INSTANCES.items() if a.m < p.arms]
+# Beta draws take longest, and differ in the draw only: with one algorithm.
+PAIRS = [
+    (n, i)
+    for n, a in ALGORITHMS.items()
+    for i, p in INSTANCES.items()
+    if a.m < p.arms and (i != "beta" or n == "ugape-c")
+]
 
 
 @pytest.mark.parametrize(("name", "instance"), PAIRS)
