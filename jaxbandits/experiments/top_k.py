@@ -27,12 +27,12 @@ class Size:
 SIZES = {
     "quick": Size(
         budget=top_k_budget.Size(
-            seeds=100, slow_seeds=5, budgets=(5000, 10_000, 15_000, 22_000, 32_000, 48_000),
+            seeds=60, slow_seeds=5, budgets=(5000, 10_000, 15_000, 22_000, 32_000, 48_000),
             printed_budgets=(5000, 20_000, 50_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000),
-            ks=(10, 25, 50, 100, 200, 300, 400, 500, 700, 900),
+            ks=(10, 50, 100, 300, 500, 900),
         ),
-        accuracy=top_k_accuracy.Size(seeds=20, epsilons=(0.02, 0.05, 0.1, 0.2)),
-        published=top_k_published.Size(runs=40, one_by_one=False, sar_runs=200),
+        accuracy=top_k_accuracy.Size(seeds=10, epsilons=(0.02, 0.05, 0.1, 0.2)),
+        published=top_k_published.Size(runs=40, one_by_one=False, sar_runs=100),
     ),
     "paper": Size(
         budget=top_k_budget.Size(
