@@ -140,8 +140,8 @@ class AskTell:
         order = np.argsort(np.asarray(_tie_order(self._key, self._arms)))
         self._asked: list[int] = np.tile(order, algorithm.initial_pulls).tolist()
         self._counts: list[int] = [1] * len(self._asked)  # pulls of each arm in `asked`
-        self._sums: list[float] = []  # rewards of the first arms in `asked`, the last of them perhaps not complete
-        self._told = 0  # rewards in that last sum
+        self._sums: list[float] = []  # of the rewards told for the first arms in `asked`
+        self._told = 0  # how many rewards these are
         self._state: Any = None  # until every arm has its initial pulls
         self._done = False
         self._recommended = np.zeros(self._arms, bool)
@@ -176,8 +176,7 @@ class AskTell:
 
     def _place(self) -> int:
         """The place in `asked` of the next arm to pull."""
-        complete = not self._sums or self._told == self._counts[len(self._sums) - 1]
-        return len(self._sums) - (not complete)
+        return int(np.searchsorted(np.cumsum(self._counts), self._told, side="right"))
 
     def tell(self, arm: int, reward: float) -> None:
         """The reward of the arm that was asked; a refused one changes nothing.
@@ -193,12 +192,11 @@ class AskTell:
         if _whole("an arm", arm, 0, self._arms - 1) != asked:
             raise UsageError(f"the session asked for arm {asked}, not for arm {arm}: tell the reward of arm {asked}")
         value, place = self._checked(reward), self._place()
-        begun = place < len(self._sums)
-        total, told = (self._sums[place] + value, self._told + 1) if begun else (value, 1)
-        if place + 1 < len(self._asked) or told < self._counts[place]:
-            self._sums[place:], self._told = [total], told
+        told = [*self._sums[:place], sum(self._sums[place:], value)]
+        if self._told + 1 < sum(self._counts):
+            self._sums, self._told = told, self._told + 1
             return
-        sums = np.asarray([*self._sums[:place], total], np.float32)
+        sums = np.asarray(told, np.float32)
         if self._state is None:
             moment = _begin(self._algorithm, self._live_problem(sums), self._key)
         elif isinstance(self._algorithm, BatchBased):
@@ -288,13 +286,11 @@ class AskTell:
             raise ValueError("other counts")
         session._sums = [float(total) for total in data["sums"]]
         session._told = _whole("rewards", data["told"], 0, MAX_COUNT)
-        last = max(len(session._sums) - 1, 0)
-        numbers = [*session._counts[:last], session._told]
-        for total, number in zip(session._sums, numbers, strict=False):
-            session._checked(total / max(number, 1))
-        too_many = session._told > next(iter(session._counts[last:]), 0) or len(session._sums) > len(session._counts)
-        left = session._done or sum(numbers) < sum(session._counts)
-        if too_many or not left or bool(session._sums) != bool(session._told):
+        counts = np.asarray(session._counts, np.int64)
+        number = np.clip(session._told - (np.cumsum(counts) - counts), 0, counts)  # of rewards in each sum
+        for total, rewards in zip(session._sums, number[number > 0], strict=True):
+            session._checked(total / rewards)
+        if session._told >= max(counts.sum(), 1):
             raise ValueError("more rewards than pulls")
         return session
 

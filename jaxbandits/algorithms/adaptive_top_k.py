@@ -31,9 +31,7 @@ class TopKState(ArmState):
 
     active: jax.Array  # bool (K, …): S_r, the arms that are neither accepted nor rejected
     accepted: jax.Array  # bool (K, …): A
-    values: (
-        jax.Array
-    )  # int32 or float32 (K, …): sums of as many rewards of each active arm, which the last round ranked
+    values: jax.Array  # int32 or float32 (K, …): sums that the last round ranked, of as many rewards of active arms
     round: jax.Array  # int32 (…): finished rounds
     ended: jax.Array  # bool (…)
     # Kept, since the compiler would compute what a run has once again for every arm, wherever it is used.

@@ -73,7 +73,7 @@ class CLUCB(Sequential):
         """The state after one pull of every arm."""
         shared = ArmState.of(statistics, problem, key, self.b)
         k = jnp.broadcast_to(jnp.asarray(self.k, jnp.int32), key.shape)
-        chosen = arms.top_mask(shared.existing(statistics.mean, -jnp.inf), k, shared.order)
+        chosen = shared.largest_means(k)
         nothing = jnp.zeros(key.shape, jnp.int32)
         state = CLUCBState(
             **shared.shared(), level=log(4 * shared.arms / self.delta), chosen=chosen, rival=chosen, arm=nothing,
@@ -116,15 +116,10 @@ class CLUCB(Sequential):
         def exchange(loop: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
             return arms.exchange(moved, loop[0], state.order)
 
-        rival, _ = lax.while_loop(lambda loop: jnp.any(loop[1]), exchange, exchange((state.rival, state.close)))
-        new = self._decided(dataclasses.replace(pulled, rival=rival), moved)
-        return dataclasses.replace(
-            pulled,
-            chosen=jnp.where(live, new.chosen, state.chosen),
-            rival=jnp.where(live, new.rival, state.rival),
-            arm=jnp.where(live, new.arm, state.arm),
-            close=jnp.where(live, new.close, state.close),
-        )
+        start = (state.rival, jnp.ones_like(state.close))
+        rival, _ = lax.while_loop(lambda loop: jnp.any(loop[1]), exchange, start)
+        # Where nothing was pulled, nothing has changed: the same sets, arm and gain come out again.
+        return self._decided(dataclasses.replace(pulled, rival=rival), moved)
 
     def done(self, state: CLUCBState) -> jax.Array:
         """The rival set can gain little, or the budget is spent."""

@@ -1,7 +1,7 @@
 """What every experiment needs: sweeps that report where they are and how long they took."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import xarray as xr
@@ -60,6 +60,20 @@ class Bench:
         ds = sweep(algorithm, problem, seeds, on_progress=report, **options)
         ds.attrs[_SECONDS] = time.perf_counter() - began
         return ds
+
+    def at_budgets(
+        self,
+        doing: str,
+        algorithm: Any,
+        problem: Problem | ProblemFamily,
+        seeds: int,
+        budgets: Sequence[int],
+        **options: Any,
+    ) -> xr.Dataset:
+        """The answers of an algorithm that knows no budget after each of these numbers of pulls, from the same runs."""
+        ds = self.sweep(doing, algorithm, problem, seeds, max_pulls=budgets[-1], checkpoints=budgets, **options)
+        ds = ds.rename(checkpoint="budget")
+        return ds.assign(status=xr.zeros_like(ds["status"]))  # ended by their budget, not cut short
 
 
 def stacked(dimension: str, runs: dict[str, xr.Dataset]) -> xr.Dataset:

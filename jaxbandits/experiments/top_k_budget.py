@@ -86,16 +86,8 @@ def _runs(bench: Bench, size: Size) -> dict[str, xr.Dataset]:
     }
     runs = {label: bench.sweep(label, a, problem, size.seeds) for label, a in algorithms.items()}
     # CLUCB-PAC decides nothing by its budget: one run shows all of them.
-    slow = bench.sweep(
-        _CLUCB,
-        CLUCB(k=k, epsilon=_EPSILON, delta=_DELTA),
-        problem,
-        size.slow_seeds,
-        max_pulls=size.budgets[-1],
-        checkpoints=size.budgets,
-    )
-    slow = slow.rename(checkpoint="budget")
-    runs[_CLUCB] = slow.assign(status=xr.zeros_like(slow["status"]))
+    slow = CLUCB(k=k, epsilon=_EPSILON, delta=_DELTA)
+    runs[_CLUCB] = bench.at_budgets(_CLUCB, slow, problem, size.slow_seeds, size.budgets)
     return {label: _judged(ds) for label, ds in runs.items()}
 
 

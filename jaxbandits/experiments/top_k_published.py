@@ -122,16 +122,16 @@ def _runs(bench: Bench, size: Size, figure: _Figure, doing: str, algorithm: Any)
     instance = axis(range(size.runs), name="instance")
     problem = figure.problem(axis(figure.ks, name="k"), instance)
     random = figure.name == "random"
-    options: dict[str, Any] = {"independent": random}
+    seeds = 1 if random else size.runs
     if isinstance(algorithm, LUCB):  # it stops by confidence, not by a budget
-        options |= {"max_pulls": figure.budget, "checkpoints": [figure.budget]}
-    ds = bench.sweep(doing, algorithm, problem, 1 if random else size.runs, **options)
+        ds = bench.at_budgets(doing, algorithm, problem, seeds, [figure.budget], independent=random)
+        ds = ds.isel(budget=0, drop=True)
+    else:
+        ds = bench.sweep(doing, algorithm, problem, seeds, independent=random)
     seconds = ds.attrs
     ds = ds[["pulls", "aggregate_regret", "correct", "status"]]
     if random:
         ds = ds.isel(seed=0, drop=True).rename(instance="seed")
-    if "checkpoint" in ds.dims:
-        ds = ds.isel(checkpoint=0, drop=True).assign(status=lambda runs: xr.zeros_like(runs["status"]))
     return ds.assign_attrs(seconds)
 
 
