@@ -33,6 +33,7 @@ from jaxbandits.theory.heavy_tails import (
     truncated_mean_radius,
 )
 from jaxbandits.theory.lower_bounds import characteristic_time, pulls_lower_bound
+from jaxbandits.theory.pay_per_reward_constants import PPR_PRACTICAL, PPRConstants, PPRProof
 from jaxbandits.theory.top_k import (
     c_spread_h_0_rate,
     c_spread_h_t_rate,
@@ -56,6 +57,9 @@ from jaxbandits.theory.top_k_bounds import (
 )
 
 __all__ = [
+    "PPR_PRACTICAL",
+    "PPRConstants",
+    "PPRProof",
     "adaptive_top_k_pulls_bound",
     "adaptive_top_k_pulls_rate",
     "binary_relative_entropy",
