@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.numerics import MAX_COUNT, apart, larger, smaller
+from jaxbandits.numerics import MAX_COUNT, apart, larger, rounded, smaller
 from jaxbandits.random.bits import block, key_words, threefry2x32
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "tie_order",
     "top_mask",
     "total",
+    "total_of_counts",
 ]
 
 # Counter word of the tie stream: reward counters use arm numbers, which stay below 2^31.
@@ -110,6 +111,13 @@ def total(x: jax.Array) -> jax.Array:
         return sums + lax.dynamic_index_in_dim(x, arm, 0, keepdims=False)
 
     return lax.fori_loop(0, x.shape[0], add_one, jnp.zeros_like(x[0]))
+
+
+def total_of_counts(x: jax.Array) -> jax.Array:
+    """Sum over arms of counts, int32 not negative, that may pass 2^31: `(K, …)` to float32 `(…)`."""
+    # Pieces of 11 bits: 2^20 of them still make an int32.
+    pieces = [_reduce((x >> shift) & 0x7FF, jnp.int32(0), lax.add).astype(jnp.float32) for shift in (22, 11, 0)]
+    return rounded(rounded(pieces[0] * 2.0**22) + rounded(pieces[1] * 2.0**11)) + pieces[2]
 
 
 def any_arm(mask: jax.Array) -> jax.Array:

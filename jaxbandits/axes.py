@@ -48,6 +48,7 @@ class ProblemFamily:
 
     make: Callable[..., Any]
     arguments: dict[str, Any]
+    costs: tuple[Any, bool] | None = None  # costs of pulls and whether they are random; None for the constructor's own
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from jaxbandits.axes import Axis, ProblemFamily
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.costs import with_costs
 
 __all__ = ["Cell", "Grid", "expand"]
 
@@ -66,7 +67,10 @@ def _cells(
             key = tuple(where.values())
             if key not in problems:
                 given = {field: problem_axes[field].values[i] for field, i in where.items()}
-                problems[key] = problem.make(**{**problem.arguments, **given})
+                made = problem.make(**{**problem.arguments, **given})
+                problems[key] = (
+                    made if problem.costs is None else with_costs(made, problem.costs[0], random=problem.costs[1])
+                )
             yield Cell(position, own, problems[key])
         else:
             yield Cell(position, own, problem)

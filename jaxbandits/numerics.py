@@ -15,10 +15,24 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-__all__ = ["MAX_COUNT", "apart", "exp", "in_blocks", "larger", "log", "rounded", "smaller", "where_any", "where_few"]
+__all__ = [
+    "MAX_COUNT",
+    "NO_LIMIT",
+    "apart",
+    "exp",
+    "in_blocks",
+    "larger",
+    "log",
+    "rounded",
+    "smaller",
+    "where_any",
+    "where_few",
+]
 
 #: Counts are int32: this many pulls, runs or steps are refused up front.
 MAX_COUNT = 2**31 - 1
+#: As `max_pulls`: no limit. Times that have passed the range of the counts stay one below.
+NO_LIMIT = MAX_COUNT
 _LOWEST = float(np.finfo(np.float32).min)
 # ln 2 in two parts; the first has 12 trailing zero bits, so its product with an exponent is exact.
 _LN2_HIGH = 0.693145751953125

@@ -11,6 +11,7 @@ import xarray as xr
 from jaxbandits.engine.driver import Rows
 from jaxbandits.errors import UsageError
 from jaxbandits.grid import Cell, Grid
+from jaxbandits.problems.base import Problem
 
 __all__ = ["CRITERIA", "Results"]
 
@@ -24,7 +25,7 @@ CRITERIA = {
 #: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
 _TOLERANCE = 1e-6
 #: Bytes of a run in the arrays below, its returned arms apart, with the copy that becomes the Dataset.
-_ROW_BYTES = 64
+_ROW_BYTES = 96
 
 
 class Results:
@@ -42,6 +43,8 @@ class Results:
         _refuse_what_does_not_fit(math.prod(size) * (_ROW_BYTES + self.bandits * self.arms))
         self.written = np.zeros(size, bool)
         self.pulls = np.zeros(size, np.int64)
+        self.cost = np.zeros(size, np.float64)
+        self.further: dict[str, np.ndarray] = {}  # what only some runs have
         self.steps = np.zeros(size, np.int64)
         self.status = np.zeros(size, np.int8)
         self.correct = np.zeros(size, bool)
@@ -58,7 +61,13 @@ class Results:
         recommended = rows.recommended.reshape(len(rows.job), -1, bandits).transpose(0, 2, 1)
         simple, aggregate, correct = _score(cells, local, recommended)
         self.written[where] = True
-        self.pulls[where] = rows.pulls
+        spent = rows.account
+        self.pulls[where] = spent.pulls.to_numpy()
+        self.cost[where] = self.pulls[where] if spent.cost is None else spent.cost
+        if spent.joint_pulls is not None:
+            self.further.setdefault("joint_pulls", np.zeros_like(self.pulls))[where] = spent.joint_pulls.to_numpy()
+        if spent.paid is not None:
+            self.further.setdefault("paid", np.zeros_like(self.cost))[where] = spent.paid
         self.steps[where] = rows.steps
         self.status[where] = rows.capped
         self.correct[where] = correct
@@ -86,7 +95,7 @@ class Results:
         recommended = self.recommended if self.bandits > 1 else self.recommended[:, :, :, 0]
         variables = {
             "pulls": variable(self.pulls, long_name="pulls of all arms"),
-            "cost": variable(self.pulls.astype(np.float64), long_name="cost", units="pulls"),
+            "cost": variable(self.cost, long_name="expected cost", units=_cost_unit(self.grid.cells[0].problem)),
             "recommended": variable(recommended, arm_dimensions, long_name="arm returned"),
             "correct": variable(self.correct, long_name="answer is correct", criterion=criterion),
             "simple_regret": variable(self.simple_regret, long_name="m-th best mean minus worst returned mean"),
@@ -96,6 +105,8 @@ class Results:
             "steps": variable(self.steps, long_name="decisions"),
             "status": variable(self.status, long_name="0 finished, 1 stopped at max_pulls"),
         }
+        texts = {"joint_pulls": "sets of arms pulled at once", "paid": "cost of the pulls as it was drawn"}
+        variables |= {name: variable(values, long_name=texts[name]) for name, values in self.further.items()}
         coordinates: dict[str, Any] = {name: _coordinate(values) for name, values in self.grid.dimensions.items()}
         coordinates["seed"] = np.arange(self.seeds)
         if last:
@@ -138,6 +149,12 @@ def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tup
     regret = simple if _criterion(cells[0]) == "epsilon-m" else aggregate
     correct = ~nothing & (np.where(nothing, np.inf, regret) <= (epsilon + slack)[local])
     return simple, aggregate, correct
+
+
+def _cost_unit(problem: Problem) -> str:
+    if problem.costs is None:
+        return "pulls"
+    return "rewards" if problem.costs.price is None else "prices"
 
 
 def _criterion(cell: Cell) -> str:

@@ -19,7 +19,7 @@ from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.errors import UsageError
 from jaxbandits.grid import Cell, expand
-from jaxbandits.numerics import MAX_COUNT
+from jaxbandits.numerics import MAX_COUNT, NO_LIMIT
 from jaxbandits.problems.base import Problem
 from jaxbandits.results import Results
 from jaxbandits.spec import build, describe
@@ -33,7 +33,7 @@ def sweep(
     seeds: int = 1000,
     *,
     root_seed: int = 0,
-    max_pulls: int = 10**9,
+    max_pulls: int | None = None,
     checkpoints: Sequence[int] | None = None,
     independent: bool = False,
     devices: int | None = None,
@@ -52,7 +52,8 @@ def sweep(
         problem: a problem, or a constructor's result with axes among its arguments.
         seeds: runs per cell, at least 1.
         root_seed: seed of the root key, not negative; run `s` has the key `fold_in(key(root_seed), s)`.
-        max_pulls: a run is stopped after this many pulls, with status 1 and its recommendation of that moment.
+        max_pulls: a run is stopped after this many pulls, with status 1 and its recommendation of that moment; None
+            for 10^9, or for no limit where an algorithm draws sums, which cost no more time the longer they are.
         checkpoints: numbers of pulls at which to look at each run as well, increasing; for algorithms that need not
             know their budget.
         independent: give every cell its own reward tables.
@@ -65,16 +66,16 @@ def sweep(
         Dimensions: one per axis, `checkpoint` where asked for, `seed`, and `arm` (`bandit`, `arm` for several bandits).
             Variables: `pulls`, `cost`,
         `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0 finished, 1 stopped at
-        `max_pulls`).
+        `max_pulls`, or because the next counts would pass 2^31); `joint_pulls` where sets of arms are pulled at once;
+        `paid`, the cost that was drawn, where pulls have costs of their own.
 
     Raises:
         UsageError: anything that cannot be run, before anything is.
     """
-    seeds, root_seed, max_pulls = (
-        _whole("seeds", seeds, 1),
-        _whole("root_seed", root_seed, 0),
-        _whole("max_pulls", max_pulls, 1),
-    )
+    seeds, root_seed = _whole("seeds", seeds, 1), _whole("root_seed", root_seed, 0)
+    if max_pulls is None:
+        max_pulls = NO_LIMIT if getattr(algorithm, "few_steps", False) else 10**9
+    max_pulls = _whole("max_pulls", max_pulls, 1)
     points = _checkpoints(algorithm, checkpoints, max_pulls)
     if not isinstance(problem, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
@@ -159,7 +160,8 @@ def _alike(cells: list[Cell]) -> list[list[Cell]]:
     groups: dict[Any, list[Cell]] = {}
     for cell in cells:
         arms = cell.problem.arms // cell.problem.bandits
-        static = (jax.tree.structure(cell.algorithm), type(cell.problem), cell.problem.bandits)
+        unnamed = dataclasses.replace(cell.problem, name="")
+        static = (jax.tree.structure(cell.algorithm), jax.tree.structure(unnamed))
         groups.setdefault((static, (arms - 1).bit_length()), []).append(cell)
     return list(groups.values())
 
@@ -207,11 +209,9 @@ def _batched_problem(cells: list[Cell], arms: int) -> Problem:
         problems = [cell.problem.padded(width) for cell in cells]
     else:
         problems = [cell.problem for cell in cells]
-    leaves = {name: [getattr(p, name) for p in problems] for name in (*problems[0].parameters, "mask")}
-    stacked: dict[str, Any] = {
-        name: None if v[0] is None else np.stack([np.asarray(x) for x in v], axis=-1) for name, v in leaves.items()
-    }
-    return dataclasses.replace(problems[0], **stacked, name="")
+    unnamed = [dataclasses.replace(problem, name="") for problem in problems]
+    stacked: Problem = jax.tree.map(lambda *leaves: np.stack([np.asarray(x) for x in leaves], axis=-1), *unnamed)
+    return stacked
 
 
 def _whole(name: str, value: Any, least: int) -> int:

@@ -8,7 +8,9 @@ import re
 from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK, ImprovedTopK
 from jaxbandits.algorithms.clucb import CLUCB
 from jaxbandits.algorithms.gape import GapE
+from jaxbandits.algorithms.joint_batches import JointBatches
 from jaxbandits.algorithms.lucb import LUCB
+from jaxbandits.algorithms.mab_ppr import MABPPR
 from jaxbandits.algorithms.opt_mai import OptMAI
 from jaxbandits.algorithms.protocol import Algorithm, BatchBased, BuiltIn, RoundBased, Sequential
 from jaxbandits.algorithms.sar import SAR
@@ -23,6 +25,7 @@ from jaxbandits.errors import unknown_name
 __all__ = [
     "CLUCB",
     "LUCB",
+    "MABPPR",
     "REGISTRY",
     "SAR",
     "UCBE",
@@ -32,6 +35,7 @@ __all__ = [
     "BuiltIn",
     "GapE",
     "ImprovedTopK",
+    "JointBatches",
     "OptMAI",
     "RoundBased",
     "Sequential",
@@ -60,6 +64,7 @@ REGISTRY: dict[str, type[BuiltIn]] = {
     "improved-top-k": ImprovedTopK,
     "opt-mai": OptMAI,
     "clucb": CLUCB,
+    "mab-ppr": MABPPR,
 }
 
 

@@ -142,14 +142,17 @@ class _TopK(BatchBased):
             round=state.round + live.astype(jnp.int32),
         )
         left = new.left(self.k)
-        over = (left == 0) | (left == new.count) | ~state.whole
-        if self.budget is None:
-            over |= self._close_enough(state, left)
+        over = (left == 0) | (left == new.count)
+        over |= self._close_enough(state, left) if self.budget is None else ~state.whole
         return self._planned(dataclasses.replace(new, ended=state.ended | (live & over)))
 
     def done(self, state: RoundState) -> jax.Array:
         """The budget is spent, the arms are told apart, or what is left is close enough."""
         return state.ended
+
+    def exhausted(self, state: RoundState) -> jax.Array | bool:
+        """Without a budget: the next round does not fit."""
+        return ~state.whole if self.budget is None else False
 
     def recommend(self, state: RoundState) -> jax.Array:
         """A, and the K - |A| active arms with the largest values."""

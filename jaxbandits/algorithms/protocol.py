@@ -9,12 +9,13 @@ An algorithm is a frozen dataclass of its hyperparameters, registered as a pytre
 
 `key` is the run's key, the same at every step; the state carries at least `pulls`, int32 `(K,)`. Anything with these
 methods runs in the engine, which batches it with `vmap`. The built-in algorithms are written for one run and for R
-runs at once (arms first, runs last) and need no `vmap`: they derive from `Sequential`, `RoundBased` or
-`BatchBased`, which compose `init` and `step` from the two halves that a live experiment needs too:
+runs at once (arms first, runs last) and need no `vmap`: they derive from `Sequential`, `RoundBased`, `BatchBased` or
+`JointBatches`, which compose `init` and `step` from the two halves that a live experiment needs too:
 
-    Sequential:  select(state) -> arm               update(state, arm, reward, live) -> state
-    RoundBased:  request(state) -> arms (P, …)      absorb(state, arms, rewards, live) -> state
-    BatchBased:  request(state) -> counts (K, …)    absorb(state, counts, sums, live) -> state
+    Sequential:    select(state) -> arm               update(state, arm, reward, live) -> state
+    RoundBased:    request(state) -> arms (P, …)      absorb(state, arms, rewards, live) -> state
+    BatchBased:    request(state) -> counts (K, …)    absorb(state, counts, sums, live) -> state
+    JointBatches:  request(state) -> Batches          absorb(state, batches, sums (Q, K, …), live) -> state
 
 To add an algorithm: copy the shortest one (ucb_e.py), and add one line to `REGISTRY` in
 `jaxbandits/algorithms/__init__.py`.
@@ -83,6 +84,7 @@ RULES = {
     "positive": (lambda x: x > 0 and np.isfinite(x), "must be positive and finite"),
     "above one": (lambda x: x > 1 and np.isfinite(x), "must be above 1 and finite"),
     "not negative": (lambda x: x >= 0 and np.isfinite(x), "must not be negative, and finite"),
+    "at least one": (lambda x: x >= 1 and np.isfinite(x), "must be at least 1 and finite"),
     "count": (lambda x: np.isfinite(x) and x >= 1 and x == int(x), "must be a whole number, at least 1"),
 }
 
@@ -124,6 +126,10 @@ class BuiltIn(abc.ABC):
             )
         return self
 
+    def prepared(self) -> Self:
+        """The algorithm with the defaults filled in that depend on its own parameters; before a live experiment."""
+        return self
+
     def check(self, arms_per_bandit: int, bandits: int) -> None:
         """Whether the hyperparameters fit a problem.
 
@@ -145,6 +151,11 @@ class BuiltIn(abc.ABC):
         needed = max(self.initial_pulls, 1) * count
         if budget is not None and _concrete(budget) and budget < needed:
             raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
+
+    def exhausted(self, state: State) -> jax.Array | bool:
+        """Whether what comes next would pass the range of the counts: the run is then stopped as at `max_pulls`."""
+        del state
+        return False
 
     def check_live(self) -> None:  # noqa: B027 - nothing to check is the rule
         """Whether rewards may come one at a time from outside, as in a live experiment.
@@ -249,7 +260,7 @@ class BatchBased(BuiltIn):
 
     def step(self, problem: Problem, key: jax.Array, state: State, live: jax.Array | bool = True) -> State:
         """Request, draw sums, absorb."""
-        live = live & ~self.done(state)
+        live = live & ~self.done(state) & ~jnp.asarray(self.exhausted(state))
         count = jnp.where(live, self.request(state), 0)
         return self.absorb(state, count, problem.sums(key, state.round, count, state.pulls), live)
 

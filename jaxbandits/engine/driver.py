@@ -10,6 +10,7 @@ import jax
 import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
+from jaxbandits.accounts import Account
 from jaxbandits.engine.lanes import Cells, Log, Settings, advance, empty_carry
 from jaxbandits.errors import UsageError
 from jaxbandits.numerics import MAX_COUNT
@@ -21,6 +22,8 @@ __all__ = ["Progress", "Rows", "job_rows", "use_all_cores"]
 _LANE_ARMS = 16_800
 #: The same on accelerators, to fill some 10^5 threads (not measured).
 _ACCELERATOR_LANE_ARMS = 1_000_000
+#: Sums of batches held at a time per device: some tens of MiB.
+_SUMS = 2**22
 _FIRST_LOOKS = 4
 _BLOCK = 16
 #: What refilling and logging cost, in blocks of steps of all lanes (measured for 10 and 50 arms, and for long steps).
@@ -41,7 +44,7 @@ class Rows(NamedTuple):
 
     job: np.ndarray  # int32 (N,)
     checkpoint: np.ndarray  # int32 (N,)
-    pulls: np.ndarray  # int32 (N,)
+    account: Account  # (N,), Wide counts and float32
     steps: np.ndarray  # int32 (N,)
     capped: np.ndarray  # bool (N,)
     ended: np.ndarray  # bool (N,)
@@ -110,7 +113,8 @@ def job_rows(
     mesh = jax.make_mesh(
         (devices or len(available),), ("device",), (AxisType.Auto,), devices=available[: devices or None]
     )
-    lanes = default_lanes(problem.arms, available[0].platform) if lanes is None else lanes
+    if lanes is None:
+        lanes = default_lanes(problem.arms, available[0].platform, getattr(algorithm, "slots", None))
     if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
     few_steps: bool = getattr(algorithm, "few_steps", False)
@@ -183,8 +187,10 @@ class _Pace:
         self.rounds = int(np.clip(steps / self.chunk, 1, 2**24))
 
 
-def default_lanes(arms: int, platform: str) -> int:
-    """Runs at a time per device, by the number of arms."""
+def default_lanes(arms: int, platform: str, slots: int | None = None) -> int:
+    """Runs at a time per device, by the number of arms, and of the batches that are held at once of each."""
+    if slots is not None:
+        return int(np.clip(_SUMS // (arms * slots), 1, 16 * 37))
     if platform != "cpu":
         return int(np.clip(_ACCELERATOR_LANE_ARMS // arms, 1024, 65_536))
     # An odd multiple of a vector's 16: rows of arms a power of two apart would share few sets of the cache (measured).
@@ -201,7 +207,7 @@ def _bucket(count: int) -> int:
 
 def _rows(log: Log) -> Iterator[Rows]:
     counts = np.asarray(log.rows)
-    columns = {name: np.asarray(getattr(log, name)) for name in Rows._fields}
+    found = Rows(**{name: jax.tree.map(np.asarray, getattr(log, name)) for name in Rows._fields})
     for device, count in enumerate(counts):
         if count:
-            yield Rows(**{name: column[device, :count] for name, column in columns.items()})
+            yield jax.tree.map(lambda column, here=(device, slice(count)): column[here], found)

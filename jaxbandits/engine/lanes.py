@@ -16,6 +16,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from jaxbandits.accounts import Account, account
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
 
@@ -70,9 +71,9 @@ class Log(NamedTuple):
     pulled: jax.Array  # float32 (): pulls made in this call, for the progress display
     job: jax.Array  # int32 (capacity,): number in the whole list of jobs
     checkpoint: jax.Array  # int32 (capacity,)
-    pulls: jax.Array  # int32 (capacity,)
+    account: Account  # (capacity,)
     steps: jax.Array  # int32 (capacity,)
-    capped: jax.Array  # bool (capacity,): stopped at max_pulls
+    capped: jax.Array  # bool (capacity,): stopped at max_pulls, or out of the range of the counts
     ended: jax.Array  # bool (capacity,): the run's last row
     recommended: jax.Array  # bool (capacity, K)
 
@@ -156,9 +157,11 @@ def _blank_log(carry: Carry, settings: Settings) -> Log:
     rows = settings.capacity
     zeros = jnp.zeros(rows, jnp.int32)
     recommended = jax.eval_shape(lambda c: c.algorithm.recommend(c.state), carry)
+    spent = jax.eval_shape(lambda c: account(c.problem, c.key, c.state), carry)
     return Log(
-        rows=jnp.int32(0), pulled=jnp.float32(0), job=zeros, checkpoint=zeros, pulls=zeros, steps=zeros,
-        capped=zeros > 0, ended=zeros > 0, recommended=jnp.zeros((rows, recommended.shape[0]), bool),
+        rows=jnp.int32(0), pulled=jnp.float32(0), job=zeros, checkpoint=zeros, steps=zeros,
+        account=jax.tree.map(lambda leaf: jnp.zeros(rows, leaf.dtype), spent), capped=zeros > 0, ended=zeros > 0,
+        recommended=jnp.zeros((rows, recommended.shape[0]), bool),
     )  # fmt: skip
 
 
@@ -212,12 +215,12 @@ def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) ->
 def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:
     """`chunk` steps of every lane; a lane stands still once it is done or at its next checkpoint."""
     limit = _limit(cells, carry)
-    before = carry.state.time
+    before = _pulled(carry.state)
     words = jax.random.key_data(carry.key).T  # runs last, as vectors want it
 
     def one_step(_: jax.Array | int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
         state, steps = lanes
-        live = carry.busy & (state.time < limit) & ~carry.algorithm.done(state)
+        live = carry.busy & (state.time < limit) & ~carry.algorithm.done(state) & ~_exhausted(carry.algorithm, state)
         key = jax.random.wrap_key_data(words.T, impl="threefry2x32")
         state = carry.algorithm.step(carry.problem, key, state, live)
         return state, steps + live.astype(jnp.int32)
@@ -226,8 +229,18 @@ def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings:
         return lax.fori_loop(0, settings.block, one_step, lanes)
 
     state, steps = lax.fori_loop(0, chunk // settings.block, one_block, (carry.state, carry.steps))
-    pulled = jnp.sum((state.time - before).astype(jnp.float32))
+    pulled = jnp.sum(_pulled(state) - before)
     return carry._replace(state=state, steps=steps), log._replace(pulled=log.pulled + pulled)
+
+
+def _pulled(state: Any) -> jax.Array:
+    """Pulls so far, float32 (R,), for the progress display."""
+    spent = getattr(state, "spent", None)
+    return state.time.astype(jnp.float32) if spent is None else spent.pulls.as_float()
+
+
+def _exhausted(algorithm: Any, state: Any) -> jax.Array | bool:
+    return algorithm.exhausted(state) if hasattr(algorithm, "exhausted") else False
 
 
 def _limit(cells: Cells, carry: Carry) -> jax.Array:
@@ -242,7 +255,7 @@ def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[C
     """Log the lanes that are done, at a checkpoint or at `max_pulls`; free those whose run is over."""
     time = carry.state.time
     done = carry.algorithm.done(carry.state)
-    capped = ~done & (time >= cells.max_pulls)
+    capped = ~done & ((time >= cells.max_pulls) | _exhausted(carry.algorithm, carry.state))
     over = done | capped
     written = carry.busy & (over | (time >= _limit(cells, carry)))
     if cells.checkpoints.shape[0]:
@@ -255,12 +268,17 @@ def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[C
     def write(log: Log) -> Log:
         row = jnp.where(written, log.rows + jnp.cumsum(written) - 1, settings.capacity)
         job = carry.job * settings.mesh.size + lax.axis_index("device")
-        values = {
-            "job": job, "checkpoint": carry.checkpoint, "pulls": time, "steps": carry.steps, "capped": capped,
-            "ended": ended, "recommended": carry.algorithm.recommend(carry.state).T,
-        }  # fmt: skip
-        columns = {name: getattr(log, name).at[row].set(value, mode="drop") for name, value in values.items()}
-        return log._replace(rows=log.rows + jnp.sum(written.astype(jnp.int32)), **columns)
+        new = log._replace(
+            rows=jnp.sum(written.astype(jnp.int32)), job=job, checkpoint=carry.checkpoint, steps=carry.steps,
+            account=account(carry.problem, carry.key, carry.state), capped=capped, ended=ended,
+            recommended=carry.algorithm.recommend(carry.state).T,
+        )  # fmt: skip
+
+        def enter(column: jax.Array, values: jax.Array) -> jax.Array:
+            return column.at[row].set(values, mode="drop") if column.ndim else column
+
+        entered: Log = jax.tree.map(enter, log, new)
+        return entered._replace(rows=log.rows + new.rows)
 
     log = lax.cond(jnp.any(written), write, lambda log: log, log)
     carry = carry._replace(

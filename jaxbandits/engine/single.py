@@ -37,7 +37,8 @@ def _resolved(algorithm: Any, problem: Problem) -> Any:
 @jax.jit
 def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int) -> Any:
     def unfinished(state: Any) -> jax.Array:
-        return ~algorithm.done(state) & (jnp.sum(state.pulls) < max_pulls)
+        stuck = algorithm.exhausted(state) if hasattr(algorithm, "exhausted") else False
+        return ~algorithm.done(state) & (jnp.sum(state.pulls) < max_pulls) & ~jnp.asarray(stuck)
 
     return lax.while_loop(unfinished, lambda state: algorithm.step(problem, key, state), algorithm.init(problem, key))
 

@@ -20,6 +20,11 @@ class VectorisedState:
     inner: Any
 
     @property
+    def pulls(self) -> jax.Array:
+        """Pulls per arm, int32 `(K, R)`."""
+        return self.inner.pulls
+
+    @property
     def time(self) -> jax.Array:
         """Pulls of all arms, int32 `(R,)`."""
         return jnp.sum(self.inner.pulls, axis=0, dtype=jnp.int32)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.costs import Costs, with_costs
 from jaxbandits.problems.crowd_workers import rte_workers, workers_from_csv
 from jaxbandits.problems.empirical import Empirical, empirical, empirical_from_csv, empirical_from_data
 from jaxbandits.problems.families import (
@@ -22,6 +23,8 @@ from jaxbandits.problems.families import (
 from jaxbandits.problems.heavy_instances import log_normal, pareto, s1, s2, student_t, symmetric_pareto, weibull
 from jaxbandits.problems.heavy_tails import HeavyTailed, LogNormal, Pareto, StudentT, SymmetricPareto, Weibull
 from jaxbandits.problems.instances import abm, gabillon, linear, one_sparse, polynomial, random_uniform
+from jaxbandits.problems.joint import Blocks, OneClick, blocks, one_click
+from jaxbandits.problems.pay_per_reward import estimate_correlation, ppr, ppr_unbounded
 from jaxbandits.problems.top_k_instances import (
     c_spread,
     random_beta,
@@ -35,10 +38,13 @@ __all__ = [
     "REGISTRY",
     "Bernoulli",
     "Beta",
+    "Blocks",
+    "Costs",
     "Empirical",
     "Gaussian",
     "HeavyTailed",
     "LogNormal",
+    "OneClick",
     "Pareto",
     "Problem",
     "StudentT",
@@ -48,17 +54,22 @@ __all__ = [
     "abm",
     "bernoulli",
     "beta",
+    "blocks",
     "c_spread",
     "empirical",
     "empirical_from_csv",
     "empirical_from_data",
+    "estimate_correlation",
     "gabillon",
     "gaussian",
     "linear",
     "log_normal",
+    "one_click",
     "one_sparse",
     "pareto",
     "polynomial",
+    "ppr",
+    "ppr_unbounded",
     "rademacher",
     "random_beta",
     "random_truncated_normal",
@@ -72,6 +83,7 @@ __all__ = [
     "two_group",
     "uniform_means",
     "weibull",
+    "with_costs",
     "workers_from_csv",
 ]
 
@@ -102,4 +114,8 @@ REGISTRY: dict[str, Callable[..., Any]] = {
     "c-spread": c_spread,
     "rte-workers": rte_workers,
     "workers": workers_from_csv,
+    "one-click": one_click,
+    "blocks": blocks,
+    "ppr": ppr,
+    "ppr-unbounded": ppr_unbounded,
 }

@@ -18,6 +18,7 @@ from jax.typing import ArrayLike
 from jaxbandits import arms
 from jaxbandits.errors import UsageError
 from jaxbandits.estimators import CompensatedSum
+from jaxbandits.problems.costs import Costs
 from jaxbandits.pytrees import register_fields
 from jaxbandits.random.bits import block
 
@@ -43,11 +44,13 @@ class Problem(abc.ABC):
 
     Attributes:
         mask: bool `(K,)`, false for padded arms; None when no arm is padded.
+        costs: what pulls cost; None for one unit each.
         bandits: number of bandits M that share the axis of arms; 1 for an ordinary problem.
         name: what the problem is called in results.
     """
 
     mask: jax.Array | None = dataclasses.field(default=None, kw_only=True)
+    costs: Costs | None = dataclasses.field(default=None, kw_only=True)
     bandits: int = dataclasses.field(default=1, kw_only=True)
     name: str = dataclasses.field(default="", kw_only=True, compare=False)
 
@@ -69,6 +72,19 @@ class Problem(abc.ABC):
     @abc.abstractmethod
     def variance(self) -> jax.Array:
         """Variance of the reward of each arm, float32 `(K, …)`."""
+
+    @property
+    def lowest_reward(self) -> float:
+        """No reward of any arm is smaller; -inf where that is not known."""
+        return -np.inf
+
+    @property
+    def correlation(self) -> float:
+        """V, at least 1: Var(X_A) <= V E X_A for the sum X_A of a joint pull of any set A of arms.
+
+        Assumption 2.2 of Sabato (2019), if Var(X_i) <= E X_i; 1 where arms are independent.
+        """
+        return 1.0
 
     @property
     @abc.abstractmethod
@@ -147,6 +163,8 @@ class Problem(abc.ABC):
             name: jnp.concatenate([getattr(self, name), jnp.repeat(getattr(self, name)[:1], extra, axis=0)])
             for name in self.parameters
         }
+        if self.costs is not None:
+            changes["costs"] = self.costs.padded(extra)
         return dataclasses.replace(self, mask=jnp.asarray(mask), **changes)
 
 
@@ -154,8 +172,8 @@ P = TypeVar("P", bound=Problem)
 
 
 def register_problem(cls: type[P]) -> type[P]:
-    """Class decorator: a frozen dataclass whose parameters and mask are leaves."""
-    leaves = [*cls.parameters, "mask"]
+    """Class decorator: a frozen dataclass whose parameters, mask and costs are leaves."""
+    leaves = [*cls.parameters, "mask", "costs"]
     return register_fields(cls, leaves, ["bandits", "name", *cls.choices])
 
 

@@ -47,6 +47,11 @@ class Empirical(Problem):
         return arms.largest(jnp.max(self.table, axis=1)) - arms.smallest(jnp.min(self.table, axis=1))
 
     @property
+    def lowest_reward(self) -> float:
+        """The smallest value of the table."""
+        return float(np.min(np.asarray(self.table)))
+
+    @property
     def tail_index(self) -> np.ndarray:
         """Infinite: a table has all moments."""
         return np.full(self.arms, np.inf)

@@ -4,6 +4,7 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits import arms
@@ -36,6 +37,11 @@ class Bernoulli(Problem):
     def variance(self) -> jax.Array:
         """P (1 - p)."""
         return self.probability * (1 - self.probability)
+
+    @property
+    def lowest_reward(self) -> float:
+        """0."""
+        return 0.0
 
     @property
     def reward_range(self) -> jax.Array:
@@ -119,6 +125,11 @@ class Beta(Problem):
         return self.a * self.b / (size * size * (size + 1))
 
     @property
+    def lowest_reward(self) -> float:
+        """0."""
+        return 0.0
+
+    @property
     def reward_range(self) -> jax.Array:
         """1."""
         return jnp.ones(self.a.shape[1:], jnp.float32)
@@ -147,6 +158,11 @@ class TwoPoint(Problem):
     def variance(self) -> jax.Array:
         """((high - low) / 2)^2."""
         return ((self.high - self.low) / 2) ** 2
+
+    @property
+    def lowest_reward(self) -> float:
+        """The smallest of the lower points."""
+        return float(np.min(np.asarray(self.low)))
 
     @property
     def reward_range(self) -> jax.Array:

@@ -169,6 +169,11 @@ class Pareto(PowerTailed):
     def _variance(self, above: jax.Array) -> jax.Array:
         return self.average * self.average / (self.tail * above)
 
+    @property
+    def lowest_reward(self) -> float:
+        """0."""
+        return 0.0
+
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
         """Least value times U^(-1/tail)."""
@@ -250,6 +255,11 @@ class LogNormal(HeavyTailed):
         """(exp(sigma^2) - 1) mean^2."""
         return jnp.expm1(self.sigma * self.sigma) * self.mean**2
 
+    @property
+    def lowest_reward(self) -> float:
+        """0."""
+        return 0.0
+
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
         """The exponential of a normal draw."""
@@ -285,6 +295,11 @@ class Weibull(HeavyTailed):
     def variance(self) -> jax.Array:
         """scale^2 Gamma(1 + 2/shape) - mean^2."""
         return self.scale**2 * jnp.exp(gammaln(1 + 2 / self.shape)) - self.mean**2
+
+    @property
+    def lowest_reward(self) -> float:
+        """0."""
+        return 0.0
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:

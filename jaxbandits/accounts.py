@@ -1,0 +1,92 @@
+"""What a run has spent: pulls, joint pulls, and their cost."""
+
+import dataclasses
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits import arms
+from jaxbandits.estimators import ArmStatistics, CompensatedSum
+from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
+from jaxbandits.wide import Wide
+
+__all__ = ["Account", "Spent", "account"]
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class Account:
+    """What runs have spent so far."""
+
+    pulls: Wide  # (…)
+    joint_pulls: Wide | None  # (…): sets of arms pulled at once; None where arms are pulled one by one
+    cost: jax.Array | None  # float32 (…): expected cost of the pulls made; None for a unit a pull
+    paid: jax.Array | None  # float32 (…): the cost that was drawn; None for a unit a pull, or where it is not known
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class Spent:
+    """An account that is kept during a run; for algorithms whose counts may pass 2^31."""
+
+    pulls: Wide
+    joint_pulls: Wide
+    cost: CompensatedSum | None
+    paid: CompensatedSum | None
+
+    @classmethod
+    def nothing(cls, problem: Problem, shape: tuple[int, ...]) -> Self:
+        """Before the first pull of runs of a shape."""
+        none = Wide.of(jnp.zeros(shape, jnp.int32))
+        money = None if problem.costs is None else CompensatedSum.of(jnp.zeros(shape))
+        return cls(pulls=none, joint_pulls=none, cost=money, paid=money)
+
+    def plus(
+        self, problem: Problem, key: jax.Array, active: jax.Array, each: jax.Array, number: jax.Array, reward: jax.Array
+    ) -> Self:
+        """After `number` batches of `each` joint pulls of the active arms.
+
+        Args:
+            problem: the problem.
+            key: a typed key of these batches, shape `(…)`.
+            active: bool `(K, …)`.
+            each: int32 `(…)`.
+            number: int32 `(…)`.
+            reward: float32 `(…)`: the sum of all these rewards.
+        """
+        joint = Wide.product(each, number)
+        pulls = joint.times(arms.total(active.astype(jnp.int32)))
+        cost, paid = self.cost, self.paid
+        if cost is not None and paid is not None:
+            assert problem.costs is not None
+            expected = arms.total(jnp.where(active, problem.costs.expected(problem), 0))
+            cost = cost.plus(expected * joint.as_float())
+            paid = paid.plus(problem.costs.paid(key, jnp.where(active, joint.capped(), 0), reward))
+        return dataclasses.replace(
+            self, pulls=self.pulls.plus(pulls), joint_pulls=self.joint_pulls.plus(joint), cost=cost, paid=paid
+        )
+
+
+def account(problem: Problem, key: jax.Array, state: Any) -> Account:
+    """What runs have spent, from their states.
+
+    Args:
+        problem: leaves `(K, …)`.
+        key: the runs' typed keys, shape `(…)`.
+        state: the algorithm's state, with `pulls` int32 `(K, …)` and `time` int32 `(…)`, or with `spent`.
+    """
+    spent: Spent | None = getattr(state, "spent", None)
+    if spent is not None:
+        money = [None if total is None else total.high for total in (spent.cost, spent.paid)]
+        return Account(spent.pulls, spent.joint_pulls, *money)
+    pulls = Wide.of(state.time)
+    if problem.costs is None:
+        return Account(pulls, None, None, None)
+    cost = arms.total(problem.costs.expected(problem) * state.pulls.astype(jnp.float32))
+    known: ArmStatistics | None = getattr(state, "statistics", None)
+    if known is None and problem.costs.price is None:
+        return Account(pulls, None, cost, None)
+    reward = arms.total(known.total.astype(jnp.float32)) if known is not None else jnp.zeros_like(cost)
+    return Account(pulls, None, cost, problem.costs.paid(key, state.pulls, reward))

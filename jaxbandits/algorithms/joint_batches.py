@@ -1,0 +1,187 @@
+"""Algorithms that pull all their active arms equally often, in batches, and look at the sums of each batch."""
+
+import abc
+import dataclasses
+from typing import Any, ClassVar, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits import arms
+from jaxbandits.accounts import Spent
+from jaxbandits.algorithms.protocol import BuiltIn, State
+from jaxbandits.estimators import ArmStatistics
+from jaxbandits.numerics import MAX_COUNT, larger, smaller
+from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
+from jaxbandits.random.bits import batch_key
+
+__all__ = ["LARGEST_BATCH", "Batches", "JointBatches", "JointState", "middle_sums"]
+
+#: Rewards of an arm in a batch: the sum of two batches must be a count.
+LARGEST_BATCH = 2**30 - 1
+
+
+class Batches(NamedTuple):
+    """What a joint request asks for."""
+
+    active: jax.Array  # bool (K, …): the arms to pull, all equally often
+    each: jax.Array  # int32 (…): joint pulls in a batch
+    number: jax.Array  # int32 (…): how many batches
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class JointState:
+    """The state of a run; arms first, runs last."""
+
+    order: jax.Array  # int32 (K, …): tie order
+    active: jax.Array  # bool (K, …)
+    values: jax.Array  # int32 or float32 (K, …): what active arms were last ranked by
+    pulls: jax.Array  # int32 (K, …): pulls of each arm, 2^31 - 1 where there were more
+    drawn: jax.Array  # int32 (…): batches so far
+    ended: jax.Array  # bool (…)
+    spent: Spent
+
+    @classmethod
+    def start(cls, problem: Problem, key: jax.Array, **more: Any) -> Self:
+        """Before the first pull; `more` are a subclass's fields."""
+        order = arms.tie_order(key, problem.arms)
+        exists = jnp.ones(order.shape, bool) if problem.mask is None else jnp.broadcast_to(problem.mask, order.shape)
+        nothing = jnp.zeros(order.shape, jnp.int32)
+        return cls(
+            order=order, active=exists, values=nothing if problem.integer_rewards else jnp.zeros(order.shape),
+            pulls=nothing, drawn=jnp.zeros(key.shape, jnp.int32), ended=jnp.zeros(key.shape, bool),
+            spent=Spent.nothing(problem, key.shape), **more,
+        )  # fmt: skip
+
+    @property
+    def count(self) -> jax.Array:
+        """|S|, int32 `(…)`."""
+        return arms.total(self.active.astype(jnp.int32))
+
+    @property
+    def time(self) -> jax.Array:
+        """Pulls of all arms in a simulation, int32 `(…)`; 2^31 - 2 where there were more."""
+        return self.spent.pulls.capped(MAX_COUNT - 1)
+
+    def best(self) -> jax.Array:
+        """Mask of the active arm with the largest value, ties by the order; bool `(K, …)`."""
+        return arms.top_mask(self.values, 1, self.order, self.active)
+
+
+class JointBatches(BuiltIn):
+    """An algorithm that asks for batches of joint pulls of its active arms, and looks at each batch's sums."""
+
+    #: A step is long and a run has few: the engine looks at the lanes after each.
+    few_steps: ClassVar[bool] = True
+    anytime = False
+
+    @property
+    def initial_pulls(self) -> int:
+        """None: the first step pulls."""
+        return 0
+
+    @property
+    @abc.abstractmethod
+    def slots(self) -> int:
+        """The largest number of batches that a request may have, part of the program."""
+
+    @abc.abstractmethod
+    def request(self, state: Any) -> Batches:
+        """The next batches: at most `slots`, of at most `LARGEST_BATCH` joint pulls; see `exhausted`."""
+
+    @abc.abstractmethod
+    def absorb(self, state: Any, batches: Batches, sums: jax.Array, live: jax.Array | bool = True) -> Any:
+        """The state after these batches; unchanged where `live` is false.
+
+        Args:
+            state: the state.
+            batches: what was asked for.
+            sums: int32 or float32 `(Q, K, …)`: the sum of the rewards of every arm in every batch, 0 where there was
+                none.
+            live: bool `(…)`.
+        """
+
+    @abc.abstractmethod
+    def start(self, problem: Problem, key: jax.Array) -> Any:
+        """The state before the first pull."""
+
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> State:
+        """The state before the first pull."""
+        del statistics
+        return self.start(problem, key)
+
+    def init(self, problem: Problem, key: jax.Array) -> State:
+        """The state before the first pull."""
+        return self.start(problem, key)
+
+    def step(self, problem: Problem, key: jax.Array, state: Any, live: jax.Array | bool = True) -> Any:
+        """Request, draw the sums of every batch, absorb."""
+        live = jnp.asarray(live) & ~self.done(state) & ~jnp.asarray(self.exhausted(state))
+        asked = self.request(state)
+        number = jnp.where(live, smaller(asked.number, jnp.int32(self.slots)), 0)
+
+        def draw(batch: jax.Array | int, sums: jax.Array) -> jax.Array:
+            count = jnp.where(asked.active & (batch < number), asked.each, 0)
+            fresh = problem.sums(key, state.drawn + batch, count, state.pulls + batch * asked.each)
+            return lax.dynamic_update_index_in_dim(sums, fresh.astype(sums.dtype), batch, 0)
+
+        nothing = jnp.zeros((self.slots, *asked.active.shape), state.values.dtype)
+        sums = lax.fori_loop(0, jnp.max(number), draw, nothing)
+        new = self.absorb(state, asked, sums, live)
+        paid_key = batch_key(key, state.drawn)
+        reward = _total(sums, number) if problem.costs is not None else jnp.zeros(number.shape)
+        spent = state.spent.plus(problem, paid_key, asked.active & live, asked.each, number, reward)
+        # A product that passes the range is capped: it is asked in float32, which is exact enough to tell.
+        wanted = asked.each.astype(jnp.float32) * number.astype(jnp.float32)
+        more = jnp.where(wanted < MAX_COUNT, asked.each * number, MAX_COUNT)
+        room = MAX_COUNT - state.pulls
+        pulls = jnp.where(asked.active & live, state.pulls + smaller(room, more), state.pulls)
+        return dataclasses.replace(new, pulls=pulls, drawn=state.drawn + number, spent=spent)
+
+
+def _total(sums: jax.Array, number: jax.Array) -> jax.Array:
+    """The sum over batches and arms, float32 `(…)`."""
+    over_arms = arms.total if jnp.issubdtype(sums.dtype, jnp.floating) else arms.total_of_counts
+
+    def add(batch: jax.Array | int, total: jax.Array) -> jax.Array:
+        return total + over_arms(lax.dynamic_index_in_dim(sums, batch, 0, keepdims=False))
+
+    return lax.fori_loop(0, jnp.max(number), add, jnp.zeros(sums.shape[2:]))
+
+
+def middle_sums(sums: jax.Array, number: jax.Array) -> jax.Array:
+    """Twice the median over batches: the sum of the two middle values, or twice the middle one.
+
+    Args:
+        sums: int32 or float32 `(Q, …)`, by batch; int32 below 2^30.
+        number: int32, of a shape that broadcasts with the others: the batches there are, at least 1.
+
+    Returns:
+        The type of `sums`, `(…)`.
+    """
+    most = jnp.max(number)
+    nothing = jnp.array(jnp.inf if jnp.issubdtype(sums.dtype, jnp.floating) else MAX_COUNT, sums.dtype)
+
+    def insert(batch: jax.Array | int, ordered: jax.Array) -> jax.Array:
+        value = lax.dynamic_index_in_dim(sums, batch, 0, keepdims=False)
+
+        def pass_by(place: jax.Array | int, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            ordered, value = carry
+            there = lax.dynamic_index_in_dim(ordered, place, 0, keepdims=False)
+            ordered = lax.dynamic_update_index_in_dim(ordered, smaller(there, value), place, 0)
+            return ordered, larger(there, value)
+
+        return lax.fori_loop(0, batch + 1, pass_by, (ordered, jnp.where(batch < number, value, nothing)))[0]
+
+    ordered = lax.fori_loop(0, most, insert, jnp.full(sums.shape, nothing))
+
+    def add(place: jax.Array | int, total: jax.Array) -> jax.Array:
+        there = lax.dynamic_index_in_dim(ordered, place, 0, keepdims=False)
+        middle = [jnp.asarray(place == at).astype(sums.dtype) for at in ((number - 1) // 2, number // 2)]
+        times = middle[0] + middle[1]
+        return total + jnp.where(times > 0, there, 0) * times
+
+    return lax.fori_loop(0, most, add, jnp.zeros_like(sums[0]))

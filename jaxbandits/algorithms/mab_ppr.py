@@ -1,0 +1,288 @@
+"""MAB-PPR: an epsilon-best arm where a pull costs its reward, at a cost that does not grow with the number of arms.
+
+Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS; Algorithm 1.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxbandits import arms, theory
+from jaxbandits.algorithms.joint_batches import LARGEST_BATCH, Batches, JointBatches, JointState, middle_sums
+from jaxbandits.algorithms.protocol import Numeric, parameter
+from jaxbandits.errors import UsageError
+from jaxbandits.numerics import MAX_COUNT, exp, log, rounded
+from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
+
+__all__ = ["MABPPR"]
+
+_LOG2 = np.float32(np.log(2.0))
+# What an algorithm is prepared for; delta_t is then 10^-9 delta, and no run comes near.
+_ROUNDS = 30
+# A ceiling that rounding of float32 formulas cannot lift.
+_BELOW = 1 - 1e-6
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class PPRState(JointState):
+    """With the round, and which of its two batches comes next."""
+
+    round: jax.Array  # int32 (…): t - 1, rounds finished
+    ordered: jax.Array  # bool (…): the first batch of the round is in, `values` are its estimates
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class MABPPR(JointBatches):
+    """Removes, round by round, the arms at the bottom that hold a share of the weight (Algorithm 1).
+
+    In round t a first batch of pulls orders the arms by medians of means; a second one estimates the weight of every
+    prefix of that order by the median of means *of the sums*, and the longest prefix with at most a share theta of the
+    whole weight goes. With valid constants the returned arm is within epsilon of the best with probability at least
+    1 - delta, at a cost O(W log(1/delta) max(1/epsilon^2, V/epsilon)), W the sum of all means (Theorem 3.1), for
+    rewards that are not negative with variance <= mean <= 1 (Assumption 2.1) and Var(X_A) <= V E X_A for the sum over
+    any set A of arms pulled together (Assumption 2.2).
+
+    The constants of `practical` have no proof; those of `theory` are the cheapest valid ones, and cost 10^8 W
+    log(1/delta)/epsilon^2: see `theory.ppr_constants`.
+
+    Attributes:
+        epsilon: how far the returned mean may lie below the best, in (0, 1).
+        delta: allowed probability of error, in (0, 1).
+        correlation: V, at least 1; the problem's own when not given.
+        constants: `practical` or `theory`, for those of the following that are not given.
+        cq: C_q, positive.
+        cq_prime: C'_q, positive.
+        c1: C_1, positive.
+        c2: C_2, positive.
+        c3: C_3, positive.
+        n_final: N_final, with so many arms the final round starts; positive.
+        rho: factor of eps_t, in (0, 1).
+        theta: share of the weight that goes, in (0, 1).
+        factor: 9/2 in q2 and q3 of the paper, positive.
+        slots: most batches in a request, part of the program; enough for 30 rounds when not given.
+
+    Raises:
+        UsageError: a value outside its range; an arm that breaks Assumption 2.1, or rewards that may be negative.
+    """
+
+    epsilon: Numeric = parameter("probability")
+    delta: Numeric = parameter("probability")
+    correlation: Numeric = parameter("at least one", default=None)
+    constants: str = parameter(default="practical", static=True, choices=("practical", "theory"))
+    cq: Numeric = parameter("positive", default=None)
+    cq_prime: Numeric = parameter("positive", default=None)
+    c1: Numeric = parameter("positive", default=None)
+    c2: Numeric = parameter("positive", default=None)
+    c3: Numeric = parameter("positive", default=None)
+    n_final: Numeric = parameter("positive", default=None)
+    rho: Numeric = parameter("probability", default=None)
+    theta: Numeric = parameter("probability", default=None)
+    factor: Numeric = parameter("positive", default=None)
+    slots: int | None = parameter("count", default=None, static=True)  # type: ignore[assignment]
+
+    def prepared(self) -> Self:
+        """With the constants that were not given, and as many slots as they need."""
+        correlation = 1.0 if self.correlation is None else self.correlation
+        known = theory.PPR_PRACTICAL
+        if self.constants == "theory":
+            known = theory.ppr_constants(self.epsilon, self.delta, correlation).constants
+        fields = [field.name for field in dataclasses.fields(known)]
+        own = {name: getattr(self, name) for name in fields}
+        own = {name: float(getattr(known, name)) if value is None else value for name, value in own.items()}
+        new = dataclasses.replace(self, correlation=correlation, **own)
+        return new if self.slots is not None else dataclasses.replace(new, slots=new._slots())
+
+    def _slots(self) -> int:
+        """Enough for the largest request of the first rounds, a power of two so that few programs are made."""
+        level = _ROUNDS * np.log(2.0) - np.log(float(self.delta))
+        first = self.cq * (np.log(float(self.cq_prime)) + level)
+        other = self.factor * (np.log(max(12.0, float(self.n_final))) + level)
+        return 1 << int(np.ceil(np.log2(max(first, other, 1) + 1)))
+
+    def resolved(self, problem: Problem) -> Self:
+        """With the problem's V and the constants filled in.
+
+        Raises:
+            UsageError: rewards that may be negative, an arm that breaks Assumption 2.1, or sums beyond the counts.
+        """
+        own = problem.correlation if self.correlation is None else self.correlation
+        new = dataclasses.replace(self, correlation=own).prepared()
+        _check_weights(problem)
+        weight = float(np.sum(np.asarray(problem.mean, np.float64)))
+        batch = float(new.c2) * float(new.correlation) / float(new.epsilon) * weight  # l^(2) W
+        if problem.arms > float(new.n_final) and batch > LARGEST_BATCH / 2:
+            raise UsageError(
+                f"MABPPR: a batch of the second kind would pay {batch:.3g} rewards, more than {LARGEST_BATCH / 2:.3g}: "
+                "larger epsilon, smaller weights, or other constants"
+            )
+        return new
+
+    def start(self, problem: Problem, key: jax.Array) -> PPRState:
+        """The state before the first pull."""
+        nothing = jnp.zeros(key.shape, jnp.int32)
+        return PPRState.start(problem, key, round=nothing, ordered=nothing > 0)
+
+    def _final(self, state: PPRState) -> jax.Array:
+        """Whether the final round comes next (line 2), bool `(…)`."""
+        return ~state.ordered & (state.count.astype(jnp.float32) <= self.n_final)
+
+    def _sizes(self, state: PPRState) -> tuple[jax.Array, jax.Array]:
+        """Joint pulls in a batch and number of batches, float32 `(…)`, of the next request."""
+        epsilon, delta, v = (jnp.asarray(x, jnp.float32) for x in (self.epsilon, self.delta, self.correlation))
+        t = (state.round + 1).astype(jnp.float32)
+        level = rounded(_LOG2 * t) - log(delta)  # log(1 / delta_t), lines 1 and 17
+        epsilon_t = (1 - self.rho) * exp(rounded(state.round.astype(jnp.float32) * log(self.rho))) * (epsilon / 2)
+        first = self.c1 * jnp.maximum(1 / (epsilon_t * epsilon_t), v / epsilon_t)  # l_t, line 4
+        second = self.c2 * v / epsilon  # l^(2), line 8
+        last = self.c3 / (epsilon * epsilon)  # l^(3), line 20
+        q1 = self.cq * (log(self.cq_prime) + level)  # line 4
+        q2 = self.factor * (log(jnp.float32(12)) + level)  # line 8
+        q3 = self.factor * (log(self.n_final) + level)  # line 20
+        final = self._final(state)
+        each = jnp.where(state.ordered, second, jnp.where(final, last, first))
+        number = jnp.where(state.ordered, q2, jnp.where(final, q3, q1))
+        return jnp.maximum(jnp.ceil(each * _BELOW), 1), jnp.maximum(jnp.ceil(number * _BELOW), 1)
+
+    def request(self, state: PPRState) -> Batches:
+        """The next batches of the round."""
+        each, number = self._sizes(state)
+        each, number = jnp.minimum(each, float(LARGEST_BATCH)), jnp.minimum(number, 1e6)
+        return Batches(state.active, each.astype(jnp.int32), number.astype(jnp.int32))
+
+    def exhausted(self, state: PPRState) -> jax.Array:
+        """The next request passes the range of the counts, or has more batches than the program has slots."""
+        each, number = self._sizes(state)
+        return (each > LARGEST_BATCH) | (number > int(self.slots or 0))
+
+    def absorb(self, state: PPRState, batches: Batches, sums: jax.Array, live: jax.Array | bool = True) -> PPRState:
+        """The state after a first batch, a second batch, or the final round."""
+        live = jnp.broadcast_to(live, state.ended.shape)
+        number = jnp.where(live, batches.number, 1)
+        final = self._final(state)
+        estimated, removing = live & ~state.ordered, live & state.ordered
+
+        def estimate(values: jax.Array) -> jax.Array:
+            return jnp.where(estimated, middle_sums(sums, number), values)  # lines 5 and 21, times 2 l
+
+        def remove(state: PPRState) -> tuple[jax.Array, jax.Array]:
+            whole = middle_sums(_prefix_sums(sums, state.active, number), number).astype(jnp.float32)
+            # Line 15, in sums: 2 l W~ <= 2 l epsilon / 4.
+            light = whole <= rounded(batches.each.astype(jnp.float32) * self.epsilon) * 0.5
+            # Any arm will do: the first in an order that has decided no tie.
+            scattered = (state.order * jnp.int32(0x2545F491)) & jnp.int32(0x7FFFFFFF)
+            some = arms.first_place(state.active, scattered) == scattered
+            rest = state.active & ~_lightest(state, sums, number, rounded(self.theta * whole))
+            return jnp.where(removing, jnp.where(light, some, rest), state.active), removing & light
+
+        def keep(state: PPRState) -> tuple[jax.Array, jax.Array]:
+            return state.active, jnp.zeros_like(state.ended)
+
+        values = lax.cond(jnp.any(estimated), estimate, lambda values: values, state.values)
+        active, light = lax.cond(jnp.any(removing), remove, keep, state)
+        new = dataclasses.replace(state, values=values, active=active)
+        answered = estimated & final
+        return dataclasses.replace(
+            new,
+            active=jnp.where(answered, new.best(), active),  # line 22
+            ordered=jnp.where(live, ~state.ordered & ~final, state.ordered),
+            round=state.round + removing.astype(jnp.int32),
+            ended=state.ended | answered | light,
+        )
+
+    def done(self, state: PPRState) -> jax.Array:
+        """The final round is over, or what is left weighs nearly nothing (line 15)."""
+        return state.ended
+
+    def recommend(self, state: PPRState) -> jax.Array:
+        """The answer; before that the active arm with the largest last estimate."""
+        return state.best()
+
+
+def _prefix_sums(sums: jax.Array, among: jax.Array, number: jax.Array) -> jax.Array:
+    """The sum of every batch over some arms, `(Q, …)` (line 12)."""
+
+    def add(batch: jax.Array | int, totals: jax.Array) -> jax.Array:
+        there = lax.dynamic_index_in_dim(sums, batch, 0, keepdims=False)
+        return lax.dynamic_update_index_in_dim(totals, arms.total(jnp.where(among, there, 0)), batch, 0)
+
+    return lax.fori_loop(0, jnp.max(number), add, jnp.zeros((sums.shape[0], *sums.shape[2:]), sums.dtype))
+
+
+def _lightest(state: PPRState, sums: jax.Array, number: jax.Array, limit: jax.Array) -> jax.Array:
+    """A_N: the longest prefix of the arms, smallest estimate first, whose median sum is within the limit (line 16).
+
+    Rewards are not negative, so the sums of the batches grow with the prefix, and with them their median: its end is
+    found by halving, first the range of the estimates, then the tie order of those that share an estimate.
+
+    Args:
+        state: the state, with the estimates.
+        sums: `(Q, K, …)`, the second batch.
+        number: int32 `(…)`.
+        limit: float32 `(…)`: twice the sum that a prefix may have; the whole set has more.
+
+    Returns:
+        bool `(K, …)`.
+    """
+    bits, active = _order_bits(state.values), state.active
+    Ends = tuple[jax.Array, jax.Array]
+
+    def halve(ends: Ends, prefix_to: Callable[[jax.Array], jax.Array]) -> Ends:
+        low, high = ends
+        middle = (low & high) + ((low ^ high) >> 1)  # their mean, which cannot overflow
+        fits = middle_sums(_prefix_sums(sums, prefix_to(middle), number), number).astype(jnp.float32) <= limit
+        return jnp.where(fits, middle, low), jnp.where(fits, high, middle)
+
+    # All estimates up to `low` fit, those up to `high` do not.
+    first = arms.smallest(jnp.where(active, bits, MAX_COUNT)) - 1
+    last = arms.largest(jnp.where(active, bits, -1))
+    low, high = lax.while_loop(
+        lambda ends: jnp.any(ends[0] + 1 < ends[1]),
+        lambda ends: halve(ends, lambda middle: active & (bits <= middle)),
+        (first, last),
+    )
+    below, level = active & (bits <= low), active & (bits == high)
+
+    def undecided(ends: Ends) -> jax.Array:
+        between = level & (state.order > ends[0]) & (state.order <= ends[1])
+        return jnp.any(arms.total(between.astype(jnp.int32)) > 1)
+
+    before, _ = lax.while_loop(
+        undecided,
+        lambda ends: halve(ends, lambda middle: below | (level & (state.order <= middle))),
+        (jnp.full_like(number, -1), jnp.full_like(number, MAX_COUNT)),
+    )
+    return below | (level & (state.order <= before))
+
+
+def _order_bits(values: jax.Array) -> jax.Array:
+    """int32, not negative, in the order of values that are not negative."""
+    if not jnp.issubdtype(values.dtype, jnp.floating):
+        return values
+    return lax.bitcast_convert_type(jnp.where(values > 0, values, 0), jnp.int32)
+
+
+def _check_weights(problem: Problem) -> None:
+    """Assumption 2.1, 0 <= X and Var(X_i) <= w_i <= 1.
+
+    Raises:
+        UsageError: which arm breaks it, and by how much.
+    """
+    if problem.lowest_reward < 0:
+        raise UsageError(f"MABPPR needs rewards that are not negative; those of {problem.name} can be")
+    mean, variance = np.asarray(problem.mean, np.float64), np.asarray(problem.variance, np.float64)
+    for what, value, bound in (("mean", mean, np.ones_like(mean)), ("variance", variance, mean)):
+        if np.any(value > bound * (1 + 1e-6)):
+            arm = int(np.argmax(value / np.maximum(bound, 1e-30)))
+            limit = "1" if what == "mean" else f"its mean {bound[arm]:g}"
+            raise UsageError(
+                f"MABPPR needs variance <= mean <= 1 for every arm (Assumption 2.1): arm {arm} has {what} "
+                f"{value[arm]:g}, above {limit} by {value[arm] - bound[arm]:.3g}"
+            )

@@ -1,0 +1,100 @@
+"""What a pull costs: one unit, its reward (pay per reward), or a price of its own for every arm."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits import arms
+from jaxbandits.axes import ProblemFamily
+from jaxbandits.errors import UsageError
+from jaxbandits.pytrees import pytree
+from jaxbandits.random.binomial import binomial
+from jaxbandits.random.bits import batch_key
+
+if TYPE_CHECKING:
+    from jaxbandits.problems.base import Problem
+
+__all__ = ["Costs", "with_costs"]
+
+# Number of the batch of a key that draws costs.
+_COSTS = 0xFFFF0004
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class Costs:
+    """Costs of pulls; a problem without pays one unit a pull.
+
+    Attributes:
+        price: float32 `(K, …)`, expected cost of a pull of each arm; None for its expected reward (Sabato 2019).
+        random: whether a pull costs 1 with probability `price` and nothing otherwise, rather than always `price`.
+    """
+
+    price: jax.Array | None = None
+    random: bool = dataclasses.field(default=False, metadata={"static": True})
+
+    def expected(self, problem: "Problem") -> jax.Array:
+        """Expected cost of a pull of each arm, float32 `(K, …)`."""
+        return problem.mean if self.price is None else self.price
+
+    def paid(self, key: jax.Array, pulls: jax.Array, reward: jax.Array) -> jax.Array:
+        """What some pulls cost, drawn as one sum an arm where costs are random.
+
+        Args:
+            key: a typed key of these pulls, shape `(…)`.
+            pulls: int32 `(K, …)`.
+            reward: float32 `(…)`: the sum of their rewards.
+
+        Returns:
+            float32 `(…)`.
+        """
+        if self.price is None:
+            return reward
+        if self.random:
+            hits = binomial(batch_key(key, jnp.uint32(_COSTS)), pulls, self.price)
+            return arms.total(hits.astype(jnp.float32))
+        return arms.total(self.price * pulls.astype(jnp.float32))
+
+    def padded(self, extra: int) -> "Costs":
+        """With prices for `extra` more arms, which are never pulled."""
+        if self.price is None:
+            return self
+        return dataclasses.replace(self, price=jnp.concatenate([self.price, jnp.repeat(self.price[:1], extra, 0)]))
+
+
+def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
+    """The same problem with other costs of pulls.
+
+    Results then report `cost`, the expected cost of the pulls made, and `paid`, the cost that was drawn.
+
+    Args:
+        problem: a problem, or a family of problems (a constructor's result with axes).
+        costs: `"reward"`, every pull costs its reward (pay per reward, Sabato 2019); or one price per arm, or one for
+            all, not negative.
+        random: whether a pull of an arm costs 1 with that probability and else nothing.
+
+    Raises:
+        UsageError: costs that are neither, a price that is negative or not finite, prices that do not fit the arms, or
+            a random cost whose probability is above 1.
+    """
+    if isinstance(problem, ProblemFamily):
+        return dataclasses.replace(problem, costs=(costs, random))
+    if isinstance(costs, str):
+        if costs != "reward":
+            raise UsageError(f"costs are 'reward' or prices of the arms, got {costs!r}")
+        return dataclasses.replace(problem, costs=Costs())
+    if problem.bandits > 1:
+        raise UsageError("prices are for one bandit, the problem has several")
+    try:
+        price = np.broadcast_to(np.asarray(costs, np.float64), (problem.arms,))
+    except (TypeError, ValueError):
+        raise UsageError(f"costs must be one price, or one for each of {problem.arms} arms, got {costs!r}") from None
+    valid = np.isfinite(price) & (price >= 0) & ((price <= 1) if random else True)
+    if not valid.all():
+        arm = int(np.argmin(valid))
+        rule = "probabilities" if random else "finite and not negative"
+        raise UsageError(f"costs must be {rule}, got {price[arm]:g} at arm {arm}")
+    return dataclasses.replace(problem, costs=Costs(jnp.asarray(price, jnp.float32), random=bool(random)))

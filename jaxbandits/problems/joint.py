@@ -1,0 +1,143 @@
+"""Bernoulli arms whose joint pulls are not independent: one click at most, and blocks that pay together.
+
+Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS: a joint pull of a set
+of arms is one draw of a random vector. An arm that is pulled on its own is Bernoulli, as without.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.typing import ArrayLike
+
+from jaxbandits import arms
+from jaxbandits.axes import varying
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import check_each, family_name, per_arm, register_problem
+from jaxbandits.problems.families import Bernoulli
+from jaxbandits.random.binomial import binomial
+from jaxbandits.random.bits import batch_key
+
+__all__ = ["Blocks", "OneClick", "blocks", "one_click"]
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class OneClick(Bernoulli):
+    """At most one arm of a joint pull pays: arm i with probability w_i, float32 `(K, …)`, that sum to at most 1."""
+
+    def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
+        """Multinomial draws, by halves: how many of the payments fall to the first half of the arms, and so on down.
+
+        Arms that are pulled are pulled equally often.
+        """
+        del pulled
+        key, trials = batch_key(key, batch), arms.largest(count)
+        weights = jnp.where(count > 0, self.probability, 0)
+        depth = (self.arms - 1).bit_length()
+        padding = ((0, 2**depth - self.arms), *((0, 0) for _ in trials.shape))
+        levels = [jnp.pad(weights, padding)]
+        for _ in range(depth):
+            half = levels[-1].shape[0] // 2
+            levels.append(levels[-1][:half] + levels[-1][half:])
+        drawn = binomial(batch_key(key, depth), trials, jnp.minimum(levels[depth][0], 1))[None]
+        for level in reversed(range(depth)):
+            first = levels[level][: drawn.shape[0]]
+            share = jnp.minimum(first / jnp.maximum(levels[level + 1], jnp.float32(1e-37)), 1)
+            left = binomial(batch_key(key, level), drawn, share)
+            drawn = jnp.concatenate([left, drawn - left])
+        return drawn[: self.arms]
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class Blocks(Bernoulli):
+    """Arms in blocks of `size` neighbours that pay together in a joint pull: X_i = [U < w_i], with one U for the block.
+
+    Within a block probabilities, float32 `(K, …)`, do not increase.
+    """
+
+    size: int = 1
+    choices = ("size",)
+
+    @property
+    def correlation(self) -> float:
+        """1 + 2 Q, each arm being correlated with Q = size - 1 others (Sabato 2019, Appendix A)."""
+        return 2.0 * self.size - 1
+
+    def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
+        """Binomial draws, the next arm of a block out of what the last one was paid."""
+        del pulled
+        key, trials = batch_key(key, batch), arms.largest(count)
+        whole = -(-self.arms // self.size) * self.size
+        padding = ((0, whole - self.arms), *((0, 0) for _ in trials.shape))
+        blocks = jnp.pad(self.probability, padding).reshape(whole // self.size, self.size, *trials.shape)
+
+        def draw(place: jax.Array | int, loop: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
+            before, paid, sums = loop
+            here = lax.dynamic_index_in_dim(blocks, place, 1, keepdims=False)
+            share = jnp.minimum(here / jnp.maximum(before, jnp.float32(1e-37)), 1)
+            paid = binomial(batch_key(key, place), paid, share)
+            return here, paid, lax.dynamic_update_index_in_dim(sums, paid, place, 1)
+
+        start = (
+            jnp.ones_like(blocks[:, 0]),
+            jnp.broadcast_to(trials, blocks[:, 0].shape),
+            jnp.zeros(blocks.shape, int),
+        )
+        sums = lax.fori_loop(0, self.size, draw, start)[2].reshape(whole, *trials.shape)[: self.arms]
+        return jnp.where(count > 0, sums, 0)
+
+
+@varying
+def one_click(means: ArrayLike, *, name: str = "") -> OneClick:
+    """Arms of which at most one pays in a joint pull.
+
+    Args:
+        means: probabilities, one per arm, with a sum of at most 1.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, a mean outside [0, 1], or a sum above 1.
+    """
+    probability, bandits = per_arm("one-click means", means)
+    if bandits > 1:
+        raise UsageError("one-click means are for one bandit")
+    check_each("one-click means must be in [0, 1]", probability, (probability >= 0) & (probability <= 1))
+    total = float(np.sum(np.asarray(probability, np.float64)))
+    if total > 1 + 1e-6:
+        raise UsageError(
+            f"one-click means are probabilities of different events: their sum must be at most 1, not {total:g}"
+        )
+    return OneClick(probability, name=name or family_name("one-click", means))
+
+
+@varying
+def blocks(means: ArrayLike, size: int, *, name: str = "") -> Blocks:
+    """Arms in blocks that pay together in a joint pull.
+
+    Args:
+        means: probabilities, one per arm, not increasing within a block.
+        size: arms in a block, at least 1; the last block may be smaller.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, a mean outside [0, 1], a size that is not a whole number from 1 on, or means
+            that increase within a block.
+    """
+    probability, bandits = per_arm("means of blocks", means)
+    if bandits > 1:
+        raise UsageError("means of blocks are for one bandit")
+    check_each("means of blocks must be in [0, 1]", probability, (probability >= 0) & (probability <= 1))
+    if not (np.isfinite(size) and size == int(size) and size >= 1):
+        raise UsageError(f"the size of a block must be a whole number, at least 1, got {size}")
+    values = np.asarray(probability)
+    increasing = (np.diff(values) > 0) & (np.arange(1, len(values)) % int(size) != 0)
+    if increasing.any():
+        arm = int(np.argmax(increasing)) + 1
+        raise UsageError(
+            f"means must not increase within a block: arm {arm} has {values[arm]:g} after {values[arm - 1]:g}"
+        )
+    return Blocks(probability, size=int(size), name=name or family_name("blocks", means))

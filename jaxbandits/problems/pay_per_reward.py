@@ -1,0 +1,151 @@
+"""Problems in which a pull costs its reward, and what MAB-PPR wants to know of them.
+
+Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS.
+"""
+
+import numpy as np
+from jax.typing import ArrayLike
+from scipy import special  # type: ignore[import-untyped,unused-ignore]
+
+from jaxbandits.axes import varying
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.problems.base import arm_count
+from jaxbandits.problems.costs import with_costs
+from jaxbandits.problems.families import Bernoulli, bernoulli
+from jaxbandits.problems.joint import blocks, one_click
+
+__all__ = ["estimate_correlation", "ppr", "ppr_unbounded"]
+
+_WEIGHTS = ("one-good", "power", "flat")
+_PULLS = ("independent", "one-click", "blocks")
+#: Probability that an arm beyond the simulated head ever pays in the first round.
+_UNSEEN = 1e-9
+_LARGEST_HEAD = 2**20 - 1
+
+
+@varying
+def ppr(
+    weights: str = "one-good", k: int = 100, w: float = 2.0, pulls: str = "independent", block: int = 2
+) -> Bernoulli:
+    """Bernoulli arms with a given sum of means, where a pull costs its reward.
+
+    Args:
+        weights: `one-good`, w_1 = 1/2 and the others equal; `power`, w_i proportional to 1/i; `flat`, all equal.
+        k: number of arms, at least 2.
+        w: W, the sum of all means, positive; at most 1 for `one-click`.
+        pulls: how the rewards of a joint pull depend: `independent`; `one-click`, at most one arm pays; `blocks`, arms
+            in blocks of neighbours that pay together.
+        block: arms in a block, at least 1.
+
+    Raises:
+        UsageError: a name that is not known, or numbers that make a mean above 1 or below 0.
+    """
+    if weights not in _WEIGHTS:
+        raise unknown_name("weights", str(weights), _WEIGHTS)
+    if pulls not in _PULLS:
+        raise unknown_name("pulls", str(pulls), _PULLS)
+    k = arm_count("k", k)
+    if not (w > 0 and np.isfinite(w)):
+        raise UsageError(f"ppr: the sum of the means w must be positive and finite, got {w:g}")
+    if weights == "one-good":
+        if w < 0.5:
+            raise UsageError(f"ppr:one-good needs w of at least 1/2, the mean of its good arm, got {w:g}")
+        means = np.full(k, (w - 0.5) / (k - 1))
+        means[0] = 0.5
+    elif weights == "power":
+        means = 1 / np.arange(1, k + 1)
+        means *= w / means.sum()
+    else:
+        means = np.full(k, w / k)
+    if means.max() > 1:
+        raise UsageError(f"ppr:{weights} with k={k} and w={w:g} has a mean of {means.max():g}: at most 1")
+    name = f"ppr:{weights},k={k},w={w:g}"
+    if pulls == "independent":
+        made = bernoulli(means, name=name)
+    elif pulls == "one-click":
+        made = one_click(means, name=f"{name},pulls=one-click")
+    else:
+        made = blocks(means, block, name=f"{name},pulls=blocks,block={int(block)}")
+    problem: Bernoulli = with_costs(made, "reward")
+    return problem
+
+
+@varying
+def ppr_unbounded(
+    law: str = "zipf", w: float = 2.0, exponent: float = 4.0, ratio: float = 0.9, pulls: float = 1e5
+) -> Bernoulli:
+    """Infinitely many arms whose means have a finite sum, as the head of them that can ever pay in a first round.
+
+    In the first round all arms are pulled together; those that never pay are at the bottom of the order and go, so the
+    arms beyond the head, which with probability 1 - 10^-9 never pay in `pulls` joint pulls, need not exist. Their bound
+    is part of the name: `unseen` is `pulls` times the sum of their means.
+
+    Args:
+        law: `zipf`, w_i proportional to i^-exponent; `geometric`, proportional to ratio^i.
+        w: W, the sum of all means, positive.
+        exponent: of `zipf`, above 1.
+        ratio: of `geometric`, in (0, 1).
+        pulls: joint pulls for which the head is long enough, positive: those of the first round, or more.
+
+    Raises:
+        UsageError: a law whose sum diverges, a mean above 1, or a head of a million arms or more.
+    """
+    if law not in ("zipf", "geometric"):
+        raise unknown_name("law", str(law), ("zipf", "geometric"))
+    if not (w > 0 and np.isfinite(w) and pulls > 0 and np.isfinite(pulls)):
+        raise UsageError(f"ppr-unbounded: w and pulls must be positive and finite, got {w:g} and {pulls:g}")
+    beyond = _UNSEEN / pulls / w  # share of the weight that may be left out
+    if law == "zipf":
+        if not exponent > 1:
+            raise UsageError(f"ppr-unbounded: the sum of i^-{exponent:g} diverges: the exponent must be above 1")
+        total = float(special.zeta(exponent))
+        # The sum of i^-s from h + 1 on is at most h^(1-s) / (s - 1).
+        head = (beyond * total * (exponent - 1)) ** (1 / (1 - exponent))
+        text = f"exponent={exponent:g}"
+    else:
+        if not 0 < ratio < 1:
+            raise UsageError(f"ppr-unbounded: the sum of {ratio:g}^i diverges: the ratio must be in (0, 1)")
+        total = ratio / (1 - ratio)
+        head = np.log(beyond) / np.log(ratio)
+        text = f"ratio={ratio:g}"
+    if head > _LARGEST_HEAD:
+        raise UsageError(
+            f"ppr-unbounded: {head:.2g} arms would have to be simulated so that no later one pays in {pulls:g} pulls; "
+            f"at most {_LARGEST_HEAD}: a law with a lighter tail, or fewer pulls"
+        )
+    index = np.arange(1, max(2, int(np.ceil(head))) + 1, dtype=np.float64)
+    share = (index**-exponent if law == "zipf" else ratio**index) / total
+    if w * share[0] > 1:
+        raise UsageError(f"ppr-unbounded: the first mean is {w * share[0]:g}, above 1: a smaller w")
+    left = len(index) ** (1 - exponent) / (exponent - 1) / total if law == "zipf" else ratio ** len(index)
+    name = f"ppr-unbounded:law={law},w={w:g},{text},pulls={pulls:g} (unseen {pulls * w * left:.1g})"
+    problem: Bernoulli = with_costs(bernoulli(w * share, name=name), "reward")
+    return problem
+
+
+def estimate_correlation(samples: ArrayLike) -> float:
+    """An estimate of V, Var(X_A) <= V E X_A for every set A of arms, from a table of joint rewards.
+
+    The largest eigenvalue of D^(-1/2) C D^(-1/2), with D the means and C the covariances without the negative ones:
+    x'Cx <= V x'Dx for all x, and so for the indicator of every set. At least 1. It has the error of the covariances;
+    with few rows a margin is due.
+
+    Args:
+        samples: shape `(rows, K)`, the rewards of all arms in each joint pull, not negative; at least two rows.
+
+    Raises:
+        UsageError: fewer than two rows or arms, or a negative or infinite reward.
+    """
+    table = np.asarray(samples, np.float64)
+    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
+        raise UsageError(f"a table of joint rewards has at least two rows and two arms, got shape {table.shape}")
+    if not np.all(np.isfinite(table) & (table >= 0)):
+        row, arm = np.argwhere(~(np.isfinite(table) & (table >= 0)))[0]
+        raise UsageError(
+            f"joint rewards must be finite and not negative, got {table[row, arm]:g} in row {row} of arm {arm}"
+        )
+    mean = table.mean(axis=0)
+    paying = mean > 0  # an arm that never paid adds nothing to either side
+    covariance = np.maximum(np.atleast_2d(np.cov(table[:, paying], rowvar=False)), 0)
+    scaled = covariance / np.sqrt(np.outer(mean[paying], mean[paying]))
+    return max(1.0, float(np.linalg.eigvalsh(scaled)[-1])) if paying.any() else 1.0
