@@ -23,7 +23,7 @@ _LANE_ARMS = 16_800
 #: The same on accelerators, to fill some 10^5 threads (not measured).
 _ACCELERATOR_LANE_ARMS = 1_000_000
 #: Sums of batches held at a time per device: some tens of MiB.
-_SUMS = 2**22
+_SUMS = 2**23
 _FIRST_LOOKS = 4
 _BLOCK = 16
 #: What refilling and logging cost, in blocks of steps of all lanes (measured for 10 and 50 arms, and for long steps).
@@ -190,7 +190,8 @@ class _Pace:
 def default_lanes(arms: int, platform: str, slots: int | None = None) -> int:
     """Runs at a time per device, by the number of arms, and of the batches that are held at once of each."""
     if slots is not None:
-        return int(np.clip(_SUMS // (arms * slots), 1, 16 * 37))
+        lanes = int(np.clip(_SUMS // (arms * slots), 1, 16 * 37))
+        return lanes if lanes < 16 else 16 * (lanes // 16)
     if platform != "cpu":
         return int(np.clip(_ACCELERATOR_LANE_ARMS // arms, 1024, 65_536))
     # An odd multiple of a vector's 16: rows of arms a power of two apart would share few sets of the cache (measured).
