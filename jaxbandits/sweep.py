@@ -123,6 +123,9 @@ def sweep(
     if checkpoints is not None:
         settings["checkpoints"] = points.tolist()
     dataset = results.dataset()
+    unseen = [cell.algorithm.unseen(cell.problem) for cell in grid.cells if isinstance(cell.algorithm, BuiltIn)]
+    if known := [probability for probability in unseen if probability is not None]:
+        dataset.attrs["unseen"] = max(known)
     dataset.attrs.update(
         algorithm=type(algorithm).__name__,
         problem=problem.name,

@@ -18,6 +18,7 @@ from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
 from jaxbandits.numerics import MAX_COUNT, exp, log, rounded
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.pay_per_reward import UNSEEN, BernoulliHead
 from jaxbandits.pytrees import pytree
 
 __all__ = ["MABPPR"]
@@ -123,7 +124,24 @@ class MABPPR(JointBatches):
                 f"MABPPR: a batch of the second kind would pay {batch:.3g} rewards, more than {LARGEST_BATCH / 2:.3g}: "
                 "larger epsilon, smaller weights, or other constants"
             )
+        if (unseen := new.unseen(problem) or 0.0) > UNSEEN:
+            raise UsageError(
+                f"MABPPR: with probability {unseen:.1g} an arm beyond the simulated head pays in the first round, above "
+                f"{UNSEEN:g}: a longer head, first_pulls={new._first_pulls():.3g} or more"
+            )
         return new
+
+    def _first_pulls(self) -> float:
+        """Joint pulls of the first round, of a prepared algorithm."""
+        level = np.log(2 / float(self.delta))
+        epsilon, v = float(self.epsilon), float(self.correlation)
+        first = (1 - float(self.rho)) * epsilon / 2
+        ordering = np.ceil(self.cq * (np.log(self.cq_prime) + level)) * np.ceil(self.c1 * max(first**-2, v / first))
+        return float(ordering + np.ceil(self.factor * (np.log(12) + level)) * np.ceil(self.c2 * v / epsilon))
+
+    def unseen(self, problem: Problem) -> float | None:
+        """Probability that an arm which is not simulated pays in the first round, at most; None if all are."""
+        return self._first_pulls() * problem.beyond if isinstance(problem, BernoulliHead) else None
 
     def start(self, problem: Problem, key: jax.Array) -> PPRState:
         """The state before the first pull."""

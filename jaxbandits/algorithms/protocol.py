@@ -130,6 +130,11 @@ class BuiltIn(abc.ABC):
         """The algorithm with the defaults filled in that depend on its own parameters; before a live experiment."""
         return self
 
+    def unseen(self, problem: Problem) -> float | None:
+        """Where a problem has more arms than are simulated: how improbable it is, at most, that one would matter."""
+        del problem
+        return None
+
     def check(self, arms_per_bandit: int, bandits: int) -> None:
         """Whether the hyperparameters fit a problem.
 

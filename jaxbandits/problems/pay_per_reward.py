@@ -3,23 +3,25 @@
 Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS.
 """
 
+import dataclasses
+
 import numpy as np
 from jax.typing import ArrayLike
 from scipy import special  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.problems.base import arm_count
+from jaxbandits.problems.base import arm_count, register_problem
 from jaxbandits.problems.costs import with_costs
 from jaxbandits.problems.families import Bernoulli, bernoulli
 from jaxbandits.problems.joint import blocks, one_click
 
-__all__ = ["estimate_correlation", "ppr", "ppr_unbounded"]
+__all__ = ["UNSEEN", "BernoulliHead", "estimate_correlation", "ppr", "ppr_unbounded"]
 
 _WEIGHTS = ("one-good", "power", "flat")
 _PULLS = ("independent", "one-click", "blocks")
-#: Probability that an arm beyond the simulated head ever pays in the first round.
-_UNSEEN = 1e-9
+#: Largest probability that an arm beyond a simulated head pays in the first round.
+UNSEEN = 1e-9
 _LARGEST_HEAD = 2**20 - 1
 
 
@@ -70,56 +72,65 @@ def ppr(
     return problem
 
 
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class BernoulliHead(Bernoulli):
+    """The first of infinitely many Bernoulli arms; `beyond` is the sum of the other means."""
+
+    beyond: float = 0.0
+    choices = ("beyond",)
+
+
 @varying
 def ppr_unbounded(
-    law: str = "zipf", w: float = 2.0, exponent: float = 4.0, ratio: float = 0.9, pulls: float = 1e5
-) -> Bernoulli:
-    """Infinitely many arms whose means have a finite sum, as the head of them that can ever pay in a first round.
+    law: str = "zipf", w: float = 1.0, exponent: float = 4.0, ratio: float = 0.9, first_pulls: float = 1e5
+) -> BernoulliHead:
+    """Infinitely many arms whose means have a finite sum, where a pull costs its reward.
 
-    In the first round all arms are pulled together; those that never pay are at the bottom of the order and go, so the
-    arms beyond the head, which with probability 1 - 10^-9 never pay in `pulls` joint pulls, need not exist. Their bound
-    is part of the name: `unseen` is `pulls` times the sum of their means.
+    In the first round all arms are pulled together. Those that never pay are at the bottom of the order and go, so the
+    arms beyond the simulated head need not exist: with probability 1 - 10^-9 none of them pays in the first round. The
+    result says how improbable that is in its attribute `unseen`; counts of pulls are of the head only.
 
     Args:
         law: `zipf`, w_i proportional to i^-exponent; `geometric`, proportional to ratio^i.
         w: W, the sum of all means, positive.
         exponent: of `zipf`, above 1.
         ratio: of `geometric`, in (0, 1).
-        pulls: joint pulls for which the head is long enough, positive: those of the first round, or more.
+        first_pulls: joint pulls for which the head is long enough, positive: those of the first round, or more.
 
     Raises:
         UsageError: a law whose sum diverges, a mean above 1, or a head of a million arms or more.
     """
     if law not in ("zipf", "geometric"):
         raise unknown_name("law", str(law), ("zipf", "geometric"))
-    if not (w > 0 and np.isfinite(w) and pulls > 0 and np.isfinite(pulls)):
-        raise UsageError(f"ppr-unbounded: w and pulls must be positive and finite, got {w:g} and {pulls:g}")
-    beyond = _UNSEEN / pulls / w  # share of the weight that may be left out
+    if not (w > 0 and np.isfinite(w) and first_pulls > 0 and np.isfinite(first_pulls)):
+        raise UsageError(f"ppr-unbounded: w and first_pulls must be positive and finite, got {w:g} and {first_pulls:g}")
+    share = UNSEEN / first_pulls / w  # of the whole weight, that may be left out
     if law == "zipf":
         if not exponent > 1:
             raise UsageError(f"ppr-unbounded: the sum of i^-{exponent:g} diverges: the exponent must be above 1")
         total = float(special.zeta(exponent))
         # The sum of i^-s from h + 1 on is at most h^(1-s) / (s - 1).
-        head = (beyond * total * (exponent - 1)) ** (1 / (1 - exponent))
-        text = f"exponent={exponent:g}"
+        head = (share * total * (exponent - 1)) ** (1 / (1 - exponent))
     else:
         if not 0 < ratio < 1:
             raise UsageError(f"ppr-unbounded: the sum of {ratio:g}^i diverges: the ratio must be in (0, 1)")
         total = ratio / (1 - ratio)
-        head = np.log(beyond) / np.log(ratio)
-        text = f"ratio={ratio:g}"
+        head = np.log(share) / np.log(ratio)
     if head > _LARGEST_HEAD:
         raise UsageError(
-            f"ppr-unbounded: {head:.2g} arms would have to be simulated so that no later one pays in {pulls:g} pulls; "
-            f"at most {_LARGEST_HEAD}: a law with a lighter tail, or fewer pulls"
+            f"ppr-unbounded: {head:.2g} arms would have to be simulated so that no later one pays in {first_pulls:g} "
+            f"pulls, at most {_LARGEST_HEAD} can be: a law with a lighter tail, or smaller first_pulls"
         )
     index = np.arange(1, max(2, int(np.ceil(head))) + 1, dtype=np.float64)
-    share = (index**-exponent if law == "zipf" else ratio**index) / total
-    if w * share[0] > 1:
-        raise UsageError(f"ppr-unbounded: the first mean is {w * share[0]:g}, above 1: a smaller w")
+    means = w * (index**-exponent if law == "zipf" else ratio**index) / total
+    if means[0] > 1:
+        raise UsageError(f"ppr-unbounded: the first mean is {means[0]:g}, above 1: a smaller w")
     left = len(index) ** (1 - exponent) / (exponent - 1) / total if law == "zipf" else ratio ** len(index)
-    name = f"ppr-unbounded:law={law},w={w:g},{text},pulls={pulls:g} (unseen {pulls * w * left:.1g})"
-    problem: Bernoulli = with_costs(bernoulli(w * share, name=name), "reward")
+    text = f"exponent={exponent:g}" if law == "zipf" else f"ratio={ratio:g}"
+    made = bernoulli(means, name=f"ppr-unbounded:law={law},w={w:g},{text},first_pulls={first_pulls:g}")
+    head_of = BernoulliHead(made.probability, beyond=float(w * left), name=made.name)
+    problem: BernoulliHead = with_costs(head_of, "reward")
     return problem
 
 
