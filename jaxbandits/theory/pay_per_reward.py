@@ -38,7 +38,18 @@ __all__ = [
 
 
 class PPRRound(NamedTuple):
-    """Accuracy, error and sample sizes of round t; sample sizes before they are rounded up."""
+    """Accuracy, error and sample sizes of one round; sample sizes before they are rounded up.
+
+    Attributes:
+        epsilon: eps_t, by how much the best weight left may fall.
+        delta: delta_t, probability that the round goes wrong.
+        q1: batches that order the arms.
+        l1: l_t, pulls of an arm in each of these.
+        q2: batches that tell how many arms to remove.
+        l2: pulls of an arm in each of these.
+        q3: batches of the final round, if this is it.
+        l3: pulls of an arm in each of these.
+    """
 
     epsilon: jax.Array
     delta: jax.Array
@@ -61,10 +72,6 @@ def ppr_round(
         delta: probability of error, in (0, 1).
         correlation: V, at least 1.
         constants: of the algorithm.
-
-    Returns:
-        eps_t, delta_t, and batches q times their size l of the ordering (1), of the choice (2) and, should round t be
-        the final one, of that (3).
 
     Raises:
         UsageError: a value outside its range.
@@ -171,8 +178,8 @@ def ppr_crossing_arms(
         correlation: V, at least 1.
         constants: of MAB-PPR.
         phi_l: as in `ppr_cost_bound`, which says what that is for constants that are not valid.
-        rival: whose cost is compared: `ppr_median_of_means_cost` (with 9/2 and 96), `ppr_hoeffding_cost` or
-            `ppr_bernstein_cost`.
+        rival: whose cost is compared: `ppr_median_of_means_cost` (with the factor and C3 of the constants: their final
+            round on all arms), `ppr_hoeffding_cost` or `ppr_bernstein_cost`.
         mean_weight: of `ppr_bernstein_cost`; the others do not depend on it.
 
     Returns:
@@ -182,7 +189,7 @@ def ppr_crossing_arms(
         UsageError: a value outside its range.
     """
     costs = {
-        "median-of-means": lambda: ppr_median_of_means_cost(epsilon, delta, 1.0, 1.0),
+        "median-of-means": lambda: ppr_median_of_means_cost(epsilon, delta, 1.0, 1.0, constants.factor, constants.c3),
         "hoeffding": lambda: ppr_hoeffding_cost(epsilon, delta, 1.0, 1.0),
         "bernstein": lambda: ppr_bernstein_cost(epsilon, delta, 1.0, 1.0, mean_weight),
     }
