@@ -85,6 +85,7 @@ def _log_cost(z: jax.Array, epsilon: jax.Array, delta: jax.Array, correlation: j
     return jnp.log(ppr_cost_bound(epsilon, delta, correlation, constants, proof.phi_l))
 
 
+@jax.jit
 def _valid(z: jax.Array, slack: float) -> tuple[PPRConstants, PPRProof]:
     """Constants that meet every condition of `ppr_conditions`, from any five numbers.
 
