@@ -50,7 +50,7 @@ from jaxbandits.theory.pay_per_reward_constants import (
     PPRProof,
     ppr_conditions,
 )
-from jaxbandits.theory.pay_per_reward_optimum import ppr_constants
+from jaxbandits.theory.pay_per_reward_optimum import PPROptimum, ppr_constants
 from jaxbandits.theory.pay_per_reward_rivals import (
     ppr_bernstein_cost,
     ppr_hoeffding_cost,
@@ -84,6 +84,7 @@ __all__ = [
     "PPRCondition",
     "PPRConditions",
     "PPRConstants",
+    "PPROptimum",
     "PPRProof",
     "PPRRound",
     "adaptive_top_k_pulls_bound",

@@ -1,7 +1,9 @@
 """The cheapest constants with which MAB-PPR is proven right."""
 
+import dataclasses
 import functools
 import math
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +15,7 @@ from jaxbandits.theory._checks import check_at_least_one, check_confidence, chec
 from jaxbandits.theory.pay_per_reward import ppr_cost_bound
 from jaxbandits.theory.pay_per_reward_constants import PPRConstants, PPRProof
 
-__all__ = ["ppr_constants"]
+__all__ = ["PPROptimum", "ppr_constants"]
 
 # N_final > 4/nu > 4/phi_M > 4; and the largest N_final looked for, which int32 and float32 hold.
 _FEWEST = 5
@@ -26,9 +28,14 @@ _START = (16.0, 0.0, 4.0, 1.0, -0.7)
 _WIDEST = 15.0
 
 
-def ppr_constants(
-    epsilon: float, delta: float, correlation: float = 1.0, n_final_max: int | None = None
-) -> tuple[PPRConstants, PPRProof]:
+class PPROptimum(NamedTuple):
+    """Valid constants, and the proof numbers that make them valid; Python floats."""
+
+    constants: PPRConstants
+    proof: PPRProof
+
+
+def ppr_constants(epsilon: float, delta: float, correlation: float = 1.0, n_final_max: int | None = None) -> PPROptimum:
     """The valid constants of MAB-PPR with the smallest `ppr_cost_bound`, and the proof numbers that make them valid.
 
     The paper names no constants. The cheapest cost about 1e8 W log(1/delta)/epsilon^2 and have an N_final of 10^7 or
@@ -43,7 +50,7 @@ def ppr_constants(
         n_final_max: largest N_final allowed, in [5, 10^9]; 10^9 if None. Up to 4, no constants are valid.
 
     Returns:
-        Constants and proof numbers, Python floats; the cost is within 0.1% of the smallest.
+        Constants and proof numbers; the cost is within 0.1% of the smallest.
 
     Raises:
         UsageError: a value outside its range.
@@ -58,7 +65,7 @@ def ppr_constants(
 
 
 @functools.lru_cache(maxsize=256)
-def _cheapest(epsilon: float, delta: float, correlation: float, most: int) -> tuple[PPRConstants, PPRProof]:
+def _cheapest(epsilon: float, delta: float, correlation: float, most: int) -> PPROptimum:
     # Here: importing the package should not wait for it.
     from scipy import optimize  # type: ignore[import-untyped,unused-ignore]
 
@@ -75,7 +82,7 @@ def _cheapest(epsilon: float, delta: float, correlation: float, most: int) -> tu
         constants, proof = jax.tree.map(float, _valid(jnp.asarray(found.x), _SLACK))
     # A whole number: the next one also meets its condition, which is met by the logarithm found.
     n_final = float(min(math.ceil(constants.n_final * (1 - 1e-9)), most))
-    return PPRConstants(**{**vars(constants), "n_final": n_final}), proof
+    return PPROptimum(dataclasses.replace(constants, n_final=n_final), proof)
 
 
 @jax.jit
