@@ -33,7 +33,30 @@ from jaxbandits.theory.heavy_tails import (
     truncated_mean_radius,
 )
 from jaxbandits.theory.lower_bounds import characteristic_time, pulls_lower_bound
-from jaxbandits.theory.pay_per_reward_constants import PPR_PRACTICAL, PPRConstants, PPRProof
+from jaxbandits.theory.pay_per_reward import (
+    PPRRound,
+    ppr_cost_bound,
+    ppr_cost_rate,
+    ppr_crossing_arms,
+    ppr_large_estimates_bound,
+    ppr_median_of_means_bound,
+    ppr_round,
+)
+from jaxbandits.theory.pay_per_reward_constants import (
+    PPR_PRACTICAL,
+    PPRCondition,
+    PPRConditions,
+    PPRConstants,
+    PPRProof,
+    ppr_conditions,
+)
+from jaxbandits.theory.pay_per_reward_optimum import PPROptimum, ppr_constants
+from jaxbandits.theory.pay_per_reward_rivals import (
+    ppr_bernstein_cost,
+    ppr_hoeffding_cost,
+    ppr_median_elimination_cost_bound,
+    ppr_median_of_means_cost,
+)
 from jaxbandits.theory.top_k import (
     c_spread_h_0_rate,
     c_spread_h_t_rate,
@@ -58,8 +81,12 @@ from jaxbandits.theory.top_k_bounds import (
 
 __all__ = [
     "PPR_PRACTICAL",
+    "PPRCondition",
+    "PPRConditions",
     "PPRConstants",
+    "PPROptimum",
     "PPRProof",
+    "PPRRound",
     "adaptive_top_k_pulls_bound",
     "adaptive_top_k_pulls_rate",
     "binary_relative_entropy",
@@ -93,6 +120,18 @@ __all__ = [
     "opt_mai_pulls_rate",
     "opt_mai_quartile_loss",
     "opt_mai_regret_rate",
+    "ppr_bernstein_cost",
+    "ppr_conditions",
+    "ppr_constants",
+    "ppr_cost_bound",
+    "ppr_cost_rate",
+    "ppr_crossing_arms",
+    "ppr_hoeffding_cost",
+    "ppr_large_estimates_bound",
+    "ppr_median_elimination_cost_bound",
+    "ppr_median_of_means_bound",
+    "ppr_median_of_means_cost",
+    "ppr_round",
     "psi_t",
     "psi_t_epsilon",
     "pulls_lower_bound",

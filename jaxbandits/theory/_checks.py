@@ -15,8 +15,10 @@ from jaxbandits.errors import UsageError
 __all__ = [
     "as_float",
     "check_accuracy",
+    "check_at_least_one",
     "check_budget",
     "check_confidence",
+    "check_fraction",
     "check_means",
     "check_moment_order",
     "check_probability",
@@ -44,6 +46,16 @@ def check_accuracy(epsilon: ArrayLike) -> None:
 def check_confidence(delta: ArrayLike) -> None:
     """A confidence level is a probability of error strictly between 0 and 1."""
     _require(delta, lambda x: (x > 0) & (x < 1), "delta must lie in (0, 1)")
+
+
+def check_fraction(x: ArrayLike, name: str) -> None:
+    """Shares and relative accuracies lie strictly between 0 and 1."""
+    _require(x, lambda x: (x > 0) & (x < 1), f"{name} must lie in (0, 1)")
+
+
+def check_at_least_one(x: ArrayLike, name: str) -> None:
+    """Numbers of arms, of batches and of draws, and ratios of variances: finite and at least 1."""
+    _require(x, lambda x: (x >= 1) & np.isfinite(x), f"{name} must be finite and at least 1")
 
 
 def check_probability(probability: ArrayLike, name: str) -> None:
