@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxbandits.algorithms.joint_batches import JointBatches
 from jaxbandits.algorithms.protocol import BatchBased, BuiltIn, RoundBased, Sequential
 from jaxbandits.arms import tie_order
 from jaxbandits.axes import Axis
@@ -29,7 +30,7 @@ __all__ = ["AskTell"]
 
 _KEYS = ["version", "algorithm", "arms", "key", "reward_range", "bounded"]
 _KEYS += ["asked", "counts", "sums", "told", "done", "recommended", "state"]
-_Live = Sequential | RoundBased | BatchBased
+_Live = Sequential | RoundBased | BatchBased | JointBatches
 #: `tie_order` numbers arms in 20 bits.
 _MOST_ARMS = 2**20 - 1
 
@@ -125,11 +126,12 @@ class AskTell:
         if not isinstance(algorithm, _Live):
             raise UsageError(
                 "ask and tell needs an algorithm with select and update, or request and absorb (built in, or derived "
-                f"from Sequential, RoundBased or BatchBased), got {type(algorithm).__name__}"
+                f"from Sequential, RoundBased, BatchBased or JointBatches), got {type(algorithm).__name__}"
             )
         for field in dataclasses.fields(algorithm):
             if isinstance(getattr(algorithm, field.name), Axis):
                 raise UsageError(f"a session runs one algorithm, not a grid: {field.name} is an axis")
+        algorithm = algorithm.prepared()
         self._algorithm = algorithm
         self._arms = _whole("arms", arms, 2, _MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
@@ -203,6 +205,11 @@ class AskTell:
             counts, every = np.zeros(self._arms, np.int32), np.zeros(self._arms, np.float32)
             counts[self._asked], every[self._asked] = self._counts, sums
             moment = _advance(self._algorithm, self._state, counts, every)
+        elif isinstance(self._algorithm, JointBatches):
+            each = len(set(self._asked))  # arms in a batch, and batch after batch
+            batches = np.zeros((self._algorithm.slots, self._arms), np.float32)
+            batches[np.arange(len(self._asked)) // each, self._asked] = sums
+            moment = _advance(self._algorithm, self._state, np.int32(0), batches)
         else:
             moment = _advance(self._algorithm, self._state, np.asarray(self._asked, np.int32), sums)
         self._enter(moment)
@@ -336,10 +343,16 @@ def _moment(algorithm: _Live, state: Any) -> _Moment:
     if isinstance(algorithm, BatchBased):
         counts = algorithm.request(state)
         asked = jnp.arange(counts.shape[0], dtype=jnp.int32)
+    elif isinstance(algorithm, JointBatches):
+        batches = algorithm.request(state)
+        batch, arms = jnp.arange(algorithm.slots)[:, None], jnp.arange(batches.active.shape[0])
+        counts = jnp.where(batches.active & (batch < batches.number), batches.each, 0).reshape(-1)
+        asked = jnp.broadcast_to(arms, (algorithm.slots, arms.shape[0])).reshape(-1)
     else:
         asked = algorithm.select(state)[None] if isinstance(algorithm, Sequential) else algorithm.request(state)
         counts = jnp.ones_like(asked)
-    return _Moment(state, asked, counts, algorithm.done(state), algorithm.recommend(state))
+    done = algorithm.done(state) | algorithm.exhausted(state)
+    return _Moment(state, asked, counts, done, algorithm.recommend(state))
 
 
 @jax.jit
@@ -349,9 +362,11 @@ def _begin(algorithm: _Live, problem: _LiveProblem, key: jax.Array) -> _Moment:
 
 @jax.jit
 def _advance(algorithm: _Live, state: Any, asked: jax.Array, rewards: jax.Array) -> _Moment:
-    """The moment after the rewards of the arms asked for, or after the sums of all arms and their counts."""
+    """The moment after the rewards of the arms asked for, or after the sums of all arms (of every batch)."""
     if isinstance(algorithm, Sequential):
         return _moment(algorithm, algorithm.update(state, asked[0], rewards[0]))
+    if isinstance(algorithm, JointBatches):
+        return _moment(algorithm, algorithm.absorb(state, algorithm.request(state), rewards))
     return _moment(algorithm, algorithm.absorb(state, asked, rewards))
 
 

@@ -2,7 +2,8 @@
 
 [algorithm]  name = "ugape-c", its parameters by name, an axis as { axis = [0.1, 0.2] } or { axis = { start, stop, num,
 scale } }
-[problem]    spec = "bernoulli:0.7,0.5", or name = "two-group" with its arguments by name, axes allowed
+[problem]    spec = "bernoulli:0.7,0.5", or name = "two-group" with its arguments by name, axes allowed; also costs =
+"reward", a price or a list of prices, and random_costs = true, as in `jaxbandits.with_costs`
 [run]        seeds, root_seed, max_pulls, …: the options of `jaxbandits.sweep`
 """
 
@@ -18,6 +19,7 @@ from jaxbandits import algorithms, problems
 from jaxbandits.axes import Axis, ProblemFamily, axis
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.costs import with_costs
 
 __all__ = ["build", "build_algorithm", "build_problem", "describe", "parse_problem"]
 
@@ -73,6 +75,15 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
     Raises:
         UsageError: an unknown name or argument, or a value outside its range.
     """
+    costs = {key: table[key] for key in ("costs", "random_costs") if key in table}
+    if costs:
+        bare = build_problem({key: value for key, value in table.items() if key not in costs})
+        if "costs" not in costs:
+            raise UsageError("random_costs needs costs, one price or one per arm")
+        priced: Problem | ProblemFamily = with_costs(
+            bare, costs["costs"], random=bool(costs.get("random_costs", False))
+        )
+        return priced
     if "spec" in table:
         if others := sorted(table.keys() - {"spec"}):
             raise UsageError(f"the [problem] table has a spec, which leaves no place for {', '.join(others)}")
@@ -105,8 +116,11 @@ def parse_problem(spec: str) -> Problem | ProblemFamily:
     positional: list[Any] = []
     named: dict[str, Any] = {}
     if "=" in rest:
-        for part in rest.split(","):
+        for place, part in enumerate(rest.split(",")):
             key, equals, text = part.partition("=")
+            if not equals and takes_path and place == 0:  # ppr:one-good,k=100
+                positional = [part.strip()]
+                continue
             if not equals:
                 raise UsageError(f"problem {spec!r}: expected name=value, got {part!r}")
             named[key.strip()] = text.strip() if key.strip() in texts else _number(text, spec)
@@ -140,7 +154,15 @@ def _describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
     if isinstance(problem, ProblemFamily):
         given = {name: _plain(value) for name, value in problem.arguments.items()}
         known_as = {inspect.unwrap(make): name for name, make in problems.REGISTRY.items()}
-        return {"name": known_as.get(problem.make, problem.name.replace("_", "-")), **given}
+        costs = {} if problem.costs is None else {"costs": _plain(problem.costs[0]), "random_costs": problem.costs[1]}
+        return {"name": known_as.get(problem.make, problem.name.replace("_", "-")), **given, **costs}
+    named, priced = problem.name.startswith("ppr"), problem.costs
+    if priced is not None and not (named and priced.price is None):
+        price = "reward" if priced.price is None else _decimals(priced.price).tolist()
+        bare = _describe_problem(dataclasses.replace(problem, costs=None))
+        return {**bare, "costs": price, "random_costs": priced.random}
+    if named:  # a list of all means would be long
+        return {"spec": problem.name}
     if isinstance(problem, problems.Empirical):
         known = problem.name.startswith("data:") or problem.name.endswith(".csv")
         return {"spec": problem.name} if known and not problem.joint else {"name": "empirical"}
@@ -154,17 +176,23 @@ def _describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
         problems.Gaussian: ("gaussian", ["means", "sd"]),
         problems.Beta: ("beta", ["a", "b"]),
         problems.TwoPoint: ("rademacher", ["low", "high"]),
+        problems.OneClick: ("one-click", ["means"]),
+        problems.Blocks: ("blocks", ["means"]),
     }
     if type(problem) not in names:
         return {"name": type(problem).__name__}
     family, arguments = names[type(problem)]
     values: dict[str, Any] = {}
     for argument, parameter in zip(arguments, problem.parameters, strict=True):
-        # Shortest decimal that gives the same float32 back.
-        flat = np.asarray([float(str(x)) for x in np.asarray(getattr(problem, parameter), np.float32)])
+        flat = _decimals(getattr(problem, parameter))
         rows = flat.reshape(-1, problem.bandits).T
         values[argument] = (rows if problem.bandits > 1 else rows[0]).tolist()
-    return {"name": family, **values}
+    return {"name": family, **values, **{name: getattr(problem, name) for name in problem.choices}}
+
+
+def _decimals(values: Any) -> np.ndarray:
+    """The shortest decimals that give the same float32 back."""
+    return np.asarray([float(str(x)) for x in np.asarray(values, np.float32)])
 
 
 def _plain(value: Any) -> Any:

@@ -94,7 +94,7 @@ class MABPPR(JointBatches):
         correlation = 1.0 if self.correlation is None else self.correlation
         known = theory.PPR_PRACTICAL
         if self.constants == "theory":
-            known = theory.ppr_constants(self.epsilon, self.delta, correlation).constants
+            known = theory.ppr_constants(self.epsilon, self.delta, correlation, self.n_final).constants
         fields = [field.name for field in dataclasses.fields(known)]
         own = {name: getattr(self, name) for name in fields}
         own = {name: float(getattr(known, name)) if value is None else value for name, value in own.items()}
@@ -126,7 +126,7 @@ class MABPPR(JointBatches):
             )
         if (unseen := new.unseen(problem) or 0.0) > UNSEEN:
             raise UsageError(
-                f"MABPPR: with probability {unseen:.1g} an arm beyond the simulated head pays in the first round, above "
+                f"MABPPR: with probability {unseen:.1g} an arm that is not simulated pays in the first round, above "
                 f"{UNSEEN:g}: a longer head, first_pulls={new._first_pulls():.3g} or more"
             )
         return new

@@ -53,7 +53,8 @@ def simulate(
     seeds: Whole = 1000,
     settings: Settings = (),
     root_seed: Whole = 0,
-    max_pulls: Whole = 10**9,
+    max_pulls: Whole | None = None,
+    costs: str | None = None,
     json: Switch = False,
     progress: bool | None = None,
 ) -> None:
@@ -65,12 +66,14 @@ def simulate(
         seeds: number of runs.
         settings: the algorithm's parameters, name=value, as many as needed.
         root_seed: seed of all randomness.
-        max_pulls: stop a run after this many pulls and count it as stopped early.
+        max_pulls: stop a run after this many pulls and count it as stopped early; 1e9 if not given, and no limit for
+            algorithms that draw sums.
+        costs: what a pull costs, "reward" or prices such as 1,2,0.5; the problem's own if not given, one unit mostly.
         json: print one JSON object instead of a table.
         progress: show a progress bar on stderr; without it, if that is a terminal.
     """
     inputs.start_jax()
-    chosen, explored = inputs.algorithm_of(algorithm, settings), inputs.problem_of(problem)
+    chosen, explored = inputs.algorithm_of(algorithm, settings), inputs.problem_of(problem, costs)
     with display.progress_bar(progress) as update:
         dataset = jb.simulate(
             chosen,
@@ -86,7 +89,7 @@ def simulate(
         display.say(f"{algorithm} on {explored.name or problem}, {seeds:,} runs, root seed {root_seed}\n")
         if told := texts.moments(chosen, explored):
             display.say(told)
-        display.say(texts.statistics(dataset, max_pulls))
+        display.say(texts.statistics(dataset))
 
 
 def compare(

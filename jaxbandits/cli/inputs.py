@@ -15,7 +15,7 @@ from jaxbandits import spec
 from jaxbandits.axes import ProblemFamily
 from jaxbandits.engine.driver import use_all_cores
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.problems import Problem
+from jaxbandits.problems import Problem, with_costs
 
 __all__ = ["Whole", "algorithm_of", "problem_of", "read_specification", "start_jax", "whole"]
 
@@ -23,7 +23,7 @@ __all__ = ["Whole", "algorithm_of", "problem_of", "read_specification", "start_j
 RUN_OPTIONS = {
     "seeds": 1000,
     "root_seed": 0,
-    "max_pulls": 10**9,
+    "max_pulls": None,
     "independent": False,
     "checkpoints": None,
     "keep": "runs",
@@ -70,14 +70,18 @@ def algorithm_of(name: str, settings: Sequence[str]) -> Any:
         return spec.build_algorithm({"name": name, **table})
 
 
-def problem_of(text: str) -> Problem:
-    """A problem from its SPEC.
+def problem_of(text: str, costs: str | None = None) -> Problem:
+    """A problem from its SPEC, and what its pulls cost: `reward`, or prices separated by commas.
 
     Raises:
         UsageError: a name or value that cannot be used.
     """
     with _one_line(f"problem {text!r}"):
         problem = spec.parse_problem(text)
+    if costs is not None:
+        with _one_line(f"--costs {costs!r}"):
+            prices = costs if costs.strip() == "reward" else [float(price) for price in costs.split(",")]
+            problem = with_costs(problem, prices if len(prices) > 1 else prices[0])
     assert isinstance(problem, Problem)  # a SPEC has no way to write an axis
     return problem
 
@@ -98,7 +102,7 @@ def read_specification(path: Path) -> tuple[Any, Problem | ProblemFamily, dict[s
         algorithm, problem, run = spec.build(tables)
     for name in run.keys() - RUN_OPTIONS.keys():
         raise unknown_name("option of [run]", name, RUN_OPTIONS)
-    for name in run.keys() & {"seeds", "root_seed", "max_pulls"}:
+    for name in {name for name in run if run[name] is not None} & {"seeds", "root_seed", "max_pulls"}:
         run[name] = whole(run[name], name)
     if not isinstance(run.get("independent", False), bool):
         raise UsageError(f"independent is true or false, got {run['independent']!r}")

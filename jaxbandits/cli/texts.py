@@ -58,14 +58,14 @@ def moments(algorithm: Any, problem: Any) -> str:
     return f"largest moments of order {order:g}: B = {raw:.4g}, about the means C = {central:.4g}\n"
 
 
-def statistics(dataset: xr.Dataset, max_pulls: int) -> str:
+def statistics(dataset: xr.Dataset) -> str:
     """The runs of one cell, a line per quantity; runs that were stopped are never averaged silently."""
     known = summary(dataset)
     runs, stopped = int(known["runs"]), int(known["censored"])
 
     def mean(name: str) -> str:
         low, middle, high = (float(known[f"{name}_{end}"]) for end in ("low", "mean", "high"))
-        at_least = "at least " if stopped and name in ("pulls", "cost") else ""
+        at_least = "at least " if stopped and name in ("pulls", "cost", "paid") else ""
         return f"{at_least}{value(middle)} {interval(low, high)}"
 
     lines = {"pulls, mean": mean("pulls")}
@@ -73,7 +73,7 @@ def statistics(dataset: xr.Dataset, max_pulls: int) -> str:
     low, rate, high = (float(known[name]) for name in ("failure_low", "failure", "failure_high"))
     errors = int(known["errors"])
     lines["failure rate"] = f"{probability(rate)} {interval(low, high, True)}: {errors:,} of {runs:,} runs"
-    for name in ("cost", "reward", "simple_regret", "aggregate_regret"):
+    for name in ("cost", "paid", "simple_regret", "aggregate_regret"):
         if f"{name}_mean" in known:
             lines[f"{name.replace('_', ' ')}, mean"] = mean(name)
     lines["stopped early"] = f"{stopped:,} of {runs:,} runs"
@@ -83,8 +83,8 @@ def statistics(dataset: xr.Dataset, max_pulls: int) -> str:
     text = "\n".join(f"{name:<24}{line}" for name, line in lines.items()) + "\nIntervals are 95%."
     if stopped:
         text += (
-            f"\n{stopped:,} runs were stopped at {max_pulls:,} pulls before they were done: the mean of the pulls is a "
-            "lower bound, quantiles are right below that number,\nand they are judged by what they recommended then."
+            f"\n{stopped:,} runs were stopped before they were done, at max_pulls or where counts would pass 2^31: the "
+            "mean of the pulls is a lower bound,\nand they are judged by what they recommended then."
         )
     return text
 

@@ -25,6 +25,11 @@ UNSEEN = 1e-9
 _LARGEST_HEAD = 2**20 - 1
 
 
+def _exact(number: float) -> str:
+    """A number as short as it reads back the same."""
+    return f"{number:g}" if float(f"{number:g}") == number else repr(float(number))
+
+
 @varying
 def ppr(
     weights: str = "one-good", k: int = 100, w: float = 2.0, pulls: str = "independent", block: int = 2
@@ -61,7 +66,7 @@ def ppr(
         means = np.full(k, w / k)
     if means.max() > 1:
         raise UsageError(f"ppr:{weights} with k={k} and w={w:g} has a mean of {means.max():g}: at most 1")
-    name = f"ppr:{weights},k={k},w={w:g}"
+    name = f"ppr:{weights},k={k},w={_exact(w)}"
     if pulls == "independent":
         made = bernoulli(means, name=name)
     elif pulls == "one-click":
@@ -127,8 +132,8 @@ def ppr_unbounded(
     if means[0] > 1:
         raise UsageError(f"ppr-unbounded: the first mean is {means[0]:g}, above 1: a smaller w")
     left = len(index) ** (1 - exponent) / (exponent - 1) / total if law == "zipf" else ratio ** len(index)
-    text = f"exponent={exponent:g}" if law == "zipf" else f"ratio={ratio:g}"
-    made = bernoulli(means, name=f"ppr-unbounded:law={law},w={w:g},{text},first_pulls={first_pulls:g}")
+    text = f"exponent={_exact(exponent)}" if law == "zipf" else f"ratio={_exact(ratio)}"
+    made = bernoulli(means, name=f"ppr-unbounded:law={law},w={_exact(w)},{text},first_pulls={_exact(first_pulls)}")
     head_of = BernoulliHead(made.probability, beyond=float(w * left), name=made.name)
     problem: BernoulliHead = with_costs(head_of, "reward")
     return problem
