@@ -239,8 +239,9 @@ def _pulled(state: Any) -> jax.Array:
     return state.time.astype(jnp.float32) if spent is None else spent.pulls.as_float()
 
 
-def _exhausted(algorithm: Any, state: Any) -> jax.Array | bool:
-    return algorithm.exhausted(state) if hasattr(algorithm, "exhausted") else False
+def _exhausted(algorithm: Any, state: Any) -> jax.Array:
+    # An array in any case: Python's ~False is -1, and with it a mask of lanes would be whole numbers.
+    return jnp.asarray(algorithm.exhausted(state) if hasattr(algorithm, "exhausted") else False)
 
 
 def _limit(cells: Cells, carry: Carry) -> jax.Array:
