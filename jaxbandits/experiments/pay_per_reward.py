@@ -1,0 +1,68 @@
+"""Best arm where a pull costs its reward: what MAB-PPR and its rivals pay, and where its constants stop being safe.
+
+Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS. The paper has no
+experiments: these are ours.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+from jaxbandits.experiments import pay_per_reward_arms, pay_per_reward_constants, pay_per_reward_scale
+from jaxbandits.experiments.bench import Bench, Stage
+from jaxbandits.report.gallery import Exhibit
+
+__all__ = ["SIZES", "Size", "run"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """How much to run."""
+
+    arms: pay_per_reward_arms.Size
+    scale: pay_per_reward_scale.Size
+    constants: pay_per_reward_constants.Size
+
+
+SIZES = {
+    "quick": Size(
+        arms=pay_per_reward_arms.Size(runs=((100, 100), (1000, 40), (10_000, 10)), every=False),
+        scale=pay_per_reward_scale.Size(
+            seeds=20, epsilons=(0.03, 0.1, 0.3), correlations=(1, 3, 10, 30, 100, 300), weights=(0.5, 1, 2, 5, 10, 20),
+            exponents=(4.0, 6.0), ratios=(0.5, 0.9),
+        ),
+        constants=pay_per_reward_constants.Size(seeds=400, steps=8),
+    ),
+    "paper": Size(
+        arms=pay_per_reward_arms.Size(
+            runs=((100, 1000), (1000, 1000), (10_000, 200), (100_000, 40), (1_000_000, 10)), every=True
+        ),
+        scale=pay_per_reward_scale.Size(
+            seeds=200, epsilons=(0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3),
+            correlations=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), weights=(0.5, 1, 2, 5, 10, 20, 50, 100),
+            exponents=(3.5, 4.0, 5.0, 6.0, 8.0), ratios=(0.3, 0.5, 0.7, 0.9),
+        ),
+        constants=pay_per_reward_constants.Size(seeds=10_000, steps=9),
+    ),
+}  # fmt: skip
+
+
+def run(
+    out: Path, scale: str = "quick", on_progress: Callable[[Stage], None] | None = None, size: Size | None = None
+) -> list[Exhibit]:
+    """Cost against the number of arms, the accuracy, V and W, unbounded arms, and how safe the constants are.
+
+    Args:
+        out: folder for the pictures and the numbers.
+        scale: `quick` or `paper`, a key of `SIZES`.
+        on_progress: called now and then.
+        size: in place of the scale's.
+    """
+    size = size or SIZES[scale]
+    sweeps = pay_per_reward_arms.sweeps(size.arms) + pay_per_reward_scale.SWEEPS + pay_per_reward_constants.SWEEPS
+    bench = Bench("pay-per-reward", sweeps, on_progress)
+    return [
+        *pay_per_reward_arms.show(bench, out, size.arms),
+        *pay_per_reward_scale.show(bench, out, size.scale),
+        *pay_per_reward_constants.show(bench, out, size.constants),
+    ]
