@@ -11,8 +11,10 @@ from jaxbandits.algorithms.gape import GapE
 from jaxbandits.algorithms.joint_batches import JointBatches
 from jaxbandits.algorithms.lucb import LUCB
 from jaxbandits.algorithms.mab_ppr import MABPPR
+from jaxbandits.algorithms.median_elimination import ExpGapElimination, MedianElimination
 from jaxbandits.algorithms.opt_mai import OptMAI
 from jaxbandits.algorithms.protocol import Algorithm, BatchBased, BuiltIn, RoundBased, Sequential
+from jaxbandits.algorithms.racing import BernsteinRace, HoeffdingRace
 from jaxbandits.algorithms.sar import SAR
 from jaxbandits.algorithms.sequential_halving import SequentialHalving
 from jaxbandits.algorithms.successive_elimination import SuccessiveElimination
@@ -20,6 +22,7 @@ from jaxbandits.algorithms.successive_rejects import SuccessiveRejects
 from jaxbandits.algorithms.ucb_e import UCBE
 from jaxbandits.algorithms.ugape import UGapEb, UGapEc
 from jaxbandits.algorithms.uniform import Uniform
+from jaxbandits.algorithms.union_bound import UnionBound
 from jaxbandits.errors import unknown_name
 
 __all__ = [
@@ -32,10 +35,14 @@ __all__ = [
     "AdaptiveTopK",
     "Algorithm",
     "BatchBased",
+    "BernsteinRace",
     "BuiltIn",
+    "ExpGapElimination",
     "GapE",
+    "HoeffdingRace",
     "ImprovedTopK",
     "JointBatches",
+    "MedianElimination",
     "OptMAI",
     "RoundBased",
     "Sequential",
@@ -45,6 +52,7 @@ __all__ = [
     "UGapEb",
     "UGapEc",
     "Uniform",
+    "UnionBound",
     "algorithm_class",
 ]
 
@@ -65,6 +73,11 @@ REGISTRY: dict[str, type[BuiltIn]] = {
     "opt-mai": OptMAI,
     "clucb": CLUCB,
     "mab-ppr": MABPPR,
+    "median-elimination": MedianElimination,
+    "exp-gap-elimination": ExpGapElimination,
+    "union-bound": UnionBound,
+    "hoeffding-race": HoeffdingRace,
+    "bernstein-race": BernsteinRace,
 }
 
 

@@ -21,7 +21,7 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.problems.pay_per_reward import UNSEEN, BernoulliHead
 from jaxbandits.pytrees import pytree
 
-__all__ = ["MABPPR"]
+__all__ = ["MABPPR", "check_weights"]
 
 _LOG2 = np.float32(np.log(2.0))
 # What an algorithm is prepared for; delta_t is then 10^-9 delta, and no run comes near.
@@ -116,7 +116,7 @@ class MABPPR(JointBatches):
         """
         own = problem.correlation if self.correlation is None else self.correlation
         new = dataclasses.replace(self, correlation=own).prepared()
-        _check_weights(problem)
+        check_weights(type(self).__name__, problem)
         weight = float(np.sum(np.asarray(problem.mean, np.float64)))
         batch = float(new.c2) * float(new.correlation) / float(new.epsilon) * weight  # l^(2) W
         if problem.arms > float(new.n_final) and batch > LARGEST_BATCH / 2:
@@ -287,20 +287,20 @@ def _order_bits(values: jax.Array) -> jax.Array:
     return lax.bitcast_convert_type(jnp.where(values > 0, values, 0), jnp.int32)
 
 
-def _check_weights(problem: Problem) -> None:
+def check_weights(owner: str, problem: Problem) -> None:
     """Assumption 2.1, 0 <= X and Var(X_i) <= w_i <= 1.
 
     Raises:
         UsageError: which arm breaks it, and by how much.
     """
     if problem.lowest_reward < 0:
-        raise UsageError(f"MABPPR needs rewards that are not negative; those of {problem.name} can be")
+        raise UsageError(f"{owner} needs rewards that are not negative; those of {problem.name} can be")
     mean, variance = np.asarray(problem.mean, np.float64), np.asarray(problem.variance, np.float64)
     for what, value, bound in (("mean", mean, np.ones_like(mean)), ("variance", variance, mean)):
         if np.any(value > bound * (1 + 1e-6)):
             arm = int(np.argmax(value / np.maximum(bound, 1e-30)))
             limit = "1" if what == "mean" else f"its mean {bound[arm]:g}"
             raise UsageError(
-                f"MABPPR needs variance <= mean <= 1 for every arm (Assumption 2.1): arm {arm} has {what} "
+                f"{owner} needs variance <= mean <= 1 for every arm (Assumption 2.1): arm {arm} has {what} "
                 f"{value[arm]:g}, above {limit} by {value[arm] - bound[arm]:.3g}"
             )

@@ -1,0 +1,251 @@
+"""Baselines on joint batches against slow references that follow the papers line by line, and against known numbers."""
+
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import jaxbandits as jb
+from jaxbandits.problems import ppr
+
+RUNS, ARMS = 40, 7
+# Many ties: equal means, and one that never pays.
+MEANS = np.asarray([0.62, 0.5, 0.5, 0.4, 0.1, 0.02, 0.0])
+KEYS = jax.random.split(jax.random.key(3, impl="threefry2x32"), RUNS)
+INTEGERS, FLOATS = jb.bernoulli(MEANS), jb.beta(2 * MEANS + 0.01, 2.01 - 2 * MEANS)
+
+
+def median_elimination(alive, epsilon, delta, order):
+    """Each reference yields the arms, how often each, and in how many batches; it is sent their sums and the pulls."""
+    alive, eps_l, delta_l = set(alive), epsilon / 4, delta / 2
+    while len(alive) > 1:
+        sums, _ = yield alive, 4 / eps_l**2 * math.log(3 / delta_l), 1
+        ranked = sorted(alive, key=lambda arm: (-sums[0, arm], order[arm]))
+        alive = set(ranked[: math.ceil(len(ranked) / 2)])
+        eps_l, delta_l = 3 * eps_l / 4, delta_l / 2
+    return alive
+
+
+def exp_gap_elimination(alive, epsilon, delta, order):
+    alive, r = set(alive), 1
+    while len(alive) > 1:
+        eps_r, delta_r = 2**-r / 4, delta / (50 * r**3)
+        if eps_r / 2 <= epsilon:
+            return (yield from median_elimination(alive, epsilon, delta_r, order))
+        sums, pulls = yield alive, 2 / eps_r**2 * math.log(2 / delta_r), 1
+        (named,) = yield from median_elimination(alive, eps_r / 2, delta_r, order)
+        alive = {arm for arm in alive if not sums[0, arm] < sums[0, named] - eps_r * pulls}
+        r += 1
+    return alive
+
+
+def union_bound(alive, epsilon, delta, order, estimator="hoeffding", c3=96.0, factor=4.5):
+    alive = set(alive)
+    if estimator == "hoeffding":
+        sums, _ = yield alive, 2 / epsilon**2 * math.log(2 * len(alive) / delta), 1
+    else:
+        sums, _ = yield alive, c3 / epsilon**2, math.ceil(factor * math.log(len(alive) / delta) - 1e-5)
+    estimates = np.median(sums, axis=0)
+    return {min(alive, key=lambda arm: (-estimates[arm], order[arm]))}
+
+
+def intervals(kind, mean, n, level):
+    if kind == "hoeffding":
+        radius = math.sqrt(level / (2 * n))
+        return mean - radius, mean + radius
+    radius = np.sqrt(2 * mean * (1 - mean) * level / n) + 3 * level / n
+    return np.maximum(mean - radius, 0), np.minimum(mean + radius, 1)
+
+
+def race(alive, epsilon, delta, order, kind="hoeffding", m=1, growth=1.3):
+    """The arm that is surest leaves first, and the rest is looked at anew, as in the paper."""
+    alive, accepted, count = set(alive), set(), len(alive)
+    n, r, total = 0, 0, np.zeros(count)
+    while 0 < m - len(accepted) < len(alive):
+        r += 1
+        level = math.log((2 if kind == "hoeffding" else 3) * count * r * (r + 1) / delta)
+        sums, pulls = yield alive, level if r == 1 else max((growth - 1) * n, 1), 1
+        n, total = n + pulls, total + sums[0]
+        lower, upper = intervals(kind, np.clip(total / n, 0, 1), n, level)
+        while 0 < (left := m - len(accepted)) < len(alive):
+            ranked = sorted(alive, key=lambda arm: (-total[arm], order[arm]))
+            best, worst = ranked[0], ranked[-1]
+            slack = {
+                best: upper[ranked[left:]].max() - lower[best],
+                worst: upper[worst] - lower[ranked[:left]].min(),
+            }
+            arm = min(slack, key=slack.get)
+            if not slack[arm] < epsilon:
+                break
+            alive.discard(arm)
+            accepted |= {arm} & {best}
+    return accepted | (alive if len(accepted) < m else set())
+
+
+SPREAD = {"epsilon": np.linspace(0.05, 0.3, RUNS), "delta": np.geomspace(0.01, 0.4, RUNS)}
+FINE, EXACT = {"epsilon": np.geomspace(0.01, 0.1, RUNS)}, {"epsilon": np.zeros(RUNS)}
+M = {"m": 1 + np.arange(RUNS) % (ARMS - 1)}
+CASES = {
+    "median elimination": (jb.MedianElimination, median_elimination, SPREAD),
+    "exp-gap elimination": (jb.ExpGapElimination, exp_gap_elimination, SPREAD | FINE),
+    "exp-gap elimination, the best": (jb.ExpGapElimination, exp_gap_elimination, SPREAD | EXACT),
+    "union bound": (jb.UnionBound, union_bound, SPREAD),
+    "union bound, medians": (
+        jb.UnionBound,
+        functools.partial(union_bound, estimator="mom"),
+        SPREAD | {"c3": np.linspace(0.1, 2.0, RUNS), "factor": np.linspace(0.5, 9.0, RUNS)},
+    ),
+    "hoeffding race": (jb.HoeffdingRace, race, SPREAD),
+    "hoeffding race of several": (jb.HoeffdingRace, race, SPREAD | M | {"growth": np.geomspace(1.01, 3, RUNS)}),
+    "bernstein race": (jb.BernsteinRace, functools.partial(race, kind="bernstein"), SPREAD),
+    "bernstein race of several": (
+        jb.BernsteinRace,
+        functools.partial(race, kind="bernstein"),
+        SPREAD | M | {"growth": np.geomspace(1.05, 3, RUNS)},
+    ),
+    "bernstein race, floats": (jb.BernsteinRace, functools.partial(race, kind="bernstein"), SPREAD | M),
+}  # fmt: skip
+
+
+def leaves(values):
+    return {n: np.asarray(v, np.int32 if v.dtype.kind == "i" else np.float32) for n, v in values.items()}
+
+
+@jax.jit
+def begin(algorithm, problem):
+    state = algorithm.start(problem, KEYS)
+    return state, algorithm.request(state)
+
+
+@jax.jit
+def look(algorithm, state, asked, sums, live):
+    new = algorithm.absorb(state, asked, sums, live)
+    return new, algorithm.request(new), algorithm.done(new), algorithm.recommend(new), algorithm.exhausted(new)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_request_and_decision_is_that_of_the_reference(name):
+    cls, reference, values = CASES[name]
+    problem = FLOATS if "floats" in name else INTEGERS
+    words = {"estimator": "mom"} if "medians" in name else {}
+    best = name.endswith("the best")  # the gap of the equal arms would never be found
+    algorithm, random = cls(**leaves(values), **words), np.random.default_rng(4)
+    means = np.asarray([0.8, 0.5, 0.5, 0.3, 0.1, 0.05, 0.0]) if best else MEANS
+    wide = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:, None], (ARMS, RUNS)), problem)
+    state, asked = begin(algorithm, wide)
+    order = np.asarray(state.order)
+    runs = [
+        reference(range(ARMS), order=order[:, i], **{n: v[i].item() for n, v in leaves(values).items()})
+        for i in range(RUNS)
+    ]
+    wanted = {i: next(run) for i, run in enumerate(runs)}
+    looks = accepted = 0
+    while wanted:
+        active, each, number = (np.asarray(x) for x in asked)
+        sums = np.zeros((algorithm.slots, ARMS, RUNS))
+        for i, (arms, pulls, batches) in wanted.items():
+            assert set(np.flatnonzero(active[:, i])) == arms
+            # A ceiling of a float32 formula.
+            assert pulls * (1 - 4e-6) <= each[i] <= pulls * (1 + 4e-6) + 1
+            assert number[i] == batches
+            drawn = random.binomial(each[i], means, (batches, ARMS)) * 1.0
+            if problem is FLOATS:  # as many rewards of any law in [0, 1]
+                drawn = np.minimum(drawn + random.random(drawn.shape), each[i])
+            sums[:batches, :, i] = np.where(active[:, i], drawn, 0)
+        sums = sums.astype(state.values.dtype)
+        live = np.isin(np.arange(RUNS), list(wanted))
+        before = each
+        state, asked, done, recommended, exhausted = look(algorithm, state, asked, sums, live)
+        for i in list(wanted):
+            looks += 1
+            returned, answer = set(np.flatnonzero(recommended[:, i])), None
+            try:
+                wanted[i] = runs[i].send((sums[: wanted[i][2], :, i].astype(float), int(before[i])))
+            except StopIteration as end:
+                del wanted[i]
+                answer = end.value
+            assert done[i] == (answer is not None)
+            assert answer is None or returned == answer
+            assert len(returned) == values.get("m", np.ones(RUNS))[i]
+            assert done[i] or not exhausted[i]
+        accepted += int(getattr(state, "accepted", np.zeros(1)).sum())
+    assert looks >= (RUNS if cls is jb.UnionBound else 3 * RUNS)
+    assert accepted > 0 or "several" not in name
+
+
+@pytest.mark.parametrize(("k", "cost"), [(100, 9.8e5), (1000, 6.3e6), (10_000, 7.9e7)])
+def test_known_costs_of_median_elimination(k, cost):
+    """Most is paid for the good arm, which lasts, so one run is enough: within 5% of what another program found."""
+    problem = ppr("one-good", k=k, w=2.0)
+    state = jb.run(jb.MedianElimination(epsilon=0.1, delta=0.1), problem, KEYS[0], 2**31 - 1)
+    assert int(jnp.argmax(state.best())) == 0
+    assert float(state.spent.cost.high) / 2 == pytest.approx(cost, rel=0.05)
+
+
+@pytest.mark.parametrize(("k", "cost"), [(100, 1521), (1000, 1981), (10_000, 2442)])
+def test_known_costs_of_the_union_bound(k, cost):
+    """Joint pulls, each of which costs W; by hand, 200 ln(20 K)."""
+    problem, algorithm = ppr("one-good", k=k, w=2.0), jb.UnionBound(epsilon=0.1, delta=0.1)
+    asked = algorithm.request(algorithm.start(problem, jax.random.key(0, impl="threefry2x32")))
+    assert (int(asked.each), int(asked.number), bool(asked.active.all())) == (cost, 1, True)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "gap"),
+    [
+        (jb.MedianElimination(epsilon=0.15, delta=0.1), 0.16),
+        (jb.ExpGapElimination(epsilon=0.03, delta=0.1), 0.035),
+        (jb.HoeffdingRace(epsilon=0.15, delta=0.1), 0.16),
+        (jb.BernsteinRace(epsilon=0.15, delta=0.1), 0.16),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_wrong_less_often_than_delta(algorithm, gap):
+    """The only good arm is just further away than epsilon, variances large or small; false alarm 1e-8 for each."""
+    for mean in (0.5, 0.04):
+        data = jb.simulate(algorithm, jb.bernoulli([mean + gap] + [mean] * 9), seeds=1000, root_seed=5)
+        assert (data.status == 0).all()
+        assert stats.binomtest(int((~data.correct).sum()), 1000, 0.1, alternative="greater").pvalue > 1e-8
+
+
+def test_races_return_several_and_stop_where_the_counts_end():
+    """With epsilon 0 and equal arms nothing is ever told apart: status 1, and still m arms."""
+    for m in (1, 3):
+        data = jb.simulate(jb.HoeffdingRace(epsilon=0, delta=0.1, m=m), jb.bernoulli([0.5] * 5), seeds=3)
+        assert (data.status == 1).all()
+        assert (data.recommended.sum("arm") == m).all()
+        assert (data.joint_pulls > 2**29).all()
+        assert (data.joint_pulls < 2**30).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: jb.MedianElimination(epsilon=0, delta=0.1), "epsilon must be positive"),
+        (lambda: jb.ExpGapElimination(epsilon=-1, delta=0.1), "epsilon must not be negative"),
+        (lambda: jb.UnionBound(epsilon=0.1, delta=1), "delta must lie"),
+        (lambda: jb.UnionBound(epsilon=0.1, delta=0.1, estimator="median"), "estimator"),
+        (lambda: jb.BernsteinRace(epsilon=0.1, delta=0.1, growth=1), "growth must be above 1"),
+        (lambda: jb.simulate(jb.HoeffdingRace(epsilon=0.1, delta=0.1, m=7), INTEGERS, seeds=1), "m must be smaller"),
+        (lambda: jb.simulate(jb.BernsteinRace(epsilon=0.1, delta=0.1), jb.gaussian(MEANS, 0.1), seeds=1), "negative"),
+        (lambda: jb.simulate(jb.MedianElimination(epsilon=0.1, delta=0.1), jb.student_t(MEANS, 3), seeds=1), "heavy"),
+        (
+            lambda: jb.simulate(jb.UnionBound(epsilon=0.1, delta=0.1, estimator="mom"), jb.gaussian(MEANS), seeds=1),
+            "UnionBound needs rewards that are not negative",
+        ),
+        (
+            lambda: jb.simulate(
+                jb.UnionBound(epsilon=0.1, delta=0.1, estimator="mom", factor=50), INTEGERS, seeds=1
+            ),
+            "mom needs 212 batches",
+        ),
+        (lambda: jb.simulate(jb.UnionBound(epsilon=0.1, delta=0.1), jb.gabillon(1), seeds=1), "one bandit"),
+    ],
+)  # fmt: skip
+def test_bad_input(make, message):
+    with pytest.raises(jb.UsageError, match=message):
+        make()
