@@ -68,7 +68,11 @@ class JointState:
 
     def best(self) -> jax.Array:
         """Mask of the active arm with the largest value, ties by the order; bool `(K, …)`."""
-        return arms.top_mask(self.values, 1, self.order, self.active)
+        lowest = -jnp.inf if jnp.issubdtype(self.values.dtype, jnp.floating) else -MAX_COUNT
+        values = jnp.where(self.active, self.values, lowest)
+        return self.active & (
+            self.order == arms.first_place(self.active & (values == arms.largest(values)), self.order)
+        )
 
 
 class JointBatches(BuiltIn):
