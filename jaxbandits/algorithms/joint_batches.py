@@ -70,9 +70,8 @@ class JointState:
         """Mask of the active arm with the largest value, ties by the order; bool `(K, …)`."""
         lowest = -jnp.inf if jnp.issubdtype(self.values.dtype, jnp.floating) else -MAX_COUNT
         values = jnp.where(self.active, self.values, lowest)
-        return self.active & (
-            self.order == arms.first_place(self.active & (values == arms.largest(values)), self.order)
-        )
+        best = self.active & (values == arms.largest(values))
+        return best & (self.order == arms.first_place(best, self.order))
 
 
 class JointBatches(BuiltIn):

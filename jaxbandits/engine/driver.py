@@ -24,7 +24,9 @@ _LANE_ARMS = 16_800
 _ACCELERATOR_LANE_ARMS = 1_000_000
 #: Sums of batches held at a time per device: some tens of MiB.
 _SUMS = 2**23
-#: The same on accelerators, which have gigabytes (not measured).
+#: Lane-arms whose steps cost less than another compilation.
+_SMALL = 2**17
+#: Sums on accelerators, which have gigabytes (not measured).
 _ACCELERATOR_SUMS = 2**29
 _FIRST_LOOKS = 4
 _BLOCK = 16
@@ -118,8 +120,9 @@ def job_rows(
     few_steps: bool = getattr(algorithm, "few_steps", False)
     if lanes is None:
         lanes = default_lanes(problem.arms, available[0].platform, getattr(algorithm, "slots", 1))
-        if few_steps:  # a step costs as much for an idle lane; powers of two, for few programs
-            lanes = min(lanes, max(16, 1 << (-(-cells_count * seeds // mesh.size) - 1).bit_length()))
+        if few_steps:  # a step costs as much for an idle lane: few for few jobs, where that saves more than a program
+            wanted = 1 << (-(-cells_count * seeds // mesh.size) - 1).bit_length()
+            lanes = min(lanes, max(16, wanted, _SMALL // problem.arms))
     if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
     block = chunk or (1 if few_steps else _BLOCK)

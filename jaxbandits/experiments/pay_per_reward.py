@@ -26,10 +26,10 @@ class Size:
 
 SIZES = {
     "quick": Size(
-        arms=pay_per_reward_arms.Size(runs=((100, 100), (1000, 40), (10_000, 10)), every=False),
+        arms=pay_per_reward_arms.Size(runs=((100, 100), (10_000, 10)), every=False),
         scale=pay_per_reward_scale.Size(
             seeds=20, epsilons=(0.03, 0.1, 0.3), correlations=(1, 3, 10, 30, 100, 300), weights=(0.5, 1, 2, 5, 10, 20),
-            exponents=(4.0, 6.0), ratios=(0.5, 0.9),
+            exponents=(6.0,), ratios=(0.9,),
         ),
         constants=pay_per_reward_constants.Size(seeds=400, steps=8),
     ),

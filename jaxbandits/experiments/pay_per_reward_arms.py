@@ -1,6 +1,7 @@
 """Cost against the number of arms: with a fixed sum of means, and with means drawn like click-through rates."""
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from jaxbandits.algorithms import (
     UGapEc,
     UnionBound,
 )
-from jaxbandits.axes import axis, varying
+from jaxbandits.axes import ProblemFamily, axis, varying
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
-from jaxbandits.problems import Bernoulli, ppr, random_beta, with_costs
+from jaxbandits.problems import Bernoulli, Problem, ppr, random_beta, with_costs
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
 from jaxbandits.report.tables import frame, summary
@@ -71,20 +72,22 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     return [_fixed_weight(bench, out, size), _clicks(bench, out, size)]
 
 
-def _against_arms(bench: Bench, size: Size, problem: Any, epsilon: float, *, every: bool) -> dict[str, xr.Dataset]:
-    """Runs of every algorithm, joined over the numbers of arms; `problem` makes one of K."""
-    runs = {}
-    for label, algorithm in _algorithms(epsilon, every=every).items():
-        parts = [bench.sweep(f"{label}, K = {k}", algorithm, problem(k), seeds) for k, seeds in size.runs]
-        runs[label] = parts
-    return runs
+def _against_arms(
+    bench: Bench, size: Size, problem: Callable[[int], Problem | ProblemFamily], epsilon: float, *, every: bool
+) -> dict[str, list[xr.Dataset]]:
+    """Runs of every algorithm, by number of arms."""
+    return {
+        label: [bench.sweep(f"{label}, K = {k}", algorithm, problem(k), seeds) for k, seeds in size.runs]
+        for label, algorithm in _algorithms(epsilon, every=every).items()
+    }
 
 
-def _known(runs: dict[str, list[xr.Dataset]], size: Size, weight: Any) -> xr.Dataset:
+def _known(runs: dict[str, list[xr.Dataset]], size: Size, weight: Callable[[int], float]) -> xr.Dataset:
     """Summaries along `algorithm` and `k`, with costs in units of the sum of all means."""
     ks = [k for k, _ in size.runs]
     by_arms = []
-    for k, *parts in zip(ks, *runs.values(), strict=True):
+    for place, k in enumerate(ks):
+        parts = [datasets[place] for datasets in runs.values()]
         unit = [ds.assign(cost=ds["cost"] / weight(k), paid=ds["paid"] / weight(k)) for ds in parts]
         by_arms.append(stacked("algorithm", dict(zip(runs, unit, strict=True))))
     known = xr.concat(by_arms, "k", join="exact").assign_coords(k=ks)

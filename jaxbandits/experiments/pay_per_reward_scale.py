@@ -76,7 +76,7 @@ def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 
 def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
-    problem = ppr("flat", 1000, axis(size.weights))
+    problem = ppr("flat", _ARMS, axis(size.weights))
     runs = {
         "MAB-PPR, practical": bench.sweep("MAB-PPR over W", MABPPR(_EPSILON, _DELTA), problem, size.seeds),
         "union bound, Hoeffding": bench.sweep("union bound over W", UnionBound(_EPSILON, _DELTA), problem, size.seeds),
@@ -96,7 +96,7 @@ def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
         frame(known, _COLUMNS),
         finding=finding,
         drawn="Mean cost, with 95% intervals.",
-        settings=f"1000 arms with mean W/1000, ε = δ = {_EPSILON:g}.",
+        settings=f"{_ARMS} arms with mean W/{_ARMS}, ε = δ = {_EPSILON:g}.",
         runs=runs_of(*runs.values()),
         seconds=seconds_of(*runs.values()),
         notes=("With equal means any answer is right: what is paid is the price of finding that out.",),
