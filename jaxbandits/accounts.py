@@ -5,14 +5,18 @@ from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxbandits import arms
-from jaxbandits.estimators import ArmStatistics, CompensatedSum
+from jaxbandits.estimators import ArmStatistics, CompensatedSum, compensated_total
+from jaxbandits.numerics import NO_LIMIT, rounded
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.costs import Costs
 from jaxbandits.pytrees import pytree
+from jaxbandits.random.bits import batch_key
 from jaxbandits.wide import Wide
 
-__all__ = ["Account", "Spent", "account"]
+__all__ = ["Account", "Spent", "account", "pull_limit"]
 
 
 @pytree
@@ -61,12 +65,31 @@ class Spent:
         cost, paid = self.cost, self.paid
         if cost is not None and paid is not None:
             assert problem.costs is not None
-            expected = arms.total(jnp.where(active, problem.costs.expected(problem), 0))
-            cost = cost.plus(expected * joint.as_float())
-            paid = paid.plus(problem.costs.paid(key, jnp.where(active, joint.capped(), 0), reward))
+            expected = compensated_total(jnp.where(active, problem.costs.expected(problem), 0))
+            cost = cost.plus(rounded(expected * joint.as_float()))
+            paid = paid.plus(_paid(problem.costs, key, active, each, number, reward))
         return dataclasses.replace(
             self, pulls=self.pulls.plus(pulls), joint_pulls=self.joint_pulls.plus(joint), cost=cost, paid=paid
         )
+
+
+def _paid(
+    costs: Costs, key: jax.Array, active: jax.Array, each: jax.Array, number: jax.Array, reward: jax.Array
+) -> jax.Array:
+    """The cost that was drawn, float32 `(…)`; by batches, since all of them may have more pulls than a count holds."""
+    if costs.price is None:
+        return reward
+
+    def add(batch: jax.Array | int, total: jax.Array) -> jax.Array:
+        pulls = jnp.where(active & (batch < number), each, 0)
+        return total + costs.paid(batch_key(key, batch), pulls, reward)
+
+    return lax.fori_loop(0, jnp.max(number), add, jnp.zeros(number.shape))
+
+
+def pull_limit(algorithm: Any) -> int:
+    """Pulls after which a run is stopped if nobody says otherwise: 10^9, but none where sums are drawn."""
+    return NO_LIMIT if getattr(algorithm, "few_steps", False) else 10**9
 
 
 def account(problem: Problem, key: jax.Array, state: Any) -> Account:
@@ -84,9 +107,9 @@ def account(problem: Problem, key: jax.Array, state: Any) -> Account:
     pulls = Wide.of(state.time)
     if problem.costs is None:
         return Account(pulls, None, None, None)
-    cost = arms.total(problem.costs.expected(problem) * state.pulls.astype(jnp.float32))
+    cost = compensated_total(problem.costs.expected(problem) * state.pulls.astype(jnp.float32))
     known: ArmStatistics | None = getattr(state, "statistics", None)
     if known is None and problem.costs.price is None:
         return Account(pulls, None, cost, None)
-    reward = arms.total(known.total.astype(jnp.float32)) if known is not None else jnp.zeros_like(cost)
+    reward = compensated_total(known.total.astype(jnp.float32)) if known is not None else jnp.zeros_like(cost)
     return Account(pulls, None, cost, problem.costs.paid(key, state.pulls, reward))

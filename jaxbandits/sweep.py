@@ -11,6 +11,7 @@ import jax
 import numpy as np
 import xarray as xr
 
+from jaxbandits.accounts import pull_limit
 from jaxbandits.algorithms.protocol import BuiltIn
 from jaxbandits.arms import Known
 from jaxbandits.axes import ProblemFamily
@@ -19,7 +20,7 @@ from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.errors import UsageError
 from jaxbandits.grid import Cell, expand
-from jaxbandits.numerics import MAX_COUNT, NO_LIMIT
+from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
 from jaxbandits.results import Results
 from jaxbandits.spec import build, describe
@@ -67,14 +68,14 @@ def sweep(
             Variables: `pulls`, `cost`,
         `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0 finished, 1 stopped at
         `max_pulls`, or because the next counts would pass 2^31); `joint_pulls` where sets of arms are pulled at once;
-        `paid`, the cost that was drawn, where pulls have costs of their own.
+        `paid`, the cost that was drawn, where pulls have costs of their own and it is known.
 
     Raises:
         UsageError: anything that cannot be run, before anything is.
     """
     seeds, root_seed = _whole("seeds", seeds, 1), _whole("root_seed", root_seed, 0)
     if max_pulls is None:
-        max_pulls = NO_LIMIT if getattr(algorithm, "few_steps", False) else 10**9
+        max_pulls = pull_limit(algorithm)
     max_pulls = _whole("max_pulls", max_pulls, 1)
     points = _checkpoints(algorithm, checkpoints, max_pulls)
     if not isinstance(problem, Problem | ProblemFamily):
@@ -230,9 +231,9 @@ def _checkpoints(algorithm: Any, checkpoints: Sequence[int] | None, max_pulls: i
     if checkpoints is None:
         return np.zeros(0, np.int32)
     if not getattr(algorithm, "anytime", True):
-        raise UsageError(
-            f"{type(algorithm).__name__} must know its budget: use budget=jb.axis([…]) in place of checkpoints"
-        )
+        remedy = ": use budget=jb.axis([…]) in place of checkpoints" if hasattr(algorithm, "budget") else ""
+        why = "must know its budget" if remedy else "pulls in large batches, and cannot be looked at in between"
+        raise UsageError(f"{type(algorithm).__name__} {why}{remedy}")
     points = [_whole("a checkpoint", point, 1) for point in checkpoints]
     if not points or any(a >= b for a, b in itertools.pairwise(points)):
         raise UsageError(f"checkpoints must be increasing, and at least one, got {list(checkpoints)}")

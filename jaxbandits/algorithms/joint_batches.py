@@ -11,11 +11,12 @@ from jax import lax
 from jaxbandits import arms
 from jaxbandits.accounts import Spent
 from jaxbandits.algorithms.protocol import BuiltIn, State
-from jaxbandits.estimators import ArmStatistics
+from jaxbandits.estimators import ArmStatistics, compensated_total
 from jaxbandits.numerics import MAX_COUNT, in_blocks, smaller
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
 from jaxbandits.random.bits import batch_key
+from jaxbandits.wide import Wide
 
 __all__ = ["LARGEST_BATCH", "Batches", "JointBatches", "JointState", "middle_sums"]
 
@@ -137,17 +138,14 @@ class JointBatches(BuiltIn):
         paid_key = batch_key(key, state.drawn)
         reward = _total(sums, number) if problem.costs is not None else jnp.zeros(number.shape)
         spent = state.spent.plus(problem, paid_key, asked.active & live, asked.each, number, reward)
-        # A product that passes the range is capped: it is asked in float32, which is exact enough to tell.
-        wanted = asked.each.astype(jnp.float32) * number.astype(jnp.float32)
-        more = jnp.where(wanted < MAX_COUNT, asked.each * number, MAX_COUNT)
-        room = MAX_COUNT - state.pulls
+        more, room = Wide.product(asked.each, number).capped(), MAX_COUNT - state.pulls
         pulls = jnp.where(asked.active & live, state.pulls + smaller(room, more), state.pulls)
         return dataclasses.replace(new, pulls=pulls, drawn=state.drawn + number, spent=spent)
 
 
 def _total(sums: jax.Array, number: jax.Array) -> jax.Array:
     """The sum over batches and arms, float32 `(…)`."""
-    over_arms = arms.total if jnp.issubdtype(sums.dtype, jnp.floating) else arms.total_of_counts
+    over_arms = compensated_total if jnp.issubdtype(sums.dtype, jnp.floating) else arms.total_of_counts
 
     def add(batch: jax.Array | int, total: jax.Array) -> jax.Array:
         return total + over_arms(lax.dynamic_index_in_dim(sums, batch, 0, keepdims=False))

@@ -71,7 +71,8 @@ class MABPPR(JointBatches):
         slots: most batches in a request, part of the program; enough for 30 rounds when not given.
 
     Raises:
-        UsageError: a value outside its range; an arm that breaks Assumption 2.1, or rewards that may be negative.
+        UsageError: a value outside its range; an arm that breaks Assumption 2.1, or rewards that may be negative; or
+            numbers that are traced before `prepared` or `resolved` has filled in the others.
     """
 
     epsilon: Numeric = parameter("probability")
@@ -112,17 +113,23 @@ class MABPPR(JointBatches):
         """With the problem's V and the constants filled in.
 
         Raises:
-            UsageError: rewards that may be negative, an arm that breaks Assumption 2.1, or sums beyond the counts.
+            UsageError: rewards that may be negative, an arm that breaks Assumption 2.1, sums beyond the counts, or too
+                short a head of infinitely many arms.
         """
+        check_weights(type(self).__name__, problem)
         own = problem.correlation if self.correlation is None else self.correlation
         new = dataclasses.replace(self, correlation=own).prepared()
-        check_weights(type(self).__name__, problem)
         weight = float(np.sum(np.asarray(problem.mean, np.float64)))
         batch = float(new.c2) * float(new.correlation) / float(new.epsilon) * weight  # l^(2) W
         if problem.arms > float(new.n_final) and batch > LARGEST_BATCH / 2:
             raise UsageError(
                 f"MABPPR: a batch of the second kind would pay {batch:.3g} rewards, more than {LARGEST_BATCH / 2:.3g}: "
                 "larger epsilon, smaller weights, or other constants"
+            )
+        if isinstance(problem, BernoulliHead) and problem.arms <= float(new.n_final):
+            raise UsageError(
+                f"MABPPR: the {problem.arms} arms of the head would go to the final round (n_final={new.n_final:g}), "
+                "and infinitely many would not: a longer head, with larger first_pulls"
             )
         if (unseen := new.unseen(problem) or 0.0) > UNSEEN:
             raise UsageError(
@@ -145,6 +152,8 @@ class MABPPR(JointBatches):
 
     def start(self, problem: Problem, key: jax.Array) -> PPRState:
         """The state before the first pull."""
+        if self.slots is None:
+            raise UsageError("MABPPR: fill in what is not given, with prepared() or resolved(problem), before tracing")
         nothing = jnp.zeros(key.shape, jnp.int32)
         return PPRState.start(problem, key, round=nothing, ordered=nothing > 0)
 
@@ -178,7 +187,8 @@ class MABPPR(JointBatches):
     def exhausted(self, state: PPRState) -> jax.Array:
         """The next request passes the range of the counts, or has more batches than the program has slots."""
         each, number = self._sizes(state)
-        return (each > LARGEST_BATCH) | (number > int(self.slots or 0))
+        # As float32, the largest batch is a power of two: one more than a count may be.
+        return (each >= LARGEST_BATCH) | (number > int(self.slots or 0))
 
     def absorb(self, state: PPRState, batches: Batches, sums: jax.Array, live: jax.Array | bool = True) -> PPRState:
         """The state after a first batch, a second batch, or the final round."""

@@ -6,12 +6,13 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxbandits.accounts import pull_limit
 from jaxbandits.problems.base import Problem
 
 __all__ = ["run", "trajectory"]
 
 
-def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int = 10**9) -> Any:
+def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None = None) -> Any:
     """The final state of one run.
 
     Args:
@@ -19,12 +20,13 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int = 10**9
         problem: the problem, leaves of shape `(K,)`.
         key: the run's typed key, shape `()`. Run `s` of `jb.simulate(…, root_seed=r)` has the key
             `jax.random.fold_in(jax.random.key(r), s)`.
-        max_pulls: stop after this many pulls.
+        max_pulls: stop after this many pulls; None as in `jb.simulate`: 10^9, or no limit where sums are drawn.
 
     Returns:
         The state; `algorithm.recommend(state)` are the returned arms.
     """
-    return _run(_resolved(algorithm, problem), problem, key, max_pulls)
+    most = pull_limit(algorithm) if max_pulls is None else max_pulls
+    return _run(_resolved(algorithm, problem), problem, key, most)
 
 
 def _resolved(algorithm: Any, problem: Problem) -> Any:
@@ -38,7 +40,8 @@ def _resolved(algorithm: Any, problem: Problem) -> Any:
 def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int) -> Any:
     def unfinished(state: Any) -> jax.Array:
         stuck = algorithm.exhausted(state) if hasattr(algorithm, "exhausted") else False
-        return ~algorithm.done(state) & (jnp.sum(state.pulls) < max_pulls) & ~jnp.asarray(stuck)
+        time = state.time if hasattr(state, "spent") else jnp.sum(state.pulls)  # the sum could pass 2^31
+        return ~algorithm.done(state) & (time < max_pulls) & ~jnp.asarray(stuck)
 
     return lax.while_loop(unfinished, lambda state: algorithm.step(problem, key, state), algorithm.init(problem, key))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.correlation import estimate_correlation
 from jaxbandits.problems.costs import Costs, with_costs
 from jaxbandits.problems.crowd_workers import rte_workers, workers_from_csv
 from jaxbandits.problems.empirical import Empirical, empirical, empirical_from_csv, empirical_from_data
@@ -24,7 +25,7 @@ from jaxbandits.problems.heavy_instances import log_normal, pareto, s1, s2, stud
 from jaxbandits.problems.heavy_tails import HeavyTailed, LogNormal, Pareto, StudentT, SymmetricPareto, Weibull
 from jaxbandits.problems.instances import abm, gabillon, linear, one_sparse, polynomial, random_uniform
 from jaxbandits.problems.joint import Blocks, OneClick, blocks, one_click
-from jaxbandits.problems.pay_per_reward import estimate_correlation, ppr, ppr_unbounded
+from jaxbandits.problems.pay_per_reward import ppr, ppr_unbounded
 from jaxbandits.problems.top_k_instances import (
     c_spread,
     random_beta,

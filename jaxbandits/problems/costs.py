@@ -10,6 +10,7 @@ import numpy as np
 from jaxbandits import arms
 from jaxbandits.axes import ProblemFamily
 from jaxbandits.errors import UsageError
+from jaxbandits.estimators import compensated_total
 from jaxbandits.pytrees import pytree
 from jaxbandits.random.binomial import binomial
 from jaxbandits.random.bits import batch_key
@@ -55,8 +56,8 @@ class Costs:
             return reward
         if self.random:
             hits = binomial(batch_key(key, jnp.uint32(_COSTS)), pulls, self.price)
-            return arms.total(hits.astype(jnp.float32))
-        return arms.total(self.price * pulls.astype(jnp.float32))
+            return arms.total_of_counts(hits)
+        return compensated_total(self.price * pulls.astype(jnp.float32))
 
     def padded(self, extra: int) -> "Costs":
         """With prices for `extra` more arms, which are never pulled."""
@@ -85,13 +86,16 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
     if isinstance(costs, str):
         if costs != "reward":
             raise UsageError(f"costs are 'reward' or prices of the arms, got {costs!r}")
+        if random:
+            raise UsageError("random costs are prices: what a pull costs with costs='reward' is its reward")
         return dataclasses.replace(problem, costs=Costs())
     if problem.bandits > 1:
         raise UsageError("prices are for one bandit, the problem has several")
     try:
         price = np.broadcast_to(np.asarray(costs, np.float64), (problem.arms,))
     except (TypeError, ValueError):
-        raise UsageError(f"costs must be one price, or one for each of {problem.arms} arms, got {costs!r}") from None
+        got = f"{np.size(costs)} of them" if np.ndim(costs) else repr(costs)
+        raise UsageError(f"costs must be one price, or one for each of {problem.arms} arms, got {got}") from None
     valid = np.isfinite(price) & (price >= 0) & ((price <= 1) if random else True)
     if not valid.all():
         arm = int(np.argmin(valid))

@@ -12,6 +12,7 @@ from jax.typing import ArrayLike
 from jaxbandits import arms, data
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem, register_problem
+from jaxbandits.problems.correlation import estimate_correlation
 from jaxbandits.problems.csv_files import is_number, text_of
 from jaxbandits.random.bits import block
 
@@ -50,6 +51,11 @@ class Empirical(Problem):
     def lowest_reward(self) -> float:
         """The smallest value of the table."""
         return float(np.min(np.asarray(self.table)))
+
+    @property
+    def correlation(self) -> float:
+        """The table's own where arms share their rows, else 1."""
+        return estimate_correlation(np.asarray(self.table).T) if self.joint else 1.0
 
     @property
     def tail_index(self) -> np.ndarray:

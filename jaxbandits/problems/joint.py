@@ -42,13 +42,23 @@ class OneClick(Bernoulli):
         for _ in range(depth):
             half = levels[-1].shape[0] // 2
             levels.append(levels[-1][:half] + levels[-1][half:])
-        drawn = binomial(batch_key(key, depth), trials, jnp.minimum(levels[depth][0], 1))[None]
-        for level in reversed(range(depth)):
-            first = levels[level][: drawn.shape[0]]
-            share = jnp.minimum(first / jnp.maximum(levels[level + 1], jnp.float32(1e-37)), 1)
-            left = binomial(batch_key(key, level), drawn, share)
-            drawn = jnp.concatenate([left, drawn - left])
-        return drawn[: self.arms]
+        # From row n on: the n sets of arms after n was doubled to its size; set j falls into j and j + n of the next.
+        sets = jnp.concatenate([jnp.zeros_like(levels[-1]), *levels[::-1]])
+        half = 2 ** (depth - 1)
+        paid = binomial(batch_key(key, depth), trials, jnp.minimum(levels[-1][0], 1))
+        drawn = jnp.zeros(levels[0].shape, jnp.int32).at[0].set(paid)
+
+        def split(doubled: jax.Array | int, drawn: jax.Array) -> jax.Array:
+            """One size of arrays for all levels, since every other draw would be compiled on its own."""
+            count = jnp.left_shift(1, doubled)
+            whole, first = (lax.dynamic_slice_in_dim(sets, start, half) for start in (count, 2 * count))
+            parents = jnp.where(arms.index(half, trials.shape) < count, drawn[:half], 0)
+            share = jnp.minimum(first / jnp.maximum(whole, jnp.float32(1e-37)), 1)
+            left = binomial(batch_key(key, depth - 1 - doubled), parents, share)
+            drawn = lax.dynamic_update_slice_in_dim(drawn, left, 0, 0)
+            return lax.dynamic_update_slice_in_dim(drawn, parents - left, count, 0)
+
+        return lax.fori_loop(0, depth, split, drawn)[: self.arms]
 
 
 @register_problem
@@ -85,7 +95,7 @@ class Blocks(Bernoulli):
         start = (
             jnp.ones_like(blocks[:, 0]),
             jnp.broadcast_to(trials, blocks[:, 0].shape),
-            jnp.zeros(blocks.shape, int),
+            jnp.zeros(blocks.shape, jnp.int32),
         )
         sums = lax.fori_loop(0, self.size, draw, start)[2].reshape(whole, *trials.shape)[: self.arms]
         return jnp.where(count > 0, sums, 0)
@@ -131,7 +141,8 @@ def blocks(means: ArrayLike, size: int, *, name: str = "") -> Blocks:
     if bandits > 1:
         raise UsageError("means of blocks are for one bandit")
     check_each("means of blocks must be in [0, 1]", probability, (probability >= 0) & (probability <= 1))
-    if not (np.isfinite(size) and size == int(size) and size >= 1):
+    number = isinstance(size, int | float | np.number) and np.isfinite(size)
+    if not number or size != int(size) or size < 1:
         raise UsageError(f"the size of a block must be a whole number, at least 1, got {size}")
     values = np.asarray(probability)
     increasing = (np.diff(values) > 0) & (np.arange(1, len(values)) % int(size) != 0)

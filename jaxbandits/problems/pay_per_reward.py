@@ -6,7 +6,6 @@ Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed ba
 import dataclasses
 
 import numpy as np
-from jax.typing import ArrayLike
 from scipy import special  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.axes import varying
@@ -16,7 +15,7 @@ from jaxbandits.problems.costs import with_costs
 from jaxbandits.problems.families import Bernoulli, bernoulli
 from jaxbandits.problems.joint import blocks, one_click
 
-__all__ = ["UNSEEN", "BernoulliHead", "estimate_correlation", "ppr", "ppr_unbounded"]
+__all__ = ["UNSEEN", "BernoulliHead", "ppr", "ppr_unbounded"]
 
 _WEIGHTS = ("one-good", "power", "flat")
 _PULLS = ("independent", "one-click", "blocks")
@@ -72,7 +71,8 @@ def ppr(
     elif pulls == "one-click":
         made = one_click(means, name=f"{name},pulls=one-click")
     else:
-        made = blocks(means, block, name=f"{name},pulls=blocks,block={int(block)}")
+        made = blocks(means, block)
+        made = dataclasses.replace(made, name=f"{name},pulls=blocks,block={made.size}")
     problem: Bernoulli = with_costs(made, "reward")
     return problem
 
@@ -131,37 +131,9 @@ def ppr_unbounded(
     means = w * (index**-exponent if law == "zipf" else ratio**index) / total
     if means[0] > 1:
         raise UsageError(f"ppr-unbounded: the first mean is {means[0]:g}, above 1: a smaller w")
-    left = len(index) ** (1 - exponent) / (exponent - 1) / total if law == "zipf" else ratio ** len(index)
+    left = float(special.zeta(exponent, len(index) + 1)) / total if law == "zipf" else ratio ** len(index)
     text = f"exponent={_exact(exponent)}" if law == "zipf" else f"ratio={_exact(ratio)}"
     made = bernoulli(means, name=f"ppr-unbounded:law={law},w={_exact(w)},{text},first_pulls={_exact(first_pulls)}")
     head_of = BernoulliHead(made.probability, beyond=float(w * left), name=made.name)
     problem: BernoulliHead = with_costs(head_of, "reward")
     return problem
-
-
-def estimate_correlation(samples: ArrayLike) -> float:
-    """An estimate of V, Var(X_A) <= V E X_A for every set A of arms, from a table of joint rewards.
-
-    The largest eigenvalue of D^(-1/2) C D^(-1/2), with D the means and C the covariances without the negative ones:
-    x'Cx <= V x'Dx for all x, and so for the indicator of every set. At least 1. It has the error of the covariances;
-    with few rows a margin is due.
-
-    Args:
-        samples: shape `(rows, K)`, the rewards of all arms in each joint pull, not negative; at least two rows.
-
-    Raises:
-        UsageError: fewer than two rows or arms, or a negative or infinite reward.
-    """
-    table = np.asarray(samples, np.float64)
-    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
-        raise UsageError(f"a table of joint rewards has at least two rows and two arms, got shape {table.shape}")
-    if not np.all(np.isfinite(table) & (table >= 0)):
-        row, arm = np.argwhere(~(np.isfinite(table) & (table >= 0)))[0]
-        raise UsageError(
-            f"joint rewards must be finite and not negative, got {table[row, arm]:g} in row {row} of arm {arm}"
-        )
-    mean = table.mean(axis=0)
-    paying = mean > 0  # an arm that never paid adds nothing to either side
-    covariance = np.maximum(np.atleast_2d(np.cov(table[:, paying], rowvar=False)), 0)
-    scaled = covariance / np.sqrt(np.outer(mean[paying], mean[paying]))
-    return max(1.0, float(np.linalg.eigvalsh(scaled)[-1])) if paying.any() else 1.0

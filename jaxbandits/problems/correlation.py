@@ -1,0 +1,39 @@
+"""How much the rewards of joint pulls may move together: the V of Assumption 2.2 in Sabato (2019)."""
+
+import numpy as np
+from jax.typing import ArrayLike
+
+from jaxbandits.errors import UsageError
+
+__all__ = ["estimate_correlation"]
+
+
+def estimate_correlation(samples: ArrayLike) -> float:
+    """An estimate of V, Var(X_A) <= V E X_A for every set A of arms, from a table of joint rewards.
+
+    The largest eigenvalue of D^(-1/2) C D^(-1/2), with D the means and C the covariances without the negative ones:
+    x'Cx <= V x'Dx for all x, and so for the indicator of every set. At least 1. It has the error of the covariances;
+    with few rows a margin is due.
+
+    Args:
+        samples: shape `(rows, K)`, the rewards of all arms in each joint pull, not negative; at least two rows.
+
+    Raises:
+        UsageError: not numbers, fewer than two rows or arms, or a negative or infinite reward.
+    """
+    try:
+        table = np.asarray(samples, np.float64)
+    except (TypeError, ValueError):
+        raise UsageError("a table of joint rewards must be numbers, a column per arm") from None
+    if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
+        raise UsageError(f"a table of joint rewards has at least two rows and two arms, got shape {table.shape}")
+    if not np.all(np.isfinite(table) & (table >= 0)):
+        row, arm = np.argwhere(~(np.isfinite(table) & (table >= 0)))[0]
+        raise UsageError(
+            f"joint rewards must be finite and not negative, got {table[row, arm]:g} in row {row} of arm {arm}"
+        )
+    mean = table.mean(axis=0)
+    paying = mean > 0  # an arm that never paid adds nothing to either side
+    covariance = np.maximum(np.atleast_2d(np.cov(table[:, paying], rowvar=False)), 0)
+    scaled = covariance / np.sqrt(np.outer(mean[paying], mean[paying]))
+    return max(1.0, float(np.linalg.eigvalsh(scaled)[-1])) if paying.any() else 1.0
