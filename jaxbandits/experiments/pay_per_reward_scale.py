@@ -49,10 +49,10 @@ def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
     cost = np.log(known["cost_mean"].transpose("epsilon", "v").values)
     # Slopes where one of the two terms rules: V far below 1/eps, and far above.
     small = np.polyfit(np.log(epsilon), cost[:, 0], 1)[0]
-    large = (cost[0, -1] - cost[0, -2]) / np.log(v[-1] / v[-2])
+    large = (cost[:, -1] - cost[:, -2]) / np.log(v[-1] / v[-2])
     finding = (
-        f"Cost grows like ε^{small:.2f} at V = 1, and like V^{large:.2f} at ε = {epsilon[0]:g} from V = {v[-2]:g} to "
-        f"{v[-1]:g}"
+        f"Cost grows like ε^{small:.2f} at V = 1; from V = {v[-2]:g} to {v[-1]:g} it grows like V^{large[-1]:.2f} at "
+        f"ε = {epsilon[-1]:g}, V^{large[0]:.2f} at ε = {epsilon[0]:g}"
     )
     return exhibit(
         out,
