@@ -163,10 +163,11 @@ class MABPPR(JointBatches):
 
     def _sizes(self, state: PPRState) -> tuple[jax.Array, jax.Array]:
         """Joint pulls in a batch and number of batches, float32 `(…)`, of the next request."""
-        epsilon, delta, v = (jnp.asarray(x, jnp.float32) for x in (self.epsilon, self.delta, self.correlation))
+        numbers = (self.epsilon, self.delta, self.correlation, self.rho)  # Python's would be more precise than arrays
+        epsilon, delta, v, rho = (jnp.asarray(x, jnp.float32) for x in numbers)
         t = (state.round + 1).astype(jnp.float32)
         level = rounded(_LOG2 * t) - log(delta)  # log(1 / delta_t), lines 1 and 17
-        epsilon_t = (1 - self.rho) * exp(rounded(state.round.astype(jnp.float32) * log(self.rho))) * (epsilon / 2)
+        epsilon_t = (1 - rho) * exp(rounded(state.round.astype(jnp.float32) * log(rho))) * (epsilon / 2)
         first = self.c1 * jnp.maximum(1 / (epsilon_t * epsilon_t), v / epsilon_t)  # l_t, line 4
         second = self.c2 * v / epsilon  # l^(2), line 8
         last = self.c3 / (epsilon * epsilon)  # l^(3), line 20
