@@ -1,4 +1,7 @@
-"""Algorithms that pull all their active arms equally often, in batches, and look at the sums of each batch."""
+"""Algorithms that pull all their active arms equally often, in batches, and look at the sums of each batch.
+
+A formula says how large a batch is, and how many there are; the request, and what is too large to be asked for, follow.
+"""
 
 import abc
 import dataclasses
@@ -6,11 +9,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxbandits import arms
 from jaxbandits.accounts import Spent
-from jaxbandits.algorithms.protocol import BuiltIn, State
+from jaxbandits.algorithms.protocol import BuiltIn, Numeric, State
 from jaxbandits.estimators import ArmStatistics, compensated_total
 from jaxbandits.numerics import MAX_COUNT, in_blocks, smaller
 from jaxbandits.problems.base import Problem
@@ -18,10 +22,14 @@ from jaxbandits.pytrees import pytree
 from jaxbandits.random.bits import batch_key
 from jaxbandits.wide import Wide
 
-__all__ = ["LARGEST_BATCH", "Batches", "JointBatches", "JointState", "middle_sums"]
+__all__ = ["LARGEST_BATCH", "Batches", "JointBatches", "JointState", "RangedState", "middle_sums", "whole"]
 
 #: Rewards of an arm in a batch: the sum of two batches must be a count.
 LARGEST_BATCH = 2**30 - 1
+# As float32, the largest batch is a power of two, one more than it may be.
+_LARGEST = np.nextafter(np.float32(LARGEST_BATCH), np.float32(0))
+# A ceiling that rounding of float32 formulas cannot lift.
+_BELOW = 1 - 1e-6
 
 
 class Batches(NamedTuple):
@@ -75,6 +83,25 @@ class JointState:
         return best & (self.order == arms.first_place(best, self.order))
 
 
+@pytree
+@dataclasses.dataclass(frozen=True)
+class RangedState(JointState):
+    """With the range of the rewards."""
+
+    b: jax.Array  # float32 (…)
+
+    @classmethod
+    def of(cls, problem: Problem, key: jax.Array, b: Numeric, **more: Any) -> Self:
+        """Before the first pull; `b` of None takes the problem's range, and `more` are a subclass's fields."""
+        width = jnp.asarray(problem.reward_range if b is None else b, jnp.float32)
+        return cls.start(problem, key, b=jnp.broadcast_to(width, key.shape), **more)
+
+
+def whole(count: jax.Array) -> jax.Array:
+    """A formula's count, float32 `(…)`, rounded up to a whole number, at least 1."""
+    return jnp.maximum(jnp.ceil(count * _BELOW), 1)
+
+
 class JointBatches(BuiltIn):
     """An algorithm that asks for batches of joint pulls of its active arms, and looks at each batch's sums."""
 
@@ -88,13 +115,34 @@ class JointBatches(BuiltIn):
         return 0
 
     @property
-    @abc.abstractmethod
     def slots(self) -> int:
-        """The largest number of batches that a request may have, part of the program."""
+        """The largest number of batches that a request may have, part of the program; one if it says no more."""
+        return 1
 
     @abc.abstractmethod
+    def size(self, state: Any) -> jax.Array:
+        """Joint pulls in a batch of the next request, whole float32 `(…)`, at least 1; infinite for too many."""
+
+    def number(self, state: Any) -> jax.Array:
+        """Batches in the next request, whole float32 `(…)`, at least 1."""
+        return jnp.ones(state.ended.shape)
+
     def request(self, state: Any) -> Batches:
-        """The next batches: at most `slots`, of at most `LARGEST_BATCH` joint pulls; see `exhausted`."""
+        """The next batches of the active arms."""
+        each = jnp.minimum(self.size(state), _LARGEST).astype(jnp.int32)
+        return Batches(state.active, each, jnp.minimum(self.number(state), float(self.slots)).astype(jnp.int32))
+
+    def exhausted(self, state: Any) -> jax.Array:
+        """The next request passes the range of the counts, or has more batches than the program has slots."""
+        return (self.size(state) > _LARGEST) | (self.number(state) > self.slots)
+
+    def done(self, state: Any) -> jax.Array:
+        """The answer is found."""
+        return jnp.asarray(state.ended)
+
+    def recommend(self, state: Any) -> jax.Array:
+        """The answer; before that the active arm with the largest value."""
+        return jnp.asarray(state.best())
 
     @abc.abstractmethod
     def absorb(self, state: Any, batches: Batches, sums: jax.Array, live: jax.Array | bool = True) -> Any:

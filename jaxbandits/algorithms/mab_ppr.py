@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from jaxbandits import arms, theory
-from jaxbandits.algorithms.joint_batches import LARGEST_BATCH, Batches, JointBatches, JointState, middle_sums
+from jaxbandits.algorithms.joint_batches import LARGEST_BATCH, Batches, JointBatches, JointState, middle_sums, whole
 from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
 from jaxbandits.numerics import MAX_COUNT, exp, log, rounded
@@ -26,8 +26,6 @@ __all__ = ["MABPPR", "check_weights"]
 _LOG2 = np.float32(np.log(2.0))
 # What an algorithm is prepared for; delta_t is then 10^-9 delta, and no run comes near.
 _ROUNDS = 30
-# A ceiling that rounding of float32 formulas cannot lift.
-_BELOW = 1 - 1e-6
 
 
 @pytree
@@ -177,19 +175,15 @@ class MABPPR(JointBatches):
         final = self._final(state)
         each = jnp.where(state.ordered, second, jnp.where(final, last, first))
         number = jnp.where(state.ordered, q2, jnp.where(final, q3, q1))
-        return jnp.maximum(jnp.ceil(each * _BELOW), 1), jnp.maximum(jnp.ceil(number * _BELOW), 1)
+        return whole(each), whole(number)
 
-    def request(self, state: PPRState) -> Batches:
-        """The next batches of the round."""
-        each, number = self._sizes(state)
-        each, number = jnp.minimum(each, float(LARGEST_BATCH)), jnp.minimum(number, 1e6)
-        return Batches(state.active, each.astype(jnp.int32), number.astype(jnp.int32))
+    def size(self, state: PPRState) -> jax.Array:
+        """l_t, l^(2) or l^(3)."""
+        return self._sizes(state)[0]
 
-    def exhausted(self, state: PPRState) -> jax.Array:
-        """The next request passes the range of the counts, or has more batches than the program has slots."""
-        each, number = self._sizes(state)
-        # As float32, the largest batch is a power of two: one more than a count may be.
-        return (each >= LARGEST_BATCH) | (number > int(self.slots or 0))
+    def number(self, state: PPRState) -> jax.Array:
+        """q1, q2 or q3."""
+        return self._sizes(state)[1]
 
     def absorb(self, state: PPRState, batches: Batches, sums: jax.Array, live: jax.Array | bool = True) -> PPRState:
         """The state after a first batch, a second batch, or the final round."""
@@ -225,14 +219,6 @@ class MABPPR(JointBatches):
             round=state.round + removing.astype(jnp.int32),
             ended=state.ended | answered | light,
         )
-
-    def done(self, state: PPRState) -> jax.Array:
-        """The final round is over, or what is left weighs nearly nothing (line 15)."""
-        return state.ended
-
-    def recommend(self, state: PPRState) -> jax.Array:
-        """The answer; before that the active arm with the largest last estimate."""
-        return state.best()
 
 
 def _prefix_sums(sums: jax.Array, among: jax.Array, number: jax.Array) -> jax.Array:

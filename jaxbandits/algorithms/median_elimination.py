@@ -12,9 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import arms
-from jaxbandits.algorithms.joint_batches import Batches
+from jaxbandits.algorithms.joint_batches import Batches, JointBatches, RangedState, whole
 from jaxbandits.algorithms.protocol import Numeric, parameter
-from jaxbandits.algorithms.sized_batches import SizedBatches, SizedState, whole
 from jaxbandits.numerics import exp, log, rounded
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
@@ -40,14 +39,14 @@ def _median_pulls(epsilon: jax.Array, level: jax.Array, number: jax.Array) -> ja
     return whole(64 / (epsilon * epsilon) * growth * (_LOG3 + (rounded((before + 1) * _LOG2) + level)))
 
 
-def _upper_half(state: SizedState, sums: jax.Array) -> jax.Array:
+def _upper_half(state: RangedState, sums: jax.Array) -> jax.Array:
     """The ceil(|S| / 2) active arms with the largest means, ties by the order; bool `(K, …)`."""
     return arms.top_mask(sums, (state.count + 1) // 2, state.order, state.active)
 
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class MedianState(SizedState):
+class MedianState(RangedState):
     """With the rounds so far."""
 
     round: jax.Array  # int32 (…): l - 1
@@ -55,7 +54,7 @@ class MedianState(SizedState):
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class MedianElimination(SizedBatches):
+class MedianElimination(JointBatches):
     """Drops the lower half of the arms, round by round, until one is left (Algorithm 3).
 
     The arm is within epsilon of the best with probability at least 1 - delta, for rewards in [0, b]. Round l pulls
@@ -112,7 +111,7 @@ class GapState(MedianState):
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class ExpGapElimination(SizedBatches):
+class ExpGapElimination(JointBatches):
     """Drops the arms that lie eps_r below a good one, with eps_r halved from round to round (Algorithm 1).
 
     Round r, with eps_r = 2^-r / 4 in units of b and delta_r = delta / (50 r^3), pulls every arm left

@@ -13,9 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import arms
-from jaxbandits.algorithms.joint_batches import LARGEST_BATCH, Batches
+from jaxbandits.algorithms.joint_batches import LARGEST_BATCH, Batches, JointBatches, RangedState, whole
 from jaxbandits.algorithms.protocol import Numeric, parameter
-from jaxbandits.algorithms.sized_batches import SizedBatches, SizedState, whole
 from jaxbandits.errors import UsageError
 from jaxbandits.estimators import CompensatedSum
 from jaxbandits.numerics import larger, log, rounded, smaller
@@ -27,7 +26,7 @@ __all__ = ["BernsteinRace", "HoeffdingRace", "RaceState"]
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class RaceState(SizedState):
+class RaceState(RangedState):
     """With the arms accepted; `values` are the sums of all rewards of every arm."""
 
     level: jax.Array  # float32 (…): ln(c K / delta), an interval failing with probability c exp(-level) at most
@@ -48,15 +47,18 @@ class _Bounds(NamedTuple):
     upper: jax.Array
 
 
-class _Race(SizedBatches):
+class _Race(JointBatches):
     """A race; a subclass has the intervals.
 
     The r-th look is at n_r pulls of every active arm: n_1 = ceil(level), n_(r+1) = ceil(growth n_r). Its intervals all
     hold with probability 1 - delta / (r (r+1)), and so those of all looks with probability 1 - delta.
     """
 
+    epsilon: Numeric
+    delta: Numeric
     m: Numeric
     growth: Numeric
+    b: Numeric
     #: c, where an interval fails with probability at most c exp(-level).
     sides: ClassVar[float]
 

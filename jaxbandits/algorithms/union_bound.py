@@ -12,10 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.joint_batches import Batches, middle_sums
+from jaxbandits.algorithms.joint_batches import Batches, JointBatches, RangedState, middle_sums, whole
 from jaxbandits.algorithms.mab_ppr import check_weights
 from jaxbandits.algorithms.protocol import Numeric, parameter
-from jaxbandits.algorithms.sized_batches import SizedBatches, SizedState, whole
 from jaxbandits.errors import UsageError
 from jaxbandits.mean_estimators import MOST_BATCHES
 from jaxbandits.numerics import log
@@ -29,7 +28,7 @@ _LOG2 = np.float32(np.log(2.0))
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class UnionBound(SizedBatches):
+class UnionBound(JointBatches):
     """Pulls every arm equally often and returns the one with the largest estimate.
 
     All estimates are within epsilon / 2 of the means with probability at least 1 - delta, and the arm then within
@@ -88,26 +87,28 @@ class UnionBound(SizedBatches):
                 f"UnionBound: mom needs {wanted:.0f} batches, at most {MOST_BATCHES} fit: a smaller factor"
             )
 
-    def start(self, problem: Problem, key: jax.Array) -> SizedState:
+    def start(self, problem: Problem, key: jax.Array) -> RangedState:
         """The state before the first pull."""
-        return SizedState.of(problem, key, self.b)
+        return RangedState.of(problem, key, self.b)
 
-    def size(self, state: SizedState) -> jax.Array:
+    def size(self, state: RangedState) -> jax.Array:
         """All pulls of an arm, or those in a batch."""
         if self.estimator == "mom":
             return whole(self.c3 / (self.epsilon * jnp.asarray(self.epsilon, jnp.float32)))
         epsilon = self.epsilon * (1 / state.b)
         return whole(2 / (epsilon * epsilon) * (_LOG2 + self._level(state)))
 
-    def number(self, state: SizedState) -> jax.Array:
+    def number(self, state: RangedState) -> jax.Array:
         """Batches."""
         return super().number(state) if self.estimator == "hoeffding" else whole(self.factor * self._level(state))
 
-    def _level(self, state: SizedState) -> jax.Array:
+    def _level(self, state: RangedState) -> jax.Array:
         """ln(K / delta), float32 `(…)`; before the first pull all arms are active."""
         return log(state.count) - log(self.delta)
 
-    def absorb(self, state: SizedState, batches: Batches, sums: jax.Array, live: jax.Array | bool = True) -> SizedState:
+    def absorb(
+        self, state: RangedState, batches: Batches, sums: jax.Array, live: jax.Array | bool = True
+    ) -> RangedState:
         """The state after all pulls."""
         live = jnp.broadcast_to(live, state.ended.shape)
         estimates = middle_sums(sums, jnp.where(live, batches.number, 1))  # times twice the pulls
