@@ -268,8 +268,8 @@ def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], l
         for settings in VARIANTS.get(name, ({},)):
             label = " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
             given: dict[str, Any] = {key: value for key, value in known.items() if key in fields}
-            algorithm = cls(**given, **settings)
             try:
+                algorithm = cls(**given, **settings)
                 algorithm.resolved(problem)
                 algorithm.check(problem.arms // problem.bandits, problem.bandits)
                 _check_suitable(problem, algorithm, known["m"])

@@ -69,7 +69,10 @@ class JointState:
 
     def best(self) -> jax.Array:
         """Mask of the active arm with the largest value, ties by the order; bool `(K, …)`."""
-        return arms.top_mask(self.values, 1, self.order, self.active)
+        lowest = -jnp.inf if jnp.issubdtype(self.values.dtype, jnp.floating) else -MAX_COUNT
+        values = jnp.where(self.active, self.values, lowest)
+        best = self.active & (values == arms.largest(values))
+        return best & (self.order == arms.first_place(best, self.order))
 
 
 class JointBatches(BuiltIn):

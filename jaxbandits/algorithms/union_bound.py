@@ -1,7 +1,8 @@
 """Every arm equally often, once: so often that all estimates are right at the same time.
 
-The plain bound that Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS,
-sets out to beat, and the final round of its Algorithm 1 for all arms.
+By Hoeffding (1963), "Probability inequalities for sums of bounded random variables", and a union bound; or by medians
+of means, the final round of Algorithm 1 of Sabato (2019), "Epsilon-best-arm identification in pay-per-reward
+multi-armed bandits", NeurIPS, for all arms.
 """
 
 import dataclasses

@@ -24,6 +24,10 @@ _LANE_ARMS = 16_800
 _ACCELERATOR_LANE_ARMS = 1_000_000
 #: Sums of batches held at a time per device: some tens of MiB.
 _SUMS = 2**23
+#: Lane-arms whose steps cost less than another compilation.
+_SMALL = 2**17
+#: Sums on accelerators, which have gigabytes (not measured).
+_ACCELERATOR_SUMS = 2**29
 _FIRST_LOOKS = 4
 _BLOCK = 16
 #: What refilling and logging cost, in blocks of steps of all lanes (measured for 10 and 50 arms, and for long steps).
@@ -113,11 +117,14 @@ def job_rows(
     mesh = jax.make_mesh(
         (devices or len(available),), ("device",), (AxisType.Auto,), devices=available[: devices or None]
     )
+    few_steps: bool = getattr(algorithm, "few_steps", False)
     if lanes is None:
-        lanes = default_lanes(problem.arms, available[0].platform, getattr(algorithm, "slots", None))
+        lanes = default_lanes(problem.arms, available[0].platform, getattr(algorithm, "slots", 1))
+        if few_steps:  # a step costs as much for an idle lane: few for few jobs, where that saves more than a program
+            wanted = 1 << (-(-cells_count * seeds // mesh.size) - 1).bit_length()
+            lanes = min(lanes, max(16, wanted, _SMALL // problem.arms))
     if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
-    few_steps: bool = getattr(algorithm, "few_steps", False)
     block = chunk or (1 if few_steps else _BLOCK)
     settings = Settings(
         mesh=mesh, lanes=lanes, block=block, capacity=max(4 * lanes, 1024), independent=independent, together=few_steps
@@ -187,15 +194,15 @@ class _Pace:
         self.rounds = int(np.clip(steps / self.chunk, 1, 2**24))
 
 
-def default_lanes(arms: int, platform: str, slots: int | None = None) -> int:
+def default_lanes(arms: int, platform: str, slots: int = 1) -> int:
     """Runs at a time per device, by the number of arms, and of the batches that are held at once of each."""
-    if slots is not None:
-        lanes = int(np.clip(_SUMS // (arms * slots), 1, 16 * 37))
-        return lanes if lanes < 16 else 16 * (lanes // 16)
     if platform != "cpu":
-        return int(np.clip(_ACCELERATOR_LANE_ARMS // arms, 1024, 65_536))
+        lanes = int(np.clip(_ACCELERATOR_LANE_ARMS // arms, 1024, 65_536))
+        return max(1, min(lanes, _ACCELERATOR_SUMS // (arms * slots)))
     # An odd multiple of a vector's 16: rows of arms a power of two apart would share few sets of the cache (measured).
-    return 16 * (int(np.clip(_LANE_ARMS // (16 * arms), 5, 37)) | 1)
+    lanes = 16 * (int(np.clip(_LANE_ARMS // (16 * arms), 5, 37)) | 1)
+    most = _SUMS // (arms * slots)
+    return lanes if lanes <= most else 16 * (most // 16) or max(1, most)
 
 
 def _bucket(count: int) -> int:

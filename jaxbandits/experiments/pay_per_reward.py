@@ -5,7 +5,7 @@ experiments: these are ours.
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from jaxbandits.experiments import pay_per_reward_arms, pay_per_reward_constants, pay_per_reward_scale
@@ -26,10 +26,10 @@ class Size:
 
 SIZES = {
     "quick": Size(
-        arms=pay_per_reward_arms.Size(runs=((100, 100), (1000, 40), (10_000, 10)), every=False),
+        arms=pay_per_reward_arms.Size(runs=((100, 100), (10_000, 10)), every=False),
         scale=pay_per_reward_scale.Size(
             seeds=20, epsilons=(0.03, 0.1, 0.3), correlations=(1, 3, 10, 30, 100, 300), weights=(0.5, 1, 2, 5, 10, 20),
-            exponents=(4.0, 6.0), ratios=(0.5, 0.9),
+            exponents=(6.0,), ratios=(0.9,),
         ),
         constants=pay_per_reward_constants.Size(seeds=400, steps=8),
     ),
@@ -48,7 +48,11 @@ SIZES = {
 
 
 def run(
-    out: Path, scale: str = "quick", on_progress: Callable[[Stage], None] | None = None, size: Size | None = None
+    out: Path,
+    scale: str = "quick",
+    on_progress: Callable[[Stage], None] | None = None,
+    size: Size | None = None,
+    tables: Sequence[str] = (),
 ) -> list[Exhibit]:
     """Cost against the number of arms, the accuracy, V and W, unbounded arms, and how safe the constants are.
 
@@ -57,12 +61,15 @@ def run(
         scale: `quick` or `paper`, a key of `SIZES`.
         on_progress: called now and then.
         size: in place of the scale's.
+        tables: CSV files of impressions and clicks, a row per arm.
     """
     size = size or SIZES[scale]
-    sweeps = pay_per_reward_arms.sweeps(size.arms) + pay_per_reward_scale.SWEEPS + pay_per_reward_constants.SWEEPS
+    sweeps = (
+        pay_per_reward_arms.sweeps(size.arms, tables) + pay_per_reward_scale.SWEEPS + pay_per_reward_constants.SWEEPS
+    )
     bench = Bench("pay-per-reward", sweeps, on_progress)
     return [
-        *pay_per_reward_arms.show(bench, out, size.arms),
+        *pay_per_reward_arms.show(bench, out, size.arms, tables),
         *pay_per_reward_scale.show(bench, out, size.scale),
         *pay_per_reward_constants.show(bench, out, size.constants),
     ]

@@ -1,6 +1,7 @@
 """Cost against the number of arms: with a fixed sum of means, and with means drawn like click-through rates."""
 
 import dataclasses
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from jaxbandits.algorithms import (
     UGapEc,
     UnionBound,
 )
-from jaxbandits.axes import axis, varying
+from jaxbandits.axes import ProblemFamily, axis, varying
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
-from jaxbandits.problems import Bernoulli, ppr, random_beta, with_costs
+from jaxbandits.problems import Bernoulli, Problem, click_rates, ppr, random_beta, with_costs
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
 from jaxbandits.report.tables import frame, summary
@@ -60,31 +61,34 @@ def _algorithms(epsilon: float, *, every: bool) -> dict[str, Any]:
     return {**few, **more} if every else few
 
 
-def sweeps(size: Size) -> int:
+def sweeps(size: Size, tables: Sequence[str]) -> int:
     """How many sweeps `show` makes."""
-    rivals = len(_algorithms(_EPSILON, every=size.every))
-    return (rivals + len(_algorithms(_EPSILON, every=False))) * len(size.runs) + 1
+    rivals, few = (len(_algorithms(_EPSILON, every=every)) for every in (size.every, False))
+    return (rivals + few) * len(size.runs) + 1 + few * len(tables)
 
 
-def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
-    """Cost over W against K, and the cost of a survey of headlines."""
-    return [_fixed_weight(bench, out, size), _clicks(bench, out, size)]
+def show(bench: Bench, out: Path, size: Size, tables: Sequence[str]) -> list[Exhibit]:
+    """Cost over W against K, and the cost of a survey of headlines: of a fitted law, and of tables of clicks."""
+    surveys = [_survey(bench, out, size, table) for table in tables]
+    return [_fixed_weight(bench, out, size), _clicks(bench, out, size), *surveys]
 
 
-def _against_arms(bench: Bench, size: Size, problem: Any, epsilon: float, *, every: bool) -> dict[str, xr.Dataset]:
-    """Runs of every algorithm, joined over the numbers of arms; `problem` makes one of K."""
-    runs = {}
-    for label, algorithm in _algorithms(epsilon, every=every).items():
-        parts = [bench.sweep(f"{label}, K = {k}", algorithm, problem(k), seeds) for k, seeds in size.runs]
-        runs[label] = parts
-    return runs
+def _against_arms(
+    bench: Bench, size: Size, problem: Callable[[int], Problem | ProblemFamily], epsilon: float, *, every: bool
+) -> dict[str, list[xr.Dataset]]:
+    """Runs of every algorithm, by number of arms."""
+    return {
+        label: [bench.sweep(f"{label}, K = {k}", algorithm, problem(k), seeds) for k, seeds in size.runs]
+        for label, algorithm in _algorithms(epsilon, every=every).items()
+    }
 
 
-def _known(runs: dict[str, list[xr.Dataset]], size: Size, weight: Any) -> xr.Dataset:
+def _known(runs: dict[str, list[xr.Dataset]], size: Size, weight: Callable[[int], float]) -> xr.Dataset:
     """Summaries along `algorithm` and `k`, with costs in units of the sum of all means."""
     ks = [k for k, _ in size.runs]
     by_arms = []
-    for k, *parts in zip(ks, *runs.values(), strict=True):
+    for place, k in enumerate(ks):
+        parts = [datasets[place] for datasets in runs.values()]
         unit = [ds.assign(cost=ds["cost"] / weight(k), paid=ds["paid"] / weight(k)) for ds in parts]
         by_arms.append(stacked("algorithm", dict(zip(runs, unit, strict=True))))
     known = xr.concat(by_arms, "k", join="exact").assign_coords(k=ks)
@@ -210,4 +214,34 @@ def _clicks(bench: Bench, out: Path, size: Size) -> Exhibit:
         seconds=seconds_of(*every),
         notes=(_safety(known),),
         alt=f"Cost over W against the number of headlines for four algorithms. {finding}.",
+    )
+
+
+def _survey(bench: Bench, out: Path, size: Size, table: str) -> Exhibit:
+    """The arms of one table of impressions and clicks."""
+    problem, label = click_rates(table), Path(table).stem
+    means = np.asarray(problem.mean, np.float64)
+    runs = {
+        name: bench.sweep(f"{name} on {label}", algorithm, problem, size.runs[0][1])
+        for name, algorithm in _algorithms(_CLICK_EPSILON, every=False).items()
+    }
+    known = stacked("algorithm", {name: ds.assign(cost=ds["cost"] / means.sum()) for name, ds in runs.items()})
+    known["cost_mean"].attrs["long_name"] = "cost / W"
+    costs = zip(runs, known["cost_mean"].values, strict=True)
+    finding = f"{label}: cost / W is " + ", ".join(f"{numbers.value(float(cost))} ({name})" for name, cost in costs)
+    return exhibit(
+        out,
+        f"pay-per-reward-{label}",
+        plots.bars(known, x="algorithm", y="cost", title=finding),
+        frame(known, _COLUMNS),
+        finding=finding,
+        drawn="Mean cost over W, with 95% intervals.",
+        settings=(
+            f"{means.size} arms with the click-through rates of the table, {means.min():.2g} to {means.max():.2g}; "
+            f"ε = {_CLICK_EPSILON:g}, δ = {_DELTA:g}."
+        ),
+        runs=runs_of(*runs.values()),
+        seconds=seconds_of(*runs.values()),
+        notes=(_safety(known),),
+        alt=f"Bars of cost over W for four algorithms. {finding}.",
     )

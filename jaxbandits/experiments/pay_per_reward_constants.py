@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,8 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     for name, label in _LABELS.items():
         own = getattr(PPR_PRACTICAL, name)
         values = 1 - (1 - own) * shares if name == "theta" else own * shares
-        algorithm = MABPPR(_EPSILON, _DELTA, **{name: axis([float(x) for x in values])})
+        changed: dict[str, Any] = {name: axis([float(x) for x in values])}
+        algorithm = dataclasses.replace(MABPPR(_EPSILON, _DELTA), **changed)
         ds = bench.sweep(f"{label} smaller", algorithm, problem, size.seeds)
         runs[label] = ds.rename({name: "share"}).assign_coords(share=shares)
     known = stacked("constant", runs)

@@ -49,10 +49,10 @@ def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
     cost = np.log(known["cost_mean"].transpose("epsilon", "v").values)
     # Slopes where one of the two terms rules: V far below 1/eps, and far above.
     small = np.polyfit(np.log(epsilon), cost[:, 0], 1)[0]
-    large = (cost[0, -1] - cost[0, -2]) / np.log(v[-1] / v[-2])
+    large = (cost[:, -1] - cost[:, -2]) / np.log(v[-1] / v[-2])
     finding = (
-        f"Cost grows like ε^{small:.2f} at V = 1, and like V^{large:.2f} at ε = {epsilon[0]:g} from V = {v[-2]:g} to "
-        f"{v[-1]:g}"
+        f"Cost grows like ε^{small:.2f} at V = 1; from V = {v[-2]:g} to {v[-1]:g} it grows like V^{large[-1]:.2f} at "
+        f"ε = {epsilon[-1]:g}, V^{large[0]:.2f} at ε = {epsilon[0]:g}"
     )
     return exhibit(
         out,
@@ -76,7 +76,7 @@ def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 
 def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
-    problem = ppr("flat", 1000, axis(size.weights))
+    problem = ppr("flat", _ARMS, axis(size.weights))
     runs = {
         "MAB-PPR, practical": bench.sweep("MAB-PPR over W", MABPPR(_EPSILON, _DELTA), problem, size.seeds),
         "union bound, Hoeffding": bench.sweep("union bound over W", UnionBound(_EPSILON, _DELTA), problem, size.seeds),
@@ -96,7 +96,7 @@ def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
         frame(known, _COLUMNS),
         finding=finding,
         drawn="Mean cost, with 95% intervals.",
-        settings=f"1000 arms with mean W/1000, ε = δ = {_EPSILON:g}.",
+        settings=f"{_ARMS} arms with mean W/{_ARMS}, ε = δ = {_EPSILON:g}.",
         runs=runs_of(*runs.values()),
         seconds=seconds_of(*runs.values()),
         notes=("With equal means any answer is right: what is paid is the price of finding that out.",),

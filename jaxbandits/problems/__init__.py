@@ -25,7 +25,7 @@ from jaxbandits.problems.heavy_instances import log_normal, pareto, s1, s2, stud
 from jaxbandits.problems.heavy_tails import HeavyTailed, LogNormal, Pareto, StudentT, SymmetricPareto, Weibull
 from jaxbandits.problems.instances import abm, gabillon, linear, one_sparse, polynomial, random_uniform
 from jaxbandits.problems.joint import Blocks, OneClick, blocks, one_click
-from jaxbandits.problems.pay_per_reward import ppr, ppr_unbounded
+from jaxbandits.problems.pay_per_reward import click_rates, ppr, ppr_unbounded
 from jaxbandits.problems.top_k_instances import (
     c_spread,
     random_beta,
@@ -57,6 +57,7 @@ __all__ = [
     "beta",
     "blocks",
     "c_spread",
+    "click_rates",
     "empirical",
     "empirical_from_csv",
     "empirical_from_data",
@@ -119,4 +120,5 @@ REGISTRY: dict[str, Callable[..., Any]] = {
     "blocks": blocks,
     "ppr": ppr,
     "ppr-unbounded": ppr_unbounded,
+    "clicks": click_rates,
 }

@@ -4,16 +4,14 @@ Finding the K most reliable workers is what top-K identification was made for (Z
 multiple arm identification with applications to crowdsourcing"): an arm's mean is a worker's accuracy.
 """
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.problems.csv_files import is_number, text_of
+from jaxbandits.problems.csv_files import Table, is_number
 from jaxbandits.problems.families import Bernoulli, bernoulli
 
 __all__ = ["rte_workers", "workers_from_csv"]
@@ -63,7 +61,7 @@ def workers_from_csv(path: str | Path, dataset: str = "", min_answers: int = 1) 
     """
     if not (isinstance(min_answers, int | float) and min_answers >= 1 and min_answers == int(min_answers)):
         raise UsageError(f"min_answers must be a whole number, at least 1, got {min_answers}")
-    table = _Table.read(path)
+    table = Table.read(path)
     if table.has(_ACCURACY):
         accuracies = _stated(table, dataset, min_answers)
     elif table.has(_WORKER) and table.has(_ANSWER) and table.has(_GOLD):
@@ -79,60 +77,23 @@ def workers_from_csv(path: str | Path, dataset: str = "", min_answers: int = 1) 
     return problem
 
 
-class _Table(NamedTuple):
-    """A file's header and rows, each with its line number."""
-
-    source: str
-    header: list[str]
-    rows: list[tuple[int, list[str]]]
-
-    @classmethod
-    def read(cls, path: str | Path) -> "_Table":
-        lines = text_of(path).splitlines()
-        reader = csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")
-        try:
-            rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if row]
-        except csv.Error as error:
-            raise UsageError(f"{path}, line {reader.line_num}: {error}") from None
-        if len(rows) < 2:
-            raise UsageError(f"{path}: a header and a row per worker or answer are needed, got {len(rows)} line(s)")
-        (_, first), *others = rows
-        header = [name.lower() for name in first]
-        for line, row in others:
-            if len(row) != len(header):
-                raise UsageError(f"{path}, line {line}: {len(row)} cells, and the header has {len(header)}")
-        return cls(str(path), header, others)
-
-    def has(self, names: Sequence[str]) -> bool:
-        return any(name in self.header for name in names)
-
-    def place(self, names: Sequence[str]) -> int:
-        return next(self.header.index(name) for name in names if name in self.header)
-
-    def cell(self, line: int, row: list[str], place: int) -> str:
-        """A cell that must not be empty."""
-        return row[place] or self.refuse(line, place, "is missing")
-
-    def refuse(self, line: int, place: int, why: str) -> str:
-        raise UsageError(f"{self.source}, line {line}, column {self.header[place]!r}: {why}")
-
-    def of_dataset(self, dataset: str) -> Iterator[tuple[int, list[str]]]:
-        """The rows of one data set, all of them where there is one."""
-        if not self.has(_DATASET):
-            if dataset:
-                raise UsageError(f"{self.source}: no column dataset to find {dataset!r} in")
-            yield from self.rows
-            return
-        place = self.place(_DATASET)
-        known = list(dict.fromkeys(self.cell(line, row, place) for line, row in self.rows))
-        if not dataset and len(known) > 1:
-            raise UsageError(f"{self.source} holds {', '.join(known)}: choose one with dataset=")
-        if dataset and dataset not in known:
-            raise unknown_name(f"data set in {self.source}", dataset, known)
-        yield from ((line, row) for line, row in self.rows if not dataset or row[place] == dataset)
+def _of_dataset(table: Table, dataset: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of one data set, all of them where there is one."""
+    if not table.has(_DATASET):
+        if dataset:
+            raise UsageError(f"{table.source}: no column dataset to find {dataset!r} in")
+        yield from table.rows
+        return
+    place = table.place(_DATASET)
+    known = list(dict.fromkeys(table.cell(line, row, place) for line, row in table.rows))
+    if not dataset and len(known) > 1:
+        raise UsageError(f"{table.source} holds {', '.join(known)}: choose one with dataset=")
+    if dataset and dataset not in known:
+        raise unknown_name(f"data set in {table.source}", dataset, known)
+    yield from ((line, row) for line, row in table.rows if not dataset or row[place] == dataset)
 
 
-def _stated(table: _Table, dataset: str, min_answers: int) -> list[float]:
+def _stated(table: Table, dataset: str, min_answers: int) -> list[float]:
     """Accuracies from a table with a row per worker."""
     place = table.place(_ACCURACY)
     worker = table.place(_WORKER) if table.has(_WORKER) else None
@@ -141,7 +102,7 @@ def _stated(table: _Table, dataset: str, min_answers: int) -> list[float]:
         raise UsageError(f"{table.source}: no column n_answers to compare with min_answers={int(min_answers)}")
     accuracies: list[float] = []
     seen: set[str] = set()
-    for line, row in table.of_dataset(dataset):
+    for line, row in _of_dataset(table, dataset):
         text = table.cell(line, row, place)
         if not (is_number(text) and 0 <= float(text) <= 1):
             table.refuse(line, place, f"{text!r} is not a number in [0, 1]")
@@ -160,11 +121,11 @@ def _stated(table: _Table, dataset: str, min_answers: int) -> list[float]:
     return accuracies
 
 
-def _counted(table: _Table, dataset: str, min_answers: int) -> list[float]:
+def _counted(table: Table, dataset: str, min_answers: int) -> list[float]:
     """Accuracies from a table with a row per answer."""
     worker, answer, gold = (table.place(names) for names in (_WORKER, _ANSWER, _GOLD))
     right: dict[str, list[bool]] = {}
-    for line, row in table.of_dataset(dataset):
+    for line, row in _of_dataset(table, dataset):
         who, said = table.cell(line, row, worker), table.cell(line, row, answer)
         if row[gold]:
             right.setdefault(who, []).append(_same(said, row[gold]))

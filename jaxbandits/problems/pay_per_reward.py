@@ -12,10 +12,11 @@ from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems.base import arm_count, register_problem
 from jaxbandits.problems.costs import with_costs
+from jaxbandits.problems.csv_files import Table, is_number
 from jaxbandits.problems.families import Bernoulli, bernoulli
 from jaxbandits.problems.joint import blocks, one_click
 
-__all__ = ["UNSEEN", "BernoulliHead", "ppr", "ppr_unbounded"]
+__all__ = ["UNSEEN", "BernoulliHead", "click_rates", "ppr", "ppr_unbounded"]
 
 _WEIGHTS = ("one-good", "power", "flat")
 _PULLS = ("independent", "one-click", "blocks")
@@ -74,6 +75,37 @@ def ppr(
         made = blocks(means, block)
         made = dataclasses.replace(made, name=f"{name},pulls=blocks,block={made.size}")
     problem: Bernoulli = with_costs(made, "reward")
+    return problem
+
+
+@varying
+def click_rates(path: str) -> Bernoulli:
+    """Arms from a table of impressions and clicks, a row per arm; a pull is an impression and costs its click.
+
+    Args:
+        path: a CSV file with columns `impressions` and `clicks`.
+
+    Raises:
+        UsageError: no such file or columns, a row that is not a count of impressions and at most as many clicks (named
+            by line and column), or fewer than two arms.
+    """
+    table = Table.read(path)
+    for name in ("impressions", "clicks"):
+        if not table.has([name]):
+            raise UsageError(f"{path}: columns impressions and clicks are needed, got {', '.join(table.header)}")
+    shown, clicked = table.place(["impressions"]), table.place(["clicks"])
+    means = []
+    for line, row in table.rows:
+        for place, least in ((shown, 1), (clicked, 0)):
+            text = table.cell(line, row, place)
+            if not (is_number(text) and float(text) == int(float(text)) and float(text) >= least):
+                table.refuse(line, place, f"{text!r} is not a whole number, at least {least}")
+        if float(row[clicked]) > float(row[shown]):
+            table.refuse(line, clicked, f"{row[clicked]} clicks of {row[shown]} impressions")
+        means.append(float(row[clicked]) / float(row[shown]))
+    if len(means) < 2:
+        raise UsageError(f"{path}: two arms or more are needed, got {len(means)}")
+    problem: Bernoulli = with_costs(bernoulli(sorted(means, reverse=True), name=f"clicks:{path}"), "reward")
     return problem
 
 

@@ -157,6 +157,8 @@ def spread_by_factors(values: NDArray[Any]) -> bool:
     """Whether places along an axis are spaced by factors rather than by differences."""
     if not spans_decades(values):
         return False
+    if np.unique(values).size < 3:  # two are spaced by both
+        return True
     low, middle, high = float(np.min(values)), float(np.median(values)), float(np.max(values))
     return abs(math.log(middle / math.sqrt(low * high))) <= abs(math.log(middle / ((low + high) / 2)))
 

@@ -223,6 +223,24 @@ def test_races_return_several_and_stop_where_the_counts_end():
 
 
 @pytest.mark.parametrize(
+    "algorithm",
+    [jb.UnionBound(epsilon=1.5, delta=0.3, estimator="mom"), jb.BernsteinRace(epsilon=0.9, delta=0.3)],
+    ids=lambda algorithm: type(algorithm).__name__,
+)
+def test_live_sessions(algorithm):
+    """Rewards that tell the third arm from the others, one at a time, through a session that was saved on the way."""
+    session, told = jb.AskTell(algorithm, arms=4), 0
+    while not session.done:
+        arm = session.ask()
+        session.tell(arm, float(arm == 2))
+        told += 1
+        if told == 30:
+            session = jb.AskTell.from_json(session.to_json())
+    assert told > 60
+    assert np.flatnonzero(session.recommendation).tolist() == [2]
+
+
+@pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: jb.MedianElimination(epsilon=0, delta=0.1), "epsilon must be positive"),

@@ -15,6 +15,7 @@ import pytest
 import jaxbandits as jb
 from jaxbandits import arms
 from jaxbandits.algorithms import REGISTRY
+from jaxbandits.numerics import MAX_COUNT
 
 RUNS, STEPS = 6, 200
 # Values that differ from run to run, for every parameter that has no usable default; some runs end, others do not.
@@ -69,6 +70,8 @@ def cases():
     for name, cls in REGISTRY.items():
         fields = {field.name: field for field in dataclasses.fields(cls)}
         given = {n: VALUES[n] for n, field in fields.items() if n in VALUES and field.default is not None}
+        others = {n: field.default for n, field in fields.items() if n not in VALUES}
+        given |= {n: np.full(RUNS, value) for n, value in others.items() if isinstance(value, float)}
         optional = [n for n, field in fields.items() if n in VALUES and field.default is None]
         settings = {"": {}, **{n: {n: VALUES[n]} for n in optional}}
         if cls is jb.MABPPR:
@@ -172,7 +175,8 @@ def test_shapes_and_what_is_returned(index):
         assert state.pulls.shape == (problem.arms, RUNS)
         assert state.pulls.dtype == jnp.int32
         assert state.time.shape == (RUNS,)
-        np.testing.assert_array_equal(state.pulls.sum(axis=0), state.time)
+        total = np.asarray(state.pulls).sum(axis=0, dtype=np.int64)
+        np.testing.assert_array_equal(np.minimum(total, MAX_COUNT - 1), state.time)
     np.testing.assert_array_equal(played.first.pulls, np.full((problem.arms, RUNS), algorithm.initial_pulls))
     assert played.done.shape == (RUNS,)
     assert played.done.dtype == bool
@@ -181,7 +185,8 @@ def test_shapes_and_what_is_returned(index):
     wanted = getattr(algorithm, "k", getattr(algorithm, "m", 1))
     returned = np.asarray(played.recommended).reshape(-1, problem.bandits, RUNS).sum(axis=0)
     np.testing.assert_array_equal(returned, np.broadcast_to(wanted, returned.shape))
-    assert (np.asarray(played.last.time)[~np.asarray(played.done)] >= STEPS).all()
+    stuck = np.asarray(algorithm.exhausted(played.last))
+    assert (np.asarray(played.last.time)[~np.asarray(played.done) & ~stuck] >= STEPS).all()
     assert bool(played.done.any()) or "delta" in {f.name for f in dataclasses.fields(algorithm)}
 
 
@@ -201,7 +206,7 @@ def test_nothing_changes_when_done_or_not_live(index):
     played = together(index)
     live = np.arange(RUNS) % 2 == 0
     after = advance(wide(problem), KEYS, algorithm, played.last, 3, live)
-    moving = live & ~np.asarray(played.done)
+    moving = live & ~np.asarray(played.done) & ~np.asarray(algorithm.exhausted(played.last))
     for run in range(RUNS):
         if moving[run]:
             assert int(after.time[run]) > int(played.last.time[run])

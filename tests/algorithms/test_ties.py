@@ -1,7 +1,7 @@
 """Ties never depend on the arms' order: relabelling the arms leaves every algorithm's distribution unchanged.
 
 Budgets and gaps are small, so that most runs meet exact ties. Every p-value below is of a fixed seed; if the package is
-right, fresh seeds would fail the whole file with a probability below 1e-6 (62 p-values, each against 1e-8).
+right, fresh seeds would fail the whole file with a probability below 1e-6 (80 p-values, each against 1e-8).
 """
 
 import jax.numpy as jnp
@@ -52,6 +52,14 @@ CASES = {
     "opt-mai": [jb.OptMAI(k=2, budget=30), jb.OptMAI(k=1, budget=20, reuse=False)],
     "clucb": [jb.CLUCB(k=2, epsilon=0.5, delta=0.5, b=0.5), jb.CLUCB(k=1, budget=12)],
     "mab-ppr": [jb.MABPPR(epsilon=0.9, delta=0.8, c1=1e-3, c2=0.5, c3=0.5, n_final=1.5, theta=0.45)],
+    "median-elimination": [jb.MedianElimination(epsilon=12.0, delta=0.9)],
+    "exp-gap-elimination": [jb.ExpGapElimination(epsilon=12.0, delta=0.9)],
+    "union-bound": [
+        jb.UnionBound(epsilon=1.5, delta=0.5),
+        jb.UnionBound(epsilon=4.0, delta=0.5, estimator="mom", c3=48.0, factor=1.0),
+    ],
+    "hoeffding-race": [jb.HoeffdingRace(epsilon=0.9, delta=0.9), jb.HoeffdingRace(epsilon=1.2, delta=0.9, m=2)],
+    "bernstein-race": [jb.BernsteinRace(epsilon=0.9, delta=0.9, b=1.2)],
     "lucb": [jb.LUCB(epsilon=2.5, delta=0.4), jb.LUCB(epsilon=2.5, delta=0.4, m=2)],
 }
 EVERY = [

@@ -13,6 +13,8 @@ from jaxbandits.cli import main
 from jaxbandits.compare import Comparison, Row, compare
 
 MEANS = [0.7, 0.5, 0.4]
+#: For arms within an epsilon above 0 only.
+INEXACT = ["mab-ppr", "median-elimination", "union-bound"]
 
 
 @pytest.fixture
@@ -29,10 +31,16 @@ def _labels(problem: jb.Problem, **known: float) -> tuple[list[str], str]:
 
 def test_suitable_algorithms():
     one = jb.bernoulli(MEANS)
-    assert _labels(one, delta=0.1, epsilon=0.0, m=1) == (
-        ["ugape-c", "ugape-c variance", "lucb", "successive-elimination hoeffding"],
-        "",
-    )
+    stoppers = ["ugape-c", "ugape-c variance", "lucb", "successive-elimination hoeffding"]
+    races = ["hoeffding-race", "bernstein-race"]
+    found, left_out = _labels(one, delta=0.1, epsilon=0.0, m=1)
+    assert found == [*stoppers, "exp-gap-elimination", *races]
+    assert [reason.split(" (")[0] for reason in left_out.split("; ")] == [*INEXACT]
+    assert left_out.count("got 0)") == len(INEXACT)
+    found, left_out = _labels(one, delta=0.1, epsilon=0.1, m=1)
+    assert found == [*stoppers, "mab-ppr", "median-elimination", "exp-gap-elimination", "union-bound", *races]
+    assert left_out == ""
+    assert _labels(one, delta=0.1, epsilon=0.0, m=2)[0] == ["ugape-c", "ugape-c variance", "lucb", *races]
     spenders = ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive", "gap-e adaptive", "ucb-e"]
     spenders += ["successive-rejects half", "sequential-halving", "sar"]
     assert _labels(one, budget=100, epsilon=0.0, m=1) == (spenders, "")
