@@ -112,6 +112,24 @@ def test_batches_are_asked_one_by_one_and_survive_json(algorithm):
     np.testing.assert_array_equal(session.recommendation, jax.jit(algorithm.recommend)(final))
 
 
+def test_batches_of_joint_pulls_are_asked_one_by_one_and_survive_json():
+    problem = jb.empirical([[0.0] * ARMS, [1.0, 0.5, 0.25, 0.5], [1.0, 0.0, 0.25, 0.0]])
+    algorithm = jb.MABPPR(epsilon=0.9, delta=0.8, c1=2e-3, c2=1, c3=2, n_final=1.5)
+    table = np.asarray(
+        jax.jit(lambda pulls: jax.lax.map(lambda pull: problem.rewards(KEY, pull), pulls))(np.arange(2000))
+    )
+    session, pulled = AskTell(algorithm, arms=ARMS, key=KEY), []
+    while not session.done:
+        pulled = play(session, table, pulled, most=len(pulled) + 13)
+        text = session.to_json()
+        session = AskTell.from_json(text)
+        assert session.to_json() == text
+    final = jb.run(algorithm, problem, KEY)
+    assert int(final.round) >= 1
+    np.testing.assert_array_equal(np.bincount(pulled, minlength=ARMS), final.pulls)
+    np.testing.assert_array_equal(session.recommendation, final.best())
+
+
 def test_lucb_is_restored_between_the_two_pulls_of_a_round():
     session = AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=3)
     for _ in range(3):

@@ -35,6 +35,21 @@ VALUES = {
     "scale": np.linspace(0.1, 0.4, RUNS),
     "beta": np.linspace(0.6, 0.9, RUNS),
 }
+# All that MAB-PPR fills in before a run. Sizes are small, and every run reaches its final round.
+PPR = {
+    "epsilon": np.linspace(0.4, 0.9, RUNS),
+    "delta": VALUES["delta"],
+    "correlation": np.linspace(1, 3, RUNS),
+    "cq": np.linspace(0.3, 1.0, RUNS),
+    "cq_prime": np.linspace(2, 8, RUNS),
+    "c1": np.linspace(0.01, 0.1, RUNS),
+    "c2": np.linspace(2, 8, RUNS),
+    "c3": np.linspace(2, 8, RUNS),
+    "n_final": np.linspace(2.0, 3.5, RUNS),
+    "rho": np.linspace(0.7, 0.9, RUNS),
+    "theta": np.linspace(0.4, 0.5, RUNS),
+    "factor": np.linspace(0.5, 1.5, RUNS),
+}
 FLAT = jb.bernoulli([0.6, 0.5, 0.5, 0.4, 0.3])
 SMOOTH = jb.gaussian([0.6, 0.5, 0.5, 0.4, 0.3], 0.5)
 SEVERAL = jb.bernoulli([[0.6, 0.5, 0.4, 0.3], [0.5, 0.5, 0.2, 0.1]])
@@ -59,6 +74,8 @@ def cases():
         given |= {n: np.full(RUNS, value) for n, value in others.items() if isinstance(value, float)}
         optional = [n for n, field in fields.items() if n in VALUES and field.default is None]
         settings = {"": {}, **{n: {n: VALUES[n]} for n in optional}}
+        if cls is jb.MABPPR:
+            given, settings = PPR, {"": {"slots": 12}}
         settings |= {n: {n: not field.default} for n, field in fields.items() if isinstance(field.default, bool)}
         if "schedule" in fields:
             settings["fine"] = {"schedule": "fine"}
@@ -72,7 +89,7 @@ def cases():
             given["m"] = np.ones(RUNS, int)
             settings["m"] = {"m": np.asarray([1, 2, 3, 4, 2, 1])}
         for label, extra in settings.items():
-            values = {n: v if isinstance(v, bool | str) else numeric(v) for n, v in (given | extra).items()}
+            values = {n: v if isinstance(v, bool | str | int) else numeric(v) for n, v in (given | extra).items()}
             problem = SMOOTH if {"variance", "estimator"} & {label, *extra} or "variance" in label else FLAT
             yield pytest.param(Case(cls(**values), problem), id=f"{name}-{label}" if label else name)
         if cls.multi_bandit:

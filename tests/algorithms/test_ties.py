@@ -51,6 +51,7 @@ CASES = {
     "improved-top-k": [jb.ImprovedTopK(k=2, epsilon=2.0, delta=0.9)],
     "opt-mai": [jb.OptMAI(k=2, budget=30), jb.OptMAI(k=1, budget=20, reuse=False)],
     "clucb": [jb.CLUCB(k=2, epsilon=0.5, delta=0.5, b=0.5), jb.CLUCB(k=1, budget=12)],
+    "mab-ppr": [jb.MABPPR(epsilon=0.9, delta=0.8, c1=1e-3, c2=0.5, c3=0.5, n_final=1.5, theta=0.45)],
     "median-elimination": [jb.MedianElimination(epsilon=12.0, delta=0.9)],
     "exp-gap-elimination": [jb.ExpGapElimination(epsilon=12.0, delta=0.9)],
     "union-bound": [

@@ -1,0 +1,147 @@
+"""Laws of joint pulls: one click at most, and blocks that pay together; p-values of fixed seeds, against 1e-8."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import jaxbandits as jb
+
+KEYS = jax.random.split(jax.random.key(6, impl="threefry2x32"), 20_000)
+FALSE_ALARM = 1e-8
+
+
+@jax.jit
+def sums(problem, keys, count):
+    """Sums of `count` `(K,)` joint pulls under each key, `(K, R)`."""
+    runs = keys.shape[0]
+    wide = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:, None], (*leaf.shape, runs)), problem)
+    count = jnp.broadcast_to(count[:, None], (count.shape[0], runs))
+    return wide.sums(keys, jnp.zeros(runs, jnp.int32), count, jnp.zeros_like(count))
+
+
+def drawn(problem, count, keys=KEYS):
+    return np.asarray(sums(problem, keys, jnp.asarray(count, jnp.int32))).astype(np.int64)
+
+
+@pytest.mark.parametrize("pulled", [[1, 1, 1], [1, 0, 1]])
+def test_one_click_is_multinomial(pulled):
+    """The law of the whole vector for a few pulls; arms that are not pulled never pay, and leave the others theirs."""
+    weights, pulls = np.asarray([0.2, 0.5, 0.1]), 3
+    found = drawn(jb.one_click(weights), pulls * np.asarray(pulled))
+    cells = np.append(weights * pulled, 1 - np.sum(weights * pulled))
+    counts = [c for c in itertools.product(range(pulls + 1), repeat=3) if sum(c) <= pulls]
+    law = np.asarray([stats.multinomial.pmf([*c, pulls - sum(c)], pulls, cells) for c in counts])
+    number = np.asarray([(found == np.asarray(c)[:, None]).all(0).sum() for c in counts])
+    assert number.sum() == len(KEYS)
+    assert not number[law == 0].any()
+    assert stats.chisquare(number[law > 0], len(KEYS) * law[law > 0]).pvalue > FALSE_ALARM
+
+
+def test_one_click_pays_one_arm_of_a_thousand_at_most():
+    weights = np.random.default_rng(0).dirichlet(np.ones(1000)) * 0.8
+    found = drawn(jb.one_click(weights), np.ones(1000), KEYS[:50])
+    assert set(found.sum(0)) == {0, 1}
+    many = drawn(jb.one_click(weights), np.full(1000, 200_000), KEYS[:50])
+    assert (many.sum(0) < 200_000).all()
+    mean, pulls = weights * 50 * 200_000, 50 * 200_000
+    z = (many.sum(1) - mean) / np.sqrt(mean * (1 - weights) + 1e-9 * pulls)
+    assert np.abs(z).max() < 7  # 1000 arms: false alarm 3e-9
+    assert stats.chi2.sf(np.sum(z**2), 1000) > FALSE_ALARM
+    certain = drawn(jb.one_click([0.25, 0.75, 0.0]), [100, 100, 100])
+    np.testing.assert_array_equal(certain.sum(0), 100)
+
+
+def test_blocks_pay_together():
+    """X_i = [U < w_i]: nested counts, and the covariances of nested events; the last block is smaller."""
+    weights, pulls = np.asarray([0.6, 0.6, 0.3, 0.5, 0.2, 0.0, 0.4]), 40
+    problem = jb.blocks(weights, 3)
+    assert problem.correlation == 5
+    found = drawn(problem, np.full(7, pulls))
+    for block in (found[:3], found[3:6], found[6:]):
+        assert (np.diff(block, axis=0) <= 0).all()
+    np.testing.assert_array_equal(found[0], found[1])
+    block = np.arange(7) // 3
+    together = np.where(block[:, None] == block, np.minimum(weights[:, None], weights), np.outer(weights, weights))
+    covariance = pulls * (together - np.outer(weights, weights))
+    # Of 49 covariances of 20 000 draws; a standard error is at most sqrt(2 var_i var_j / n).
+    error = np.sqrt(2 * np.outer(np.diag(covariance), np.diag(covariance)) / len(KEYS))
+    assert (np.abs(np.cov(found) - covariance) <= 7 * error + 1e-12).all()
+    marginal = np.bincount(found[6], minlength=pulls + 1)
+    law = len(KEYS) * stats.binom.pmf(np.arange(pulls + 1), pulls, 0.4)
+    common = law > 20
+    table = [np.append(x[common], x[~common].sum()) for x in (marginal, law)]
+    assert stats.chisquare(*table).pvalue > FALSE_ALARM
+    some = drawn(problem, pulls * np.asarray([1, 0, 1, 0, 1, 1, 0]))
+    assert not some[[1, 3, 6]].any()
+    np.testing.assert_array_equal(some[[0, 2, 4]], found[[0, 2, 4]])  # the same draws, whoever is looked at
+
+
+def test_v_bounds_the_variance_of_every_set():
+    random = np.random.default_rng(3)
+    weights = np.sort(random.random(20))[::-1]
+    for size in (1, 2, 5):
+        block = np.arange(20) // size
+        events = np.where(block[:, None] == block, np.minimum(weights[:, None], weights), np.outer(weights, weights))
+        covariance = events - np.outer(weights, weights)
+        v = jb.blocks(weights, size).correlation
+        sets = random.random((2000, 20)) < random.random((2000, 1))
+        assert (np.einsum("si,ij,sj->s", sets, covariance, sets) <= v * (sets @ weights) + 1e-12).all()
+    assert jb.one_click([0.3, 0.3]).correlation == 1
+    assert jb.bernoulli([0.3, 0.3]).correlation == 1
+
+
+def test_a_padded_problem_draws_the_same():
+    """What lets numbers of arms be swept by a mask."""
+    for problem in (jb.one_click([0.2, 0.1, 0.3]), jb.blocks([0.6, 0.5, 0.3, 0.2, 0.2, 0.1, 0.3], 3)):
+        width = 1 << (problem.arms - 1).bit_length()
+        count = np.where(np.arange(width) < problem.arms, 300, 0)
+        found = drawn(problem.padded(width), count)
+        np.testing.assert_array_equal(found[: problem.arms], drawn(problem, count[: problem.arms]))
+        assert not found[problem.arms :].any()
+
+
+def test_a_table_of_joint_rewards_has_a_known_v():
+    half = np.asarray([0.0, 1.0])
+    together = np.stack([half, half], axis=1)
+    # Var(X + X) = 4/4, E = 1; with the n - 1 of a sample of n = 2 000 twice 1/2.
+    assert jb.estimate_correlation(np.tile(together, (1000, 1))) == pytest.approx(1.0, abs=1e-3)
+    rare = (np.arange(2000) < 100)[:, None] * np.ones(5)
+    assert jb.estimate_correlation(rare) == pytest.approx(5 * 0.95 * 2000 / 1999, rel=1e-9)
+    opposed = np.stack([half, 1 - half], axis=1)
+    assert jb.estimate_correlation(np.tile(opposed, (1000, 1))) == 1.0
+    independent = np.random.default_rng(0).random((100_000, 6)) < 0.1
+    assert jb.estimate_correlation(independent) == pytest.approx(1, abs=0.05)
+    assert jb.estimate_correlation(np.zeros((5, 3))) == 1.0
+    joint = jb.empirical(rare + np.eye(2000)[:, :5], joint=True)
+    assert joint.correlation == pytest.approx(jb.estimate_correlation(rare + np.eye(2000)[:, :5]), rel=1e-5)
+    assert jb.empirical(rare, joint=False).correlation == 1.0
+
+
+BAD = [
+    (lambda: jb.one_click([0.6, 0.6]), "at most 1, not 1.2"),
+    (lambda: jb.one_click([0.6, -0.1]), "got -0.1 at arm 1"),
+    (lambda: jb.one_click([[0.1, 0.1], [0.1, 0.1]]), "one bandit"),
+    (lambda: jb.blocks([0.1, 0.2], 2), "arm 1 has 0.2 after 0.1"),
+    (lambda: jb.blocks([0.1, 1.2], 1), "got 1.2 at arm 1"),
+    (lambda: jb.blocks([0.1, 0.1], 0), "size of a block must be a whole number, at least 1, got 0"),
+    (lambda: jb.blocks([0.1, 0.1], "two"), "size of a block"),
+    (lambda: jb.estimate_correlation([[1.0, 0.0]]), "at least two rows"),
+    (lambda: jb.estimate_correlation([[1.0, 0.0], [0.0, -2.0]]), "got -2 in row 1 of arm 1"),
+    (lambda: jb.estimate_correlation([[1.0, 0.0], [np.nan, 2.0]]), "got nan in row 1 of arm 0"),
+    (lambda: jb.estimate_correlation([["a", "b"], ["c", "d"]]), "must be numbers"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "message"), BAD)
+def test_bad_input(make, message):
+    with pytest.raises(jb.UsageError, match=message) as error:
+        make()
+    assert "\n" not in str(error.value)
+
+
+def test_block_of_one_means_nothing():
+    np.testing.assert_array_equal(jb.blocks([0.1, 0.9], 1).probability, np.float32([0.1, 0.9]))
