@@ -55,8 +55,11 @@ def cases():
         fields = {field.name: field for field in dataclasses.fields(cls)}
         given = {n: VALUES[n] for n, field in fields.items() if n in VALUES and field.default is not None}
         optional = [n for n, field in fields.items() if n in VALUES and field.default is None]
-        settings = {"": {}, **{n: {n: VALUES[n]} for n in optional}}
-        settings |= {n: {n: not field.default} for n, field in fields.items() if isinstance(field.default, bool)}
+        switches = [n for n, field in fields.items() if isinstance(field.default, bool)]
+        # The range of the rewards, a factor and no more, is given with the switches: each case is two programs.
+        ranges = {"b": VALUES["b"]} if switches and "b" in optional else {}
+        settings = {"": {}, **{n: {n: VALUES[n]} for n in optional if n not in ranges}}
+        settings |= {n: {n: not fields[n].default, **ranges} for n in switches}
         if "schedule" in fields:
             settings["fine"] = {"schedule": "fine"}
             settings["fine with a budget"] = {"schedule": "fine", "budget": VALUES["budget"]}
