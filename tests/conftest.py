@@ -3,6 +3,7 @@
 Rank promotion stays allowed: arms first, runs last rests on it, `(R,)` broadcasting with `(K, R)`.
 """
 
+import gc
 import os
 import tempfile
 
@@ -17,6 +18,9 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 import pytest
 
 from jaxbandits.engine.compilation import make_room
+
+# What has been imported stays: the collector, which tracing calls often, need not look at it again.
+gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -11,7 +11,7 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from jaxbandits.accounts import Account
-from jaxbandits.engine.lanes import Cells, Log, Settings, advance, empty_carry
+from jaxbandits.engine.lanes import Cells, Log, Row, Settings, advance, empty_carry, row_types, unpacked
 from jaxbandits.errors import UsageError
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
@@ -151,6 +151,7 @@ def job_rows(
     )
     cells = jax.device_put(cells, NamedSharding(mesh, PartitionSpec()))
     carry = empty_carry(cells, settings)
+    types = row_types(carry)
     pace, finished, pulled = _Pace(chunk, block), 0, 0.0
     while finished < jobs:
         began = time.perf_counter()
@@ -158,7 +159,7 @@ def job_rows(
         finished = int(np.sum(np.asarray(carry.finished)))
         seconds = time.perf_counter() - began
         pulled += float(np.sum(np.asarray(log.pulled)))
-        for rows in _rows(log):
+        for rows in _rows(log, types):
             pace.saw(rows)
             yield rows
         pace.adapt(seconds)
@@ -213,9 +214,9 @@ def _bucket(count: int) -> int:
     return size
 
 
-def _rows(log: Log) -> Iterator[Rows]:
-    counts = np.asarray(log.rows)
-    found = Rows(**{name: jax.tree.map(np.asarray, getattr(log, name)) for name in Rows._fields})
-    for device, count in enumerate(counts):
+def _rows(log: Log, types: Row) -> Iterator[Rows]:
+    words, recommended = np.asarray(log.words), np.asarray(log.recommended)
+    for device, count in enumerate(np.asarray(log.rows)):
         if count:
-            yield jax.tree.map(lambda column, here=(device, slice(count)): column[here], found)
+            found = unpacked(words[device, :, :count], types)
+            yield Rows(**found._asdict(), recommended=recommended[device, :count])

@@ -20,7 +20,7 @@ from jaxbandits.accounts import Account, account
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
 
-__all__ = ["Carry", "Cells", "Log", "Settings", "advance", "empty_carry"]
+__all__ = ["Carry", "Cells", "Log", "Row", "Settings", "advance", "empty_carry", "row_types", "unpacked"]
 
 
 class Cells(NamedTuple):
@@ -64,18 +64,58 @@ class Carry(NamedTuple):
     finished: jax.Array  # int32 (): jobs done
 
 
+class Row(NamedTuple):
+    """What is logged of a run at a time."""
+
+    job: jax.Array  # int32 (…): number in the whole list of jobs
+    checkpoint: jax.Array  # int32 (…)
+    account: Account  # (…)
+    steps: jax.Array  # int32 (…)
+    capped: jax.Array  # bool (…): stopped at max_pulls, or out of the range of the counts
+    ended: jax.Array  # bool (…): the run's last row
+
+
 class Log(NamedTuple):
     """Rows written in one call, in order of completion; the first `rows` are valid."""
 
     rows: jax.Array  # int32 ()
     pulled: jax.Array  # float32 (): pulls made in this call, for the progress display
-    job: jax.Array  # int32 (capacity,): number in the whole list of jobs
-    checkpoint: jax.Array  # int32 (capacity,)
-    account: Account  # (capacity,)
-    steps: jax.Array  # int32 (capacity,)
-    capped: jax.Array  # bool (capacity,): stopped at max_pulls, or out of the range of the counts
-    ended: jax.Array  # bool (capacity,): the run's last row
+    # One array: the compiler takes 30 ms for each loop over lanes, however small, and there is one for each array.
+    words: jax.Array  # uint32 (W, capacity): the leaves of `Row`, see `unpacked`
     recommended: jax.Array  # bool (capacity, K)
+
+
+def _row(carry: Carry, job: jax.Array, capped: jax.Array, ended: jax.Array) -> Row:
+    spent = account(carry.problem, carry.key, carry.state)
+    return Row(job=job, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, capped=capped, ended=ended)
+
+
+def row_types(carry: Carry) -> Row:
+    """The types of what is logged of these lanes, which have the device axis first."""
+    types: Row = jax.eval_shape(jax.vmap(lambda c: _row(c, c.job, c.busy, c.busy)), carry)
+    return types
+
+
+def _packed(row: Row) -> jax.Array:
+    """The leaves of rows `(R,)`, bit for bit; uint32 `(W, R)`."""
+    whole = [leaf.astype(jnp.int32) if leaf.dtype == bool else leaf for leaf in jax.tree.leaves(row)]
+    return jnp.stack([lax.bitcast_convert_type(leaf, jnp.uint32) for leaf in whole])
+
+
+def unpacked(words: np.ndarray, like: Row) -> Row:
+    """Rows `(N,)` from the words `(W, N)` of a log, on the host.
+
+    Args:
+        words: uint32.
+        like: rows with the leaves' types, of any shape.
+    """
+    leaves, structure = jax.tree.flatten(like)
+    found = [
+        column.astype(bool) if leaf.dtype == bool else column.view(leaf.dtype)
+        for column, leaf in zip(words, leaves, strict=True)
+    ]
+    rows: Row = jax.tree.unflatten(structure, found)
+    return rows
 
 
 def empty_carry(cells: Cells, settings: Settings) -> Carry:
@@ -154,15 +194,14 @@ def _work(cells: Cells, carry: Carry, rounds: jax.Array, chunk: jax.Array, setti
 
 
 def _blank_log(carry: Carry, settings: Settings) -> Log:
-    rows = settings.capacity
-    zeros = jnp.zeros(rows, jnp.int32)
     recommended = jax.eval_shape(lambda c: c.algorithm.recommend(c.state), carry)
-    spent = jax.eval_shape(lambda c: account(c.problem, c.key, c.state), carry)
+    row = jax.eval_shape(lambda c: _row(c, c.job, c.busy, c.busy), carry)
     return Log(
-        rows=jnp.int32(0), pulled=jnp.float32(0), job=zeros, checkpoint=zeros, steps=zeros,
-        account=jax.tree.map(lambda leaf: jnp.zeros(rows, leaf.dtype), spent), capped=zeros > 0, ended=zeros > 0,
-        recommended=jnp.zeros((rows, recommended.shape[0]), bool),
-    )  # fmt: skip
+        rows=jnp.int32(0),
+        pulled=jnp.float32(0),
+        words=jnp.zeros((len(jax.tree.leaves(row)), settings.capacity), jnp.uint32),
+        recommended=jnp.zeros((settings.capacity, recommended.shape[0]), bool),
+    )
 
 
 def _load(cells: Cells, job: jax.Array, settings: Settings) -> tuple[Any, Problem, jax.Array, jax.Array, Any]:
@@ -187,7 +226,9 @@ def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) ->
             lane, idle = jnp.arange(width), ~carry.busy
             number = carry.following + jnp.cumsum(idle, dtype=jnp.int32) - 1
         else:
-            (lane,) = jnp.nonzero(~carry.busy, size=width, fill_value=settings.lanes)
+            # The first idle lanes, as `jnp.nonzero`, with one running sum in place of two.
+            rank = jnp.where(carry.busy, width, jnp.cumsum(~carry.busy, dtype=jnp.int32) - 1)
+            lane = jnp.full(width, settings.lanes).at[rank].set(jnp.arange(settings.lanes), mode="drop")
             idle = lane < settings.lanes
             number = carry.following + jnp.arange(width, dtype=jnp.int32)
         fresh = idle & (number < queue)
@@ -269,17 +310,11 @@ def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[C
     def write(log: Log) -> Log:
         row = jnp.where(written, log.rows + jnp.cumsum(written) - 1, settings.capacity)
         job = carry.job * settings.mesh.size + lax.axis_index("device")
-        new = log._replace(
-            rows=jnp.sum(written.astype(jnp.int32)), job=job, checkpoint=carry.checkpoint, steps=carry.steps,
-            account=account(carry.problem, carry.key, carry.state), capped=capped, ended=ended,
-            recommended=carry.algorithm.recommend(carry.state).T,
-        )  # fmt: skip
-
-        def enter(column: jax.Array, values: jax.Array) -> jax.Array:
-            return column.at[row].set(values, mode="drop") if column.ndim else column
-
-        entered: Log = jax.tree.map(enter, log, new)
-        return entered._replace(rows=log.rows + new.rows)
+        return log._replace(
+            rows=log.rows + jnp.sum(written.astype(jnp.int32)),
+            words=log.words.at[:, row].set(_packed(_row(carry, job, capped, ended)), mode="drop"),
+            recommended=log.recommended.at[row].set(carry.algorithm.recommend(carry.state).T, mode="drop"),
+        )
 
     log = lax.cond(jnp.any(written), write, lambda log: log, log)
     carry = carry._replace(

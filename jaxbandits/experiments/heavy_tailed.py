@@ -46,7 +46,7 @@ class Size:
 
 SIZES = {
     "quick": Size(
-        deltas=(0.01, 0.02, 0.05, 0.1, 0.2), stopped_seeds=24,
+        deltas=(0.01, 0.02, 0.05, 0.1, 0.2), stopped_seeds=12,
         budgets=(100, 200, 400, 800, 1600, 3200), budget_seeds=4000, tuned_at=800,
         return_budgets=(1000, 3000, 10_000, 30_000, 100_000), return_seeds=500,
     ),

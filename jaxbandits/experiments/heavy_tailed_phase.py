@@ -44,7 +44,7 @@ class Size:
 
 SIZES = {
     "quick": Size(
-        orders=(1.7, 1.8, 1.9, 2.0), order_pulls=600_000,
+        orders=(1.7, 1.8, 1.9, 2.0), order_pulls=300_000,
         dofs=(1.1, 1.2, 1.3, 1.4, 1.5, 1.75, 2.0, 2.5, 3.0), dof_pulls=200_000, seeds=8, budget=800, budget_seeds=4000,
     ),
     "paper": Size(

@@ -33,8 +33,8 @@ class Size:
 
 
 SIZES = {
-    # Numbers of arms within few powers of two: each has a program of its own, and compiling takes longest here.
-    "quick": Size((0.025, 0.05, 0.1, 0.2, 0.4), (6, 8, 12, 16), (1, 2, 4, 8, 12, 15), seeds=60),
+    # Numbers of arms within two powers of two: they share a program, and compiling takes longest here.
+    "quick": Size((0.025, 0.05, 0.1, 0.2, 0.4), (9, 11, 13, 16), (1, 2, 4, 8, 12, 15), seeds=60),
     "paper": Size(
         (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4), (2, 4, 6, 8, 12, 16, 24, 32, 64, 128), tuple(range(1, 16)), seeds=1000
     ),

@@ -94,20 +94,26 @@ BATCHES = {
 }
 
 
+SUMMED = jb.beta([4.0, 3.0, 2.0, 1.0], 2.0)  # whose sums are those of the reward table
+
+
+@pytest.fixture(scope="module")
+def summed_table():
+    """Rewards of the run on `SUMMED`, `(N, K)`."""
+    rewards = jax.jit(lambda pulls: jax.lax.map(lambda pull: SUMMED.rewards(KEY, pull), pulls))
+    return np.asarray(rewards(np.arange(2000)))
+
+
 @pytest.mark.parametrize("algorithm", BATCHES.values(), ids=BATCHES)
-def test_batches_are_asked_one_by_one_and_survive_json(algorithm):
-    problem = jb.beta([4.0, 3.0, 2.0, 1.0], 2.0)  # whose sums are those of the reward table
-    table = np.asarray(
-        jax.jit(lambda pulls: jax.lax.map(lambda pull: problem.rewards(KEY, pull), pulls))(np.arange(2000))
-    )
+def test_batches_are_asked_one_by_one_and_survive_json(algorithm, summed_table):
     session = AskTell(algorithm, arms=ARMS, key=KEY)
     pulled = []
     while not session.done:
-        pulled = play(session, table, pulled, most=len(pulled) + 13)
+        pulled = play(session, summed_table, pulled, most=len(pulled) + 13)
         text = session.to_json()
         session = AskTell.from_json(text)
         assert session.to_json() == text
-    final = jb.run(algorithm, problem, KEY)
+    final = jb.run(algorithm, SUMMED, KEY)
     np.testing.assert_array_equal(np.bincount(pulled, minlength=ARMS), final.pulls)
     np.testing.assert_array_equal(session.recommendation, jax.jit(algorithm.recommend)(final))
 

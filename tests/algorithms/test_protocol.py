@@ -73,10 +73,13 @@ def cases():
         others = {n: field.default for n, field in fields.items() if n not in VALUES}
         given |= {n: np.full(RUNS, value) for n, value in others.items() if isinstance(value, float)}
         optional = [n for n, field in fields.items() if n in VALUES and field.default is None]
-        settings = {"": {}, **{n: {n: VALUES[n]} for n in optional}}
+        switches = [n for n, field in fields.items() if isinstance(field.default, bool)]
+        # The range of the rewards, a factor and no more, is given with the switches: each case is two programs.
+        ranges = {"b": VALUES["b"]} if switches and "b" in optional else {}
+        settings = {"": {}, **{n: {n: VALUES[n]} for n in optional if n not in ranges}}
         if cls is jb.MABPPR:
             given, settings = PPR, {"": {"slots": 12}}
-        settings |= {n: {n: not field.default} for n, field in fields.items() if isinstance(field.default, bool)}
+        settings |= {n: {n: not fields[n].default, **ranges} for n in switches}
         if "schedule" in fields:
             settings["fine"] = {"schedule": "fine"}
             settings["fine with a budget"] = {"schedule": "fine", "budget": VALUES["budget"]}

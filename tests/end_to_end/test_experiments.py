@@ -120,12 +120,10 @@ def test_top_k(tmp_path, monkeypatch):
     for module in (top_k_budget, top_k_accuracy):
         monkeypatch.setattr(module, "_ARMS", 20)
         monkeypatch.setattr(module, "_KS", (4, 10))
-    few = top_k_published._FIGURES["RTE workers"]._replace(ks=tuple(range(10, 101, 10)))
-    monkeypatch.setattr(top_k_published, "_FIGURES", {"RTE workers": few})
     size = top_k.Size(
         budget=top_k_budget.Size(seeds=20, slow_seeds=4, budgets=(400, 4000), printed_budgets=(400, 20_000), ks=(2, 5)),
         accuracy=top_k_accuracy.Size(seeds=4, epsilons=(0.1, 0.3)),
-        published=top_k_published.Size(runs=20, one_by_one=False, sar_runs=20),
+        published=top_k_published.Size(runs=20, one_by_one=False, sar_runs=20, problems=("RTE workers",)),
     )
     stages = []
     shown = top_k.run(tmp_path, on_progress=stages.append, size=size)
