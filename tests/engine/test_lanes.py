@@ -16,7 +16,6 @@ ALGORITHMS = {
     "successive elimination, mom": jb.SuccessiveElimination(delta=0.9, estimator="mom", moment_c=2e-3),
     "adaptive top-k": jb.AdaptiveTopK(k=2, epsilon=0.2, delta=0.2),
     "clucb": jb.CLUCB(k=2, epsilon=0.1, delta=0.1),
-    "mab-ppr": jb.MABPPR(epsilon=0.4, delta=0.3, c1=0.01, n_final=1.5),
     "sequential halving": jb.SequentialHalving(budget=150, reuse=False),
 }
 HEAVY = {
