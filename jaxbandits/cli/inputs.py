@@ -12,6 +12,7 @@ import jax
 from cyclopts import Parameter, Token
 
 from jaxbandits import spec
+from jaxbandits.accounts import pull_limit
 from jaxbandits.axes import ProblemFamily
 from jaxbandits.engine.driver import use_all_cores
 from jaxbandits.errors import UsageError, unknown_name
@@ -102,7 +103,9 @@ def read_specification(path: Path) -> tuple[Any, Problem | ProblemFamily, dict[s
         algorithm, problem, run = spec.build(tables)
     for name in run.keys() - RUN_OPTIONS.keys():
         raise unknown_name("option of [run]", name, RUN_OPTIONS)
-    for name in {name for name in run if run[name] is not None} & {"seeds", "root_seed", "max_pulls"}:
+    if run.get("max_pulls") is None:
+        run["max_pulls"] = pull_limit(algorithm)
+    for name in run.keys() & {"seeds", "root_seed", "max_pulls"}:
         run[name] = whole(run[name], name)
     if not isinstance(run.get("independent", False), bool):
         raise UsageError(f"independent is true or false, got {run['independent']!r}")

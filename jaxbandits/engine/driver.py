@@ -24,6 +24,8 @@ _LANE_ARMS = 16_800
 _ACCELERATOR_LANE_ARMS = 1_000_000
 #: Sums of batches held at a time per device: some tens of MiB.
 _SUMS = 2**23
+#: Bytes of a log of returned arms: above 65 536 arms it has room for fewer than 1024 runs.
+_LOGGED = 2**26
 #: Lane-arms whose steps cost less than another compilation.
 _SMALL = 2**17
 #: Sums on accelerators, which have gigabytes (not measured).
@@ -127,7 +129,12 @@ def job_rows(
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
     block = chunk or (1 if few_steps else _BLOCK)
     settings = Settings(
-        mesh=mesh, lanes=lanes, block=block, capacity=max(4 * lanes, 1024), independent=independent, together=few_steps
+        mesh=mesh,
+        lanes=lanes,
+        block=block,
+        capacity=max(4 * lanes, min(1024, _LOGGED // problem.arms)),
+        independent=independent,
+        together=few_steps,
     )
     jobs = cells_count * seeds
     if jobs * max(1, checkpoints.shape[0]) > MAX_COUNT:

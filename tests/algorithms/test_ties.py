@@ -62,8 +62,11 @@ CASES = {
     "bernstein-race": [jb.BernsteinRace(epsilon=0.9, delta=0.9, b=1.2)],
     "lucb": [jb.LUCB(epsilon=2.5, delta=0.4), jb.LUCB(epsilon=2.5, delta=0.4, m=2)],
 }
+# Of every algorithm one case each time, the others with the slow tests: a case is two programs.
 EVERY = [
-    pytest.param(algorithm, id=f"{name}-{i}") for name, cases in CASES.items() for i, algorithm in enumerate(cases)
+    pytest.param(algorithm, id=f"{name}-{i}", marks=[pytest.mark.slow] * (i > 0))
+    for name, cases in CASES.items()
+    for i, algorithm in enumerate(cases)
 ]
 
 

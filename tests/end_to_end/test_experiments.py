@@ -12,6 +12,7 @@ from jaxbandits.experiments import (
     gape,
     heavy_tailed,
     heavy_tailed_phase,
+    pay_per_reward,
     reproduce,
     top_k,
     top_k_accuracy,
@@ -151,6 +152,6 @@ def test_names_and_scales_are_checked_before_anything_runs(tmp_path):
 
 
 def test_the_registry_has_the_scales():
-    assert set(experiments.REGISTRY) == {"ugape", "gape", "heavy-tailed", "top-k"}
-    for module in (gape, heavy_tailed, heavy_tailed_phase, top_k, ugape_budget, ugape_confidence):
+    assert set(experiments.REGISTRY) == {"ugape", "gape", "heavy-tailed", "top-k", "pay-per-reward"}
+    for module in (gape, heavy_tailed, heavy_tailed_phase, pay_per_reward, top_k, ugape_budget, ugape_confidence):
         assert set(module.SIZES) == set(experiments.SCALES)

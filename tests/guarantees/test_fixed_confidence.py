@@ -38,8 +38,9 @@ def upper_bound(failures: int, runs: int) -> float:
 
 
 # Beta draws take longest, and differ in the draw only: with one algorithm.
+# Two of several arms with the slow tests.
 PAIRS = [
-    (n, i)
+    pytest.param(n, i, marks=[pytest.mark.slow] * (a.m > 1))
     for n, a in ALGORITHMS.items()
     for i, p in INSTANCES.items()
     if a.m < p.arms and (i != "beta" or n == "ugape-c")

@@ -230,12 +230,14 @@ def test_bad_input_is_refused_in_one_line(make, message):
 def test_every_problem_of_the_registry_can_be_made(tmp_path):
     workers = tmp_path / "workers.csv"
     workers.write_text("accuracy\n0.9\n0.6\n", encoding="utf-8")
+    clicks = tmp_path / "clicks.csv"
+    clicks.write_text("impressions,clicks\n100,3\n200,2\n", encoding="utf-8")
     arguments = {
         "bernoulli": ([0.1, 0.2],), "gaussian": ([0.1, 0.2],), "beta": ([1.0, 2.0], 1.0),
         "rademacher": ([0.0, 0.1], [1.0, 1.0]), "abm": (1,), "gabillon": (2,),
         "student-t": ([0.1, 0.2], 3.0), "pareto": ([1.0, 2.0], 2.5), "symmetric-pareto": ([0.0, 1.0], 2.5),
         "log-normal": ([0.0, 0.1], 1.0), "weibull": ([1.0, 2.0], 0.5),
-        "workers": (workers,),
+        "workers": (workers,), "one-click": ([0.1, 0.2],), "blocks": ([0.2, 0.1], 2), "clicks": (clicks,),
     }  # fmt: skip
     for name, make in REGISTRY.items():
         problem = make(*arguments.get(name, ()))
