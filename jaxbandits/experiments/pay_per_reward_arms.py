@@ -93,7 +93,7 @@ def _known(runs: dict[str, list[xr.Dataset]], size: Size, weight: Callable[[int]
         by_arms.append(stacked("algorithm", dict(zip(runs, unit, strict=True))))
     known = xr.concat(by_arms, "k", join="exact").assign_coords(k=ks)
     known["k"].attrs["long_name"] = "number of arms K"
-    known["cost_mean"].attrs["long_name"] = "cost / W"
+    known["cost_mean"].attrs["label"] = "cost / W"
     return known
 
 
@@ -226,7 +226,7 @@ def _survey(bench: Bench, out: Path, size: Size, table: str) -> Exhibit:
         for name, algorithm in _algorithms(_CLICK_EPSILON, every=False).items()
     }
     known = stacked("algorithm", {name: ds.assign(cost=ds["cost"] / means.sum()) for name, ds in runs.items()})
-    known["cost_mean"].attrs["long_name"] = "cost / W"
+    known["cost_mean"].attrs["label"] = "cost / W"
     costs = zip(runs, known["cost_mean"].values, strict=True)
     finding = f"{label}: cost / W is " + ", ".join(f"{numbers.value(float(cost))} ({name})" for name, cost in costs)
     return exhibit(

@@ -43,7 +43,7 @@ def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
     algorithm = MABPPR(epsilon=axis(size.epsilons), delta=_DELTA, correlation=axis(size.correlations, name="v"))
     ds = bench.sweep("ε × V", algorithm, ppr("one-good", _ARMS, 2.0), size.seeds)
     known = summary(ds.assign(cost=ds["cost"] / 2.0))
-    known["cost_mean"].attrs["long_name"] = "cost / W"
+    known["cost_mean"].attrs["label"] = "cost / W"
     known["v"].attrs["long_name"] = "V"
     epsilon, v = known["epsilon"].values, known["v"].values.astype(float)
     cost = np.log(known["cost_mean"].transpose("epsilon", "v").values)
@@ -118,7 +118,7 @@ def _unbounded(bench: Bench, out: Path, size: Size) -> Exhibit:
         rows.append(known.rename({along: "law"}).assign_coords(law=labels))
     known = xr.concat(rows, "law", join="exact")
     known["law"].attrs["long_name"] = "means in proportion to"
-    known["cost_mean"].attrs["long_name"] = "cost / W"
+    known["cost_mean"].attrs["label"] = "cost / W"
     low, high = (numbers.value(float(x)) for x in (known["cost_mean"].min(), known["cost_mean"].max()))
     finding = f"Infinitely many arms: cost / W is between {low} and {high}"
     unseen = max(float(ds.attrs["unseen"]) for ds in (zipf, geometric))

@@ -132,6 +132,8 @@ def label(ds: xr.Dataset, name: str) -> str:
     """What a dimension or a metric is called on an axis: its own attribute, a common name, or itself."""
     if name in ds.coords and "long_name" in ds[name].attrs:
         return str(ds[name].attrs["long_name"])
+    if f"{name}_mean" in ds and "label" in ds[f"{name}_mean"].attrs:  # a summary's, in other units
+        return str(ds[f"{name}_mean"].attrs["label"])
     return _LABELS.get(name, name.replace("_", " "))
 
 
