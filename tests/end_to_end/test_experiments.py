@@ -13,6 +13,9 @@ from jaxbandits.experiments import (
     heavy_tailed,
     heavy_tailed_phase,
     pay_per_reward,
+    pay_per_reward_arms,
+    pay_per_reward_constants,
+    pay_per_reward_scale,
     reproduce,
     top_k,
     top_k_accuracy,
@@ -137,6 +140,34 @@ def test_top_k(tmp_path, monkeypatch):
     for row in rows(tmp_path / "top-k-published-workers.csv"):
         if row["algorithm"] == "OptMAI, β = .8":  # 20 runs of a regret near .025, within a factor of two
             assert 0.4 < float(row["aggregate_regret_mean"]) / float(row["published"]) < 2.5
+
+
+@pytest.mark.slow
+def test_pay_per_reward(tmp_path):
+    size = pay_per_reward.Size(
+        arms=pay_per_reward_arms.Size(runs=((20, 20), (60, 10)), every=False),
+        scale=pay_per_reward_scale.Size(
+            seeds=4, epsilons=(0.2, 0.4), correlations=(1, 100, 1000), weights=(0.5, 2), exponents=(8.0,), ratios=(0.5,)
+        ),
+        constants=pay_per_reward_constants.Size(seeds=20, steps=6),
+    )
+    table = tmp_path / "table.csv"
+    table.write_text("impressions,clicks\n" + "100,3\n" * 10 + "50,9\n", encoding="utf-8")
+    stages = []
+    shown = pay_per_reward.run(tmp_path, on_progress=stages.append, size=size, tables=[str(table)])
+    check(shown, tmp_path)
+    assert {stage.number for stage in stages} == set(range(1, stages[0].sweeps + 1))
+    cost = {
+        (r["algorithm"], r["weights"], r["k"]): float(r["cost_mean"])
+        for r in rows(tmp_path / "pay-per-reward-arms.csv")
+    }
+    for (algorithm, weights, k), value in cost.items():
+        if algorithm == "Bernstein race":  # tens of times less
+            assert value < cost["MAB-PPR, practical", weights, k] / 3
+    failures = {
+        (r["constant"], float(r["share"])): float(r["failure"]) for r in rows(tmp_path / "pay-per-reward-constants.csv")
+    }
+    assert failures["C_3", 1.0] < 0.3 < failures["C_3", min(share for _, share in failures)]  # 0 and .7; 20 runs each
 
 
 def test_names_and_scales_are_checked_before_anything_runs(tmp_path):
