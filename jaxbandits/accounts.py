@@ -16,7 +16,7 @@ from jaxbandits.pytrees import pytree
 from jaxbandits.random.bits import batch_key
 from jaxbandits.wide import Wide
 
-__all__ = ["Account", "Spent", "account", "pull_limit"]
+__all__ = ["Account", "Spent", "account", "exhausted", "pull_limit"]
 
 
 @pytree
@@ -90,6 +90,12 @@ def _paid(
 def pull_limit(algorithm: Any) -> int:
     """Pulls after which a run is stopped if nobody says otherwise: 10^9, but none where sums are drawn."""
     return NO_LIMIT if getattr(algorithm, "few_steps", False) else 10**9
+
+
+def exhausted(algorithm: Any, state: Any) -> jax.Array:
+    """Whether the next request would pass the range of the counts, bool `(…)`; a user's own algorithm need not say."""
+    # An array in any case: Python's ~False is -1, and with it a mask of lanes would be whole numbers.
+    return jnp.asarray(algorithm.exhausted(state) if hasattr(algorithm, "exhausted") else False)
 
 
 def account(problem: Problem, key: jax.Array, state: Any) -> Account:

@@ -173,7 +173,7 @@ class JointBatches(BuiltIn):
         """Request, draw the sums of every batch, absorb."""
         live = jnp.asarray(live) & ~self.done(state) & ~jnp.asarray(self.exhausted(state))
         asked = self.request(state)
-        number = jnp.where(live, smaller(asked.number, jnp.int32(self.slots)), 0)
+        number = jnp.where(live, asked.number, 0)
 
         def draw(batch: jax.Array | int, sums: jax.Array) -> jax.Array:
             count = jnp.where(asked.active & (batch < number), asked.each, 0)

@@ -196,13 +196,13 @@ class MABPPR(JointBatches):
             return jnp.where(estimated, middle_sums(sums, number), values)  # lines 5 and 21, times 2 l
 
         def remove(state: PPRState) -> tuple[jax.Array, jax.Array]:
-            whole = middle_sums(_prefix_sums(sums, state.active, number), number).astype(jnp.float32)
+            weight = middle_sums(_prefix_sums(sums, state.active, number), number).astype(jnp.float32)
             # Line 15, in sums: 2 l W~ <= 2 l epsilon / 4.
-            light = whole <= rounded(batches.each.astype(jnp.float32) * self.epsilon) * 0.5
+            light = weight <= rounded(batches.each.astype(jnp.float32) * self.epsilon) * 0.5
             # Any arm will do: the first in an order that has decided no tie.
             scattered = (state.order * jnp.int32(0x2545F491)) & jnp.int32(0x7FFFFFFF)
             some = arms.first_place(state.active, scattered) == scattered
-            rest = state.active & ~_lightest(state, sums, number, rounded(self.theta * whole))
+            rest = state.active & ~_lightest(state, sums, number, rounded(self.theta * weight))
             return jnp.where(removing, jnp.where(light, some, rest), state.active), removing & light
 
         def keep(state: PPRState) -> tuple[jax.Array, jax.Array]:

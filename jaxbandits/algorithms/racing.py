@@ -47,6 +47,7 @@ class _Bounds(NamedTuple):
     upper: jax.Array
 
 
+@dataclasses.dataclass(frozen=True)
 class _Race(JointBatches):
     """A race; a subclass has the intervals.
 
@@ -54,11 +55,11 @@ class _Race(JointBatches):
     hold with probability 1 - delta / (r (r+1)), and so those of all looks with probability 1 - delta.
     """
 
-    epsilon: Numeric
-    delta: Numeric
-    m: Numeric
-    growth: Numeric
-    b: Numeric
+    epsilon: Numeric = parameter("not negative")
+    delta: Numeric = parameter("probability")
+    m: Numeric = parameter("count", default=1)
+    growth: Numeric = parameter("above one", default=1.3)
+    b: Numeric = parameter("positive", default=None)
     #: c, where an interval fails with probability at most c exp(-level).
     sides: ClassVar[float]
 
@@ -145,12 +146,6 @@ class HoeffdingRace(_Race):
         UsageError: a value outside its range.
     """
 
-    epsilon: Numeric = parameter("not negative")
-    delta: Numeric = parameter("probability")
-    m: Numeric = parameter("count", default=1)
-    growth: Numeric = parameter("above one", default=1.3)
-    b: Numeric = parameter("positive", default=None)
-
     sides: ClassVar[float] = 2.0
 
     def _bounds(self, mean: jax.Array, share: jax.Array, b: jax.Array) -> _Bounds:
@@ -189,12 +184,6 @@ class BernsteinRace(_Race):
     Raises:
         UsageError: a value outside its range, or rewards that may be negative.
     """
-
-    epsilon: Numeric = parameter("not negative")
-    delta: Numeric = parameter("probability")
-    m: Numeric = parameter("count", default=1)
-    growth: Numeric = parameter("above one", default=1.3)
-    b: Numeric = parameter("positive", default=None)
 
     sides: ClassVar[float] = 3.0
 

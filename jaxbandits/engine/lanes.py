@@ -16,7 +16,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from jaxbandits.accounts import Account, account
+from jaxbandits.accounts import Account, account, exhausted
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
 
@@ -261,7 +261,7 @@ def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings:
 
     def one_step(_: jax.Array | int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
         state, steps = lanes
-        live = carry.busy & (state.time < limit) & ~carry.algorithm.done(state) & ~_exhausted(carry.algorithm, state)
+        live = carry.busy & (state.time < limit) & ~carry.algorithm.done(state) & ~exhausted(carry.algorithm, state)
         key = jax.random.wrap_key_data(words.T, impl="threefry2x32")
         state = carry.algorithm.step(carry.problem, key, state, live)
         return state, steps + live.astype(jnp.int32)
@@ -280,11 +280,6 @@ def _pulled(state: Any) -> jax.Array:
     return state.time.astype(jnp.float32) if spent is None else spent.pulls.as_float()
 
 
-def _exhausted(algorithm: Any, state: Any) -> jax.Array:
-    # An array in any case: Python's ~False is -1, and with it a mask of lanes would be whole numbers.
-    return jnp.asarray(algorithm.exhausted(state) if hasattr(algorithm, "exhausted") else False)
-
-
 def _limit(cells: Cells, carry: Carry) -> jax.Array:
     """Pulls at which a lane must stand still, int32 (R,)."""
     if cells.checkpoints.shape[0] == 0:
@@ -297,7 +292,7 @@ def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[C
     """Log the lanes that are done, at a checkpoint or at `max_pulls`; free those whose run is over."""
     time = carry.state.time
     done = carry.algorithm.done(carry.state)
-    capped = ~done & ((time >= cells.max_pulls) | _exhausted(carry.algorithm, carry.state))
+    capped = ~done & ((time >= cells.max_pulls) | exhausted(carry.algorithm, carry.state))
     over = done | capped
     written = carry.busy & (over | (time >= _limit(cells, carry)))
     if cells.checkpoints.shape[0]:

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.accounts import pull_limit
+from jaxbandits.accounts import exhausted, pull_limit
 from jaxbandits.problems.base import Problem
 
 __all__ = ["run", "trajectory"]
@@ -39,9 +39,8 @@ def _resolved(algorithm: Any, problem: Problem) -> Any:
 @jax.jit
 def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int) -> Any:
     def unfinished(state: Any) -> jax.Array:
-        stuck = algorithm.exhausted(state) if hasattr(algorithm, "exhausted") else False
         time = state.time if hasattr(state, "spent") else jnp.sum(state.pulls)  # the sum could pass 2^31
-        return ~algorithm.done(state) & (time < max_pulls) & ~jnp.asarray(stuck)
+        return ~algorithm.done(state) & (time < max_pulls) & ~exhausted(algorithm, state)
 
     return lax.while_loop(unfinished, lambda state: algorithm.step(problem, key, state), algorithm.init(problem, key))
 

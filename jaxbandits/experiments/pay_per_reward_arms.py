@@ -19,6 +19,16 @@ from jaxbandits.algorithms import (
 )
 from jaxbandits.axes import ProblemFamily, axis, varying
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
+from jaxbandits.experiments.pay_per_reward_common import (
+    COLUMNS,
+    COST_OVER_W,
+    DELTA,
+    EPSILON,
+    MAB,
+    RACE,
+    UNION,
+    over_weight,
+)
 from jaxbandits.problems import Bernoulli, Problem, click_rates, ppr, random_beta, with_costs
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
@@ -36,22 +46,21 @@ class Size:
     every: bool  #: all rivals, or the four that tell most
 
 
-_EPSILON, _DELTA, _W = 0.1, 0.1, 2.0
+_W = 2.0
 _WEIGHTS = ("one-good", "power", "flat")
-_MAB, _RACE, _UNION = "MAB-PPR, practical", "Bernstein race", "union bound, Hoeffding"
 #: A Beta law fitted to the click-through rates of 18 176 headlines (Upworthy Research Archive).
 _CLICKS = (2.29, 166.4)
 _CLICK_EPSILON = 0.02
-_COLUMNS = ["runs", "cost_mean", "cost_low", "cost_high", "paid_mean", "failure", "failure_low", "failure_high"]
+_COLUMNS = [*COLUMNS[:4], "paid_mean", *COLUMNS[4:]]
 
 
 def _algorithms(epsilon: float, *, every: bool) -> dict[str, Any]:
-    known: dict[str, Any] = {"epsilon": epsilon, "delta": _DELTA}
+    known: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA}
     few = {
-        _MAB: MABPPR(**known),
+        MAB: MABPPR(**known),
         "median elimination": MedianElimination(**known),
-        _UNION: UnionBound(**known),
-        _RACE: BernsteinRace(**known),
+        UNION: UnionBound(**known),
+        RACE: BernsteinRace(**known),
     }
     more = {
         "union bound, MoM": UnionBound(**known, estimator="mom"),
@@ -63,7 +72,7 @@ def _algorithms(epsilon: float, *, every: bool) -> dict[str, Any]:
 
 def sweeps(size: Size, tables: Sequence[str]) -> int:
     """How many sweeps `show` makes."""
-    rivals, few = (len(_algorithms(_EPSILON, every=every)) for every in (size.every, False))
+    rivals, few = (len(_algorithms(EPSILON, every=every)) for every in (size.every, False))
     return (rivals + few) * len(size.runs) + 1 + few * len(tables)
 
 
@@ -89,11 +98,11 @@ def _known(runs: dict[str, list[xr.Dataset]], size: Size, weight: Callable[[int]
     by_arms = []
     for place, k in enumerate(ks):
         parts = [datasets[place] for datasets in runs.values()]
-        unit = [ds.assign(cost=ds["cost"] / weight(k), paid=ds["paid"] / weight(k)) for ds in parts]
+        unit = [over_weight(ds, weight(k)) for ds in parts]
         by_arms.append(stacked("algorithm", dict(zip(runs, unit, strict=True))))
     known = xr.concat(by_arms, "k", join="exact").assign_coords(k=ks)
     known["k"].attrs["long_name"] = "number of arms K"
-    known["cost_mean"].attrs["label"] = "cost / W"
+    known["cost_mean"].attrs["label"] = COST_OVER_W
     return known
 
 
@@ -101,16 +110,16 @@ def _fixed_weight(bench: Bench, out: Path, size: Size) -> Exhibit:
     def problem(k: int) -> Any:
         return ppr(axis(_WEIGHTS), k, _W)
 
-    runs = _against_arms(bench, size, problem, _EPSILON, every=size.every)
+    runs = _against_arms(bench, size, problem, EPSILON, every=size.every)
     known = _known(runs, size, lambda _: _W)
     known["weights"].attrs["long_name"] = "means"
     first, last = size.runs[0][0], size.runs[-1][0]
     growth = known["cost_mean"].isel(k=-1) / known["cost_mean"].isel(k=0)
     good = growth.sel(weights="one-good")
-    race = known["cost_mean"].sel(algorithm=_MAB) / known["cost_mean"].sel(algorithm=_RACE)
+    race = known["cost_mean"].sel(algorithm=MAB) / known["cost_mean"].sel(algorithm=RACE)
     finding = (
         f"One good arm: from K = {numbers.count(first)} to {numbers.count(last)} the cost of MAB-PPR changes by "
-        f"{100 * abs(float(good.sel(algorithm=_MAB)) - 1):.1f}%, of median elimination "
+        f"{100 * abs(float(good.sel(algorithm=MAB)) - 1):.1f}%, of median elimination "
         f"{numbers.fold(float(good.sel(algorithm='median elimination')))}-fold; the Bernstein race pays at "
         f"least {numbers.fold(float(race.min()))} times less than MAB-PPR everywhere"
     )
@@ -122,7 +131,7 @@ def _fixed_weight(bench: Bench, out: Path, size: Size) -> Exhibit:
         frame(known, _COLUMNS),
         finding=finding,
         drawn="Mean cost (sum of the expected rewards of all pulls) over W, with 95% intervals.",
-        settings=f"ε = δ = {_EPSILON:g}, W = {_W:g}: one mean of 1/2 and the others equal; w_i ~ 1/i; all equal.",
+        settings=f"ε = δ = {EPSILON:g}, W = {_W:g}: one mean of 1/2 and the others equal; w_i ~ 1/i; all equal.",
         runs=runs_of(*every),
         seconds=seconds_of(*every),
         notes=(_growths(known), _safety(known), _crossings(), _ugape(bench)),
@@ -151,18 +160,18 @@ def _safety(known: xr.Dataset) -> str:
     worst = known["failure_high"].max()
     return (
         f"{errors} of {numbers.count(runs)} runs returned an arm more than ε below the best; the largest upper end of "
-        f"a 95% interval is {numbers.probability(float(worst))} (δ = {_DELTA:g})."
+        f"a 95% interval is {numbers.probability(float(worst))} (δ = {DELTA:g})."
     )
 
 
 def _crossings() -> str:
     """From which K on MAB-PPR would pay, by the cost bounds."""
-    valid = ppr_constants(_EPSILON, _DELTA)
+    valid = ppr_constants(EPSILON, DELTA)
     sets = {
         "the cheapest valid constants": (valid.constants, valid.proof.phi_l),
         "the practical ones": (PPR_PRACTICAL, PPR_PRACTICAL.theta),
     }
-    values = {name: ppr_crossing_arms(_EPSILON, _DELTA, 1.0, *pair) for name, pair in sets.items()}
+    values = {name: ppr_crossing_arms(EPSILON, DELTA, 1.0, *pair) for name, pair in sets.items()}
     texts = [f"ln K = {float(value):.3g} with {name}" for name, value in values.items()]
     return (
         "MAB-PPR's cost does not grow with K, a union bound's does with ln K; by their bounds they cross at "
@@ -174,7 +183,7 @@ def _crossings() -> str:
 
 def _ugape(bench: Bench) -> str:
     """UGapEc pulls one arm a step: at the smallest K only."""
-    ds = bench.sweep("UGapEc, K = 100", UGapEc(epsilon=_EPSILON, delta=_DELTA), ppr("one-good", 100, _W), 100)
+    ds = bench.sweep("UGapEc, K = 100", UGapEc(epsilon=EPSILON, delta=DELTA), ppr("one-good", 100, _W), 100)
     known = summary(ds)
     return f"UGapEc with one good arm of 100: cost / W = {numbers.value(float(known['cost_mean']) / _W)}."
 
@@ -193,7 +202,7 @@ def _clicks(bench: Bench, out: Path, size: Size) -> Exhibit:
 
     runs = _against_arms(bench, size, problem, _CLICK_EPSILON, every=False)
     known = _known(runs, size, lambda k: float(np.sum(np.asarray(_headlines(k, 0).mean, np.float64))))
-    ratio = known["cost_mean"].sel(algorithm=_MAB) / known["cost_mean"].sel(algorithm=_RACE)
+    ratio = known["cost_mean"].sel(algorithm=MAB) / known["cost_mean"].sel(algorithm=RACE)
     finding = (
         f"Click-through rates like those of headlines: the Bernstein race pays {numbers.fold(float(ratio.min()))} to "
         f"{numbers.fold(float(ratio.max()))} times less than MAB-PPR"
@@ -208,7 +217,7 @@ def _clicks(bench: Bench, out: Path, size: Size) -> Exhibit:
         drawn="Mean cost over W, with 95% intervals.",
         settings=(
             f"Means drawn from Beta{_CLICKS}, fitted to the click-through rates of 18 176 headlines; ε = "
-            f"{_CLICK_EPSILON:g}, δ = {_DELTA:g}."
+            f"{_CLICK_EPSILON:g}, δ = {DELTA:g}."
         ),
         runs=runs_of(*every),
         seconds=seconds_of(*every),
@@ -225,8 +234,8 @@ def _survey(bench: Bench, out: Path, size: Size, table: str) -> Exhibit:
         name: bench.sweep(f"{name} on {label}", algorithm, problem, size.runs[0][1])
         for name, algorithm in _algorithms(_CLICK_EPSILON, every=False).items()
     }
-    known = stacked("algorithm", {name: ds.assign(cost=ds["cost"] / means.sum()) for name, ds in runs.items()})
-    known["cost_mean"].attrs["label"] = "cost / W"
+    known = stacked("algorithm", {name: over_weight(ds, means.sum()) for name, ds in runs.items()})
+    known["cost_mean"].attrs["label"] = COST_OVER_W
     costs = zip(runs, known["cost_mean"].values, strict=True)
     finding = f"{label}: cost / W is " + ", ".join(f"{numbers.value(float(cost))} ({name})" for name, cost in costs)
     return exhibit(
@@ -238,7 +247,7 @@ def _survey(bench: Bench, out: Path, size: Size, table: str) -> Exhibit:
         drawn="Mean cost over W, with 95% intervals.",
         settings=(
             f"{means.size} arms with the click-through rates of the table, {means.min():.2g} to {means.max():.2g}; "
-            f"ε = {_CLICK_EPSILON:g}, δ = {_DELTA:g}."
+            f"ε = {_CLICK_EPSILON:g}, δ = {DELTA:g}."
         ),
         runs=runs_of(*runs.values()),
         seconds=seconds_of(*runs.values()),

@@ -9,6 +9,7 @@ import numpy as np
 from jaxbandits.algorithms import MABPPR
 from jaxbandits.axes import axis, varying
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
+from jaxbandits.experiments.pay_per_reward_common import DELTA, EPSILON
 from jaxbandits.problems import Bernoulli, bernoulli, with_costs
 from jaxbandits.report import plots
 from jaxbandits.report.gallery import Exhibit, exhibit
@@ -26,7 +27,6 @@ class Size:
     steps: int  #: how often a constant is quartered
 
 
-_EPSILON, _DELTA = 0.1, 0.1
 #: One best arm and 99 that are just too bad, with large and with small means: the hardest instances found.
 _MEANS = {".50 and 99 of .39": [0.5] + [0.39] * 99, ".15 and 99 of .04": [0.15] + [0.04] * 99}
 _LABELS = {"cq": "C_q", "c1": "C_1", "c2": "C_2", "c3": "C_3", "factor": "9/2 of q2, q3", "theta": "1 - θ"}
@@ -48,14 +48,14 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
         own = getattr(PPR_PRACTICAL, name)
         values = 1 - (1 - own) * shares if name == "theta" else own * shares
         changed: dict[str, Any] = {name: axis([float(x) for x in values])}
-        algorithm = dataclasses.replace(MABPPR(_EPSILON, _DELTA), **changed)
+        algorithm = dataclasses.replace(MABPPR(EPSILON, DELTA), **changed)
         ds = bench.sweep(f"{label} smaller", algorithm, problem, size.seeds)
         runs[label] = ds.rename({name: "share"}).assign_coords(share=shares)
     known = stacked("constant", runs)
     known["share"].attrs["long_name"] = "constant, as a share of its practical value"
     known["means"].attrs["long_name"] = "means"
     first = known.isel(share=0)
-    unsafe = (known["failure_low"] > _DELTA).any("means")
+    unsafe = (known["failure_low"] > DELTA).any("means")
     broken = {label: shares[unsafe.sel(constant=label).values].max(initial=0.0) for label in runs}
     failing = [f"{label} at 1/{round(1 / share)}" for label, share in broken.items() if share]
     never = [label for label, share in broken.items() if not share]
@@ -72,7 +72,7 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
             frame(known, ["runs", "errors", "failure", "failure_low", "failure_high", "cost_mean"]),
             finding=finding,
             drawn="Share of runs whose answer is more than ε below the best, with Clopper-Pearson 95% intervals.",
-            settings=f"100 arms, ε = δ = {_EPSILON:g}; one constant at a time, the others as they are.",
+            settings=f"100 arms, ε = δ = {EPSILON:g}; one constant at a time, the others as they are.",
             runs=runs_of(*runs.values()),
             seconds=seconds_of(*runs.values()),
             notes=(

@@ -9,6 +9,16 @@ import xarray as xr
 from jaxbandits.algorithms import MABPPR, BernsteinRace, UnionBound
 from jaxbandits.axes import axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
+from jaxbandits.experiments.pay_per_reward_common import (
+    COLUMNS,
+    COST_OVER_W,
+    DELTA,
+    EPSILON,
+    MAB,
+    RACE,
+    UNION,
+    over_weight,
+)
 from jaxbandits.problems import ppr, ppr_unbounded
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
@@ -29,8 +39,7 @@ class Size:
     ratios: tuple[float, ...]  #: of geometric laws
 
 
-_EPSILON, _DELTA, _ARMS = 0.1, 0.1, 100
-_COLUMNS = ["runs", "cost_mean", "cost_low", "cost_high", "failure", "failure_low", "failure_high"]
+_ARMS = 100
 SWEEPS = 6
 
 
@@ -40,10 +49,10 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
 
 
 def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
-    algorithm = MABPPR(epsilon=axis(size.epsilons), delta=_DELTA, correlation=axis(size.correlations, name="v"))
+    algorithm = MABPPR(epsilon=axis(size.epsilons), delta=DELTA, correlation=axis(size.correlations, name="v"))
     ds = bench.sweep("ε × V", algorithm, ppr("one-good", _ARMS, 2.0), size.seeds)
-    known = summary(ds.assign(cost=ds["cost"] / 2.0))
-    known["cost_mean"].attrs["label"] = "cost / W"
+    known = summary(over_weight(ds, 2.0))
+    known["cost_mean"].attrs["label"] = COST_OVER_W
     known["v"].attrs["long_name"] = "V"
     epsilon, v = known["epsilon"].values, known["v"].values.astype(float)
     cost = np.log(known["cost_mean"].transpose("epsilon", "v").values)
@@ -58,10 +67,10 @@ def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
         out,
         "pay-per-reward-phase",
         plots.phase(known, x="epsilon", y="v", value="cost", title=finding),
-        frame(known, _COLUMNS),
+        frame(known, COLUMNS),
         finding=finding,
         drawn="Mean cost over W of MAB-PPR with practical constants.",
-        settings=f"One good arm, K = {_ARMS}, W = 2, δ = {_DELTA:g}; the arms are independent, V is what it is told.",
+        settings=f"One good arm, K = {_ARMS}, W = 2, δ = {DELTA:g}; the arms are independent, V is what it is told.",
         runs=runs_of(ds),
         seconds=seconds_of(ds),
         notes=(
@@ -78,9 +87,9 @@ def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
 def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
     problem = ppr("flat", _ARMS, axis(size.weights))
     runs = {
-        "MAB-PPR, practical": bench.sweep("MAB-PPR over W", MABPPR(_EPSILON, _DELTA), problem, size.seeds),
-        "union bound, Hoeffding": bench.sweep("union bound over W", UnionBound(_EPSILON, _DELTA), problem, size.seeds),
-        "Bernstein race": bench.sweep("Bernstein race over W", BernsteinRace(_EPSILON, _DELTA), problem, size.seeds),
+        MAB: bench.sweep("MAB-PPR over W", MABPPR(EPSILON, DELTA), problem, size.seeds),
+        UNION: bench.sweep("union bound over W", UnionBound(EPSILON, DELTA), problem, size.seeds),
+        RACE: bench.sweep("Bernstein race over W", BernsteinRace(EPSILON, DELTA), problem, size.seeds),
     }
     known = stacked("algorithm", runs)
     known["w"].attrs["long_name"] = "sum of all means W"
@@ -93,10 +102,10 @@ def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
         out,
         "pay-per-reward-weight",
         plots.curve(known, x="w", y="cost", hue="algorithm", title=finding),
-        frame(known, _COLUMNS),
+        frame(known, COLUMNS),
         finding=finding,
         drawn="Mean cost, with 95% intervals.",
-        settings=f"{_ARMS} arms with mean W/{_ARMS}, ε = δ = {_EPSILON:g}.",
+        settings=f"{_ARMS} arms with mean W/{_ARMS}, ε = δ = {EPSILON:g}.",
         runs=runs_of(*runs.values()),
         seconds=seconds_of(*runs.values()),
         notes=("With equal means any answer is right: what is paid is the price of finding that out.",),
@@ -105,7 +114,7 @@ def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 
 def _unbounded(bench: Bench, out: Path, size: Size) -> Exhibit:
-    algorithm = MABPPR(_EPSILON, _DELTA)
+    algorithm = MABPPR(EPSILON, DELTA)
     zipf = bench.sweep("Zipf laws", algorithm, ppr_unbounded(exponent=axis(size.exponents)), size.seeds)
     geometric = bench.sweep(
         "geometric laws", algorithm, ppr_unbounded("geometric", ratio=axis(size.ratios)), size.seeds
@@ -118,7 +127,7 @@ def _unbounded(bench: Bench, out: Path, size: Size) -> Exhibit:
         rows.append(known.rename({along: "law"}).assign_coords(law=labels))
     known = xr.concat(rows, "law", join="exact")
     known["law"].attrs["long_name"] = "means in proportion to"
-    known["cost_mean"].attrs["label"] = "cost / W"
+    known["cost_mean"].attrs["label"] = COST_OVER_W
     low, high = (numbers.value(float(x)) for x in (known["cost_mean"].min(), known["cost_mean"].max()))
     finding = f"Infinitely many arms: cost / W is between {low} and {high}"
     unseen = max(float(ds.attrs["unseen"]) for ds in (zipf, geometric))
@@ -126,10 +135,10 @@ def _unbounded(bench: Bench, out: Path, size: Size) -> Exhibit:
         out,
         "pay-per-reward-unbounded",
         plots.bars(known, x="law", y="cost", title=finding),
-        frame(known, _COLUMNS),
+        frame(known, COLUMNS),
         finding=finding,
         drawn="Mean cost over W of MAB-PPR with practical constants, with 95% intervals; W = 1.",
-        settings=f"ε = δ = {_EPSILON:g}; means i^-s and r^i times a constant.",
+        settings=f"ε = δ = {EPSILON:g}; means i^-s and r^i times a constant.",
         runs=runs_of(zipf, geometric),
         seconds=seconds_of(zipf, geometric),
         notes=(
