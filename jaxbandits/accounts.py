@@ -9,6 +9,7 @@ from jax import lax
 
 from jaxbandits import arms
 from jaxbandits.estimators import ArmStatistics, CompensatedSum, compensated_total
+from jaxbandits.ledger import Ledger
 from jaxbandits.numerics import NO_LIMIT, rounded
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.costs import Costs
@@ -16,7 +17,7 @@ from jaxbandits.pytrees import pytree
 from jaxbandits.random.bits import batch_key
 from jaxbandits.wide import Wide
 
-__all__ = ["Account", "Spent", "account", "exhausted", "pull_limit"]
+__all__ = ["Account", "Spent", "account", "exhausted", "pull_limit", "reached"]
 
 
 @pytree
@@ -28,6 +29,7 @@ class Account:
     joint_pulls: Wide | None  # (…): sets of arms pulled at once; None where arms are pulled one by one
     cost: jax.Array | None  # float32 (…): expected cost of the pulls made; None for a unit a pull
     paid: jax.Array | None  # float32 (…): the cost that was drawn; None for a unit a pull, or where it is not known
+    reward: jax.Array | None = None  # float32 (…): the reward collected within the budget; None where nobody counts it
 
 
 @pytree
@@ -45,7 +47,8 @@ class Spent:
         """Before the first pull of runs of a shape."""
         none = Wide.of(jnp.zeros(shape, jnp.int32))
         money = None if problem.costs is None else CompensatedSum.of(jnp.zeros(shape))
-        return cls(pulls=none, joint_pulls=none, cost=money, paid=money)
+        known = problem.costs is not None and problem.costs.concentration is None
+        return cls(pulls=none, joint_pulls=none, cost=money, paid=money if known else None)
 
     def plus(
         self, problem: Problem, key: jax.Array, active: jax.Array, each: jax.Array, number: jax.Array, reward: jax.Array
@@ -63,10 +66,12 @@ class Spent:
         joint = Wide.product(each, number)
         pulls = joint.times(arms.total(active.astype(jnp.int32)))
         cost, paid = self.cost, self.paid
-        if cost is not None and paid is not None:
+        if cost is not None:
             assert problem.costs is not None
             expected = compensated_total(jnp.where(active, problem.costs.expected(problem), 0))
             cost = cost.plus(rounded(expected * joint.as_float()))
+        if paid is not None:
+            assert problem.costs is not None
             paid = paid.plus(_paid(problem.costs, key, active, each, number, reward))
         return dataclasses.replace(
             self, pulls=self.pulls.plus(pulls), joint_pulls=self.joint_pulls.plus(joint), cost=cost, paid=paid
@@ -82,7 +87,9 @@ def _paid(
 
     def add(batch: jax.Array | int, total: jax.Array) -> jax.Array:
         pulls = jnp.where(active & (batch < number), each, 0)
-        return total + costs.paid(batch_key(key, batch), pulls, reward)
+        paid = costs.paid(batch_key(key, batch), pulls, reward)
+        assert paid is not None
+        return total + paid
 
     return lax.fori_loop(0, jnp.max(number), add, jnp.zeros(number.shape))
 
@@ -98,24 +105,41 @@ def exhausted(algorithm: Any, state: Any) -> jax.Array:
     return jnp.asarray(algorithm.exhausted(state) if hasattr(algorithm, "exhausted") else False)
 
 
-def account(problem: Problem, key: jax.Array, state: Any) -> Account:
+def reached(state: Any, point: jax.Array) -> jax.Array:
+    """Whether runs are at a point of a curve, bool `(…)`: as many pulls, or more paid where a budget is spent."""
+    ledger: Ledger | None = getattr(state, "ledger", None)
+    return state.time >= point if ledger is None else ledger.beyond(point)
+
+
+def account(problem: Problem, key: jax.Array, state: Any, budget: jax.Array | None = None) -> Account:
     """What runs have spent, from their states.
 
     Args:
         problem: leaves `(K, …)`.
         key: the runs' typed keys, shape `(…)`.
         state: the algorithm's state, with `pulls` int32 `(K, …)` and `time` int32 `(…)`, or with `spent`.
+        budget: float32 `(…)`, for a state with a `ledger`: up to where rewards count.
     """
     spent: Spent | None = getattr(state, "spent", None)
     if spent is not None:
         money = [None if total is None else total.high for total in (spent.cost, spent.paid)]
         return Account(spent.pulls, spent.joint_pulls, *money)
     pulls = Wide.of(state.time)
+    ledger: Ledger | None = getattr(state, "ledger", None)
+    if ledger is not None:
+        assert budget is not None
+        spending = None if problem.costs is None else _expected_cost(problem, state)
+        return Account(pulls, None, spending, ledger.paid.high, ledger.collected(budget))
     if problem.costs is None:
         return Account(pulls, None, None, None)
-    cost = compensated_total(problem.costs.expected(problem) * state.pulls.astype(jnp.float32))
+    cost = _expected_cost(problem, state)
     known: ArmStatistics | None = getattr(state, "statistics", None)
     if known is None and problem.costs.price is None:
         return Account(pulls, None, cost, None)
     reward = compensated_total(known.total.astype(jnp.float32)) if known is not None else jnp.zeros_like(cost)
     return Account(pulls, None, cost, problem.costs.paid(key, state.pulls, reward))
+
+
+def _expected_cost(problem: Problem, state: Any) -> jax.Array:
+    assert problem.costs is not None
+    return compensated_total(problem.costs.expected(problem) * state.pulls.astype(jnp.float32))

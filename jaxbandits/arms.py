@@ -40,6 +40,7 @@ __all__ = [
     "top_mask",
     "total",
     "total_of_counts",
+    "turn",
 ]
 
 # Counter word of the tie stream: reward counters use arm numbers, which stay below 2^31.
@@ -141,6 +142,25 @@ def first_place(candidates: jax.Array, order: jax.Array) -> jax.Array:
 def arm_at(place: jax.Array, arms: int) -> jax.Array:
     """The number of the arm at a place in a tie order of `arms` arms, int32, shape of `place`."""
     return place & jnp.int32((1 << _arm_bits(arms)) - 1)
+
+
+def turn(seed: jax.Array, time: jax.Array, arms: int) -> jax.Array:
+    """A number to turn a tie order over with, `order ^ turn`: at another time, other arms come first.
+
+    Args:
+        seed: int32, shape `(…)`: an entry of the tie order, say.
+        time: int32, shape `(…)`.
+        arms: number of arms of the order, whose numbers it leaves alone.
+
+    Returns:
+        int32, shape `(…)`, not negative.
+    """
+    # The finaliser of MurmurHash3 (Appleby 2011): every bit of the input moves about half of the bits.
+    word = seed.astype(jnp.uint32) + time.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        word = (word ^ (word >> jnp.uint32(shift))) * jnp.uint32(factor)
+    word = word ^ (word >> jnp.uint32(16))
+    return (word >> jnp.uint32(1)).astype(jnp.int32) & ~jnp.int32((1 << _arm_bits(arms)) - 1)
 
 
 def mask_at(place: jax.Array, order: jax.Array) -> jax.Array:

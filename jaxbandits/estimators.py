@@ -120,11 +120,26 @@ class ArmStatistics:
         return cls(moments=moments, time=arms.total(pulls))
 
     @classmethod
-    def none(cls, arms: int, batch: tuple[int, ...], *, integer: bool) -> Self:
-        """Before the first pull of K arms in runs of a shape, whose rewards, integers or not, will come in sums."""
-        nothing = jnp.zeros((arms, *batch), jnp.int32)
-        total = nothing if integer else CompensatedSum.of(jnp.zeros(nothing.shape, jnp.float32))
-        moments = Moments(pulls=nothing, total=total, mean=None, inverse_root=None, squares=None)
+    def none(
+        cls, arms: int, batch: tuple[int, ...], *, integer: bool, one_by_one: bool = False, variance: bool = False
+    ) -> Self:
+        """Before the first pull of K arms in runs of a shape.
+
+        Args:
+            arms: K.
+            batch: the shape.
+            integer: whether rewards are integers.
+            one_by_one: whether they come one by one, in place of sums; means are then kept, 0 before the first pull.
+            variance: whether to keep squared deviations.
+        """
+        nothing, zero = jnp.zeros((arms, *batch), jnp.int32), jnp.zeros((arms, *batch), jnp.float32)
+        moments = Moments(
+            pulls=nothing,
+            total=nothing if integer else CompensatedSum.of(zero),
+            mean=zero if one_by_one else None,
+            inverse_root=jnp.ones_like(zero) if one_by_one else None,
+            squares=CompensatedSum.of(zero) if variance else None,
+        )
         return cls(moments=moments, time=jnp.zeros(batch, jnp.int32))
 
     @property

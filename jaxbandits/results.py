@@ -12,6 +12,7 @@ from jaxbandits.engine.driver import Rows
 from jaxbandits.errors import UsageError
 from jaxbandits.grid import Cell, Grid
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.reservoirs import Reservoir
 
 __all__ = ["CRITERIA", "Results"]
 
@@ -20,6 +21,7 @@ CRITERIA = {
     "epsilon-m": "every returned mean is at least the m-th best minus epsilon",
     "exact": "no other m arms have a larger mean than the returned ones",
     "aggregate": "the mean of the best K means exceeds that of the returned arms by at most epsilon",
+    "ratio": "every returned ratio of expected reward to expected cost is at least the best minus epsilon",
 }
 
 #: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
@@ -59,7 +61,12 @@ class Results:
         where = (cell_index, seed, rows.checkpoint if len(self.checkpoints) else np.zeros_like(seed))
         bandits = cells[0].problem.bandits
         recommended = rows.recommended.reshape(len(rows.job), -1, bandits).transpose(0, 2, 1)
-        simple, aggregate, correct = _score(cells, local, recommended)
+        if rows.regret is None:
+            simple, aggregate, correct = _score(cells, local, recommended)
+        else:
+            simple, aggregate = (np.maximum(regret, 0) for regret in rows.regret)
+            epsilon = np.asarray([_epsilon(cell) for cell in cells])
+            correct = simple <= epsilon[local] + _TOLERANCE
         self.written[where] = True
         spent = rows.account
         self.pulls[where] = spent.pulls.to_numpy()
@@ -68,6 +75,13 @@ class Results:
             self.further.setdefault("joint_pulls", np.zeros_like(self.pulls))[where] = spent.joint_pulls.to_numpy()
         if spent.paid is not None:
             self.further.setdefault("paid", np.zeros_like(self.cost))[where] = spent.paid
+        if spent.reward is not None:
+            self.further.setdefault("reward", np.zeros_like(self.cost))[where] = spent.reward
+            available = np.asarray([float(cell.algorithm.budget) for cell in cells])[local]
+            if len(self.checkpoints):
+                available = np.minimum(available, self.checkpoints[rows.checkpoint])
+            best = np.asarray([_best_ratio(cell.problem) for cell in cells])[local]
+            self.further.setdefault("regret", np.zeros_like(self.cost))[where] = best * available - spent.reward
         self.steps[where] = rows.steps
         self.status[where] = rows.capped
         self.correct[where] = correct
@@ -105,7 +119,12 @@ class Results:
             "steps": variable(self.steps, long_name="decisions"),
             "status": variable(self.status, long_name="0 finished, 1 stopped at max_pulls"),
         }
-        texts = {"joint_pulls": "sets of arms pulled at once", "paid": "cost of the pulls as it was drawn"}
+        texts = {
+            "joint_pulls": "sets of arms pulled at once",
+            "paid": "cost of the pulls as it was drawn",
+            "reward": "reward collected within the budget",
+            "regret": "best ratio times budget, minus the reward collected",
+        }
         variables |= {name: variable(values, long_name=texts[name]) for name, values in self.further.items()}
         coordinates: dict[str, Any] = {name: _coordinate(values) for name, values in self.grid.dimensions.items()}
         coordinates["seed"] = np.arange(self.seeds)
@@ -131,11 +150,12 @@ def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tup
     arms = recommended.shape[2]
     means = np.full((len(cells), recommended.shape[1], arms), -np.inf)
     for i, cell in enumerate(cells):
-        mean = np.asarray(cell.problem.mean, np.float64).reshape(-1, cell.problem.bandits).T
+        worth = cell.problem.value if _criterion(cell) == "ratio" else cell.problem.mean
+        mean = np.asarray(worth, np.float64).reshape(-1, cell.problem.bandits).T
         means[i, :, : mean.shape[1]] = mean
     best = -np.sort(-means, axis=2)
     sums = np.cumsum(np.where(np.isfinite(best), best, 0), axis=2)
-    epsilon = np.asarray([float(getattr(cell.algorithm, "epsilon", 0.0) or 0.0) for cell in cells])
+    epsilon = np.asarray([_epsilon(cell) for cell in cells])
     slack = _TOLERANCE * np.maximum(1, np.abs(np.where(np.isfinite(means), means, 0)).max(axis=(1, 2)))
     row_means = means[local]
     returned = np.count_nonzero(recommended, axis=2)
@@ -146,19 +166,29 @@ def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tup
     nothing = (returned == 0).any(axis=1)
     simple = np.where(nothing, np.nan, np.maximum(threshold - worst, 0).max(axis=1))
     aggregate = np.where(nothing, np.nan, np.maximum((total - gained) / np.maximum(returned, 1), 0).mean(axis=1))
-    regret = simple if _criterion(cells[0]) == "epsilon-m" else aggregate
+    regret = simple if _criterion(cells[0]) in ("epsilon-m", "ratio") else aggregate
     correct = ~nothing & (np.where(nothing, np.inf, regret) <= (epsilon + slack)[local])
     return simple, aggregate, correct
 
 
 def _cost_unit(problem: Problem) -> str:
+    if isinstance(problem, Reservoir):
+        return "prices"
     if problem.costs is None:
         return "pulls"
     return "rewards" if problem.costs.price is None else "prices"
 
 
 def _criterion(cell: Cell) -> str:
-    return getattr(cell.algorithm, "criterion", "epsilon-m")
+    return "ratio" if isinstance(cell.problem, Reservoir) else getattr(cell.algorithm, "criterion", "epsilon-m")
+
+
+def _epsilon(cell: Cell) -> float:
+    return float(getattr(cell.algorithm, "epsilon", 0.0) or 0.0)
+
+
+def _best_ratio(problem: Problem) -> float:
+    return float(problem.best) if isinstance(problem, Reservoir) else float(np.max(problem.value))
 
 
 def _coordinate(values: tuple[Any, ...]) -> np.ndarray | list[str]:

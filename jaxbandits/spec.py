@@ -156,7 +156,10 @@ def _describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
         known_as = {inspect.unwrap(make): name for name, make in problems.REGISTRY.items()}
         costs = {} if problem.costs is None else {"costs": _plain(problem.costs[0]), "random_costs": problem.costs[1]}
         return {"name": known_as.get(problem.make, problem.name.replace("_", "-")), **given, **costs}
-    named, priced = problem.name.startswith(("ppr:", "ppr-unbounded:", "clicks:")), problem.costs
+    named, priced = (
+        problem.name.startswith(("ppr:", "ppr-unbounded:", "clicks:", "reservoir:", "reservoir-table:")),
+        problem.costs,
+    )
     if priced is not None and not (named and priced.price is None):
         price = "reward" if priced.price is None else _decimals(priced.price).tolist()
         bare = _describe_problem(dataclasses.replace(problem, costs=None))

@@ -35,7 +35,7 @@ def sweep(
     *,
     root_seed: int = 0,
     max_pulls: int | None = None,
-    checkpoints: Sequence[int] | None = None,
+    checkpoints: Sequence[float] | None = None,
     independent: bool = False,
     devices: int | None = None,
     lanes: int | None = None,
@@ -56,7 +56,7 @@ def sweep(
         max_pulls: a run is stopped after this many pulls, with status 1 and its recommendation of that moment; None
             for 10^9, or for no limit where an algorithm draws sums, which cost no more time the longer they are.
         checkpoints: numbers of pulls at which to look at each run as well, increasing; for algorithms that need not
-            know their budget.
+            know their budget. Where a budget of cost is spent they are smaller budgets.
         independent: give every cell its own reward tables.
         devices: number of devices to use; None for all that JAX sees.
         lanes: runs at a time per device; changes speed, never results.
@@ -68,7 +68,8 @@ def sweep(
             Variables: `pulls`, `cost`,
         `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0 finished, 1 stopped at
         `max_pulls`, or because the next counts would pass 2^31); `joint_pulls` where sets of arms are pulled at once;
-        `paid`, the cost that was drawn, where pulls have costs of their own and it is known.
+        `paid`, the cost that was drawn, where pulls have costs of their own and it is known; `reward`, collected within
+        a budget of cost, and `regret`, what it lacks to the best ratio times the budget.
 
     Raises:
         UsageError: anything that cannot be run, before anything is.
@@ -83,8 +84,13 @@ def sweep(
     grid = expand(algorithm, problem)
     for i, cell in enumerate(grid.cells):
         if isinstance(cell.algorithm, BuiltIn):
-            cell.algorithm.check(cell.problem.arms // cell.problem.bandits, cell.problem.bandits)
-            grid.cells[i] = cell._replace(algorithm=cell.algorithm.resolved(cell.problem))
+            explored = cell.algorithm.explored(cell.problem)
+            cell.algorithm.check(explored.arms // explored.bandits, explored.bandits)
+            grid.cells[i] = cell._replace(algorithm=cell.algorithm.resolved(explored), problem=explored)
+        elif not cell.problem.arms:
+            raise UsageError(
+                f"{type(cell.algorithm).__name__}: give {cell.problem.name} arms=, the number that a run draws"
+            )
     results = Results(grid, seeds=seeds, checkpoints=points)
     began = time.perf_counter()
     before = Progress(runs=0, pulls=0.0)
@@ -164,8 +170,7 @@ def _alike(cells: list[Cell]) -> list[list[Cell]]:
     groups: dict[Any, list[Cell]] = {}
     for cell in cells:
         arms = cell.problem.arms // cell.problem.bandits
-        unnamed = dataclasses.replace(cell.problem, name="")
-        static = (jax.tree.structure(cell.algorithm), jax.tree.structure(unnamed))
+        static = (jax.tree.structure(cell.algorithm), jax.tree.structure(cell.problem.kind()))
         groups.setdefault((static, (arms - 1).bit_length()), []).append(cell)
     return list(groups.values())
 
@@ -227,16 +232,26 @@ def _whole(name: str, value: Any, least: int) -> int:
     return int(value)
 
 
-def _checkpoints(algorithm: Any, checkpoints: Sequence[int] | None, max_pulls: int) -> np.ndarray:
+def _checkpoints(algorithm: Any, checkpoints: Sequence[float] | None, max_pulls: int) -> np.ndarray:
     if checkpoints is None:
         return np.zeros(0, np.int32)
     if not getattr(algorithm, "anytime", True):
         remedy = ": use budget=jb.axis([…]) in place of checkpoints" if hasattr(algorithm, "budget") else ""
         why = "must know its budget" if remedy else "pulls in large batches, and cannot be looked at in between"
         raise UsageError(f"{type(algorithm).__name__} {why}{remedy}")
-    points = [_whole("a checkpoint", point, 1) for point in checkpoints]
+    spends = getattr(algorithm, "spends", False)
+    points = [_cost("a checkpoint", p) if spends else _whole("a checkpoint", p, 1) for p in checkpoints]
     if not points or any(a >= b for a, b in itertools.pairwise(points)):
         raise UsageError(f"checkpoints must be increasing, and at least one, got {list(checkpoints)}")
+    if spends:
+        return np.asarray(points, np.float32)
     if points[-1] > max_pulls:
         raise UsageError(f"checkpoints must not exceed max_pulls={max_pulls}, got {points[-1]}")
     return np.asarray(points, np.int32)
+
+
+def _cost(name: str, value: Any) -> float:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and np.isfinite(value)
+    if not number or value <= 0:
+        raise UsageError(f"{name} must be a positive number, got {value!r}")
+    return float(value)

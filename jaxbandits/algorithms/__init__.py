@@ -6,6 +6,7 @@ To add one: write a module like `ucb_e.py` (the protocol is in `protocol.py`, on
 import re
 
 from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK, ImprovedTopK
+from jaxbandits.algorithms.budget_baselines import KUBE, BudgetedThompson, EpsilonFirst
 from jaxbandits.algorithms.clucb import CLUCB
 from jaxbandits.algorithms.gape import GapE
 from jaxbandits.algorithms.joint_batches import JointBatches
@@ -15,11 +16,14 @@ from jaxbandits.algorithms.median_elimination import ExpGapElimination, MedianEl
 from jaxbandits.algorithms.opt_mai import OptMAI
 from jaxbandits.algorithms.protocol import Algorithm, BatchBased, BuiltIn, RoundBased, Sequential
 from jaxbandits.algorithms.racing import BernsteinRace, HoeffdingRace
+from jaxbandits.algorithms.rcb import RCB, RCBAIR, RCBI
 from jaxbandits.algorithms.sar import SAR
 from jaxbandits.algorithms.sequential_halving import SequentialHalving
+from jaxbandits.algorithms.siri import SiRI
 from jaxbandits.algorithms.successive_elimination import SuccessiveElimination
 from jaxbandits.algorithms.successive_rejects import SuccessiveRejects
 from jaxbandits.algorithms.ucb_e import UCBE
+from jaxbandits.algorithms.ucb_infinite import UCBAIR, UCBVInf
 from jaxbandits.algorithms.ugape import UGapEb, UGapEc
 from jaxbandits.algorithms.uniform import Uniform
 from jaxbandits.algorithms.union_bound import UnionBound
@@ -27,16 +31,23 @@ from jaxbandits.errors import unknown_name
 
 __all__ = [
     "CLUCB",
+    "KUBE",
     "LUCB",
     "MABPPR",
+    "RCB",
+    "RCBAIR",
+    "RCBI",
     "REGISTRY",
     "SAR",
+    "UCBAIR",
     "UCBE",
     "AdaptiveTopK",
     "Algorithm",
     "BatchBased",
     "BernsteinRace",
+    "BudgetedThompson",
     "BuiltIn",
+    "EpsilonFirst",
     "ExpGapElimination",
     "GapE",
     "HoeffdingRace",
@@ -47,8 +58,10 @@ __all__ = [
     "RoundBased",
     "Sequential",
     "SequentialHalving",
+    "SiRI",
     "SuccessiveElimination",
     "SuccessiveRejects",
+    "UCBVInf",
     "UGapEb",
     "UGapEc",
     "Uniform",
@@ -78,6 +91,15 @@ REGISTRY: dict[str, type[BuiltIn]] = {
     "union-bound": UnionBound,
     "hoeffding-race": HoeffdingRace,
     "bernstein-race": BernsteinRace,
+    "rcb": RCB,
+    "rcb-i": RCBI,
+    "rcb-air": RCBAIR,
+    "ucb-v-inf": UCBVInf,
+    "ucb-air": UCBAIR,
+    "epsilon-first": EpsilonFirst,
+    "kube": KUBE,
+    "budgeted-thompson": BudgetedThompson,
+    "siri": SiRI,
 }
 
 

@@ -34,6 +34,8 @@ from jaxbandits.axes import Axis
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.reservoirs import Reservoir
+from jaxbandits.theory.budgeted import reservoir_arms
 
 __all__ = ["Algorithm", "BatchBased", "BuiltIn", "Numeric", "RoundBased", "Sequential", "parameter"]
 
@@ -134,6 +136,33 @@ class BuiltIn(abc.ABC):
         """Where a problem has more arms than are simulated: how improbable it is, at most, that one would matter."""
         del problem
         return None
+
+    def explored(self, problem: Problem) -> Problem:
+        """The problem with as many arms as the algorithm wants, where a reservoir leaves that to it; before a run.
+
+        Here K(B) of Li and Xia (2017, eq. 5).
+
+        Raises:
+            UsageError: if the algorithm has no budget, or the reservoir no known regularity, to tell by.
+        """
+        if not isinstance(problem, Reservoir) or problem.count:
+            return problem
+        return problem.sized(reservoir_arms(*self.scale(problem)))
+
+    def scale(self, problem: Reservoir) -> tuple[float, float]:
+        """Budget and regularity beta, for a reservoir that leaves the number of arms to the algorithm.
+
+        Raises:
+            UsageError: if either is not known.
+        """
+        budget, beta = getattr(self, "budget", None), getattr(self, "beta", None)
+        beta = problem.regularity if beta is None else beta
+        if budget is None or beta is None:
+            lacks = "a budget" if budget is None else "the regularity beta"
+            raise UsageError(
+                f"{type(self).__name__} has not {lacks} to choose a number of arms by: give {problem.name} arms="
+            )
+        return float(budget), float(beta)
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
         """Whether the hyperparameters fit a problem.

@@ -11,7 +11,7 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from jaxbandits.accounts import Account
-from jaxbandits.engine.lanes import Cells, Log, Row, Settings, advance, empty_carry, row_types, unpacked
+from jaxbandits.engine.lanes import Cells, Log, Regret, Row, Settings, advance, empty_carry, row_types, unpacked
 from jaxbandits.errors import UsageError
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
@@ -54,6 +54,7 @@ class Rows(NamedTuple):
     steps: np.ndarray  # int32 (N,)
     capped: np.ndarray  # bool (N,)
     ended: np.ndarray  # bool (N,)
+    regret: Regret | None  # (N,), float32
     recommended: np.ndarray  # bool (N, K)
 
 
@@ -102,7 +103,7 @@ def job_rows(
         algorithm: leaves of shape `(C,)`.
         problem: leaves of shape `(K, C)`.
         identity: uint32 `(C,)`.
-        checkpoints: int32 `(Q, C)`.
+        checkpoints: `(Q, C)`: int32, numbers of pulls, or float32, costs where a budget is spent.
         seeds: runs per cell.
         root_seed: the root key's seed.
         max_pulls: stop a run after this many pulls.
@@ -150,7 +151,7 @@ def job_rows(
         algorithm=jax.tree.map(pad, algorithm),
         problem=jax.tree.map(pad, problem),
         identity=pad(identity.astype(np.uint32)),
-        checkpoints=pad(checkpoints.astype(np.int32)),
+        checkpoints=pad(checkpoints),
         root=jax.random.key(root_seed, impl="threefry2x32"),
         seeds=numbers[0],
         jobs=numbers[1],
@@ -158,7 +159,7 @@ def job_rows(
     )
     cells = jax.device_put(cells, NamedSharding(mesh, PartitionSpec()))
     carry = empty_carry(cells, settings)
-    types = row_types(carry)
+    types = row_types(cells, carry)
     pace, finished, pulled = _Pace(chunk, block), 0, 0.0
     while finished < jobs:
         began = time.perf_counter()

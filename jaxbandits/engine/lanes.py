@@ -16,11 +16,12 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from jaxbandits.accounts import Account, account, exhausted
-from jaxbandits.numerics import MAX_COUNT
+from jaxbandits import arms
+from jaxbandits.accounts import Account, account, exhausted, reached
+from jaxbandits.numerics import smaller
 from jaxbandits.problems.base import Problem
 
-__all__ = ["Carry", "Cells", "Log", "Row", "Settings", "advance", "empty_carry", "row_types", "unpacked"]
+__all__ = ["Carry", "Cells", "Log", "Regret", "Row", "Settings", "advance", "empty_carry", "row_types", "unpacked"]
 
 
 class Cells(NamedTuple):
@@ -29,7 +30,7 @@ class Cells(NamedTuple):
     algorithm: Any  # leaves (C,)
     problem: Problem  # leaves (K, C)
     identity: jax.Array  # uint32 (C,): the cell's number, folded into run keys when cells are to be independent
-    checkpoints: jax.Array  # int32 (Q, C): pulls at which a run is logged, increasing, padded with 2^31 - 1
+    checkpoints: jax.Array  # (Q, C), increasing: int32, pulls at which a run is logged, or float32, costs
     root: jax.Array  # typed key ()
     seeds: jax.Array  # int32 (): seeds per cell
     jobs: jax.Array  # int32 ()
@@ -64,6 +65,13 @@ class Carry(NamedTuple):
     finished: jax.Array  # int32 (): jobs done
 
 
+class Regret(NamedTuple):
+    """How far the returned arms are from the best that the reservoir has, in value; NaN where none is returned."""
+
+    simple: jax.Array  # float32 (…): the worst of them
+    aggregate: jax.Array  # float32 (…): their mean
+
+
 class Row(NamedTuple):
     """What is logged of a run at a time."""
 
@@ -73,6 +81,7 @@ class Row(NamedTuple):
     steps: jax.Array  # int32 (…)
     capped: jax.Array  # bool (…): stopped at max_pulls, or out of the range of the counts
     ended: jax.Array  # bool (…): the run's last row
+    regret: Regret | None  # (…): where arms were drawn for the run, and only the device knows them
 
 
 class Log(NamedTuple):
@@ -85,14 +94,34 @@ class Log(NamedTuple):
     recommended: jax.Array  # bool (capacity, K)
 
 
-def _row(carry: Carry, job: jax.Array, capped: jax.Array, ended: jax.Array) -> Row:
-    spent = account(carry.problem, carry.key, carry.state)
-    return Row(job=job, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, capped=capped, ended=ended)
+def _row(cells: Cells, carry: Carry, job: jax.Array, capped: jax.Array, ended: jax.Array) -> tuple[Row, jax.Array]:
+    """Rows of all lanes, and their recommended arms, bool (K, R)."""
+    recommended = carry.algorithm.recommend(carry.state)
+    budget = None
+    if hasattr(carry.state, "ledger"):
+        budget = carry.algorithm.budget
+        if cells.checkpoints.shape[0]:
+            budget = smaller(budget, _next_checkpoint(cells, carry))
+    spent = account(carry.problem, carry.key, carry.state, budget)
+    row = Row(
+        job=job, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, capped=capped, ended=ended,
+        regret=_regret(carry.problem, recommended),
+    )  # fmt: skip
+    return row, recommended
 
 
-def row_types(carry: Carry) -> Row:
+def _regret(problem: Problem, recommended: jax.Array) -> Regret | None:
+    if problem.supremum is None:
+        return None
+    value, number = problem.value, arms.total(recommended.astype(jnp.int32)).astype(jnp.float32)
+    worst = arms.smallest(jnp.where(recommended, value, jnp.inf))
+    mean = arms.total(jnp.where(recommended, value, 0)) / number
+    return Regret(*(jnp.where(number > 0, problem.supremum - kept, jnp.nan) for kept in (worst, mean)))
+
+
+def row_types(cells: Cells, carry: Carry) -> Row:
     """The types of what is logged of these lanes, which have the device axis first."""
-    types: Row = jax.eval_shape(jax.vmap(lambda c: _row(c, c.job, c.busy, c.busy)), carry)
+    types: Row = jax.eval_shape(jax.vmap(lambda c: _row(cells, c, c.job, c.busy, c.busy)[0]), carry)
     return types
 
 
@@ -176,7 +205,7 @@ def _work(cells: Cells, carry: Carry, rounds: jax.Array, chunk: jax.Array, setti
     devices = settings.mesh.size
     queue = (cells.jobs - lax.axis_index("device") + devices - 1) // devices  # jobs are dealt out in turn
     # Constants made inside a shard_map must still vary with its inputs.
-    log = _blank_log(carry, settings)
+    log = _blank_log(cells, carry, settings)
 
     def unfinished(loop: tuple[jax.Array, Carry, Log]) -> jax.Array:
         done_rounds, carry, log = loop
@@ -193,9 +222,8 @@ def _work(cells: Cells, carry: Carry, rounds: jax.Array, chunk: jax.Array, setti
     return carry, log
 
 
-def _blank_log(carry: Carry, settings: Settings) -> Log:
-    recommended = jax.eval_shape(lambda c: c.algorithm.recommend(c.state), carry)
-    row = jax.eval_shape(lambda c: _row(c, c.job, c.busy, c.busy), carry)
+def _blank_log(cells: Cells, carry: Carry, settings: Settings) -> Log:
+    row, recommended = jax.eval_shape(lambda c: _row(cells, c, c.job, c.busy, c.busy), carry)
     return Log(
         rows=jnp.int32(0),
         pulled=jnp.float32(0),
@@ -211,6 +239,7 @@ def _load(cells: Cells, job: jax.Array, settings: Settings) -> tuple[Any, Proble
     key = jax.vmap(jax.random.fold_in, (None, 0))(cells.root, (job % cells.seeds).astype(jnp.uint32))
     if settings.independent:
         key = jax.vmap(jax.random.fold_in)(key, cells.identity[cell])
+    problem = problem.realised(key)
     return algorithm, problem, key, cell, algorithm.init(problem, key)
 
 
@@ -255,13 +284,16 @@ def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) ->
 
 def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:
     """`chunk` steps of every lane; a lane stands still once it is done or at its next checkpoint."""
-    limit = _limit(cells, carry)
+    point = _next_checkpoint(cells, carry) if cells.checkpoints.shape[0] else None
     before = _pulled(carry.state)
     words = jax.random.key_data(carry.key).T  # runs last, as vectors want it
 
     def one_step(_: jax.Array | int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
         state, steps = lanes
-        live = carry.busy & (state.time < limit) & ~carry.algorithm.done(state) & ~exhausted(carry.algorithm, state)
+        live = carry.busy & (state.time < cells.max_pulls) & ~carry.algorithm.done(state)
+        live = live & ~exhausted(carry.algorithm, state)
+        if point is not None:
+            live = live & ~reached(state, point)
         key = jax.random.wrap_key_data(words.T, impl="threefry2x32")
         state = carry.algorithm.step(carry.problem, key, state, live)
         return state, steps + live.astype(jnp.int32)
@@ -280,12 +312,10 @@ def _pulled(state: Any) -> jax.Array:
     return state.time.astype(jnp.float32) if spent is None else spent.pulls.as_float()
 
 
-def _limit(cells: Cells, carry: Carry) -> jax.Array:
-    """Pulls at which a lane must stand still, int32 (R,)."""
-    if cells.checkpoints.shape[0] == 0:
-        return jnp.broadcast_to(cells.max_pulls, carry.cell.shape)
+def _next_checkpoint(cells: Cells, carry: Carry) -> jax.Array:
+    """Where a lane must stand still to be looked at, int32 or float32 (R,)."""
     following = jnp.minimum(carry.checkpoint, cells.checkpoints.shape[0] - 1)
-    return jnp.minimum(cells.checkpoints[following, carry.cell], cells.max_pulls)
+    return cells.checkpoints[following, carry.cell]
 
 
 def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Carry, Log]:
@@ -294,21 +324,23 @@ def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[C
     done = carry.algorithm.done(carry.state)
     capped = ~done & ((time >= cells.max_pulls) | exhausted(carry.algorithm, carry.state))
     over = done | capped
-    written = carry.busy & (over | (time >= _limit(cells, carry)))
-    if cells.checkpoints.shape[0]:
-        following = jnp.minimum(carry.checkpoint + 1, cells.checkpoints.shape[0])
+    points = cells.checkpoints.shape[0]
+    if points:
+        written = carry.busy & (over | reached(carry.state, _next_checkpoint(cells, carry)))
         # The last checkpoint ends a run: nothing after it is asked for.
-        last = following == jnp.sum((cells.checkpoints < MAX_COUNT).astype(jnp.int32), 0)[carry.cell]
-        over = over | (written & last)
+        over = over | (written & (carry.checkpoint + 1 >= points))
+    else:
+        written = carry.busy & over
     ended = carry.busy & over
 
     def write(log: Log) -> Log:
         row = jnp.where(written, log.rows + jnp.cumsum(written) - 1, settings.capacity)
         job = carry.job * settings.mesh.size + lax.axis_index("device")
+        found, recommended = _row(cells, carry, job, capped, ended)
         return log._replace(
             rows=log.rows + jnp.sum(written.astype(jnp.int32)),
-            words=log.words.at[:, row].set(_packed(_row(carry, job, capped, ended)), mode="drop"),
-            recommended=log.recommended.at[row].set(carry.algorithm.recommend(carry.state).T, mode="drop"),
+            words=log.words.at[:, row].set(_packed(found), mode="drop"),
+            recommended=log.recommended.at[row].set(recommended.T, mode="drop"),
         )
 
     log = lax.cond(jnp.any(written), write, lambda log: log, log)

@@ -9,7 +9,7 @@ from jax import lax
 from jaxbandits.accounts import exhausted, pull_limit
 from jaxbandits.problems.base import Problem
 
-__all__ = ["run", "trajectory"]
+__all__ = ["prepared", "run", "trajectory"]
 
 
 def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None = None) -> Any:
@@ -26,14 +26,19 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
         The state; `algorithm.recommend(state)` are the returned arms.
     """
     most = pull_limit(algorithm) if max_pulls is None else max_pulls
-    return _run(_resolved(algorithm, problem), problem, key, most)
+    return _run(*prepared(algorithm, problem), key, most)
 
 
-def _resolved(algorithm: Any, problem: Problem) -> Any:
-    """A built-in algorithm with what it takes from the problem, unless that is being traced and has no values."""
+def prepared(algorithm: Any, problem: Problem) -> tuple[Any, Problem]:
+    """A built-in algorithm with what it takes from the problem, and the problem with as many arms as it wants.
+
+    Both as they are where they are being traced and have no values, and for an algorithm of the user's own.
+    """
     leaves = jax.tree.leaves((algorithm, problem))
-    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in leaves)
-    return algorithm.resolved(problem) if hasattr(algorithm, "resolved") and not traced else algorithm
+    if not hasattr(algorithm, "resolved") or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+        return algorithm, problem
+    explored = algorithm.explored(problem)
+    return algorithm.resolved(explored), explored
 
 
 @jax.jit
@@ -42,6 +47,7 @@ def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int) -> An
         time = state.time if hasattr(state, "spent") else jnp.sum(state.pulls)  # the sum could pass 2^31
         return ~algorithm.done(state) & (time < max_pulls) & ~exhausted(algorithm, state)
 
+    problem = problem.realised(key)
     return lax.while_loop(unfinished, lambda state: algorithm.step(problem, key, state), algorithm.init(problem, key))
 
 
@@ -54,7 +60,7 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
         key: the run's typed key, shape `()`.
         steps: how many steps to look at.
     """
-    return _trajectory(_resolved(algorithm, problem), problem, key, steps)
+    return _trajectory(*prepared(algorithm, problem), key, steps)
 
 
 def _scan(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
@@ -64,6 +70,7 @@ def _scan(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
         new = jax.tree.map(lambda a, b: jnp.where(done, a, b), state, new)
         return new, new
 
+    problem = problem.realised(key)
     first = algorithm.init(problem, key)
     _, rest = lax.scan(one_step, first, None, length=steps)
     return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), first, rest)

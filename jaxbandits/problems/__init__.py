@@ -26,6 +26,13 @@ from jaxbandits.problems.heavy_tails import HeavyTailed, LogNormal, Pareto, Stud
 from jaxbandits.problems.instances import abm, gabillon, linear, one_sparse, polynomial, random_uniform
 from jaxbandits.problems.joint import Blocks, OneClick, blocks, one_click
 from jaxbandits.problems.pay_per_reward import click_rates, ppr, ppr_unbounded
+from jaxbandits.problems.reservoirs import (
+    RatioReservoir,
+    Reservoir,
+    TableReservoir,
+    reservoir,
+    reservoir_from_csv,
+)
 from jaxbandits.problems.top_k_instances import (
     c_spread,
     random_beta,
@@ -48,8 +55,11 @@ __all__ = [
     "OneClick",
     "Pareto",
     "Problem",
+    "RatioReservoir",
+    "Reservoir",
     "StudentT",
     "SymmetricPareto",
+    "TableReservoir",
     "TwoPoint",
     "Weibull",
     "abm",
@@ -76,6 +86,8 @@ __all__ = [
     "random_beta",
     "random_truncated_normal",
     "random_uniform",
+    "reservoir",
+    "reservoir_from_csv",
     "rte_workers",
     "s1",
     "s2",
@@ -121,4 +133,6 @@ REGISTRY: dict[str, Callable[..., Any]] = {
     "ppr": ppr,
     "ppr-unbounded": ppr_unbounded,
     "clicks": click_rates,
+    "reservoir": reservoir,
+    "reservoir-table": reservoir_from_csv,
 }

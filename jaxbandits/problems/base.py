@@ -45,12 +45,14 @@ class Problem(abc.ABC):
     Attributes:
         mask: bool `(K,)`, false for padded arms; None when no arm is padded.
         costs: what pulls cost; None for one unit each.
+        supremum: float32 `()`, where the arms were drawn from a reservoir: the largest `value` it has; else None.
         bandits: number of bandits M that share the axis of arms; 1 for an ordinary problem.
         name: what the problem is called in results.
     """
 
     mask: jax.Array | None = dataclasses.field(default=None, kw_only=True)
     costs: Costs | None = dataclasses.field(default=None, kw_only=True)
+    supremum: jax.Array | None = dataclasses.field(default=None, kw_only=True)
     bandits: int = dataclasses.field(default=1, kw_only=True)
     name: str = dataclasses.field(default="", kw_only=True, compare=False)
 
@@ -62,11 +64,18 @@ class Problem(abc.ABC):
     integer_rewards: ClassVar[bool] = False
     #: Whether rewards lie in an interval, or are sub-Gaussian: whether `reward_range` is a number.
     bounded: ClassVar[bool] = True
+    #: Whether `sample` leaves the second word alone, so that a cost may be drawn from it.
+    second_word_free: ClassVar[bool] = False
 
     @property
     @abc.abstractmethod
     def mean(self) -> jax.Array:
         """Expected reward of each arm, float32 `(K, …)`."""
+
+    @property
+    def value(self) -> jax.Array:
+        """Expected reward over expected cost of each arm, float32 `(K, …)`."""
+        return self.mean if self.costs is None else self.mean / self.costs.expected(self)
 
     @property
     @abc.abstractmethod
@@ -101,6 +110,11 @@ class Problem(abc.ABC):
         """Number of arms K on the axis, padded arms and all bandits included."""
         return int(getattr(self, self.parameters[0]).shape[0])
 
+    def realised(self, key: jax.Array) -> "Problem":
+        """The problem of the runs with these keys, `(…)`: itself; a reservoir draws arms."""
+        del key
+        return self
+
     def reward(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> jax.Array:
         """The reward of one pull: an entry of the run's reward table.
 
@@ -114,6 +128,24 @@ class Problem(abc.ABC):
         """
         parameters = [arms.take(jnp.asarray(getattr(self, name)), arm) for name in self.parameters]
         return self.sample(block(key, arm, pull), *parameters)
+
+    def payoff(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """The reward of one pull, as `reward`, and what it costs.
+
+        Args:
+            key: the run's typed key, shape `(…)`.
+            arm: int32, shape `(…)`, in [0, K).
+            pull: int32, shape `(…)`: how often the arm was pulled before.
+
+        Returns:
+            The reward, int32 or float32, and the cost, float32; shape `(…)`.
+        """
+        words = block(key, arm, pull)
+        reward = self.sample(words, *(arms.take(jnp.asarray(getattr(self, name)), arm) for name in self.parameters))
+        if self.costs is None:
+            return reward, jnp.ones(reward.shape, jnp.float32)
+        fresh = words[1] if self.second_word_free else None
+        return reward, self.costs.of_pull(key, arm, pull, reward, words[0], fresh)
 
     def rewards(self, key: jax.Array, pull: ArrayLike) -> jax.Array:
         """The rewards of one pull of every arm.
@@ -155,6 +187,10 @@ class Problem(abc.ABC):
         _, total = lax.while_loop(lambda carry: carry[0] < most, add, (jnp.int32(0), nothing))
         return jnp.round(total.high).astype(jnp.int32) if self.integer_rewards else total.high
 
+    def kind(self) -> Self:
+        """Without what may differ between the cells that share a program: the name."""
+        return dataclasses.replace(self, name="")
+
     def padded(self, count: int) -> Self:
         """The same problem with `count` arms per bandit, the added ones masked out; for leaves of shape `(K,)`."""
         extra = (count - self.arms // self.bandits) * self.bandits
@@ -172,8 +208,8 @@ P = TypeVar("P", bound=Problem)
 
 
 def register_problem(cls: type[P]) -> type[P]:
-    """Class decorator: a frozen dataclass whose parameters, mask and costs are leaves."""
-    leaves = [*cls.parameters, "mask", "costs"]
+    """Class decorator: a frozen dataclass whose parameters, mask, costs and supremum are leaves."""
+    leaves = [*cls.parameters, "mask", "costs", "supremum"]
     return register_fields(cls, leaves, ["bandits", "name", *cls.choices])
 
 

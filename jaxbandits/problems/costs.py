@@ -13,7 +13,8 @@ from jaxbandits.errors import UsageError
 from jaxbandits.estimators import compensated_total
 from jaxbandits.pytrees import pytree
 from jaxbandits.random.binomial import binomial
-from jaxbandits.random.bits import batch_key
+from jaxbandits.random.bits import batch_key, block, uniform
+from jaxbandits.random.gamma import beta as draw_beta
 
 if TYPE_CHECKING:
     from jaxbandits.problems.base import Problem
@@ -22,6 +23,8 @@ __all__ = ["Costs", "with_costs"]
 
 # Number of the batch of a key that draws costs.
 _COSTS = 0xFFFF0004
+# Bit of the counter of a pull's cost: reward counters use arm numbers, which stay below 2^31.
+_COST_OF_PULL = 0x80000000
 
 
 @pytree
@@ -32,17 +35,60 @@ class Costs:
     Attributes:
         price: float32 `(K, …)`, expected cost of a pull of each arm; None for its expected reward (Sabato 2019).
         random: whether a pull costs 1 with probability `price` and nothing otherwise, rather than always `price`.
+        concentration: float32 `(…)`, where random costs are Beta(s price, s (1 - price)) instead: s.
+        coupling: float32 `(…)` in [0, 1], where 0/1 costs depend on Bernoulli rewards: the probability that a pull's
+            cost comes from the same uniform number as its reward, so that the larger of the two covers the smaller.
     """
 
     price: jax.Array | None = None
     random: bool = dataclasses.field(default=False, metadata={"static": True})
+    concentration: jax.Array | None = None
+    coupling: jax.Array | None = None
 
     def expected(self, problem: "Problem") -> jax.Array:
         """Expected cost of a pull of each arm, float32 `(K, …)`."""
         return problem.mean if self.price is None else self.price
 
-    def paid(self, key: jax.Array, pulls: jax.Array, reward: jax.Array) -> jax.Array:
-        """What some pulls cost, drawn as one sum an arm where costs are random.
+    def of_pull(
+        self,
+        key: jax.Array,
+        arm: jax.Array,
+        pull: jax.Array,
+        reward: jax.Array,
+        word: jax.Array,
+        fresh: jax.Array | None,
+    ) -> jax.Array:
+        """What one pull costs, an entry of a table as its reward is.
+
+        Args:
+            key: the run's typed key, shape `(…)`.
+            arm: int32 `(…)`.
+            pull: int32 `(…)`: how often the arm was pulled before.
+            reward: `(…)`: the reward of this pull.
+            word: uint32 `(…)`: the random word that a Bernoulli reward was drawn from; small ones pay.
+            fresh: uint32 `(…)`: a random word of this pull that nothing was drawn from; None where there is none.
+
+        Returns:
+            float32 `(…)`.
+        """
+        if self.price is None:
+            return reward.astype(jnp.float32)
+        price = arms.take(jnp.asarray(self.price), arm)
+        if not self.random:
+            return price
+        if fresh is None or self.concentration is not None or self.coupling is not None:
+            words = block(key, arm.astype(jnp.uint32) | jnp.uint32(_COST_OF_PULL), pull)
+            if self.concentration is not None:
+                return draw_beta(words, self.concentration * price, self.concentration * (1 - price))
+            fresh = words[0]
+            if self.coupling is not None:
+                fresh = jnp.where(uniform(words[1]) < self.coupling, word, fresh)
+        threshold = (price * jnp.float32(2.0**31)).astype(jnp.int32)
+        hit = ((fresh >> jnp.uint32(1)).astype(jnp.int32) < threshold) | (price >= 1)
+        return hit.astype(jnp.float32)
+
+    def paid(self, key: jax.Array, pulls: jax.Array, reward: jax.Array) -> jax.Array | None:
+        """What some pulls cost, drawn as one sum an arm where costs are random; None for Beta-distributed costs.
 
         Args:
             key: a typed key of these pulls, shape `(…)`.
@@ -54,6 +100,8 @@ class Costs:
         """
         if self.price is None:
             return reward
+        if self.concentration is not None:
+            return None
         if self.random:
             hits = binomial(batch_key(key, jnp.uint32(_COSTS)), pulls, self.price)
             return arms.total_of_counts(hits)
@@ -89,6 +137,8 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         if random:
             raise UsageError("random costs are prices: what a pull costs with costs='reward' is its reward")
         return dataclasses.replace(problem, costs=Costs())
+    if problem.arms == 0 or problem.supremum is not None:
+        raise UsageError(f"{problem.name or 'a reservoir'} draws the costs of its arms itself")
     if problem.bandits > 1:
         raise UsageError("prices are for one bandit, the problem has several")
     try:

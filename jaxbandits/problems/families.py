@@ -27,6 +27,7 @@ class Bernoulli(Problem):
     probability: jax.Array
     parameters = ("probability",)
     integer_rewards = True
+    second_word_free = True  # but for one draw in 2^31
 
     @property
     def mean(self) -> jax.Array:

@@ -21,7 +21,7 @@ QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
 #: Not metrics: a verdict, and a mark.
 _FLAGS = {"correct", "status"}
 #: Metrics that only grow in a run: where runs were stopped early, their means are lower bounds.
-_GROWING = {"pulls", "joint_pulls", "cost", "paid", "steps"}
+_GROWING = {"pulls", "joint_pulls", "cost", "paid", "reward", "steps"}
 _PER_ARM = {"arm", "bandit"}
 
 
@@ -128,7 +128,11 @@ def table(ds: xr.Dataset) -> str:
     level = f"{100 * float(known.attrs.get('level', 0.95)):g}%"
     dimensions = [str(name) for name in known["runs"].dims]
     columns = [*dimensions, "runs"]
-    metric_names = [n for n in ("pulls", "cost", "paid", "simple_regret", "aggregate_regret") if f"{n}_mean" in known]
+    metric_names = [
+        n
+        for n in ("pulls", "cost", "paid", "reward", "regret", "simple_regret", "aggregate_regret")
+        if f"{n}_mean" in known
+    ]
     if "cost" in metric_names and bool((known["cost_mean"] == known["pulls_mean"]).all()):
         metric_names.remove("cost")  # one unit a pull: nothing new
     for name in metric_names:

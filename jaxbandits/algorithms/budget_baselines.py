@@ -1,0 +1,129 @@
+"""Baselines for budgets of cost: epsilon-first, density-greedy upper bounds (KUBE), Thompson sampling.
+
+On a reservoir they take K(B) of its arms, as RCB-I.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits import arms
+from jaxbandits.algorithms.budgeted import BudgetState, IndexWithBudget
+from jaxbandits.algorithms.protocol import Numeric, parameter
+from jaxbandits.confidence import hoeffding_radius
+from jaxbandits.estimators import ArmStatistics
+from jaxbandits.numerics import larger, log
+from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import pytree
+from jaxbandits.random.bits import key_words, threefry2x32
+from jaxbandits.random.gamma import beta
+
+__all__ = ["KUBE", "BudgetedThompson", "EpsilonFirst", "ThompsonState"]
+
+# Counter word of the stream of posterior draws: reward counters use arm numbers, which stay below 2^31.
+_POSTERIOR_STREAM = 0xFFFF0007
+_TINY = 1e-30
+
+
+def _density(reward: jax.Array, cost: jax.Array) -> jax.Array:
+    """Reward over cost, infinite where nothing was paid yet."""
+    return larger(reward, jnp.float32(_TINY)) / cost
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class EpsilonFirst(IndexWithBudget):
+    """Spends a share of the budget on all arms in turn, and the rest on the arm with the largest mean ratio.
+
+    Tran-Thanh, Chapman, Munoz de Cote, Rogers, Jennings (2010), "Epsilon-first policies for budget-limited multi-armed
+    bandits", AAAI. There costs are known; here means of costs take their place, and means go on being updated.
+
+    Attributes:
+        budget: B, positive, in units of cost.
+        share: of the budget that is spent on exploring, in (0, 1): their epsilon.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+
+    budget: Numeric = parameter("positive")
+    share: Numeric = parameter("probability", default=0.1)
+    anytime = False
+
+    def select(self, state: BudgetState) -> jax.Array:
+        """The next arm in turn, or the best."""
+        count = jnp.maximum(state.arms.astype(jnp.int32), 1)
+        exploring = ~state.ledger.beyond(self.budget * self.share) | (state.time < count)
+        return jnp.where(exploring, state.time % count, super().select(state))
+
+    def _index(self, state: BudgetState) -> jax.Array:
+        return _density(state.statistics.mean, state.mean_cost)
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class KUBE(IndexWithBudget):
+    """Pulls the arm with the largest upper bound of the reward per mean cost: fractional KUBE.
+
+    Tran-Thanh, Chapman, Rogers, Jennings (2012), "Knapsack based optimal policies for budget-limited multi-armed
+    bandits", AAAI. There costs are known; here means of costs take their place, without a bound of their own.
+
+    Attributes:
+        budget: B, positive, in units of cost.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+
+    budget: Numeric = parameter("positive")
+
+    def _index(self, state: BudgetState) -> jax.Array:
+        """(r + sqrt(2 ln t / T)) / c."""
+        rounds = jnp.maximum(state.time, 1).astype(jnp.float32)
+        radius = hoeffding_radius(jnp.sqrt(2 * log(rounds)), state.statistics.inverse_root)
+        return _density(state.statistics.mean + radius, state.mean_cost)
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class ThompsonState(BudgetState):
+    """The state of a run, with a key of its own for its draws."""
+
+    words: jax.Array  # uint32 (2, …)
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class BudgetedThompson(IndexWithBudget):
+    """Pulls the arm with the largest ratio of a reward to a cost, both drawn from Beta posteriors.
+
+    Xia, Li, Qin, Yu, Liu (2015), "Thompson sampling for budgeted multi-armed bandits", IJCAI. Rewards and costs that
+    are not 0 or 1 count as fractions of a success; the paper tosses a coin for each.
+
+    Attributes:
+        budget: B, positive, in units of cost.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+
+    budget: Numeric = parameter("positive")
+
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> ThompsonState:
+        """The state before the first pull."""
+        state = super().begin(statistics, problem, key)
+        fields = {field.name: getattr(state, field.name) for field in dataclasses.fields(BudgetState)}
+        return ThompsonState(**fields, words=jnp.stack(key_words(key)))
+
+    def _index(self, state: ThompsonState) -> jax.Array:
+        known = state.statistics
+        sums = jnp.stack([known.total.astype(jnp.float32), state.costs.high])
+        a = 1 + sums
+        b = larger(1 + (known.pulls.astype(jnp.float32) - sums), jnp.float32(1))
+        arm = arms.index(known.pulls.shape[0], state.time.shape).astype(jnp.uint32)
+        stream = jnp.stack([2 * arm, 2 * arm + 1])  # one draw for the reward, one for the cost
+        # Of a key of its own: `stream` would meet the reward table's counters.
+        own = threefry2x32(state.words[0], state.words[1], jnp.uint32(_POSTERIOR_STREAM), state.time.astype(jnp.uint32))
+        drawn = beta(threefry2x32(*own, stream, jnp.zeros_like(stream)), a, b)
+        return _density(drawn[0], larger(drawn[1], jnp.float32(_TINY)))

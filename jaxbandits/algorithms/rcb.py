@@ -1,0 +1,95 @@
+"""RCB: ratio confidence bounds for rewards and costs, with finitely and with infinitely many arms.
+
+Li and Xia (2017), "Infinitely many-armed bandits with budget constraints", AAAI.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.budgeted import BudgetState, FromReservoir, Growing, IndexWithBudget, exploration
+from jaxbandits.algorithms.protocol import Numeric, parameter
+from jaxbandits.confidence import hoeffding_radius
+from jaxbandits.numerics import larger, smaller
+from jaxbandits.pytrees import pytree
+
+__all__ = ["RCB", "RCBAIR", "RCBI"]
+
+_PAPER = ("log", "peeling")
+
+
+class _RatioBound(IndexWithBudget):
+    """The index of RCB."""
+
+    sequence: str
+
+    def _index(self, state: BudgetState) -> jax.Array:
+        """min(r + E, 1) / max(c - E, 0), E = sqrt(E_(t-1) / (2 T)) (eq. 4); infinite where the denominator is 0."""
+        known = state.statistics
+        radius = hoeffding_radius(jnp.sqrt(exploration(self.sequence, state.time) * 0.5), known.inverse_root)
+        # A numerator of 0 over a denominator of 0 would be no number.
+        upper = larger(smaller(known.mean + radius, jnp.float32(1)), jnp.float32(1e-30))
+        return upper / larger(state.mean_cost - radius, jnp.float32(0))
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class RCB(_RatioBound):
+    """Ratio confidence bounds on given arms (Algorithm 1): rewards and costs in [0, 1].
+
+    Attributes:
+        budget: B, positive, in units of cost.
+        sequence: E_t: `log`, log t, or `peeling`, 2 log(4 (log2 t + 1)), which the analysis asks for at least. It is
+            the larger of the two below t = 2391.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+
+    budget: Numeric = parameter("positive")
+    sequence: str = parameter(default="log", static=True, choices=_PAPER)
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class RCBI(_RatioBound, FromReservoir):
+    """RCB on K(B) arms of a reservoir (Algorithm 2), K(B) = B^(beta/2) below beta = 1, B^(beta/(1+beta)) from there on.
+
+    Regret O(B^(1/2) log B) below beta = 1, O(B^(beta/(1+beta)) log B) above (Theorem 1; another log B at 1).
+
+    Attributes:
+        budget: B, positive, in units of cost.
+        beta: regularity of the reservoir, positive; None takes the reservoir's.
+        sequence: as in `RCB`.
+
+    Raises:
+        UsageError: a value outside its range, or a problem with given arms.
+    """
+
+    budget: Numeric = parameter("positive")
+    beta: Numeric = parameter("positive", default=None)
+    sequence: str = parameter(default="log", static=True, choices=_PAPER)
+    anytime = False
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class RCBAIR(_RatioBound, Growing):
+    """RCB with an arm-increasing rule (Algorithm 3), which need not know the budget: one run serves all smaller ones.
+
+    Regret O((log B)^2 B^(1/2)) below beta = 1, O((log B)^2 B^(beta/(1+beta))) from there on (Theorem 3, where the two
+    cases are printed the other way round).
+
+    Attributes:
+        budget: B, positive, in units of cost: where the run ends.
+        beta: regularity of the reservoir, positive; None takes the reservoir's.
+        sequence: as in `RCB`.
+
+    Raises:
+        UsageError: a value outside its range, or a problem with given arms.
+    """
+
+    budget: Numeric = parameter("positive")
+    beta: Numeric = parameter("positive", default=None)
+    sequence: str = parameter(default="log", static=True, choices=_PAPER)
