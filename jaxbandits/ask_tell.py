@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxbandits.algorithms.budgeted import IndexWithBudget
 from jaxbandits.algorithms.joint_batches import JointBatches
 from jaxbandits.algorithms.protocol import BatchBased, BuiltIn, RoundBased, Sequential
 from jaxbandits.arms import tie_order
@@ -30,7 +31,7 @@ __all__ = ["AskTell"]
 
 _KEYS = ["version", "algorithm", "arms", "key", "reward_range", "bounded"]
 _KEYS += ["asked", "counts", "sums", "told", "done", "recommended", "state"]
-_Live = Sequential | RoundBased | BatchBased | JointBatches
+_Live = Sequential | RoundBased | BatchBased | JointBatches | IndexWithBudget
 #: `tie_order` numbers arms in 20 bits.
 _MOST_ARMS = 2**20 - 1
 
@@ -91,7 +92,8 @@ class AskTell:
     """A live experiment: ask for an arm, pull it, tell its reward, until done.
 
     Every arm is asked first (once, or twice with `variance=True`) in a random order, by algorithms that begin so.
-    Rewards are kept as float32, the sums of a batch in double precision until it is complete.
+    Rewards are kept as float32, the sums of a batch in double precision until it is complete. Where a budget of cost is
+    spent, what the pull cost is told with its reward.
 
         session = AskTell(UGapEc(epsilon=0.1, delta=0.05), arms=3)
         while not session.done:
@@ -126,7 +128,8 @@ class AskTell:
         if not isinstance(algorithm, _Live):
             raise UsageError(
                 "ask and tell needs an algorithm with select and update, or request and absorb (built in, or derived "
-                f"from Sequential, RoundBased, BatchBased or JointBatches), got {type(algorithm).__name__}"
+                "from Sequential, RoundBased, BatchBased, JointBatches or IndexWithBudget), got "
+                f"{type(algorithm).__name__}"
             )
         for field in dataclasses.fields(algorithm):
             if isinstance(getattr(algorithm, field.name), Axis):
@@ -180,12 +183,13 @@ class AskTell:
         """The place in `asked` of the next arm to pull."""
         return int(np.searchsorted(np.cumsum(self._counts), self._told, side="right"))
 
-    def tell(self, arm: int, reward: float) -> None:
+    def tell(self, arm: int, reward: float, cost: float | None = None) -> None:
         """The reward of the arm that was asked; a refused one changes nothing.
 
         Args:
             arm: the arm that `ask` returns. No other is accepted: the guarantees are for the algorithm's own choices.
             reward: a finite number, in [0, b] unless the session was made with `bounded=False`.
+            cost: what the pull cost, in [0, 1], where the algorithm spends a budget of cost; None for 1.
 
         Raises:
             UsageError: another arm, a reward that cannot be, or a session that is done.
@@ -194,6 +198,14 @@ class AskTell:
         if _whole("an arm", arm, 0, self._arms - 1) != asked:
             raise UsageError(f"the session asked for arm {asked}, not for arm {arm}: tell the reward of arm {asked}")
         value, place = self._checked(reward), self._place()
+        if isinstance(self._algorithm, IndexWithBudget):
+            price = self._checked_cost(1.0 if cost is None else cost)
+            self._enter(_pay(self._algorithm, self._state, np.int32(arm), np.float32(value), np.float32(price)))
+            return
+        if cost is not None:
+            raise UsageError(
+                f"{type(self._algorithm).__name__} spends no budget of cost: a pull's cost means nothing to it"
+            )
         told = [*self._sums[:place], sum(self._sums[place:], value)]
         if self._told + 1 < sum(self._counts):
             self._sums, self._told = told, self._told + 1
@@ -323,20 +335,31 @@ class AskTell:
             first[self._asked[: self._arms]] = told.reshape(-1, self._arms).T
         return _LiveProblem(jnp.asarray(first), jnp.float32(self._reward_range), name=type(self._algorithm).__name__)
 
+    def _checked_cost(self, cost: Any) -> float:
+        value = _number("a cost", cost)
+        if not 0 <= value <= 1:
+            raise UsageError(f"the cost {cost} lies outside [0, 1]: scale it, and the budget with it")
+        return value
+
     def _checked(self, reward: Any) -> float:
-        value = np.asarray(reward)
-        if value.ndim or value.dtype.kind not in "biuf":
-            raise UsageError(f"a reward must be one number, got {reward!r}")
-        with np.errstate(over="ignore"):
-            value = value.astype(np.float32)
-        if not np.isfinite(value):
-            raise UsageError(f"a reward must be a finite float32, got {reward!r}")
+        value = _number("a reward", reward)
         if self._bounded and not 0 <= value <= np.float32(self._reward_range):
             raise UsageError(
                 f"the reward {reward} lies outside [0, {self._reward_range:g}], which the session was promised: "
                 "scale it, or make the session with another reward_range or bounded=False"
             )
-        return float(value)
+        return value
+
+
+def _number(what: str, given: Any) -> float:
+    value = np.asarray(given)
+    if value.ndim or value.dtype.kind not in "biuf":
+        raise UsageError(f"{what} must be one number, got {given!r}")
+    with np.errstate(over="ignore"):
+        value = value.astype(np.float32)
+    if not np.isfinite(value):
+        raise UsageError(f"{what} must be a finite float32, got {given!r}")
+    return float(value)
 
 
 def _moment(algorithm: _Live, state: Any) -> _Moment:
@@ -349,7 +372,8 @@ def _moment(algorithm: _Live, state: Any) -> _Moment:
         counts = jnp.where(batches.active & (batch < batches.number), batches.each, 0).reshape(-1)
         asked = jnp.broadcast_to(arms, (algorithm.slots, arms.shape[0])).reshape(-1)
     else:
-        asked = algorithm.select(state)[None] if isinstance(algorithm, Sequential) else algorithm.request(state)
+        one = isinstance(algorithm, Sequential | IndexWithBudget)
+        asked = algorithm.select(state)[None] if one else algorithm.request(state)
         counts = jnp.ones_like(asked)
     done = algorithm.done(state) | algorithm.exhausted(state)
     return _Moment(state, asked, counts, done, algorithm.recommend(state))
@@ -368,6 +392,12 @@ def _advance(algorithm: _Live, state: Any, asked: jax.Array, rewards: jax.Array)
     if isinstance(algorithm, JointBatches):
         return _moment(algorithm, algorithm.absorb(state, algorithm.request(state), rewards))
     return _moment(algorithm, algorithm.absorb(state, asked, rewards))
+
+
+@jax.jit
+def _pay(algorithm: IndexWithBudget, state: Any, arm: jax.Array, reward: jax.Array, cost: jax.Array) -> _Moment:
+    """The moment after a pull with its cost."""
+    return _moment(algorithm, state.paid(arm, reward, cost, jnp.bool_(True)))
 
 
 _tie_order = jax.jit(tie_order, static_argnums=1)

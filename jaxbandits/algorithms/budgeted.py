@@ -154,6 +154,14 @@ class FromReservoir(IndexWithBudget):
 
     beta: Numeric
 
+    def check_live(self) -> None:
+        """Not in a live experiment.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError(f"{type(self).__name__} draws its arms from a reservoir: in a live experiment use RCB")
+
     def resolved(self, problem: Problem) -> Self:
         """The algorithm with the reservoir's beta, where it has none of its own.
 
@@ -205,7 +213,8 @@ class Growing(FromReservoir):
         """The state before the first pull."""
         state = super().begin(statistics, problem, key)
         beta = jnp.asarray(self.beta)
-        exponent = jnp.where(self._slow(beta, problem.supremum), beta / 2, beta / (1 + beta))
+        best = jnp.float32(1) if problem.supremum is None else problem.supremum
+        exponent = jnp.where(self._slow(beta, best), beta / 2, beta / (1 + beta))
         fields = {field.name: getattr(state, field.name) for field in dataclasses.fields(BudgetState)}
         return GrowingState(**fields, exponent=jnp.broadcast_to(jnp.asarray(exponent, jnp.float32), key.shape))
 

@@ -83,6 +83,14 @@ class SiRI(BatchBased):
             raise UsageError(f"SiRI looks at rewards only, and pulls of {problem.name} have prices: use prices=unit")
         return dataclasses.replace(self, beta=self.scale(problem)[1])
 
+    def check_live(self) -> None:
+        """Not in a live experiment.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError("SiRI draws its arms from a reservoir, which a live experiment has not")
+
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> SiRIState:
         """The state before the first pull."""
         shared = ArmState.of(statistics, problem, key, None).shared()

@@ -52,6 +52,7 @@ PPR = {
 }
 FLAT = jb.bernoulli([0.6, 0.5, 0.5, 0.4, 0.3])
 SMOOTH = jb.gaussian([0.6, 0.5, 0.5, 0.4, 0.3], 0.5)
+PRICED = jb.with_costs(FLAT, [0.9, 0.7, 0.7, 0.3, 0.5], random=True)
 SEVERAL = jb.bernoulli([[0.6, 0.5, 0.4, 0.3], [0.5, 0.5, 0.2, 0.1]])
 KEYS = jax.random.split(jax.random.key(11), RUNS)
 
@@ -79,6 +80,13 @@ def cases():
         settings = {"": {}, **{n: {n: VALUES[n]} for n in optional if n not in ranges}}
         if cls is jb.MABPPR:
             given, settings = PPR, {"": {"slots": 12}}
+        if "beta" in optional:  # the reservoir's, filled in before a run
+            given |= {"beta": VALUES["beta"]}
+            settings.pop("beta")
+        spends = getattr(cls, "spends", False)
+        if spends:
+            given["budget"] = VALUES["budget"] / 4
+            settings |= {word: {"sequence": word} for word in _choices(fields, "sequence")[1:]}
         settings |= {n: {n: not fields[n].default, **ranges} for n in switches}
         if "schedule" in fields:
             settings["fine"] = {"schedule": "fine"}
@@ -94,9 +102,14 @@ def cases():
         for label, extra in settings.items():
             values = {n: v if isinstance(v, bool | str | int) else numeric(v) for n, v in (given | extra).items()}
             problem = SMOOTH if {"variance", "estimator"} & {label, *extra} or "variance" in label else FLAT
+            problem = PRICED if spends else problem
             yield pytest.param(Case(cls(**values), problem), id=f"{name}-{label}" if label else name)
         if cls.multi_bandit:
             yield pytest.param(Case(cls(**{n: numeric(v) for n, v in given.items()}), SEVERAL), id=f"{name}-bandits")
+
+
+def _choices(fields, name):
+    return fields[name].metadata["choices"] if name in fields else ()
 
 
 CASES = list(cases())
@@ -300,7 +313,7 @@ def test_what_does_not_fit_the_problem_is_refused(name):
         cls(budget=15).check(5, 1)
         with pytest.raises(jb.UsageError, match="at least 15, got 14"):
             cls(budget=14).check(5, 1)
-    elif "budget" in fields:
+    elif "budget" in fields and not getattr(cls, "spends", False):
         cls(**{**required, "budget": 5}).check(5, 1)
         with pytest.raises(jb.UsageError, match="5 first pulls of 5 arms, got 4"):
             cls(**{**required, "budget": 4}).check(5, 1)

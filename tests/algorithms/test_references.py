@@ -21,6 +21,7 @@ from scipy import optimize, stats
 
 import jaxbandits as jb
 from jaxbandits import arms
+from jaxbandits.algorithms.budgeted import IndexWithBudget
 from jaxbandits.algorithms.elimination import Elimination
 
 NEAR = 1e-5
@@ -536,6 +537,7 @@ def test_every_built_in_algorithm_has_a_reference():
     there = set(jb.algorithms.REGISTRY.values())
     sums = jb.algorithms.BatchBased | jb.algorithms.JointBatches  # test_top_k, test_baselines, test_mab_ppr
     elsewhere = {cls for cls in there if issubclass(cls, sums)} | {jb.SAR}  # test_sar
+    elsewhere |= {cls for cls in there if issubclass(cls, IndexWithBudget)}  # test_budgeted
     assert there - elsewhere == set(REFERENCES)
 
 

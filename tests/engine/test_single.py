@@ -20,6 +20,8 @@ PROBLEMS = {
     "bernoulli": jb.bernoulli([0.3, 0.8, 0.4, 0.6, 0.5]),
     "gaussian": jb.gaussian([0.0, 1.0, -1.0, 0.5, 0.25], sd=0.5),
     "beta": jb.beta([1.0, 4.0, 2.0, 3.0, 2.0], 2.0),
+    "reservoir": jb.reservoir(beta=1.0),
+    "unit reservoir": jb.reservoir(beta=1.0, prices="unit"),
 }
 
 
@@ -47,8 +49,11 @@ def assert_same(one, other):
 
 def cases():
     """Every algorithm on Bernoulli arms; the other laws, which differ only in the draw, with one of each kind."""
+    drawn = {"rcb-i": "reservoir", "rcb-air": "reservoir", "ucb-v-inf": "reservoir", "ucb-air": "reservoir"}
+    drawn["siri"] = "unit reservoir"
     for name in REGISTRY:
-        yield pytest.param(name, "bernoulli", id=f"{name}-bernoulli")
+        law = drawn.get(name, "bernoulli")
+        yield pytest.param(name, law, id=f"{name}-{law}")
     yield pytest.param("ugape-c", "gaussian", id="ugape-c-gaussian")
     yield pytest.param("lucb", "beta", id="lucb-beta")
 

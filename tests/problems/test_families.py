@@ -240,6 +240,8 @@ def test_every_problem_of_the_registry_can_be_made(tmp_path):
         "workers": (workers,), "one-click": ([0.1, 0.2],), "blocks": ([0.2, 0.1], 2), "clicks": (clicks,),
     }  # fmt: skip
     for name, make in REGISTRY.items():
+        if name.startswith("reservoir"):  # test_reservoirs
+            continue
         problem = make(*arguments.get(name, ()))
         assert problem.name
         assert problem.mask is None
