@@ -43,6 +43,8 @@ __all__ = [
     "turn",
 ]
 
+# Arms are fewer than two to this power.
+_MOST_ARM_BITS = 20
 # Counter word of the tie stream: reward counters use arm numbers, which stay below 2^31.
 _TIE_STREAM = 0xFFFF0001
 # Up to this many arms, taking out the largest arm k times is faster than searching for a threshold bit by bit
@@ -148,7 +150,7 @@ def turn(seed: jax.Array, time: jax.Array, arms: int) -> jax.Array:
     """A number to turn a tie order over with, `order ^ turn`: at another time, other arms come first.
 
     Args:
-        seed: int32, shape `(…)`: an entry of the tie order, say.
+        seed: int32, shape `(…)`: an entry of the tie order; its lower bits depend on the number of arms, and do not count.
         time: int32, shape `(…)`.
         arms: number of arms of the order, whose numbers it leaves alone.
 
@@ -156,7 +158,7 @@ def turn(seed: jax.Array, time: jax.Array, arms: int) -> jax.Array:
         int32, shape `(…)`, not negative.
     """
     # The finaliser of MurmurHash3 (Appleby 2011): every bit of the input moves about half of the bits.
-    word = seed.astype(jnp.uint32) + time.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
+    word = (seed >> _MOST_ARM_BITS).astype(jnp.uint32) + time.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         word = (word ^ (word >> jnp.uint32(shift))) * jnp.uint32(factor)
     word = word ^ (word >> jnp.uint32(16))

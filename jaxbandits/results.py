@@ -188,7 +188,10 @@ def _epsilon(cell: Cell) -> float:
 
 
 def _best_ratio(problem: Problem) -> float:
-    return float(problem.best) if isinstance(problem, Reservoir) else float(np.max(problem.value))
+    if isinstance(problem, Reservoir):
+        return float(problem.best)
+    price = 1.0 if problem.costs is None else np.asarray(problem.costs.expected(problem), np.float64)
+    return float(np.max(np.asarray(problem.mean, np.float64) / price))
 
 
 def _coordinate(values: tuple[Any, ...]) -> np.ndarray | list[str]:

@@ -229,7 +229,7 @@ class Growing(FromReservoir):
 
 def _power(base: float, exponent: float) -> int:
     """base^exponent, rounded up to a number of arms."""
-    return max(2, int(np.ceil(base**exponent * (1 - 1e-12))))
+    return max(2, int(np.ceil(base**exponent * (1 - 1e-6))))
 
 
 def exploration(sequence: str, time: jax.Array) -> jax.Array:
