@@ -22,6 +22,8 @@ CRITERIA = {
     "exact": "no other m arms have a larger mean than the returned ones",
     "aggregate": "the mean of the best K means exceeds that of the returned arms by at most epsilon",
     "ratio": "every returned ratio of expected reward to expected cost is at least the best minus epsilon",
+    "drawn": "every returned ratio of expected reward to expected cost is at least that of the m-th best arm that the "
+    "run drew minus epsilon; regrets are to the best that the reservoir has",
 }
 
 #: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
@@ -64,9 +66,9 @@ class Results:
         if rows.regret is None:
             simple, aggregate, correct = _score(cells, local, recommended)
         else:
-            simple, aggregate = (np.maximum(regret, 0) for regret in rows.regret)
+            simple, aggregate, drawn = (np.maximum(regret, 0) for regret in rows.regret)
             epsilon = np.asarray([_epsilon(cell) for cell in cells])
-            correct = simple <= epsilon[local] + _TOLERANCE
+            correct = drawn <= epsilon[local] + _TOLERANCE
         self.written[where] = True
         spent = rows.account
         self.pulls[where] = spent.pulls.to_numpy()
@@ -180,7 +182,7 @@ def _cost_unit(problem: Problem) -> str:
 
 
 def _criterion(cell: Cell) -> str:
-    return "ratio" if isinstance(cell.problem, Reservoir) else getattr(cell.algorithm, "criterion", "epsilon-m")
+    return "drawn" if isinstance(cell.problem, Reservoir) else getattr(cell.algorithm, "criterion", "epsilon-m")
 
 
 def _epsilon(cell: Cell) -> float:

@@ -123,7 +123,8 @@ def parse_problem(spec: str) -> Problem | ProblemFamily:
                 continue
             if not equals:
                 raise UsageError(f"problem {spec!r}: expected name=value, got {part!r}")
-            named[key.strip()] = text.strip() if key.strip() in texts else _number(text, spec)
+            key = key.strip()  # of an unknown one `_construct` complains, whatever its value
+            named[key] = text.strip() if key in texts or key not in arguments else _number(text, spec)
     elif rest:
         positional = [rest] if takes_path else [_numbers(part, spec) for part in rest.split(";")]
     return _construct(name, positional, named)

@@ -70,6 +70,7 @@ class Regret(NamedTuple):
 
     simple: jax.Array  # float32 (…): the worst of them
     aggregate: jax.Array  # float32 (…): their mean
+    drawn: jax.Array  # float32 (…): the worst of m of them, from the m-th best that the run pulled
 
 
 class Row(NamedTuple):
@@ -105,18 +106,20 @@ def _row(cells: Cells, carry: Carry, job: jax.Array, capped: jax.Array, ended: j
     spent = account(carry.problem, carry.key, carry.state, budget)
     row = Row(
         job=job, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, capped=capped, ended=ended,
-        regret=_regret(carry.problem, recommended),
+        regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
     )  # fmt: skip
     return row, recommended
 
 
-def _regret(problem: Problem, recommended: jax.Array) -> Regret | None:
+def _regret(problem: Problem, recommended: jax.Array, pulled: jax.Array) -> Regret | None:
     if problem.supremum is None:
         return None
-    value, number = problem.value, arms.total(recommended.astype(jnp.int32)).astype(jnp.float32)
+    value, number = problem.value, arms.total(recommended.astype(jnp.int32))
     worst = arms.smallest(jnp.where(recommended, value, jnp.inf))
-    mean = arms.total(jnp.where(recommended, value, 0)) / number
-    return Regret(*(jnp.where(number > 0, problem.supremum - kept, jnp.nan) for kept in (worst, mean)))
+    mean = arms.total(jnp.where(recommended, value, 0)) / number.astype(jnp.float32)
+    best = arms.kth_largest(value, jnp.maximum(number, 1), pulled)
+    lost = (problem.supremum - worst, problem.supremum - mean, best - worst)
+    return Regret(*(jnp.where(number > 0, regret, jnp.nan) for regret in lost))
 
 
 def row_types(cells: Cells, carry: Carry) -> Row:
