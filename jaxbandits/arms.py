@@ -150,7 +150,7 @@ def turn(seed: jax.Array, time: jax.Array, arms: int) -> jax.Array:
     """A number to turn a tie order over with, `order ^ turn`: at another time, other arms come first.
 
     Args:
-        seed: int32, shape `(…)`: an entry of the tie order; its lower bits depend on the number of arms, and do not count.
+        seed: int32, shape `(…)`: an entry of the tie order, whose lower bits do not count: they depend on `arms`.
         time: int32, shape `(…)`.
         arms: number of arms of the order, whose numbers it leaves alone.
 

@@ -371,9 +371,11 @@ def _moment(algorithm: _Live, state: Any) -> _Moment:
         batch, arms = jnp.arange(algorithm.slots)[:, None], jnp.arange(batches.active.shape[0])
         counts = jnp.where(batches.active & (batch < batches.number), batches.each, 0).reshape(-1)
         asked = jnp.broadcast_to(arms, (algorithm.slots, arms.shape[0])).reshape(-1)
+    elif isinstance(algorithm, Sequential | IndexWithBudget):
+        asked = algorithm.select(state)[None]
+        counts = jnp.ones_like(asked)
     else:
-        one = isinstance(algorithm, Sequential | IndexWithBudget)
-        asked = algorithm.select(state)[None] if one else algorithm.request(state)
+        asked = algorithm.request(state)
         counts = jnp.ones_like(asked)
     done = algorithm.done(state) | algorithm.exhausted(state)
     return _Moment(state, asked, counts, done, algorithm.recommend(state))
@@ -387,6 +389,7 @@ def _begin(algorithm: _Live, problem: _LiveProblem, key: jax.Array) -> _Moment:
 @jax.jit
 def _advance(algorithm: _Live, state: Any, asked: jax.Array, rewards: jax.Array) -> _Moment:
     """The moment after the rewards of the arms asked for, or after the sums of all arms (of every batch)."""
+    assert not isinstance(algorithm, IndexWithBudget)
     if isinstance(algorithm, Sequential):
         return _moment(algorithm, algorithm.update(state, asked[0], rewards[0]))
     if isinstance(algorithm, JointBatches):

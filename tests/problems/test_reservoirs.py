@@ -1,7 +1,7 @@
 """Reservoirs: the laws of their arms, of rewards and costs, and what they refuse.
 
-Every p-value is of a fixed seed; if the package is right, fresh seeds would fail the whole file with a probability below
-1e-6 (fewer than 50 p-values, each against 1e-8).
+Every p-value is of a fixed seed; if the package is right, fresh seeds would fail the whole file with a probability
+below 1e-6 (fewer than 50 p-values, each against 1e-8).
 """
 
 import json
