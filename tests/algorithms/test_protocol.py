@@ -14,7 +14,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import arms
-from jaxbandits.algorithms import REGISTRY
+from jaxbandits.algorithms import REGISTRY, BuiltIn
 from jaxbandits.numerics import MAX_COUNT
 
 RUNS, STEPS = 6, 200
@@ -170,14 +170,24 @@ def same_bits(one, other):
         assert a.tobytes() == b.tobytes()
 
 
-def first_of_each(condition):
+# One of each kind; with the slow tests, all of them.
+KINDS = (jb.UGapEc, jb.LUCB, jb.SuccessiveRejects, jb.AdaptiveTopK, jb.MABPPR, jb.BernsteinRace, jb.RCBAIR, jb.SiRI)
+
+
+def first_of_each(condition, often=BuiltIn):
     """The first case of each algorithm that meets a condition, and its case of several bandits."""
     chosen = {}
     for index, case in enumerate(CASES):
         algorithm, problem = case.values[0]
         if condition(algorithm):
             chosen.setdefault((type(algorithm), problem.bandits), index)
-    return pytest.mark.parametrize("index", chosen.values(), ids=[CASES[i].id for i in chosen.values()])
+    cases = [
+        pytest.param(
+            i, id=CASES[i].id, marks=[pytest.mark.slow] * (not isinstance(CASES[i].values[0].algorithm, often))
+        )
+        for i in chosen.values()
+    ]
+    return pytest.mark.parametrize("index", cases)
 
 
 every_case = pytest.mark.parametrize("index", range(len(CASES)), ids=[case.id for case in CASES])
@@ -239,14 +249,14 @@ def test_a_run_alone_has_the_bits_of_the_batch(index):
         same_bits(alone, of_run(batch, run))
 
 
-@first_of_each(lambda algorithm: True)
+@first_of_each(lambda algorithm: True, KINDS)
 def test_vmap_of_one_run_has_the_bits_of_the_batch(index):
     algorithm, problem = CASES[index].values[0]
     mapped = jax.vmap(play, in_axes=(None, 0, -1), out_axes=-1)(problem, KEYS, algorithm)
     same_bits(mapped, together(index))
 
 
-@first_of_each(lambda algorithm: True)
+@first_of_each(lambda algorithm: True, KINDS)
 def test_padding_changes_neither_pulls_nor_the_answer(index):
     """Tie orders keep their high bits when arms are added, so even ties fall alike (but for 2^-27 a pair)."""
     algorithm, problem = CASES[index].values[0]

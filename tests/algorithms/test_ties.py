@@ -66,9 +66,10 @@ CASES = {
     "budgeted-thompson": [jb.BudgetedThompson(budget=16.0)],
     "lucb": [jb.LUCB(epsilon=2.5, delta=0.4), jb.LUCB(epsilon=2.5, delta=0.4, m=2)],
 }
-# Of every algorithm one case each time, the others with the slow tests: a case is two programs.
+# One of each kind every time, the others with the slow tests: a case is a program of several seconds.
+EACH_TIME = {"ugape-c", "lucb", "successive-rejects", "opt-mai", "adaptive-top-k", "mab-ppr", "bernstein-race", "rcb"}
 EVERY = [
-    pytest.param(algorithm, id=f"{name}-{i}", marks=[pytest.mark.slow] * (i > 0))
+    pytest.param(algorithm, id=f"{name}-{i}", marks=[pytest.mark.slow] * (i > 0 or name not in EACH_TIME))
     for name, cases in CASES.items()
     for i, algorithm in enumerate(cases)
 ]

@@ -48,12 +48,13 @@ def assert_same(one, other):
 
 
 def cases():
-    """Every algorithm on Bernoulli arms; the other laws, which differ only in the draw, with one of each kind."""
+    """Every algorithm, one of each kind each time; the other laws, which differ only in the draw, with two of them."""
     drawn = {"rcb-i": "reservoir", "rcb-air": "reservoir", "ucb-v-inf": "reservoir", "ucb-air": "reservoir"}
     drawn["siri"] = "unit reservoir"
     for name in REGISTRY:
         law = drawn.get(name, "bernoulli")
-        yield pytest.param(name, law, id=f"{name}-{law}")
+        often = name in (*KINDS, "mab-ppr", "rcb-air", "siri")
+        yield pytest.param(name, law, id=f"{name}-{law}", marks=[pytest.mark.slow] * (not often))
     yield pytest.param("ugape-c", "gaussian", id="ugape-c-gaussian")
     yield pytest.param("lucb", "beta", id="lucb-beta")
 
