@@ -143,9 +143,14 @@ class BuiltIn(abc.ABC):
         Here K(B) of Li and Xia (2017, eq. 5).
 
         Raises:
-            UsageError: if the algorithm has no budget, or the reservoir no known regularity, to tell by.
+            UsageError: if the algorithm has no budget, or the reservoir no known regularity, to tell by; or if pulls have
+                prices and the algorithm looks at rewards only.
         """
-        if not isinstance(problem, Reservoir) or problem.count:
+        if not isinstance(problem, Reservoir):
+            return problem
+        if not (problem.unit_costs or getattr(self, "spends", False)):
+            raise UsageError(f"{type(self).__name__} looks at rewards only: {problem.name} needs prices=unit")
+        if problem.count:
             return problem
         return problem.sized(reservoir_arms(*self.scale(problem)))
 
