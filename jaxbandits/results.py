@@ -132,6 +132,9 @@ class Results:
         coordinates["seed"] = np.arange(self.seeds)
         if last:
             coordinates["checkpoint"] = self.checkpoints
+        if "regret" in self.further:
+            for name in {"budget", "checkpoint"} & coordinates.keys():
+                coordinates[name] = xr.Variable(name, coordinates[name], {"long_name": "budget (cost)"})
         version = importlib.metadata.version("jaxbandits")
         return xr.Dataset(variables, coordinates, {"jaxbandits_version": version})
 

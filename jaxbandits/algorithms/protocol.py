@@ -143,8 +143,8 @@ class BuiltIn(abc.ABC):
         Here K(B) of Li and Xia (2017, eq. 5).
 
         Raises:
-            UsageError: if the algorithm has no budget, or the reservoir no known regularity, to tell by; or if pulls have
-                prices and the algorithm looks at rewards only.
+            UsageError: if the algorithm has no budget, or the reservoir no known regularity, to tell by; or if pulls
+                have prices and the algorithm looks at rewards only.
         """
         if not isinstance(problem, Reservoir):
             return problem

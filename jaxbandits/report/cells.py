@@ -16,7 +16,7 @@ _MOST_NUMBERS = 120
 
 
 def phase(
-    ds: xr.Dataset, x: str | None = None, y: str | None = None, value: str = "pulls", *, title: str | None = None
+    ds: xr.Dataset, x: str | None = None, y: str | None = None, value: str | None = None, *, title: str | None = None
 ) -> Figure:
     """A metric's mean, or the failure rate, over two dimensions as colour, logarithmic where it spans decades.
 
@@ -26,7 +26,7 @@ def phase(
         ds: runs or their summary.
         x: dimension along the horizontal axis; None for a numeric one with most values.
         y: dimension along the vertical axis; None for the one that is left.
-        value: `pulls`, `cost`, `simple_regret`, … or `failure`.
+        value: `pulls`, `cost`, `simple_regret`, … or `failure`; None for `regret` where there is one, else `pulls`.
         title: None for a sentence on what the numbers show.
 
     Raises:
@@ -68,21 +68,22 @@ def phase(
 
 
 def quantiles(
-    ds: xr.Dataset, x: str | None = None, y: str = "pulls", hue: str | None = None, *, title: str | None = None
+    ds: xr.Dataset, x: str | None = None, y: str | None = None, hue: str | None = None, *, title: str | None = None
 ) -> Figure:
     """Where a metric's runs lie: bars from the 10% to the 90% quantile, the median as a line, the mean as a dot.
 
     Args:
         ds: runs or their summary.
         x: dimension along the axis; None to choose.
-        y: any metric but `failure`.
+        y: any metric but `failure`; None for `regret` where there is one, else `pulls`.
         hue: dimension with a colour per value; None for the one that is left.
         title: None for a sentence on what the numbers show.
 
     Raises:
         UsageError: no such dimension or metric, or a dimension without a place.
     """
-    if metric(ds, y) == "failure":
+    y = metric(ds, y)
+    if y == "failure":
         raise UsageError("a failure rate has no quantiles: draw it with curve or bars")
     chosen = choose(ds, x=x, hue=hue)
     x, hue = str(chosen["x"]), chosen["hue"]

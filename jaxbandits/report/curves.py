@@ -30,7 +30,7 @@ _ARROW_INCHES = 0.045
 def curve(
     ds: xr.Dataset,
     x: str | None = None,
-    y: str = "pulls",
+    y: str | None = None,
     hue: str | None = None,
     *,
     panel: str | None = None,
@@ -49,7 +49,7 @@ def curve(
     Args:
         ds: runs or their summary.
         x: dimension along the axis; None for a budget or a checkpoint, else the numeric one with most values.
-        y: `pulls`, `cost`, `simple_regret`, … or `failure`.
+        y: `pulls`, `cost`, `simple_regret`, … or `failure`; None for `regret` where there is one, else `pulls`.
         hue: dimension with a line per value; None for the one that is left.
         panel: dimension with a pair of axes per value, side by side.
         centre: `mean`, or `median` with a band from the 10% to the 90% quantile.
@@ -102,12 +102,12 @@ def curve(
     return picture
 
 
-def distribution(ds: xr.Dataset, y: str = "pulls", hue: str | None = None, *, title: str | None = None) -> Figure:
+def distribution(ds: xr.Dataset, y: str | None = None, hue: str | None = None, *, title: str | None = None) -> Figure:
     """The share of runs at or below each value of a metric, with its pointwise 95% interval as a band.
 
     Args:
         ds: runs; a summary has none.
-        y: any metric but `failure`.
+        y: any metric but `failure`; None for `regret` where there is one, else `pulls`.
         hue: dimension with a line per value; None for the only one there is, if any.
         title: None for a sentence on what the numbers show.
 
@@ -116,7 +116,8 @@ def distribution(ds: xr.Dataset, y: str = "pulls", hue: str | None = None, *, ti
     """
     if is_summary(ds):
         raise UsageError("a distribution needs the runs themselves, this is their summary")
-    if metric(ds, y) == "failure":
+    y = metric(ds, y)
+    if y == "failure":
         raise UsageError("a failure rate has no distribution: draw it with curve or bars")
     hue = choose(ds, hue=hue)["hue"]
     flat = ds.squeeze([d for d in ds[y].dims if d != "seed" and ds.sizes[d] == 1], drop=True)

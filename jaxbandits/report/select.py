@@ -73,8 +73,8 @@ def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
     return chosen
 
 
-def metric(ds: xr.Dataset, name: str) -> str:
-    """A metric's name, checked; `failure` is one.
+def metric(ds: xr.Dataset, name: str | None) -> str:
+    """A metric's name, checked; `failure` is one. None is the regret where a budget of cost was spent, else the pulls.
 
     Raises:
         UsageError: not a Dataset of runs, or one that has no such metric, with the nearest one that it has.
@@ -85,6 +85,8 @@ def metric(ds: xr.Dataset, name: str) -> str:
         check_runs(ds)
         known = metrics(ds)
     known += ["failure"] if "correct" in ds or "failure" in ds else []
+    if name is None:
+        return "regret" if "regret" in known else "pulls"
     if name not in known:
         raise unknown_name("metric", name, known)
     return name
