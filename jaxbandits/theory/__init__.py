@@ -18,6 +18,21 @@ from jaxbandits.theory.bounds import (
     ugape_c_pulls_bound,
     ugape_c_variance_pulls_bound,
 )
+from jaxbandits.theory.budgeted import (
+    EXPLORATION_WINDOW_START,
+    best_reward_bracket,
+    budgeted_regret_lower_bound_rate,
+    lower_bound_exponent,
+    pseudo_stopping_time,
+    rcb_accuracy,
+    rcb_air_regret_rate,
+    rcb_enough_pulls,
+    rcb_i_regret_rate,
+    rcb_i_regret_rate_for_arms,
+    regret_exponent,
+    reservoir_arms,
+    reservoir_arms_exponent,
+)
 from jaxbandits.theory.complexity import gape_h, gape_h_variance, gaps, h1, h2, h_epsilon, h_epsilon_variance
 from jaxbandits.theory.divergences import binary_relative_entropy, kl_bernoulli, kl_gaussian
 from jaxbandits.theory.heavy_tails import (
@@ -32,6 +47,7 @@ from jaxbandits.theory.heavy_tails import (
     sr_tea_threshold,
     truncated_mean_radius,
 )
+from jaxbandits.theory.infinitely_many import expected_shortfall, siri_simple_regret_rate, ucb_air_regret_rate
 from jaxbandits.theory.lower_bounds import characteristic_time, pulls_lower_bound
 from jaxbandits.theory.pay_per_reward import (
     PPRRound,
@@ -80,6 +96,7 @@ from jaxbandits.theory.top_k_bounds import (
 )
 
 __all__ = [
+    "EXPLORATION_WINDOW_START",
     "PPR_PRACTICAL",
     "PPRCondition",
     "PPRConditions",
@@ -89,7 +106,9 @@ __all__ = [
     "PPRRound",
     "adaptive_top_k_pulls_bound",
     "adaptive_top_k_pulls_rate",
+    "best_reward_bracket",
     "binary_relative_entropy",
+    "budgeted_regret_lower_bound_rate",
     "c_spread_h_0_rate",
     "c_spread_h_t_rate",
     "catoni_radius",
@@ -97,6 +116,7 @@ __all__ = [
     "clucb_pac_pulls_rate",
     "empirical_mean_radius",
     "exchangeable_arms",
+    "expected_shortfall",
     "gape_error_bound",
     "gape_h",
     "gape_h_variance",
@@ -114,6 +134,7 @@ __all__ = [
     "improved_top_k_pulls_rate",
     "kl_bernoulli",
     "kl_gaussian",
+    "lower_bound_exponent",
     "lucb_pulls_bound",
     "median_of_means_radius",
     "opt_mai_accept_reject_loss",
@@ -132,11 +153,21 @@ __all__ = [
     "ppr_median_of_means_bound",
     "ppr_median_of_means_cost",
     "ppr_round",
+    "pseudo_stopping_time",
     "psi_t",
     "psi_t_epsilon",
     "pulls_lower_bound",
+    "rcb_accuracy",
+    "rcb_air_regret_rate",
+    "rcb_enough_pulls",
+    "rcb_i_regret_rate",
+    "rcb_i_regret_rate_for_arms",
+    "regret_exponent",
+    "reservoir_arms",
+    "reservoir_arms_exponent",
     "se_ea_pulls_bound",
     "se_tea_pulls_bound",
+    "siri_simple_regret_rate",
     "spread_constant",
     "sr_ea_error_bound",
     "sr_tea_error_bound",
@@ -144,6 +175,7 @@ __all__ = [
     "successive_rejects_error_bound",
     "top_k_lower_bound_rate",
     "truncated_mean_radius",
+    "ucb_air_regret_rate",
     "ucb_e_error_bound",
     "ucb_e_largest_a",
     "ugape_b_error_bound",

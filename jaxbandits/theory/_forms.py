@@ -1,4 +1,4 @@
-"""The two forms that guarantees take: an exponential under a condition, and a number of pulls that bounds itself."""
+"""Forms that guarantees take: an exponential under a condition, a number of pulls that bounds itself, logs of rates."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.theory._checks import as_float
 
-__all__ = ["error_if_admissible", "largest_solution"]
+__all__ = ["error_if_admissible", "largest_solution", "rate_log"]
 
 # An a computed as the largest admissible one must not fail its own condition through rounding.
 _ROUNDING = 1e-5
@@ -55,6 +55,11 @@ def largest_solution(offset: jax.Array, slope: jax.Array, log_scale: jax.Array, 
     unit = slope * power
     c = offset / unit + log_scale / power + jnp.log(unit)
     return unit * _larger_root(jnp.maximum(c, 1.0 + _CLOSEST))
+
+
+def rate_log(x: jax.Array) -> jax.Array:
+    """Log x, at least 1: a factor of a rate, which small numbers must not turn to nothing."""
+    return jnp.maximum(jnp.log(x), 1.0)
 
 
 @jax.custom_jvp

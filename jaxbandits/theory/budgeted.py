@@ -1,10 +1,286 @@
-"""What theory promises for infinitely many arms under a budget."""
+"""What theory promises of infinitely many arms under a budget: numbers of arms, rates of regret, steps of the proof.
 
+Li and Xia 2017, "Infinitely many-armed bandits with budget constraints", AAAI: RCB-I and RCB-AIR. The ratio of expected
+reward to expected cost of a new arm is beta-regular: P(ratio > rho* - e) is of order e^beta, where rho* is the best
+ratio. Rewards and costs lie in [0, 1], expected costs in [lambda, 1].
+
+A function whose name ends in `_rate` is what stands inside an O or Omega: the paper leaves its constant open, and only
+ratios of it mean something. Logarithms in rates count as 1 where they are smaller. Arguments are `()` or `(…)`, and so
+are results; rates are differentiable in every number, but not in beta at 1, where the case changes.
+"""
+
+from typing import overload
+
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
-__all__ = ["reservoir_arms"]
+from jaxbandits.errors import UsageError
+from jaxbandits.theory._checks import as_float, check_at_least_one, check_fraction, check_spread
+from jaxbandits.theory._forms import rate_log
+
+__all__ = [
+    "EXPLORATION_WINDOW_START",
+    "best_reward_bracket",
+    "budgeted_regret_lower_bound_rate",
+    "lower_bound_exponent",
+    "pseudo_stopping_time",
+    "rcb_accuracy",
+    "rcb_air_regret_rate",
+    "rcb_enough_pulls",
+    "rcb_i_regret_rate",
+    "rcb_i_regret_rate_for_arms",
+    "regret_exponent",
+    "reservoir_arms",
+    "reservoir_arms_exponent",
+]
+
+#: Theorems 1 and 3 of Li and Xia ask for 2 log(4 (log2 t + 1)) <= E_t <= log t, that is 16 (log2 t + 1)^2 <= t: false
+#: for every t below this one, true from it on (there the left side grows by less than 1/4 a round).
+EXPLORATION_WINDOW_START = 2391
+
+# A power that is a whole number may come out a little above it, by rounding in float64; relative.
+_ROUNDING = 1e-12
 
 
-def reservoir_arms(budget: float, beta: float) -> int:
-    """K(B)."""
-    return max(2, int(np.ceil(budget ** (beta / 2 if beta < 1 else beta / (1 + beta)) * (1 - 1e-12))))
+@overload
+def reservoir_arms(budget: float, beta: float) -> int: ...
+@overload
+def reservoir_arms(budget: ArrayLike, beta: ArrayLike) -> int | np.ndarray: ...
+def reservoir_arms(budget: ArrayLike, beta: ArrayLike) -> int | np.ndarray:
+    """Number of arms that RCB-I draws: ceil(B^(beta/2)) below beta = 1, ceil(B^(beta/(1+beta))) else; 2 at least.
+
+    Equation (5) gives its order; this is it with the factor 1. Computed by NumPy in float64, for values known before a
+    run; a power at most 1e-12 of itself above a whole number counts as that number.
+
+    Args:
+        budget: B, positive, in units of cost.
+        beta: regularity, positive.
+
+    Returns:
+        An int, or int64 of shape `(…)` if budget or beta has one.
+
+    Raises:
+        UsageError: a value outside its range, or 2^53 arms or more.
+    """
+    check_spread(budget, "the budget")
+    check_spread(beta, "beta")
+    b, beta = np.asarray(budget, np.float64), np.asarray(beta, np.float64)
+    power = b ** np.where(beta < 1, beta / 2, beta / (1 + beta))  # eq. (5)
+    if (power >= 2.0**53).any():
+        raise UsageError(f"budget and beta ask for {power.max():.3g} arms, 2^53 or more")
+    count = np.maximum(np.ceil(power * (1 - _ROUNDING)), 2).astype(np.int64)
+    return count if count.ndim else int(count)
+
+
+def reservoir_arms_exponent(beta: ArrayLike) -> jax.Array:
+    """beta/2 below beta = 1, beta/(1+beta) else: the power of the budget that makes the number of arms (eq. 5).
+
+    RCB-AIR draws an arm in round t if it has fewer than t to this power (Algorithm 3).
+
+    Args:
+        beta: regularity, positive.
+
+    Returns:
+        Of the floating type of beta.
+
+    Raises:
+        UsageError: beta outside its range.
+    """
+    check_spread(beta, "beta")
+    beta = jnp.asarray(beta, jnp.result_type(beta, float))  # an algorithm's float32 stays one under `jax.enable_x64`
+    return jnp.where(beta < 1, beta / 2, beta / (1 + beta))
+
+
+def regret_exponent(beta: ArrayLike) -> jax.Array:
+    """max(1/2, beta/(1+beta)): the power of the budget in the regret of RCB-I and RCB-AIR (Theorems 1 and 3).
+
+    Args:
+        beta: regularity, positive.
+
+    Raises:
+        UsageError: beta outside its range.
+    """
+    return jnp.maximum(0.5, lower_bound_exponent(beta))
+
+
+def lower_bound_exponent(beta: ArrayLike) -> jax.Array:
+    """beta/(1+beta): no algorithm's regret has a smaller power of the budget (Theorem 2).
+
+    Below beta = 1 it is less than `regret_exponent`, and which of the two can be had is open (section 6 of the paper).
+
+    Args:
+        beta: regularity, positive.
+
+    Raises:
+        UsageError: beta outside its range.
+    """
+    check_spread(beta, "beta")
+    beta = as_float(beta)
+    return beta / (1 + beta)
+
+
+def rcb_i_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
+    """Rate of RCB-I's regret (Theorem 1), with the number of arms of `reservoir_arms`.
+
+    B^(1/2) log B below beta = 1, B^(1/2) (log B)^2 at 1, B^(beta/(1+beta)) log B above.
+
+    Args:
+        budget: B, positive, in units of cost.
+        beta: regularity, positive.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    check_spread(budget, "the budget")
+    exponent = regret_exponent(beta)
+    b, beta = as_float(budget), as_float(beta)
+    return b**exponent * _log_factor(b, beta)  # Theorem 1
+
+
+def rcb_i_regret_rate_for_arms(budget: ArrayLike, beta: ArrayLike, arms: ArrayLike) -> jax.Array:
+    """Rate of RCB-I's regret with any number of arms: what K arms cost to tell apart, and what they miss (step S3).
+
+    K B^((1-beta)/2) log B below beta = 1, K (log B)^2 at 1, K log B above; to each is added B K^(-1/beta) log K.
+
+    That is the sum as printed. Its steps give a little less in two places. In the first term (S2-1), the expectation of
+    min(log B / Delta, B Delta) with P(Delta < e) ~ e^beta has its bend at Delta = (log B / B)^(1/2): below beta = 1 it
+    is of order B^((1-beta)/2) (log B)^((1+beta)/2), less than the log B printed. In the second (eq. 21), N given Delta
+    is binomial with K - 1 trials of probability p ~ Delta^beta, so E[2^-N] = (1 - p/2)^(K-1) and E[Delta 2^-N] is of
+    order K^(-1-1/beta), without the log K printed. Both together would leave (log B)^((1+beta)/2) of Theorem 1's log B
+    below beta = 1.
+
+    Args:
+        budget: B, positive, in units of cost.
+        beta: regularity, positive.
+        arms: K, at least 1.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    check_spread(budget, "the budget")
+    check_spread(beta, "beta")
+    check_at_least_one(arms, "the number of arms")
+    b, beta, k = as_float(budget), as_float(beta), as_float(arms)
+    exploring = k * b ** (jnp.maximum(1 - beta, 0.0) / 2) * _log_factor(b, beta)
+    return exploring + b * k ** (-1 / beta) * rate_log(k)  # S3
+
+
+def rcb_air_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
+    """Rate of RCB-AIR's regret: (log B)^2 B^(1/2) below beta = 1, (log B)^2 B^(beta/(1+beta)) else (Theorem 3).
+
+    Equation (27) prints the two cases the other way round. That cannot be: above beta = 1, (log B)^2 B^(1/2) falls
+    below the lower bound of Theorem 2.
+
+    Args:
+        budget: B, positive, in units of cost.
+        beta: regularity, positive.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    check_spread(budget, "the budget")
+    b = as_float(budget)
+    return b ** regret_exponent(beta) * rate_log(b) ** 2  # eq. (27), cases put right
+
+
+def budgeted_regret_lower_bound_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
+    """Rate B^(beta/(1+beta)) that every algorithm's regret has at least where rewards and costs are 0 or 1 (Theorem 2).
+
+    Args:
+        budget: B, positive, in units of cost.
+        beta: regularity, positive.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    check_spread(budget, "the budget")
+    return as_float(budget) ** lower_bound_exponent(beta)
+
+
+def pseudo_stopping_time(budget: ArrayLike, lam: ArrayLike) -> jax.Array:
+    """tau_B = floor(2B / lambda), a number of rounds that the budget hardly ever lasts (section 4).
+
+    So many pulls cost 2B or so in expectation or more: that B pays for them has a probability near exp(-lambda B) at
+    most (Hoeffding); the paper adds O(B exp(-lambda B / 2)) to the regret for it.
+
+    Args:
+        budget: B, positive, in units of cost.
+        lam: lambda, the least expected cost of an arm, in (0, 1).
+
+    Returns:
+        Whole numbers, piecewise constant.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    check_spread(budget, "the budget")
+    check_fraction(lam, "lam")
+    rounds = 2 * as_float(budget) / as_float(lam)
+    return jnp.floor(rounds * (1 + 4 * float(jnp.finfo(rounds.dtype).eps)))  # 2 * 0.3 / 0.1 may be just below 6
+
+
+def rcb_accuracy(lam: ArrayLike) -> jax.Array:
+    """eta(lambda) = lambda^2 / (3 + 2 lambda): share of an arm's gap within which its reward and cost must be known.
+
+    Then its ratio is known to half the gap Delta: (u_r + eta Delta) / (u_c - eta Delta) <= rho + Delta / 2 (eq. 11).
+
+    Args:
+        lam: lambda, the least expected cost of an arm, in (0, 1).
+
+    Raises:
+        UsageError: lambda outside its range.
+    """
+    check_fraction(lam, "lam")
+    lam = as_float(lam)
+    return lam**2 / (3 + 2 * lam)
+
+
+def rcb_enough_pulls(budget: ArrayLike, lam: ArrayLike, gap: ArrayLike) -> jax.Array:
+    """L_k = ceil(2 log tau_B / (eta^2 Delta_k^2)): from so many pulls on, RCB is sure enough of a bad arm (S1-1).
+
+    With E_t <= log t the radius of reward and cost is then at most eta Delta_k / 2, half of what `rcb_accuracy` asks.
+
+    Args:
+        budget: B, positive, in units of cost.
+        lam: lambda, the least expected cost of an arm, in (0, 1).
+        gap: Delta_k = rho* - rho_k, positive.
+
+    Returns:
+        Whole numbers, piecewise constant.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    check_spread(gap, "the gap")
+    rounds = jnp.maximum(pseudo_stopping_time(budget, lam), 1.0)
+    return jnp.ceil(2 * jnp.log(rounds) / (rcb_accuracy(lam) * as_float(gap)) ** 2)
+
+
+def best_reward_bracket(budget: ArrayLike, rho: ArrayLike) -> tuple[jax.Array, jax.Array]:
+    """Bracket [rho* B - 1, rho* (B + 1)] of R*, the largest reward that can be expected from a budget.
+
+    Pulls up to the one that overshoots the budget cost more than B and at most B + 1, so whatever is pulled, their
+    expected rewards add up to at most rho* times that (Wald). An arm with the best ratio attains it, and of this only
+    the last reward, at most 1, is not counted.
+
+    Args:
+        budget: B, positive, in units of cost.
+        rho: rho*, the best ratio, positive.
+
+    Returns:
+        Lower and upper end; rho* B lies between.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    check_spread(budget, "the budget")
+    check_spread(rho, "rho")
+    b, rho = as_float(budget), as_float(rho)
+    return rho * b - 1, rho * (b + 1)
+
+
+def _log_factor(budget: jax.Array, beta: jax.Array) -> jax.Array:
+    """Log B, squared at beta = 1."""
+    return jnp.where(beta == 1, rate_log(budget) ** 2, rate_log(budget))
