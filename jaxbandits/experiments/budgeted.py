@@ -85,12 +85,15 @@ def run(
         on_progress: called now and then.
         size: in place of the scale's.
         tables: CSV files of expected rewards and costs, a row per arm.
+
+    Raises:
+        UsageError: a table that cannot be read.
     """
-    size = size or SIZES[scale]
+    size, offers = size or SIZES[scale], budgeted_algorithms.read(tables)
     sweeps = (
         budgeted_growth.sweeps(size.growth)
         + budgeted_arms.sweeps(size.arms)
-        + budgeted_algorithms.sweeps(size.algorithms, tables)
+        + budgeted_algorithms.sweeps(size.algorithms, offers)
         + budgeted_identification.sweeps(size.identification)
     )
     bench = Bench("budgeted", sweeps, on_progress)
@@ -98,6 +101,6 @@ def run(
     return [
         *budgeted_growth.show(growth, out, size.growth),
         budgeted_arms.show(bench, out, size.arms),
-        *budgeted_algorithms.show(bench, out, size.algorithms, growth.summary(), tables),
+        *budgeted_algorithms.show(bench, out, size.algorithms, growth.summary(), offers),
         budgeted_identification.show(bench, out, size.identification),
     ]

@@ -1,7 +1,7 @@
 """RCB-I and RCB-AIR against simple baselines, over the smallest cost, and with spot prices."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from jaxbandits.report.gallery import Exhibit, exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.theory import rcb_accuracy
 
-__all__ = ["Size", "show", "sweeps"]
+__all__ = ["Size", "read", "show", "sweeps"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Size:
     lam_budgets: tuple[float, ...]
 
 
-_RCB, _AIR, _FIRST = "RCB-I", "RCB-AIR", "ε-first, ε = 0.1"
+_RCB, _AIR, _FIRST = "RCB-I", "RCB-AIR", "ε-first (0.1)"
 _SPOT = "log-normal"
 _TABLE_BETA = 1.0
 
@@ -45,12 +45,28 @@ def _algorithms(budget: Axis, *, every: bool) -> dict[str, Any]:
     return {**few, "UCB-V(∞)": UCBVInf(budget), "KUBE": KUBE(budget)} if every else few
 
 
-def sweeps(size: Size, tables: Sequence[str]) -> int:
+def read(tables: Sequence[str]) -> dict[str, TableReservoir]:
+    """Reservoirs from CSV files with columns reward and cost, by their names.
+
+    Raises:
+        UsageError: a file that cannot be read.
+    """
+    found = {}
+    for table in tables:
+        problem = reservoir_from_csv(table, beta=_TABLE_BETA)
+        assert isinstance(problem, TableReservoir)
+        found[Path(table).stem] = problem
+    return found
+
+
+def sweeps(size: Size, tables: Mapping[str, TableReservoir]) -> int:
     """How many sweeps `show` makes."""
     return 2 * (4 if size.every else 2) + 1 + size.every + 2 + 2 * len(tables)
 
 
-def show(bench: Bench, out: Path, size: Size, growing: xr.Dataset, tables: Sequence[str]) -> list[Exhibit]:
+def show(
+    bench: Bench, out: Path, size: Size, growing: xr.Dataset, tables: Mapping[str, TableReservoir]
+) -> list[Exhibit]:
     """Regret against B for all algorithms, against lambda, and with other prices.
 
     Args:
@@ -58,7 +74,7 @@ def show(bench: Bench, out: Path, size: Size, growing: xr.Dataset, tables: Seque
         out: the folder.
         size: how much to run.
         growing: summaries of RCB-AIR along `beta` and `budget`.
-        tables: CSV files with columns reward and cost.
+        tables: what `read` returns.
     """
     air = growing.sel(beta=list(size.betas), budget=list(size.budgets))
     compared = _compare(bench, size)
@@ -66,7 +82,7 @@ def show(bench: Bench, out: Path, size: Size, growing: xr.Dataset, tables: Seque
         _compared(out, size, compared, air),
         _lambda(bench, out, size),
         _prices(bench, out, size, compared),
-        *(_table(bench, out, size, table) for table in tables),
+        *(_table(bench, out, size, *table) for table in tables.items()),
     ]
 
 
@@ -203,10 +219,8 @@ def _prices(bench: Bench, out: Path, size: Size, compared: dict[str, xr.Dataset]
     )
 
 
-def _table(bench: Bench, out: Path, size: Size, table: str) -> Exhibit:
+def _table(bench: Bench, out: Path, size: Size, label: str, problem: TableReservoir) -> Exhibit:
     """The arms of one table of expected rewards and costs."""
-    problem, label = reservoir_from_csv(table, beta=_TABLE_BETA), Path(table).stem
-    assert isinstance(problem, TableReservoir)
     ratios = np.asarray(problem.gains, np.float64) / np.asarray(problem.prices, np.float64)
     runs = {
         name: bench.sweep(f"{name} on {label}", algorithm, problem, size.seeds, lanes=lanes(size.seeds))

@@ -221,6 +221,12 @@ def test_budgeted(tmp_path):
         assert float(row["simple_regret_mean"]) < 0.25
 
 
+def test_tables_of_budgeted_are_read_before_anything_runs(tmp_path):
+    with pytest.raises(jb.UsageError, match="cannot read"):
+        budgeted.run(tmp_path, tables=[str(tmp_path / "nothing.csv")])
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_exponent_of_exact_powers_and_its_interval():
     budget = np.asarray([10.0, 100.0, 1000.0])
     scale = np.asarray([1.0, 2.0, 3.0, 6.0])[:, None]  # every run has the same exponent, whatever its factor
