@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.experiments import gape, heavy_tailed, pay_per_reward, top_k, ugape
+from jaxbandits.experiments import budgeted, gape, heavy_tailed, pay_per_reward, top_k, ugape
 from jaxbandits.experiments.bench import Stage
 from jaxbandits.report.gallery import Exhibit, write_gallery
 
@@ -24,6 +24,7 @@ REGISTRY: dict[str, Callable[[Path, str, Callable[[Stage], None] | None], list[E
     "heavy-tailed": heavy_tailed.run,
     "top-k": top_k.run,
     "pay-per-reward": pay_per_reward.run,
+    "budgeted": budgeted.run,
 }
 
 

@@ -96,7 +96,8 @@ def curve(
     if vertical_log and bounds:  # of all panels, which share their scale
         panels[0].set_ylim(top=min(panels[0].get_ylim()[1], _OUT_OF_SIGHT * np.nanmax(measured)))
     said = findings.of_curve(known, x, y, centre) if title is None else title
-    vertical = style.label(ds, y) if y == "failure" else f"{centre} {style.label(ds, y)}"
+    # A failure rate, or an estimate made of all runs together, is no metric of a run, with a mean and a spread.
+    vertical = f"{centre} {style.label(ds, y)}" if f"{y}_sd" in known else style.label(ds, y)
     legend = None if hue is None else style.label(ds, hue)
     style.finish(panels[0], said, style.label(ds, x), vertical, legend, others=panels[1:])
     return picture

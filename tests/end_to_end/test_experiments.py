@@ -5,10 +5,17 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits import experiments, theory
 from jaxbandits.experiments import (
+    budgeted,
+    budgeted_algorithms,
+    budgeted_arms,
+    budgeted_common,
+    budgeted_growth,
+    budgeted_identification,
     gape,
     heavy_tailed,
     heavy_tailed_phase,
@@ -170,6 +177,74 @@ def test_pay_per_reward(tmp_path):
     assert failures["C_3", 1.0] < 0.3 < failures["C_3", min(share for _, share in failures)]  # 0 and .7; 20 runs each
 
 
+@pytest.mark.slow
+def test_budgeted(tmp_path):
+    size = budgeted.Size(
+        growth=budgeted_growth.Size(
+            groups=(((1,), 8), ((0.5,), 6)), budgets=(50, 100, 200, 400), further=(), shown=(0.5, 1)
+        ),
+        arms=budgeted_arms.Size(runs=((256, 8),), betas=(0.5, 1), multipliers=(1 / 4, 1, 4), arms=(4, 16)),
+        algorithms=budgeted_algorithms.Size(
+            seeds=8, budgets=(100, 200), betas=(1,), thompson_most=100, every=False, lams=(0.1, 0.5),
+            lam_budgets=(100, 200),
+        ),
+        identification=budgeted_identification.Size(
+            betas=(1,), budgets=(1000, 1800), seeds=100, slow_seeds=4, slow_most=1000, every=False
+        ),
+    )  # fmt: skip
+    table = tmp_path / "offers.csv"
+    table.write_text("reward,cost\n" + "0.2,0.5\n" * 10 + "0.4,0.5\n", encoding="utf-8")
+    stages = []
+    shown = budgeted.run(tmp_path, on_progress=stages.append, size=size, tables=[str(table)])
+    assert {stage.number for stage in stages} == set(range(1, stages[0].sweeps + 1))
+    parts = ["regret", "exponents", "arms", "algorithms", "lambda", "prices", "offers", "identification"]
+    assert [e.name for e in shown] == [f"budgeted-{part}" for part in parts]
+    for exhibit in shown:
+        assert exhibit.picture.read_bytes().startswith(b"\x89PNG")
+        assert exhibit.alt
+        assert exhibit.runs > 0
+    regrets = {(float(r["beta"]), float(r["budget"])): r for r in rows(tmp_path / "budgeted-regret.csv")}
+    assert len(regrets) == 2 * 4
+    for (beta, budget), row in regrets.items():
+        assert float(row["regret_low"]) < float(row["regret_mean"]) < min(budget, float(row["regret_high"]))
+        assert row["runs"] == ("6" if beta == 0.5 else "8")
+        if budget == 400:  # the rate is drawn through the last point
+            assert float(row["rate"]) == pytest.approx(float(row["regret_mean"]), rel=1e-4)
+    for row in rows(tmp_path / "budgeted-exponents.csv"):
+        assert float(row["least"]) <= float(row["promised"]) < float(row["promised_with_logs"])
+    arms = {(float(r["beta"]), float(r["multiplier"])): float(r["arms"]) for r in rows(tmp_path / "budgeted-arms.csv")}
+    assert arms == {(0.5, 1): 4, (0.5, 4): 16, (1, 0.25): 4, (1, 1): 16}  # and none of one arm or of 64
+    thompson = [r for r in rows(tmp_path / "budgeted-algorithms.csv") if r["algorithm"] == "Thompson sampling"]
+    assert [float(r["budget"]) for r in thompson] == [100]
+    for row in rows(tmp_path / "budgeted-identification.csv"):  # means are 0.5 at most
+        assert float(row["floor"]) < 0.5 * 2 / 6
+        assert float(row["simple_regret_mean"]) < 0.25
+
+
+def test_tables_of_budgeted_are_read_before_anything_runs(tmp_path):
+    with pytest.raises(jb.UsageError, match="cannot read"):
+        budgeted.run(tmp_path, tables=[str(tmp_path / "nothing.csv")])
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_exponent_of_exact_powers_and_its_interval():
+    budget = np.asarray([10.0, 100.0, 1000.0])
+    scale = np.asarray([1.0, 2.0, 3.0, 6.0])[:, None]  # every run has the same exponent, whatever its factor
+    regret = xr.Dataset({"regret": (("seed", "budget"), scale * budget**0.7)}, {"budget": budget})
+    found = budgeted_common.exponent(regret)
+    for part in ("mean", "low", "high"):
+        assert float(found[f"exponent_{part}"]) == pytest.approx(0.7, abs=1e-12)
+    # Two runs, two budgets a factor of e apart: the slope is ln(mean_2 / mean_1), and a run adds r_2 / mean_2 -
+    # r_1 / mean_1 to it, here -0.5 and 0.5 about their mean; the t quantile with one degree of freedom is 12.706.
+    two = xr.Dataset({"regret": (("seed", "budget"), [[3.0, 4.0], [1.0, 4.0]])}, {"budget": [1.0, np.e]})
+    found = budgeted_common.exponent(two)
+    assert float(found["exponent_mean"]) == pytest.approx(np.log(2))
+    half = 12.7062 * 0.5  # standard deviation 0.5 sqrt(2), over sqrt(2)
+    assert float(found["exponent_high"] - found["exponent_mean"]) == pytest.approx(half, rel=1e-4)
+    nothing = xr.Dataset({"regret": (("seed", "budget"), [[-3.0, 4.0], [1.0, 4.0]])}, {"budget": [1.0, np.e]})
+    assert np.isnan(budgeted_common.exponent(nothing)["exponent_mean"])
+
+
 def test_names_and_scales_are_checked_before_anything_runs(tmp_path):
     with pytest.raises(jb.UsageError, match="did you mean 'gape'"):
         reproduce(["gap"], "quick", tmp_path / "out")
@@ -183,6 +258,15 @@ def test_names_and_scales_are_checked_before_anything_runs(tmp_path):
 
 
 def test_the_registry_has_the_scales():
-    assert set(experiments.REGISTRY) == {"ugape", "gape", "heavy-tailed", "top-k", "pay-per-reward"}
-    for module in (gape, heavy_tailed, heavy_tailed_phase, pay_per_reward, top_k, ugape_budget, ugape_confidence):
+    assert set(experiments.REGISTRY) == {"ugape", "gape", "heavy-tailed", "top-k", "pay-per-reward", "budgeted"}
+    for module in (
+        budgeted,
+        gape,
+        heavy_tailed,
+        heavy_tailed_phase,
+        pay_per_reward,
+        top_k,
+        ugape_budget,
+        ugape_confidence,
+    ):
         assert set(module.SIZES) == set(experiments.SCALES)

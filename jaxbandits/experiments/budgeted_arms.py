@@ -1,0 +1,127 @@
+"""How many arms to draw: the regret of RCB on multiples of K(B), the number that the paper takes."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.algorithms import RCBI
+from jaxbandits.axes import axis
+from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
+from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, joined, lanes
+from jaxbandits.problems import reservoir
+from jaxbandits.report import numbers, plots
+from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.tables import frame
+from jaxbandits.theory import expected_shortfall, reservoir_arms
+
+__all__ = ["Size", "show", "sweeps"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """How much to run."""
+
+    runs: tuple[tuple[int, int], ...]  #: budgets, and runs of each number of arms
+    betas: tuple[float, ...]
+    multipliers: tuple[float, ...]  #: of K(B)
+    arms: tuple[int, int]  #: the smallest and the largest number of arms to try
+
+
+def sweeps(size: Size) -> int:
+    """How many sweeps `show` makes."""
+    return len(size.runs) * len(size.betas)
+
+
+def show(bench: Bench, out: Path, size: Size) -> Exhibit:
+    """Regret against the multiple, a line per beta, and what the best of so many arms misses."""
+    every: list[xr.Dataset] = []
+    by_budget = {}
+    for budget, seeds in size.runs:
+        runs = {beta: _over_arms(bench, size, budget, beta, seeds) for beta in size.betas}
+        by_budget[budget] = joined("beta", runs)
+        every += runs.values()
+    known = joined("budget", by_budget)
+    known["multiplier"].attrs["long_name"] = "number of arms, in units of K(B)"
+    known["floor"].attrs["long_name"] = "what the best of K arms misses"
+    best = known["regret_mean"].idxmin("multiplier")
+    excess = known["regret_mean"].sel(multiplier=1) / known["regret_mean"].min("multiplier")
+    texts = [_best(best.sel(budget=budget), excess.sel(budget=budget), budget) for budget, _ in size.runs]
+    finding = "; ".join(texts)
+    panel = "budget" if len(size.runs) > 1 else None
+    columns = ["arms", *COLUMNS, "floor"]
+    seen = known.assign(floor=known["floor"].where(known["floor"] > known["regret_mean"] / 10))
+    return exhibit(
+        out,
+        "budgeted-arms",
+        plots.curve(seen, x="multiplier", y="regret", hue="beta", panel=panel, bounds=("floor",), title=finding),
+        frame(known, columns).dropna(subset="runs"),
+        finding=finding,
+        drawn=(
+            "Mean regret of RCB on K arms, with 95% intervals; at 1 it is RCB-I. Dashed: B times the expected distance "
+            "of the best of K ratios from ρ*, which even who knew the best arm would lose; where it is a tenth of the "
+            "regret or more."
+        ),
+        settings=(
+            f"K(B) is B^(β/2) below β = 1, else B^(β/(1+β)) (equation 5): {_numbers(size)}. Costs uniform on [0.2, 1]; "
+            f"{SEQUENCE}. A run's arms and their rewards are the same at every multiple, only more of them."
+        ),
+        runs=runs_of(*every),
+        seconds=seconds_of(*every),
+        notes=(
+            (
+                "Equation (5) fixes the order only. Left of the minimum the arms missed cost most, right of it the "
+                "pulls that tell arms apart; these are many with Hoeffding's radii, so that at such budgets fewer "
+                "arms are better."
+            ),
+            *_moving(best, size),
+        ),
+        alt=f"Regret against the number of arms as a multiple of K(B), a line per β. {finding}.",
+    )
+
+
+def _over_arms(bench: Bench, size: Size, budget: int, beta: float, seeds: int) -> xr.Dataset:
+    """Runs along `multiplier`, with their numbers of arms and what the best of so many misses."""
+    paper = reservoir_arms(budget, beta)
+    tried = {m: round(paper * m) for m in size.multipliers if size.arms[0] <= paper * m <= size.arms[1]}
+    problem = reservoir(beta=beta, arms=axis(list(tried.values())))
+    doing = f"numbers of arms, B = {budget}, β = {beta:.3g}"
+    ds = bench.sweep(doing, RCBI(budget), problem, seeds, lanes=lanes(seeds))
+    ds = ds.rename(arms="multiplier").assign_coords(multiplier=list(tried))
+    arms = np.asarray(list(tried.values()), np.float64)
+    missed = budget * np.asarray(expected_shortfall(arms, beta))
+    return ds.assign(arms=("multiplier", arms), floor=("multiplier", missed))
+
+
+def _best(best: xr.DataArray, excess: xr.DataArray, budget: int) -> str:
+    multiples = ", ".join(_multiple(m) for m in best.values)
+    ratios = ", ".join(f"{ratio:.2f}" for ratio in excess.values)
+    betas = ", ".join(f"{beta:.3g}" for beta in best["beta"].values)
+    return (
+        f"B = {numbers.count(budget)}: of the numbers tried {multiples} times K(B) is best for β = {betas}; K(B) has "
+        f"{ratios} times the regret"
+    )
+
+
+def _multiple(m: float) -> str:
+    return f"1/{round(1 / m)}" if m < 1 else f"{m:g}"
+
+
+def _numbers(size: Size) -> str:
+    return "; ".join(
+        f"at B = {numbers.count(budget)} "
+        + ", ".join(f"{reservoir_arms(budget, beta)} (β = {beta:.3g})" for beta in size.betas)
+        for budget, _ in size.runs
+    )
+
+
+def _moving(best: xr.DataArray, size: Size) -> tuple[str, ...]:
+    """Whether the best multiple grows with the budget."""
+    if len(size.runs) < 2:
+        return ()
+    texts = [
+        f"β = {beta:.3g}: " + " to ".join(_multiple(float(m)) for m in best.sel(beta=beta).values) + " K(B)"
+        for beta in size.betas
+    ]
+    return (f"From the smallest to the largest budget the best multiple tried goes, {'; '.join(texts)}.",)

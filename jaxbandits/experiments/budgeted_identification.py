@@ -1,0 +1,156 @@
+"""The best arm of a reservoir where every pull costs one: simple regret of SiRI and its rivals.
+
+Li and Xia (2017) leave best-arm identification open (their section 6); without costs it is the problem of Carpentier
+and Valko (2015).
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.algorithms import RCBI, SequentialHalving, SiRI, UGapEb
+from jaxbandits.axes import Axis, ProblemFamily, axis, varying
+from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
+from jaxbandits.experiments.budgeted_common import exponent, joined, lanes, slope
+from jaxbandits.problems import RatioReservoir, reservoir
+from jaxbandits.report import numbers, plots
+from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.tables import frame
+from jaxbandits.theory import expected_shortfall, siri_simple_regret_rate
+
+__all__ = ["Size", "show", "sweeps"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """How much to run."""
+
+    betas: tuple[float, ...]
+    budgets: tuple[int, ...]
+    seeds: int
+    slow_seeds: int  #: of algorithms that pull one arm at a time
+    slow_most: int  #: and their largest budget
+    every: bool  #: all algorithms, or those that tell most
+
+
+_BEST = 0.5  # mu*: arms near a best mean of 1 would hardly vary
+_FACTOR = 0.3  # SiRI's A, as its authors have it
+_SIRI, _TWICE = "SiRI", "sequential halving, 2 K arms"
+_COLUMNS = ["runs", "simple_regret_mean", "simple_regret_low", "simple_regret_high", "pulls_mean", "rate", "floor"]
+
+
+def sweeps(size: Size) -> int:
+    """How many sweeps `show` makes."""
+    return (5 if size.every else 3) * len(size.betas)
+
+
+def _arms(n: float, beta: float, factor: float) -> int:
+    """SiRI's number of arms: that of which the best misses the rate of its simple regret."""
+    return int(np.ceil(factor * float(siri_simple_regret_rate(n, beta)) ** -beta * (1 - 1e-5)))
+
+
+@varying
+def _pool(beta: float, n: int, factor: float) -> RatioReservoir:
+    return reservoir(beta=beta, rho=_BEST, prices="unit", arms=_arms(n, beta, factor))
+
+
+def show(bench: Bench, out: Path, size: Size) -> Exhibit:
+    """Simple regret against the number of pulls, a line per algorithm."""
+    every: list[xr.Dataset] = []
+    by_beta, fits = {}, {}
+    for beta in size.betas:
+        runs = _runs(bench, size, beta)
+        by_beta[beta] = joined("algorithm", runs)
+        fits[beta] = float(exponent(runs[_SIRI], "simple_regret")["exponent_mean"])
+        every += runs.values()
+    known = joined("beta", by_beta)
+    known["budget"].attrs["long_name"] = "pulls n"
+    n, betas = known["budget"].values.astype(float), known["beta"].values
+    rate = np.asarray(siri_simple_regret_rate(n[None, :], betas[:, None]))
+    last = known["simple_regret_mean"].sel(algorithm=_SIRI).isel(budget=[-1]).transpose("beta", "budget")
+    about = {"long_name": "SiRI's rate, Theorem 2, through its last point"}
+    known["rate"] = (("beta", "budget"), rate / rate[:, -1:] * last.values, about)
+    arms = np.asarray([[_arms(b, beta, _FACTOR) for b in n] for beta in betas], np.float64)
+    missed = np.asarray(expected_shortfall(arms, betas[:, None], _BEST))
+    known["floor"] = (("beta", "budget"), missed, {"long_name": "what the best of K arms misses"})
+    theory = dict(zip(size.betas, slope(n, rate.T), strict=True))
+    finding = "; ".join(_of_beta(known.sel(beta=beta), beta, fits[beta], theory[beta]) for beta in size.betas)
+    return exhibit(
+        out,
+        "budgeted-identification",
+        plots.curve(
+            known,
+            x="budget",
+            y="simple_regret",
+            hue="algorithm",
+            panel="beta" if len(size.betas) > 1 else None,
+            bounds=("rate", "floor"),
+            title=finding,
+        ),
+        frame(known, _COLUMNS).dropna(subset="runs"),
+        finding=finding,
+        drawn=(
+            "Mean of μ* minus the mean of the returned arm, with 95% intervals. Dashed: the order of Carpentier and "
+            "Valko's Theorem 2, n^(−1/2) below β = 2, (n / ln n)^(−1/β) above; what the best of SiRI's K arms misses."
+        ),
+        settings=(
+            f"Means μ* (1 − U^(1/β)), μ* = {_BEST:g}; every pull costs one. K is SiRI's number of arms, A = "
+            f"{_FACTOR:g}, C = 1, δ = 0.01: at n = {numbers.count(n[-1])} "
+            + ", ".join(f"{k:g} (β = {beta:g})" for k, beta in zip(arms[:, -1], betas, strict=True))
+            + ". All algorithms see the same K arms."
+        ),
+        runs=runs_of(*every),
+        seconds=seconds_of(*every),
+        notes=(
+            (
+                "UGapEb has the a of its Theorem 1, from the true gaps, and returns its last choice. RCB-I, where "
+                "shown, is made to collect rewards; it returns the arm it pulled most."
+            ),
+            (
+                "A rate's constant is open: another A has the same rate and another regret. SiRI's bounds contain "
+                "floor(log2 K), and jump where K passes a power of two."
+            ),
+        ),
+        alt=f"Simple regret against the number of pulls for {known.sizes['algorithm']} algorithms. {finding}.",
+    )
+
+
+def _runs(bench: Bench, size: Size, beta: float) -> dict[str, xr.Dataset]:
+    """Runs along `budget`."""
+    budget = axis(size.budgets, name="budget")
+    few = axis([n for n in size.budgets if n <= size.slow_most], name="budget")
+
+    def pool(n: Axis, factor: float = _FACTOR) -> ProblemFamily:
+        family = _pool(beta, n, factor)
+        assert isinstance(family, ProblemFamily)
+        return family
+
+    one_by_one: dict[str, Any] = {"UGapEb": UGapEb(few, last=True)}
+    batches: dict[str, Any] = {
+        _SIRI: (SiRI(budget, a=_FACTOR), reservoir(beta=beta, rho=_BEST, prices="unit")),
+        "sequential halving": (SequentialHalving(budget), pool(budget)),
+    }
+    if size.every:
+        one_by_one["RCB-I"] = RCBI(few)
+        batches[_TWICE] = (SequentialHalving(budget), pool(budget, 2 * _FACTOR))
+    found = {
+        label: bench.sweep(f"{label}, β = {beta:g}", algorithm, problem, size.seeds)
+        for label, (algorithm, problem) in batches.items()
+    }
+    for label, algorithm in one_by_one.items():
+        doing = f"{label}, unit costs, β = {beta:g}"
+        found[label] = bench.sweep(doing, algorithm, pool(few), size.slow_seeds, lanes=lanes(size.slow_seeds))
+    return found
+
+
+def _of_beta(known: xr.Dataset, beta: float, fitted: float, theory: float) -> str:
+    last = known["simple_regret_mean"].dropna("budget").isel(budget=-1)
+    against = last / last.sel(algorithm=_SIRI)
+    others = ", ".join(f"{float(against.sel(algorithm=a)):.2f} ({a})" for a in known["algorithm"].values if a != _SIRI)
+    return (
+        f"β = {beta:g}: SiRI's simple regret falls like n^{fitted:.2f} (theory {theory:.2f}); in units of it, at n = "
+        f"{numbers.count(float(last['budget']))}, {others}"
+    )
