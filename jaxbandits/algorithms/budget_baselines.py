@@ -47,7 +47,6 @@ class EpsilonFirst(IndexWithBudget):
         UsageError: a value outside its range.
     """
 
-    budget: Numeric = parameter("positive")
     share: Numeric = parameter("probability", default=0.1)
     anytime = False
 
@@ -75,8 +74,6 @@ class KUBE(IndexWithBudget):
     Raises:
         UsageError: a value outside its range.
     """
-
-    budget: Numeric = parameter("positive")
 
     def _index(self, state: BudgetState) -> jax.Array:
         """(r + sqrt(2 ln t / T)) / c."""
@@ -107,8 +104,6 @@ class BudgetedThompson(IndexWithBudget):
     Raises:
         UsageError: a value outside its range.
     """
-
-    budget: Numeric = parameter("positive")
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> ThompsonState:
         """The state before the first pull."""

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import arms
-from jaxbandits.algorithms.protocol import BuiltIn, Numeric
+from jaxbandits.algorithms.protocol import BuiltIn, Numeric, parameter
 from jaxbandits.algorithms.state import ArmState
 from jaxbandits.errors import UsageError
 from jaxbandits.estimators import ArmStatistics, CompensatedSum
@@ -48,13 +48,14 @@ class BudgetState(ArmState):
         )
 
 
+@dataclasses.dataclass(frozen=True)
 class IndexWithBudget(BuiltIn):
     """Pulls every arm once, and then the arm with the largest index, until a pull costs more than is left.
 
     That pull pays nothing. Of several arms with the largest index one is taken at random, anew at every pull.
     """
 
-    budget: Numeric
+    budget: Numeric = parameter("positive")
     spends: ClassVar[bool] = True
     criterion = "ratio"
 
@@ -149,10 +150,11 @@ class IndexWithBudget(BuiltIn):
         return self
 
 
+@dataclasses.dataclass(frozen=True)
 class FromReservoir(IndexWithBudget):
     """An algorithm that draws its arms from a reservoir, K(B) of them."""
 
-    beta: Numeric
+    beta: Numeric = parameter("positive", default=None)
 
     def check_live(self) -> None:
         """Not in a live experiment.

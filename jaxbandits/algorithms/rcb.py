@@ -9,20 +9,19 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.budgeted import BudgetState, FromReservoir, Growing, IndexWithBudget, exploration
-from jaxbandits.algorithms.protocol import Numeric, parameter
+from jaxbandits.algorithms.protocol import parameter
 from jaxbandits.confidence import hoeffding_radius
 from jaxbandits.numerics import larger, smaller
 from jaxbandits.pytrees import pytree
 
 __all__ = ["RCB", "RCBAIR", "RCBI"]
 
-_PAPER = ("log", "peeling")
 
-
+@dataclasses.dataclass(frozen=True)
 class _RatioBound(IndexWithBudget):
     """The index of RCB."""
 
-    sequence: str
+    sequence: str = parameter(default="log", static=True, choices=("log", "peeling"))
 
     def _index(self, state: BudgetState) -> jax.Array:
         """min(r + E, 1) / max(c - E, 0), E = sqrt(E_(t-1) / (2 T)) (eq. 4); infinite where the denominator is 0."""
@@ -47,9 +46,6 @@ class RCB(_RatioBound):
         UsageError: a value outside its range.
     """
 
-    budget: Numeric = parameter("positive")
-    sequence: str = parameter(default="log", static=True, choices=_PAPER)
-
 
 @pytree
 @dataclasses.dataclass(frozen=True)
@@ -67,9 +63,6 @@ class RCBI(_RatioBound, FromReservoir):
         UsageError: a value outside its range, or a problem with given arms.
     """
 
-    budget: Numeric = parameter("positive")
-    beta: Numeric = parameter("positive", default=None)
-    sequence: str = parameter(default="log", static=True, choices=_PAPER)
     anytime = False
 
 
@@ -89,7 +82,3 @@ class RCBAIR(_RatioBound, Growing):
     Raises:
         UsageError: a value outside its range, or a problem with given arms.
     """
-
-    budget: Numeric = parameter("positive")
-    beta: Numeric = parameter("positive", default=None)
-    sequence: str = parameter(default="log", static=True, choices=_PAPER)

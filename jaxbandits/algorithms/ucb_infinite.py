@@ -11,19 +11,18 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.budgeted import BudgetState, FromReservoir, Growing, IndexWithBudget, exploration
-from jaxbandits.algorithms.protocol import Numeric, parameter
+from jaxbandits.algorithms.protocol import parameter
 from jaxbandits.numerics import larger, rounded
 from jaxbandits.pytrees import pytree
 
 __all__ = ["UCBAIR", "UCBVInf"]
 
-_SEQUENCES = ("log-log", "log")
 
-
+@dataclasses.dataclass(frozen=True)
 class _VarianceBound(IndexWithBudget):
     """The index of UCB-V."""
 
-    sequence: str
+    sequence: str = parameter(default="log-log", static=True, choices=("log-log", "log"))
     variance = True
 
     def _index(self, state: BudgetState) -> jax.Array:
@@ -54,9 +53,6 @@ class UCBVInf(_VarianceBound, FromReservoir):
         UsageError: a value outside its range, or a problem with given arms.
     """
 
-    budget: Numeric = parameter("positive")
-    beta: Numeric = parameter("positive", default=None)
-    sequence: str = parameter(default="log-log", static=True, choices=_SEQUENCES)
     anytime = False
 
 
@@ -73,7 +69,3 @@ class UCBAIR(_VarianceBound, Growing):
     Raises:
         UsageError: a value outside its range, or a problem with given arms.
     """
-
-    budget: Numeric = parameter("positive")
-    beta: Numeric = parameter("positive", default=None)
-    sequence: str = parameter(default="log-log", static=True, choices=_SEQUENCES)
