@@ -8,6 +8,8 @@ axis do, and flat gathers and scatters touch one element a run where a masked su
 Ties never depend on the arms' order: operations that name an arm take a tie order, an int32 per arm drawn once per run.
 """
 
+import functools
+import itertools
 import math
 from collections.abc import Callable
 
@@ -50,7 +52,10 @@ _TIE_STREAM = 0xFFFF0001
 # Up to this many arms, taking out the largest arm k times is faster than searching for a threshold bit by bit
 # (measured).
 _FEW_ARMS = 64
-_WINDOW = 32
+# XLA:CPU makes vectors of a reduction over a leading axis only where it unrolls it, up to some 29 arms for simple
+# operands: 32 arms took four times as long as 28 (measured). Above 32 it stores the operand and uses windows of 32.
+_PIECE = 25
+_PIECES = 128
 # Up to this many arms, writing all of them in vectors is faster than one element a run (measured).
 _VERY_FEW_ARMS = 16
 
@@ -168,8 +173,8 @@ def turn(seed: jax.Array, time: jax.Array, arms: int) -> jax.Array:
 def mask_at(place: jax.Array, order: jax.Array) -> jax.Array:
     """Mask of the arm at a place `(…)` in a tie order `(K, …)` of one bandit: `order == place`, in the faster way."""
     count = order.shape[0]
-    # Comparing numbers spares a read of the order, but reductions in halves would split the numbers too (measured).
-    return index(count, order.shape[1:]) == arm_at(place, count) if count <= _WINDOW else order == place
+    # Comparing numbers spares a read of the order, but reductions in pieces would split the numbers too (measured).
+    return index(count, order.shape[1:]) == arm_at(place, count) if count <= _PIECE else order == place
 
 
 def arg_largest(x: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -315,12 +320,14 @@ def kth_and_next_largest(x: jax.Array, k: jax.Array | int, order: jax.Array) -> 
 
 
 def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array:
-    """Reduce the first axis; in halves where XLA:CPU would store the operand and use windows of 32 (measured)."""
+    """Reduce the first axis; up to `_PIECES` arms in pieces of the same size, or nearly, of at most `_PIECE` each."""
     count = x.shape[0]
-    if not _WINDOW < count <= 2 * _WINDOW:
+    if count > _PIECES:
         return lax.reduce(x, start, operation, (0,))
-    half = count // 2
-    return operation(lax.reduce(x[:half], start, operation, (0,)), lax.reduce(x[half:], start, operation, (0,)))
+    number = max(1, -(-count // _PIECE))
+    ends = [count * i // number for i in range(number + 1)]
+    pieces = [lax.reduce(x[i:j], start, operation, (0,)) for i, j in itertools.pairwise(ends)]
+    return functools.reduce(operation, pieces)
 
 
 def _arm_bits(arms: int) -> int:
