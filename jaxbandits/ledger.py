@@ -7,9 +7,32 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.estimators import CompensatedSum
+from jaxbandits.numerics import smaller
 from jaxbandits.pytrees import pytree
 
-__all__ = ["Ledger"]
+__all__ = ["Ledger", "WholeSum"]
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class WholeSum:
+    """An exact sum of whole numbers, below 2^31; used as a `CompensatedSum`, at a fraction of its cost."""
+
+    value: jax.Array  # int32 (…)
+
+    @classmethod
+    def of(cls, value: jax.Array) -> Self:
+        """The sum of one term."""
+        return cls(value.astype(jnp.int32))
+
+    def plus(self, value: jax.Array) -> Self:
+        """The sum with one more term, elementwise."""
+        return type(self)(self.value + value.astype(jnp.int32))
+
+    @property
+    def high(self) -> jax.Array:
+        """The nearest float32."""
+        return self.value.astype(jnp.float32)
 
 
 @pytree
@@ -21,15 +44,16 @@ class Ledger:
     equation 3), and a run is looked at with several budgets.
     """
 
-    paid: CompensatedSum  # (…): the costs of all pulls
-    earned: CompensatedSum  # (…): the rewards of all pulls but the last
-    latest: jax.Array  # float32 (…): the reward of the last pull
+    paid: CompensatedSum | WholeSum  # (…): the costs of all pulls
+    earned: CompensatedSum | WholeSum  # (…): the rewards of all pulls but the last
+    latest: jax.Array  # float32 or int32 (…): the reward of the last pull
 
     @classmethod
-    def empty(cls, shape: tuple[int, ...]) -> Self:
-        """Before the first pull of runs of a shape."""
-        nothing = jnp.zeros(shape, jnp.float32)
-        return cls(paid=CompensatedSum.of(nothing), earned=CompensatedSum.of(nothing), latest=nothing)
+    def empty(cls, shape: tuple[int, ...], *, whole: bool = False) -> Self:
+        """Before the first pull of runs of a shape; `whole` where all rewards and costs are whole numbers."""
+        nothing = jnp.zeros(shape, jnp.int32 if whole else jnp.float32)
+        none = WholeSum.of(nothing) if whole else CompensatedSum.of(nothing)
+        return cls(paid=none, earned=none, latest=nothing)
 
     def plus(self, reward: jax.Array, cost: jax.Array, live: jax.Array) -> Self:
         """After one more pull of the runs that are live.
@@ -42,11 +66,14 @@ class Ledger:
         return type(self)(
             paid=self.paid.plus(jnp.where(live, cost, 0)),
             earned=self.earned.plus(jnp.where(live, self.latest, 0)),
-            latest=jnp.where(live, reward.astype(jnp.float32), self.latest),
+            latest=jnp.where(live, reward.astype(self.latest.dtype), self.latest),
         )
 
     def beyond(self, budget: jax.Array) -> jax.Array:
         """Whether more than a budget, float32 `(…)`, was paid: bool `(…)`."""
+        if isinstance(self.paid, WholeSum):
+            # A whole number is above the budget if it is above its whole part, which no float32 but 2^31 - 128 ends.
+            return self.paid.value > smaller(budget, jnp.float32(2.0**31 - 128)).astype(jnp.int32)
         # The first difference is exact where it is close.
         return (self.paid.high - budget) + self.paid.low > 0
 

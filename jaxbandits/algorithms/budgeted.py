@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Self
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxbandits import arms
 from jaxbandits.algorithms.protocol import BuiltIn, Numeric, parameter
 from jaxbandits.algorithms.state import ArmState
 from jaxbandits.errors import UsageError
 from jaxbandits.estimators import ArmStatistics, CompensatedSum
-from jaxbandits.ledger import Ledger
+from jaxbandits.ledger import Ledger, WholeSum
 from jaxbandits.numerics import exp, larger, log, rounded, smaller
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
@@ -28,19 +29,34 @@ __all__ = ["SEQUENCES", "BudgetState", "FromReservoir", "Growing", "GrowingState
 class BudgetState(ArmState):
     """The state of a run; arms first, runs last."""
 
-    costs: CompensatedSum  # (K, …): costs of the pulls of each arm
+    costs: CompensatedSum | WholeSum  # (K, …): costs of the pulls of each arm
     mean_cost: jax.Array  # float32 (K, …): 0 before the first pull
     ledger: Ledger  # (…)
     known: jax.Array  # int32 (…): arms pulled so far; they are the first ones
 
-    def paid(self, arm: jax.Array, reward: jax.Array, cost: jax.Array, live: jax.Array) -> Self:
-        """The state after one pull; unchanged where `live` is false."""
-        statistics = self.statistics.add(arm, reward, live)
-        spent = jax.tree.map(lambda x: arms.take(x, arm), self.costs).plus(jnp.where(live, cost, 0))
-        pulls = jnp.maximum(arms.take(statistics.pulls, arm), 1).astype(jnp.float32)
+    def part(self, first: jax.Array | int, size: int) -> Self:
+        """The state as if there were only `size` arms from arm `first` on."""
+
+        def cut(x: jax.Array) -> jax.Array:
+            return lax.dynamic_slice_in_dim(x, first, size)
+
         return dataclasses.replace(
             self,
-            statistics=statistics,
+            statistics=dataclasses.replace(self.statistics, moments=jax.tree.map(cut, self.statistics.moments)),
+            order=cut(self.order),
+            mask=None if self.mask is None else cut(self.mask),
+            costs=jax.tree.map(cut, self.costs),
+            mean_cost=cut(self.mean_cost),
+        )
+
+    def paid(self, arm: jax.Array, reward: jax.Array, cost: jax.Array, live: jax.Array) -> Self:
+        """The state after one pull; unchanged where `live` is false."""
+        spent = jax.tree.map(lambda x: arms.take(x, arm), self.costs).plus(jnp.where(live, cost, 0))
+        # Counted again, not read again where it was just written.
+        pulls = larger(arms.take(self.pulls, arm) + live.astype(jnp.int32), jnp.int32(1)).astype(jnp.float32)
+        return dataclasses.replace(
+            self,
+            statistics=self.statistics.add(arm, reward, live),
             costs=jax.tree.map(lambda x, value: arms.put(x, arm, value), self.costs, spent),
             mean_cost=arms.put(self.mean_cost, arm, spent.high / pulls),
             ledger=self.ledger.plus(reward, cost, live),
@@ -57,6 +73,8 @@ class IndexWithBudget(BuiltIn):
 
     budget: Numeric = parameter("positive")
     spends: ClassVar[bool] = True
+    #: Whether `_index` of a part of the state is that part of `_index`: not where arms are looked at by their numbers.
+    in_parts: ClassVar[bool] = False
     criterion = "ratio"
 
     @abc.abstractmethod
@@ -72,11 +90,12 @@ class IndexWithBudget(BuiltIn):
         """The state before the first pull."""
         shared = ArmState.of(statistics, problem, key, None).shared()
         zero = jnp.zeros(statistics.pulls.shape, jnp.float32)
+        whole = _whole(problem)
         return BudgetState(
             **shared,
-            costs=CompensatedSum.of(zero),
+            costs=WholeSum.of(zero) if whole else CompensatedSum.of(zero),
             mean_cost=zero,
-            ledger=Ledger.empty(key.shape),
+            ledger=Ledger.empty(key.shape, whole=whole),
             known=jnp.zeros(key.shape, jnp.int32),
         )
 
@@ -91,10 +110,14 @@ class IndexWithBudget(BuiltIn):
     def select(self, state: Any) -> jax.Array:
         """The arm to pull, int32 `(…)`."""
         count = state.order.shape[0]
-        index = jnp.where(arms.index(count, state.known.shape) < state.known, self._index(state), -jnp.inf)
         # The bits above the arm's number, turned over anew at every pull: which of equals comes first is random.
-        turned = state.order ^ arms.turn(state.order[0], state.time, count)
-        _, place = arms.arg_largest(index, turned)
+        turn = arms.turn(state.order[0], state.time, count)
+
+        def block(first: jax.Array | int, size: int) -> tuple[jax.Array, jax.Array]:
+            part = state if size == count else state.part(first, size)
+            return self._index(part), part.order ^ turn
+
+        _, place = arms.arg_largest_of_known(block, state.known, count, at_once=not self.in_parts)
         return jnp.where(self._wanting(state), smaller(state.known, jnp.int32(count - 1)), arms.arm_at(place, count))
 
     def _wanting(self, state: Any) -> jax.Array:
@@ -227,6 +250,14 @@ class Growing(FromReservoir):
     def exhausted(self, state: GrowingState) -> jax.Array:
         """Whether the rule asks for an arm that is not simulated."""
         return self._wanting(state) & (state.known >= state.arms.astype(jnp.int32))
+
+
+def _whole(problem: Problem) -> bool:
+    """Whether all rewards and costs are whole numbers; not in a live experiment, whose costs nobody knows."""
+    costs = problem.costs
+    return problem.integer_rewards and (
+        costs is None or costs.price is None or (costs.random and costs.concentration is None)
+    )
 
 
 def _power(base: float, exponent: float) -> int:

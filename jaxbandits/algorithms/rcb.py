@@ -22,6 +22,7 @@ class _RatioBound(IndexWithBudget):
     """The index of RCB."""
 
     sequence: str = parameter(default="log", static=True, choices=("log", "peeling"))
+    in_parts = True
 
     def _index(self, state: BudgetState) -> jax.Array:
         """min(r + E, 1) / max(c - E, 0), E = sqrt(E_(t-1) / (2 T)) (eq. 4); infinite where the denominator is 0."""
