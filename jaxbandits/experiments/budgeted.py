@@ -45,7 +45,7 @@ SIZES = {
             lams=(0.05, 0.1, 0.2, 0.4, 0.8), lam_budgets=(316, 562, 1000),
         ),
         identification=budgeted_identification.Size(
-            betas=(1,), budgets=(4400, 7000, 11_000), seeds=1000, slow_seeds=128, slow_most=11_000, every=False
+            runs=((1, (4400, 7000, 11_000)),), seeds=1000, slow_seeds=128, slow_most=11_000, every=False
         ),
     ),
     "paper": Size(
@@ -63,8 +63,9 @@ SIZES = {
             every=True, lams=(0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 0.9), lam_budgets=(100, 1000, 10_000),
         ),
         identification=budgeted_identification.Size(
-            betas=(1, 3), budgets=(300, 1000, 3000, 10_000, 30_000, 100_000), seeds=1000, slow_seeds=64,
-            slow_most=10_000, every=True,
+            # SiRI takes some 5 K steps with sums for all K arms: few arms where they are many.
+            runs=((1, (300, 1000, 3000, 10_000, 30_000, 100_000)), (3, (300, 1000, 3000, 10_000))), seeds=400,
+            slow_seeds=100, slow_most=10_000, every=True,
         ),
     ),
 }  # fmt: skip

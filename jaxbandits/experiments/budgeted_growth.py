@@ -189,8 +189,8 @@ def _forced(known: xr.Dataset, size: Size) -> str:
     rounds = known["pulls_mean"].isel(budget=-1).sel(beta=list(size.shown))
     texts = []
     for beta, t in zip(size.shown, rounds.values, strict=True):
-        forced = reservoir_arms(t, beta) * np.log(t) / (2 * lam)
-        texts.append(f"{100 * min(1.0, forced / t):.0f}% at β = {beta:g}")
+        share = 100 * min(1.0, reservoir_arms(t, beta) * np.log(t) / (2 * lam) / t)
+        texts.append(f"{f'{share:.0f}' if share >= 1 else 'less than 1'}% at β = {beta:g}")
     return (
         "Why so late: an arm's index is infinite, and the arm is pulled next, until ln t / (2 c²) pulls have shown "
         f"that its cost c is not 0, on average ln t / (2 λ) pulls with costs uniform on [λ, 1]. With λ = {lam:g} that "

@@ -28,8 +28,7 @@ __all__ = ["Size", "show", "sweeps"]
 class Size:
     """How much to run."""
 
-    betas: tuple[float, ...]
-    budgets: tuple[int, ...]
+    runs: tuple[tuple[float, tuple[int, ...]], ...]  #: regularities, and numbers of pulls n
     seeds: int
     slow_seeds: int  #: of algorithms that pull one arm at a time
     slow_most: int  #: and their largest budget
@@ -44,7 +43,7 @@ _COLUMNS = ["runs", "simple_regret_mean", "simple_regret_low", "simple_regret_hi
 
 def sweeps(size: Size) -> int:
     """How many sweeps `show` makes."""
-    return (5 if size.every else 3) * len(size.betas)
+    return (5 if size.every else 3) * len(size.runs)
 
 
 def _arms(n: float, beta: float, factor: float) -> int:
@@ -60,24 +59,22 @@ def _pool(beta: float, n: int, factor: float) -> RatioReservoir:
 def show(bench: Bench, out: Path, size: Size) -> Exhibit:
     """Simple regret against the number of pulls, a line per algorithm."""
     every: list[xr.Dataset] = []
-    by_beta, fits = {}, {}
-    for beta in size.betas:
-        runs = _runs(bench, size, beta)
-        by_beta[beta] = joined("algorithm", runs)
-        fits[beta] = float(exponent(runs[_SIRI], "simple_regret")["exponent_mean"])
+    by_beta, texts, settings = {}, [], []
+    for beta, budgets in size.runs:
+        runs = _runs(bench, size, beta, budgets)
+        known, rate, arms = joined("algorithm", runs), *_theory(beta, budgets)
+        siri = float(known["simple_regret_mean"].sel(algorithm=_SIRI).isel(budget=-1))
+        about = {"long_name": "SiRI's rate, Theorem 2, through its last point"}
+        known["rate"] = ("budget", rate / rate[-1] * siri, about)
+        about = {"long_name": "what the best of K arms misses"}
+        known["floor"] = ("budget", np.asarray(expected_shortfall(arms, beta, _BEST)), about)
+        by_beta[beta] = known
+        fitted = float(exponent(runs[_SIRI], "simple_regret")["exponent_mean"])
+        texts.append(_of_beta(known, beta, fitted, float(slope(budgets, rate))))
+        settings.append(f"{arms[-1]:g} at n = {numbers.count(budgets[-1])} (β = {beta:g})")
         every += runs.values()
-    known = joined("beta", by_beta)
+    known, finding = joined("beta", by_beta), "; ".join(texts)
     known["budget"].attrs["long_name"] = "pulls n"
-    n, betas = known["budget"].values.astype(float), known["beta"].values
-    rate = np.asarray(siri_simple_regret_rate(n[None, :], betas[:, None]))
-    last = known["simple_regret_mean"].sel(algorithm=_SIRI).isel(budget=[-1]).transpose("beta", "budget")
-    about = {"long_name": "SiRI's rate, Theorem 2, through its last point"}
-    known["rate"] = (("beta", "budget"), rate / rate[:, -1:] * last.values, about)
-    arms = np.asarray([[_arms(b, beta, _FACTOR) for b in n] for beta in betas], np.float64)
-    missed = np.asarray(expected_shortfall(arms, betas[:, None], _BEST))
-    known["floor"] = (("beta", "budget"), missed, {"long_name": "what the best of K arms misses"})
-    theory = dict(zip(size.betas, slope(n, rate.T), strict=True))
-    finding = "; ".join(_of_beta(known.sel(beta=beta), beta, fits[beta], theory[beta]) for beta in size.betas)
     return exhibit(
         out,
         "budgeted-identification",
@@ -86,7 +83,7 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
             x="budget",
             y="simple_regret",
             hue="algorithm",
-            panel="beta" if len(size.betas) > 1 else None,
+            panel="beta" if len(size.runs) > 1 else None,
             bounds=("rate", "floor"),
             title=finding,
         ),
@@ -98,9 +95,7 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
         ),
         settings=(
             f"Means μ* (1 − U^(1/β)), μ* = {_BEST:g}; every pull costs one. K is SiRI's number of arms, A = "
-            f"{_FACTOR:g}, C = 1, δ = 0.01: at n = {numbers.count(n[-1])} "
-            + ", ".join(f"{k:g} (β = {beta:g})" for k, beta in zip(arms[:, -1], betas, strict=True))
-            + ". All algorithms see the same K arms."
+            f"{_FACTOR:g}, C = 1, δ = 0.01: {', '.join(settings)}. All algorithms see the same K arms."
         ),
         runs=runs_of(*every),
         seconds=seconds_of(*every),
@@ -118,10 +113,16 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
     )
 
 
-def _runs(bench: Bench, size: Size, beta: float) -> dict[str, xr.Dataset]:
+def _theory(beta: float, budgets: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The rate of SiRI's simple regret, and its numbers of arms."""
+    rate = np.asarray(siri_simple_regret_rate(np.asarray(budgets, np.float64), beta), np.float64)
+    return rate, np.asarray([_arms(n, beta, _FACTOR) for n in budgets], np.float64)
+
+
+def _runs(bench: Bench, size: Size, beta: float, budgets: tuple[int, ...]) -> dict[str, xr.Dataset]:
     """Runs along `budget`."""
-    budget = axis(size.budgets, name="budget")
-    few = axis([n for n in size.budgets if n <= size.slow_most], name="budget")
+    budget = axis(budgets, name="budget")
+    few = axis([n for n in budgets if n <= size.slow_most], name="budget")
 
     def pool(n: Axis, factor: float = _FACTOR) -> ProblemFamily:
         family = _pool(beta, n, factor)

@@ -189,7 +189,7 @@ def test_budgeted(tmp_path):
             lam_budgets=(100, 200),
         ),
         identification=budgeted_identification.Size(
-            betas=(1,), budgets=(1000, 1800), seeds=100, slow_seeds=4, slow_most=1000, every=False
+            runs=((1, (1000, 1800)),), seeds=100, slow_seeds=4, slow_most=1000, every=False
         ),
     )  # fmt: skip
     table = tmp_path / "offers.csv"
