@@ -71,6 +71,7 @@ class Ledger:
 
     def beyond(self, budget: jax.Array) -> jax.Array:
         """Whether more than a budget, float32 `(…)`, was paid: bool `(…)`."""
+        budget = jnp.asarray(budget, jnp.float32)
         if isinstance(self.paid, WholeSum):
             # A whole number is above the budget if it is above its whole part, which no float32 but 2^31 - 128 ends.
             return self.paid.value > smaller(budget, jnp.float32(2.0**31 - 128)).astype(jnp.int32)

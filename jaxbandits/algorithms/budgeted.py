@@ -262,7 +262,7 @@ def _whole(problem: Problem) -> bool:
 
 def _power(base: float, exponent: float) -> int:
     """base^exponent, rounded up to a number of arms."""
-    return max(2, int(np.ceil(base**exponent * (1 - 1e-6))))
+    return max(2, int(np.ceil(base**exponent * (1 - 1e-12))))
 
 
 def exploration(sequence: str, time: jax.Array) -> jax.Array:

@@ -7,6 +7,7 @@ armed bandits".
 
 import abc
 import dataclasses
+from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import jax
@@ -173,8 +174,10 @@ class RatioReservoir(Reservoir):
 
     @property
     def regularity(self) -> float | None:
-        """Beta."""
-        return float(self.beta)
+        """Beta, as it was before it was rounded to float32, so that B^(1/2) is a whole number where it should be."""
+        rounded_value = np.float32(self.beta)
+        simple = float(Fraction(float(rounded_value)).limit_denominator(1000))
+        return simple if np.float32(simple) == rounded_value else float(str(rounded_value))
 
     @property
     def best(self) -> jax.Array:

@@ -40,9 +40,8 @@ __all__ = [
 #: for every t below this one, true from it on (there the left side grows by less than 1/4 a round).
 EXPLORATION_WINDOW_START = 2391
 
-# A power that is a whole number may come out a little above it, relative: a beta that was rounded to float32 moves the
-# power of 10^6 by 4e-7 of itself.
-_ROUNDING = 1e-6
+# A power that is a whole number may come out a little above it, by rounding in float64; relative.
+_ROUNDING = 1e-12
 
 
 @overload
@@ -53,7 +52,7 @@ def reservoir_arms(budget: ArrayLike, beta: ArrayLike) -> int | np.ndarray:
     """Number of arms that RCB-I draws: ceil(B^(beta/2)) below beta = 1, ceil(B^(beta/(1+beta))) else; 2 at least.
 
     Equation (5) gives its order; this is it with the factor 1. Computed by NumPy in float64, for values known before a
-    run; a power at most 1e-6 of itself above a whole number counts as that number.
+    run; a power at most 1e-12 of itself above a whole number counts as that number.
 
     Args:
         budget: B, positive, in units of cost.

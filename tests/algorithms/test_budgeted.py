@@ -273,7 +273,7 @@ def test_results_do_not_depend_on_lanes_chunk_devices_or_neighbours():
 
 def test_a_grid_compiles_once_for_each_padded_number_of_arms():
     advance.clear_cache()
-    betas, budgets = [0.5, 1.0, 2.0], [30.0, 60.0, 120.0, 240.0]
+    betas, budgets = [0.5, 1.0], [30.0, 60.0, 240.0]
     with compile_clock() as clock:
         ds = jb.sweep(jb.RCBI(jb.axis(budgets), beta=jb.axis(betas)), jb.reservoir(beta=jb.axis(betas)), 3)
     numbers = {jb.RCBI(b).explored(jb.reservoir(beta=beta)).arms for b in budgets for beta in betas}
@@ -283,7 +283,16 @@ def test_a_grid_compiles_once_for_each_padded_number_of_arms():
 
 @pytest.mark.parametrize(
     ("budget", "beta", "arms"),
-    [(1e4, 1.0, 100), (1e4, 0.5, 10), (1e3, 0.5, 6), (1e3, 2.0, 100), (1e6, 2.0, 10_000), (1e6, 2 / 3, 100), (1, 1, 2)],
+    [
+        (1e4, 1.0, 100),
+        (1e4, 0.5, 10),
+        (1e3, 0.5, 6),
+        (1e3, 2.0, 100),
+        (1e6, 2.0, 10_000),
+        (1e6, 2 / 3, 100),
+        (1e5, 0.8, 100),
+        (1, 1, 2),
+    ],
 )
 def test_number_of_arms(budget, beta, arms):
     assert jb.RCBI(budget).explored(jb.reservoir(beta=beta, lam=0.5)).arms == arms
