@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxbandits.numerics import MAX_COUNT, apart, larger, rounded, smaller
@@ -44,6 +45,7 @@ __all__ = [
     "total",
     "total_of_counts",
     "turn",
+    "turned",
 ]
 
 # Arms are fewer than two to this power.
@@ -154,13 +156,13 @@ def arm_at(place: jax.Array, arms: int) -> jax.Array:
     return place & jnp.int32((1 << _arm_bits(arms)) - 1)
 
 
-def turn(seed: jax.Array, time: jax.Array, arms: int) -> jax.Array:
-    """A number to turn a tie order over with, `order ^ turn`: at another time, other arms come first.
+def turn(seed: jax.Array, time: jax.Array) -> jax.Array:
+    """What turns a tie order over at a time, see `turned`.
 
     Args:
-        seed: int32, shape `(…)`: an entry of the tie order, whose lower bits do not count: they depend on `arms`.
+        seed: int32, shape `(…)`: an entry of the tie order, whose lower bits, which depend on the number of arms, do not
+            count.
         time: int32, shape `(…)`.
-        arms: number of arms of the order, whose numbers it leaves alone.
 
     Returns:
         int32, shape `(…)`, not negative.
@@ -170,7 +172,25 @@ def turn(seed: jax.Array, time: jax.Array, arms: int) -> jax.Array:
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         word = (word ^ (word >> jnp.uint32(shift))) * jnp.uint32(factor)
     word = word ^ (word >> jnp.uint32(16))
-    return (word >> jnp.uint32(1)).astype(jnp.int32) & ~jnp.int32((1 << _arm_bits(arms)) - 1)
+    return (word >> jnp.uint32(1)).astype(jnp.int32)
+
+
+def turned(order: jax.Array, turn: jax.Array, arms: int) -> jax.Array:
+    """A tie order in which, at every turn, any arm is as likely to come first as any other.
+
+    Args:
+        order: int32, shape `(k, …)`: the order of all arms or of some.
+        turn: int32, shape `(…)`, of `turn`.
+        arms: number of arms of the order.
+
+    Returns:
+        int32, shape `(k, …)`, distinct and not negative, the arm's number in the low bits.
+    """
+    low = jnp.int32((1 << _arm_bits(arms)) - 1)
+    # Without the product an arm whose number is far from its neighbours' would come first most of the time. Its factor
+    # is 1 in the low bits, which therefore stay.
+    factor = np.uint32((1 + (0x9E3779B1 << _arm_bits(arms))) & 0xFFFFFFFF).view(np.int32)
+    return ((order ^ (turn & ~low)) * factor) & MAX_COUNT
 
 
 def mask_at(place: jax.Array, order: jax.Array) -> jax.Array:

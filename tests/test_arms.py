@@ -233,3 +233,20 @@ def test_every_arm_is_as_likely_to_come_first_and_last(count):
         counts = np.bincount(sample, minlength=count * count)[list(values)]
         assert counts.sum() == 200_000
         assert stats.chisquare(counts).pvalue > 1e-7
+
+
+@pytest.mark.parametrize("count", [3, 40, 300])
+def test_a_turned_order_puts_every_arm_first_equally_often(count):
+    """Chi-square with p > 1e-8; numbers far from their neighbours' must not matter. `order ^ turn` has p = 0."""
+    order = arms.tie_order(jax.random.key(count), count)
+    turns = arms.turn(order[0], jnp.arange(100 * count, dtype=jnp.int32))
+    orders = np.asarray(jax.jit(lambda t: arms.turned(order[:, None], t, count))(turns))
+    assert (orders >= 0).all()
+    number = np.broadcast_to(np.arange(count)[:, None], orders.shape)
+    np.testing.assert_array_equal(arms.arm_at(jnp.asarray(orders), count), number)
+    first = np.bincount(orders.argmin(0), minlength=count)
+    assert stats.chisquare(first).pvalue > 1e-8
+    second = np.bincount(np.argsort(orders, axis=0)[1], minlength=count)
+    assert stats.chisquare(second).pvalue > 1e-8
+    together = np.asarray(order)[:, None] ^ (np.asarray(turns) & ~((1 << (count - 1).bit_length()) - 1))
+    assert stats.chisquare(np.bincount(together.argmin(0), minlength=count)).pvalue < 1e-8

@@ -2,6 +2,7 @@
 
 import abc
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -16,7 +17,7 @@ from jaxbandits.algorithms.state import ArmState
 from jaxbandits.errors import UsageError
 from jaxbandits.estimators import ArmStatistics, CompensatedSum
 from jaxbandits.ledger import Ledger, WholeSum
-from jaxbandits.numerics import exp, larger, log, rounded, smaller
+from jaxbandits.numerics import apart, exp, larger, log, rounded, smaller
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
 from jaxbandits.pytrees import pytree
@@ -110,12 +111,13 @@ class IndexWithBudget(BuiltIn):
     def select(self, state: Any) -> jax.Array:
         """The arm to pull, int32 `(…)`."""
         count = state.order.shape[0]
-        # The bits above the arm's number, turned over anew at every pull: which of equals comes first is random.
-        turn = arms.turn(state.order[0], state.time, count)
+        # Another tie order at every pull: which of equals comes first is random.
+        turn = arms.turn(state.order[0], state.time)
 
         def block(first: jax.Array | int, size: int) -> tuple[jax.Array, jax.Array]:
             part = state if size == count else state.part(first, size)
-            return self._index(part), part.order ^ turn
+            order = apart(turn.reshape(-1)[0] >= 0, functools.partial(arms.turned, arms=count), part.order, turn)
+            return self._index(part), order
 
         _, place = arms.arg_largest_of_known(block, state.known, count, at_once=not self.in_parts)
         return jnp.where(self._wanting(state), smaller(state.known, jnp.int32(count - 1)), arms.arm_at(place, count))
