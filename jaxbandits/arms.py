@@ -160,8 +160,7 @@ def turn(seed: jax.Array, time: jax.Array) -> jax.Array:
     """What turns a tie order over at a time, see `turned`.
 
     Args:
-        seed: int32, shape `(…)`: an entry of the tie order, whose lower bits, which depend on the number of arms, do not
-            count.
+        seed: int32, shape `(…)`: an entry of the tie order, whose lower bits do not count: they depend on its length.
         time: int32, shape `(…)`.
 
     Returns:
@@ -181,16 +180,17 @@ def turned(order: jax.Array, turn: jax.Array, arms: int) -> jax.Array:
     Args:
         order: int32, shape `(k, …)`: the order of all arms or of some.
         turn: int32, shape `(…)`, of `turn`.
-        arms: number of arms of the order.
+        arms: number of arms of the order; another number gives the same order, but for 2^-11 a pair at most.
 
     Returns:
         int32, shape `(k, …)`, distinct and not negative, the arm's number in the low bits.
     """
     low = jnp.int32((1 << _arm_bits(arms)) - 1)
-    # Without the product an arm whose number is far from its neighbours' would come first most of the time. Its factor
-    # is 1 in the low bits, which therefore stay.
-    factor = np.uint32((1 + (0x9E3779B1 << _arm_bits(arms))) & 0xFFFFFFFF).view(np.int32)
-    return ((order ^ (turn & ~low)) * factor) & MAX_COUNT
+    arm = order & low
+    # Of the arm's number and the turn only: `order` itself has other bits where there are more arms. Without the second
+    # product arms whose numbers are far from all others would come first most of the time.
+    first, second = (np.uint32(odd).view(np.int32) for odd in (0x9E3779B1, 0x85EBCA6B))
+    return ((((arm * first) ^ turn) * second) & (MAX_COUNT & ~low)) | arm
 
 
 def mask_at(place: jax.Array, order: jax.Array) -> jax.Array:

@@ -235,7 +235,7 @@ def test_every_arm_is_as_likely_to_come_first_and_last(count):
         assert stats.chisquare(counts).pvalue > 1e-7
 
 
-@pytest.mark.parametrize("count", [3, 40, 300])
+@pytest.mark.parametrize("count", [40, 300])
 def test_a_turned_order_puts_every_arm_first_equally_often(count):
     """Chi-square with p > 1e-8; numbers far from their neighbours' must not matter. `order ^ turn` has p = 0."""
     order = arms.tie_order(jax.random.key(count), count)
