@@ -28,6 +28,7 @@ __all__ = [
     "arg_largest_of_known",
     "arg_smallest",
     "arm_at",
+    "arm_turned",
     "exchange",
     "first_place",
     "index",
@@ -61,6 +62,8 @@ _PIECE = 25
 _PIECES = 128
 # From so many arms on, looking at them a block after another is faster (measured: 256 slower, 512 faster).
 _BLOCKED = 512
+# Odd numbers near 2^32 over the golden ratio, and of MurmurHash3.
+_FIRST_FACTOR, _SECOND_FACTOR = 0x9E3779B1, 0x85EBCA6B
 # Up to this many arms, writing all of them in vectors is faster than one element a run (measured).
 _VERY_FEW_ARMS = 16
 
@@ -156,41 +159,48 @@ def arm_at(place: jax.Array, arms: int) -> jax.Array:
     return place & jnp.int32((1 << _arm_bits(arms)) - 1)
 
 
-def turn(seed: jax.Array, time: jax.Array) -> jax.Array:
-    """What turns a tie order over at a time, see `turned`.
+def turn(order: jax.Array, time: jax.Array) -> jax.Array:
+    """What makes a tie order of a run and a time, see `turned`.
 
     Args:
-        seed: int32, shape `(…)`: an entry of the tie order, whose lower bits do not count: they depend on its length.
+        order: int32, shape `(K, …)`, of `tie_order`; K at least 2.
         time: int32, shape `(…)`.
 
     Returns:
-        int32, shape `(…)`, not negative.
+        int32, shape `(…)`, of any sign.
     """
+    # The run's own bits: of two entries, for the lower ones depend on the number of arms, and 11 are too few (2048 runs
+    # would have all the orders there are).
+    high = order[:2] >> _MOST_ARM_BITS
+    seed = (high[0] | (high[1] << (31 - _MOST_ARM_BITS))).astype(jnp.uint32)
     # The finaliser of MurmurHash3 (Appleby 2011): every bit of the input moves about half of the bits.
-    word = (seed >> _MOST_ARM_BITS).astype(jnp.uint32) + time.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
+    word = seed + time.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         word = (word ^ (word >> jnp.uint32(shift))) * jnp.uint32(factor)
-    word = word ^ (word >> jnp.uint32(16))
-    return (word >> jnp.uint32(1)).astype(jnp.int32)
+    return (word ^ (word >> jnp.uint32(16))).astype(jnp.int32)
 
 
-def turned(order: jax.Array, turn: jax.Array, arms: int) -> jax.Array:
-    """A tie order in which, at every turn, any arm is as likely to come first as any other.
+def turned(arm: jax.Array, turn: jax.Array) -> jax.Array:
+    """Places in a tie order in which, over the turns, any arm is as likely to come first as any other.
+
+    They follow from the arm's number and the turn alone: they are the same among more arms, and none is stored or read.
+    `arm_turned` finds the arm at a place.
 
     Args:
-        order: int32, shape `(k, …)`: the order of all arms or of some.
+        arm: int32, shape `(k, …)`, numbers of arms.
         turn: int32, shape `(…)`, of `turn`.
-        arms: number of arms of the order; another number gives the same order, but for 2^-11 a pair at most.
 
     Returns:
-        int32, shape `(k, …)`, distinct and not negative, the arm's number in the low bits.
+        int32, shape `(k, …)`, distinct, of any sign.
     """
-    low = jnp.int32((1 << _arm_bits(arms)) - 1)
-    arm = order & low
-    # Of the arm's number and the turn only: `order` itself has other bits where there are more arms. Without the second
-    # product arms whose numbers are far from all others would come first most of the time.
-    first, second = (np.uint32(odd).view(np.int32) for odd in (0x9E3779B1, 0x85EBCA6B))
-    return ((((arm * first) ^ turn) * second) & (MAX_COUNT & ~low)) | arm
+    # Without the second product arms whose numbers are far from all others would come first most of the time.
+    return ((arm * _odd(_FIRST_FACTOR)) ^ turn) * _odd(_SECOND_FACTOR)
+
+
+def arm_turned(place: jax.Array, turn: jax.Array) -> jax.Array:
+    """The number of the arm at a place of `turned`, int32, shape of `place`."""
+    first, second = (_odd(pow(factor, -1, 2**32)) for factor in (_FIRST_FACTOR, _SECOND_FACTOR))
+    return ((place * second) ^ turn) * first
 
 
 def mask_at(place: jax.Array, order: jax.Array) -> jax.Array:
@@ -388,6 +398,11 @@ def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.
     ends = [count * i // number for i in range(number + 1)]
     pieces = [lax.reduce(x[i:j], start, operation, (0,)) for i, j in itertools.pairwise(ends)]
     return functools.reduce(operation, pieces)
+
+
+def _odd(factor: int) -> jax.Array:
+    """An odd factor of int32 products, which wrap: they take every value once."""
+    return jnp.int32(np.uint32(factor).view(np.int32))
 
 
 def _arm_bits(arms: int) -> int:

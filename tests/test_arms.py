@@ -187,6 +187,29 @@ def test_vmap_over_the_runs_is_the_native_batch(count):
             np.testing.assert_array_equal(np.asarray(native[name])[..., run], alone[name], err_msg=name)
 
 
+@pytest.mark.parametrize(("count", "batch"), [(33, (7,)), (600, ()), (600, (7,))])
+def test_the_largest_of_the_known_arms_by_blocks(count, batch):
+    x, order, _ = table(4, count, batch)
+
+    @jax.jit
+    def found(x, order, known):
+        def block(first, size):
+            return tuple(jax.lax.dynamic_slice_in_dim(y, first, size) for y in (x, order))
+
+        value, place = arms.arg_largest_of_known(block, known, count)
+        return value, arms.arm_at(place, count)
+
+    random = np.random.default_rng(5)
+    for most in (1, 20, 129, 451, 600):  # blocks of 120: none but the first, some, all
+        known = np.asarray(random.integers(1, min(most, count) + 1, batch), np.int32)
+        # Beyond what is known, arms are better.
+        tempting = np.where(np.arange(count).reshape(-1, *[1] * len(batch)) < known, x, np.float32(9))
+        hidden = np.where(tempting == 9, np.float32(-np.inf), x)
+        value, arm = found(tempting, order, known)
+        np.testing.assert_array_equal(value, hidden.max(axis=0))
+        np.testing.assert_array_equal(arm, by_sorting(hidden, order)[0])
+
+
 @pytest.mark.parametrize("count", [2, 33, 64, 200])
 def test_total_adds_the_arms_in_order(count):
     x = np.random.default_rng(count).normal(size=(count, 9)).astype(np.float32)
@@ -239,14 +262,24 @@ def test_every_arm_is_as_likely_to_come_first_and_last(count):
 def test_a_turned_order_puts_every_arm_first_equally_often(count):
     """Chi-square with p > 1e-8; numbers far from their neighbours' must not matter. `order ^ turn` has p = 0."""
     order = arms.tie_order(jax.random.key(count), count)
-    turns = arms.turn(order[0], jnp.arange(100 * count, dtype=jnp.int32))
-    orders = np.asarray(jax.jit(lambda t: arms.turned(order[:, None], t, count))(turns))
-    assert (orders >= 0).all()
-    number = np.broadcast_to(np.arange(count)[:, None], orders.shape)
-    np.testing.assert_array_equal(arms.arm_at(jnp.asarray(orders), count), number)
-    first = np.bincount(orders.argmin(0), minlength=count)
+    turns = arms.turn(order[:, None], jnp.arange(100 * count, dtype=jnp.int32))
+    number = np.broadcast_to(np.arange(count, dtype=np.int32)[:, None], (count, 100 * count))
+    places = arms.turned(jnp.asarray(number), turns)
+    np.testing.assert_array_equal(arms.arm_turned(places, turns), number)
+    first = np.bincount(np.asarray(places).argmin(0), minlength=count)
     assert stats.chisquare(first).pvalue > 1e-8
-    second = np.bincount(np.argsort(orders, axis=0)[1], minlength=count)
+    second = np.bincount(np.argsort(places, axis=0)[1], minlength=count)
     assert stats.chisquare(second).pvalue > 1e-8
-    together = np.asarray(order)[:, None] ^ (np.asarray(turns) & ~((1 << (count - 1).bit_length()) - 1))
+    together = np.asarray(order)[:, None] ^ (np.asarray(turns) & (2**31 - (1 << (count - 1).bit_length())))
     assert stats.chisquare(np.bincount(together.argmin(0), minlength=count)).pvalue < 1e-8
+
+
+@pytest.mark.parametrize("tied", [(0, 1, 2), (0, 1, 4), (3, 4, 98), (7, 8, 9, 11, 40)])
+def test_of_some_arms_too_any_is_as_likely_to_come_first(tied):
+    """Chi-square with p > 1e-8, of a run's turns and of other runs'."""
+    arm = jnp.asarray(tied, jnp.int32)[:, None]
+    orders = arms.tie_order(jax.random.split(jax.random.key(6), 100_000), 2)
+    for order, time in ((orders[:, :1], jnp.arange(100_000, dtype=jnp.int32)), (orders, jnp.int32(300))):
+        places = np.asarray(arms.turned(arm, arms.turn(order, time)))
+        counts = np.bincount(places.argmin(0), minlength=len(tied))
+        assert stats.chisquare(counts).pvalue > 1e-8

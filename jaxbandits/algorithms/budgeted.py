@@ -2,7 +2,6 @@
 
 import abc
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -112,15 +111,14 @@ class IndexWithBudget(BuiltIn):
         """The arm to pull, int32 `(…)`."""
         count = state.order.shape[0]
         # Another tie order at every pull: which of equals comes first is random.
-        turn = arms.turn(state.order[0], state.time)
+        turn = arms.turn(state.order, state.time)
 
         def block(first: jax.Array | int, size: int) -> tuple[jax.Array, jax.Array]:
             part = state if size == count else state.part(first, size)
-            order = apart(turn.reshape(-1)[0] >= 0, functools.partial(arms.turned, arms=count), part.order, turn)
-            return self._index(part), order
+            return self._index(part), arms.turned(first + arms.index(size, turn.shape), turn)
 
         _, place = arms.arg_largest_of_known(block, state.known, count, at_once=not self.in_parts)
-        return jnp.where(self._wanting(state), smaller(state.known, jnp.int32(count - 1)), arms.arm_at(place, count))
+        return jnp.where(self._wanting(state), smaller(state.known, jnp.int32(count - 1)), arms.arm_turned(place, turn))
 
     def _wanting(self, state: Any) -> jax.Array:
         """Whether the next pull is the first of the next arm, bool `(…)`."""
@@ -130,7 +128,8 @@ class IndexWithBudget(BuiltIn):
         """Select, pull, pay."""
         arm = self.select(state)
         live = live & ~self.done(state) & ~jnp.asarray(self.exhausted(state))
-        reward, cost = problem.payoff(key, arm, arms.take(state.pulls, arm))
+        # Five results depend on them, and the compiler would draw them for each.
+        reward, cost = apart(state.time.reshape(-1)[0] >= 0, problem.payoff, key, arm, arms.take(state.pulls, arm))
         return state.paid(arm, reward, cost, live)
 
     def done(self, state: Any) -> jax.Array:
