@@ -9,12 +9,12 @@ import xarray as xr
 from jaxbandits.algorithms import RCBI
 from jaxbandits.axes import axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
-from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, joined, lanes
+from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, joined, lanes, slope
 from jaxbandits.problems import reservoir
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit, exhibit
 from jaxbandits.report.tables import frame
-from jaxbandits.theory import expected_shortfall, reservoir_arms
+from jaxbandits.theory import expected_shortfall, rcb_i_regret_rate_for_arms, reservoir_arms
 
 __all__ = ["Size", "show", "sweeps"]
 
@@ -75,6 +75,7 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
                 "pulls that tell arms apart; these are many with Hoeffding's radii, so that at such budgets fewer "
                 "arms are better."
             ),
+            _of_proof(size),
             *_moving(best, size),
         ),
         alt=f"Regret against the number of arms as a multiple of K(B), a line per β. {finding}.",
@@ -117,11 +118,31 @@ def _numbers(size: Size) -> str:
 
 
 def _moving(best: xr.DataArray, size: Size) -> tuple[str, ...]:
-    """Whether the best multiple grows with the budget."""
+    """How the best number of arms grows with the budget, beside K(B)."""
     if len(size.runs) < 2:
         return ()
-    texts = [
-        f"β = {beta:.3g}: " + " to ".join(_multiple(float(m)) for m in best.sel(beta=beta).values) + " K(B)"
-        for beta in size.betas
-    ]
-    return (f"From the smallest to the largest budget the best multiple tried goes, {'; '.join(texts)}.",)
+    ends = [size.runs[0][0], size.runs[-1][0]]
+    texts = []
+    for beta in size.betas:
+        paper = np.asarray([reservoir_arms(budget, beta) for budget in ends])
+        found = np.rint(best.sel(beta=beta, budget=ends).values * paper)
+        own, theirs = (float(slope(ends, arms)) for arms in (found, paper))
+        texts.append(f"{found[0]:g} to {found[1]:g} for β = {beta:.3g}, like B^{own:.2f} (K(B): B^{theirs:.2f})")
+    between = " to ".join(numbers.count(budget) for budget in ends)
+    return (f"From B = {between} the best number of arms tried goes from {'; '.join(texts)}.",)
+
+
+def _of_proof(size: Size) -> str:
+    """Where the bound is least that the proof has for any number of arms."""
+    texts = []
+    for budget, _ in size.runs:
+        least = []
+        for beta in size.betas:
+            paper = reservoir_arms(budget, beta)
+            arms = np.arange(2, 4 * paper)
+            least.append(int(arms[np.asarray(rcb_i_regret_rate_for_arms(budget, beta, arms)).argmin()]) / paper)
+        texts.append(f"{', '.join(f'{m:.2g}' for m in least)} at B = {numbers.count(budget)}")
+    return (
+        "The proof's own two terms (step S3), with 1 for their open constants, are least together at these multiples "
+        f"of K(B), in the same order: {'; '.join(texts)}. K(B) leaves their logarithms out."
+    )

@@ -83,6 +83,14 @@ def test_curve_of_medians_marks_those_that_were_stopped(grid):
     assert (low, high) == pytest.approx((1 + 0.1 * (runs - 1), 1 + 0.9 * (runs - 1)))
 
 
+def test_curve_of_an_estimate_from_all_runs_speaks_of_no_mean(make):
+    known = summary(make({"n": [4, 8, 16]})).drop_vars("pulls_sd").rename(
+        pulls_mean="exponent_mean", pulls_low="exponent_low", pulls_high="exponent_high"
+    )  # fmt: skip
+    known["exponent_mean"].attrs["label"] = "exponent of B"
+    assert axes_of(plots.curve(known, y="exponent")).get_ylabel() == "exponent of B"
+
+
 def test_curve_shades_a_region_and_leaves_far_bounds_out_of_sight(make):
     ds = make({"n": [4, 8, 16]}).assign(bound=("n", [10.0, 1e4, 1e30]))
     ds["pulls"][0] = 1.0  # spans decades
