@@ -17,7 +17,7 @@ from jaxbandits.pytrees import pytree
 from jaxbandits.random.bits import batch_key
 from jaxbandits.wide import Wide
 
-__all__ = ["Account", "Spent", "account", "exhausted", "pull_limit", "reached"]
+__all__ = ["Account", "Spent", "account", "exhausted", "pull_limit", "reached", "stepped"]
 
 
 @pytree
@@ -103,6 +103,24 @@ def exhausted(algorithm: Any, state: Any) -> jax.Array:
     """Whether the next request would pass the range of the counts, bool `(…)`; a user's own algorithm need not say."""
     # An array in any case: Python's ~False is -1, and with it a mask of lanes would be whole numbers.
     return jnp.asarray(algorithm.exhausted(state) if hasattr(algorithm, "exhausted") else False)
+
+
+def stepped(
+    algorithm: Any, problem: Problem, key: jax.Array, state: Any, live: jax.Array, stop: jax.Array | int
+) -> Any:
+    """The states after a step of the live runs, of as many pulls as the algorithm makes at once up to `stop` in all.
+
+    Args:
+        algorithm: any algorithm of the protocol.
+        problem: leaves `(K, …)`.
+        key: typed keys `(…)`.
+        state: the states.
+        live: bool `(…)`.
+        stop: int32 `(…)` or `()`, not below any live run's pulls.
+    """
+    if hasattr(algorithm, "advance"):
+        return algorithm.advance(problem, key, state, live, stop)
+    return algorithm.step(problem, key, state, live)
 
 
 def reached(state: Any, point: jax.Array) -> jax.Array:

@@ -1,7 +1,9 @@
 """Elimination: all surviving arms are pulled in turn, and at the end of some rounds the worst are dropped for good.
 
 Between eliminations a run has nothing to decide, so a pull touches one arm and no other: the survivors stand in a list,
-and the arms are looked at together only in the rounds that drop some.
+and the arms are looked at together only in the rounds that drop some. For the same reason an arm can be pulled several
+times at once, a block of rounds ahead of the others; where one of the block's rounds may have to drop an arm, the block
+is made again with half as many rounds, down to one (`Elimination.advance`).
 """
 
 import abc
@@ -15,11 +17,16 @@ from jaxbandits import arms
 from jaxbandits.algorithms.protocol import Sequential
 from jaxbandits.estimators import ArmStatistics, CompensatedSum
 from jaxbandits.mean_estimators import Catoni, EmpiricalMean, MeanEstimator
-from jaxbandits.numerics import apart, larger, smaller, where_any, where_few
+from jaxbandits.numerics import MAX_COUNT, apart, larger, smaller, where_any, where_few
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
 
 __all__ = ["Elimination", "EliminationState"]
+
+# Rounds of a block: the rewards of one arm that a step draws at once.
+_BLOCK = 8
+# Bounds are compared with this much room, since a computed radius falls with the round but for its rounding.
+_ROOM = 2.0**-16
 
 
 @pytree
@@ -42,6 +49,8 @@ class EliminationState:
     arms: jax.Array  # float32 (…): number of arms that exist
     estimator: MeanEstimator
     plan: Any  # what else the algorithm keeps
+    ahead: jax.Array  # int32 (…): rounds of the block; between two blocks, the rounds that the next may have
+    block: Any  # CompensatedSum (K, …): sums at the end of the block, of the arms that were pulled in it
     bandits: int = dataclasses.field(default=1, metadata={"static": True})  # number of bandits on the axis of arms
 
     @property
@@ -65,6 +74,10 @@ class Elimination(Sequential):
     def _due(self, state: EliminationState) -> jax.Array:
         """Whether arms may have to go after a finished round, bool `(…)`."""
 
+    def _quiet(self, state: EliminationState) -> jax.Array:
+        """After how many more rounds no arm can have to go, int32 `(…)`, where that is known beforehand."""
+        return jnp.full_like(state.round, MAX_COUNT)
+
     @abc.abstractmethod
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
         """The surviving arms that stay, bool `(K, …)`, at least one; and the plan from here on."""
@@ -81,6 +94,7 @@ class Elimination(Sequential):
             survivors=jnp.broadcast_to(number, exists.shape), position=zero, round=one, start=zero,
             time=statistics.time, highest=jnp.zeros(key.shape), lowest=jnp.zeros(key.shape),
             arms=count.astype(jnp.float32), estimator=EmpiricalMean(), plan=None, bandits=problem.bandits,
+            ahead=one, block=None,
         )  # fmt: skip
         estimator, plan = self._plan(blank)
         first = estimator.term(statistics.mean, one)
@@ -89,7 +103,7 @@ class Elimination(Sequential):
         state = dataclasses.replace(blank, sums=sums, estimator=estimator, plan=plan)
         if estimator.running:
             lowest = arms.smallest(jnp.where(exists, state.estimates, jnp.inf))
-            state = dataclasses.replace(state, highest=arms.largest(state.estimates), lowest=lowest)
+            state = dataclasses.replace(state, highest=arms.largest(state.estimates), lowest=lowest, block=sums)
         return self._drop(state, self._due(state), problem, key)
 
     def select(self, state: EliminationState) -> jax.Array:
@@ -110,6 +124,93 @@ class Elimination(Sequential):
         reward = problem.reward(key, arm, self.pulled_before(state, arm))
         state, ended = self._pulled(state, arm, reward, live)
         return self._drop(state, ended & self._due(state), problem, key)
+
+    def advance(
+        self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array, stop: jax.Array
+    ) -> EliminationState:
+        """Pull the next survivor in all rounds of the block; the run is that of `step`, to the last bit.
+
+        At the end of a block in which some round may have dropped an arm nothing is kept of it, and the next has half
+        as many rounds; a block of one round is what `step` makes. `step` and `update` may go on from a run that has
+        come to `stop`; within a block they would not see what is drawn of it.
+
+        Args:
+            problem: the problem, leaves `(K, …)`.
+            key: typed keys `(…)`.
+            state: the state.
+            live: bool `(…)`: the runs to move.
+            stop: int32 `(…)` or `()`: pulls that no run passes.
+        """
+        if not state.estimator.running:
+            return self.step(problem, key, state, live)
+        live = live & ~self.done(state)
+        first = state.position == 0
+        room = smaller(self._quiet(state), (stop - state.time) // state.count)
+        ahead = jnp.where(first, jnp.clip(smaller(state.ahead, room), 1, _BLOCK), state.ahead)
+        arm = self.select(state)
+        old = jax.tree.map(lambda x: arms.take(x, arm), state.sums)
+        new, highest, lowest = self._drawn(problem, key, state, arm, old, jnp.where(live, ahead, 0))
+        highest = jnp.where(first, highest, larger(state.highest, highest))
+        lowest = jnp.where(first, lowest, smaller(state.lowest, lowest))
+
+        single = ahead == 1
+        ended = live & (state.position + 1 == state.count)
+        room = jnp.where(single, 0, _ROOM * (highest - lowest))
+        looked = dataclasses.replace(state, round=state.round + ahead, highest=highest + room, lowest=lowest)
+        due = ended & self._due(looked)
+        over, again = ended & (single | ~due), due & ~single
+        length = jnp.where(over, smaller(2 * ahead, jnp.int32(_BLOCK)), jnp.where(again, ahead // 2, ahead))
+        one = (live & single).astype(jnp.int32)
+        state = dataclasses.replace(
+            state,
+            sums=jax.tree.map(lambda x, y, z: arms.put(x, arm, jnp.where(single, y, z)), state.sums, new, old),
+            block=jax.tree.map(lambda x, y: arms.put(x, arm, y), state.block, new),
+            pulls=arms.put(state.pulls, arm, state.round + one),
+            highest=jnp.where(live, highest, state.highest),
+            lowest=jnp.where(live, lowest, state.lowest),
+            position=jnp.where(ended, 0, state.position + live.astype(jnp.int32)),
+            round=state.round + jnp.where(over, ahead, 0),
+            time=state.time + one,
+            ahead=jnp.where(live, length, state.ahead),
+        )
+        return self._drop(self._kept_block(state, over & ~single, ahead), due & single, problem, key)
+
+    def _drawn(
+        self, problem: Problem, key: jax.Array, state: EliminationState, arm: jax.Array, sums: Any, rounds: jax.Array
+    ) -> tuple[Any, jax.Array, jax.Array]:
+        """The arm's sum after its rewards of so many rounds, at most a block, and its extreme estimates in them."""
+        estimator, true = state.estimator, state.time.reshape(-1)[0] >= 0
+        index = arms.index(_BLOCK, state.round.shape)
+        number = state.round + 1 + index
+
+        def terms(arm: jax.Array, number: jax.Array, within: jax.Array) -> jax.Array:
+            reward = jax.vmap(lambda number: problem.reward(key, arm, number - 1))(number)
+            return jnp.where(within, estimator.term(reward.astype(jnp.float32), number), 0)
+
+        def added(sums: Any, term: jax.Array, number: jax.Array) -> tuple[Any, jax.Array, jax.Array]:
+            highest, lowest = (jnp.full(number.shape[1:], limit) for limit in (-jnp.inf, jnp.inf))
+            for i in range(_BLOCK):
+                sums = sums.plus(term[i])
+                estimate = sums.high / (number[i] - state.start).astype(jnp.float32)
+                highest = larger(highest, jnp.where(rounds > i, estimate, -jnp.inf))
+                lowest = smaller(lowest, jnp.where(rounds > i, estimate, jnp.inf))
+            return sums, highest, lowest
+
+        # Each has several uses: the compiler would draw and add for every one of them.
+        term = apart(true, terms, arm, number, index < rounds)
+        return apart(true, added, sums, term, number)
+
+    def _kept_block(self, state: EliminationState, kept: jax.Array, rounds: jax.Array) -> EliminationState:
+        """With what the survivors were given in a block of so many rounds, which ended just now."""
+
+        def changed(old: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
+            sums, pulls = old
+            sums = jax.tree.map(lambda new, old: jnp.where(state.active, new, old), state.block, sums)
+            return sums, jnp.where(state.active, state.round, pulls)
+
+        sums, pulls = where_any(kept, changed, (state.sums, state.pulls))
+        time = state.time + jnp.where(kept, rounds * state.count, 0)
+        return dataclasses.replace(state, sums=sums, pulls=pulls, time=time)
 
     def update(
         self, state: EliminationState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True
@@ -153,6 +254,7 @@ class Elimination(Sequential):
             position=jnp.where(ended, 0, state.position + one),
             round=state.round + ended.astype(jnp.int32),
             time=state.time + one,
+            ahead=jnp.where(live, 1, state.ahead),
         )
         return state, ended
 

@@ -77,6 +77,10 @@ class SAR(Elimination):
     def _due(self, state: EliminationState) -> jax.Array:
         return state.round >= state.plan.phases.target
 
+    def _quiet(self, state: EliminationState) -> jax.Array:
+        rounds: jax.Array = state.plan.phases.target - state.round - 1
+        return rounds
+
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
         plan, order = state.plan, state.order
         ended = plan.phases.ended(state.round, state.arms)

@@ -62,6 +62,10 @@ class SequentialHalving(Elimination):
     def _due(self, state: EliminationState) -> jax.Array:
         return state.round >= state.plan.target
 
+    def _quiet(self, state: EliminationState) -> jax.Array:
+        rounds: jax.Array = state.plan.target - state.round - 1
+        return rounds
+
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
         left = (state.count + 1) // 2
         target = state.round + self._pulls(left, state.plan.phases)

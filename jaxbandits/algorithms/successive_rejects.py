@@ -93,6 +93,10 @@ class SuccessiveRejects(Elimination):
     def _due(self, state: EliminationState) -> jax.Array:
         return state.round >= state.plan.target
 
+    def _quiet(self, state: EliminationState) -> jax.Array:
+        rounds: jax.Array = state.plan.target - state.round - 1
+        return rounds
+
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
         ended = state.plan.ended(state.round, state.arms)
         left = jnp.maximum(state.arms.astype(jnp.int32) - ended, 1)

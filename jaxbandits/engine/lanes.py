@@ -17,7 +17,7 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from jaxbandits import arms
-from jaxbandits.accounts import Account, account, exhausted, reached
+from jaxbandits.accounts import Account, account, exhausted, reached, stepped
 from jaxbandits.numerics import smaller
 from jaxbandits.problems.base import Problem
 
@@ -288,6 +288,9 @@ def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) ->
 def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:
     """`chunk` steps of every lane; a lane stands still once it is done or at its next checkpoint."""
     point = _next_checkpoint(cells, carry) if cells.checkpoints.shape[0] else None
+    stop = cells.max_pulls
+    if point is not None and jnp.issubdtype(point.dtype, jnp.integer):  # pulls, not costs
+        stop = smaller(stop, point)
     before = _pulled(carry.state)
     words = jax.random.key_data(carry.key).T  # runs last, as vectors want it
 
@@ -298,7 +301,7 @@ def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings:
         if point is not None:
             live = live & ~reached(state, point)
         key = jax.random.wrap_key_data(words.T, impl="threefry2x32")
-        state = carry.algorithm.step(carry.problem, key, state, live)
+        state = stepped(carry.algorithm, carry.problem, key, state, live, stop)
         return state, steps + live.astype(jnp.int32)
 
     def one_block(_: jax.Array | int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
