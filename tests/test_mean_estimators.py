@@ -77,7 +77,9 @@ def catoni(level, spread, p, count=ARMS):
 
 
 @pytest.mark.parametrize("p", [1.2, 1.5, 1.8, 2.0])
-@pytest.mark.parametrize("number", [60, 64, 65, 400])
+@pytest.mark.parametrize(
+    "number", [60, pytest.param(64, marks=pytest.mark.slow), 65, pytest.param(400, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("level", [0.5, 1.5])
 def test_catoni_finds_the_root(p, number, level):
     estimator = catoni(level, 2.0, p)
@@ -156,7 +158,7 @@ def test_catonis_radius_holds(p, dof):
     assert np.std(estimates[0]) < 0.6 * float(radius[0])
 
 
-@pytest.mark.parametrize("estimator", ["ea", "tea", "mom", "catoni"])
+@pytest.mark.parametrize("estimator", [pytest.param("ea", marks=pytest.mark.slow), "tea", "mom", "catoni"])
 def test_elimination_with_every_estimator(estimator):
     """Errors are rarer than delta; false alarm 1e-8."""
     algorithm = jb.SuccessiveElimination(delta=0.2, estimator=estimator, p=1.7)

@@ -20,7 +20,10 @@ KEY = jax.random.fold_in(jax.random.key(7), 3)
 
 
 def variants():
-    """Every algorithm of the registry, plain and with each of its switches; none that needs the true means."""
+    """Every algorithm of the registry, plain and with each of its switches; none that needs the true means.
+
+    The switches with the slow tests.
+    """
     for name, cls in REGISTRY.items():
         if not issubclass(cls, Sequential | RoundBased):
             continue
@@ -32,13 +35,15 @@ def variants():
         if "estimator" in fields:
             required |= {n: VALUES[n] for n in ("moment_b", "moment_c", "threshold") if n in fields}
             for choice in ("ea", "tea"):
-                yield pytest.param(cls(**required, estimator=choice), id=f"{name}-{choice}")
+                slow = [pytest.mark.slow] * (choice == "ea")
+                yield pytest.param(cls(**required, estimator=choice), id=f"{name}-{choice}", marks=slow)
             continue
         for switch in [None, *switches[:1]]:  # the others are settings of the same two halves
             values = required | ({switch: not fields[switch].default} if switch else {})
             if "a" in fields and switch != "adaptive":
                 values["a"] = 2.0
-            yield pytest.param(cls(**values), id=f"{name}-{switch}" if switch else name)
+            slow = [pytest.mark.slow] * bool(switch)
+            yield pytest.param(cls(**values), id=f"{name}-{switch}" if switch else name, marks=slow)
 
 
 @pytest.fixture(scope="module")

@@ -190,7 +190,25 @@ def first_of_each(condition, often=BuiltIn):
     return pytest.mark.parametrize("index", cases)
 
 
-every_case = pytest.mark.parametrize("index", range(len(CASES)), ids=[case.id for case in CASES])
+# Algorithms that differ in more than an index or a schedule, and one that has every switch.
+TYPICAL = (
+    *KINDS, jb.CLUCB, jb.GapE, jb.MedianElimination, jb.OptMAI, jb.SAR, jb.SequentialHalving,
+    jb.SuccessiveElimination, jb.UCBE,
+)  # fmt: skip
+
+
+def all_cases():
+    """All cases: the first of each typical algorithm, and UGapEc's others, each time; the rest with the slow tests."""
+    seen, cases = set(), []
+    for index, case in enumerate(CASES):
+        kind = type(case.values[0].algorithm)
+        each_time = kind is jb.UGapEc or (kind in TYPICAL and kind not in seen)
+        seen.add(kind)
+        cases.append(pytest.param(index, id=case.id, marks=[pytest.mark.slow] * (not each_time)))
+    return pytest.mark.parametrize("index", cases)
+
+
+every_case = all_cases()
 
 
 @every_case
@@ -226,7 +244,7 @@ def test_a_step_keeps_structure_shapes_and_types(index):
     assert jax.tree.map(describe, after) == jax.tree.map(describe, state)
 
 
-@first_of_each(lambda algorithm: True)
+@first_of_each(lambda algorithm: True, TYPICAL)
 def test_nothing_changes_when_done_or_not_live(index):
     algorithm, problem = CASES[index].values[0]
     played = together(index)

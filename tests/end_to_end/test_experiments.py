@@ -50,6 +50,7 @@ def check(exhibits, out):
             assert low <= float(row["failure"]) <= high
 
 
+@pytest.mark.slow
 def test_ugape(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     confidence = ugape_confidence.Size((0.2, 0.4), (6, 8), (1, 2), seeds=5, at_epsilon=0.4, at_arms=8)
@@ -63,6 +64,7 @@ def test_ugape(tmp_path, monkeypatch):
         assert float(row["lower_bound"]) < float(row["pulls_mean"]) < float(row["upper_bound"])
 
 
+@pytest.mark.slow
 def test_gape_through_reproduce(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(gape.SIZES, "quick", gape.Size(seeds=200))

@@ -37,13 +37,18 @@ def reference() -> dict[str, xr.Dataset]:
 
 
 SETTINGS = [(7, 1, 1), (64, 16, 2), (1000, 64, 1)]  # lanes, chunk, devices
-# All of them for some: programs take most of these tests' time.
+# All of them for some, with the slow tests but for one: programs take most of these tests' time.
 KINDS = {"ugape-c", "successive elimination, mom", "adaptive top-k"}
 
 
 @pytest.mark.parametrize(
     ("name", "settings"),
-    [(name, settings) for name in ALGORITHMS for settings in SETTINGS if settings == SETTINGS[0] or name in KINDS],
+    [
+        pytest.param(name, s, marks=[pytest.mark.slow] * (s != SETTINGS[0] and name != "ugape-c"))
+        for name in ALGORITHMS
+        for s in SETTINGS
+        if s == SETTINGS[0] or name in KINDS
+    ],
 )
 def test_speed_settings_change_no_bit(
     name: str, settings: tuple[int, int, int], reference: dict[str, xr.Dataset]
@@ -53,7 +58,7 @@ def test_speed_settings_change_no_bit(
     same(reference[name], found)
 
 
-@pytest.mark.parametrize("name", HEAVY)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in ("beta", "pareto"))) for n in HEAVY])
 def test_rewards_of_every_family_have_the_same_bits_in_every_batch(name: str) -> None:
     """The run that elimination makes of them hangs on every last bit of the sums, sooner or later."""
     algorithm = jb.SuccessiveElimination(delta=0.3, p=1.2, moment_b=0.5)

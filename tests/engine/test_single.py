@@ -56,7 +56,7 @@ def cases():
         often = name in (*KINDS, "mab-ppr", "rcb-air", "siri")
         yield pytest.param(name, law, id=f"{name}-{law}", marks=[pytest.mark.slow] * (not often))
     yield pytest.param("ugape-c", "gaussian", id="ugape-c-gaussian")
-    yield pytest.param("lucb", "beta", id="lucb-beta")
+    yield pytest.param("lucb", "beta", id="lucb-beta", marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize(("name", "law"), list(cases()))
