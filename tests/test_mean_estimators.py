@@ -80,7 +80,7 @@ def catoni(level, spread, p, count=ARMS):
 @pytest.mark.parametrize(
     "number", [60, pytest.param(64, marks=pytest.mark.slow), 65, pytest.param(400, marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("level", [0.5, 1.5])
+@pytest.mark.parametrize("level", [pytest.param(0.5, marks=pytest.mark.slow), 1.5])
 def test_catoni_finds_the_root(p, number, level):
     estimator = catoni(level, 2.0, p)
     alpha = (p * level / ((p - 1) * number * 2.0 * 2 ** (2 - p))) ** (1 / p)
@@ -158,7 +158,9 @@ def test_catonis_radius_holds(p, dof):
     assert np.std(estimates[0]) < 0.6 * float(radius[0])
 
 
-@pytest.mark.parametrize("estimator", [pytest.param("ea", marks=pytest.mark.slow), "tea", "mom", "catoni"])
+@pytest.mark.parametrize(
+    "estimator", ["catoni", *(pytest.param(n, marks=pytest.mark.slow) for n in ("ea", "tea", "mom"))]
+)
 def test_elimination_with_every_estimator(estimator):
     """Errors are rarer than delta; false alarm 1e-8."""
     algorithm = jb.SuccessiveElimination(delta=0.2, estimator=estimator, p=1.7)

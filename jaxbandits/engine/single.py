@@ -47,13 +47,8 @@ def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int) -> An
         time = state.time if hasattr(state, "spent") else jnp.sum(state.pulls)  # the sum could pass 2^31
         return ~algorithm.done(state) & (time < max_pulls) & ~exhausted(algorithm, state)
 
-    def step(state: Any) -> Any:
-        if hasattr(algorithm, "advance"):
-            return algorithm.advance(problem, key, state, True, max_pulls)
-        return algorithm.step(problem, key, state)
-
     problem = problem.realised(key)
-    return lax.while_loop(unfinished, step, algorithm.init(problem, key))
+    return lax.while_loop(unfinished, lambda state: algorithm.step(problem, key, state), algorithm.init(problem, key))
 
 
 def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:

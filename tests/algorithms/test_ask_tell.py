@@ -109,7 +109,10 @@ def summed_table():
     return np.asarray(rewards(np.arange(2000)))
 
 
-@pytest.mark.parametrize("algorithm", BATCHES.values(), ids=BATCHES)
+@pytest.mark.parametrize(
+    "algorithm",
+    [pytest.param(a, id=n, marks=[pytest.mark.slow] * ("," in n or n == "improved")) for n, a in BATCHES.items()],
+)
 def test_batches_are_asked_one_by_one_and_survive_json(algorithm, summed_table):
     session = AskTell(algorithm, arms=ARMS, key=KEY)
     pulled = []

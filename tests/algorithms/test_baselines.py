@@ -198,8 +198,8 @@ def test_known_costs_of_the_union_bound(k, cost):
     ("algorithm", "gap"),
     [
         (jb.MedianElimination(epsilon=0.15, delta=0.1), 0.16),
-        (jb.ExpGapElimination(epsilon=0.03, delta=0.1), 0.035),
-        (jb.HoeffdingRace(epsilon=0.15, delta=0.1), 0.16),
+        pytest.param(jb.ExpGapElimination(epsilon=0.03, delta=0.1), 0.035, marks=pytest.mark.slow),
+        pytest.param(jb.HoeffdingRace(epsilon=0.15, delta=0.1), 0.16, marks=pytest.mark.slow),
         (jb.BernsteinRace(epsilon=0.15, delta=0.1), 0.16),
     ],
     ids=lambda value: type(value).__name__,

@@ -274,6 +274,7 @@ def test_one_run_serves_every_smaller_budget(beta):
     assert (curve.regret.sel(checkpoint=100.0) == 100 - curve.reward.sel(checkpoint=100.0)).all()
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_lanes_chunk_devices_or_neighbours():
     algorithm, problem = jb.RCBAIR(60.0, beta=jb.axis([0.5, 1.0])), jb.reservoir(beta=jb.axis([0.5, 1.0]))
     options = {"checkpoints": [10.0, 60.0]}
@@ -372,6 +373,7 @@ def test_siri_number_of_arms(beta, expected):
     assert jb.SiRI(10_000).explored(jb.reservoir(beta=beta, prices="unit")).arms == expected
 
 
+@pytest.mark.slow
 def test_simple_regret_falls_with_the_budget():
     problem = jb.reservoir(beta=1.0, prices="unit")
     ds = jb.sweep(jb.SiRI(jb.axis([100, 10_000])), problem, 400)

@@ -195,6 +195,7 @@ def test_medians_of_prefix_sums_grow_with_the_prefix(floats):
     assert (np.diff(medians, axis=0) >= 0).all()
 
 
+@pytest.mark.slow
 def test_pull_by_pull_and_in_sums_the_same_law():
     """Bernoulli arms as tables, whose sums are those of single rewards; false alarm 1e-8 for each of three tests."""
     means = np.asarray([10, 8, 8, 6, 5, 4, 3, 3, 2, 2, 1, 1]) / 20

@@ -110,7 +110,9 @@ ENDINGS = {
 }
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in ("normal", "equal", "two bandits"))) for n in PROBLEMS]
+)
 def test_every_run_is_that_of_the_reference(name):
     problem = PROBLEMS[name]
     keys = jax.random.split(jax.random.key(3), RUNS)

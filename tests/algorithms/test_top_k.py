@@ -268,6 +268,7 @@ def test_sums_of_a_family_without_a_law_of_sums_are_those_of_its_table():
     np.testing.assert_allclose(sums, [table[3:8, 0].sum(), table[:2, 1].sum()], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_regret_exceeds_epsilon_less_often_than_delta():
     """False alarm 1e-8 for each instance."""
     for problem in (jb.uniform_means(50), jb.two_group(50, 10, 0.55, 0.45), jb.synthetic(6, 50, 20)):

@@ -16,7 +16,12 @@ RUNS = 300
 
 @pytest.mark.parametrize(
     ("estimator", "delta", "pulls"),
-    [("ea", 0.05, 8.99e4), ("tea", 0.05, 7.88e4), ("ea", 0.1, 4.503e4), ("tea", 0.1, 6.937e4)],
+    [
+        ("tea", 0.05, 7.88e4),
+        ("ea", 0.1, 4.503e4),
+        pytest.param("ea", 0.05, 8.99e4, marks=pytest.mark.slow),
+        pytest.param("tea", 0.1, 6.937e4, marks=pytest.mark.slow),
+    ],
 )
 def test_pulls_on_s1(estimator, delta, pulls):
     algorithm = jb.SuccessiveElimination(delta=delta, estimator=estimator)
@@ -29,7 +34,7 @@ def test_pulls_on_s1(estimator, delta, pulls):
     ("make", "budget", "error", "known"),
     [(jb.s1, 100, 0.3878, 0.0024), (jb.s1, 400, 0.078, 0.007), (jb.s2, 800, 0.24, 0.011)],
 )
-@pytest.mark.parametrize("estimator", ["ea", "tea"])
+@pytest.mark.parametrize("estimator", ["ea", pytest.param("tea", marks=pytest.mark.slow)])
 def test_errors_of_successive_rejects(make, budget, error, known, estimator):
     runs = 20_000
     data = jb.simulate(jb.SuccessiveRejects(budget=budget, estimator=estimator), make(), seeds=runs)

@@ -54,6 +54,7 @@ def test_numbers_of_arms_come_in_powers_of_two() -> None:
     assert compilations(lambda: jb.sweep(algorithm, jb.linear(n=jb.axis([10, 13])), seeds=2)) == 0
 
 
+@pytest.mark.slow
 def test_static_choices_compile_anew() -> None:
     problem = jb.bernoulli(MEANS)
     assert compilations(lambda: jb.simulate(jb.UGapEb(budget=50), problem, seeds=2)) == 1

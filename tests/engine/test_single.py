@@ -53,7 +53,7 @@ def cases():
     drawn["siri"] = "unit reservoir"
     for name in REGISTRY:
         law = drawn.get(name, "bernoulli")
-        often = name in (*KINDS, "mab-ppr", "rcb-air", "siri")
+        often = name in ("ugape-c", "lucb", "successive-elimination", "adaptive-top-k", "rcb-air")
         yield pytest.param(name, law, id=f"{name}-{law}", marks=[pytest.mark.slow] * (not often))
     yield pytest.param("ugape-c", "gaussian", id="ugape-c-gaussian")
     yield pytest.param("lucb", "beta", id="lucb-beta", marks=pytest.mark.slow)

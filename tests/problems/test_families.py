@@ -108,7 +108,7 @@ def test_rare_events_come_as_often_as_they_should(p):
     assert stats.binomtest(int(runs * pulls - common), runs * pulls, 1 - float(problem.probability[1])).pvalue > LEVEL
 
 
-@every_family
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "beta")) for n in FAMILIES])
 def test_a_reward_is_an_entry_of_the_table(name):
     """The same bits one by one, in vectors of several lengths, in a row of the table and in a batch of runs."""
     problem = FAMILIES[name]
