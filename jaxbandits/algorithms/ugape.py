@@ -79,31 +79,25 @@ class _UGapE(Sequential):
         def only(place: jax.Array) -> jax.Array:
             return arms.mask_at(place, order) if state.bandits == 1 else order == place
 
-        order, mean, radius = state.order, state.statistics.mean, self._radius(state)
-        lowest = mean - radius  # L
-        order, upper, lower = view(order), view(mean + radius), view(lowest)
+        order, mean, radius = view(state.order), view(state.statistics.mean), view(self._radius(state))
+        upper, lower = mean + radius, mean - radius
         if state.mask is not None:
             upper = jnp.where(view(state.mask), upper, -jnp.inf)
-        if isinstance(self.m, arms.Known) and self.m == 1:
-            # The same decision in fewer passes: B of the top arm, and of the others that with the largest L. l_t is the
-            # one arm of J(t).
+        one = isinstance(self.m, arms.Known) and self.m == 1
+        if one:
             kth, top_place = arms.arg_largest(upper, order)
             top = only(top_place)
             following = arms.largest(jnp.where(top, -jnp.inf, upper))
-            others = ~top if state.mask is None else view(state.mask) & ~top
-            top_index = following - arms.take(lowest, arms.arm_at(top_place, count))  # eq. 3
-            index = kth - arms.largest(jnp.where(others, lower, -jnp.inf))
-            place = arms.first_place(others & (kth - lower == index), order)
-            low_place = jnp.where(top_index < index, top_place, place)
-            low_place = jnp.where(top_index == index, smaller(top_place, place), low_place)
-            worst_index = smaller(top_index, index)
+        else:
+            kth, following, top = arms.kth_and_next_largest(upper, self.m, order)
+        index = jnp.where(top, following, kth) - lower  # eq. 3: the m-th largest U over the other arms
+        if state.mask is not None:
+            index = jnp.where(view(state.mask), index, jnp.inf)
+        if one:  # the same decision in fewer passes: J(t) is one arm, l_t is that arm, the others' largest U is known
+            worst_index, low_place = arms.arg_smallest(index, order)
             chosen = only(low_place)
             best_other = jnp.where(low_place == top_place, following, kth)
         else:
-            kth, following, top = arms.kth_and_next_largest(upper, self.m, order)
-            index = jnp.where(top, following, kth) - lower  # eq. 3: the m-th largest U over the other arms
-            if state.mask is not None:
-                index = jnp.where(view(state.mask), index, jnp.inf)
             chosen = arms.top_mask(-index, self.m, order)  # J(t)
             worst_index = arms.largest(jnp.where(chosen, index, -jnp.inf))
             _, low_place = arms.arg_smallest(jnp.where(chosen, lower, jnp.inf), order)  # l_t
