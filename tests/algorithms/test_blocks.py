@@ -94,8 +94,8 @@ def test_a_run_that_stands_still_keeps_every_bit():
             lambda new, old: np.testing.assert_array_equal(new[..., 1::2], old[..., 1::2]),
             getattr(after, field), getattr(state, field),
         )  # fmt: skip
-    moved = (after.time != state.time) | (after.position != state.position)
-    np.testing.assert_array_equal(moved, moving & ~algorithm.done(state))
+    changed = (after.time != state.time) | (after.position != state.position)
+    np.testing.assert_array_equal(changed, moving & ~algorithm.done(state))
 
 
 def test_single_pulls_may_follow_and_go_before():
