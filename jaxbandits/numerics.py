@@ -65,9 +65,31 @@ def apart(true: jax.Array, function: Callable[..., Any], *operands: Any) -> Any:
     def branch(*operands: Any) -> Any:
         shapes = jax.eval_shape(function, *operands)
         nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
-        return lax.cond(true, function, lambda *_: nothing, *operands)
+        # As a branch's operands, keys would be copied row by row at every call.
+        words = jax.tree.map(_words_first, operands)
+
+        def once(*words: Any) -> Any:
+            return function(*jax.tree.map(_with_keys, operands, words))
+
+        return lax.cond(true, once, lambda *_: nothing, *words)
 
     return lax.platform_dependent(*operands, cpu=branch, default=function)
+
+
+def _is_key(leaf: Any) -> bool:
+    return bool(jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key))
+
+
+def _words_first(leaf: jax.Array) -> jax.Array:
+    """The words of keys `(…)`, uint32 `(2, …)`; other arrays as they are."""
+    return jnp.moveaxis(jax.random.key_data(leaf), -1, 0) if _is_key(leaf) else leaf
+
+
+def _with_keys(like: jax.Array, leaf: jax.Array) -> jax.Array:
+    """The inverse of `_words_first`."""
+    return (
+        jax.random.wrap_key_data(jnp.moveaxis(leaf, 0, -1), impl=jax.random.key_impl(like)) if _is_key(like) else leaf
+    )
 
 
 def in_blocks(function: Callable[..., jax.Array], *operands: jax.Array, elements: int = 8192) -> jax.Array:
