@@ -56,9 +56,10 @@ _TIE_STREAM = 0xFFFF0001
 # Up to this many arms, taking out the largest arm k times is faster than searching for a threshold bit by bit
 # (measured).
 _FEW_ARMS = 64
-# XLA:CPU makes vectors of a reduction over a leading axis only where it unrolls it, up to some 29 arms for simple
-# operands: 32 arms took four times as long as 28 (measured). Above 32 it stores the operand and uses windows of 32.
-_PIECE = 25
+# XLA:CPU makes vectors of a reduction over a leading axis only where it unrolls it: up to some 29 arms for simple
+# operands, up to some 22 for masked ones (measured: with a mask, pieces of 25 took 5 to 10 times as long as of 20).
+# Above 32 it stores the operand and uses windows of 32.
+_PIECE = 20
 _PIECES = 128
 # From so many arms on, looking at them a block after another is faster (measured: 256 slower, 512 faster).
 _BLOCKED = 512

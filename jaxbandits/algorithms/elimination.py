@@ -145,8 +145,8 @@ class Elimination(Sequential):
             return self.step(problem, key, state, live)
         live = live & ~self.done(state)
         first = state.position == 0
-        room = smaller(self._quiet(state), (stop - state.time) // state.count)
-        ahead = jnp.where(first, jnp.clip(smaller(state.ahead, room), 1, _BLOCK), state.ahead)
+        most = smaller(self._quiet(state), (stop - state.time) // state.count)
+        ahead = jnp.where(first, jnp.clip(smaller(state.ahead, most), 1, _BLOCK), state.ahead)
         arm = self.select(state)
         old = jax.tree.map(lambda x: arms.take(x, arm), state.sums)
         new, highest, lowest = self._drawn(problem, key, state, arm, old, jnp.where(live, ahead, 0))
@@ -183,7 +183,7 @@ class Elimination(Sequential):
         index = arms.index(_BLOCK, state.round.shape)
         number = state.round + 1 + index
 
-        def terms(arm: jax.Array, number: jax.Array, within: jax.Array) -> jax.Array:
+        def terms(key: jax.Array, arm: jax.Array, number: jax.Array, within: jax.Array) -> jax.Array:
             reward = jax.vmap(lambda number: problem.reward(key, arm, number - 1))(number)
             return jnp.where(within, estimator.term(reward.astype(jnp.float32), number), 0)
 
@@ -197,7 +197,7 @@ class Elimination(Sequential):
             return sums, highest, lowest
 
         # Each has several uses: the compiler would draw and add for every one of them.
-        term = apart(true, terms, arm, number, index < rounds)
+        term = apart(true, terms, key, arm, number, index < rounds)
         return apart(true, added, sums, term, number)
 
     def _kept_block(self, state: EliminationState, kept: jax.Array, rounds: jax.Array) -> EliminationState:

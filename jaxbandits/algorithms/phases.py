@@ -6,11 +6,27 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits import arms
+from jaxbandits.algorithms.elimination import Elimination, EliminationState
 
-__all__ = ["RejectsPhases", "rejects_pulls"]
+__all__ = ["EliminationInPhases", "RejectsPhases", "rejects_pulls"]
 
 # Float32 quotients err by some units in 10^-7; without this a whole quotient could be rounded up to the next integer.
 _BELOW = 1 - 4e-7
+
+
+class EliminationInPhases(Elimination):
+    """Elimination in rounds that are known beforehand: the last ones of phases."""
+
+    def _target(self, state: EliminationState) -> jax.Array:
+        """The round that ends the phase, int32 `(…)`."""
+        target: jax.Array = state.plan.target
+        return target
+
+    def _due(self, state: EliminationState) -> jax.Array:
+        return state.round >= self._target(state)
+
+    def _quiet(self, state: EliminationState) -> jax.Array:
+        return self._target(state) - state.round - 1
 
 
 def rejects_pulls(budget: jax.Array, count: jax.Array, axis: int, *, half: bool = True) -> jax.Array:

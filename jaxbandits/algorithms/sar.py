@@ -11,8 +11,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits import arms
-from jaxbandits.algorithms.elimination import Elimination, EliminationState
-from jaxbandits.algorithms.phases import RejectsPhases
+from jaxbandits.algorithms.elimination import EliminationState
+from jaxbandits.algorithms.phases import EliminationInPhases, RejectsPhases
 from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
 from jaxbandits.mean_estimators import EmpiricalMean, MeanEstimator
@@ -39,7 +39,7 @@ class _Deactivation(NamedTuple):
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class SAR(Elimination):
+class SAR(EliminationInPhases):
     """K - 1 phases of Successive Rejects' lengths; at the end of each, the arm that is surest is accepted or rejected.
 
     At the end of phase k every active arm has n_k = ceil((n - K) / (logbar(K) (K + 1 - k))) pulls, logbar(K) = 1/2 +
@@ -74,12 +74,8 @@ class SAR(Elimination):
         left = jnp.broadcast_to(jnp.asarray(self.m, jnp.int32) * state.bandits, state.count.shape)
         return EmpiricalMean(), _Plan(phases, jnp.zeros_like(state.active), left)
 
-    def _due(self, state: EliminationState) -> jax.Array:
-        return state.round >= state.plan.phases.target
-
-    def _quiet(self, state: EliminationState) -> jax.Array:
-        rounds: jax.Array = state.plan.phases.target - state.round - 1
-        return rounds
+    def _target(self, state: EliminationState) -> jax.Array:
+        return state.plan.phases.target
 
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
         plan, order = state.plan, state.order

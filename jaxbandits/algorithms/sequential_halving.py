@@ -11,7 +11,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits import arms
-from jaxbandits.algorithms.elimination import Elimination, EliminationState
+from jaxbandits.algorithms.elimination import EliminationState
+from jaxbandits.algorithms.phases import EliminationInPhases
 from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
 from jaxbandits.mean_estimators import EmpiricalMean, MeanEstimator
@@ -27,7 +28,7 @@ class _Plan(NamedTuple):
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class SequentialHalving(Elimination):
+class SequentialHalving(EliminationInPhases):
     """ceil(log2 K) phases of floor(T / (|S| ceil(log2 K))) pulls of each surviving arm; the better half stays.
 
     Attributes:
@@ -58,13 +59,6 @@ class SequentialHalving(Elimination):
 
     def _pulls(self, count: jax.Array, phases: jax.Array) -> jax.Array:
         return jnp.asarray(self.budget, jnp.int32) // (count * phases)
-
-    def _due(self, state: EliminationState) -> jax.Array:
-        return state.round >= state.plan.target
-
-    def _quiet(self, state: EliminationState) -> jax.Array:
-        rounds: jax.Array = state.plan.target - state.round - 1
-        return rounds
 
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
         left = (state.count + 1) // 2

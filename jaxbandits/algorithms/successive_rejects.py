@@ -12,9 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import arms
-from jaxbandits.algorithms.elimination import Elimination, EliminationState
+from jaxbandits.algorithms.elimination import EliminationState
 from jaxbandits.algorithms.moments import raw_moment
-from jaxbandits.algorithms.phases import RejectsPhases
+from jaxbandits.algorithms.phases import EliminationInPhases, RejectsPhases
 from jaxbandits.algorithms.protocol import Numeric, parameter
 from jaxbandits.errors import UsageError
 from jaxbandits.mean_estimators import EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean
@@ -27,7 +27,7 @@ __all__ = ["SuccessiveRejects"]
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class SuccessiveRejects(Elimination):
+class SuccessiveRejects(EliminationInPhases):
     """K - 1 phases; at the end of phase k every surviving arm has n_k pulls, and the one with the least estimate goes.
 
     n_k = ceil((T - K) / (Kbar (K + 1 - k))) with Kbar = sum_{i=1}^K 1/i (`harmonic="full"`, Yu et al. 2018, which
@@ -89,13 +89,6 @@ class SuccessiveRejects(Elimination):
         if self.threshold is None:
             raise UsageError("SuccessiveRejects with tea needs threshold, or moment_b and gap of a problem")
         return TruncatedMean(log(self.threshold) + zero, zero)
-
-    def _due(self, state: EliminationState) -> jax.Array:
-        return state.round >= state.plan.target
-
-    def _quiet(self, state: EliminationState) -> jax.Array:
-        rounds: jax.Array = state.plan.target - state.round - 1
-        return rounds
 
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
         ended = state.plan.ended(state.round, state.arms)
