@@ -176,7 +176,7 @@ def turn(order: jax.Array, time: jax.Array) -> jax.Array:
     seed = (high[0] | (high[1] << (31 - _MOST_ARM_BITS))).astype(jnp.uint32)
     # The finaliser of MurmurHash3 (Appleby 2011): every bit of the input moves about half of the bits.
     word = seed + time.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
-    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+    for shift, factor in ((16, _SECOND_FACTOR), (13, 0xC2B2AE35)):
         word = (word ^ (word >> jnp.uint32(shift))) * jnp.uint32(factor)
     return (word ^ (word >> jnp.uint32(16))).astype(jnp.int32)
 

@@ -26,13 +26,9 @@ from jaxbandits.problems.heavy_tails import HeavyTailed, LogNormal, Pareto, Stud
 from jaxbandits.problems.instances import abm, gabillon, linear, one_sparse, polynomial, random_uniform
 from jaxbandits.problems.joint import Blocks, OneClick, blocks, one_click
 from jaxbandits.problems.pay_per_reward import click_rates, ppr, ppr_unbounded
-from jaxbandits.problems.reservoirs import (
-    RatioReservoir,
-    Reservoir,
-    TableReservoir,
-    reservoir,
-    reservoir_from_csv,
-)
+from jaxbandits.problems.ratio_reservoirs import RatioReservoir, reservoir
+from jaxbandits.problems.reservoirs import Reservoir
+from jaxbandits.problems.table_reservoirs import TableReservoir, reservoir_from_csv
 from jaxbandits.problems.top_k_instances import (
     c_spread,
     random_beta,

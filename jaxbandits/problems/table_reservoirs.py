@@ -1,0 +1,109 @@
+"""Reservoirs of the rows of a table."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits import arms
+from jaxbandits.axes import varying
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import arm_count
+from jaxbandits.problems.csv_files import Table, is_number
+from jaxbandits.problems.reservoirs import ARM_STREAM, Arms, Reservoir, check_number, register_reservoir
+from jaxbandits.random.bits import block, uniform
+
+__all__ = ["TableReservoir", "reservoir_from_csv"]
+
+
+@register_reservoir
+@dataclasses.dataclass(frozen=True)
+class TableReservoir(Reservoir):
+    """Arms drawn from the rows of a table, with replacement.
+
+    Attributes:
+        gains: float32 `(N,)`: expected rewards, in [0, 1].
+        prices: float32 `(N,)`: expected costs, in (0, 1].
+        beta: regularity, for algorithms that ask for it; None for not known.
+    """
+
+    gains: jax.Array
+    prices: jax.Array
+    beta: float | None = None
+    parameters = ("gains", "prices")
+    choices = ("count", "beta")
+
+    @property
+    def regularity(self) -> float | None:
+        """As given."""
+        return self.beta
+
+    @property
+    def best(self) -> jax.Array:
+        """The largest ratio in the table."""
+        return arms.largest(jnp.asarray(self.gains) / jnp.asarray(self.prices))
+
+    @property
+    def smallest_cost(self) -> float:
+        """The smallest in the table."""
+        return float(np.min(np.asarray(self.prices)))
+
+    def draw(self, key: jax.Array) -> Arms:
+        """Rows with replacement."""
+        arm = arms.index(self.count, key.shape)
+        word = block(key, jnp.uint32(ARM_STREAM), arm, rolled=True)[0]
+        size = self.gains.shape[0]
+        row = jnp.minimum((uniform(word) * size).astype(jnp.int32), size - 1)
+        reward, cost = (arms.take(jnp.asarray(column), row) for column in (self.gains, self.prices))
+        return Arms(self.best - reward / cost, reward, cost)
+
+
+@varying
+def reservoir_from_csv(
+    path: str, beta: float | None = None, coupling: float = 0.0, arms: int | None = None
+) -> TableReservoir:
+    """A reservoir of the rows of a table of expected rewards and costs; rewards and costs of pulls are 0 or 1.
+
+    Args:
+        path: a CSV file with columns `reward`, in [0, 1], and `cost`, in (0, 1].
+        beta: regularity of the ratios, for algorithms that choose their number of arms by it.
+        coupling: as in `reservoir`.
+        arms: number of arms that a run draws; None for as many as the algorithm wants.
+
+    Raises:
+        UsageError: no such file or columns, a cell out of range (named by line and column), or fewer than two rows.
+    """
+    table = Table.read(path)
+    for name in ("reward", "cost"):
+        if not table.has([name]):
+            raise UsageError(f"{path}: columns reward and cost are needed, got {', '.join(table.header)}")
+    places = [table.place([name]) for name in ("reward", "cost")]
+    rows = []
+    for line, row in table.rows:
+        values = []
+        for place, lowest in zip(places, ("0", "above 0"), strict=True):
+            text = table.cell(line, row, place)
+            inside = is_number(text) and float(text) <= 1 and (float(text) > 0 or (lowest == "0" and float(text) == 0))
+            if not inside:
+                table.refuse(line, place, f"{text!r} is not a number from {lowest} to 1")
+            values.append(float(text))
+        rows.append(values)
+    if len(rows) < 2:
+        raise UsageError(f"{path}: two rows or more are needed, got {len(rows)}")
+    if beta is not None:
+        check_number("beta", beta, beta > 0, "positive and finite")
+    check_number("coupling", coupling, 0 <= coupling <= 1, "in [0, 1]")
+    reward, cost = np.asarray(rows, np.float32).T
+    text = f"reservoir-table:path={path}"
+    text += "" if beta is None else f",beta={beta:g}"
+    text += f",coupling={coupling:g}" if coupling else ""
+    text += "" if arms is None else f",arms={arms}"
+    return TableReservoir(
+        jnp.asarray(reward),
+        jnp.asarray(cost),
+        beta=beta,
+        coupling=jnp.asarray(coupling, jnp.float32) if coupling else None,
+        count=0 if arms is None else arm_count("arms", arms),
+        name=text,
+    )
