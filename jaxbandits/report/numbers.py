@@ -13,7 +13,7 @@ def value(x: float) -> str:
     if x == int(x) and abs(x) < 1e6:
         return f"{int(x):,}"
     if abs(x) >= 1e9:
-        return f"{x:.2e}"
+        return f"{x:.3g}"
     if abs(x) >= 1:
         digits = 2 - math.floor(math.log10(abs(x)))
         rounded = round(x, digits)

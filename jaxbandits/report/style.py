@@ -182,9 +182,8 @@ def set_scale(
     if logarithmic:
         getattr(axis.axes, f"set_{axis.axis_name}scale")("log")  # type: ignore[attr-defined]
         decades = np.log10(values.max() / values.min()) if values.size else 1.0
-        axis.set_major_locator(
-            LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.7 else (1.0,), numticks=5 if narrow else None)
-        )
+        between = (1.0, 2.0, 5.0) if decades < (1.5 if narrow else 2.7) else (1.0,)
+        axis.set_major_locator(LogLocator(subs=between, numticks=5 if narrow else None))
         axis.set_minor_locator(NullLocator())
     elif values.size and np.all(values == np.round(values)):
         axis.set_major_locator(MaxNLocator(integer=True))

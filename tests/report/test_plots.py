@@ -1,5 +1,7 @@
 """Every kind of picture: what is in it, and one clear error for what cannot be drawn."""
 
+import itertools
+
 import matplotlib
 import numpy as np
 import pytest
@@ -106,6 +108,20 @@ def test_ticks_stand_at_the_values_only_where_there_is_room(make):
 
     assert ticks([1.1, 1.5, 2.0]) == [1.1, 1.5, 2.0]
     assert ticks([1.1, 1.15, 2.0]) != [1.1, 1.15, 2.0]
+
+
+@pytest.mark.parametrize(
+    "budgets", [[20_000, 100_000, 1_000_000, 10_000_000], [100, 1000, 10_000], [5000, 20_000, 50_000]]
+)
+def test_tick_texts_of_narrow_panels_do_not_touch(make, budgets):
+    picture = plots.curve(make({"n": [10, 20, 50], "budget": budgets}), panel="n")
+    picture.canvas.draw()
+    for axes in picture.axes:
+        low, high = axes.get_xlim()
+        seen = [t for t in axes.get_xticklabels() if t.get_text() and low <= t.get_position()[0] <= high]
+        boxes = [t.get_window_extent() for t in seen]
+        assert len(boxes) >= 2
+        assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
 def test_curve_marks_a_failure_rate_of_zero_on_a_logarithmic_scale(make):
