@@ -12,9 +12,7 @@ def value(x: float) -> str:
         return {math.inf: "∞", -math.inf: "−∞"}.get(x, "–")
     if x == int(x) and abs(x) < 1e6:
         return f"{int(x):,}"
-    if abs(x) >= 1e9:
-        return f"{x:.3g}"
-    if abs(x) >= 1:
+    if 1 <= abs(x) < 1e9:
         digits = 2 - math.floor(math.log10(abs(x)))
         rounded = round(x, digits)
         return f"{rounded:,.{max(digits, 0)}f}"
