@@ -30,6 +30,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import arms
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.axes import Axis
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.estimators import ArmStatistics
@@ -37,7 +38,7 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
 from jaxbandits.theory.budgeted import reservoir_arms
 
-__all__ = ["Algorithm", "BatchBased", "BuiltIn", "Numeric", "RoundBased", "Sequential", "parameter"]
+__all__ = ["Algorithm", "BatchBased", "BuiltIn", "Numeric", "RoundBased", "Sequential", "is_parameter", "parameter"]
 
 State = Any
 #: A hyperparameter: a number, an array of numbers once it is batched, an axis of a grid, or None where that is allowed.
@@ -81,6 +82,11 @@ def parameter(
     return dataclasses.field(default=default, metadata=metadata)
 
 
+def is_parameter(field: dataclasses.Field[Any]) -> bool:
+    """Whether a field was made with `parameter`: what another is for, its name does not say."""
+    return "rule" in field.metadata
+
+
 RULES = {
     "probability": (lambda x: 0 < x < 1, "must lie strictly between 0 and 1"),
     "positive": (lambda x: x > 0 and np.isfinite(x), "must be positive and finite"),
@@ -95,25 +101,31 @@ RULES = {
 class BuiltIn(abc.ABC):
     """What the built-in algorithms share: checks of their hyperparameters, and a name."""
 
-    #: What counts as a correct answer, a key of `jaxbandits.results.CRITERIA`.
-    criterion: ClassVar[str] = "epsilon-m"
-    #: Whether one run can be looked at for every smaller budget.
-    anytime: ClassVar[bool] = True
-    #: Whether the algorithm works on several bandits at once.
-    multi_bandit: ClassVar[bool] = False
+    #: What is to be known of the class; a subclass replaces it.
+    traits: ClassVar[Traits] = Traits()
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             for one in value.values if isinstance(value, Axis) else [value]:
                 _check(type(self).__name__, field, one)
-        if getattr(self, "adaptive", False) is True and getattr(self, "a", None) is not None:
+        if self.given("adaptive") is True and self.given("a") is not None:
             raise UsageError(f"{type(self).__name__}: give a, or adaptive, not both")
 
     @property
     def initial_pulls(self) -> int:
         """Pulls of every arm before the first decision: an empirical variance needs two."""
-        return 2 if getattr(self, "variance", False) else 1
+        return 2 if self.second_moments else 1
+
+    @property
+    def second_moments(self) -> bool:
+        """Whether the squares of the rewards are kept, for empirical variances."""
+        return bool(self.given("variance"))
+
+    def given(self, name: str) -> Any:
+        """The value of a hyperparameter made with `parameter`; None if there is none, or a field of that name only."""
+        fields = {field.name: field for field in dataclasses.fields(self)}
+        return getattr(self, name) if name in fields and is_parameter(fields[name]) else None
 
     def resolved(self, problem: Problem) -> Self:
         """The algorithm with what it takes from the problem filled in, in double precision, before a run.
@@ -121,7 +133,8 @@ class BuiltIn(abc.ABC):
         Raises:
             UsageError: if the problem does not have it.
         """
-        if hasattr(self, "b") and self.b is None and not problem.bounded:
+        takes_range = any(field.name == "b" and is_parameter(field) for field in dataclasses.fields(self))
+        if takes_range and self.given("b") is None and not problem.bounded:
             raise UsageError(
                 f"{type(self).__name__} needs rewards in an interval, or sub-Gaussian, and {problem.name} has heavy "
                 "tails: give b, or use successive-elimination or successive-rejects"
@@ -148,7 +161,7 @@ class BuiltIn(abc.ABC):
         """
         if not isinstance(problem, Reservoir):
             return problem
-        if not (problem.unit_costs or getattr(self, "spends", False)):
+        if not (problem.unit_costs or self.traits.spends):
             raise UsageError(f"{type(self).__name__} looks at rewards only: {problem.name} needs prices=unit")
         if problem.count:
             return problem
@@ -160,7 +173,7 @@ class BuiltIn(abc.ABC):
         Raises:
             UsageError: if either is not known.
         """
-        budget, beta = getattr(self, "budget", None), getattr(self, "beta", None)
+        budget, beta = self.given("budget"), self.given("beta")
         beta = problem.regularity if beta is None else beta
         if budget is None or beta is None:
             lacks = "a budget" if budget is None else "the regularity beta"
@@ -177,11 +190,11 @@ class BuiltIn(abc.ABC):
                 one.
         """
         name, count = type(self).__name__, arms_per_bandit * bandits
-        if bandits > 1 and not self.multi_bandit:
+        if bandits > 1 and not self.traits.multi_bandit:
             raise UsageError(f"{name} explores one bandit, the problem has {bandits}")
-        budget = getattr(self, "budget", None)
-        m_name = "m" if hasattr(self, "m") else "k"
-        m = getattr(self, m_name, None)
+        budget = self.given("budget")
+        m_name = "k" if self.given("m") is None else "m"
+        m = self.given(m_name)
         if m is not None and _concrete(m) and m >= arms_per_bandit:
             raise UsageError(
                 f"{name}: {m_name} must be smaller than the number of arms, got {m_name}={m:g} with "
@@ -217,8 +230,7 @@ class BuiltIn(abc.ABC):
 
     def init(self, problem: Problem, key: jax.Array) -> State:
         """The state after the initial pulls of every arm, rewards from the run's table."""
-        variance = bool(getattr(self, "variance", False))
-        statistics = ArmStatistics.first(problem.rewards(key, 0), problem.mask, variance=variance)
+        statistics = ArmStatistics.first(problem.rewards(key, 0), problem.mask, variance=self.second_moments)
         everyone = jnp.ones(statistics.pulls.shape, bool) if problem.mask is None else problem.mask
         for pull in range(1, self.initial_pulls):
             statistics = statistics.add_each(problem.rewards(key, pull), everyone)
@@ -227,6 +239,13 @@ class BuiltIn(abc.ABC):
     @abc.abstractmethod
     def step(self, problem: Problem, key: jax.Array, state: State, live: jax.Array | bool = True) -> State:
         """One decision and its pulls; where `live` is false or the run is done the state keeps every bit."""
+
+    def advance(
+        self, problem: Problem, key: jax.Array, state: State, live: jax.Array, stop: jax.Array | int
+    ) -> State:
+        """As many steps as the algorithm makes at once: one, or those up to `stop` pulls, int32 `(…)` or `()`."""
+        del stop
+        return self.step(problem, key, state, live)
 
 
 class Sequential(BuiltIn):
@@ -275,9 +294,7 @@ class RoundBased(BuiltIn):
 class BatchBased(BuiltIn):
     """An algorithm that asks for many pulls of many arms at once, and looks at their sums only."""
 
-    #: A step is long and a run has few: the engine looks at the lanes after each.
-    few_steps: ClassVar[bool] = True
-    anytime = False
+    traits = Traits(anytime=False, in_batches=True)
 
     @property
     def initial_pulls(self) -> int:
@@ -313,9 +330,13 @@ def _check(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
     if choices and value not in choices:
         raise unknown_name(f"{owner}: {field.name}", str(value), choices)
     rule = field.metadata.get("rule")
-    if not rule or not _concrete(value):
-        if rule and isinstance(value, str):
-            raise UsageError(f"{owner}: {field.name} must be a number, got {value!r}")
+    if not rule or (value is None and field.default is None):
+        return
+    if isinstance(value, list | tuple):
+        raise UsageError(f"{owner}: {field.name} must be one number, got {value!r}: for a grid, jb.axis({value!r})")
+    if isinstance(value, str | bool | np.bool_ | dict) or value is None:
+        raise UsageError(f"{owner}: {field.name} must be a number, got {value!r}")
+    if not _concrete(value):
         return
     valid, text = RULES[rule]
     if not valid(value):

@@ -11,10 +11,13 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from jaxbandits.accounts import Account
+from jaxbandits.algorithms import JointBatches
+from jaxbandits.algorithms.traits import traits_of
 from jaxbandits.engine.lanes import Cells, Log, Regret, Row, Settings, advance, empty_carry, row_types, unpacked
 from jaxbandits.errors import UsageError
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import classes
 
 __all__ = ["Progress", "Rows", "job_rows", "use_all_cores"]
 
@@ -52,7 +55,7 @@ class Rows(NamedTuple):
     checkpoint: np.ndarray  # int32 (N,)
     account: Account  # (N,), Wide counts and float32
     steps: np.ndarray  # int32 (N,)
-    capped: np.ndarray  # bool (N,)
+    status: np.ndarray  # int32 (N,)
     ended: np.ndarray  # bool (N,)
     regret: Regret | None  # (N,), float32
     recommended: np.ndarray  # bool (N, K)
@@ -120,22 +123,23 @@ def job_rows(
     mesh = jax.make_mesh(
         (devices or len(available),), ("device",), (AxisType.Auto,), devices=available[: devices or None]
     )
-    few_steps: bool = getattr(algorithm, "few_steps", False)
+    in_batches = traits_of(algorithm).in_batches
     if lanes is None:
-        lanes = default_lanes(problem.arms, available[0].platform, getattr(algorithm, "slots", 1))
-        if few_steps:  # a step costs as much for an idle lane: few for few jobs, where that saves more than a program
+        lanes = default_lanes(problem.arms, available[0].platform, algorithm.slots if isinstance(algorithm, JointBatches) else 1)
+        if in_batches:  # a step costs as much for an idle lane: few for few jobs, where that saves more than a program
             wanted = 1 << (-(-cells_count * seeds // mesh.size) - 1).bit_length()
             lanes = min(lanes, max(16, wanted, _SMALL // problem.arms))
     if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
-    block = chunk or (1 if few_steps else _BLOCK)
+    block = chunk or (1 if in_batches else _BLOCK)
     settings = Settings(
         mesh=mesh,
         lanes=lanes,
         block=block,
         capacity=max(4 * lanes, min(1024, _LOGGED // problem.arms)),
         independent=independent,
-        together=few_steps,
+        together=in_batches,
+        classes=classes((algorithm, problem)),
     )
     jobs = cells_count * seeds
     if jobs * max(1, checkpoints.shape[0]) > MAX_COUNT:
