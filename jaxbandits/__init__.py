@@ -35,6 +35,7 @@ from jaxbandits.algorithms import (
     Uniform,
     UnionBound,
 )
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.ask_tell import AskTell
 from jaxbandits.axes import axis
 from jaxbandits.engine.driver import use_all_cores
@@ -79,6 +80,7 @@ from jaxbandits.problems import (
     with_costs,
     workers_from_csv,
 )
+from jaxbandits.pytrees import pytree
 from jaxbandits.report import plots as plot
 from jaxbandits.report.tables import summary
 from jaxbandits.sweep import repeat, simulate, sweep
@@ -138,6 +140,7 @@ __all__ = [
     "polynomial",
     "ppr",
     "ppr_unbounded",
+    "pytree",
     "rademacher",
     "random_beta",
     "random_truncated_normal",

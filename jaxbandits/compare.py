@@ -226,7 +226,7 @@ def compare(
             pulls=dataset["pulls"].to_numpy(),
             # Not `correct`: an algorithm without an epsilon of its own is scored with 0 there.
             wrong=~(dataset["simple_regret"].to_numpy() <= epsilon + _TOLERANCE * max(1.0, np.abs(means).max())),
-            capped=int(dataset["status"].to_numpy().sum()),
+            capped=int((dataset["status"] != 0).sum()),
             bound=bound,
             theorem=theorem,
         )
@@ -256,7 +256,7 @@ def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], l
     found: dict[str, BuiltIn] = {}
     left_out = []
     for name, cls in REGISTRY.items():
-        if cls.criterion in ("aggregate", "ratio"):
+        if cls.traits.criterion in ("aggregate", "ratio"):
             continue
         fields = {field.name: field for field in dataclasses.fields(cls)}
         needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}

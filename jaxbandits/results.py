@@ -10,11 +10,11 @@ import xarray as xr
 
 from jaxbandits.algorithms.traits import CRITERIA, tolerance_of, traits_of
 from jaxbandits.engine.driver import Rows
-from jaxbandits.engine.stepping import STATUS
 from jaxbandits.errors import UsageError
 from jaxbandits.grid import Cell, Grid
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
+from jaxbandits.status import STATUS
 
 __all__ = ["Results"]
 

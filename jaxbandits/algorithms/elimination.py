@@ -127,7 +127,7 @@ class Elimination(Sequential):
         return self._drop(state, ended & self._due(state), problem, key)
 
     def advance(
-        self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array, stop: jax.Array
+        self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array, stop: jax.Array | int
     ) -> EliminationState:
         """Pull the next survivor in all rounds of the block; the run is that of `step`, to the last bit.
 

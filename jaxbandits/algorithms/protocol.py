@@ -240,9 +240,7 @@ class BuiltIn(abc.ABC):
     def step(self, problem: Problem, key: jax.Array, state: State, live: jax.Array | bool = True) -> State:
         """One decision and its pulls; where `live` is false or the run is done the state keeps every bit."""
 
-    def advance(
-        self, problem: Problem, key: jax.Array, state: State, live: jax.Array, stop: jax.Array | int
-    ) -> State:
+    def advance(self, problem: Problem, key: jax.Array, state: State, live: jax.Array, stop: jax.Array | int) -> State:
         """As many steps as the algorithm makes at once: one, or those up to `stop` pulls, int32 `(…)` or `()`."""
         del stop
         return self.step(problem, key, state, live)

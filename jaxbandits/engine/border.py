@@ -14,7 +14,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import classes
 
-__all__ = ["check_algorithm", "check_methods", "in_registry"]
+__all__ = ["check_algorithm", "check_methods", "check_result", "in_registry"]
 
 _METHODS = ("init", "step", "done", "recommend")
 
@@ -48,7 +48,7 @@ def check_algorithm(algorithm: Any) -> None:
     if any(leaf is algorithm for _, leaf in leaves):
         raise UsageError(f"{name} is no pytree: put @jb.pytree above its @dataclasses.dataclass(frozen=True)")
     for path, leaf in leaves:
-        if not _is_array(leaf):
+        if not _is_array(leaf) or jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
             raise UsageError(
                 f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {leaf!r}: what is neither is "
                 'part of the program, dataclasses.field(metadata={"static": True}) and @jb.pytree'
@@ -76,12 +76,11 @@ def check_methods(algorithm: Any, problem: Problem, key: jax.Array) -> None:
 def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
     name = type(algorithm).__name__
     problem = problem.realised(key)
-    mask = jax.ShapeDtypeStruct((problem.arms,), bool)
     first = algorithm.init(problem, key)
     begun = _types(f"{name}.init", first)
     if not hasattr(first, "pulls"):
         raise UsageError(f"{name}.init: the state must have `pulls`, int32 ({problem.arms},): how often each arm was")
-    _expect(f"{name}.init: the state's `pulls`", first.pulls, jax.ShapeDtypeStruct((problem.arms,), jnp.int32))
+    check_result(f"{name}.init: the state's `pulls`", first.pulls, jnp.int32, (problem.arms,))
     after = algorithm.step(problem, key, first)
     stepped = _types(f"{name}.step", after)
     if (jax.tree.structure(first), classes(first)) != (jax.tree.structure(after), classes(after)):
@@ -92,16 +91,21 @@ def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
     for path, was in begun.items():
         if stepped[path] != was:
             raise UsageError(f"{name}.step: the state's `{path}` must stay {was} as in init, got {stepped[path]}")
-    _expect(f"{name}.done", algorithm.done(first), jax.ShapeDtypeStruct((), bool))
+    check_result(f"{name}.done", algorithm.done(first), bool, ())
     if callable(getattr(algorithm, "exhausted", None)):
-        _expect(f"{name}.exhausted", algorithm.exhausted(first), jax.ShapeDtypeStruct((), bool))
-    _expect(f"{name}.recommend", algorithm.recommend(first), mask, ": the returned arms as a mask, not by number")
+        check_result(f"{name}.exhausted", algorithm.exhausted(first), bool, ())
+    check_result(f"{name}.recommend", algorithm.recommend(first), bool, (problem.arms,))
 
 
-def _expect(what: str, found: Any, wanted: jax.ShapeDtypeStruct, remark: str = "") -> None:
+def check_result(what: str, found: Any, dtype: Any, shape: tuple[int, ...]) -> None:
+    """Whether something traced has a type.
+
+    Raises:
+        UsageError: it has another.
+    """
     got = _type_of(found) if _is_array(found) else type(found).__name__
-    if got != _type_of(wanted):
-        raise UsageError(f"{what} must be {_type_of(wanted)}{remark}, got {got}")
+    if got != (wanted := _type_of(jax.ShapeDtypeStruct(shape, dtype))):
+        raise UsageError(f"{what} must be {wanted}{', a mask of arms' if shape and dtype is bool else ''}, got {got}")
 
 
 def _types(what: str, state: Any) -> dict[str, str]:

@@ -125,10 +125,9 @@ def job_rows(
     )
     in_batches = traits_of(algorithm).in_batches
     if lanes is None:
-        lanes = default_lanes(problem.arms, available[0].platform, algorithm.slots if isinstance(algorithm, JointBatches) else 1)
-        if in_batches:  # a step costs as much for an idle lane: few for few jobs, where that saves more than a program
-            wanted = 1 << (-(-cells_count * seeds // mesh.size) - 1).bit_length()
-            lanes = min(lanes, max(16, wanted, _SMALL // problem.arms))
+        slots = algorithm.slots if isinstance(algorithm, JointBatches) else 1
+        lanes = default_lanes(problem.arms, available[0].platform, slots)
+        lanes = few_lanes(lanes, -(-cells_count * seeds // mesh.size), problem.arms, in_batches)
     if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
     block = chunk or (1 if in_batches else _BLOCK)
@@ -216,6 +215,14 @@ def default_lanes(arms: int, platform: str, slots: int = 1) -> int:
     lanes = 16 * (int(np.clip(_LANE_ARMS // (16 * arms), 5, 37)) | 1)
     most = _SUMS // (arms * slots)
     return lanes if lanes <= most else 16 * (most // 16) or max(1, most)
+
+
+def few_lanes(lanes: int, jobs: int, arms: int, in_batches: bool) -> int:
+    """No more lanes than are of use for so many jobs per device: a step costs as much for an idle lane."""
+    wanted = 1 << (jobs - 1).bit_length()
+    if in_batches:  # a run has few steps: where that saves more than another compilation costs
+        return min(lanes, max(wanted, _SMALL // arms))
+    return min(lanes, wanted)
 
 
 def _bucket(count: int) -> int:

@@ -19,10 +19,11 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxbandits import arms
 from jaxbandits.accounts import Account, account
 from jaxbandits.algorithms.traits import traits_of
-from jaxbandits.engine.stepping import CAPPED, ENDED, STALLED, exhausted, reached
+from jaxbandits.engine.stepping import exhausted, reached
 from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.numerics import smaller
 from jaxbandits.problems.base import Problem
+from jaxbandits.status import CAPPED, ENDED, STALLED
 
 __all__ = ["Carry", "Cells", "Log", "Regret", "Row", "Settings", "advance", "empty_carry", "row_types", "unpacked"]
 
@@ -84,7 +85,7 @@ class Row(NamedTuple):
     checkpoint: jax.Array  # int32 (…)
     account: Account  # (…)
     steps: jax.Array  # int32 (…)
-    status: jax.Array  # int32 (…): how the run ended, as in `stepping`
+    status: jax.Array  # int32 (…): how the run ended, a code of `jaxbandits.status`
     ended: jax.Array  # bool (…): the run's last row
     regret: Regret | None  # (…): where arms were drawn for the run, and only the device knows them
 

@@ -9,9 +9,10 @@ from jax import lax
 
 from jaxbandits.algorithms import BuiltIn, JointBatches
 from jaxbandits.engine.border import check_algorithm, check_methods, in_registry
-from jaxbandits.engine.stepping import MOST_IDLE, exhausted, idle_after, pull_limit
+from jaxbandits.engine.stepping import exhausted, idle_after, pull_limit
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import classes
+from jaxbandits.status import MOST_IDLE
 
 __all__ = ["prepared", "run", "trajectory"]
 

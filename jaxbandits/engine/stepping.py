@@ -9,13 +9,7 @@ from jaxbandits.algorithms import BuiltIn
 from jaxbandits.algorithms.traits import traits_of
 from jaxbandits.numerics import NO_LIMIT
 
-__all__ = ["CAPPED", "ENDED", "MOST_IDLE", "STALLED", "STATUS", "exhausted", "idle_after", "pull_limit", "reached"]
-
-#: How a run ended.
-ENDED, CAPPED, STALLED = 0, 1, 2
-#: Steps without a pull, one after another, after which a user's own algorithm is stopped.
-MOST_IDLE = 10_000
-STATUS = f"0 finished, 1 stopped at max_pulls, 2 stopped after {MOST_IDLE} steps without a pull"
+__all__ = ["exhausted", "idle_after", "pull_limit", "reached"]
 
 
 def pull_limit(algorithm: Any) -> int:

@@ -7,9 +7,10 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.traits import Traits, traits_of
-from jaxbandits.engine.stepping import MOST_IDLE, exhausted, idle_after
+from jaxbandits.engine.stepping import exhausted, idle_after
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
+from jaxbandits.status import MOST_IDLE
 
 __all__ = ["Vectorised", "VectorisedState"]
 
