@@ -113,6 +113,7 @@ __all__ = [
     "SiRI",
     "SuccessiveElimination",
     "SuccessiveRejects",
+    "Traits",
     "UCBVInf",
     "UGapEb",
     "UGapEc",

@@ -29,8 +29,12 @@ _ACCELERATOR_LANE_ARMS = 1_000_000
 _SUMS = 2**23
 #: Bytes of a log of returned arms: above 65 536 arms it has room for fewer than 1024 runs.
 _LOGGED = 2**26
-#: Lane-arms whose steps cost less than another compilation.
+#: Lane-arms whose steps cost less than another compilation where a run has few; on accelerators any (not measured).
 _SMALL = 2**17
+#: Lanes for few jobs.
+_FEW_LANES = (1, 4, 16, 48, 144)
+#: Up to so many arms, a step takes hardly less time with one lane than with 16 (measured).
+_FEW_ARMS = 85
 #: Sums on accelerators, which have gigabytes (not measured).
 _ACCELERATOR_SUMS = 2**29
 _FIRST_LOOKS = 4
@@ -127,7 +131,12 @@ def job_rows(
     if lanes is None:
         slots = algorithm.slots if isinstance(algorithm, JointBatches) else 1
         lanes = default_lanes(problem.arms, available[0].platform, slots)
-        lanes = few_lanes(lanes, -(-cells_count * seeds // mesh.size), problem.arms, in_batches)
+        lanes = few_lanes(
+            lanes,
+            -(-cells_count * seeds // mesh.size),
+            problem.arms,
+            long_steps=in_batches or available[0].platform != "cpu",
+        )
     if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
     block = chunk or (1 if in_batches else _BLOCK)
@@ -217,12 +226,24 @@ def default_lanes(arms: int, platform: str, slots: int = 1) -> int:
     return lanes if lanes <= most else 16 * (most // 16) or max(1, most)
 
 
-def few_lanes(lanes: int, jobs: int, arms: int, in_batches: bool) -> int:
-    """No more lanes than are of use for so many jobs per device: a step costs as much for an idle lane."""
-    wanted = 1 << (jobs - 1).bit_length()
-    if in_batches:  # a run has few steps: where that saves more than another compilation costs
-        return min(lanes, max(wanted, _SMALL // arms))
-    return min(lanes, wanted)
+def few_lanes(lanes: int, jobs: int, arms: int, *, long_steps: bool) -> int:
+    """Runs at a time per device where there may be fewer jobs than `lanes`: idle lanes take time, too.
+
+    Few sizes, so that another number of jobs rarely means another compilation.
+
+    Args:
+        lanes: runs at a time for many jobs.
+        jobs: per device.
+        arms: per run.
+        long_steps: runs have few steps, or idle lanes take little time: only many lane-arms repay another compilation.
+    """
+    if long_steps:
+        sizes = {size: size for size in _FEW_LANES if size * arms >= _SMALL}
+    elif arms > _FEW_ARMS:
+        sizes = {size: size for size in _FEW_LANES}
+    else:  # one run takes hardly less time than 16 (measured)
+        sizes = {32: 16, 288: 144}
+    return min([lanes, *(size for most, size in sizes.items() if jobs <= most)])
 
 
 def _bucket(count: int) -> int:
