@@ -11,7 +11,8 @@ import jax
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms.protocol import BuiltIn, RoundBased, Sequential, is_parameter
+from jaxbandits.algorithms.parameters import is_parameter
+from jaxbandits.algorithms.protocol import BuiltIn, RoundBased, Sequential
 from jaxbandits.algorithms.traits import traits_of
 from jaxbandits.arms import Known
 from jaxbandits.axes import ProblemFamily

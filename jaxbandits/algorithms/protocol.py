@@ -1,14 +1,20 @@
 """The protocol of an algorithm, and the two ways to write one.
 
-An algorithm is a frozen dataclass of its hyperparameters, registered as a pytree, with four pure methods::
+An algorithm is a frozen dataclass of its hyperparameters with `@jb.pytree` above it, and four pure methods::
 
     init(problem, key)                -> state   may pull
     step(problem, key, state)         -> state   one decision and its pulls
     done(state)                       -> bool ()
     recommend(state)                  -> bool (K,): the returned arms
+    exhausted(state)                  -> bool (), optional: the run cannot go on, and ends with status 1
 
-`key` is the run's key, the same at every step; the state carries at least `pulls`, int32 `(K,)`. Anything with these
-methods runs in the engine, which batches it with `vmap`. The built-in algorithms are written for one run and for R
+`key` is the run's key, the same at every step; the state, a pytree of arrays whose shapes and types stay, carries at
+least `pulls`, int32 `(K,)`. What else is to be known, such as the criterion and the tolerance by which its answers are
+judged, its attribute `traits` says, a `jb.Traits`: nothing is taken from the names of its fields. Anything with these
+methods runs in the engine, which looks at it once (`jaxbandits/engine/border.py`) and batches it with `vmap`; a run that
+makes 10 000 steps without a pull ends with status 2. `jax.tree_util.register_dataclass` serves as well as `jb.pytree`.
+
+The built-in algorithms are written for one run and for R
 runs at once (arms first, runs last) and need no `vmap`: they derive from `Sequential`, `RoundBased`, `BatchBased` or
 `JointBatches`, which compose `init` and `step` from the two halves that a live experiment needs too:
 
@@ -17,7 +23,10 @@ runs at once (arms first, runs last) and need no `vmap`: they derive from `Seque
     BatchBased:    request(state) -> counts (K, …)    absorb(state, counts, sums, live) -> state
     JointBatches:  request(state) -> Batches          absorb(state, batches, sums (Q, K, …), live) -> state
 
-To add an algorithm: copy the shortest one (ucb_e.py), and add one line to `REGISTRY` in
+A class of your own may derive from them, too. With `Sequential` and `RoundBased` it need only serve one run: what is not
+in the registry is batched with `vmap` there.
+
+To add an algorithm: copy the shortest one (uniform.py), and add one line to `REGISTRY` in
 `jaxbandits/algorithms/__init__.py`.
 """
 
@@ -27,22 +36,20 @@ from typing import Any, ClassVar, Protocol, Self
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jaxbandits import arms
+from jaxbandits.algorithms.parameters import Numeric, check_parameter, is_number, is_parameter, parameter
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.axes import Axis
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
 from jaxbandits.theory.budgeted import reservoir_arms
 
-__all__ = ["Algorithm", "BatchBased", "BuiltIn", "Numeric", "RoundBased", "Sequential", "is_parameter", "parameter"]
+__all__ = ["Algorithm", "BatchBased", "BuiltIn", "Numeric", "RoundBased", "Sequential", "parameter"]
 
 State = Any
-#: A hyperparameter: a number, an array of numbers once it is batched, an axis of a grid, or None where that is allowed.
-Numeric = Any
 
 
 class Algorithm(Protocol):
@@ -61,42 +68,6 @@ class Algorithm(Protocol):
         """Mask of the returned arms, bool `(K,)`."""
 
 
-def parameter(
-    rule: str = "",
-    *,
-    default: Any = dataclasses.MISSING,
-    static: bool = False,
-    common: int | None = None,
-    choices: tuple[str, ...] = (),
-) -> Any:
-    """A hyperparameter's field.
-
-    Args:
-        rule: the values that are allowed, one of the keys of `RULES`.
-        default: the default value.
-        static: part of the program (a choice of code path), not of its input.
-        common: a whole number so common for this parameter that a grid that shares it gets its own, cheaper program.
-        choices: the words that are allowed, for a static parameter that is a word.
-    """
-    metadata = {"rule": rule, "static": static, "common": common, "choices": choices}
-    return dataclasses.field(default=default, metadata=metadata)
-
-
-def is_parameter(field: dataclasses.Field[Any]) -> bool:
-    """Whether a field was made with `parameter`: what another is for, its name does not say."""
-    return "rule" in field.metadata
-
-
-RULES = {
-    "probability": (lambda x: 0 < x < 1, "must lie strictly between 0 and 1"),
-    "positive": (lambda x: x > 0 and np.isfinite(x), "must be positive and finite"),
-    "above one": (lambda x: x > 1 and np.isfinite(x), "must be above 1 and finite"),
-    "not negative": (lambda x: x >= 0 and np.isfinite(x), "must not be negative, and finite"),
-    "at least one": (lambda x: x >= 1 and np.isfinite(x), "must be at least 1 and finite"),
-    "count": (lambda x: np.isfinite(x) and x >= 1 and x == int(x), "must be a whole number, at least 1"),
-}
-
-
 @dataclasses.dataclass(frozen=True)
 class BuiltIn(abc.ABC):
     """What the built-in algorithms share: checks of their hyperparameters, and a name."""
@@ -108,7 +79,7 @@ class BuiltIn(abc.ABC):
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             for one in value.values if isinstance(value, Axis) else [value]:
-                _check(type(self).__name__, field, one)
+                check_parameter(type(self).__name__, field, one)
         if self.given("adaptive") is True and self.given("a") is not None:
             raise UsageError(f"{type(self).__name__}: give a, or adaptive, not both")
 
@@ -195,13 +166,13 @@ class BuiltIn(abc.ABC):
         budget = self.given("budget")
         m_name = "k" if self.given("m") is None else "m"
         m = self.given(m_name)
-        if m is not None and _concrete(m) and m >= arms_per_bandit:
+        if m is not None and is_number(m) and m >= arms_per_bandit:
             raise UsageError(
                 f"{name}: {m_name} must be smaller than the number of arms, got {m_name}={m:g} with "
                 f"{arms_per_bandit} arms"
             )
         needed = max(self.initial_pulls, 1) * count
-        if budget is not None and _concrete(budget) and budget < needed:
+        if budget is not None and is_number(budget) and budget < needed:
             raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
 
     def exhausted(self, state: State) -> jax.Array | bool:
@@ -317,25 +288,3 @@ class BatchBased(BuiltIn):
         live = live & ~self.done(state) & ~jnp.asarray(self.exhausted(state))
         count = jnp.where(live, self.request(state), 0)
         return self.absorb(state, count, problem.sums(key, state.round, count, state.pulls), live)
-
-
-def _concrete(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-
-
-def _check(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
-    choices = field.metadata.get("choices")
-    if choices and value not in choices:
-        raise unknown_name(f"{owner}: {field.name}", str(value), choices)
-    rule = field.metadata.get("rule")
-    if not rule or (value is None and field.default is None):
-        return
-    if isinstance(value, list | tuple):
-        raise UsageError(f"{owner}: {field.name} must be one number, got {value!r}: for a grid, jb.axis({value!r})")
-    if isinstance(value, str | bool | np.bool_ | dict) or value is None:
-        raise UsageError(f"{owner}: {field.name} must be a number, got {value!r}")
-    if not _concrete(value):
-        return
-    valid, text = RULES[rule]
-    if not valid(value):
-        raise UsageError(f"{owner}: {field.name} {text}, got {value:g}")

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.algorithms import REGISTRY, BuiltIn
-from jaxbandits.algorithms.protocol import is_parameter
+from jaxbandits.algorithms.parameters import is_parameter
 from jaxbandits.algorithms.traits import tolerance_of, traits_of
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
