@@ -32,9 +32,9 @@ _LOGGED = 2**26
 #: Lane-arms whose steps cost less than another compilation where a run has few; on accelerators any (not measured).
 _SMALL = 2**17
 #: Lanes for few jobs.
-_FEW_LANES = (1, 4, 16, 48, 144)
-#: Up to so many arms, a step takes hardly less time with one lane than with 16 (measured).
-_FEW_ARMS = 85
+_FEW_LANES = [1, 4, 16, 48, 144]
+#: Up to so many arms a step takes about twice as long with so many lanes as with one (measured).
+_FEW_ARMS, _CHEAP_LANES = 85, 48
 #: Sums on accelerators, which have gigabytes (not measured).
 _ACCELERATOR_SUMS = 2**29
 _FIRST_LOOKS = 4
@@ -131,12 +131,8 @@ def job_rows(
     if lanes is None:
         slots = algorithm.slots if isinstance(algorithm, JointBatches) else 1
         lanes = default_lanes(problem.arms, available[0].platform, slots)
-        lanes = few_lanes(
-            lanes,
-            -(-cells_count * seeds // mesh.size),
-            problem.arms,
-            long_steps=in_batches or available[0].platform != "cpu",
-        )
+        long_steps = in_batches or available[0].platform != "cpu"
+        lanes = few_lanes(lanes, cells_count * seeds, mesh.size, problem.arms, long_steps=long_steps)
     if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
     block = chunk or (1 if in_batches else _BLOCK)
@@ -226,24 +222,24 @@ def default_lanes(arms: int, platform: str, slots: int = 1) -> int:
     return lanes if lanes <= most else 16 * (most // 16) or max(1, most)
 
 
-def few_lanes(lanes: int, jobs: int, arms: int, *, long_steps: bool) -> int:
+def few_lanes(lanes: int, jobs: int, devices: int, arms: int, *, long_steps: bool) -> int:
     """Runs at a time per device where there may be fewer jobs than `lanes`: idle lanes take time, too.
 
     Few sizes, so that another number of jobs rarely means another compilation.
 
     Args:
         lanes: runs at a time for many jobs.
-        jobs: per device.
+        jobs: on all devices.
+        devices: number of devices.
         arms: per run.
         long_steps: runs have few steps, or idle lanes take little time: only many lane-arms repay another compilation.
     """
+    sizes = _FEW_LANES
     if long_steps:
-        sizes = {size: size for size in _FEW_LANES if size * arms >= _SMALL}
-    elif arms > _FEW_ARMS:
-        sizes = {size: size for size in _FEW_LANES}
-    else:  # one run takes hardly less time than 16 (measured)
-        sizes = {32: 16, 288: 144}
-    return min([lanes, *(size for most, size in sizes.items() if jobs <= most)])
+        sizes = [size for size in sizes if size * arms >= _SMALL]
+    elif arms <= _FEW_ARMS and jobs > 1:
+        sizes = [size for size in sizes if size >= _CHEAP_LANES]
+    return min([lanes, *(size for size in sizes if size * devices >= jobs)])
 
 
 def _bucket(count: int) -> int:

@@ -206,7 +206,7 @@ def test_few_jobs_have_few_lanes() -> None:
     number = [1, 2, 10, 100, 1000]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(driver, "empty_carry", spy)
-        assert [lanes_of(ALGORITHMS["lucb"], PROBLEM, seeds) for seeds in number] == [16, 16, 16, 144, 592]
+        assert [lanes_of(ALGORITHMS["lucb"], PROBLEM, seeds) for seeds in number] == [1, 48, 48, 144, 592]
         assert [lanes_of(ALGORITHMS["lucb"], jb.linear(n=1000), seeds) for seeds in number] == [1, 4, 16, 80, 80]
         # Few steps, which cost less than another program until there are very many arms.
         few = jb.MedianElimination(epsilon=0.1, delta=0.1)
@@ -214,7 +214,7 @@ def test_few_jobs_have_few_lanes() -> None:
         assert [lanes_of(few, jb.linear(n=40_000), seeds) for seeds in number] == [4, 4, 16, 80, 80]
 
 
-@pytest.mark.parametrize("seeds", [1, 3, 33])
+@pytest.mark.parametrize("seeds", [1, 3, 49])
 def test_few_jobs_are_the_first_of_many(seeds: int) -> None:
     """Each number has lanes of its own."""
     few = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=seeds, devices=1)
