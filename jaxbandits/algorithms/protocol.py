@@ -11,8 +11,8 @@ An algorithm is a frozen dataclass of its hyperparameters with `@jb.pytree` abov
 `key` is the run's key, the same at every step; the state, a pytree of arrays whose shapes and types stay, carries at
 least `pulls`, int32 `(K,)`. What else is to be known, such as the criterion and the tolerance by which its answers are
 judged, its attribute `traits` says, a `jb.Traits`: nothing is taken from the names of its fields. Anything with these
-methods runs in the engine, which looks at it once (`jaxbandits/engine/border.py`) and batches it with `vmap`; a run that
-makes 10 000 steps without a pull ends with status 2. `jax.tree_util.register_dataclass` serves as well as `jb.pytree`.
+methods runs in the engine, which looks at it once (`jaxbandits/engine/border.py`) and batches it with `vmap`; a run
+that makes 10 000 steps without a pull ends with status 2. `jax.tree_util.register_dataclass` serves, too.
 
 The built-in algorithms are written for one run and for R
 runs at once (arms first, runs last) and need no `vmap`: they derive from `Sequential`, `RoundBased`, `BatchBased` or
@@ -23,8 +23,8 @@ runs at once (arms first, runs last) and need no `vmap`: they derive from `Seque
     BatchBased:    request(state) -> counts (K, …)    absorb(state, counts, sums, live) -> state
     JointBatches:  request(state) -> Batches          absorb(state, batches, sums (Q, K, …), live) -> state
 
-A class of your own may derive from them, too. With `Sequential` and `RoundBased` it need only serve one run: what is not
-in the registry is batched with `vmap` there.
+A class of your own may derive from them, too. With `Sequential` and `RoundBased` it need only serve one run: what is
+not in the registry is batched with `vmap` there.
 
 To add an algorithm: copy the shortest one (uniform.py), and add one line to `REGISTRY` in
 `jaxbandits/algorithms/__init__.py`.
