@@ -15,6 +15,7 @@ from jaxbandits.engine.lanes import Cells, Log, Regret, Row, Settings, advance, 
 from jaxbandits.errors import UsageError
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
+from jaxbandits.random.streams import root_key
 
 __all__ = ["Progress", "Rows", "job_rows", "use_all_cores"]
 
@@ -152,7 +153,7 @@ def job_rows(
         problem=jax.tree.map(pad, problem),
         identity=pad(identity.astype(np.uint32)),
         checkpoints=pad(checkpoints),
-        root=jax.random.key(root_seed, impl="threefry2x32"),
+        root=root_key(root_seed),
         seeds=numbers[0],
         jobs=numbers[1],
         max_pulls=numbers[2],

@@ -18,9 +18,10 @@ from jax.typing import ArrayLike
 from jaxbandits import arms
 from jaxbandits.errors import UsageError
 from jaxbandits.estimators import CompensatedSum
+from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.costs import Costs
 from jaxbandits.pytrees import register_fields
-from jaxbandits.random.bits import block
+from jaxbandits.random.streams import batch_key, reward_block
 
 __all__ = [
     "Problem",
@@ -64,8 +65,6 @@ class Problem(abc.ABC):
     integer_rewards: ClassVar[bool] = False
     #: Whether rewards lie in an interval, or are sub-Gaussian: whether `reward_range` is a number.
     bounded: ClassVar[bool] = True
-    #: Whether `sample` leaves the second word alone, so that a cost may be drawn from it.
-    second_word_free: ClassVar[bool] = False
 
     @property
     @abc.abstractmethod
@@ -94,6 +93,11 @@ class Problem(abc.ABC):
         Assumption 2.2 of Sabato (2019), if Var(X_i) <= E X_i; 1 where arms are independent.
         """
         return 1.0
+
+    @property
+    def second_word_free(self) -> bool:
+        """Whether a reward leaves the second of its words alone, so that a cost may be drawn from it."""
+        return False
 
     @property
     @abc.abstractmethod
@@ -126,8 +130,13 @@ class Problem(abc.ABC):
         Returns:
             int32 or float32, shape `(…)`.
         """
+        return self._drawn(key, arm, pull)[0]
+
+    def _drawn(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+        """The reward of one pull, and the words that it was drawn from."""
+        words = reward_block(key, arm, pull)
         parameters = [arms.take(jnp.asarray(getattr(self, name)), arm) for name in self.parameters]
-        return self.sample(block(key, arm, pull), *parameters)
+        return self.sample(words, *parameters), words
 
     def payoff(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, jax.Array]:
         """The reward of one pull, as `reward`, and what it costs.
@@ -140,8 +149,7 @@ class Problem(abc.ABC):
         Returns:
             The reward, int32 or float32, and the cost, float32; shape `(…)`.
         """
-        words = block(key, arm, pull)
-        reward = self.sample(words, *(arms.take(jnp.asarray(getattr(self, name)), arm) for name in self.parameters))
+        reward, words = self._drawn(key, arm, pull)
         if self.costs is None:
             return reward, jnp.ones(reward.shape, jnp.float32)
         fresh = words[1] if self.second_word_free else None
@@ -158,29 +166,30 @@ class Problem(abc.ABC):
             int32 or float32, shape `(K, …)`.
         """
         parameters = [jnp.asarray(getattr(self, name)) for name in self.parameters]
-        words = block(key, arms.index(self.arms, key.shape), pull, rolled=True)
+        words = reward_block(key, arms.index(self.arms, key.shape), pull, rolled=True)
         return self.sample(words, *parameters)
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
         """The sum of fresh rewards of every arm: here of the next entries of the reward table, one after another.
 
-        Families whose sums have a law that can be drawn from draw it at once: the same in distribution, other numbers.
+        A batch that would pass the end of the table, 2^31 pulls of an arm, has rewards of its own. Families whose sums
+        have a law that can be drawn from draw it at once: the same in distribution, other numbers.
 
         Args:
             key: the run's typed key, shape `(…)`.
             batch: int32, shape `(…)`: number of this request, different for every one of a run.
             count: int32, shape `(K, …)`: how many rewards, 0 for none.
-            pulled: int32, shape `(K, …)`: how often each arm was pulled before.
+            pulled: int32, shape `(K, …)`: how often each arm was pulled before, 2^31 - 1 for more.
 
         Returns:
             int32 or float32, shape `(K, …)`.
         """
-        del batch
-        most = jnp.max(count)
+        most, beyond = jnp.max(count), arms.any_arm(count > MAX_COUNT - pulled)
+        key, first = jnp.where(beyond, batch_key(key, batch), key), jnp.where(beyond, 0, pulled)
 
         def add(carry: tuple[jax.Array, CompensatedSum]) -> tuple[jax.Array, CompensatedSum]:
             i, total = carry
-            reward = self.rewards(key, pulled + i).astype(jnp.float32)
+            reward = self.rewards(key, first + i).astype(jnp.float32)
             return i + 1, total.plus(jnp.where(i < count, reward, 0))
 
         nothing = CompensatedSum.of(jnp.zeros(count.shape, jnp.float32))

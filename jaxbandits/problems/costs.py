@@ -13,18 +13,14 @@ from jaxbandits.errors import UsageError
 from jaxbandits.estimators import compensated_total
 from jaxbandits.pytrees import pytree
 from jaxbandits.random.binomial import binomial
-from jaxbandits.random.bits import batch_key, block, uniform
+from jaxbandits.random.bits import uniform
 from jaxbandits.random.gamma import beta as draw_beta
+from jaxbandits.random.streams import cost_block, costs_key
 
 if TYPE_CHECKING:
     from jaxbandits.problems.base import Problem
 
 __all__ = ["Costs", "with_costs"]
-
-# Number of the batch of a key that draws costs.
-_COSTS = 0xFFFF0004
-# Bit of the counter of a pull's cost: reward counters use arm numbers, which stay below 2^31.
-_COST_OF_PULL = 0x80000000
 
 
 @pytree
@@ -77,7 +73,7 @@ class Costs:
         if not self.random:
             return price
         if fresh is None or self.concentration is not None or self.coupling is not None:
-            words = block(key, arm.astype(jnp.uint32) | jnp.uint32(_COST_OF_PULL), pull)
+            words = cost_block(key, arm, pull)
             if self.concentration is not None:
                 return draw_beta(words, self.concentration * price, self.concentration * (1 - price))
             fresh = words[0]
@@ -103,7 +99,7 @@ class Costs:
         if self.concentration is not None:
             return None
         if self.random:
-            hits = binomial(batch_key(key, jnp.uint32(_COSTS)), pulls, self.price)
+            hits = binomial(costs_key(key), pulls, self.price)
             return arms.total_of_counts(hits)
         return compensated_total(self.price * pulls.astype(jnp.float32))
 

@@ -13,8 +13,9 @@ from jaxbandits.axes import varying
 from jaxbandits.numerics import rounded
 from jaxbandits.problems.base import Problem, check_each, family_name, per_arm, per_arm_like, register_problem
 from jaxbandits.random.binomial import binomial
-from jaxbandits.random.bits import batch_key, block, normal
+from jaxbandits.random.bits import block, normal
 from jaxbandits.random.gamma import beta as draw_beta
+from jaxbandits.random.streams import batch_key
 
 __all__ = ["Bernoulli", "Beta", "Gaussian", "TwoPoint", "bernoulli", "beta", "gaussian", "rademacher"]
 
@@ -27,7 +28,6 @@ class Bernoulli(Problem):
     probability: jax.Array
     parameters = ("probability",)
     integer_rewards = True
-    second_word_free = True  # but for one draw in 2^31
 
     @property
     def mean(self) -> jax.Array:
@@ -43,6 +43,11 @@ class Bernoulli(Problem):
     def lowest_reward(self) -> float:
         """0."""
         return 0.0
+
+    @property
+    def second_word_free(self) -> bool:
+        """But for one draw in 2^31."""
+        return True
 
     @property
     def reward_range(self) -> jax.Array:

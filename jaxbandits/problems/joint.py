@@ -18,7 +18,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import check_each, family_name, per_arm, register_problem
 from jaxbandits.problems.families import Bernoulli
 from jaxbandits.random.binomial import binomial
-from jaxbandits.random.bits import batch_key
+from jaxbandits.random.streams import batch_key
 
 __all__ = ["Blocks", "OneClick", "blocks", "one_click"]
 

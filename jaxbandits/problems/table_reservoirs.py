@@ -11,7 +11,8 @@ from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import arm_count
 from jaxbandits.problems.csv_files import Table, is_number
-from jaxbandits.problems.reservoirs import ARM_STREAM, Arms, Reservoir, check_number, register_reservoir
+from jaxbandits.problems.reservoirs import Arms, Reservoir, check_number, register_reservoir
+from jaxbandits.random import streams
 from jaxbandits.random.bits import block, uniform
 
 __all__ = ["TableReservoir", "reservoir_from_csv"]
@@ -52,7 +53,7 @@ class TableReservoir(Reservoir):
     def draw(self, key: jax.Array) -> Arms:
         """Rows with replacement."""
         arm = arms.index(self.count, key.shape)
-        word = block(key, jnp.uint32(ARM_STREAM), arm, rolled=True)[0]
+        word = block(key, jnp.uint32(streams.ARMS), arm, rolled=True)[0]
         size = self.gains.shape[0]
         row = jnp.minimum((uniform(word) * size).astype(jnp.int32), size - 1)
         reward, cost = (arms.take(jnp.asarray(column), row) for column in (self.gains, self.prices))
