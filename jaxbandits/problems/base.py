@@ -31,6 +31,7 @@ __all__ = [
     "per_arm",
     "per_arm_like",
     "per_bandit",
+    "probabilities",
     "register_problem",
 ]
 
@@ -231,7 +232,8 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
     """Values given by a user, `(K,)` or one row a bandit `(M, K)`, as float32 on one axis, and M.
 
     Raises:
-        UsageError: if there are fewer than two arms, or a value is not a finite number.
+        UsageError: if there are fewer than two arms, a value is not a finite number, or float32 is too coarse for how
+            little they differ.
     """
     try:
         array = np.asarray(values, np.float64)
@@ -243,8 +245,43 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
         raise UsageError(f"{what}: a problem needs at least 2 arms, got {array.shape[-1]}")
     if not np.all(np.isfinite(array)):
         raise UsageError(f"{what} must be finite, got {array[~np.isfinite(array)][0]}")
+    _check_kept(what, array.reshape(-1))
     bandits = 1 if array.ndim == 1 else array.shape[0]
     return jnp.asarray(array.T.reshape(-1), jnp.float32), bandits
+
+
+def probabilities(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
+    """`per_arm` of probabilities.
+
+    Raises:
+        UsageError: as there, or if a value is outside [0, 1], or so near to 1 that it would be taken for that.
+    """
+    array, bandits = per_arm(what, values)
+    check_each(f"{what} must be in [0, 1]", array, (array >= 0) & (array <= 1))
+    given = np.asarray(values, np.float64).T.reshape(-1)
+    if np.any(sure := (given < 1) & (np.asarray(array) == 1)):
+        arm = int(np.argmax(sure))
+        raise UsageError(f"{what}: {float(given[arm])!r} at arm {arm} is 1 as a float32 number: it would never fail")
+    return array, bandits
+
+
+#: By how much of the distance to the next value rounding to float32 may move one.
+_ROUNDING = 0.1
+
+
+def _check_kept(what: str, values: np.ndarray) -> None:
+    """Refuse values whose differences float32 does not keep: other arms than those asked for would be simulated."""
+    distinct = np.unique(values)
+    gaps = np.concatenate([[np.inf], np.diff(distinct), [np.inf]])
+    moved = np.abs(distinct.astype(np.float32).astype(np.float64) - distinct)
+    room = np.minimum(gaps[:-1], gaps[1:])
+    if np.any(moved > _ROUNDING * room):
+        worst = int(np.argmax(moved / room))
+        value = distinct[worst]
+        raise UsageError(
+            f"{what}: {float(value)!r} and the value next to it differ by {room[worst]:.2g}, and float32 numbers are "
+            f"{np.spacing(np.float32(abs(value))):.2g} apart there: move the values towards 0, or apart"
+        )
 
 
 def per_arm_like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array:

@@ -11,7 +11,15 @@ from jaxbandits import arms
 from jaxbandits.arms import largest, smallest
 from jaxbandits.axes import varying
 from jaxbandits.numerics import rounded
-from jaxbandits.problems.base import Problem, check_each, family_name, per_arm, per_arm_like, register_problem
+from jaxbandits.problems.base import (
+    Problem,
+    check_each,
+    family_name,
+    per_arm,
+    per_arm_like,
+    probabilities,
+    register_problem,
+)
 from jaxbandits.random.binomial import binomial
 from jaxbandits.random.bits import block, normal
 from jaxbandits.random.gamma import beta as draw_beta
@@ -192,10 +200,9 @@ def bernoulli(means: ArrayLike, *, name: str = "") -> Bernoulli:
         name: what the problem is called in results.
 
     Raises:
-        UsageError: fewer than two arms, or a mean outside [0, 1].
+        UsageError: fewer than two arms, a mean outside [0, 1], or means that float32 cannot tell apart, or from 0 or 1.
     """
-    probability, bandits = per_arm("Bernoulli means", means)
-    check_each("Bernoulli means must be in [0, 1]", probability, (probability >= 0) & (probability <= 1))
+    probability, bandits = probabilities("Bernoulli means", means)
     return Bernoulli(probability, bandits=bandits, name=name or family_name("bernoulli", means))
 
 

@@ -15,6 +15,7 @@ from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.numerics import exp, log, rounded
 from jaxbandits.problems.base import arm_count
+from jaxbandits.problems.costs import SMALLEST_PRICE
 from jaxbandits.problems.reservoirs import Arms, Reservoir, check_number, register_reservoir
 from jaxbandits.random import streams
 from jaxbandits.random.bits import block, fine_uniform, normal, threefry2x32, uniform
@@ -126,7 +127,7 @@ def reservoir(
     Args:
         beta: regularity, positive: how rare good arms are.
         rho: rho*, the best ratio, in (0, 1].
-        lam: lambda in (0, 1), the smallest expected cost.
+        lam: lambda in [2^-31, 1), the smallest expected cost.
         prices: law of the expected costs: `uniform` on [lambda, 1]; `log-normal` within [lambda, 1]; `unit`, every pull
             costs one, and the means are then rho Beta(1, beta), as in Wang et al. 2008 and Carpentier and Valko 2015.
         law: of rewards and costs about their means: `bernoulli`, 0 or 1, or `beta`.
@@ -142,7 +143,7 @@ def reservoir(
     """
     check_number("beta", beta, beta > 0, "positive and finite")
     check_number("rho", rho, 0 < rho <= 1, "in (0, 1]")
-    check_number("lam", lam, 0 < lam < 1, "strictly between 0 and 1")
+    check_number("lam", lam, SMALLEST_PRICE <= lam < 1, "at least 2^-31 and below 1")
     check_number("coupling", coupling, 0 <= coupling <= 1, "in [0, 1]")
     check_number("concentration", concentration, concentration > 0, "positive and finite")
     check_number("mu", mu, True, "finite")
