@@ -59,7 +59,8 @@ def gamma(words: tuple[jax.Array, jax.Array], shape: jax.Array, stream: int = 0)
         return (carry[0] < _ATTEMPTS) & ~jnp.all(carry[1] > 0)
 
     drawn = lax.while_loop(unfinished, attempt, (jnp.uint32(0), jnp.zeros(batch, jnp.float32)))[1]
-    boost = log(open_uniform(words_of(jnp.uint32(0), 2)[0])) / shape
+    # Times the inverse: the compiler divides by a shape that many draws share in another way than by one's own.
+    boost = rounded(log(open_uniform(words_of(jnp.uint32(0), 2)[0])) * (1 / shape))
     return jnp.where(drawn > 0, drawn, jnp.nan), jnp.where(shape < 1, boost, 0)
 
 
