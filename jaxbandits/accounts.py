@@ -14,7 +14,7 @@ from jaxbandits.numerics import rounded
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.costs import Costs
 from jaxbandits.pytrees import pytree
-from jaxbandits.random.bits import batch_key
+from jaxbandits.random.streams import batch_key
 from jaxbandits.wide import Wide
 
 __all__ = ["Account", "Spent", "account"]

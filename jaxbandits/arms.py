@@ -5,7 +5,8 @@ Shapes: an array over arms has shape `(K, …)`, what a run has once has shape `
 (experiments/benchmarks/arm_operations.py): `jnp.argmax` does not vectorise on XLA:CPU while reductions over a leading
 axis do, and flat gathers and scatters touch one element a run where a masked sum or `where` touches K.
 
-Ties never depend on the arms' order: operations that name an arm take a tie order, an int32 per arm drawn once per run.
+Ties never depend on the arms' order: operations that name an arm take a tie order, an int32 per arm drawn once per run
+(`jaxbandits.random.ties`).
 """
 
 import functools
@@ -15,11 +16,9 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
-from jaxbandits.numerics import MAX_COUNT, apart, larger, rounded, smaller
-from jaxbandits.random.bits import block, key_words, threefry2x32
+from jaxbandits.numerics import MAX_COUNT, larger, rounded, smaller
 
 __all__ = [
     "Known",
@@ -27,32 +26,22 @@ __all__ = [
     "arg_largest",
     "arg_largest_of_known",
     "arg_smallest",
-    "arm_at",
-    "arm_turned",
     "exchange",
     "first_place",
     "index",
     "kth_and_next_largest",
     "kth_largest",
     "largest",
-    "mask_at",
     "put",
     "rank",
     "scatter",
     "smallest",
     "take",
-    "tie_order",
     "top_mask",
     "total",
     "total_of_counts",
-    "turn",
-    "turned",
 ]
 
-# Arms are fewer than two to this power.
-_MOST_ARM_BITS = 20
-# Counter word of the tie stream: reward counters use arm numbers, which stay below 2^31.
-_TIE_STREAM = 0xFFFF0001
 # Up to this many arms, taking out the largest arm k times is faster than searching for a threshold bit by bit
 # (measured).
 _FEW_ARMS = 64
@@ -63,8 +52,6 @@ _PIECE = 20
 _PIECES = 128
 # From so many arms on, looking at them a block after another is faster (measured: 256 slower, 512 faster).
 _BLOCKED = 512
-# Odd numbers near 2^32 over the golden ratio, and of MurmurHash3.
-_FIRST_FACTOR, _SECOND_FACTOR = 0x9E3779B1, 0x85EBCA6B
 # Up to this many arms, writing all of them in vectors is faster than one element a run (measured).
 _VERY_FEW_ARMS = 16
 
@@ -77,32 +64,6 @@ class Known(int):
 def index(arms: int, batch: tuple[int, ...]) -> jax.Array:
     """Arm numbers, int32, shape `(K, 1, …)` broadcasting with `(K, *batch)`."""
     return jnp.arange(arms, dtype=jnp.int32).reshape((arms,) + (1,) * len(batch))
-
-
-def tie_order(key: jax.Array, arms: int) -> jax.Array:
-    """A random order of the arms, from the run's own stream.
-
-    Args:
-        key: typed keys of the runs, shape `(…)`.
-        arms: number of arms K, below 2^20.
-
-    Returns:
-        int32, shape `(K, …)`: distinct non-negative numbers, random in the high bits, the arm's number in the low bits.
-    """
-    bits = _arm_bits(arms)
-    arm = index(arms, key.shape)
-
-    def numbered(word: jax.Array) -> jax.Array:
-        return ((word >> jnp.uint32(1)).astype(jnp.int32) & ~jnp.int32((1 << bits) - 1)) | arm
-
-    if arms <= _FEW_ARMS:  # an unrolled cipher would take longer to compile than it saves
-        return numbered(block(key, jnp.uint32(_TIE_STREAM), arm, rolled=True)[0])
-
-    def order(high: jax.Array, low: jax.Array) -> jax.Array:
-        return numbered(threefry2x32(high, low, jnp.uint32(_TIE_STREAM), arm.astype(jnp.uint32))[0])
-
-    high, low = key_words(key)
-    return apart((high.reshape(-1)[0] >> jnp.uint32(1)).astype(jnp.int32) >= 0, order, high, low)
 
 
 def largest(x: jax.Array) -> jax.Array:
@@ -132,9 +93,12 @@ def total(x: jax.Array) -> jax.Array:
 
 def total_of_counts(x: jax.Array) -> jax.Array:
     """Sum over arms of counts, int32 not negative, that may pass 2^31: `(K, …)` to float32 `(…)`."""
-    # Pieces of 11 bits: 2^20 of them still make an int32.
-    pieces = [_reduce((x >> shift) & 0x7FF, jnp.int32(0), lax.add).astype(jnp.float32) for shift in (22, 11, 0)]
-    return rounded(rounded(pieces[0] * 2.0**22) + rounded(pieces[1] * 2.0**11)) + pieces[2]
+    # Pieces of 8 bits: `MOST_ARMS` of them still make an int32.
+    total = jnp.zeros(x.shape[1:], jnp.float32)
+    for shift in (24, 16, 8, 0):
+        piece = _reduce((x >> shift) & 0xFF, jnp.int32(0), lax.add).astype(jnp.float32)
+        total = rounded(total + piece * 2.0**shift)
+    return total
 
 
 def any_arm(mask: jax.Array) -> jax.Array:
@@ -143,7 +107,7 @@ def any_arm(mask: jax.Array) -> jax.Array:
 
 
 def first_place(candidates: jax.Array, order: jax.Array) -> jax.Array:
-    """The first candidate's place in the tie order: `order == place` is that arm's mask, `arm_at` its number.
+    """The first candidate's place in the tie order: `order == place` is that arm's mask, `ties.arm_at` its number.
 
     Args:
         candidates: bool, shape `(K, …)`, at least one true per run.
@@ -153,62 +117,6 @@ def first_place(candidates: jax.Array, order: jax.Array) -> jax.Array:
         int32, shape `(…)`.
     """
     return _reduce(jnp.where(candidates, order, MAX_COUNT), jnp.int32(MAX_COUNT), smaller)
-
-
-def arm_at(place: jax.Array, arms: int) -> jax.Array:
-    """The number of the arm at a place in a tie order of `arms` arms, int32, shape of `place`."""
-    return place & jnp.int32((1 << _arm_bits(arms)) - 1)
-
-
-def turn(order: jax.Array, time: jax.Array) -> jax.Array:
-    """What makes a tie order of a run and a time, see `turned`.
-
-    Args:
-        order: int32, shape `(K, …)`, of `tie_order`; K at least 2.
-        time: int32, shape `(…)`.
-
-    Returns:
-        int32, shape `(…)`, of any sign.
-    """
-    # The run's own bits: of two entries, for the lower ones depend on the number of arms, and 11 are too few (2048 runs
-    # would have all the orders there are).
-    high = order[:2] >> _MOST_ARM_BITS
-    seed = (high[0] | (high[1] << (31 - _MOST_ARM_BITS))).astype(jnp.uint32)
-    # The finaliser of MurmurHash3 (Appleby 2011): every bit of the input moves about half of the bits.
-    word = seed + time.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)
-    for shift, factor in ((16, _SECOND_FACTOR), (13, 0xC2B2AE35)):
-        word = (word ^ (word >> jnp.uint32(shift))) * jnp.uint32(factor)
-    return (word ^ (word >> jnp.uint32(16))).astype(jnp.int32)
-
-
-def turned(arm: jax.Array, turn: jax.Array) -> jax.Array:
-    """Places in a tie order in which, over the turns, any arm is as likely to come first as any other.
-
-    They follow from the arm's number and the turn alone: they are the same among more arms, and none is stored or read.
-    `arm_turned` finds the arm at a place.
-
-    Args:
-        arm: int32, shape `(k, …)`, numbers of arms.
-        turn: int32, shape `(…)`, of `turn`.
-
-    Returns:
-        int32, shape `(k, …)`, distinct, of any sign.
-    """
-    # Without the second product arms whose numbers are far from all others would come first most of the time.
-    return ((arm * _odd(_FIRST_FACTOR)) ^ turn) * _odd(_SECOND_FACTOR)
-
-
-def arm_turned(place: jax.Array, turn: jax.Array) -> jax.Array:
-    """The number of the arm at a place of `turned`, int32, shape of `place`."""
-    first, second = (_odd(pow(factor, -1, 2**32)) for factor in (_FIRST_FACTOR, _SECOND_FACTOR))
-    return ((place * second) ^ turn) * first
-
-
-def mask_at(place: jax.Array, order: jax.Array) -> jax.Array:
-    """Mask of the arm at a place `(…)` in a tie order `(K, …)` of one bandit: `order == place`, in the faster way."""
-    count = order.shape[0]
-    # Comparing numbers spares a read of the order, but reductions in pieces would split the numbers too (measured).
-    return index(count, order.shape[1:]) == arm_at(place, count) if count <= _PIECE else order == place
 
 
 def arg_largest(x: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -399,15 +307,6 @@ def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.
     ends = [count * i // number for i in range(number + 1)]
     pieces = [lax.reduce(x[i:j], start, operation, (0,)) for i, j in itertools.pairwise(ends)]
     return functools.reduce(operation, pieces)
-
-
-def _odd(factor: int) -> jax.Array:
-    """An odd factor of int32 products, which wrap: they take every value once."""
-    return jnp.int32(np.uint32(factor).view(np.int32))
-
-
-def _arm_bits(arms: int) -> int:
-    return max(1, (arms - 1).bit_length())
 
 
 def _flat(arm: jax.Array, batch: tuple[int, ...]) -> jax.Array:

@@ -20,7 +20,6 @@ from jax.typing import ArrayLike
 from jaxbandits.algorithms.budgeted import IndexWithBudget
 from jaxbandits.algorithms.joint_batches import JointBatches
 from jaxbandits.algorithms.protocol import BatchBased, BuiltIn, RoundBased, Sequential
-from jaxbandits.arms import tie_order
 from jaxbandits.axes import Axis
 from jaxbandits.engine.border import check_algorithm, check_result
 from jaxbandits.errors import UsageError
@@ -28,6 +27,8 @@ from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.pytrees import classes
 from jaxbandits.random.bits import key_words
+from jaxbandits.random.streams import MOST_ARMS, root_key
+from jaxbandits.random.ties import tie_order, tie_words
 from jaxbandits.spec import build_algorithm, describe
 
 __all__ = ["AskTell"]
@@ -35,8 +36,6 @@ __all__ = ["AskTell"]
 _KEYS = ["version", "algorithm", "arms", "key", "reward_range", "bounded"]
 _KEYS += ["asked", "counts", "sums", "told", "done", "recommended", "state"]
 _Live = Sequential | RoundBased | BatchBased | JointBatches | IndexWithBudget
-#: `tie_order` numbers arms in 20 bits.
-_MOST_ARMS = 2**20 - 1
 
 
 @register_problem
@@ -140,7 +139,7 @@ class AskTell:
         check_algorithm(algorithm)
         algorithm = algorithm.prepared()
         self._algorithm = algorithm
-        self._arms = _whole("arms", arms, 2, _MOST_ARMS)
+        self._arms = _whole("arms", arms, 2, MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
         algorithm.check_live()
         self._reward_range = _reward_range(algorithm, reward_range)
@@ -440,13 +439,13 @@ def _pay(
     return _moment(algorithm, state.paid(arm, reward, cost, jnp.bool_(True)))
 
 
-_tie_order = jax.jit(tie_order, static_argnums=1)
+_tie_order = jax.jit(lambda key, arms: tie_order(tie_words(key), arms), static_argnums=1)
 
 
 def _key(given: jax.Array | int) -> jax.Array:
     """A typed key of shape `()`, given as such or as a seed."""
     if not isinstance(given, jax.Array):
-        return jax.random.key(_whole("key", given, 0, 2**32 - 1), impl="threefry2x32")
+        return root_key(_whole("key", given, 0, 2**64 - 1))
     if not jnp.issubdtype(given.dtype, jax.dtypes.prng_key) or given.shape:
         raise UsageError("key must be one typed key, such as jax.random.key(0), or a seed")
     return given

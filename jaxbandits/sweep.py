@@ -57,7 +57,8 @@ def sweep(
             run; it is judged by the criterion and the tolerance that its `jb.Traits` declare.
         problem: a problem, or a constructor's result with axes among its arguments.
         seeds: runs per cell, at least 1.
-        root_seed: seed of the root key, not negative; run `s` has the key `fold_in(key(root_seed), s)`.
+        root_seed: seed of the root key, in [0, 2^64) (of JAX's own keys, below 2^32); run `s` has the key
+            `fold_in(key(root_seed), s)`.
         max_pulls: a run is stopped after this many pulls, with status 1 and its recommendation of that moment; None
             for 10^9, or for no limit where a built-in algorithm draws sums, which take no more time if they are longer.
         checkpoints: numbers of pulls at which to look at each run as well, increasing; for algorithms that need not
@@ -80,7 +81,7 @@ def sweep(
     Raises:
         UsageError: anything that cannot be run, before anything is.
     """
-    seeds, root_seed = _whole("seeds", seeds, 1), _whole("root_seed", root_seed, 0)
+    seeds, root_seed = _whole("seeds", seeds, 1), _seed(root_seed)
     if max_pulls is None:
         max_pulls = pull_limit(algorithm)
     max_pulls = _whole("max_pulls", max_pulls, 1)
@@ -257,6 +258,13 @@ def _whole(name: str, value: Any, least: int) -> int:
         raise UsageError(f"{name} must be a whole number, at least {least}, got {value!r}")
     if value > MAX_COUNT:
         raise UsageError(f"{name} must stay below 2^31, the range of the counts, got {value:g}")
+    return int(value)
+
+
+def _seed(value: Any) -> int:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not 0 <= value < 2**64:
+        raise UsageError(f"root_seed must be a whole number from 0 to 2^64 - 1, got {value!r}")
     return int(value)
 
 

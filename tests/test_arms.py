@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import stats
 
 from jaxbandits import arms
+from jaxbandits.random.ties import tie_order, tie_words
 
 ARMS = (2, 3, 10, 33, 50, 64, 65, 200)
 BATCHES = ((), (7,), (3, 5))
@@ -28,7 +28,7 @@ def table(seed, count, batch, integer=False, padded=False):
         exists[:2] = True
         x = np.where(exists, x, np.float32(-np.inf))
     keys = jax.random.split(jax.random.key(seed), batch)
-    return x, np.asarray(arms.tie_order(keys, count)), random.integers(1, count, batch).astype(np.int32)
+    return x, np.asarray(tie_order(tie_words(keys), count)), random.integers(1, count, batch).astype(np.int32)
 
 
 def by_sorting(x, order):
@@ -48,7 +48,9 @@ def entry(x, arm):
 
 @jax.jit
 def everything(x, order, k, mask, value):
-    count = x.shape[0]
+    def number(place):
+        return jnp.argmax(order == place, axis=0).astype(jnp.int32)
+
     high, high_place = arms.arg_largest(x, order)
     low, low_place = arms.arg_smallest(x, order)
     found = {
@@ -56,14 +58,14 @@ def everything(x, order, k, mask, value):
         "smallest": arms.smallest(x),
         "any": arms.any_arm(mask),
         "high": high,
-        "high arm": arms.arm_at(high_place, count),
+        "high arm": number(high_place),
         "low": low,
-        "low arm": arms.arm_at(low_place, count),
-        "first": arms.arm_at(arms.first_place(mask, order), count),
+        "low arm": number(low_place),
+        "first": number(arms.first_place(mask, order)),
         "rank": arms.rank(x, order),
         "top": arms.top_mask(x, k, order),
-        "put": arms.put(x, arms.arm_at(high_place, count), value),
-        "take": arms.take(x, arms.arm_at(low_place, count)),
+        "put": arms.put(x, number(high_place), value),
+        "take": arms.take(x, number(low_place)),
     }
     if jnp.issubdtype(x.dtype, jnp.floating):
         found["kth"], found["next"], found["kth top"] = arms.kth_and_next_largest(x, k, order)
@@ -164,7 +166,7 @@ def test_top_of_the_extreme_floats_by_bits(monkeypatch):
     monkeypatch.setattr(arms, "_FEW_ARMS", 0)
     # Subnormal numbers are left out: some processors flush them to zero.
     x = np.asarray([0.0, -0.0, 1e-37, -1e-37, 3e38, -3e38, -np.inf, np.inf, 1.0, 1.0000001], np.float32)
-    order = np.asarray(arms.tie_order(jax.random.key(0), len(x)))
+    order = np.asarray(tie_order(tie_words(jax.random.key(0)), len(x)))
     of_size = jax.jit(lambda k: arms.top_mask(jnp.asarray(x), k, jnp.asarray(order)))
     for k in range(1, len(x) + 1):
         np.testing.assert_array_equal(of_size(jnp.int32(k)), top(x, k, order))
@@ -197,7 +199,7 @@ def test_the_largest_of_the_known_arms_by_blocks(count, batch):
             return tuple(jax.lax.dynamic_slice_in_dim(y, first, size) for y in (x, order))
 
         value, place = arms.arg_largest_of_known(block, known, count)
-        return value, arms.arm_at(place, count)
+        return value, jnp.argmax(order == place, axis=0)
 
     random = np.random.default_rng(5)
     for most in (1, 20, 129, 451, 600):  # blocks of 120: none but the first, some, all
@@ -231,55 +233,3 @@ def test_take_of_several_arms_per_run():
     arm = arm[:2]
     np.testing.assert_array_equal(arms.take(jnp.asarray(x), jnp.asarray(arm)), expected[:2])
     np.testing.assert_array_equal(arms.take(jnp.asarray(x[:, 0]), jnp.asarray(arm[0])), x[arm[0], 0])
-
-
-@pytest.mark.parametrize("count", [2, 5, 64, 65, 1000])
-def test_a_tie_order_names_every_arm_once(count):
-    keys = jax.random.split(jax.random.key(3), 50)
-    order = np.asarray(arms.tie_order(keys, count))
-    assert order.dtype == np.int32
-    assert order.shape == (count, 50)
-    assert (order >= 0).all()
-    assert all(len(np.unique(order[:, run])) == count for run in range(50))
-    np.testing.assert_array_equal(arms.arm_at(order, count), np.broadcast_to(np.arange(count)[:, None], order.shape))
-    np.testing.assert_array_equal(order[:, 7], arms.tie_order(keys[7], count))
-
-
-@pytest.mark.parametrize("count", [2, 7, 10])
-def test_every_arm_is_as_likely_to_come_first_and_last(count):
-    """False alarm below 1e-7 each: chi-square of the first and of the last place, and of the first two together."""
-    order = np.asarray(arms.tie_order(jax.random.split(jax.random.key(count), 200_000), count))
-    places = np.argsort(order, axis=0)
-    pairs = places[0] * count + places[1]
-    possible = [a * count + b for a in range(count) for b in range(count) if a != b]
-    for sample, values in ((places[0], range(count)), (places[-1], range(count)), (pairs, possible)):
-        counts = np.bincount(sample, minlength=count * count)[list(values)]
-        assert counts.sum() == 200_000
-        assert stats.chisquare(counts).pvalue > 1e-7
-
-
-@pytest.mark.parametrize("count", [40, 300])
-def test_a_turned_order_puts_every_arm_first_equally_often(count):
-    """Chi-square with p > 1e-8; numbers far from their neighbours' must not matter. `order ^ turn` has p = 0."""
-    order = arms.tie_order(jax.random.key(count), count)
-    turns = arms.turn(order[:, None], jnp.arange(100 * count, dtype=jnp.int32))
-    number = np.broadcast_to(np.arange(count, dtype=np.int32)[:, None], (count, 100 * count))
-    places = arms.turned(jnp.asarray(number), turns)
-    np.testing.assert_array_equal(arms.arm_turned(places, turns), number)
-    first = np.bincount(np.asarray(places).argmin(0), minlength=count)
-    assert stats.chisquare(first).pvalue > 1e-8
-    second = np.bincount(np.argsort(places, axis=0)[1], minlength=count)
-    assert stats.chisquare(second).pvalue > 1e-8
-    together = np.asarray(order)[:, None] ^ (np.asarray(turns) & (2**31 - (1 << (count - 1).bit_length())))
-    assert stats.chisquare(np.bincount(together.argmin(0), minlength=count)).pvalue < 1e-8
-
-
-@pytest.mark.parametrize("tied", [(0, 1, 2), (0, 1, 4), (3, 4, 98), (7, 8, 9, 11, 40)])
-def test_of_some_arms_too_any_is_as_likely_to_come_first(tied):
-    """Chi-square with p > 1e-8, of a run's turns and of other runs'."""
-    arm = jnp.asarray(tied, jnp.int32)[:, None]
-    orders = arms.tie_order(jax.random.split(jax.random.key(6), 100_000), 2)
-    for order, time in ((orders[:, :1], jnp.arange(100_000, dtype=jnp.int32)), (orders, jnp.int32(300))):
-        places = np.asarray(arms.turned(arm, arms.turn(order, time)))
-        counts = np.bincount(places.argmin(0), minlength=len(tied))
-        assert stats.chisquare(counts).pvalue > 1e-8

@@ -89,6 +89,29 @@ def test_a_padded_arm_costs_nothing():
     assert float(paid) == float(alone.paid(jax.random.key(0), jnp.full(4, 1000), jnp.float32(0)))
 
 
+@pytest.mark.parametrize(("price", "hits"), [(2.0**-31, 256), (1.5 * 2.0**-31, 384), (2.25 * 2.0**-31, 576), (0.0, 0)])
+def test_rare_prices_are_paid_as_often_as_they_say(price, hits):
+    """Of the 2^31 upper parts of a word the first three, each with the 256 bytes that round: 31 bits alone gave 0 or 1."""
+    costs = jb.with_costs(jb.bernoulli([0.5, 0.5]), [price, 1.0], random=True).costs
+    upper, byte = (x.reshape(-1) for x in np.meshgrid(np.arange(3), np.arange(256), indexing="ij"))
+    words = jnp.asarray(upper << 1, jnp.uint32), jnp.asarray(byte | 0xABCDEF00, jnp.uint32)
+    zero = jnp.zeros(upper.size, jnp.int32)
+    paid = costs.of_pull(jax.random.key(0), zero, zero, zero, words[1], words[0])
+    assert float(paid.sum()) == hits
+
+
+def test_a_table_has_costs_of_pulls():
+    """A bare NotImplementedError before; each cost is 0 or 1, with the mean of its price within 6 standard errors."""
+    table = jb.with_costs(jb.empirical(np.random.default_rng(0).random((50, 2))), [0.3, 0.8], random=True)
+    data = jb.simulate(jb.KUBE(budget=20), table, 50)
+    np.testing.assert_array_equal(data.paid, 21)
+    pulls = jnp.arange(20_000, dtype=jnp.int32)
+    for arm, price in enumerate((0.3, 0.8)):
+        reward, cost = jax.vmap(lambda t, arm=arm: table.payoff(jax.random.key(1), jnp.int32(arm), t))(pulls)
+        assert abs(float(cost.mean()) - price) < 6 * np.sqrt(price * (1 - price) / pulls.size)
+        assert abs(np.corrcoef(reward, cost)[0, 1]) < 6 / np.sqrt(pulls.size)
+
+
 def test_a_million_equal_terms_do_not_drift():
     """A plain sum of these is 2.03."""
     weights = jb.ppr("one-good", k=10**6, w=2.0).mean
@@ -122,6 +145,7 @@ BAD = [
     (lambda: jb.with_costs(PROBLEM, [1, -2, 1, 1]), "not negative, got -2 at arm 1"),
     (lambda: jb.with_costs(PROBLEM, [1, 1, np.inf, 1]), "finite and not negative, got inf at arm 2"),
     (lambda: jb.with_costs(PROBLEM, [1, 1, 1.5, 1], random=True), "probabilities, got 1.5 at arm 2"),
+    (lambda: jb.with_costs(PROBLEM, [1, 1, 1e-10, 1], random=True), "below 2.-31 would never be drawn, got 1e-10 at arm 2"),
     (lambda: jb.with_costs(jb.gabillon(1), 1.0), "for one bandit"),
     (lambda: jb.with_costs(PROBLEM, jb.axis([1, 2])), "one price, or one for each"),
     (lambda: jb.simulate(UCBE, jb.with_costs(jb.linear(n=jb.axis([4, 5])), [1, 1, 1, 1]), 2), "each of 5 arms"),

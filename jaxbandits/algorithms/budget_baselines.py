@@ -18,11 +18,10 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
 from jaxbandits.random.bits import key_words, threefry2x32
 from jaxbandits.random.gamma import beta
+from jaxbandits.random.streams import POSTERIOR
 
 __all__ = ["KUBE", "BudgetedThompson", "EpsilonFirst", "ThompsonState"]
 
-# Counter word of the stream of posterior draws: reward counters use arm numbers, which stay below 2^31.
-_POSTERIOR_STREAM = 0xFFFF0007
 _TINY = 1e-30
 
 
@@ -119,6 +118,6 @@ class BudgetedThompson(IndexWithBudget):
         arm = arms.index(known.pulls.shape[0], state.time.shape).astype(jnp.uint32)
         stream = jnp.stack([2 * arm, 2 * arm + 1])  # one draw for the reward, one for the cost
         # Of a key of its own: `stream` would meet the reward table's counters.
-        own = threefry2x32(state.words[0], state.words[1], jnp.uint32(_POSTERIOR_STREAM), state.time.astype(jnp.uint32))
+        own = threefry2x32(state.words[0], state.words[1], jnp.uint32(POSTERIOR), state.time.astype(jnp.uint32))
         drawn = beta(threefry2x32(*own, stream, jnp.zeros_like(stream)), a, b)
         return _density(drawn[0], larger(drawn[1], jnp.float32(_TINY)))

@@ -21,6 +21,7 @@ from jaxbandits.numerics import apart, exp, larger, log, rounded, smaller
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
 from jaxbandits.pytrees import pytree
+from jaxbandits.random import ties
 
 __all__ = ["SEQUENCES", "BudgetState", "FromReservoir", "Growing", "GrowingState", "IndexWithBudget", "exploration"]
 
@@ -110,14 +111,14 @@ class IndexWithBudget(BuiltIn):
         """The arm to pull, int32 `(…)`."""
         count = state.order.shape[0]
         # Another tie order at every pull: which of equals comes first is random.
-        turn = arms.turn(state.order, state.time)
+        turn = ties.turn(state.ties, state.time)
 
         def block(first: jax.Array | int, size: int) -> tuple[jax.Array, jax.Array]:
             part = state if size == count else state.part(first, size)
-            return self._index(part), arms.turned(first + arms.index(size, turn.shape), turn)
+            return self._index(part), ties.turned(first + arms.index(size, state.time.shape), turn)
 
         _, place = arms.arg_largest_of_known(block, state.known, count, at_once=not self.in_parts)
-        return jnp.where(self._wanting(state), smaller(state.known, jnp.int32(count - 1)), arms.arm_turned(place, turn))
+        return jnp.where(self._wanting(state), smaller(state.known, jnp.int32(count - 1)), ties.arm_turned(place, turn))
 
     def _wanting(self, state: Any) -> jax.Array:
         """Whether the next pull is the first of the next arm, bool `(…)`."""

@@ -19,6 +19,7 @@ from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import log
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
+from jaxbandits.random.ties import arm_at
 
 __all__ = ["CLUCB", "CLUCBState"]
 
@@ -97,7 +98,7 @@ class CLUCB(Sequential):
         gain = arms.total(jnp.where(doubt, jnp.where(state.rival, moved, -moved), 0))
         return dataclasses.replace(
             state,
-            arm=arms.arm_at(place, state.order.shape[0]),
+            arm=arm_at(place, state.order.shape[0], state.ties),
             close=gain <= self.epsilon * jnp.asarray(self.k, jnp.float32),
         )
 

@@ -21,6 +21,7 @@ from jaxbandits.mean_estimators import Catoni, EmpiricalMean, MeanEstimator
 from jaxbandits.numerics import MAX_COUNT, apart, larger, smaller, where_any, where_few
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
+from jaxbandits.random import ties
 
 __all__ = ["Elimination", "EliminationState"]
 
@@ -85,7 +86,7 @@ class Elimination(Sequential):
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> EliminationState:
         """The state after a first round, and what it dropped."""
-        order = arms.tie_order(key, problem.arms)
+        order = ties.tie_order(ties.tie_words(key), problem.arms)
         exists = statistics.pulls > 0
         number = arms.index(problem.arms, key.shape)
         zero, one = jnp.zeros(key.shape, jnp.int32), jnp.ones(key.shape, jnp.int32)

@@ -13,6 +13,7 @@ from jaxbandits.algorithms.traits import Traits
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
+from jaxbandits.random.ties import arm_at
 
 __all__ = ["IndexPolicy", "IndexState"]
 
@@ -49,7 +50,7 @@ class IndexPolicy(Sequential):
     def select(self, state: IndexState) -> jax.Array:
         """The arm with the largest index over all bandits, int32 `(…)`."""
         _, place = arms.arg_largest(state.existing(self._index(state), -jnp.inf), state.order)
-        return arms.arm_at(place, state.order.shape[0])
+        return arm_at(place, state.order.shape[0], state.ties)
 
     def update(self, state: IndexState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> IndexState:
         """The state after one reward."""

@@ -20,7 +20,8 @@ from jaxbandits.estimators import ArmStatistics, compensated_total
 from jaxbandits.numerics import MAX_COUNT, in_blocks, smaller
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
-from jaxbandits.random.bits import batch_key
+from jaxbandits.random import ties
+from jaxbandits.random.streams import batch_key
 from jaxbandits.wide import Wide
 
 __all__ = ["LARGEST_BATCH", "Batches", "JointBatches", "JointState", "RangedState", "middle_sums", "whole"]
@@ -57,7 +58,7 @@ class JointState:
     @classmethod
     def start(cls, problem: Problem, key: jax.Array, **more: Any) -> Self:
         """Before the first pull; `more` are a subclass's fields."""
-        order = arms.tie_order(key, problem.arms)
+        order = ties.tie_order(ties.tie_words(key), problem.arms)
         exists = jnp.ones(order.shape, bool) if problem.mask is None else jnp.broadcast_to(problem.mask, order.shape)
         nothing = jnp.zeros(order.shape, jnp.int32)
         return cls(
@@ -176,7 +177,7 @@ class JointBatches(BuiltIn):
 
         def draw(batch: jax.Array | int, sums: jax.Array) -> jax.Array:
             count = jnp.where(asked.active & (batch < number), asked.each, 0)
-            fresh = problem.sums(key, state.drawn + batch, count, state.pulls + batch * asked.each)
+            fresh = problem.sums(key, state.drawn + batch, count, _pulled(state.pulls, asked.each, batch))
             return lax.dynamic_update_index_in_dim(sums, fresh.astype(sums.dtype), batch, 0)
 
         nothing = jnp.zeros((self.slots, *asked.active.shape), state.values.dtype)
@@ -185,9 +186,14 @@ class JointBatches(BuiltIn):
         paid_key = batch_key(key, state.drawn)
         reward = _total(sums, number) if problem.costs is not None else jnp.zeros(number.shape)
         spent = state.spent.plus(problem, paid_key, asked.active & live, asked.each, number, reward)
-        more, room = Wide.product(asked.each, number).capped(), MAX_COUNT - state.pulls
-        pulls = jnp.where(asked.active & live, state.pulls + smaller(room, more), state.pulls)
+        pulls = jnp.where(asked.active & live, _pulled(state.pulls, asked.each, number), state.pulls)
         return dataclasses.replace(new, pulls=pulls, drawn=state.drawn + number, spent=spent)
+
+
+def _pulled(before: jax.Array, each: jax.Array, number: jax.Array | int) -> jax.Array:
+    """Pulls after `number` batches more of `each`, int32; 2^31 - 1 for more."""
+    more = Wide.product(each, jnp.broadcast_to(jnp.asarray(number), each.shape)).capped()
+    return before + smaller(MAX_COUNT - before, more)
 
 
 def _total(sums: jax.Array, number: jax.Array) -> jax.Array:

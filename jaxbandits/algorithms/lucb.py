@@ -18,6 +18,7 @@ from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import log
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
+from jaxbandits.random.ties import arm_at
 
 __all__ = ["LUCB", "LUCBState"]
 
@@ -72,7 +73,7 @@ class LUCB(RoundBased):
     def request(self, state: LUCBState) -> jax.Array:
         """H and l, int32 `(2, …)`."""
         decision = self._decide(state)
-        return arms.arm_at(jnp.stack([decision.low_place, decision.high_place]), state.order.shape[0])
+        return arm_at(jnp.stack([decision.low_place, decision.high_place]), state.order.shape[0], state.ties)
 
     def absorb(
         self, state: LUCBState, requested: jax.Array, rewards: jax.Array, live: jax.Array | bool = True

@@ -13,7 +13,7 @@ from jaxbandits import arms
 from jaxbandits.algorithms.adaptive_top_k import TopKState
 from jaxbandits.algorithms.protocol import BatchBased, Numeric, parameter
 from jaxbandits.estimators import ArmStatistics
-from jaxbandits.numerics import exp, larger, log, rounded
+from jaxbandits.numerics import MAX_COUNT, exp, log, rounded
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
 
@@ -81,15 +81,12 @@ class OptMAI(BatchBased):
         # Quartile elimination: the worst floor(|S| / 4) go.
         best = arms.top_mask(ranked, alive - alive // 4, state.order, state.active)
         # Accept and reject: the ceil(|S| / 4) arms farthest from the border between the K - |T| best and the rest go.
-        inner, outer = state.around(ranked, left)
-        sums = ranked.astype(jnp.float32)
-        gap = larger(sums - outer, inner - sums)
-        farthest = arms.top_mask(gap, (alive + 3) // 4, state.order, state.active)
-        # Equal means can make more than are wanted; the farthest are taken, and the round ends there.
-        accepted = arms.top_mask(gap, left, state.order, farthest & (sums >= outer))
+        inside = arms.top_mask(ranked, left, state.order, state.active)
+        farthest = _farthest(ranked, inside, state.active & ~inside, state.order, (alive + 3) // 4)
         quartile = alive >= 4 * wanted
         gone = jnp.where(quartile, state.active & ~best, farthest)
-        taken = accepted & ~quartile & live
+        # Printed is "at least the (K - |T| + 1)-th best", which takes that arm too: its gap equals the one before's.
+        taken = farthest & inside & ~quartile & live
         new = dataclasses.replace(
             state,
             statistics=statistics,
@@ -112,3 +109,36 @@ class OptMAI(BatchBased):
         found = state.accepted | arms.top_mask(ranked, state.left(wanted), state.order, state.active)
         exists = state.existing(jnp.ones_like(found), False)
         return jnp.where(turned, exists & ~found, found)
+
+
+def _farthest(
+    values: jax.Array, inside: jax.Array, outside: jax.Array, order: jax.Array, number: jax.Array
+) -> jax.Array:
+    """The arms farthest from the border between those inside and outside.
+
+    Tied values stand in the tie order: of arms equally far from the border, those go first that are farther from it in
+    that order too. Without it, as many arms would be accepted as rejected where one side of the border is a long tie.
+
+    Args:
+        values: int32 or float32 `(K, …)`.
+        inside: bool `(K, …)`: the arms with the largest values, ties by the order; at least one.
+        outside: bool `(K, …)`: the other arms that are looked at.
+        order: int32 `(K, …)`, tie order.
+        number: int32 `(…)`: how many.
+
+    Returns:
+        bool `(K, …)`.
+    """
+    lowest = -jnp.inf if jnp.issubdtype(values.dtype, jnp.floating) else -MAX_COUNT
+    inner = arms.smallest(jnp.where(inside, values, -lowest))
+    outer = arms.largest(jnp.where(outside, values, lowest))
+    # Sums are counts, whose differences are counts.
+    gap = jnp.where(inside, jnp.where(arms.any_arm(outside), values - outer, -lowest), inner - values)
+    last = arms.largest(jnp.where(inside & (values == inner), order, -1))
+    first = arms.first_place(outside & (values == outer), order)
+    behind = jnp.where(inside, first - order, order - last)
+    looked_at = inside | outside
+    kth = arms.kth_largest(gap, number, looked_at)
+    beyond = looked_at & (gap > kth)
+    missing = number - arms.total(beyond.astype(jnp.int32))
+    return beyond | arms.top_mask(behind, missing, order, looked_at & (gap == kth))

@@ -10,6 +10,7 @@ from jaxbandits import arms
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.problems.base import Problem, per_bandit
 from jaxbandits.pytrees import pytree
+from jaxbandits.random import ties
 
 __all__ = ["ArmState"]
 
@@ -21,6 +22,7 @@ class ArmState:
 
     statistics: ArmStatistics
     order: jax.Array  # int32 (K, …): tie order
+    ties: jax.Array  # uint32 (2, …): what makes it, and those at a time
     mask: jax.Array | None  # bool (K, …): arms that exist; None for all
     b: jax.Array  # float32 (…): range of the rewards
     arms: jax.Array  # float32 (…): number of arms that exist, of all bandits
@@ -29,13 +31,15 @@ class ArmState:
     @classmethod
     def of(cls, statistics: ArmStatistics, problem: Problem, key: jax.Array, b: jax.Array | float | None) -> Self:
         """The state after the initial pulls; `b` of None takes the problem's range of rewards."""
-        order = arms.tie_order(key, problem.arms)
+        words = ties.tie_words(key)
+        order = ties.tie_order(words, problem.arms)
         mask = None if problem.mask is None else jnp.broadcast_to(problem.mask, order.shape)
         count = jnp.float32(problem.arms) if mask is None else arms.total(mask.astype(jnp.float32))
         width = problem.reward_range if b is None else b
         return cls(
             statistics=statistics,
             order=order,
+            ties=words,
             mask=mask,
             b=jnp.broadcast_to(jnp.asarray(width, jnp.float32), key.shape),
             arms=jnp.broadcast_to(count, key.shape),

@@ -22,6 +22,7 @@ from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import MAX_COUNT, larger, log, rounded, smaller
 from jaxbandits.problems.base import Problem, per_bandit
 from jaxbandits.pytrees import pytree
+from jaxbandits.random import ties
 
 __all__ = ["UGapEState", "UGapEb", "UGapEbState", "UGapEc"]
 
@@ -78,7 +79,7 @@ class _UGapE(Sequential):
             return per_bandit(x, state.bandits)
 
         def only(place: jax.Array) -> jax.Array:
-            return arms.mask_at(place, order) if state.bandits == 1 else order == place
+            return ties.mask_at(place, order) if state.bandits == 1 else order == place
 
         order, mean, radius = view(state.order), view(state.statistics.mean), view(self._radius(state))
         upper, lower = mean + radius, mean - radius
@@ -105,7 +106,7 @@ class _UGapE(Sequential):
             best_other = arms.largest(jnp.where(chosen, -jnp.inf, upper))
         # u_t; equal bounds with different radii, which the paper ranks too, only arise from rounding.
         high_place = arms.first_place(~chosen & (upper == best_other), order)
-        low, high = (self._breadth(state, arms.arm_at(p, count)) for p in (low_place, high_place))
+        low, high = (self._breadth(state, ties.arm_at(p, count, state.ties)) for p in (low_place, high_place))
         place = jnp.where(high > low, high_place, low_place)  # I(t): the larger radius
         place = jnp.where(high == low, smaller(high_place, low_place), place)
         if state.bandits > 1:  # the bandit with the largest B_J(t)
@@ -113,7 +114,7 @@ class _UGapE(Sequential):
             place = arms.smallest(jnp.where(bandit, place, MAX_COUNT))
             worst_index = arms.largest(worst_index)
         chosen = chosen.reshape(state.order.shape)
-        return Decision(worst_index=worst_index, chosen=chosen, arm=arms.arm_at(place, count))
+        return Decision(worst_index=worst_index, chosen=chosen, arm=ties.arm_at(place, count, state.ties))
 
 
 @pytree

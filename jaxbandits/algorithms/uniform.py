@@ -12,6 +12,7 @@ from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
+from jaxbandits.random.ties import arm_at
 
 __all__ = ["Uniform"]
 
@@ -40,7 +41,7 @@ class Uniform(Sequential):
     def select(self, state: ArmState) -> jax.Array:
         """An arm pulled least, int32 `(…)`."""
         _, place = arms.arg_smallest(state.existing(state.pulls, MAX_COUNT), state.order)
-        return arms.arm_at(place, state.order.shape[0])
+        return arm_at(place, state.order.shape[0], state.ties)
 
     def update(self, state: ArmState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> ArmState:
         """The state after one reward."""

@@ -18,6 +18,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import classes
+from jaxbandits.random.streams import root_key
 
 __all__ = ["Progress", "Rows", "job_rows", "use_all_cores"]
 
@@ -160,7 +161,7 @@ def job_rows(
         problem=jax.tree.map(pad, problem),
         identity=pad(identity.astype(np.uint32)),
         checkpoints=pad(checkpoints),
-        root=jax.random.key(root_seed, impl="threefry2x32"),
+        root=root_key(root_seed),
         seeds=numbers[0],
         jobs=numbers[1],
         max_pulls=numbers[2],

@@ -23,6 +23,7 @@ from jaxbandits.engine.stepping import exhausted, reached
 from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.numerics import smaller
 from jaxbandits.problems.base import Problem
+from jaxbandits.random.streams import run_key
 from jaxbandits.status import CAPPED, ENDED, STALLED
 
 __all__ = ["Carry", "Cells", "Log", "Regret", "Row", "Settings", "advance", "empty_carry", "row_types", "unpacked"]
@@ -244,7 +245,7 @@ def _load(cells: Cells, job: jax.Array, settings: Settings) -> tuple[Any, Proble
     """Algorithm, problem, key, cell and first state of jobs given by their number in the whole list, `(R,)`."""
     cell = jnp.minimum(job // cells.seeds, cells.identity.shape[0] - 1)
     algorithm, problem = jax.tree.map(lambda leaf: leaf[..., cell], (cells.algorithm, cells.problem))
-    key = jax.vmap(jax.random.fold_in, (None, 0))(cells.root, (job % cells.seeds).astype(jnp.uint32))
+    key = run_key(cells.root, job % cells.seeds)
     if settings.independent:
         key = jax.vmap(jax.random.fold_in)(key, cells.identity[cell])
     problem = problem.realised(key)

@@ -18,9 +18,10 @@ from jax.typing import ArrayLike
 from jaxbandits import arms
 from jaxbandits.errors import UsageError
 from jaxbandits.estimators import CompensatedSum
+from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.costs import Costs
 from jaxbandits.pytrees import register_fields
-from jaxbandits.random.bits import block
+from jaxbandits.random.streams import batch_key, reward_block
 
 __all__ = [
     "Problem",
@@ -30,6 +31,7 @@ __all__ = [
     "per_arm",
     "per_arm_like",
     "per_bandit",
+    "probabilities",
     "register_problem",
 ]
 
@@ -64,8 +66,6 @@ class Problem(abc.ABC):
     integer_rewards: ClassVar[bool] = False
     #: Whether rewards lie in an interval, or are sub-Gaussian: whether `reward_range` is a number.
     bounded: ClassVar[bool] = True
-    #: Whether `sample` leaves the second word alone, so that a cost may be drawn from it.
-    second_word_free: ClassVar[bool] = False
 
     @property
     @abc.abstractmethod
@@ -94,6 +94,11 @@ class Problem(abc.ABC):
         Assumption 2.2 of Sabato (2019), if Var(X_i) <= E X_i; 1 where arms are independent.
         """
         return 1.0
+
+    @property
+    def second_word_free(self) -> bool:
+        """Whether a reward leaves the second of its words alone, so that a cost may be drawn from it."""
+        return False
 
     @property
     @abc.abstractmethod
@@ -126,8 +131,13 @@ class Problem(abc.ABC):
         Returns:
             int32 or float32, shape `(…)`.
         """
+        return self._drawn(key, arm, pull)[0]
+
+    def _drawn(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+        """The reward of one pull, and the words that it was drawn from."""
+        words = reward_block(key, arm, pull)
         parameters = [arms.take(jnp.asarray(getattr(self, name)), arm) for name in self.parameters]
-        return self.sample(block(key, arm, pull), *parameters)
+        return self.sample(words, *parameters), words
 
     def payoff(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, jax.Array]:
         """The reward of one pull, as `reward`, and what it costs.
@@ -140,8 +150,7 @@ class Problem(abc.ABC):
         Returns:
             The reward, int32 or float32, and the cost, float32; shape `(…)`.
         """
-        words = block(key, arm, pull)
-        reward = self.sample(words, *(arms.take(jnp.asarray(getattr(self, name)), arm) for name in self.parameters))
+        reward, words = self._drawn(key, arm, pull)
         if self.costs is None:
             return reward, jnp.ones(reward.shape, jnp.float32)
         fresh = words[1] if self.second_word_free else None
@@ -158,29 +167,30 @@ class Problem(abc.ABC):
             int32 or float32, shape `(K, …)`.
         """
         parameters = [jnp.asarray(getattr(self, name)) for name in self.parameters]
-        words = block(key, arms.index(self.arms, key.shape), pull, rolled=True)
+        words = reward_block(key, arms.index(self.arms, key.shape), pull, rolled=True)
         return self.sample(words, *parameters)
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
         """The sum of fresh rewards of every arm: here of the next entries of the reward table, one after another.
 
-        Families whose sums have a law that can be drawn from draw it at once: the same in distribution, other numbers.
+        A batch that would pass the end of the table, 2^31 pulls of an arm, has rewards of its own. Families whose sums
+        have a law that can be drawn from draw it at once: the same in distribution, other numbers.
 
         Args:
             key: the run's typed key, shape `(…)`.
             batch: int32, shape `(…)`: number of this request, different for every one of a run.
             count: int32, shape `(K, …)`: how many rewards, 0 for none.
-            pulled: int32, shape `(K, …)`: how often each arm was pulled before.
+            pulled: int32, shape `(K, …)`: how often each arm was pulled before, 2^31 - 1 for more.
 
         Returns:
             int32 or float32, shape `(K, …)`.
         """
-        del batch
-        most = jnp.max(count)
+        most, beyond = jnp.max(count), arms.any_arm(count > MAX_COUNT - pulled)
+        key, first = jnp.where(beyond, batch_key(key, batch), key), jnp.where(beyond, 0, pulled)
 
         def add(carry: tuple[jax.Array, CompensatedSum]) -> tuple[jax.Array, CompensatedSum]:
             i, total = carry
-            reward = self.rewards(key, pulled + i).astype(jnp.float32)
+            reward = self.rewards(key, first + i).astype(jnp.float32)
             return i + 1, total.plus(jnp.where(i < count, reward, 0))
 
         nothing = CompensatedSum.of(jnp.zeros(count.shape, jnp.float32))
@@ -222,7 +232,8 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
     """Values given by a user, `(K,)` or one row a bandit `(M, K)`, as float32 on one axis, and M.
 
     Raises:
-        UsageError: if there are fewer than two arms, or a value is not a finite number.
+        UsageError: if there are fewer than two arms, a value is not a finite number, or float32 is too coarse for how
+            little they differ.
     """
     try:
         array = np.asarray(values, np.float64)
@@ -234,8 +245,43 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
         raise UsageError(f"{what}: a problem needs at least 2 arms, got {array.shape[-1]}")
     if not np.all(np.isfinite(array)):
         raise UsageError(f"{what} must be finite, got {array[~np.isfinite(array)][0]}")
+    _check_kept(what, array.reshape(-1))
     bandits = 1 if array.ndim == 1 else array.shape[0]
     return jnp.asarray(array.T.reshape(-1), jnp.float32), bandits
+
+
+def probabilities(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
+    """`per_arm` of probabilities.
+
+    Raises:
+        UsageError: as there, or if a value is outside [0, 1], or so near to 1 that it would be taken for that.
+    """
+    array, bandits = per_arm(what, values)
+    check_each(f"{what} must be in [0, 1]", array, (array >= 0) & (array <= 1))
+    given = np.asarray(values, np.float64).T.reshape(-1)
+    if np.any(sure := (given < 1) & (np.asarray(array) == 1)):
+        arm = int(np.argmax(sure))
+        raise UsageError(f"{what}: {float(given[arm])!r} at arm {arm} is 1 as a float32 number: it would never fail")
+    return array, bandits
+
+
+#: By how much of the distance to the next value rounding to float32 may move one.
+_ROUNDING = 0.1
+
+
+def _check_kept(what: str, values: np.ndarray) -> None:
+    """Refuse values whose differences float32 does not keep: other arms than those asked for would be simulated."""
+    distinct = np.unique(values)
+    gaps = np.concatenate([[np.inf], np.diff(distinct), [np.inf]])
+    moved = np.abs(distinct.astype(np.float32).astype(np.float64) - distinct)
+    room = np.minimum(gaps[:-1], gaps[1:])
+    if np.any(moved > _ROUNDING * room):
+        worst = int(np.argmax(moved / room))
+        value = distinct[worst]
+        raise UsageError(
+            f"{what}: {float(value)!r} and the value next to it differ by {room[worst]:.2g}, and float32 numbers are "
+            f"{np.spacing(np.float32(abs(value))):.2g} apart there: move the values towards 0, or apart"
+        )
 
 
 def per_arm_like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array:

@@ -13,18 +13,17 @@ from jaxbandits.errors import UsageError
 from jaxbandits.estimators import compensated_total
 from jaxbandits.pytrees import pytree
 from jaxbandits.random.binomial import binomial
-from jaxbandits.random.bits import batch_key, block, uniform
+from jaxbandits.random.bits import uniform
 from jaxbandits.random.gamma import beta as draw_beta
+from jaxbandits.random.streams import cost_block, costs_key
 
 if TYPE_CHECKING:
     from jaxbandits.problems.base import Problem
 
-__all__ = ["Costs", "with_costs"]
+__all__ = ["SMALLEST_PRICE", "Costs", "with_costs"]
 
-# Number of the batch of a key that draws costs.
-_COSTS = 0xFFFF0004
-# Bit of the counter of a pull's cost: reward counters use arm numbers, which stay below 2^31.
-_COST_OF_PULL = 0x80000000
+#: Smallest probability of a cost; that of single pulls is compared with 31 bits.
+SMALLEST_PRICE = 2.0**-31
 
 
 @pytree
@@ -65,7 +64,8 @@ class Costs:
             arm: int32 `(…)`.
             pull: int32 `(…)`: how often the arm was pulled before.
             reward: `(…)`: the reward of this pull.
-            word: uint32 `(…)`: the random word that a Bernoulli reward was drawn from; small ones pay.
+            word: uint32 `(…)`: the random word that a Bernoulli reward was drawn from; small ones pay. The reward hangs
+                on its upper bits.
             fresh: uint32 `(…)`: a random word of this pull that nothing was drawn from; None where there is none.
 
         Returns:
@@ -76,14 +76,19 @@ class Costs:
         price = arms.take(jnp.asarray(self.price), arm)
         if not self.random:
             return price
+        spare = word
         if fresh is None or self.concentration is not None or self.coupling is not None:
-            words = block(key, arm.astype(jnp.uint32) | jnp.uint32(_COST_OF_PULL), pull)
+            words = cost_block(key, arm, pull)
             if self.concentration is not None:
                 return draw_beta(words, self.concentration * price, self.concentration * (1 - price))
-            fresh = words[0]
+            fresh, spare = words
             if self.coupling is not None:
                 fresh = jnp.where(uniform(words[1]) < self.coupling, word, fresh)
-        threshold = (price * jnp.float32(2.0**31)).astype(jnp.int32)
+        scaled = price * jnp.float32(2.0**31)
+        threshold = scaled.astype(jnp.int32)
+        # A price below 2^-7 has bits below those that are compared: a byte on which nothing else hangs rounds it.
+        byte = (spare & jnp.uint32(0xFF)).astype(jnp.float32)
+        threshold += (byte < (scaled - threshold.astype(jnp.float32)) * 256).astype(jnp.int32)
         hit = ((fresh >> jnp.uint32(1)).astype(jnp.int32) < threshold) | (price >= 1)
         return hit.astype(jnp.float32)
 
@@ -103,7 +108,7 @@ class Costs:
         if self.concentration is not None:
             return None
         if self.random:
-            hits = binomial(batch_key(key, jnp.uint32(_COSTS)), pulls, self.price)
+            hits = binomial(costs_key(key), pulls, self.price)
             return arms.total_of_counts(hits)
         return compensated_total(self.price * pulls.astype(jnp.float32))
 
@@ -123,11 +128,11 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         problem: a problem, or a family of problems (a constructor's result with axes).
         costs: `"reward"`, every pull costs its reward (pay per reward, Sabato 2019); or one price per arm, or one for
             all, not negative.
-        random: whether a pull of an arm costs 1 with that probability and else nothing.
+        random: whether a pull of an arm costs 1 with that probability, 0 or at least 2^-31, and else nothing.
 
     Raises:
         UsageError: costs that are neither, a price that is negative or not finite, prices that do not fit the arms, or
-            a random cost whose probability is above 1.
+            a random cost whose probability is above 1, or so small that it would never be drawn.
     """
     if isinstance(problem, ProblemFamily):
         return dataclasses.replace(problem, costs=(costs, random))
@@ -151,4 +156,7 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         arm = int(np.argmin(valid))
         rule = "probabilities" if random else "finite and not negative"
         raise UsageError(f"costs must be {rule}, got {price[arm]:g} at arm {arm}")
+    if random and np.any(rare := (price > 0) & (price < SMALLEST_PRICE)):
+        arm = int(np.argmax(rare))
+        raise UsageError(f"a cost of probability below 2^-31 would never be drawn, got {price[arm]:g} at arm {arm}")
     return dataclasses.replace(problem, costs=Costs(jnp.asarray(price, jnp.float32), random=bool(random)))

@@ -15,11 +15,9 @@ from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.correlation import estimate_correlation
 from jaxbandits.problems.csv_files import is_number, text_of
 from jaxbandits.random.bits import block
+from jaxbandits.random.streams import SHARED_ROWS, reward_block
 
 __all__ = ["Empirical", "empirical", "empirical_from_csv", "empirical_from_data"]
-
-# Counter word of the rows that all arms share: reward counters use arm numbers, which stay below 2^31.
-_SHARED_ROWS = 0xFFFF0002
 
 
 @register_problem
@@ -73,18 +71,25 @@ class Empirical(Problem):
         """Not elementwise in the table; see `reward`."""
         raise NotImplementedError
 
-    def reward(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> jax.Array:
-        """The value of the arm in a random row, which all arms share at the same pull if `joint`; shapes as above."""
-        return self._entry(arm, self._row(key, arm, pull))
+    @property
+    def second_word_free(self) -> bool:
+        """Where it is the arm's own."""
+        return not self.joint
+
+    def _drawn(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+        words = self._words(key, arm, pull)
+        return self._entry(arm, self._row(words[0])), words
 
     def rewards(self, key: jax.Array, pull: ArrayLike) -> jax.Array:
         """The rewards of one pull of every arm; shapes as above."""
         arm = jnp.broadcast_to(arms.index(self.arms, key.shape), (self.arms, *key.shape))
-        return self._entry(arm, self._row(key, arm, pull))
+        return self._entry(arm, self._row(self._words(key, arm, pull)[0]))
 
-    def _row(self, key: jax.Array, arm: jax.Array, pull: ArrayLike) -> jax.Array:
-        stream = jnp.uint32(_SHARED_ROWS) if self.joint else arm
-        word, _ = block(key, stream, pull)
+    def _words(self, key: jax.Array, arm: jax.Array, pull: ArrayLike) -> tuple[jax.Array, jax.Array]:
+        """Two random words of a pull, which all arms share at the same pull if `joint`."""
+        return block(key, jnp.uint32(SHARED_ROWS), pull) if self.joint else reward_block(key, arm, pull)
+
+    def _row(self, word: jax.Array) -> jax.Array:
         # The high word of word * N, for N below 2^16, in 32 bits: every row has probability 1/N within 2^-32.
         rows = jnp.uint32(self.table.shape[1])
         low = ((word & jnp.uint32(0xFFFF)) * rows) >> jnp.uint32(16)

@@ -11,10 +11,19 @@ from jaxbandits import arms
 from jaxbandits.arms import largest, smallest
 from jaxbandits.axes import varying
 from jaxbandits.numerics import rounded
-from jaxbandits.problems.base import Problem, check_each, family_name, per_arm, per_arm_like, register_problem
+from jaxbandits.problems.base import (
+    Problem,
+    check_each,
+    family_name,
+    per_arm,
+    per_arm_like,
+    probabilities,
+    register_problem,
+)
 from jaxbandits.random.binomial import binomial
-from jaxbandits.random.bits import batch_key, block, normal
+from jaxbandits.random.bits import block, normal
 from jaxbandits.random.gamma import beta as draw_beta
+from jaxbandits.random.streams import batch_key
 
 __all__ = ["Bernoulli", "Beta", "Gaussian", "TwoPoint", "bernoulli", "beta", "gaussian", "rademacher"]
 
@@ -27,7 +36,6 @@ class Bernoulli(Problem):
     probability: jax.Array
     parameters = ("probability",)
     integer_rewards = True
-    second_word_free = True  # but for one draw in 2^31
 
     @property
     def mean(self) -> jax.Array:
@@ -43,6 +51,11 @@ class Bernoulli(Problem):
     def lowest_reward(self) -> float:
         """0."""
         return 0.0
+
+    @property
+    def second_word_free(self) -> bool:
+        """But for one draw in 2^31."""
+        return True
 
     @property
     def reward_range(self) -> jax.Array:
@@ -187,10 +200,9 @@ def bernoulli(means: ArrayLike, *, name: str = "") -> Bernoulli:
         name: what the problem is called in results.
 
     Raises:
-        UsageError: fewer than two arms, or a mean outside [0, 1].
+        UsageError: fewer than two arms, a mean outside [0, 1], or means that float32 cannot tell apart, or from 0 or 1.
     """
-    probability, bandits = per_arm("Bernoulli means", means)
-    check_each("Bernoulli means must be in [0, 1]", probability, (probability >= 0) & (probability <= 1))
+    probability, bandits = probabilities("Bernoulli means", means)
     return Bernoulli(probability, bandits=bandits, name=name or family_name("bernoulli", means))
 
 

@@ -122,10 +122,12 @@ class StudentT(PowerTailed):
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
         """Bailey (1994), "Polar generation of random variates with the t-distribution": two uniforms, no rejection."""
         location, dof, scale = parameters
-        y = rounded(-2 / dof * log(fine_uniform(words)))
+        y = rounded(rounded(-2 / dof) * log(fine_uniform(words)))
         # exp(y) - 1, by its series where the difference would lose digits.
-        series = y * (1 + y * (1 / 2 + y * (1 / 6 + y * (1 / 24 + y * (1 / 120 + y / 720)))))
-        grown = jnp.where(y < 0.3, rounded(series), exp(y) - 1)
+        series = jnp.full_like(y, 1 / 720)
+        for factor in (1 / 120, 1 / 24, 1 / 6, 1 / 2, 1):
+            series = rounded(y * series) + jnp.float32(factor)
+        grown = jnp.where(y < 0.3, rounded(y * series), exp(y) - 1)
         return location + rounded(scale * rounded(jnp.sqrt(rounded(dof * grown)) * turn_cosine(words[1])))
 
     @classmethod
@@ -306,7 +308,7 @@ class Weibull(HeavyTailed):
         """Scale (-log U)^(1/shape)."""
         scale, shape = parameters
         exponential = jnp.maximum(-log(fine_uniform(words)), jnp.float32(1e-30))
-        return scale * exp(rounded(log(exponential) / shape))
+        return rounded(scale * exp(rounded(log(exponential) * (1 / shape))))
 
     @classmethod
     def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:

@@ -84,7 +84,8 @@ def one_sparse(n: int = 10, best: float = 0.6, rest: float = 0.5) -> Bernoulli:
 def linear(n: int = 10, high: float = 0.9, low: float = 0.1) -> Bernoulli:
     """Bernoulli arms with means evenly spaced from `high` down to `low`."""
     n = arm_count("n", n)
-    problem: Bernoulli = bernoulli(np.linspace(high, low, n), name=f"linear:n={n},high={high:g},low={low:g}")
+    means = np.float32(np.linspace(high, low, n))
+    problem: Bernoulli = bernoulli(means, name=f"linear:n={n},high={high:g},low={low:g}")
     return problem
 
 
@@ -98,7 +99,7 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
     n = arm_count("n", n)
     if not power > 0:
         raise UsageError(f"polynomial: power must be positive, got {power:g}")
-    means = high - (high - low) * (np.arange(n) / (n - 1)) ** power
+    means = np.float32(high - (high - low) * (np.arange(n) / (n - 1)) ** power)
     problem: Bernoulli = bernoulli(means, name=f"polynomial:n={n},power={power:g},high={high:g},low={low:g}")
     return problem
 

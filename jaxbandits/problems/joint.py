@@ -15,10 +15,10 @@ from jax.typing import ArrayLike
 from jaxbandits import arms
 from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError
-from jaxbandits.problems.base import check_each, family_name, per_arm, register_problem
+from jaxbandits.problems.base import family_name, probabilities, register_problem
 from jaxbandits.problems.families import Bernoulli
 from jaxbandits.random.binomial import binomial
-from jaxbandits.random.bits import batch_key
+from jaxbandits.random.streams import batch_key
 
 __all__ = ["Blocks", "OneClick", "blocks", "one_click"]
 
@@ -112,10 +112,9 @@ def one_click(means: ArrayLike, *, name: str = "") -> OneClick:
     Raises:
         UsageError: fewer than two arms, a mean outside [0, 1], or a sum above 1.
     """
-    probability, bandits = per_arm("one-click means", means)
+    probability, bandits = probabilities("one-click means", means)
     if bandits > 1:
         raise UsageError("one-click means are for one bandit")
-    check_each("one-click means must be in [0, 1]", probability, (probability >= 0) & (probability <= 1))
     total = float(np.sum(np.asarray(probability, np.float64)))
     if total > 1 + 1e-6:
         raise UsageError(
@@ -137,10 +136,9 @@ def blocks(means: ArrayLike, size: int, *, name: str = "") -> Blocks:
         UsageError: fewer than two arms, a mean outside [0, 1], a size that is not a whole number from 1 on, or means
             that increase within a block.
     """
-    probability, bandits = per_arm("means of blocks", means)
+    probability, bandits = probabilities("means of blocks", means)
     if bandits > 1:
         raise UsageError("means of blocks are for one bandit")
-    check_each("means of blocks must be in [0, 1]", probability, (probability >= 0) & (probability <= 1))
     number = isinstance(size, int | float | np.number) and np.isfinite(size)
     if not number or size != int(size) or size < 1:
         raise UsageError(f"the size of a block must be a whole number, at least 1, got {size}")

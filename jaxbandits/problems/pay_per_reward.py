@@ -66,13 +66,14 @@ def ppr(
         means = np.full(k, w / k)
     if means.max() > 1:
         raise UsageError(f"ppr:{weights} with k={k} and w={w:g} has a mean of {means.max():g}: at most 1")
+    kept = np.asarray(means, np.float32)
     name = f"ppr:{weights},k={k},w={_exact(w)}"
     if pulls == "independent":
-        made = bernoulli(means, name=name)
+        made = bernoulli(kept, name=name)
     elif pulls == "one-click":
-        made = one_click(means, name=f"{name},pulls=one-click")
+        made = one_click(kept, name=f"{name},pulls=one-click")
     else:
-        made = blocks(means, block)
+        made = blocks(kept, block)
         made = dataclasses.replace(made, name=f"{name},pulls=blocks,block={made.size}")
     problem: Bernoulli = with_costs(made, "reward")
     return problem
@@ -163,9 +164,10 @@ def ppr_unbounded(
     means = w * (index**-exponent if law == "zipf" else ratio**index) / total
     if means[0] > 1:
         raise UsageError(f"ppr-unbounded: the first mean is {means[0]:g}, above 1: a smaller w")
+    kept = np.asarray(means, np.float32)
     left = float(special.zeta(exponent, len(index) + 1)) / total if law == "zipf" else ratio ** len(index)
     text = f"exponent={_exact(exponent)}" if law == "zipf" else f"ratio={_exact(ratio)}"
-    made = bernoulli(means, name=f"ppr-unbounded:law={law},w={_exact(w)},{text},first_pulls={_exact(first_pulls)}")
+    made = bernoulli(kept, name=f"ppr-unbounded:law={law},w={_exact(w)},{text},first_pulls={_exact(first_pulls)}")
     head_of = BernoulliHead(made.probability, beyond=float(w * left), name=made.name)
     problem: BernoulliHead = with_costs(head_of, "reward")
     return problem

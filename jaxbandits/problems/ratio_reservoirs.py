@@ -15,13 +15,13 @@ from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.numerics import exp, log, rounded
 from jaxbandits.problems.base import arm_count
-from jaxbandits.problems.reservoirs import ARM_STREAM, Arms, Reservoir, check_number, register_reservoir
-from jaxbandits.random.bits import block, fine_uniform, normal, uniform
+from jaxbandits.problems.costs import SMALLEST_PRICE
+from jaxbandits.problems.reservoirs import Arms, Reservoir, check_number, register_reservoir
+from jaxbandits.random import streams
+from jaxbandits.random.bits import block, fine_uniform, normal, threefry2x32, uniform
 
 __all__ = ["RatioReservoir", "reservoir"]
 
-# Counter word of the stream that draws costs, next to that of the arms.
-_PRICE_STREAM = 0xFFFF0006
 _PRICES = ("uniform", "log-normal", "unit")
 _LAWS = ("bernoulli", "beta")
 #: Share of log-normal costs that must lie in [lambda, 1], so that rejection ends.
@@ -76,14 +76,14 @@ class RatioReservoir(Reservoir):
     def draw(self, key: jax.Array) -> Arms:
         """Ratios by inversion, and costs independent of them."""
         arm = arms.index(self.count, key.shape)
-        words = block(key, jnp.uint32(ARM_STREAM), arm, rolled=True)
+        words = block(key, jnp.uint32(streams.ARMS), arm, rolled=True)
         # U keeps its bits down to 2^-64: the best arms have the smallest U.
         shortfall = self.rho * exp(log(fine_uniform(words)) * (1 / self.beta))
         ratio = self.rho - rounded(shortfall)
         if self.prices == "unit":
             return Arms(shortfall, ratio, None)
         if self.prices == "uniform":
-            word = block(key, jnp.uint32(_PRICE_STREAM), arm, rolled=True)[0]
+            word = block(key, jnp.uint32(streams.PRICES), arm, rolled=True)[0]
             cost = self.lam + rounded((1 - self.lam) * uniform(word))
         else:
             cost = self._log_normal(key, arm)
@@ -91,17 +91,18 @@ class RatioReservoir(Reservoir):
 
     def _log_normal(self, key: jax.Array, arm: jax.Array) -> jax.Array:
         """Log-normal costs within [lambda, 1], by rejection."""
-        shape = jnp.broadcast_shapes(arm.shape, (1, *key.shape))
+        own = block(key, jnp.uint32(streams.PRICES), arm, rolled=True)
+        shape = own[0].shape
 
         def attempt(carry: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array, jax.Array]:
             number, found, cost = carry
-            words = block(key, jnp.uint32(_PRICE_STREAM), arm + number * jnp.int32(2**20), rolled=True)
+            words = threefry2x32(*own, number, jnp.uint32(0))
             drawn = exp(self.mu + rounded(self.sigma * normal(words)))
             inside = (drawn >= self.lam) & (drawn <= 1)
-            return number + 1, found | inside, jnp.where(inside & ~found, drawn, cost)
+            return number + jnp.uint32(1), found | inside, jnp.where(inside & ~found, drawn, cost)
 
-        start = (jnp.int32(0), jnp.zeros(shape, bool), jnp.zeros(shape, jnp.float32))
-        # So many attempts number all counters there are; `reservoir` sees to it that one of twenty is inside.
+        start = (jnp.uint32(0), jnp.zeros(shape, bool), jnp.zeros(shape, jnp.float32))
+        # `reservoir` sees to it that one of twenty is inside.
         return lax.while_loop(lambda c: ~jnp.all(c[1]) & (c[0] < 2**11), attempt, start)[2]
 
 
@@ -126,7 +127,7 @@ def reservoir(
     Args:
         beta: regularity, positive: how rare good arms are.
         rho: rho*, the best ratio, in (0, 1].
-        lam: lambda in (0, 1), the smallest expected cost.
+        lam: lambda in [2^-31, 1), the smallest expected cost.
         prices: law of the expected costs: `uniform` on [lambda, 1]; `log-normal` within [lambda, 1]; `unit`, every pull
             costs one, and the means are then rho Beta(1, beta), as in Wang et al. 2008 and Carpentier and Valko 2015.
         law: of rewards and costs about their means: `bernoulli`, 0 or 1, or `beta`.
@@ -142,7 +143,7 @@ def reservoir(
     """
     check_number("beta", beta, beta > 0, "positive and finite")
     check_number("rho", rho, 0 < rho <= 1, "in (0, 1]")
-    check_number("lam", lam, 0 < lam < 1, "strictly between 0 and 1")
+    check_number("lam", lam, SMALLEST_PRICE <= lam < 1, "at least 2^-31 and below 1")
     check_number("coupling", coupling, 0 <= coupling <= 1, "in [0, 1]")
     check_number("concentration", concentration, concentration > 0, "positive and finite")
     check_number("mu", mu, True, "finite")

@@ -19,10 +19,7 @@ from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.costs import Costs
 from jaxbandits.problems.families import Bernoulli, Beta
 
-__all__ = ["ARM_STREAM", "Arms", "Reservoir", "check_number", "register_reservoir"]
-
-#: Counter word of the stream that draws arms: reward counters use arm numbers, which stay below 2^31.
-ARM_STREAM = 0xFFFF0005
+__all__ = ["Arms", "Reservoir", "check_number", "register_reservoir"]
 
 
 class Arms(NamedTuple):

@@ -10,8 +10,10 @@ from jaxbandits import arms
 from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import arm_count
+from jaxbandits.problems.costs import SMALLEST_PRICE
 from jaxbandits.problems.csv_files import Table, is_number
-from jaxbandits.problems.reservoirs import ARM_STREAM, Arms, Reservoir, check_number, register_reservoir
+from jaxbandits.problems.reservoirs import Arms, Reservoir, check_number, register_reservoir
+from jaxbandits.random import streams
 from jaxbandits.random.bits import block, uniform
 
 __all__ = ["TableReservoir", "reservoir_from_csv"]
@@ -52,7 +54,7 @@ class TableReservoir(Reservoir):
     def draw(self, key: jax.Array) -> Arms:
         """Rows with replacement."""
         arm = arms.index(self.count, key.shape)
-        word = block(key, jnp.uint32(ARM_STREAM), arm, rolled=True)[0]
+        word = block(key, jnp.uint32(streams.ARMS), arm, rolled=True)[0]
         size = self.gains.shape[0]
         row = jnp.minimum((uniform(word) * size).astype(jnp.int32), size - 1)
         reward, cost = (arms.take(jnp.asarray(column), row) for column in (self.gains, self.prices))
@@ -66,7 +68,7 @@ def reservoir_from_csv(
     """A reservoir of the rows of a table of expected rewards and costs; rewards and costs of pulls are 0 or 1.
 
     Args:
-        path: a CSV file with columns `reward`, in [0, 1], and `cost`, in (0, 1].
+        path: a CSV file with columns `reward`, in [0, 1], and `cost`, in [2^-31, 1].
         beta: regularity of the ratios, for algorithms that choose their number of arms by it.
         coupling: as in `reservoir`.
         arms: number of arms that a run draws; None for as many as the algorithm wants.
@@ -82,11 +84,11 @@ def reservoir_from_csv(
     rows = []
     for line, row in table.rows:
         values = []
-        for place, lowest in zip(places, ("0", "above 0"), strict=True):
+        for place, lowest in zip(places, (0.0, SMALLEST_PRICE), strict=True):
             text = table.cell(line, row, place)
-            inside = is_number(text) and float(text) <= 1 and (float(text) > 0 or (lowest == "0" and float(text) == 0))
-            if not inside:
-                table.refuse(line, place, f"{text!r} is not a number from {lowest} to 1")
+            if not (is_number(text) and lowest <= float(text) <= 1):
+                least = f"{lowest:g}" if lowest == 0 else "2^-31"
+                table.refuse(line, place, f"{text!r} is not a number from {least} to 1")
             values.append(float(text))
         rows.append(values)
     if len(rows) < 2:

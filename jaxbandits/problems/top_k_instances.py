@@ -53,7 +53,7 @@ def uniform_means(n: int = 1000) -> Bernoulli:
         UsageError: fewer than two arms.
     """
     n = arm_count("n", n)
-    problem: Bernoulli = bernoulli(1 - np.arange(1, n + 1) / n, name=f"uniform:n={n}")
+    problem: Bernoulli = bernoulli(np.float32(1 - np.arange(1, n + 1) / n), name=f"uniform:n={n}")
     return problem
 
 
@@ -80,7 +80,7 @@ def synthetic(p: float = 0.5, n: int = 1000, k: int | None = None) -> Bernoulli:
     border = 1 - k / n
     above = border + (k / n) * np.maximum(1 - i / k, 0) ** p  # theta_i, i <= K
     below = border - (1 - k / n) * (np.maximum(i - k, 0) / (n - k)) ** p  # theta_i, i > K
-    problem: Bernoulli = bernoulli(np.where(i <= k, above, below), name=f"synthetic:p={p:g},n={n},k={k}")
+    problem: Bernoulli = bernoulli(np.float32(np.where(i <= k, above, below)), name=f"synthetic:p={p:g},n={n},k={k}")
     return problem
 
 
@@ -158,7 +158,7 @@ def c_spread(c: float = 2.0, n: int = 1000) -> Bernoulli:
         raise UsageError(f"c-spread: c must be finite and at least 1, got {c:g}")
     x = np.arange(1, n + 1) / n
     # F^-1(1 - x): slope -c above the mean 1/(1+c), slope -1/c below; the steeper line lies above the other first.
-    problem: Bernoulli = bernoulli(np.maximum(1 - c * x, (1 - x) / c), name=f"c-spread:c={c:g},n={n}")
+    problem: Bernoulli = bernoulli(np.float32(np.maximum(1 - c * x, (1 - x) / c)), name=f"c-spread:c={c:g},n={n}")
     return problem
 
 
@@ -174,5 +174,5 @@ def _good_arms(owner: str, k: float | None, n: int) -> int:
 def _drawn(n: int, seed: int, quantile: Callable[[np.ndarray], np.ndarray], name: str) -> Bernoulli:
     """Arms with means from a law given by its quantiles."""
     uniform = np.asarray(jax.random.uniform(jax.random.key(int(seed)), (n,)), np.float64)
-    problem: Bernoulli = bernoulli(np.sort(quantile(uniform))[::-1], name=name)
+    problem: Bernoulli = bernoulli(np.float32(np.sort(quantile(uniform))[::-1]), name=name)
     return problem

@@ -16,7 +16,6 @@ from jax.typing import ArrayLike
 from jaxbandits.numerics import log, rounded
 
 __all__ = [
-    "batch_key",
     "block",
     "fine_uniform",
     "key_words",
@@ -27,8 +26,6 @@ __all__ = [
     "uniform",
 ]
 
-# Counter word of the stream of batches: reward counters use arm numbers, which stay below 2^31.
-_BATCH_STREAM = 0xFFFF0003
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 # Skein's key-schedule parity constant, 32-bit form.
 _PARITY = 0x1BD11BDA
@@ -98,7 +95,9 @@ def block(
     words = (*key_words(key), _as_word(counter_high), _as_word(counter_low))
     if not rolled:
         return threefry2x32(*words)
-    high, low = threefry2x32_p.bind(*jnp.broadcast_arrays(*words))
+    # The primitive wants operands of one shape, under `vmap` over some of them too: nothing is added to each, from all.
+    nothing = (words[0] ^ words[1] ^ words[2] ^ words[3]) & jnp.uint32(0)
+    high, low = threefry2x32_p.bind(*(word | nothing for word in words))
     return high, low
 
 
@@ -145,20 +144,6 @@ def turn_cosine(word: jax.Array) -> jax.Array:
 def normal(words: tuple[jax.Array, jax.Array]) -> jax.Array:
     """A standard normal float32 from two words, by Box and Muller (1958): tails reach 6.7 standard deviations."""
     return jnp.sqrt(-2.0 * log(open_uniform(words[0]))) * turn_cosine(words[1])
-
-
-def batch_key(key: jax.Array, batch: ArrayLike) -> jax.Array:
-    """A key for the draws of one batch of a run, apart from the reward table and from the tie order.
-
-    Args:
-        key: the run's typed key, shape `(…)`.
-        batch: 32-bit integers, shape `(…)`.
-
-    Returns:
-        Typed Threefry keys, shape `(…)`.
-    """
-    words = block(key, jnp.uint32(_BATCH_STREAM), batch, rolled=True)
-    return jax.random.wrap_key_data(jnp.stack(jnp.broadcast_arrays(*words), axis=-1), impl="threefry2x32")
 
 
 def _as_word(counter: ArrayLike) -> jax.Array:

@@ -4,25 +4,32 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.numerics import exp, log, rounded
+from jaxbandits.numerics import exp, larger, log, rounded
 from jaxbandits.random.bits import normal, open_uniform, threefry2x32
 
-__all__ = ["beta", "log_gamma"]
+__all__ = ["beta", "gamma"]
+
+# An attempt fails with probability below 0.05: that 64 in a row do, below 10^-83. What is not a number ends there too.
+_ATTEMPTS = 64
+# Where |c x| is smaller, the logarithm of the acceptance ratio would cancel; its series has as many terms as leave less
+# than 1e-6 there.
+_SMALL = 0.2
+_SERIES = (-1 / 12, 1 / 15, -1 / 18, 1 / 21, -1 / 24, 1 / 27, -1 / 30)
 
 
-def log_gamma(words: tuple[jax.Array, jax.Array], shape: jax.Array, stream: int = 0) -> jax.Array:
-    """The logarithm of a Gamma(shape, 1) draw, which does not underflow for small shapes.
+def gamma(words: tuple[jax.Array, jax.Array], shape: jax.Array, stream: int = 0) -> tuple[jax.Array, jax.Array]:
+    """A Gamma(shape, 1) draw as a product, G exp(L), which does not underflow for small shapes.
 
     Marsaglia and Tsang (2000), "A simple method for generating gamma variables", with a draw of shape + 1 times
     U^(1/shape) below shape 1 (their section 6). The words are the key of the attempts.
 
     Args:
         words: two uint32 arrays, shape `(…)`.
-        shape: float32 that broadcasts with them, positive.
+        shape: float32 that broadcasts with them, positive and below 10^30.
         stream: number of the draw made from these words, below 2^20.
 
     Returns:
-        float32, shape `(…)`.
+        G, and L <= 0, which is 0 from shape 1 on; float32, shape `(…)`.
     """
     batch = jnp.broadcast_shapes(words[0].shape, shape.shape)
     high, low = (jnp.broadcast_to(word, batch) for word in words)
@@ -34,33 +41,54 @@ def log_gamma(words: tuple[jax.Array, jax.Array], shape: jax.Array, stream: int 
         counter = jnp.full(batch, 3 * stream + part, jnp.uint32)
         return threefry2x32(high, low, jnp.broadcast_to(attempt, batch), counter)
 
-    def attempt(carry: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array, jax.Array]:
-        number, accepted, result = carry
+    def attempt(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        number, drawn = carry
         x = normal(words_of(number, 0))
-        root = 1 + rounded(c * x)
-        positive = root > 0
-        log_v = 3 * log(jnp.where(positive, root, 1))
-        v = rounded(root * rounded(root * root))
+        y = rounded(c * x)
+        root = larger(1 + y, jnp.float32(0))
+        cube = rounded(root * rounded(root * root))
         level = log(open_uniform(words_of(number, 1)[0]))
-        bound = rounded(rounded(0.5 * x) * x) + (d + rounded(d * (log_v - v)))
-        new = positive & (level < bound) & ~accepted
-        return number + jnp.uint32(1), accepted | new, jnp.where(new, log(d) + log_v, result)
+        accepted = (root > 0) & (level < _log_acceptance(x, y, d, root, cube))
+        # (1 + y)^3 - 1, since of large shapes 1 + y would forget most of y.
+        excess = rounded(y * (3 + rounded(y * (3 + y))))
+        fresh = jnp.where(jnp.abs(y) < _SMALL, d + rounded(d * excess), rounded(d * cube))
+        # A draw is never 0, so 0 stands for none yet: a mask beside it could be computed in other bits than the draw.
+        return number + jnp.uint32(1), jnp.where((drawn > 0) | ~accepted, drawn, fresh)
 
-    start = (jnp.uint32(0), jnp.zeros(batch, bool), jnp.zeros(batch, jnp.float32))
-    drawn = lax.while_loop(lambda carry: ~jnp.all(carry[1]), attempt, start)[2]
-    boost = log(open_uniform(words_of(jnp.uint32(0), 2)[0])) / shape
-    return drawn + jnp.where(shape < 1, boost, 0)
+    def unfinished(carry: tuple[jax.Array, jax.Array]) -> jax.Array:
+        return (carry[0] < _ATTEMPTS) & ~jnp.all(carry[1] > 0)
+
+    drawn = lax.while_loop(unfinished, attempt, (jnp.uint32(0), jnp.zeros(batch, jnp.float32)))[1]
+    # Times the inverse: the compiler divides by a shape that many draws share in another way than by one's own.
+    boost = rounded(log(open_uniform(words_of(jnp.uint32(0), 2)[0])) * (1 / shape))
+    return jnp.where(drawn > 0, drawn, jnp.nan), jnp.where(shape < 1, boost, 0)
 
 
 def beta(words: tuple[jax.Array, jax.Array], a: jax.Array, b: jax.Array) -> jax.Array:
-    """A Beta(a, b) draw: X / (X + Y) of two Gamma draws, from their logarithms.
+    """A Beta(a, b) draw: X / (X + Y) of two Gamma draws.
 
     Args:
         words: two uint32 arrays, shape `(…)`.
-        a: float32 that broadcasts with them, positive.
+        a: float32 that broadcasts with them, positive and below 10^30.
         b: the same.
 
     Returns:
         float32 in [0, 1], shape `(…)`.
     """
-    return 1 / (1 + exp(log_gamma(words, b, 1) - log_gamma(words, a, 0)))
+    (x, log_x), (y, log_y) = gamma(words, a, 0), gamma(words, b, 1)
+    most = larger(log_x, log_y)
+    x, y = (rounded(draw * exp(factor - most)) for draw, factor in ((x, log_x), (y, log_y)))
+    return x / (x + y)
+
+
+def _log_acceptance(x: jax.Array, y: jax.Array, d: jax.Array, root: jax.Array, cube: jax.Array) -> jax.Array:
+    """x^2 / 2 + d (1 - v + log v) with v = (1 + y)^3; y = c x, d = 1 / (9 c^2), root = 1 + y, cube = v."""
+    # d (1 - v + 3 log(1 + y)) = d (-9/2 y^2 + 3 sum_{n >= 4} (-1)^(n+1) y^n / n), and 9/2 d y^2 = x^2 / 2.
+    series = jnp.zeros_like(y)
+    for factor in reversed(_SERIES):
+        series = rounded(series * y) + jnp.float32(factor)
+    square = rounded(x * y)
+    near = rounded(rounded(square * square) * series)
+    slack = (1 - cube) + rounded(3 * log(larger(root, jnp.float32(1e-30))))
+    far = rounded(rounded(0.5 * x) * x) + rounded(d * slack)
+    return jnp.where(jnp.abs(y) < _SMALL, near, far)

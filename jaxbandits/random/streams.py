@@ -1,22 +1,23 @@
 """All streams of randomness in one table, so that none can meet another.
 
-A draw is a Threefry block under a key at a counter of two words (`bits.block`). Under one key two streams are apart
-since their high words are:
+A draw is a Threefry block under a key at a counter of two words (`bits.block`). Under one key streams are apart since
+their high words are:
 
     high word          low word      stream
     0                  any           what JAX's own functions make of a key (`fold_in`, `split`, `uniform`, …): run keys
                                      from the root key, and a user's own draws from a run's key
     1 … 2^31 - 1       pull          rewards of arm `high - 1`
     2^31 + arm         pull          costs of pulls, where a reward leaves no word for them
-    0xFFFF0001         0             the order of ties
+    0xFFFF0001         0, 1          the order of ties: of a whole run, and what makes those at a time
     0xFFFF0002         pull          rows of a table that all arms share
-    0xFFFF0003         batch         keys of batches of pulls, and of the costs of all pulls together (batch 0xFFFF0004)
+    0xFFFF0003         batch         keys of batches of pulls; batch 0xFFFF0004: key of the costs that are drawn as sums
     0xFFFF0005         arm           arms that a reservoir gives a run
     0xFFFF0006         arm           their prices
     0xFFFF0007         time          posterior draws of Thompson sampling
     0xFFFF0008         hash          keys of grid cells that are to be independent
 
-Below a batch's key, and below the words of a draw that needs more than two of them, stand counters of their own.
+Arms are fewer than `MOST_ARMS`: no arm's word is one of the last, and bytes of all arms add up within an int32. Below
+a batch's key, and below the words of a draw that needs more than two, stand counters of their own.
 """
 
 import jax
@@ -25,16 +26,42 @@ from jax.typing import ArrayLike
 
 from jaxbandits.random.bits import block
 
-__all__ = ["ARMS", "BATCHES", "COSTS_OF_RUN", "POSTERIOR", "PRICES", "SHARED_ROWS", "TIES", "cell_key", "run_key"]
+__all__ = [
+    "ARMS",
+    "BATCHES",
+    "MOST_ARMS",
+    "POSTERIOR",
+    "PRICES",
+    "SHARED_ROWS",
+    "TIES",
+    "batch_key",
+    "cell_key",
+    "cost_block",
+    "costs_key",
+    "reward_block",
+    "root_key",
+    "run_key",
+]
 
+MOST_ARMS = 2**23
 TIES = 0xFFFF0001
 SHARED_ROWS = 0xFFFF0002
 BATCHES = 0xFFFF0003
-COSTS_OF_RUN = 0xFFFF0004  # a batch number
 ARMS = 0xFFFF0005
 PRICES = 0xFFFF0006
 POSTERIOR = 0xFFFF0007
 CELLS = 0xFFFF0008
+_COSTS_OF_PULLS = 1 << 31
+_BATCH_OF_COSTS = 0xFFFF0004
+
+
+def root_key(seed: int) -> jax.Array:
+    """`jax.random.key(seed)`, for any seed in [0, 2^64); JAX's own forgets the bits from the 32nd on.
+
+    Returns:
+        A typed Threefry key, shape `()`.
+    """
+    return _as_keys((jnp.uint32(seed >> 32), jnp.uint32(seed & 0xFFFFFFFF)))
 
 
 def run_key(root: jax.Array, seed: ArrayLike) -> jax.Array:
@@ -65,5 +92,45 @@ def cell_key(key: jax.Array, high: ArrayLike, low: ArrayLike) -> jax.Array:
     return _as_keys(block(first, jnp.uint32(CELLS), low, rolled=True))
 
 
+def batch_key(key: jax.Array, batch: ArrayLike) -> jax.Array:
+    """A key for the draws of one batch of a run.
+
+    Args:
+        key: the run's typed key, shape `(…)`.
+        batch: int32, not negative, shape `(…)`.
+
+    Returns:
+        Typed Threefry keys, shape `(…)`.
+    """
+    return _as_keys(block(key, jnp.uint32(BATCHES), batch, rolled=True))
+
+
+def costs_key(key: jax.Array) -> jax.Array:
+    """A key for costs that are drawn as sums; keys as for `batch_key`."""
+    return batch_key(key, jnp.uint32(_BATCH_OF_COSTS))
+
+
+def reward_block(
+    key: jax.Array, arm: jax.Array, pull: ArrayLike, *, rolled: bool = False
+) -> tuple[jax.Array, jax.Array]:
+    """The two words of a reward.
+
+    Args:
+        key: the run's typed key, shape `(…)`.
+        arm: int32, in [0, `MOST_ARMS`).
+        pull: int32, not negative: how often the arm was pulled before.
+        rolled: as in `block`.
+
+    Returns:
+        Two uint32 arrays of the broadcast shape.
+    """
+    return block(key, arm.astype(jnp.uint32) + jnp.uint32(1), pull, rolled=rolled)
+
+
+def cost_block(key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The two words of a pull's cost, where the reward leaves none; as `reward_block`."""
+    return block(key, arm.astype(jnp.uint32) | jnp.uint32(_COSTS_OF_PULLS), pull)
+
+
 def _as_keys(words: tuple[jax.Array, jax.Array]) -> jax.Array:
-    return jax.random.wrap_key_data(jnp.stack(words, axis=-1), impl="threefry2x32")
+    return jax.random.wrap_key_data(jnp.stack(jnp.broadcast_arrays(*words), axis=-1), impl="threefry2x32")

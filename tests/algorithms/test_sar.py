@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits import arms
 from jaxbandits.algorithms.phases import RejectsPhases
+from jaxbandits.random.ties import tie_order, tie_words
 
 RUNS = 120
 
@@ -84,7 +84,7 @@ def play(problem, keys, algorithm):
         state = algorithm.init(problem, key)
         unfinished, step = lambda s: ~algorithm.done(s), lambda s: algorithm.step(problem, key, s)
         state = jax.lax.while_loop(unfinished, step, state)
-        return state.pulls, algorithm.recommend(state), arms.tie_order(key, problem.arms)
+        return state.pulls, algorithm.recommend(state), tie_order(tie_words(key), problem.arms)
 
     return jax.vmap(one)(keys, algorithm)
 

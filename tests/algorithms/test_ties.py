@@ -13,6 +13,7 @@ import jaxbandits as jb
 from jaxbandits import arms
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.engine.lanes import advance
+from jaxbandits.random import ties
 
 RUNS = 20_000
 FALSE_ALARM = 1e-8
@@ -111,10 +112,10 @@ def test_equal_arms_are_returned_equally_often(budget):
 
 
 def test_a_tie_order_that_prefers_the_first_arm_would_be_caught(monkeypatch):
-    def first_arm_first(key, count):
-        return jnp.broadcast_to(arms.index(count, key.shape), (count, *key.shape))
+    def first_arm_first(words, count):
+        return jnp.broadcast_to(arms.index(count, words.shape[1:]), (count, *words.shape[1:]))
 
-    monkeypatch.setattr(arms, "tie_order", first_arm_first)
+    monkeypatch.setattr(ties, "tie_order", first_arm_first)
     advance.clear_cache()
     few = [CASES[name] for name in ("uniform", "successive-rejects", "opt-mai")]
     try:

@@ -67,7 +67,7 @@ COMMANDS = [
     (simulate(PROBLEM, "ugape-c", "--seeds", "ten"), "--seeds must be a whole number, got 'ten'"),
     (simulate(PROBLEM, "ugape-c", "--seeds", "inf"), "--seeds must be a whole number, got 'inf'"),
     (simulate(PROBLEM, "ugape-c", "--seeds", "1e10"), "seeds must stay below 2^31"),
-    (simulate(PROBLEM, "ugape-c", "--root-seed", "-1"), "root_seed must be a whole number, at least 0"),
+    (simulate(PROBLEM, "ugape-c", "--root-seed", "-1"), "root_seed must be a whole number from 0 to 2^64 - 1"),
     (simulate(PROBLEM, "ugape-c", "--max-pulls", "0"), "max_pulls must be a whole number, at least 1"),
     # the line itself
     (["simulat"], 'Did you mean "simulate"?'),

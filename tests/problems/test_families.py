@@ -248,3 +248,23 @@ def test_every_problem_of_the_registry_can_be_made(tmp_path):
         assert problem.mean.shape == problem.variance.shape == (problem.arms,)
         assert problem.mean.dtype == jnp.float32
         assert problem.reward_range.shape == ()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: jb.bernoulli([1 - 1e-8, 0.5]), "0.99999999 at arm 0 is 1 as a float32 number"),
+        (lambda: jb.bernoulli([0.5, 0.5 + 1e-8]), "differ by 1e-08, and float32 numbers are 6e-08 apart there"),
+        (lambda: jb.gaussian([1000.0, 1000.0001]), "differ by 0.0001, and float32 numbers are 6.1e-05 apart there"),
+        (lambda: jb.gaussian([[0, 1], [1e9, 1e9 + 1]]), "move the values towards 0, or apart"),
+    ],
+)
+def test_means_that_float32_cannot_hold_are_refused(make, message):
+    with pytest.raises(jb.UsageError, match=message):
+        make()
+
+
+def test_means_that_float32_holds_well_enough_are_taken():
+    for means in ([1000.0, 1000.01], [1e-9, 2e-9], [0.5, 0.5], [1 - 2**-24, 1 - 2**-23], np.linspace(0, 1, 100_001)):
+        np.testing.assert_allclose(jb.gaussian(means).mean, means, rtol=1e-7)
+    assert jb.synthetic(p=6, n=1000, k=100).arms == 1000  # a named instance is what float32 makes of its formula

@@ -186,8 +186,8 @@ def test_axes_of_a_reservoir(table):
         ({"beta": -1.0}, "beta must be positive"),
         ({"beta": float("nan")}, "beta must be positive"),
         ({"rho": 1.5}, r"rho must be in \(0, 1\]"),
-        ({"lam": 0.0}, "lam must be strictly between 0 and 1"),
-        ({"lam": 1.0}, "lam must be strictly between 0 and 1"),
+        ({"lam": 0.0}, "lam must be at least 2.-31 and below 1"),
+        ({"lam": 1.0}, "lam must be at least 2.-31 and below 1"),
         ({"coupling": 1.5}, r"coupling must be in \[0, 1\]"),
         ({"coupling": 0.5, "law": "beta"}, "coupling"),
         ({"coupling": 0.5, "prices": "unit"}, "coupling"),
@@ -208,7 +208,7 @@ def test_bad_reservoirs(arguments, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("reward,cost\n0.5,0\n0.5,1\n", "line 2, column 'cost': '0' is not a number from above 0 to 1"),
+        ("reward,cost\n0.5,0\n0.5,1\n", "line 2, column 'cost': '0' is not a number from 2.-31 to 1"),
         ("reward,cost\n0.5,1\n0.5,-1\n", "line 3, column 'cost'"),
         ("reward,cost\n1.5,1\n0.5,1\n", "line 2, column 'reward'"),
         ("reward,cost\n0.5,1\n", "two rows"),
