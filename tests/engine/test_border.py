@@ -24,7 +24,7 @@ class State(NamedTuple):
 
 
 class Turns:
-    """Pulls the arms in turn."""
+    """Pulls the arms in turn, five times each: wrong in more than 7% of runs, so in none of 200 with P < 1e-6."""
 
     def init(self, problem, key):
         return State(jnp.zeros(problem.arms, jnp.int32), jnp.zeros(problem.arms))
@@ -35,7 +35,7 @@ class Turns:
         return State(state.pulls.at[arm].add(1), state.sums.at[arm].add(reward))
 
     def done(self, state):
-        return jnp.sum(state.pulls) >= 60
+        return jnp.sum(state.pulls) >= 15
 
     def recommend(self, state):
         return jnp.arange(state.pulls.size) == jnp.argmax(state.sums / state.pulls)
