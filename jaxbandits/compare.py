@@ -29,8 +29,6 @@ VARIANTS: dict[str, Sequence[dict[str, bool | str]]] = {
     "ugape-c": ({}, {"variance": True}),
     "ugape-b": ({}, {"last": True}, {"adaptive": True}),
     "gap-e": ({"adaptive": True},),
-    "successive-elimination": ({"estimator": "hoeffding"},),
-    "successive-rejects": ({"harmonic": "half"},),
 }
 _BOUNDED = (Bernoulli, Beta, TwoPoint)
 #: What two rows differ by is called a difference at this level of a two-sided test; its normal quantile.

@@ -144,7 +144,7 @@ def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: Pro
     paper_b = float(sr_tea_threshold(_P, _B, means[-1] - means[-2]))
     tuning = bench.sweep(
         f"tuning b on {name}",
-        SuccessiveRejects(budget=size.tuned_at, estimator="tea", threshold=axis(_TRIED)),
+        SuccessiveRejects(budget=size.tuned_at, estimator="tea", threshold=axis(_TRIED), harmonic="full"),
         problem,
         size.budget_seeds,
         root_seed=1,
@@ -152,10 +152,12 @@ def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: Pro
     tuned = float(tuning["correct"].mean("seed").idxmax("threshold"))
     budget = axis(size.budgets)
     algorithms = {
-        "EA": SuccessiveRejects(budget=budget),
-        f"TEA, the paper's b = {paper_b:.0f}": SuccessiveRejects(budget=budget, estimator="tea", threshold=paper_b),
-        f"TEA, b = {tuned:g}": SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned),
-        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=budget, estimator="mom", batches=BATCHES),
+        "EA": SuccessiveRejects(budget=budget, harmonic="full"),
+        f"TEA, the paper's b = {paper_b:.0f}": SuccessiveRejects(
+            budget=budget, estimator="tea", threshold=paper_b, harmonic="full"
+        ),
+        f"TEA, b = {tuned:g}": SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned, harmonic="full"),
+        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=budget, estimator="mom", batches=BATCHES, harmonic="full"),
     }
     runs = {
         label: bench.sweep(f"SR-T ({label}) on {name}", algorithm, problem, size.budget_seeds)

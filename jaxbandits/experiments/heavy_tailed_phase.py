@@ -227,10 +227,12 @@ def _error_against_tails(bench: Bench, out: Path, size: Size) -> Exhibit:
     means = [float(x) for x in np.asarray(s1().mean, np.float64)]
     problem = student_t(means, axis(size.dofs))
     algorithms: dict[str, Any] = {
-        "EA": SuccessiveRejects(budget=size.budget),
-        "TEA, b = 10": SuccessiveRejects(budget=size.budget, estimator="tea", threshold=10.0),
-        "TEA, b = 4": SuccessiveRejects(budget=size.budget, estimator="tea", threshold=4.0),
-        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=size.budget, estimator="mom", batches=BATCHES),
+        "EA": SuccessiveRejects(budget=size.budget, harmonic="full"),
+        "TEA, b = 10": SuccessiveRejects(budget=size.budget, estimator="tea", threshold=10.0, harmonic="full"),
+        "TEA, b = 4": SuccessiveRejects(budget=size.budget, estimator="tea", threshold=4.0, harmonic="full"),
+        f"MoM, {BATCHES} batches": SuccessiveRejects(
+            budget=size.budget, estimator="mom", batches=BATCHES, harmonic="full"
+        ),
     }
     runs = {
         label: bench.sweep(f"SR-T ({label}) over tails", algorithm, problem, size.budget_seeds)

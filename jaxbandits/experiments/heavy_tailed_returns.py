@@ -30,16 +30,18 @@ def show(bench: Bench, out: Path, budgets: Sequence[int], seeds: int, table: str
     spread = float(np.sqrt(problem.moments(2, central=True).max()))
     tuning = bench.sweep(
         f"tuning b on {label}",
-        SuccessiveRejects(budget=budgets[-2], estimator="tea", threshold=axis(np.round(spread * _TRIED, 3))),
+        SuccessiveRejects(
+            budget=budgets[-2], estimator="tea", threshold=axis(np.round(spread * _TRIED, 3)), harmonic="full"
+        ),
         problem,
         seeds,
         root_seed=1,
     )
     tuned = float(tuning["correct"].mean("seed").idxmax("threshold"))
     algorithms = {
-        "EA": SuccessiveRejects(budget=budget),
-        f"TEA, b = {tuned:g}": SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned),
-        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=budget, estimator="mom", batches=BATCHES),
+        "EA": SuccessiveRejects(budget=budget, harmonic="full"),
+        f"TEA, b = {tuned:g}": SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned, harmonic="full"),
+        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=budget, estimator="mom", batches=BATCHES, harmonic="full"),
     }
     runs = {
         name: bench.sweep(f"SR-T ({name}) on {label}", algorithm, problem, seeds)
