@@ -1,6 +1,7 @@
 """What a person sees: progress on stderr, tables on stdout."""
 
 import contextlib
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,18 @@ from tqdm import tqdm  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.engine.driver import Progress
 
-__all__ = ["progress_bar", "say", "stage_bar", "table"]
+__all__ = ["progress_bar", "say", "stage_bar", "table", "tell", "width"]
+
+
+def tell(text: str) -> None:
+    """Print a line on stderr, above a progress bar if there is one."""
+    tqdm.write(text, file=sys.stderr)
+    sys.stderr.flush()
+
+
+def width() -> int:
+    """Characters in a line of the terminal; 80 where there is none."""
+    return shutil.get_terminal_size().columns
 
 
 def say(text: str = "") -> None:
