@@ -22,6 +22,7 @@ from jaxbandits.spec import describe
 __all__ = ["compare", "list_", "plot", "reproduce", "simulate", "sweep"]
 
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative=())]
+Selection = Annotated[tuple[str, ...], Parameter(name="--sel", consume_multiple=True, negative=())]
 Means = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 Switch = Annotated[bool, Parameter(negative=())]
 _PICTURES = (".png", ".pdf", ".svg")
@@ -73,8 +74,9 @@ def simulate(
         json: print one JSON object instead of a table.
         progress: show a progress bar on stderr; without it, if that is a terminal.
     """
+    chosen = inputs.algorithm_of(algorithm, settings)  # before JAX starts, which may take seconds
     inputs.start_jax()
-    chosen, explored = inputs.algorithm_of(algorithm, settings), inputs.problem_of(problem, costs)
+    explored = inputs.problem_of(problem, costs)
     with display.progress_bar(progress) as update:
         dataset = jb.simulate(
             chosen,
@@ -171,7 +173,6 @@ def sweep(
         progress: show a progress bar on stderr; without it, if that is a terminal.
     """
     stores.check_writable(out)
-    inputs.start_jax()
     algorithm, problem, run = inputs.read_specification(specification)
     keep = run.pop("keep")
     stores.check_keep(keep)
@@ -195,19 +196,38 @@ def sweep(
         display.say(f"{capped:,} runs were stopped at max_pulls, status 1")
 
 
-def plot(store: Path, /, *, kind: str, out: Path) -> None:
+def plot(
+    store: Path,
+    /,
+    *,
+    kind: str,
+    out: Path,
+    x: str | None = None,
+    y: str | None = None,
+    hue: str | None = None,
+    sel: Selection = (),
+) -> None:
     """Draw a figure from a store.
 
     Args:
         store: a store that `sweep` wrote.
         kind: the kind of figure, such as curve or phase.
         out: the picture, NAME.png, NAME.pdf or NAME.svg.
+        x: dimension along the horizontal axis.
+        y: metric, such as pulls or failure; of a phase diagram, dimension along the vertical axis.
+        hue: dimension with a line or a colour per value.
+        sel: dimension=value, as many as needed: draw only what was run there.
     """
     stores.check_writable(out, _PICTURES)
+    stores.check_there(store)
     kinds = _part("jaxbandits.report.plots", "KINDS").KINDS
     if kind not in kinds:
         raise unknown_name("kind of plot", kind, kinds)
-    figure = kinds[kind](stores.read_store(store))
+    places = {name: place for name, place in (("x", x), ("y", y), ("hue", hue)) if place is not None}
+    for name in places:
+        if name not in inspect.signature(kinds[kind]).parameters:
+            raise UsageError(f"--{name} has no place in a {kind}")
+    figure = kinds[kind](inputs.selected(stores.read_store(store), sel), **places)
     with stores.replacing(out) as temporary:
         figure.savefig(temporary)
     display.say(str(out))
@@ -225,7 +245,8 @@ def reproduce(
         names: the figures, see `jaxbandits list`; all of them without.
         out: the folder to write to.
         scale: quick (minutes, fewer runs) or paper (the papers' numbers of runs).
-        progress: show a progress bar on stderr; without it, if that is a terminal.
+        progress: a line on stderr for each figure as it is finished, and a progress bar if that is a terminal; no
+            progress is quiet.
     """
     figures = _figures()
     for name in names:

@@ -51,13 +51,20 @@ def progress_bar(shown: bool | None) -> Iterator[Callable[[Progress, int], None]
 
 @contextlib.contextmanager
 def stage_bar(shown: bool | None) -> Iterator[Callable[[Any], None]]:
-    """The same for experiments, which are made of sweeps: what to call with each `jaxbandits.experiments.Stage`."""
+    """The same for experiments, which are made of sweeps: what to call with each `jaxbandits.experiments.Stage`.
+
+    Each figure gets a line as it is finished, with a terminal or without, unless `shown` is false.
+    """
     began = time.perf_counter()
     sweep = None
     with _bar(shown, "{desc}|{bar}| {n_fmt}/{total_fmt} sweeps{postfix}, {remaining} left") as bar:
 
         def update(stage: Any) -> None:
             nonlocal began, sweep
+            if stage.finished is not None:
+                if shown is not False:
+                    tell(f"{stage.finished.name}  {stage.finished.seconds:.1f} s")
+                return
             if sweep != (stage.experiment, stage.number):
                 if sweep is None or sweep[0] != stage.experiment:
                     bar.reset()

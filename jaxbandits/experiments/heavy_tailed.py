@@ -24,7 +24,7 @@ from jaxbandits.experiments.heavy_tailed_common import (
 from jaxbandits.problems import Problem, s1, s2
 from jaxbandits.problems.heavy_tails import HeavyTailed
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.theory import sr_tea_threshold
 
@@ -111,7 +111,7 @@ def _against_delta(
         gain = known["pulls_mean"].sel(estimator="TEA") / known["pulls_mean"].sel(estimator="Catoni")
         finding += f"; Catoni's estimator needs {numbers.fold(float(gain.median()))} times fewer"
     distance = known["bound"] / known["pulls_mean"]
-    return exhibit(
+    return bench.exhibit(
         out,
         f"heavy-tailed-{name.lower()}-delta",
         plots.curve(known, x="delta", y="pulls", hue="estimator", bounds=("bound",), title=finding),
@@ -170,7 +170,7 @@ def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: Pro
         f"{numbers.probability(rates[1])} with the paper's b, {numbers.probability(rates[2])} with b = {tuned:g}"
     )
     same = np.mean(runs["EA"]["correct"].values == list(runs.values())[1]["correct"].values)
-    return exhibit(
+    return bench.exhibit(
         out,
         f"heavy-tailed-{name.lower()}-budget",
         plots.curve(known, x="budget", y="failure", hue="estimator", title=finding),

@@ -11,7 +11,7 @@ from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.heavy_tailed_common import BATCHES, COLUMNS
 from jaxbandits.problems import Empirical
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.spec import parse_problem
 
@@ -60,7 +60,7 @@ def show(bench: Bench, out: Path, budgets: Sequence[int], seeds: int, table: str
         for p in (1.5, 2.0)
         for raw, central in [[problem.moments(p, central=central) for central in (False, True)]]
     )
-    return exhibit(
+    return bench.exhibit(
         out,
         f"heavy-tailed-{label}",
         plots.curve(known, x="budget", y="failure", hue="estimator", title=finding),
