@@ -113,17 +113,19 @@ def comparisons(
     most = reach if max_pulls is None else max_pulls
     stopping, left_out = _candidates(problem, delta=delta, epsilon=epsilon, m=m)
     stopping = dict(sorted(stopping.items(), key=lambda item: not _draws_sums(item[1], problem)))
-    # The budget may not be known yet, and it decides which algorithms are suitable.
+    # The budget decides which algorithms are suitable; where it is not known yet, these are counted only.
     spending, also_left_out = _candidates(problem, budget=budget or most, epsilon=epsilon, m=m)
     if not stopping and not spending:
         raise UsageError(f"no algorithm is suitable: {'; '.join([*left_out, *also_left_out])}")
-    runs = seeds * (len(stopping) + len(spending))
-    before = Progress(runs=0, pulls=0.0)
+    known = budget if stopping else budget or most
     found = Comparison(
         problem=problem, delta=delta, epsilon=epsilon, m=m, seeds=seeds, max_pulls=max_pulls, fixed_confidence=[],
-        budget=budget, given_budget=budget is not None, fixed_budget=[], left_out=left_out,
+        budget=known, given_budget=budget is not None, fixed_budget=[],
         lower_bound=lower_bound(problem, delta, epsilon, m), missing=[*stopping, *spending],
+        left_out=left_out if known is None else [*dict.fromkeys([*left_out, *also_left_out])],
     )  # fmt: skip
+    runs = seeds * len(found.missing)
+    before = Progress(runs=0, pulls=0.0)
 
     def run(label: str, algorithm: BuiltIn, limit: int | None) -> Row:
         nonlocal before
@@ -161,17 +163,13 @@ def comparisons(
         row = run(label, algorithm, limit)
         rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.capped > 0, row.mean_pulls))
         found = dataclasses.replace(found, fixed_confidence=rows, missing=found.missing[1:])
+        if budget is None and len(rows) == len(stopping):
+            spent = _within_reach(found, reach, 1) if max_pulls is None else math.ceil(rows[0].mean_pulls)
+            spent = max(spent, problem.arms)
+            spending, also_left_out = _candidates(problem, budget=spent, epsilon=epsilon, m=m)
+            left_out = [*dict.fromkeys([*left_out, *also_left_out])]
+            found = dataclasses.replace(found, budget=spent, left_out=left_out, missing=[*spending])
         yield row, found
-    if budget is None:
-        spent = _within_reach(found, reach, 1)
-        if max_pulls is not None and found.fixed_confidence:
-            spent = math.ceil(found.fixed_confidence[0].mean_pulls)
-        spent = max(spent, problem.arms)
-        spending, also_left_out = _candidates(problem, budget=spent, epsilon=epsilon, m=m)
-    else:
-        spent = budget
-    left_out = left_out + [reason for reason in also_left_out if reason not in left_out]
-    found = dataclasses.replace(found, budget=spent, left_out=left_out, missing=[*spending])
     for label, algorithm in spending.items():
         row = run(label, algorithm, max_pulls)
         rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures, row.oracle))
