@@ -105,7 +105,6 @@ COMMANDS = [
     (["sweep", "grid.toml", "--out", "grid.nc", "--devices", "two"], "--devices must be a whole number"),
     (["plot", "missing.nc", "--kind", "curve", "--out", "a.png"], "there is no store missing.nc"),
     (["plot", "other.nc", "--kind", "curve", "--out", "a.png"], "other.nc is not a store of results"),
-    (["plot", "other.nc", "--kind", "curve", "--out", "a.png", "--sel"], "--sel"),
     (["plot", "other.nc", "--kind", "curv", "--out", "a.png"], "unknown kind of plot 'curv'; did you mean 'curve'?"),
     (["plot", "other.nc", "--kind", "curve", "--out", "a.doc"], "--out must end in .png or .pdf or .svg"),
     (["plot", "other.nc", "--kind", "curve", "--out", "no/a.png"], "cannot write to no"),
