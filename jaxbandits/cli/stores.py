@@ -18,6 +18,7 @@ from jaxbandits.report.tables import summary
 __all__ = [
     "check_folder",
     "check_keep",
+    "check_there",
     "check_writable",
     "difference",
     "read_store",
@@ -90,14 +91,23 @@ def write_store(dataset: xr.Dataset, path: Path) -> None:
         short.to_netcdf(temporary, engine="h5netcdf")
 
 
+def check_there(path: Path) -> None:
+    """Whether there is anything to read.
+
+    Raises:
+        UsageError: if not.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no store {path}")
+
+
 def read_store(path: Path) -> xr.Dataset:
     """Read what `write_store` wrote.
 
     Raises:
         UsageError: nothing there, or something else.
     """
-    if not path.exists():
-        raise UsageError(f"there is no store {path}")
+    check_there(path)
     try:
         dataset = xr.load_dataset(path, engine="zarr" if path.is_dir() else "h5netcdf")
     except Exception:  # what a damaged file raises depends on where it is damaged
