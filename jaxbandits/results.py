@@ -14,7 +14,7 @@ from jaxbandits.grid import Cell, Grid
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
 
-__all__ = ["CRITERIA", "Results"]
+__all__ = ["CRITERIA", "Results", "coordinate"]
 
 #: What counts as a correct answer, by the algorithm's `criterion`; without epsilon it is 0.
 CRITERIA = {
@@ -128,7 +128,7 @@ class Results:
             "regret": "best ratio times budget, minus the reward collected",
         }
         variables |= {name: variable(values, long_name=texts[name]) for name, values in self.further.items()}
-        coordinates: dict[str, Any] = {name: _coordinate(values) for name, values in self.grid.dimensions.items()}
+        coordinates: dict[str, Any] = {name: coordinate(values) for name, values in self.grid.dimensions.items()}
         coordinates["seed"] = np.arange(self.seeds)
         if last:
             coordinates["checkpoint"] = self.checkpoints
@@ -199,7 +199,8 @@ def _best_ratio(problem: Problem) -> float:
     return float(np.max(np.asarray(problem.mean, np.float64) / price))
 
 
-def _coordinate(values: tuple[Any, ...]) -> np.ndarray | list[str]:
+def coordinate(values: tuple[Any, ...]) -> np.ndarray | list[str]:
+    """The values of an axis as a Dataset has them: whole lists become texts."""
     if all(isinstance(value, bool | int | float | str) for value in values):
         return np.asarray(values)
     return [str(value) for value in values]

@@ -16,7 +16,7 @@ from jaxbandits.cli.inputs import Whole
 from jaxbandits.compare import compare as run_comparison
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.grid import expand
-from jaxbandits.spec import describe
+from jaxbandits.spec import describe, difference
 
 __all__ = ["compare", "list_", "plot", "reproduce", "simulate", "sweep"]
 
@@ -165,7 +165,7 @@ def sweep(
     wanted = describe(algorithm, problem, settings)
     if out.exists():
         there = stores.specification_of(stores.read_store(out))
-        if found := stores.difference(there, {**wanted, "run": {**settings, "keep": keep}}):
+        if found := difference(there, {**wanted, "run": {**settings, "keep": keep}}):
             raise UsageError(f"{out} was written by another specification: {found}")
         if not resume:
             raise UsageError(f"{out} is there already, complete and of the same specification: --resume accepts it")

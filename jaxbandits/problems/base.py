@@ -21,6 +21,7 @@ from jaxbandits.estimators import CompensatedSum
 from jaxbandits.problems.costs import Costs
 from jaxbandits.pytrees import register_fields
 from jaxbandits.random.bits import block
+from jaxbandits.recipes import Recipe, carried
 
 __all__ = [
     "Problem",
@@ -48,6 +49,8 @@ class Problem(abc.ABC):
         supremum: float32 `()`, where the arms were drawn from a reservoir: the largest `value` it has; else None.
         bandits: number of bandits M that share the axis of arms; 1 for an ordinary problem.
         name: what the problem is called in results.
+        recipe: how the problem was made; None where it was made by hand, or by an operation on its leaves. No part of
+            the pytree.
     """
 
     mask: jax.Array | None = dataclasses.field(default=None, kw_only=True)
@@ -55,6 +58,7 @@ class Problem(abc.ABC):
     supremum: jax.Array | None = dataclasses.field(default=None, kw_only=True)
     bandits: int = dataclasses.field(default=1, kw_only=True)
     name: str = dataclasses.field(default="", kw_only=True, compare=False)
+    recipe: Recipe | None = dataclasses.field(default=None, kw_only=True, compare=False, repr=False)
 
     #: The law's parameters: names of the per-arm fields.
     parameters: ClassVar[tuple[str, ...]]
@@ -201,7 +205,8 @@ class Problem(abc.ABC):
         }
         if self.costs is not None:
             changes["costs"] = self.costs.padded(extra)
-        return dataclasses.replace(self, mask=jnp.asarray(mask), **changes)
+        wider: Self = carried(self, dataclasses.replace(self, mask=jnp.asarray(mask), **changes), padded=count)
+        return wider
 
 
 P = TypeVar("P", bound=Problem)

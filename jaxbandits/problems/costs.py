@@ -9,12 +9,14 @@ import numpy as np
 
 from jaxbandits import arms
 from jaxbandits.axes import ProblemFamily
+from jaxbandits.contents import plain
 from jaxbandits.errors import UsageError
 from jaxbandits.estimators import compensated_total
 from jaxbandits.pytrees import pytree
 from jaxbandits.random.binomial import binomial
 from jaxbandits.random.bits import batch_key, block, uniform
 from jaxbandits.random.gamma import beta as draw_beta
+from jaxbandits.recipes import carried
 
 if TYPE_CHECKING:
     from jaxbandits.problems.base import Problem
@@ -136,7 +138,7 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
             raise UsageError(f"costs are 'reward' or prices of the arms, got {costs!r}")
         if random:
             raise UsageError("random costs are prices: what a pull costs with costs='reward' is its reward")
-        return dataclasses.replace(problem, costs=Costs())
+        return carried(problem, dataclasses.replace(problem, costs=Costs()), costs=("reward", False))
     if problem.arms == 0 or problem.supremum is not None:
         raise UsageError(f"{problem.name or 'a reservoir'} draws the costs of its arms itself")
     if problem.bandits > 1:
@@ -151,4 +153,5 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         arm = int(np.argmin(valid))
         rule = "probabilities" if random else "finite and not negative"
         raise UsageError(f"costs must be {rule}, got {price[arm]:g} at arm {arm}")
-    return dataclasses.replace(problem, costs=Costs(jnp.asarray(price, jnp.float32), random=bool(random)))
+    priced = dataclasses.replace(problem, costs=Costs(jnp.asarray(price, jnp.float32), random=bool(random)))
+    return carried(problem, priced, costs=(plain(costs), bool(random)))

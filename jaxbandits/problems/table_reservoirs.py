@@ -8,9 +8,10 @@ import numpy as np
 
 from jaxbandits import arms
 from jaxbandits.axes import varying
+from jaxbandits.contents import File
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import arm_count
-from jaxbandits.problems.csv_files import Table, is_number
+from jaxbandits.problems.csv_files import Table
 from jaxbandits.problems.reservoirs import ARM_STREAM, Arms, Reservoir, check_number, register_reservoir
 from jaxbandits.random.bits import block, uniform
 
@@ -59,7 +60,7 @@ class TableReservoir(Reservoir):
         return Arms(self.best - reward / cost, reward, cost)
 
 
-@varying
+@varying(path=File.read)
 def reservoir_from_csv(
     path: str, beta: float | None = None, coupling: float = 0.0, arms: int | None = None
 ) -> TableReservoir:
@@ -78,17 +79,14 @@ def reservoir_from_csv(
     for name in ("reward", "cost"):
         if not table.has([name]):
             raise UsageError(f"{path}: columns reward and cost are needed, got {', '.join(table.header)}")
-    places = [table.place([name]) for name in ("reward", "cost")]
-    rows = []
-    for line, row in table.rows:
-        values = []
-        for place, lowest in zip(places, ("0", "above 0"), strict=True):
-            text = table.cell(line, row, place)
-            inside = is_number(text) and float(text) <= 1 and (float(text) > 0 or (lowest == "0" and float(text) == 0))
-            if not inside:
-                table.refuse(line, place, f"{text!r} is not a number from {lowest} to 1")
-            values.append(float(text))
-        rows.append(values)
+    gain, price = (table.place([name]) for name in ("reward", "cost"))
+    rows = [
+        (
+            table.number(line, row, gain, "a number from 0 to 1", lambda x: 0 <= x <= 1),
+            table.number(line, row, price, "a number from above 0 to 1", lambda x: 0 < x <= 1),
+        )
+        for line, row in table.rows
+    ]
     if len(rows) < 2:
         raise UsageError(f"{path}: two rows or more are needed, got {len(rows)}")
     if beta is not None:
