@@ -38,7 +38,8 @@ class Recipe:
     def describes(self, problem: Any) -> bool:
         """Whether nothing but its name was changed in a problem since it was made; leaves are compared by identity."""
         was, now = (dataclasses.replace(each, name="") for each in (self.made, problem))
-        if jax.tree.structure(was) != jax.tree.structure(now):
+        structures: list[Any] = [jax.tree.structure(was), jax.tree.structure(now)]
+        if structures[0] != structures[1]:
             return False
         return all(one is other for one, other in zip(jax.tree.leaves(was), jax.tree.leaves(now), strict=True))
 

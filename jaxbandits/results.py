@@ -2,15 +2,14 @@
 
 import importlib.metadata
 import math
-import os
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from jaxbandits.engine.driver import Rows
-from jaxbandits.errors import UsageError
 from jaxbandits.grid import Cell, Grid
+from jaxbandits.memory import refuse_what_does_not_fit
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
 
@@ -44,7 +43,8 @@ class Results:
         self.bandits = max(cell.problem.bandits for cell in grid.cells)
         self.arms = max(cell.problem.arms // cell.problem.bandits for cell in grid.cells)
         self.index = {cell.position: i for i, cell in enumerate(grid.cells)}
-        _refuse_what_does_not_fit(math.prod(size) * (_ROW_BYTES + self.bandits * self.arms))
+        needed = math.prod(size) * (_ROW_BYTES + self.bandits * self.arms)
+        refuse_what_does_not_fit("the results alone", needed, "fewer seeds or cells")
         self.written = np.zeros(size, bool)
         self.pulls = np.zeros(size, np.int64)
         self.cost = np.zeros(size, np.float64)
@@ -137,17 +137,6 @@ class Results:
                 coordinates[name] = xr.Variable(name, coordinates[name], {"long_name": "budget (cost)"})
         version = importlib.metadata.version("jaxbandits")
         return xr.Dataset(variables, coordinates, {"jaxbandits_version": version})
-
-
-def _refuse_what_does_not_fit(needed: int) -> None:
-    try:
-        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # a system that does not say
-        return
-    if needed > there:
-        raise UsageError(
-            f"the results alone would take {needed / 2**30:.0f} of {there / 2**30:.0f} GiB: fewer seeds or cells"
-        )
 
 
 def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -18,6 +18,8 @@ from jax.typing import ArrayLike
 from jaxbandits import arms
 from jaxbandits.errors import UsageError
 from jaxbandits.estimators import CompensatedSum
+from jaxbandits.memory import refuse_what_does_not_fit
+from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.costs import Costs
 from jaxbandits.pytrees import register_fields
 from jaxbandits.random.bits import block
@@ -33,6 +35,9 @@ __all__ = [
     "per_bandit",
     "register_problem",
 ]
+
+#: Bytes of an arm while a problem is made: its mean in double precision with two copies, and in float32.
+_BYTES_OF_ARM = 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -268,14 +273,17 @@ def check_each(rule: str, values: jax.Array, valid: jax.Array) -> None:
 
 
 def arm_count(name: str, value: float) -> int:
-    """A number of arms given by a user.
+    """A number of arms given by a user: at least 2, below 2^31, and so many as memory holds.
 
     Raises:
-        UsageError: not a whole number, or fewer than two arms.
+        UsageError: not a whole number, fewer than two arms, or too many.
     """
     whole = isinstance(value, int | float | np.number) and np.isfinite(value) and value == int(value)
     if not whole or value < 2:
         raise UsageError(f"{name} must be a whole number of arms, at least 2, got {value}")
+    if value > MAX_COUNT:
+        raise UsageError(f"{name} must stay below 2^31, the range of the arms' numbers, got {value:g}")
+    refuse_what_does_not_fit(f"a problem of {int(value):,} arms", _BYTES_OF_ARM * int(value), f"a smaller {name}")
     return int(value)
 
 
