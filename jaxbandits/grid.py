@@ -113,9 +113,9 @@ def identities(cells: Sequence[Cell]) -> np.ndarray:
 def _content_of_problem(problem: Problem) -> list[Any]:
     leaves = jax.tree_util.tree_leaves_with_path(problem)
     numbers = {jax.tree_util.keystr(path): _number_hash(leaf) for path, leaf in leaves}
-    random = problem.costs is not None and problem.costs.random
+    costs = None if problem.costs is None else problem.costs.random
     choices = {name: _content(getattr(problem, name)) for name in problem.choices}
-    return [type(problem).__qualname__, problem.bandits, random, choices, numbers]
+    return [type(problem).__qualname__, problem.bandits, costs, choices, numbers]
 
 
 def _content_of_algorithm(algorithm: Any) -> list[Any]:

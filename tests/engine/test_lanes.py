@@ -159,7 +159,7 @@ def test_identities_tell_apart_what_runs_can() -> None:
         (jb.Uniform(budget=jb.axis([100, 200])), jax.tree.map(np.asarray, jb.abm(jb.axis([1, 2])).make(1))),
     ]
     assert len({identity(*case) for case in equal}) == 1
-    assert identity(*equal[0]) == (900181431, 3874351659)  # the same in every process, and on every machine
+    assert identity(*equal[0]) == (184778068, 695355116)  # the same in every process, and on every machine
 
 
 def test_other_root_seeds_give_other_runs() -> None:
