@@ -144,8 +144,10 @@ def blocks(means: ArrayLike, size: int, *, name: str = "") -> Blocks:
         raise UsageError("means of blocks are for one bandit")
     check_each("means of blocks must be in [0, 1]", probability, (probability >= 0) & (probability <= 1))
     number = isinstance(size, int | float | np.number) and np.isfinite(size)
-    if not number or size != int(size) or not 1 <= size <= MAX_COUNT:
-        raise UsageError(f"the size of a block must be a whole number, at least 1 and below 2^31, got {size}")
+    if not number or size != int(size) or size < 1:
+        raise UsageError(f"the size of a block must be a whole number, at least 1, got {size}")
+    if size > MAX_COUNT:
+        raise UsageError(f"the size of a block must stay below 2^31, got {size:g}")
     values = np.asarray(probability)
     increasing = (np.diff(values) > 0) & (np.arange(1, len(values)) % int(size) != 0)
     if increasing.any():

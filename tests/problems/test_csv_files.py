@@ -56,7 +56,7 @@ BAD = {
         lambda text: text.replace(",", ";").replace(".", ","),
         "line 1: cells are separated by semicolons: commas or tabs are needed, and numbers with decimal points",
     ),
-    "no header": (lambda _: "0.5,1\n0.25,3\n0.125,2\n", "line 1: numbers where the names of the columns should be, 0.5"),
+    "no header": (lambda _: "0.5,1\n0.25,3\n0.125,2\n", "line 1: numbers where the names of the columns should be, 0."),
     "UTF-16": (lambda text: text.encode("utf-16"), "the text is UTF-16, not UTF-8: save it as UTF-8"),
     "UTF-16 without its mark": (lambda text: text.encode("utf-16-le"), "the text is UTF-16, not UTF-8"),
     "Latin-1": (lambda text: ("é" + text).encode("latin-1"), "not UTF-8 text"),
