@@ -93,6 +93,10 @@ def sweep(
             raise UsageError(
                 f"{type(cell.algorithm).__name__}: give {cell.problem.name} arms=, the number that a run draws"
             )
+    settings = {"seeds": seeds, "root_seed": root_seed, "max_pulls": max_pulls, "independent": independent}
+    if checkpoints is not None:
+        settings["checkpoints"] = points.tolist()
+    spec = json.dumps(describe(algorithm, problem, settings))  # of what is there before the runs
     results = Results(grid, seeds=seeds, checkpoints=points)
     began = time.perf_counter()
     before = Progress(runs=0, pulls=0.0)
@@ -126,9 +130,6 @@ def sweep(
                 results.add(cells, batch)
             before = Progress(before.runs + latest.runs, before.pulls + latest.pulls)
     seconds = time.perf_counter() - began
-    settings = {"seeds": seeds, "root_seed": root_seed, "max_pulls": max_pulls, "independent": independent}
-    if checkpoints is not None:
-        settings["checkpoints"] = points.tolist()
     dataset = results.dataset()
     unseen = [cell.algorithm.unseen(cell.problem) for cell in grid.cells if isinstance(cell.algorithm, BuiltIn)]
     if known := [probability for probability in unseen if probability is not None]:
@@ -137,7 +138,7 @@ def sweep(
         algorithm=type(algorithm).__name__,
         problem=problem.name,
         root_seed=root_seed,
-        spec=json.dumps(describe(algorithm, problem, settings)),
+        spec=spec,
         compile_seconds=round(clock.seconds, 4),
         seconds=round(max(seconds - clock.seconds, 1e-9), 4),
     )
