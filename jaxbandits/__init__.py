@@ -82,8 +82,9 @@ from jaxbandits.problems import (
     with_costs,
     workers_from_csv,
 )
+from jaxbandits.repeating import repeat
 from jaxbandits.report.tables import summary
-from jaxbandits.sweep import repeat, simulate, sweep
+from jaxbandits.sweep import simulate, sweep
 
 if TYPE_CHECKING:
     from jaxbandits.report import plots as plot

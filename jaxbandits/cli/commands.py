@@ -17,7 +17,7 @@ from jaxbandits.compare import comparisons
 from jaxbandits.comparison import Comparison
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.grid import expand
-from jaxbandits.spec import describe
+from jaxbandits.spec import describe, difference
 
 __all__ = ["compare", "list_", "plot", "reproduce", "simulate", "sweep"]
 
@@ -180,7 +180,7 @@ def sweep(
     wanted = describe(algorithm, problem, settings)
     if out.exists():
         there = stores.specification_of(stores.read_store(out))
-        if found := stores.difference(there, {**wanted, "run": {**settings, "keep": keep}}):
+        if found := difference(there, {**wanted, "run": {**settings, "keep": keep}}):
             raise UsageError(f"{out} was written by another specification: {found}")
         if not resume:
             raise UsageError(f"{out} is there already, complete and of the same specification: --resume accepts it")

@@ -201,5 +201,7 @@ def _one_line(what: str) -> Iterator[None]:
         yield
     except UsageError:
         raise
-    except (ValueError, TypeError, ArithmeticError, MemoryError) as error:
+    except MemoryError:
+        raise UsageError(f"{what}: there is not enough memory") from None
+    except (ValueError, TypeError, ArithmeticError) as error:
         raise UsageError(f"{what}: {error}") from None

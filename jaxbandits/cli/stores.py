@@ -20,7 +20,6 @@ __all__ = [
     "check_keep",
     "check_there",
     "check_writable",
-    "difference",
     "read_store",
     "reduced",
     "replacing",
@@ -119,16 +118,6 @@ def read_store(path: Path) -> xr.Dataset:
     return dataset
 
 
-def difference(first: Any, second: Any, where: str = "") -> str:
-    """The first place where two specifications differ, in words; empty if nowhere."""
-    if isinstance(first, dict) and isinstance(second, dict):
-        for key in sorted({*first, *second}):
-            if found := difference(first.get(key), second.get(key), f"{where}.{key}".lstrip(".")):
-                return found
-        return ""
-    return "" if first == second else f"{where} is {_short(first)} there and {_short(second)} here"
-
-
 def reduced(dataset: xr.Dataset, keep: str) -> xr.Dataset:
     """The runs, their summary, or count, mean and variance over the runs of every cell."""
     if keep == "runs":
@@ -160,8 +149,3 @@ def specification_of(dataset: xr.Dataset) -> dict[str, Any]:
     specification: dict[str, Any] = json.loads(dataset.attrs["spec"])
     specification["run"]["keep"] = dataset.attrs.get("keep", "runs")
     return specification
-
-
-def _short(value: Any) -> str:
-    text = "not given" if value is None else json.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "..."
