@@ -3,6 +3,9 @@
 import jaxbandits as jb; jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.05), jb.bernoulli([0.7, 0.5, 0.5]), seeds=2000)
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from jaxbandits.algorithms import (
     CLUCB,
     KUBE,
@@ -81,9 +84,12 @@ from jaxbandits.problems import (
     workers_from_csv,
 )
 from jaxbandits.pytrees import pytree
-from jaxbandits.report import plots as plot
+from jaxbandits.repeating import repeat
 from jaxbandits.report.tables import summary
-from jaxbandits.sweep import repeat, simulate, sweep
+from jaxbandits.sweep import simulate, sweep
+
+if TYPE_CHECKING:
+    from jaxbandits.report import plots as plot
 
 __all__ = [
     "CLUCB",
@@ -167,3 +173,10 @@ __all__ = [
     "with_costs",
     "workers_from_csv",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`plot`, when it is first asked for: what draws takes as long to import as much of the rest."""
+    if name == "plot":
+        return importlib.import_module("jaxbandits.report.plots")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -29,7 +29,7 @@ from jaxbandits.pytrees import classes
 from jaxbandits.random.bits import key_words
 from jaxbandits.random.streams import MOST_ARMS, root_key
 from jaxbandits.random.ties import tie_order, tie_words
-from jaxbandits.spec import build_algorithm, describe
+from jaxbandits.spec import build_algorithm, describe_algorithm
 
 __all__ = ["AskTell"]
 
@@ -344,8 +344,7 @@ class AskTell:
         self._state, self._done, self._recommended = moment.state, done, recommended
 
     def _spec(self) -> dict[str, Any]:
-        spec: dict[str, Any] = describe(self._algorithm, self._live_problem(), {})["algorithm"]
-        return spec
+        return describe_algorithm(self._algorithm)
 
     def _live_problem(self, told: np.ndarray | None = None) -> _LiveProblem:
         """The stand-in for a problem, with the rewards of the initial pulls in the order they were asked."""

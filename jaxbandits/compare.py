@@ -10,158 +10,33 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import jax
 import numpy as np
-from scipy.stats import binomtest  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits import theory
-from jaxbandits.algorithms import LUCB, REGISTRY, UCBE, BuiltIn, UGapEb, UGapEc
-from jaxbandits.engine.driver import Progress
+from jaxbandits.algorithms import REGISTRY, UCBE, BuiltIn
+from jaxbandits.comparison import Comparison, Row
+from jaxbandits.engine.driver import Progress, default_lanes
 from jaxbandits.errors import UsageError
-from jaxbandits.problems import Bernoulli, Beta, Gaussian, Problem, TwoPoint
-from jaxbandits.report.numbers import fold, value
-from jaxbandits.report.tables import clopper_pearson
+from jaxbandits.guarantees import BOUNDED, guarantee, lower_bound
+from jaxbandits.problems import Problem
 from jaxbandits.sweep import simulate
 
-__all__ = ["Comparison", "Row", "compare"]
+__all__ = ["Comparison", "Row", "compare", "comparisons"]
 
 #: Settings that are worth a row of their own; an algorithm that is not here has one row, with its defaults.
 VARIANTS: dict[str, Sequence[dict[str, bool | str]]] = {
     "ugape-c": ({}, {"variance": True}),
     "ugape-b": ({}, {"last": True}, {"adaptive": True}),
     "gap-e": ({"adaptive": True},),
-    "successive-elimination": ({"estimator": "hoeffding"},),
-    "successive-rejects": ({"harmonic": "half"},),
 }
-_BOUNDED = (Bernoulli, Beta, TwoPoint)
-#: What two rows differ by is called a difference at this level of a two-sided test; its normal quantile.
-_LEVEL, _Z = 0.05, 1.96
 #: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
 _TOLERANCE = 1e-6
-
-
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """One algorithm's runs, and what a theorem promises for it.
-
-    Attributes:
-        label: its name on the command line, with the settings that differ from the defaults.
-        algorithm: the algorithm.
-        pulls: int64 `(runs,)`.
-        wrong: bool `(runs,)`.
-        capped: runs that were stopped at `max_pulls`; the mean of the pulls is then a lower bound.
-        bound: pulls exceeded with probability at most delta, or probability of error at a budget; None without a
-            theorem.
-        theorem: where the bound comes from; empty without one.
-    """
-
-    label: str
-    algorithm: BuiltIn
-    pulls: np.ndarray
-    wrong: np.ndarray
-    capped: int
-    bound: float | None
-    theorem: str
-
-    @property
-    def mean_pulls(self) -> float:
-        """Mean number of pulls."""
-        return float(self.pulls.mean())
-
-    @property
-    def failures(self) -> int:
-        """Runs with a wrong answer."""
-        return int(self.wrong.sum())
-
-    @property
-    def failure_interval(self) -> tuple[float, float]:
-        """95% interval of the probability of a wrong answer."""
-        low, high = clopper_pearson(self.failures, len(self.wrong))
-        return float(low), float(high)
-
-    @property
-    def oracle(self) -> bool:
-        """Whether a parameter is computed from the true gaps, which nobody has before the experiment."""
-        adaptive = getattr(self.algorithm, "adaptive", False)
-        return getattr(self.algorithm, "a", 0) is None and not adaptive
-
-
-@dataclasses.dataclass(frozen=True)
-class Comparison:
-    """What `compare` found.
-
-    Attributes:
-        problem: the problem.
-        delta: allowed probability of error of the fixed-confidence rows.
-        epsilon: accuracy.
-        m: arms to return.
-        seeds: runs per row.
-        max_pulls: where runs are stopped.
-        fixed_confidence: rows of algorithms that stop by themselves, fewest pulls first.
-        budget: pulls of the fixed-budget rows.
-        given_budget: whether the budget was given, and not taken from the fixed-confidence rows.
-        fixed_budget: rows of algorithms that spend the budget, fewest failures first.
-        lower_bound: pulls that no algorithm with this confidence gets below on average; None for families without one.
-        left_out: algorithms that were not run, and why.
-    """
-
-    problem: Problem
-    delta: float
-    epsilon: float
-    m: int
-    seeds: int
-    max_pulls: int
-    fixed_confidence: list[Row]
-    budget: int
-    given_budget: bool
-    fixed_budget: list[Row]
-    lower_bound: float | None
-    left_out: list[str]
-
-    def advice(self) -> str:
-        """One line that says which algorithm to use, and on what grounds."""
-        return " ".join([*self._advice_confidence(), *self._advice_budget(), "Measured on these means only."])
-
-    def _advice_confidence(self) -> Iterator[str]:
-        finished = [row for row in self.fixed_confidence if not row.capped]
-        if not finished:
-            yield f"No fixed-confidence algorithm ended all its runs within {self.max_pulls:,} pulls."
-            return
-        best, *others = finished
-        equal = [row for row in others if not _differ(best.pulls, row.pulls)]
-        low, high = best.failure_interval
-        reason = f"{best.mean_pulls:,.0f} pulls on average, the fewest"
-        if equal:
-            reason += f" (though {_listed(equal)} cannot be told apart from it)"
-        elif others:
-            reason += f" ({others[0].label} needs {others[0].mean_pulls / best.mean_pulls:.2g} times as many)"
-        reason += f", and {best.failures} of {self.seeds:,} wrong (95% interval up to {100 * high:.3g}%)"
-        if low > self.delta:
-            reason += f", MORE than delta={self.delta:g}"
-        elif best.bound is not None and math.isfinite(best.bound):
-            reason += (
-                f"; that it errs with probability at most {self.delta:g} is a theorem, whose worst case of "
-                f"{value(best.bound)} pulls is loose: {fold(best.bound / best.mean_pulls)} times what it took"
-            )
-        yield f"To stop when sure, use {best.label}: {reason}."
-
-    def _advice_budget(self) -> Iterator[str]:
-        honest = [row for row in self.fixed_budget if not row.oracle]
-        if not honest:
-            return
-        best, *others = honest
-        equal = [row for row in others if not _differ_in_failures(best.wrong, row.wrong)]
-        text = f"With {self.budget:,} pulls to spend, use "
-        if equal:
-            text += f"any of {_listed([best, *equal])}, which {self.seeds:,} runs cannot tell apart"
-            if best.failures == 0 and len(equal) == len(others):
-                text += " (a smaller --budget would)"
-        else:
-            text += f"{best.label}, wrong in {best.failures} of {self.seeds:,} runs"
-        if oracles := [row for row in self.fixed_budget if row.oracle]:
-            text += (
-                f"; {_listed(oracles)} {'uses' if len(oracles) == 1 else 'use'} the true gaps, which you do not have"
-            )
-        yield text + "."
+#: Work of a row that is stopped, in looks at an arm: some five seconds on two cores. A pull looks at every arm, and
+#: costs as much again as 12 looks (measured for 10 and 50 arms); fewer runs than 100 at a time take no less time.
+_WORK, _PULL, _FEWEST_RUNS = 3e9, 12, 100
+#: A run may take this many times the pulls of the best algorithm so far, unless that is more than this many times N.
+_TIMES_BEST, _TIMES_REACH = 4, 5
 
 
 def compare(
@@ -173,8 +48,9 @@ def compare(
     budget: int | None = None,
     seeds: int = 1000,
     root_seed: int = 0,
-    max_pulls: int = 10**9,
+    max_pulls: int | None = None,
     on_progress: Callable[[Progress, int], None] | None = None,
+    on_row: Callable[[Row], None] | None = None,
 ) -> Comparison:
     """Run every registered algorithm that needs nothing but these arguments on one problem.
 
@@ -183,14 +59,45 @@ def compare(
         delta: allowed probability of error, in (0, 1).
         epsilon: accuracy, not negative; 0 asks for the m best arms themselves.
         m: arms to return, 1 <= m < K.
-        budget: pulls of the fixed-budget algorithms; None for the mean pulls of the best fixed-confidence one.
+        budget: pulls of the fixed-budget algorithms; None for the mean pulls of the best fixed-confidence one, or for N
+            where that is more than 5/4 N.
         seeds: runs per algorithm, at least 1.
         root_seed: as in `sweep`.
-        max_pulls: as in `sweep`.
+        max_pulls: where runs are stopped; None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of every
+            arm, or for 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums that
+            are drawn at once have no limit then.
         on_progress: called now and then with what is done so far and the number of runs there will be.
+        on_row: called with each row as it is finished.
 
     Raises:
         UsageError: a question that cannot be asked or, with epsilon = 0 and a tie for the m-th place, never answered.
+    """
+    rows = comparisons(
+        problem, delta=delta, epsilon=epsilon, m=m, budget=budget, seeds=seeds, root_seed=root_seed,
+        max_pulls=max_pulls, on_progress=on_progress,
+    )  # fmt: skip
+    for row, found in rows:  # noqa: B007 - the last is returned
+        if on_row is not None:
+            on_row(row)
+    return found
+
+
+def comparisons(
+    problem: Problem,
+    *,
+    delta: float,
+    epsilon: float = 0.0,
+    m: int = 1,
+    budget: int | None = None,
+    seeds: int = 1000,
+    root_seed: int = 0,
+    max_pulls: int | None = None,
+    on_progress: Callable[[Progress, int], None] | None = None,
+) -> Iterator[tuple[Row, Comparison]]:
+    """Each row as it is finished, with all that is known by then; the last is what `compare` returns.
+
+    Arguments and errors are those of `compare`. Algorithms that draw sums of rewards at once come first: they take no
+    time however many pulls they need, and show how many the others may be given.
     """
     if not isinstance(problem, Problem):
         raise UsageError("compare needs one problem, without axes")
@@ -202,12 +109,25 @@ def compare(
         )
     if budget is not None and budget < problem.arms:
         raise UsageError(f"the budget must cover the first pulls of {problem.arms} arms, got {budget:g}")
+    reach = max(int(_WORK / (max(seeds, _FEWEST_RUNS) * (problem.arms + _PULL))), 10 * problem.arms)
+    most = reach if max_pulls is None else max_pulls
     stopping, left_out = _candidates(problem, delta=delta, epsilon=epsilon, m=m)
-    spending, also_left_out = _candidates(problem, budget=budget or problem.arms, epsilon=epsilon, m=m)
-    runs = seeds * (len(stopping) + len(spending))
+    stopping = dict(sorted(stopping.items(), key=lambda item: not _draws_sums(item[1], problem)))
+    # The budget decides which algorithms are suitable; where it is not known yet, these are counted only.
+    spending, also_left_out = _candidates(problem, budget=budget or most, epsilon=epsilon, m=m)
+    if not stopping and not spending:
+        raise UsageError(f"no algorithm is suitable: {'; '.join([*left_out, *also_left_out])}")
+    known = budget if stopping else budget or most
+    found = Comparison(
+        problem=problem, delta=delta, epsilon=epsilon, m=m, seeds=seeds, max_pulls=max_pulls, fixed_confidence=[],
+        budget=known, given_budget=budget is not None, fixed_budget=[],
+        lower_bound=lower_bound(problem, delta, epsilon, m), missing=[*stopping, *spending],
+        left_out=left_out if known is None else [*dict.fromkeys([*left_out, *also_left_out])],
+    )  # fmt: skip
+    runs = seeds * len(found.missing)
     before = Progress(runs=0, pulls=0.0)
 
-    def run(label: str, algorithm: BuiltIn) -> Row:
+    def run(label: str, algorithm: BuiltIn, limit: int | None) -> Row:
         nonlocal before
         latest = before
 
@@ -217,37 +137,66 @@ def compare(
             if on_progress is not None:
                 on_progress(latest, runs)
 
-        dataset = simulate(algorithm, problem, seeds, root_seed=root_seed, max_pulls=max_pulls, on_progress=report)
+        dataset = simulate(
+            algorithm, problem, seeds, root_seed=root_seed, max_pulls=limit, lanes=_lanes(algorithm, problem, seeds),
+            on_progress=report,
+        )  # fmt: skip
         before = latest
-        bound, theorem = _guarantee(problem, algorithm, delta=delta, epsilon=epsilon, m=m)
+        bound, theorem = guarantee(problem, algorithm, delta=delta, epsilon=epsilon, m=m)
+        status = dataset["status"].to_numpy()
         return Row(
             label=label,
             algorithm=algorithm,
             pulls=dataset["pulls"].to_numpy(),
             # Not `correct`: an algorithm without an epsilon of its own is scored with 0 there.
             wrong=~(dataset["simple_regret"].to_numpy() <= epsilon + _TOLERANCE * max(1.0, np.abs(means).max())),
-            capped=int((dataset["status"] != 0).sum()),
+            capped=int((status != 0).sum()),
+            limit=limit,
             bound=bound,
             theorem=theorem,
         )
 
-    rows = sorted((run(*item) for item in stopping.items()), key=lambda row: (row.capped > 0, row.mean_pulls))
-    spent = max(math.ceil(rows[0].mean_pulls), problem.arms) if budget is None else budget
-    spending, _ = _candidates(problem, budget=spent, epsilon=epsilon, m=m)
-    return Comparison(
-        problem=problem,
-        delta=delta,
-        epsilon=epsilon,
-        m=m,
-        seeds=seeds,
-        max_pulls=max_pulls,
-        fixed_confidence=rows,
-        budget=spent,
-        given_budget=budget is not None,
-        fixed_budget=sorted((run(*item) for item in spending.items()), key=lambda row: (row.failures, row.oracle)),
-        lower_bound=_lower_bound(problem, delta, epsilon, m),
-        left_out=left_out + also_left_out,
-    )
+    for label, algorithm in stopping.items():
+        limit = max_pulls
+        if max_pulls is None and not _draws_sums(algorithm, problem):
+            limit = _within_reach(found, reach, _TIMES_BEST)
+        row = run(label, algorithm, limit)
+        rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.capped > 0, row.mean_pulls))
+        found = dataclasses.replace(found, fixed_confidence=rows, missing=found.missing[1:])
+        if budget is None and len(rows) == len(stopping):
+            spent = _within_reach(found, reach, 1) if max_pulls is None else math.ceil(rows[0].mean_pulls)
+            spent = max(spent, problem.arms)
+            spending, also_left_out = _candidates(problem, budget=spent, epsilon=epsilon, m=m)
+            left_out = [*dict.fromkeys([*left_out, *also_left_out])]
+            found = dataclasses.replace(found, budget=spent, left_out=left_out, missing=[*spending])
+        yield row, found
+    for label, algorithm in spending.items():
+        row = run(label, algorithm, max_pulls)
+        rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures, row.oracle))
+        found = dataclasses.replace(found, fixed_budget=rows, missing=found.missing[1:])
+        yield row, found
+
+
+def _draws_sums(algorithm: BuiltIn, problem: Problem) -> bool:
+    """Whether pulls take no time: the algorithm asks for sums of rewards, and their law is drawn from."""
+    return getattr(algorithm, "few_steps", False) and type(problem).sums is not Problem.sums
+
+
+def _within_reach(found: Comparison, reach: int, times: int) -> int:
+    """So many times the mean pulls of the best algorithm that ended all its runs; `reach` where these are too many."""
+    ended = [row.mean_pulls for row in found.fixed_confidence if not row.capped]
+    if not ended or _TIMES_BEST * min(ended) > _TIMES_REACH * reach:
+        return reach
+    pulls = math.ceil(times * min(ended))
+    return max(pulls, reach) if times > 1 else pulls
+
+
+def _lanes(algorithm: BuiltIn, problem: Problem, seeds: int) -> int | None:
+    """Fewer than usual where runs are few: a step costs as much for an idle lane."""
+    devices = jax.devices()
+    wanted = 16 * -(-seeds // (16 * len(devices)))
+    usual = default_lanes(problem.arms, devices[0].platform, getattr(algorithm, "slots", 1))
+    return None if getattr(algorithm, "few_steps", False) or wanted >= usual else wanted
 
 
 def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], list[str]]:
@@ -283,62 +232,7 @@ def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], l
 def _check_suitable(problem: Problem, algorithm: BuiltIn, m: float) -> None:
     if m > 1 and not hasattr(algorithm, "m"):
         raise UsageError("returns one arm")
-    if getattr(algorithm, "variance", False) and not isinstance(problem, _BOUNDED):
+    if getattr(algorithm, "variance", False) and not isinstance(problem, BOUNDED):
         raise UsageError("its radii hold for bounded rewards")
     if isinstance(algorithm, UCBE) and not np.all(theory.gaps(problem.mean) > 0):
         raise UsageError("its parameter is computed from the gaps, and the best arms tie")
-
-
-def _guarantee(
-    problem: Problem, algorithm: BuiltIn, *, delta: float, epsilon: float, m: int
-) -> tuple[float | None, str]:
-    """The bound that a theorem gives for this algorithm on this problem, and which theorem; None without one."""
-    if problem.bandits > 1 or not isinstance(problem, (*_BOUNDED, Gaussian)):
-        return None, ""
-    means, variances, b = np.asarray(problem.mean), np.asarray(problem.variance), float(problem.reward_range)
-    match algorithm:
-        case UGapEc(variance=True):
-            return float(
-                theory.ugape_c_variance_pulls_bound(means, variances, epsilon, delta, m, b)
-            ), "derived, empirical Bernstein"
-        case UGapEc():
-            return float(theory.ugape_c_pulls_bound(means, epsilon, delta, m, b)), "UGapE, Theorem 2"
-        case LUCB():  # the theorem's rewards lie in [0, 1]
-            return float(theory.lucb_pulls_bound(means / b, epsilon / b, delta, m)), "derived, after the LUCB paper"
-        case UGapEb(adaptive=False, last=False):
-            return float(theory.ugape_b_error_bound(means, algorithm.budget, epsilon, m, b)), "UGapE, Theorem 1"
-        case UCBE():
-            return float(theory.ucb_e_error_bound(means / b, algorithm.budget)), "UCB-E, Theorem 1"
-    return None, ""
-
-
-def _lower_bound(problem: Problem, delta: float, epsilon: float, m: int) -> float | None:
-    if problem.bandits > 1:
-        return None
-    means = np.asarray(problem.mean)
-    if isinstance(problem, Bernoulli):
-        return float(theory.pulls_lower_bound(means, delta, m, epsilon))
-    if isinstance(problem, Gaussian) and np.ptp(np.asarray(problem.sd)) == 0:
-        return float(theory.pulls_lower_bound(means, delta, m, epsilon, "gaussian", float(problem.sd[0])))
-    return None
-
-
-def _differ(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether the mean of paired differences is away from 0 at 95%."""
-    difference = (second - first).astype(np.float64)
-    if len(difference) < 2:
-        return False
-    return bool(abs(difference.mean()) > _Z * difference.std(ddof=1) / math.sqrt(len(difference)))
-
-
-def _differ_in_failures(first: np.ndarray, second: np.ndarray) -> bool:
-    """McNemar's exact test: of the seeds on which just one of the two is wrong, is it equally often either?"""
-    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
-    if only_first + only_second == 0:
-        return False
-    return bool(binomtest(only_first, only_first + only_second).pvalue < _LEVEL)
-
-
-def _listed(rows: Sequence[Row]) -> str:
-    *first, last = [row.label for row in rows]
-    return f"{', '.join(first)} and {last}" if first else last

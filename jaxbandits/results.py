@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import math
-import os
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,13 @@ import xarray as xr
 
 from jaxbandits.algorithms.traits import CRITERIA, tolerance_of, traits_of
 from jaxbandits.engine.driver import Rows
-from jaxbandits.errors import UsageError
 from jaxbandits.grid import Cell, Grid
+from jaxbandits.memory import refuse_what_does_not_fit
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
 from jaxbandits.status import STATUS
 
-__all__ = ["Results"]
+__all__ = ["Results", "coordinate"]
 
 _DRAWN = (
     "every returned ratio of expected reward to expected cost is at least that of the m-th best arm that the run drew "
@@ -40,7 +39,8 @@ class Results:
         self.bandits = max(cell.problem.bandits for cell in grid.cells)
         self.arms = max(cell.problem.arms // cell.problem.bandits for cell in grid.cells)
         self.index = {cell.position: i for i, cell in enumerate(grid.cells)}
-        _refuse_what_does_not_fit(math.prod(size) * (_ROW_BYTES + self.bandits * self.arms))
+        needed = math.prod(size) * (_ROW_BYTES + self.bandits * self.arms)
+        refuse_what_does_not_fit("the results alone", needed, "fewer seeds or cells")
         self.written = np.zeros(size, bool)
         self.pulls = np.zeros(size, np.int64)
         self.cost = np.zeros(size, np.float64)
@@ -125,7 +125,7 @@ class Results:
             "regret": "best ratio times budget, minus the reward collected",
         }
         variables |= {name: variable(values, long_name=texts[name]) for name, values in self.further.items()}
-        coordinates: dict[str, Any] = {name: _coordinate(values) for name, values in self.grid.dimensions.items()}
+        coordinates: dict[str, Any] = {name: coordinate(values) for name, values in self.grid.dimensions.items()}
         coordinates["seed"] = np.arange(self.seeds)
         if last:
             coordinates["checkpoint"] = self.checkpoints
@@ -134,17 +134,6 @@ class Results:
                 coordinates[name] = xr.Variable(name, coordinates[name], {"long_name": "budget (cost)"})
         version = importlib.metadata.version("jaxbandits")
         return xr.Dataset(variables, coordinates, {"jaxbandits_version": version})
-
-
-def _refuse_what_does_not_fit(needed: int) -> None:
-    try:
-        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # a system that does not say
-        return
-    if needed > there:
-        raise UsageError(
-            f"the results alone would take {needed / 2**30:.0f} of {there / 2**30:.0f} GiB: fewer seeds or cells"
-        )
 
 
 def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -197,7 +186,8 @@ def _best_ratio(problem: Problem) -> float:
     return float(np.max(np.asarray(problem.mean, np.float64) / price))
 
 
-def _coordinate(values: tuple[Any, ...]) -> np.ndarray | list[str]:
+def coordinate(values: tuple[Any, ...]) -> np.ndarray | list[str]:
+    """The values of an axis as a Dataset has them: whole lists become texts."""
     if all(isinstance(value, bool | int | float | str) for value in values):
         return np.asarray(values)
     return [str(value) for value in values]

@@ -22,14 +22,14 @@ from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.stepping import pull_limit
 from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.errors import UsageError
-from jaxbandits.grid import Cell, expand
+from jaxbandits.grid import Cell, expand, identities
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import classes
 from jaxbandits.results import Results
-from jaxbandits.spec import build, describe
+from jaxbandits.spec import describe
 
-__all__ = ["repeat", "simulate", "sweep"]
+__all__ = ["simulate", "sweep"]
 
 
 def sweep(
@@ -63,7 +63,8 @@ def sweep(
             for 10^9, or for no limit where a built-in algorithm draws sums, which take no more time if they are longer.
         checkpoints: numbers of pulls at which to look at each run as well, increasing; for algorithms that need not
             know their budget. Where a budget of cost is spent they are smaller budgets.
-        independent: give every cell its own reward tables.
+        independent: give every cell its own reward tables: by its values, so that a cell's runs are the same on its own
+            and in every grid.
         devices: number of devices to use; None for all that JAX sees.
         lanes: runs at a time per device; changes speed, never results.
         chunk: steps between looks at the lanes; changes speed, never results.
@@ -89,8 +90,10 @@ def sweep(
     if not isinstance(problem, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
     grid = expand(algorithm, problem)
-    for i, cell in enumerate(grid.cells):
+    for cell in grid.cells:
         check_algorithm(cell.algorithm)
+    identity = identities(grid.cells) if independent else np.zeros((2, len(grid.cells)), np.uint32)
+    for i, cell in enumerate(grid.cells):
         if isinstance(cell.algorithm, BuiltIn):
             explored = cell.algorithm.explored(cell.problem)
             cell.algorithm.check(explored.arms // explored.bandits, explored.bandits)
@@ -109,6 +112,10 @@ def sweep(
         if not in_registry(cells[0].algorithm):
             example = jax.tree.map(lambda leaf: leaf[..., 0], _stacked(cells))
             check_methods(example, cells[0].problem, jax.random.key(0, impl="threefry2x32"))
+    settings = {"seeds": seeds, "root_seed": root_seed, "max_pulls": max_pulls, "independent": independent}
+    if checkpoints is not None:
+        settings["checkpoints"] = points.tolist()
+    spec = json.dumps(describe(algorithm, problem, settings))  # of what is there before the runs
     results = Results(grid, seeds=seeds, checkpoints=points)
     began = time.perf_counter()
     before = Progress(runs=0, pulls=0.0)
@@ -127,9 +134,7 @@ def sweep(
             rows = job_rows(
                 _batched_algorithm(cells),
                 _batched_problem(cells, arms),
-                identity=np.asarray(
-                    [np.ravel_multi_index(c.position, results.shape) if c.position else 0 for c in cells]
-                ),
+                identity=identity[:, [results.index[cell.position] for cell in cells]],
                 checkpoints=np.repeat(points[:, None], len(cells), axis=1),
                 seeds=seeds,
                 root_seed=root_seed,
@@ -144,9 +149,6 @@ def sweep(
                 results.add(cells, batch)
             before = Progress(before.runs + latest.runs, before.pulls + latest.pulls)
     seconds = time.perf_counter() - began
-    settings = {"seeds": seeds, "root_seed": root_seed, "max_pulls": max_pulls, "independent": independent}
-    if checkpoints is not None:
-        settings["checkpoints"] = points.tolist()
     dataset = results.dataset()
     unseen = [cell.algorithm.unseen(cell.problem) for cell in grid.cells if isinstance(cell.algorithm, BuiltIn)]
     if known := [probability for probability in unseen if probability is not None]:
@@ -155,7 +157,7 @@ def sweep(
         algorithm=type(algorithm).__name__,
         problem=problem.name,
         root_seed=root_seed,
-        spec=json.dumps(describe(algorithm, problem, settings)),
+        spec=spec,
         compile_seconds=round(clock.seconds, 4),
         seconds=round(max(seconds - clock.seconds, 1e-9), 4),
     )
@@ -165,22 +167,6 @@ def sweep(
 def simulate(algorithm: Any, problem: Problem | ProblemFamily, seeds: int = 1000, **options: Any) -> xr.Dataset:
     """Run one algorithm on one problem: `sweep` by the name that reads better without a grid, options as there."""
     return sweep(algorithm, problem, seeds, **options)
-
-
-def repeat(ds: xr.Dataset, **options: Any) -> xr.Dataset:
-    """Run again what a Dataset records in its `spec` attribute: the same runs, bit for bit, on the same kind of device.
-
-    Args:
-        ds: a result of `sweep`, or one read back from disk.
-        options: anything to do differently, as in `sweep`: more seeds, say.
-
-    Raises:
-        UsageError: no spec, or an algorithm or problem that is not the package's own.
-    """
-    if "spec" not in ds.attrs:
-        raise UsageError("the Dataset has no spec attribute to repeat it from")
-    algorithm, problem, run = build(ds.attrs["spec"])
-    return sweep(algorithm, problem, **{**run, **options})
 
 
 def _alike(cells: list[Cell]) -> list[list[Cell]]:

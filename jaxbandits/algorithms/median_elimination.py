@@ -1,7 +1,8 @@
 """Median Elimination, and Exponential-Gap Elimination, which uses it for a yardstick.
 
 Even-Dar, Mannor, Mansour (2006), "Action elimination and stopping conditions for the multi-armed bandit and
-reinforcement learning problems", JMLR 7, Algorithm 3; Karnin, Koren, Somekh (2013), "Almost optimal exploration in
+reinforcement learning problems", JMLR 7, Algorithm 3 (first in their "PAC bounds for multi-armed bandit and Markov
+decision processes", COLT 2002); Karnin, Koren, Somekh (2013), "Almost optimal exploration in
 multi-armed bandits", ICML, Algorithm 1.
 """
 

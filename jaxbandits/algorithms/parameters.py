@@ -28,7 +28,7 @@ def parameter(
         default: the default value.
         static: part of the program (a choice of code path), not of its input.
         common: a whole number so common for this parameter that a grid that shares it gets its own, cheaper program.
-        choices: the words that are allowed, for a static parameter that is a word.
+        choices: the words that are allowed, for a static parameter that is a word; None too where it is the default.
     """
     metadata = {"rule": rule, "static": static, "common": common, "choices": choices}
     return dataclasses.field(default=default, metadata=metadata)
@@ -61,7 +61,7 @@ def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> No
         UsageError: it may not.
     """
     choices = field.metadata.get("choices")
-    if choices and value not in choices:
+    if choices and value not in choices and not (value is None and field.default is None):
         raise unknown_name(f"{owner}: {field.name}", str(value), choices)
     rule = field.metadata.get("rule")
     if not rule or (value is None and field.default is None):

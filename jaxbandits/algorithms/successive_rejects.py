@@ -30,8 +30,8 @@ __all__ = ["SuccessiveRejects"]
 class SuccessiveRejects(EliminationInPhases):
     """K - 1 phases; at the end of phase k every surviving arm has n_k pulls, and the one with the least estimate goes.
 
-    n_k = ceil((T - K) / (Kbar (K + 1 - k))) with Kbar = sum_{i=1}^K 1/i (`harmonic="full"`, Yu et al. 2018, which
-    leaves some of the budget unused) or 1/2 + sum_{i=2}^K 1/i (`half`, Audibert et al. 2010).
+    n_k = ceil((T - K) / (Kbar (K + 1 - k))) with Kbar = 1/2 + sum_{i=2}^K 1/i (`harmonic="half"`, Audibert et al. 2010)
+    or sum_{i=1}^K 1/i (`full`, Yu et al. 2018, which leaves some of the budget unused: a seventh with 20 arms).
 
     Attributes:
         budget: number of pulls T, at least K.
@@ -42,7 +42,7 @@ class SuccessiveRejects(EliminationInPhases):
         gap: the gap in b, positive; None takes the problem's smallest: an oracle (`tea`).
         threshold: b itself, positive, in place of the three.
         batches: number of batches (`mom`), as many as there are rewards where these are fewer.
-        harmonic: `full` or `half`.
+        harmonic: `half` or `full`; the theorems of Yu et al. are of `full`.
 
     Raises:
         UsageError: a value outside its range, or a moment that the problem does not have.
@@ -55,7 +55,7 @@ class SuccessiveRejects(EliminationInPhases):
     gap: Numeric = parameter("positive", default=None)
     threshold: Numeric = parameter("positive", default=None)
     batches: int = parameter("count", default=5, static=True)
-    harmonic: str = parameter(default="full", static=True, choices=("full", "half"))
+    harmonic: str = parameter(default="half", static=True, choices=("half", "full"))
 
     def resolved(self, problem: Problem) -> Self:
         """With the threshold that the estimator needs, from the problem."""

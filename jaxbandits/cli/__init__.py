@@ -47,8 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except (UsageError, cyclopts.CycloptsError) as error:
         return _complain(str(error), _USAGE)
-    except KeyboardInterrupt:
-        return _complain("interrupted", _INTERRUPTED)
+    except KeyboardInterrupt as interrupt:
+        return _complain(str(interrupt) or "interrupted", _INTERRUPTED)
     except BrokenPipeError:
         # The reader (`| head`) has left; Python would complain once more when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

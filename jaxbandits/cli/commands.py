@@ -13,14 +13,16 @@ import jaxbandits as jb
 from jaxbandits import algorithms, data, problems
 from jaxbandits.cli import display, inputs, stores, texts
 from jaxbandits.cli.inputs import Whole
-from jaxbandits.compare import compare as run_comparison
+from jaxbandits.compare import comparisons
+from jaxbandits.comparison import Comparison
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.grid import expand
-from jaxbandits.spec import describe
+from jaxbandits.spec import describe, difference
 
 __all__ = ["compare", "list_", "plot", "reproduce", "simulate", "sweep"]
 
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative=())]
+Selection = Annotated[tuple[str, ...], Parameter(name="--sel", consume_multiple=True, negative=())]
 Means = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 Switch = Annotated[bool, Parameter(negative=())]
 _PICTURES = (".png", ".pdf", ".svg")
@@ -72,8 +74,9 @@ def simulate(
         json: print one JSON object instead of a table.
         progress: show a progress bar on stderr; without it, if that is a terminal.
     """
+    chosen = inputs.algorithm_of(algorithm, settings)  # before JAX starts, which may take seconds
     inputs.start_jax()
-    chosen, explored = inputs.algorithm_of(algorithm, settings), inputs.problem_of(problem, costs)
+    explored = inputs.problem_of(problem, costs)
     with display.progress_bar(progress) as update:
         dataset = jb.simulate(
             chosen,
@@ -87,7 +90,7 @@ def simulate(
         display.say(texts.json_of(dataset))
     else:
         display.say(f"{algorithm} on {explored.name or problem}, {seeds:,} runs, root seed {root_seed}\n")
-        if told := texts.moments(chosen, explored):
+        if told := texts.settled(chosen, explored) + texts.moments(chosen, explored):
             display.say(told)
         display.say(texts.statistics(dataset))
 
@@ -102,7 +105,7 @@ def compare(
     budget: Whole | None = None,
     seeds: Whole = 1000,
     root_seed: Whole = 0,
-    max_pulls: Whole = 10**9,
+    max_pulls: Whole | None = None,
     progress: bool | None = None,
 ) -> None:
     """Run every suitable algorithm on one problem: the table from which to pick one.
@@ -116,26 +119,39 @@ def compare(
         budget: pulls of the algorithms that need a budget; without it, what the best of the others took on average.
         seeds: runs per algorithm.
         root_seed: seed of all randomness.
-        max_pulls: stop a run after this many pulls.
-        progress: show a progress bar on stderr; without it, if that is a terminal.
+        max_pulls: stop a run after this many pulls; without it a row gets some seconds: 3e9 / (seeds * (arms + 12))
+            pulls a run, or up to five times as many where that lets it have 4 times what the best took.
+        progress: tell of each row on stderr as it is finished, and show a progress bar if that is a terminal; no
+            progress is quiet.
     """
     if (means is None) == (problem is None):
         raise UsageError("compare needs --means or --problem, one of them")
     inputs.start_jax()
     explored = inputs.problem_of(f"bernoulli:{means}" if problem is None else problem)
-    with display.progress_bar(progress) as update:
-        found = run_comparison(
-            explored,
-            delta=delta,
-            epsilon=epsilon,
-            m=m,
-            budget=budget,
-            seeds=seeds,
-            root_seed=root_seed,
-            max_pulls=max_pulls,
-            on_progress=update,
-        )
-    display.say(texts.comparison(found))
+    found: Comparison | None = None
+    try:
+        with display.progress_bar(progress) as update:
+            rows = comparisons(
+                explored,
+                delta=delta,
+                epsilon=epsilon,
+                m=m,
+                budget=budget,
+                seeds=seeds,
+                root_seed=root_seed,
+                max_pulls=max_pulls,
+                on_progress=update,
+            )
+            for row, found in rows:  # noqa: B007 - printed below, however far it came
+                if progress is not False:
+                    display.tell(texts.finished(row))
+    except KeyboardInterrupt:
+        if found is not None:
+            display.say(texts.comparison(found, display.width()))
+            raise KeyboardInterrupt(f"interrupted, {len(found.missing)} rows are missing") from None
+        raise
+    assert found is not None  # without a row there is an error
+    display.say(texts.comparison(found, display.width()))
 
 
 def sweep(
@@ -157,7 +173,6 @@ def sweep(
         progress: show a progress bar on stderr; without it, if that is a terminal.
     """
     stores.check_writable(out)
-    inputs.start_jax()
     algorithm, problem, run = inputs.read_specification(specification)
     keep = run.pop("keep")
     stores.check_keep(keep)
@@ -165,7 +180,7 @@ def sweep(
     wanted = describe(algorithm, problem, settings)
     if out.exists():
         there = stores.specification_of(stores.read_store(out))
-        if found := stores.difference(there, {**wanted, "run": {**settings, "keep": keep}}):
+        if found := difference(there, {**wanted, "run": {**settings, "keep": keep}}):
             raise UsageError(f"{out} was written by another specification: {found}")
         if not resume:
             raise UsageError(f"{out} is there already, complete and of the same specification: --resume accepts it")
@@ -181,19 +196,38 @@ def sweep(
         display.say(f"{capped:,} runs were stopped at max_pulls, status 1")
 
 
-def plot(store: Path, /, *, kind: str, out: Path) -> None:
+def plot(
+    store: Path,
+    /,
+    *,
+    kind: str,
+    out: Path,
+    x: str | None = None,
+    y: str | None = None,
+    hue: str | None = None,
+    sel: Selection = (),
+) -> None:
     """Draw a figure from a store.
 
     Args:
         store: a store that `sweep` wrote.
         kind: the kind of figure, such as curve or phase.
         out: the picture, NAME.png, NAME.pdf or NAME.svg.
+        x: dimension along the horizontal axis.
+        y: metric, such as pulls or failure; of a phase diagram, dimension along the vertical axis.
+        hue: dimension with a line or a colour per value.
+        sel: dimension=value, as many as needed: draw only what was run there.
     """
     stores.check_writable(out, _PICTURES)
+    stores.check_there(store)
     kinds = _part("jaxbandits.report.plots", "KINDS").KINDS
     if kind not in kinds:
         raise unknown_name("kind of plot", kind, kinds)
-    figure = kinds[kind](stores.read_store(store))
+    places = {name: place for name, place in (("x", x), ("y", y), ("hue", hue)) if place is not None}
+    for name in places:
+        if name not in inspect.signature(kinds[kind]).parameters:
+            raise UsageError(f"--{name} has no place in a {kind}")
+    figure = kinds[kind](inputs.selected(stores.read_store(store), sel), **places)
     with stores.replacing(out) as temporary:
         figure.savefig(temporary)
     display.say(str(out))
@@ -211,7 +245,8 @@ def reproduce(
         names: the figures, see `jaxbandits list`; all of them without.
         out: the folder to write to.
         scale: quick (minutes, fewer runs) or paper (the papers' numbers of runs).
-        progress: show a progress bar on stderr; without it, if that is a terminal.
+        progress: a line on stderr for each figure as it is finished, and a progress bar if that is a terminal; no
+            progress is quiet.
     """
     figures = _figures()
     for name in names:

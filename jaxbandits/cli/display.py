@@ -1,6 +1,7 @@
 """What a person sees: progress on stderr, tables on stdout."""
 
 import contextlib
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,18 @@ from tqdm import tqdm  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.engine.driver import Progress
 
-__all__ = ["progress_bar", "say", "stage_bar", "table"]
+__all__ = ["progress_bar", "say", "stage_bar", "table", "tell", "width"]
+
+
+def tell(text: str) -> None:
+    """Print a line on stderr, above a progress bar if there is one."""
+    tqdm.write(text, file=sys.stderr)
+    sys.stderr.flush()
+
+
+def width() -> int:
+    """Characters in a line of the terminal; 80 where there is none."""
+    return shutil.get_terminal_size().columns
 
 
 def say(text: str = "") -> None:
@@ -39,13 +51,20 @@ def progress_bar(shown: bool | None) -> Iterator[Callable[[Progress, int], None]
 
 @contextlib.contextmanager
 def stage_bar(shown: bool | None) -> Iterator[Callable[[Any], None]]:
-    """The same for experiments, which are made of sweeps: what to call with each `jaxbandits.experiments.Stage`."""
+    """The same for experiments, which are made of sweeps: what to call with each `jaxbandits.experiments.Stage`.
+
+    Each figure gets a line as it is finished, with a terminal or without, unless `shown` is false.
+    """
     began = time.perf_counter()
     sweep = None
     with _bar(shown, "{desc}|{bar}| {n_fmt}/{total_fmt} sweeps{postfix}, {remaining} left") as bar:
 
         def update(stage: Any) -> None:
             nonlocal began, sweep
+            if stage.finished is not None:
+                if shown is not False:
+                    tell(f"{stage.finished.name}  {stage.finished.seconds:.1f} s")
+                return
             if sweep != (stage.experiment, stage.number):
                 if sweep is None or sweep[0] != stage.experiment:
                     bar.reset()

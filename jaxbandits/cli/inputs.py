@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import jax
+import xarray as xr
 from cyclopts import Parameter, Token
 
 from jaxbandits import spec
@@ -18,7 +19,7 @@ from jaxbandits.engine.stepping import pull_limit
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems import Problem, with_costs
 
-__all__ = ["Whole", "algorithm_of", "problem_of", "read_specification", "start_jax", "whole"]
+__all__ = ["Whole", "algorithm_of", "problem_of", "read_specification", "selected", "start_jax", "whole"]
 
 #: Options of `jaxbandits.sweep` that a specification's [run] table may set, and what is kept of the results.
 RUN_OPTIONS = {
@@ -37,6 +38,8 @@ def whole(value: Any, name: str) -> int:
     Raises:
         UsageError: if it is not one.
     """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value)  # exact, where a float would not be
     with contextlib.suppress(TypeError, ValueError):
         number = float(value)
         if not isinstance(value, bool) and math.isfinite(number) and number == int(number):
@@ -71,6 +74,40 @@ def algorithm_of(name: str, settings: Sequence[str]) -> Any:
         return spec.build_algorithm({"name": name, **table})
 
 
+def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
+    """The part of results at values of their dimensions, given as `name=value` texts.
+
+    Raises:
+        UsageError: no such dimension or value, with the nearest name or the values that there are.
+    """
+    counted = dataset["runs" if "runs" in dataset else "pulls"]
+    dimensions = [str(name) for name in counted.dims if name != "seed"]
+    at: dict[str, int] = {}
+    for choice in choices:
+        name, equals, text = (part.strip() for part in choice.partition("="))
+        if not equals or not name:
+            raise UsageError(f"--sel takes name=value, got {choice!r}")
+        if name in at:
+            raise UsageError(f"--sel {name} is given twice")
+        if not dimensions:
+            raise UsageError(f"the store has no dimension {name!r}: nothing varies in it but the seed")
+        if name not in dimensions:
+            raise unknown_name("dimension", name, dimensions)
+        values = dataset[name].to_numpy().tolist()
+        wanted = _value(text)
+        matches = [
+            math.isclose(wanted, value, rel_tol=1e-6)
+            if _is_number(wanted) and _is_number(value)
+            else text == str(value)
+            for value in values
+        ]
+        if True not in matches:
+            shown = ", ".join(map(str, values[:12])) + (", …" if len(values) > 12 else "")
+            raise UsageError(f"there is no {name}={text}: the values of {name} are {shown}")
+        at[name] = matches.index(True)
+    return dataset.isel(at)
+
+
 def problem_of(text: str, costs: str | None = None) -> Problem:
     """A problem from its SPEC, and what its pulls cost: `reward`, or prices separated by commas.
 
@@ -87,18 +124,28 @@ def problem_of(text: str, costs: str | None = None) -> Problem:
     return problem
 
 
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        UsageError: a file that cannot be read, or is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is not TOML: {error}") from None
+
+
 def read_specification(path: Path) -> tuple[Any, Problem | ProblemFamily, dict[str, Any]]:
     """Algorithm, problem and run options of a sweep's TOML file; options that it leaves out have their defaults.
 
     Raises:
         UsageError: a file that cannot be read, or is not a specification.
     """
-    try:
-        tables = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not TOML: {error}") from None
+    tables = read_toml(path)
+    start_jax()  # a problem is made of its arrays
     with _one_line(str(path)):
         algorithm, problem, run = spec.build(tables)
     for name in run.keys() - RUN_OPTIONS.keys():
@@ -143,6 +190,10 @@ def _value(text: str) -> Any:
     return text
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 @contextlib.contextmanager
 def _one_line(what: str) -> Iterator[None]:
     """Whatever goes wrong while values are made from a user's text is the text's fault."""
@@ -150,5 +201,7 @@ def _one_line(what: str) -> Iterator[None]:
         yield
     except UsageError:
         raise
-    except (ValueError, TypeError, ArithmeticError, MemoryError) as error:
+    except MemoryError:
+        raise UsageError(f"{what}: there is not enough memory") from None
+    except (ValueError, TypeError, ArithmeticError) as error:
         raise UsageError(f"{what}: {error}") from None

@@ -18,8 +18,8 @@ from jaxbandits.report.tables import summary
 __all__ = [
     "check_folder",
     "check_keep",
+    "check_there",
     "check_writable",
-    "difference",
     "read_store",
     "reduced",
     "replacing",
@@ -90,14 +90,23 @@ def write_store(dataset: xr.Dataset, path: Path) -> None:
         short.to_netcdf(temporary, engine="h5netcdf")
 
 
+def check_there(path: Path) -> None:
+    """Whether there is anything to read.
+
+    Raises:
+        UsageError: if not.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no store {path}")
+
+
 def read_store(path: Path) -> xr.Dataset:
     """Read what `write_store` wrote.
 
     Raises:
         UsageError: nothing there, or something else.
     """
-    if not path.exists():
-        raise UsageError(f"there is no store {path}")
+    check_there(path)
     try:
         dataset = xr.load_dataset(path, engine="zarr" if path.is_dir() else "h5netcdf")
     except Exception:  # what a damaged file raises depends on where it is damaged
@@ -107,16 +116,6 @@ def read_store(path: Path) -> xr.Dataset:
     if "spec" not in dataset.attrs:
         raise UsageError(f"{path} is not a store of results")
     return dataset
-
-
-def difference(first: Any, second: Any, where: str = "") -> str:
-    """The first place where two specifications differ, in words; empty if nowhere."""
-    if isinstance(first, dict) and isinstance(second, dict):
-        for key in sorted({*first, *second}):
-            if found := difference(first.get(key), second.get(key), f"{where}.{key}".lstrip(".")):
-                return found
-        return ""
-    return "" if first == second else f"{where} is {_short(first)} there and {_short(second)} here"
 
 
 def reduced(dataset: xr.Dataset, keep: str) -> xr.Dataset:
@@ -150,8 +149,3 @@ def specification_of(dataset: xr.Dataset) -> dict[str, Any]:
     specification: dict[str, Any] = json.loads(dataset.attrs["spec"])
     specification["run"]["keep"] = dataset.attrs.get("keep", "runs")
     return specification
-
-
-def _short(value: Any) -> str:
-    text = "not given" if value is None else json.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,18 +1,21 @@
 """Results as text: what `simulate` and `compare` print."""
 
+import dataclasses
 import json
-from collections.abc import Callable
+import math
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from jaxbandits.cli.display import table
-from jaxbandits.compare import Comparison, Row
+from jaxbandits.comparison import Comparison, Row
 from jaxbandits.report.numbers import count, interval, probability, value
 from jaxbandits.report.tables import summary
 
-__all__ = ["comparison", "json_of", "run_statistics", "statistics"]
+__all__ = ["comparison", "finished", "json_of", "moments", "run_statistics", "settled", "statistics"]
 
 
 def run_statistics(dataset: xr.Dataset) -> dict[str, Any]:
@@ -58,6 +61,19 @@ def moments(algorithm: Any, problem: Any) -> str:
     return f"largest moments of order {order:g}: B = {raw:.4g}, about the means C = {central:.4g}\n"
 
 
+def settled(algorithm: Any, problem: Any) -> str:
+    """A line on the parameters that an algorithm took from the problem, as none were given; empty without any."""
+    if not hasattr(algorithm, "resolved"):
+        return ""
+    used = algorithm.resolved(algorithm.explored(problem))
+    names = [field.name for field in dataclasses.fields(algorithm) if getattr(algorithm, field.name) is None]
+    found = {name: getattr(used, name) for name in names if isinstance(getattr(used, name), str | int | float)}
+    if not any(isinstance(setting, str) for setting in found.values()):
+        return ""
+    told = " ".join(f"{name}={v if isinstance(v, str) else f'{v:.4g}'}" for name, v in found.items())
+    return f"chosen for this problem: {told}\n"
+
+
 def statistics(dataset: xr.Dataset) -> str:
     """The runs of one cell, a line per quantity; runs that were stopped are never averaged silently."""
     known = summary(dataset)
@@ -89,37 +105,66 @@ def statistics(dataset: xr.Dataset) -> str:
     return text
 
 
-def comparison(found: Comparison) -> str:
-    """Both tables, what was left out, and the advice."""
+def comparison(found: Comparison, width: int) -> str:
+    """The advice, both tables, and what was left out; prose in lines of at most `width` characters."""
+
+    def prose(text: str) -> str:
+        return textwrap.fill(text, max(width, 40), break_long_words=False, break_on_hyphens=False)
+
     question = f"the best {found.m} arms" if found.m > 1 else "the best arm"
     aim = f"{question} up to epsilon={found.epsilon:g}" if found.epsilon else f"exactly {question}"
-    best = found.fixed_confidence[0]
-    origin = "" if found.given_budget else f", what {best.label} took on average"
-    origin += " until it was stopped" if origin and best.capped else ""
-    parts = [
-        f"{found.problem.name}: find {aim}. {found.seeds:,} runs each, intervals are 95%.",
-        "",
-        f"Fixed confidence, delta={found.delta:g}. Theory: pulls exceeded with probability at most delta.",
-        table(
-            [
-                ("", "mean pulls", "10% to 90%", *_ERRORS),
-                *((row.label, *_pulls(row), *_errors(row, value)) for row in found.fixed_confidence),
-            ]
-        ),
-    ]
+    asked = f"{found.problem.name}: find {aim}. {found.seeds:,} runs each, intervals are 95%."
+    parts = [prose(found.advice()), "", prose(asked), "", *_confidence_part(found, prose)]
+    if found.fixed_budget:
+        parts += ["", prose(_budget_heading(found)), table(_budget_rows(found.fixed_budget))]
+    if found.left_out or found.missing:
+        parts.append("")
+    if found.missing:
+        parts.append(prose(f"Missing, for the comparison was interrupted: {', '.join(found.missing)}."))
+    return "\n".join([*parts, *(prose(f"Left out: {reason}.") for reason in found.left_out)])
+
+
+def finished(row: Row) -> str:
+    """A row as it is told of when its runs are done."""
+    pulls, spread = _pulls(row)
+    wrong = probability(row.failures / len(row.wrong))
+    return f"{row.label:<22}  {pulls:>13} pulls  {spread:>24}  wrong {wrong}  {_stopped(row)}".rstrip()
+
+
+def _confidence_part(found: Comparison, prose: Callable[[str], str]) -> Iterator[str]:
+    yield prose(f"Fixed confidence, delta={found.delta:g}. Theory: pulls exceeded with probability at most delta.")
+    rows = ((row.label, *_pulls(row), *_errors(row, value)) for row in found.fixed_confidence)
+    yield table([("", "mean pulls", "10% to 90%", *_ERRORS), *rows])
+    if any(row.capped for row in found.fixed_confidence):
+        limits = {row.limit for row in found.fixed_confidence if row.capped}
+        places = [f"at {limit:,} pulls" for limit in sorted(limit for limit in limits if limit is not None)]
+        places += ["where counts would pass 2^31"] * (None in limits)
+        how = "--max-pulls sets another limit"
+        if found.max_pulls is None and found.seeds > 100:
+            how += ", and fewer --seeds raise it"
+        yield prose(
+            f"Runs that were stopped, {' or '.join(places)} at the latest, are judged by what they recommended then; "
+            f"means with >= are lower bounds. {how}."
+        )
     if found.lower_bound is not None:
         promise = "none with this delta needs fewer on average (Garivier and Kaufmann 2016)"
         if found.epsilon:
             promise = "none needs fewer on average as delta tends to 0 (Degenne and Koolen 2019)"
-        parts.append(f"Lower bound: {value(found.lower_bound)} pulls, {promise}.")
-    parts += [
-        "",
-        f"Fixed budget, {found.budget:,} pulls{origin}. Theory: probability of being wrong.",
-        table([("", *_ERRORS), *((row.label, *_errors(row, probability)) for row in found.fixed_budget)]),
-        "",
-    ]
-    parts += [f"Left out: {reason}." for reason in found.left_out]
-    return "\n".join([*parts, found.advice()])
+        yield prose(f"Lower bound: {value(found.lower_bound)} pulls, {promise}.")
+
+
+def _budget_heading(found: Comparison) -> str:
+    origin = ""
+    if not found.given_budget and found.fixed_confidence:
+        best = found.fixed_confidence[0]
+        took = math.ceil(best.mean_pulls) == found.budget
+        origin = f", what {best.label} took on average" if took else ", within reach of so many runs"
+        origin += " until it was stopped" if took and best.capped else ""
+    return f"Fixed budget, {found.budget:,} pulls{origin}. Theory: probability of being wrong."
+
+
+def _budget_rows(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    return [("", *_ERRORS), *((row.label, *_errors(row, probability)) for row in rows)]
 
 
 _ERRORS = ("wrong", "interval", "theory", "")
@@ -131,14 +176,14 @@ def _pulls(row: Row) -> tuple[str, str]:
 
 
 def _errors(row: Row, show: Callable[[float], str]) -> tuple[str, str, str, str]:
-    notes = [
-        row.theorem,
-        "an oracle: uses the true gaps" if row.oracle else "",
-        f"{row.capped:,} runs stopped at max_pulls" if row.capped else "",
-    ]
+    notes = [row.theorem, "an oracle: uses the true gaps" if row.oracle else "", _stopped(row)]
     return (
         probability(row.failures / len(row.wrong)),
         interval(*row.failure_interval, of_probability=True),
         "-" if row.bound is None else show(row.bound),
         "; ".join(note for note in notes if note),
     )
+
+
+def _stopped(row: Row) -> str:
+    return f"{row.capped:,} runs stopped" if row.capped else ""

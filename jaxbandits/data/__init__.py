@@ -2,20 +2,24 @@
 
 from importlib import resources
 
+from jaxbandits.contents import File
 from jaxbandits.errors import unknown_name
 
-__all__ = ["NAMES", "text"]
+__all__ = ["NAMES", "table"]
 
 #: Names for `data:NAME`.
 NAMES = ("market-returns",)
 
 
-def text(name: str) -> str:
-    """A bundled table as CSV text.
+def table(name: str) -> File:
+    """A bundled table, as the CSV file that it is.
 
     Raises:
         UsageError: an unknown name.
     """
-    if name not in NAMES:
-        raise unknown_name("bundled data", name, NAMES)
-    return resources.files(__name__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
+    if isinstance(name, File):
+        return name
+    normal = str(name).strip().lower().replace("_", "-")
+    if normal not in NAMES:
+        raise unknown_name("bundled data", str(name), NAMES)
+    return File.of(normal, resources.files(__name__).joinpath(f"{normal}.csv").read_bytes())

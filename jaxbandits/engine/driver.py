@@ -110,7 +110,7 @@ def job_rows(
     Args:
         algorithm: leaves of shape `(C,)`.
         problem: leaves of shape `(K, C)`.
-        identity: uint32 `(C,)`.
+        identity: uint32 `(2, C)`: a hash of what each cell is, where cells are to be independent.
         checkpoints: `(Q, C)`: int32, numbers of pulls, or float32, costs where a budget is spent.
         seeds: runs per cell.
         root_seed: the root key's seed.
@@ -121,7 +121,7 @@ def job_rows(
         chunk: steps between two looks at the lanes; None to follow the length of the runs.
         on_progress: called after every call of the compiled loop.
     """
-    cells_count = identity.shape[0]
+    cells_count = identity.shape[1]
     available = jax.devices()
     if devices is not None and not 1 <= devices <= len(available):
         raise UsageError(f"devices must be between 1 and {len(available)}, the number JAX sees, got {devices}")

@@ -23,7 +23,7 @@ from jaxbandits.engine.stepping import exhausted, reached
 from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.numerics import smaller
 from jaxbandits.problems.base import Problem
-from jaxbandits.random.streams import run_key
+from jaxbandits.random.streams import cell_key, run_key
 from jaxbandits.status import CAPPED, ENDED, STALLED
 
 __all__ = ["Carry", "Cells", "Log", "Regret", "Row", "Settings", "advance", "empty_carry", "row_types", "unpacked"]
@@ -34,7 +34,7 @@ class Cells(NamedTuple):
 
     algorithm: Any  # leaves (C,)
     problem: Problem  # leaves (K, C)
-    identity: jax.Array  # uint32 (C,): the cell's number, folded into run keys when cells are to be independent
+    identity: jax.Array  # uint32 (2, C): a hash of the cell, folded into run keys when cells are to be independent
     checkpoints: jax.Array  # (Q, C), increasing: int32, pulls at which a run is logged, or float32, costs
     root: jax.Array  # typed key ()
     seeds: jax.Array  # int32 (): seeds per cell
@@ -243,11 +243,11 @@ def _blank_log(cells: Cells, carry: Carry, settings: Settings) -> Log:
 
 def _load(cells: Cells, job: jax.Array, settings: Settings) -> tuple[Any, Problem, jax.Array, jax.Array, Any]:
     """Algorithm, problem, key, cell and first state of jobs given by their number in the whole list, `(R,)`."""
-    cell = jnp.minimum(job // cells.seeds, cells.identity.shape[0] - 1)
+    cell = jnp.minimum(job // cells.seeds, cells.identity.shape[1] - 1)
     algorithm, problem = jax.tree.map(lambda leaf: leaf[..., cell], (cells.algorithm, cells.problem))
     key = run_key(cells.root, job % cells.seeds)
     if settings.independent:
-        key = jax.vmap(jax.random.fold_in)(key, cells.identity[cell])
+        key = cell_key(key, *cells.identity[:, cell])
     problem = problem.realised(key)
     return algorithm, problem, key, cell, algorithm.init(problem, key)
 

@@ -1,6 +1,6 @@
 """The papers' figures and phase diagrams: `reproduce` runs them and writes a gallery page.
 
-To add one: write a module with a function like `gape.run`, then add it to `REGISTRY`.
+To add one: write a module with a function like `gape.run`, then add it to `REGISTRY` and its paper to `PAPERS`.
 """
 
 import time
@@ -25,6 +25,16 @@ REGISTRY: dict[str, Callable[[Path, str, Callable[[Stage], None] | None], list[E
     "top-k": top_k.run,
     "pay-per-reward": pay_per_reward.run,
     "budgeted": budgeted.run,
+}
+
+#: The paper that each is about: a heading of the gallery.
+PAPERS = {
+    "ugape": "Gabillon, Ghavamzadeh, Lazaric (2012): best arm identification, fixed budget and fixed confidence",
+    "gape": "Gabillon, Ghavamzadeh, Lazaric, Bubeck (2011): multi-bandit best arm identification",
+    "heavy-tailed": "Yu, Shao, Lyu, King (2018): pure exploration with heavy-tailed payoffs",
+    "top-k": "Chen, Chen, Zhang, Zhou (2017): adaptive multiple-arm identification",
+    "pay-per-reward": "Sabato (2019): epsilon-best-arm identification in pay-per-reward bandits",
+    "budgeted": "Li, Xia (2017): infinitely many-armed bandits with budget constraints",
 }
 
 
@@ -55,6 +65,6 @@ def reproduce(names: Sequence[str], scale: str, out: Path, on_progress: Callable
     except OSError as error:
         raise UsageError(f"cannot write to {out}: {error.strerror}") from None
     began = time.perf_counter()
-    exhibits = [shown for name in chosen for shown in REGISTRY[name](out, scale, on_progress)]
+    groups = [(PAPERS[name], REGISTRY[name](out, scale, on_progress)) for name in chosen]
     command = f"jaxbandits reproduce {' '.join(chosen)} --scale {scale} --out {out.name}"
-    return write_gallery(out, exhibits, command, time.perf_counter() - began)
+    return write_gallery(out, groups, command, time.perf_counter() - began)

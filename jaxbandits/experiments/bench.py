@@ -2,13 +2,16 @@
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import xarray as xr
+from matplotlib.figure import Figure
 
 from jaxbandits.axes import ProblemFamily
 from jaxbandits.engine.driver import Progress
 from jaxbandits.problems.base import Problem
+from jaxbandits.report.gallery import Exhibit, exhibit
 from jaxbandits.report.tables import summary
 from jaxbandits.sweep import sweep
 
@@ -26,6 +29,7 @@ class Stage(NamedTuple):
     sweeps: int  #: of the experiment
     runs: int  #: finished in this sweep
     pulls: float  #: made in this sweep
+    finished: Exhibit | None = None  #: the figure that was finished just now
 
 
 class Bench:
@@ -60,6 +64,13 @@ class Bench:
         ds = sweep(algorithm, problem, seeds, on_progress=report, **options)
         ds.attrs[_SECONDS] = time.perf_counter() - began
         return ds
+
+    def exhibit(self, out: Path, name: str, picture: Figure, numbers: Any, **caption: Any) -> Exhibit:
+        """`jaxbandits.report.gallery.exhibit`, reported."""
+        shown = exhibit(out, name, picture, numbers, **caption)
+        if self._on_progress is not None:
+            self._on_progress(Stage(self.experiment, "drawing", self.number, self.sweeps, 0, 0.0, finished=shown))
+        return shown
 
     def at_budgets(
         self,

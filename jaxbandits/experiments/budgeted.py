@@ -100,7 +100,7 @@ def run(
     bench = Bench("budgeted", sweeps, on_progress)
     growth = budgeted_growth.run(bench, size.growth)
     return [
-        *budgeted_growth.show(growth, out, size.growth),
+        *budgeted_growth.show(bench, growth, out, size.growth),
         budgeted_arms.show(bench, out, size.arms),
         *budgeted_algorithms.show(bench, out, size.algorithms, growth.summary(), offers),
         budgeted_identification.show(bench, out, size.identification),

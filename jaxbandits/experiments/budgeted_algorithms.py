@@ -14,7 +14,7 @@ from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
 from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, exponent, joined, labelled, lanes, listed
 from jaxbandits.problems import TableReservoir, reservoir, reservoir_from_csv
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.theory import rcb_accuracy
 
@@ -79,7 +79,7 @@ def show(
     air = growing.sel(beta=list(size.betas), budget=list(size.budgets))
     compared = _compare(bench, size)
     return [
-        _compared(out, size, compared, air),
+        _compared(bench, out, size, compared, air),
         _lambda(bench, out, size),
         _prices(bench, out, size, compared),
         *(_table(bench, out, size, *table) for table in tables.items()),
@@ -99,7 +99,7 @@ def _compare(bench: Bench, size: Size) -> dict[str, xr.Dataset]:
     }
 
 
-def _compared(out: Path, size: Size, runs: dict[str, xr.Dataset], air: xr.Dataset) -> Exhibit:
+def _compared(bench: Bench, out: Path, size: Size, runs: dict[str, xr.Dataset], air: xr.Dataset) -> Exhibit:
     known = joined("algorithm", {_RCB: runs[_RCB], _AIR: air, **{k: v for k, v in runs.items() if k != _RCB}})
     at = known["regret_mean"].sel(beta=1.0)
     common = at.dropna("budget")["budget"].values[-1]  # the largest that all of them have
@@ -115,7 +115,7 @@ def _compared(out: Path, size: Size, runs: dict[str, xr.Dataset], air: xr.Datase
         for label, fit in fits.items()
     )
     ends = " to ".join(numbers.value(float(b)) for b in (size.budgets[0], size.budgets[-1]))
-    return exhibit(
+    return bench.exhibit(
         out,
         "budgeted-algorithms",
         plots.curve(
@@ -161,7 +161,7 @@ def _lambda(bench: Bench, out: Path, size: Size) -> Exhibit:
     largest = numbers.value(float(at["budget"]))
     finding = f"β = 1, B = {largest}: as λ goes from {lams[0]} to {lams[1]} the regret goes from {changes}"
     theory = float((rcb_accuracy(size.lams[-1]) / rcb_accuracy(size.lams[0])) ** 2)
-    return exhibit(
+    return bench.exhibit(
         out,
         "budgeted-lambda",
         plots.curve(at, x="lam", y="regret", hue="algorithm", title=finding),
@@ -198,7 +198,7 @@ def _prices(bench: Bench, out: Path, size: Size, compared: dict[str, xr.Dataset]
         f"that with uniform ones ({label})"
         for label in spot
     )
-    return exhibit(
+    return bench.exhibit(
         out,
         "budgeted-prices",
         plots.curve(known, x="budget", y="regret", hue="algorithm", title=finding),
@@ -232,7 +232,7 @@ def _table(bench: Bench, out: Path, size: Size, label: str, problem: TableReserv
     finding = f"{label}, B = {numbers.value(float(last['budget']))}: missed of ρ* B " + ", ".join(
         f"{100 * float(last['regret_mean'].sel(algorithm=name)) / available:.0f}% ({name})" for name in runs
     )
-    return exhibit(
+    return bench.exhibit(
         out,
         f"budgeted-{label}",
         plots.curve(known, x="budget", y="regret", hue="algorithm", title=finding),

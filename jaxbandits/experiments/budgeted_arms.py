@@ -12,7 +12,7 @@ from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
 from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, joined, lanes, slope
 from jaxbandits.problems import reservoir
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.theory import expected_shortfall, rcb_i_regret_rate_for_arms, reservoir_arms
 
@@ -52,7 +52,7 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
     panel = "budget" if len(size.runs) > 1 else None
     columns = ["arms", *COLUMNS, "floor"]
     seen = known.assign(floor=known["floor"].where(known["floor"] > known["regret_mean"] / 10))
-    return exhibit(
+    return bench.exhibit(
         out,
         "budgeted-arms",
         plots.curve(seen, x="multiplier", y="regret", hue="beta", panel=panel, bounds=("floor",), title=finding),

@@ -13,7 +13,7 @@ from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
 from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, exponent, labelled, lanes, slope
 from jaxbandits.problems import reservoir
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
 from jaxbandits.theory import (
     EXPLORATION_WINDOW_START,
@@ -77,12 +77,12 @@ def run(bench: Bench, size: Size) -> Growth:
     return Growth(groups)
 
 
-def show(growth: Growth, out: Path, size: Size) -> list[Exhibit]:
+def show(bench: Bench, growth: Growth, out: Path, size: Size) -> list[Exhibit]:
     """Regret against B, and its exponent against beta."""
-    return [_regret(growth, out, size), _exponents(growth, out, size)]
+    return [_regret(bench, growth, out, size), _exponents(bench, growth, out, size)]
 
 
-def _regret(growth: Growth, out: Path, size: Size) -> Exhibit:
+def _regret(bench: Bench, growth: Growth, out: Path, size: Size) -> Exhibit:
     known = growth.summary()
     budgets, betas = known["budget"].values.astype(float), known["beta"].values
     rate = np.asarray(rcb_air_regret_rate(budgets[None, :], betas[:, None]))
@@ -94,7 +94,7 @@ def _regret(growth: Growth, out: Path, size: Size) -> Exhibit:
         for i, beta in enumerate(size.shown)
     )
     stopped = sum(int((ds["status"] == 1).any("budget").sum()) for ds in growth.groups)
-    return exhibit(
+    return bench.exhibit(
         out,
         "budgeted-regret",
         plots.curve(
@@ -121,7 +121,7 @@ def _regret(growth: Growth, out: Path, size: Size) -> Exhibit:
     )
 
 
-def _exponents(growth: Growth, out: Path, size: Size) -> Exhibit:
+def _exponents(bench: Bench, growth: Growth, out: Path, size: Size) -> Exhibit:
     summaries = growth.summary()
     budgets, betas = summaries["budget"].values, summaries["beta"].values
     middle = len(budgets) // 2
@@ -151,7 +151,7 @@ def _exponents(growth: Growth, out: Path, size: Size) -> Exhibit:
         if above.size
         else "Nowhere does the interval lie above Theorem 3's growth with logarithms"
     )
-    return exhibit(
+    return bench.exhibit(
         out,
         "budgeted-exponents",
         plots.curve(

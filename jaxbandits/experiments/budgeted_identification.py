@@ -17,7 +17,7 @@ from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
 from jaxbandits.experiments.budgeted_common import exponent, joined, lanes, slope
 from jaxbandits.problems import RatioReservoir, reservoir
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.theory import expected_shortfall, siri_simple_regret_rate
 
@@ -75,7 +75,7 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
         every += runs.values()
     known, finding = joined("beta", by_beta), "; ".join(texts)
     known["budget"].attrs["long_name"] = "pulls n"
-    return exhibit(
+    return bench.exhibit(
         out,
         "budgeted-identification",
         plots.curve(

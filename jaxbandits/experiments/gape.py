@@ -17,7 +17,7 @@ from jaxbandits.experiments.bench import Bench, Stage, runs_of, seconds_of
 from jaxbandits.experiments.published import GAPE
 from jaxbandits.problems import bernoulli, gabillon
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
 
 __all__ = ["SIZES", "Size", "run"]
@@ -75,7 +75,7 @@ def _problem(bench: Bench, out: Path, number: int, seeds: int) -> Exhibit:
     columns = ["method", "runs", "errors", "failure", "failure_low", "failure_high", "published", "difference"]
     table = frame(known, [*columns, "failure_at_twice_eta"]).rename(columns={"bar": "eta"})
     bandits = gabillon(number).bandits
-    return exhibit(
+    return bench.exhibit(
         out,
         f"gape-problem-{number}",
         picture,

@@ -24,7 +24,7 @@ from jaxbandits.experiments.heavy_tailed_common import (
 from jaxbandits.problems import Problem, s1, s2
 from jaxbandits.problems.heavy_tails import HeavyTailed
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.theory import sr_tea_threshold
 
@@ -111,7 +111,7 @@ def _against_delta(
         gain = known["pulls_mean"].sel(estimator="TEA") / known["pulls_mean"].sel(estimator="Catoni")
         finding += f"; Catoni's estimator needs {numbers.fold(float(gain.median()))} times fewer"
     distance = known["bound"] / known["pulls_mean"]
-    return exhibit(
+    return bench.exhibit(
         out,
         f"heavy-tailed-{name.lower()}-delta",
         plots.curve(known, x="delta", y="pulls", hue="estimator", bounds=("bound",), title=finding),
@@ -144,7 +144,7 @@ def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: Pro
     paper_b = float(sr_tea_threshold(_P, _B, means[-1] - means[-2]))
     tuning = bench.sweep(
         f"tuning b on {name}",
-        SuccessiveRejects(budget=size.tuned_at, estimator="tea", threshold=axis(_TRIED)),
+        SuccessiveRejects(budget=size.tuned_at, estimator="tea", threshold=axis(_TRIED), harmonic="full"),
         problem,
         size.budget_seeds,
         root_seed=1,
@@ -152,10 +152,12 @@ def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: Pro
     tuned = float(tuning["correct"].mean("seed").idxmax("threshold"))
     budget = axis(size.budgets)
     algorithms = {
-        "EA": SuccessiveRejects(budget=budget),
-        f"TEA, the paper's b = {paper_b:.0f}": SuccessiveRejects(budget=budget, estimator="tea", threshold=paper_b),
-        f"TEA, b = {tuned:g}": SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned),
-        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=budget, estimator="mom", batches=BATCHES),
+        "EA": SuccessiveRejects(budget=budget, harmonic="full"),
+        f"TEA, the paper's b = {paper_b:.0f}": SuccessiveRejects(
+            budget=budget, estimator="tea", threshold=paper_b, harmonic="full"
+        ),
+        f"TEA, b = {tuned:g}": SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned, harmonic="full"),
+        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=budget, estimator="mom", batches=BATCHES, harmonic="full"),
     }
     runs = {
         label: bench.sweep(f"SR-T ({label}) on {name}", algorithm, problem, size.budget_seeds)
@@ -168,7 +170,7 @@ def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: Pro
         f"{numbers.probability(rates[1])} with the paper's b, {numbers.probability(rates[2])} with b = {tuned:g}"
     )
     same = np.mean(runs["EA"]["correct"].values == list(runs.values())[1]["correct"].values)
-    return exhibit(
+    return bench.exhibit(
         out,
         f"heavy-tailed-{name.lower()}-budget",
         plots.curve(known, x="budget", y="failure", hue="estimator", title=finding),

@@ -23,7 +23,7 @@ from jaxbandits.experiments.heavy_tailed_common import (
 )
 from jaxbandits.problems import Problem, s1, student_t
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 
 __all__ = ["SIZES", "SWEEPS", "Size", "exhibits", "order_for"]
@@ -107,7 +107,7 @@ def _pulls_against_order(bench: Bench, out: Path, size: Size) -> Exhibit:
         f"S1: told only of moments of order {size.orders[0]:g}, truncated means need "
         f"{numbers.fold(float(tea[0] / tea[-1]))} times the pulls that they need with p = {size.orders[-1]:g}"
     )
-    return exhibit(
+    return bench.exhibit(
         out,
         "heavy-tailed-order",
         plots.curve(known, x="p", y="pulls", hue="estimator", centre="median", bounds=("bound",), title=finding),
@@ -168,7 +168,7 @@ def _pulls_against_tails(bench: Bench, out: Path, size: Size) -> Exhibit:
     spread = (known["pulls_q90"] / known["pulls_q10"]).where(stopped).sel(estimator="EA")
     number = [sum(int((ds["status"] == status).sum()) for ds in every) for status in (0, 1)]
     wrong = [sum(int(((ds["status"] == status) & ~ds["correct"]).sum()) for ds in every) for status in (0, 1)]
-    return exhibit(
+    return bench.exhibit(
         out,
         "heavy-tailed-tails-pulls",
         plots.curve(
@@ -227,10 +227,12 @@ def _error_against_tails(bench: Bench, out: Path, size: Size) -> Exhibit:
     means = [float(x) for x in np.asarray(s1().mean, np.float64)]
     problem = student_t(means, axis(size.dofs))
     algorithms: dict[str, Any] = {
-        "EA": SuccessiveRejects(budget=size.budget),
-        "TEA, b = 10": SuccessiveRejects(budget=size.budget, estimator="tea", threshold=10.0),
-        "TEA, b = 4": SuccessiveRejects(budget=size.budget, estimator="tea", threshold=4.0),
-        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=size.budget, estimator="mom", batches=BATCHES),
+        "EA": SuccessiveRejects(budget=size.budget, harmonic="full"),
+        "TEA, b = 10": SuccessiveRejects(budget=size.budget, estimator="tea", threshold=10.0, harmonic="full"),
+        "TEA, b = 4": SuccessiveRejects(budget=size.budget, estimator="tea", threshold=4.0, harmonic="full"),
+        f"MoM, {BATCHES} batches": SuccessiveRejects(
+            budget=size.budget, estimator="mom", batches=BATCHES, harmonic="full"
+        ),
     }
     runs = {
         label: bench.sweep(f"SR-T ({label}) over tails", algorithm, problem, size.budget_seeds)
@@ -246,7 +248,7 @@ def _error_against_tails(bench: Bench, out: Path, size: Size) -> Exhibit:
     )
     if failing.size:
         finding += f"; empirical ones in more than one in ten up to ν = {failing[-1]:g}"
-    return exhibit(
+    return bench.exhibit(
         out,
         "heavy-tailed-tails",
         plots.curve(

@@ -11,7 +11,7 @@ from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.heavy_tailed_common import BATCHES, COLUMNS
 from jaxbandits.problems import Empirical
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.spec import parse_problem
 
@@ -30,16 +30,18 @@ def show(bench: Bench, out: Path, budgets: Sequence[int], seeds: int, table: str
     spread = float(np.sqrt(problem.moments(2, central=True).max()))
     tuning = bench.sweep(
         f"tuning b on {label}",
-        SuccessiveRejects(budget=budgets[-2], estimator="tea", threshold=axis(np.round(spread * _TRIED, 3))),
+        SuccessiveRejects(
+            budget=budgets[-2], estimator="tea", threshold=axis(np.round(spread * _TRIED, 3)), harmonic="full"
+        ),
         problem,
         seeds,
         root_seed=1,
     )
     tuned = float(tuning["correct"].mean("seed").idxmax("threshold"))
     algorithms = {
-        "EA": SuccessiveRejects(budget=budget),
-        f"TEA, b = {tuned:g}": SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned),
-        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=budget, estimator="mom", batches=BATCHES),
+        "EA": SuccessiveRejects(budget=budget, harmonic="full"),
+        f"TEA, b = {tuned:g}": SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned, harmonic="full"),
+        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=budget, estimator="mom", batches=BATCHES, harmonic="full"),
     }
     runs = {
         name: bench.sweep(f"SR-T ({name}) on {label}", algorithm, problem, seeds)
@@ -58,7 +60,7 @@ def show(bench: Bench, out: Path, budgets: Sequence[int], seeds: int, table: str
         for p in (1.5, 2.0)
         for raw, central in [[problem.moments(p, central=central) for central in (False, True)]]
     )
-    return exhibit(
+    return bench.exhibit(
         out,
         f"heavy-tailed-{label}",
         plots.curve(known, x="budget", y="failure", hue="estimator", title=finding),

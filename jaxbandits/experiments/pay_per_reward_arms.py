@@ -31,7 +31,7 @@ from jaxbandits.experiments.pay_per_reward_common import (
 )
 from jaxbandits.problems import Bernoulli, Problem, click_rates, ppr, random_beta, with_costs
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
 from jaxbandits.theory import PPR_PRACTICAL, ppr_constants, ppr_crossing_arms
 
@@ -124,7 +124,7 @@ def _fixed_weight(bench: Bench, out: Path, size: Size) -> Exhibit:
         f"least {numbers.fold(float(race.min()))} times less than MAB-PPR everywhere"
     )
     every = [ds for parts in runs.values() for ds in parts]
-    return exhibit(
+    return bench.exhibit(
         out,
         "pay-per-reward-arms",
         plots.curve(known, x="k", y="cost", hue="algorithm", panel="weights", title=finding),
@@ -208,7 +208,7 @@ def _clicks(bench: Bench, out: Path, size: Size) -> Exhibit:
         f"{numbers.fold(float(ratio.max()))} times less than MAB-PPR"
     )
     every = [ds for parts in runs.values() for ds in parts]
-    return exhibit(
+    return bench.exhibit(
         out,
         "pay-per-reward-clicks",
         plots.curve(known, x="k", y="cost", hue="algorithm", title=finding),
@@ -238,7 +238,7 @@ def _survey(bench: Bench, out: Path, size: Size, table: str) -> Exhibit:
     known["cost_mean"].attrs["label"] = COST_OVER_W
     costs = zip(runs, known["cost_mean"].values, strict=True)
     finding = f"{label}: cost / W is " + ", ".join(f"{numbers.value(float(cost))} ({name})" for name, cost in costs)
-    return exhibit(
+    return bench.exhibit(
         out,
         f"pay-per-reward-{label}",
         plots.bars(known, x="algorithm", y="cost", title=finding),

@@ -12,7 +12,7 @@ from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.pay_per_reward_common import DELTA, EPSILON
 from jaxbandits.problems import Bernoulli, bernoulli, with_costs
 from jaxbandits.report import plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.theory import PPR_PRACTICAL, ppr_conditions
 
@@ -65,7 +65,7 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     )
     checked = ppr_conditions(PPR_PRACTICAL)
     return [
-        exhibit(
+        bench.exhibit(
             out,
             "pay-per-reward-constants",
             plots.curve(known, x="share", y="failure", hue="constant", panel="means", title=finding),

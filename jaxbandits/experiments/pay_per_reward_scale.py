@@ -21,7 +21,7 @@ from jaxbandits.experiments.pay_per_reward_common import (
 )
 from jaxbandits.problems import ppr, ppr_unbounded
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
 
 __all__ = ["SWEEPS", "Size", "show"]
@@ -63,7 +63,7 @@ def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
         f"Cost grows like ε^{small:.2f} at V = 1; from V = {v[-2]:g} to {v[-1]:g} it grows like V^{large[-1]:.2f} at "
         f"ε = {epsilon[-1]:g}, V^{large[0]:.2f} at ε = {epsilon[0]:g}"
     )
-    return exhibit(
+    return bench.exhibit(
         out,
         "pay-per-reward-phase",
         plots.phase(known, x="epsilon", y="v", value="cost", title=finding),
@@ -98,7 +98,7 @@ def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
         for label in runs
     }
     finding = "Equal means: cost grows like " + ", ".join(f"W^{slope:.2f} ({name})" for name, slope in slopes.items())
-    return exhibit(
+    return bench.exhibit(
         out,
         "pay-per-reward-weight",
         plots.curve(known, x="w", y="cost", hue="algorithm", title=finding),
@@ -131,7 +131,7 @@ def _unbounded(bench: Bench, out: Path, size: Size) -> Exhibit:
     low, high = (numbers.value(float(x)) for x in (known["cost_mean"].min(), known["cost_mean"].max()))
     finding = f"Infinitely many arms: cost / W is between {low} and {high}"
     unseen = max(float(ds.attrs["unseen"]) for ds in (zipf, geometric))
-    return exhibit(
+    return bench.exhibit(
         out,
         "pay-per-reward-unbounded",
         plots.bars(known, x="law", y="cost", title=finding),

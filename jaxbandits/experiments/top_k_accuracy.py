@@ -10,7 +10,7 @@ from jaxbandits.axes import axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.problems import uniform_means
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.theory import adaptive_top_k_pulls_bound, h_0_epsilon, h_t_epsilon
 
@@ -60,7 +60,7 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     )
     errors = int(known["errors"].sum())
     return [
-        exhibit(
+        bench.exhibit(
             out,
             "top-k-accuracy",
             plots.curve(known, x="epsilon", hue="algorithm", panel="k", bounds=_BOUNDS, title=finding),

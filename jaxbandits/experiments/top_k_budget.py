@@ -14,7 +14,7 @@ from jaxbandits.axes import axis, varying
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.problems import Problem, synthetic, two_group, uniform_means
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
 
 __all__ = ["Size", "show", "sweeps"]
@@ -55,7 +55,7 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     """Figures 1 to 4, the printed constants where they decide something, and K by budget."""
     runs = _runs(bench, size)
     known = _labelled(stacked("algorithm", runs))
-    figures = [_figure(out, number + 1, name, known, runs) for number, name in enumerate(_DATASETS)]
+    figures = [_figure(bench, out, number + 1, name, known, runs) for number, name in enumerate(_DATASETS)]
     return [*figures, _printed(bench, out, size), *_phases(bench, out, size)]
 
 
@@ -96,13 +96,13 @@ def _runs(bench: Bench, size: Size) -> dict[str, xr.Dataset]:
     return {label: _judged(ds) for label, ds in runs.items()}
 
 
-def _figure(out: Path, number: int, name: str, every: xr.Dataset, runs: dict[str, xr.Dataset]) -> Exhibit:
+def _figure(bench: Bench, out: Path, number: int, name: str, every: xr.Dataset, runs: dict[str, xr.Dataset]) -> Exhibit:
     """One data set's figure: a panel per K, a line per algorithm."""
     known = every.sel(dataset=name, drop=True)
     finding = f"{name}: first to an error of at most .1: {_first(known)}"
     share = 1 / len(_DATASETS)
     slow = [runs[_CLUCB]] if _CLUCB in runs else []
-    return exhibit(
+    return bench.exhibit(
         out,
         f"top-k-figure-{number}",
         plots.curve(known, x="budget", y="failure", hue="algorithm", panel="k", title=finding),
@@ -190,7 +190,7 @@ def _printed(bench: Bench, out: Path, size: Size) -> Exhibit:
         f"{name} {numbers.count(b) if np.isfinite(b) else 'none of these'}"
         for name, b in zip(_DATASETS, budgets.values.tolist(), strict=True)
     )
-    return exhibit(
+    return bench.exhibit(
         out,
         "top-k-printed-constants",
         plots.curve(known, x="budget", y="failure", hue="dataset", panel="k", title=finding),
@@ -222,7 +222,7 @@ def _phases(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
         hardest = known["failure"].mean("budget").idxmax("k").item()
         finding = f"{label} on UNIFORM: the regret is above .01 most often at K = {hardest:g} of {_ARMS} arms"
         exhibits.append(
-            exhibit(
+            bench.exhibit(
                 out,
                 f"top-k-phase-{name}",
                 plots.phase(known, x="budget", y="k", value="failure", title=finding),

@@ -19,7 +19,7 @@ from jaxbandits.experiments.published import OPT_MAI, SAR_BUDGETS
 from jaxbandits.experiments.published import SAR as SAR_ERRORS
 from jaxbandits.problems import Problem, abm, random_uniform, rte_workers, two_group
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 
 __all__ = ["Size", "show", "sweeps"]
@@ -97,7 +97,7 @@ def _figure(bench: Bench, out: Path, size: Size, problem: str) -> Exhibit:
         f"{100 * float(distance.median()):.0f}% in the middle"
     )
     off = [f"{label} {float(r.min()):.2f} to {float(r.max()):.2f}" for label, r in zip(runs, ratio, strict=True)]
-    return exhibit(
+    return bench.exhibit(
         out,
         f"top-k-published-{figure.name}",
         plots.curve(known, x="k", y="aggregate_regret", hue="algorithm", bounds=("published",), title=finding),
@@ -158,7 +158,7 @@ def _sar(bench: Bench, out: Path, size: Size) -> Exhibit:
     ours, theirs = (float(distance.sel(algorithm=label)) for label in ("SAR", "uniform"))
     finding = f"SAR is within {ours:.3f} of the published errors at every m, uniform sampling within {theirs:.3f}"
     budgets = " and ".join(numbers.count(SAR_BUDGETS[number]) for number in _SAR_SHOWN)
-    return exhibit(
+    return bench.exhibit(
         out,
         "top-k-published-sar",
         plots.curve(

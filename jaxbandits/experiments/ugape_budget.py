@@ -14,7 +14,7 @@ from jaxbandits.engine.single import trajectory
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.problems import abm
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.theory import ugape_b_error_bound, ugape_b_largest_a
 
@@ -61,7 +61,7 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
     finding = _finding(known, size.at)
     a = float(known["a_of_theorem"].sel(budget=size.at))
     chosen, pulls, mean = _watch(size)
-    return exhibit(
+    return bench.exhibit(
         out,
         "ugape-budget",
         plots.curve(known, x="budget", y="failure", hue="algorithm", bounds=("bound",), title=finding),

@@ -13,7 +13,7 @@ from jaxbandits.axes import axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.problems import linear, one_sparse
 from jaxbandits.report import numbers, plots
-from jaxbandits.report.gallery import Exhibit, exhibit
+from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 from jaxbandits.theory import h_epsilon, pulls_lower_bound, ugape_c_pulls_bound
 
@@ -75,6 +75,7 @@ def exhibits(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     curve = {"drawn": _DRAWN, "notes": (_ASYMPTOTIC,)}
     return [
         _curve(
+            bench,
             out,
             "ugape-epsilon",
             sparse.sel(n=size.at_arms),
@@ -83,6 +84,7 @@ def exhibits(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
             **curve,
         ),
         _curve(
+            bench,
             out,
             "ugape-arms",
             sparse.sel(epsilon=size.at_epsilon),
@@ -91,6 +93,7 @@ def exhibits(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
             **curve,
         ),
         _curve(
+            bench,
             out,
             "ugape-m",
             ordered,
@@ -105,7 +108,7 @@ def exhibits(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
                 "For m > 1 it is one for algorithms that separate returned from other arms up to ε, as these two do.",
             ),
         ),
-        _phase(out, sparse.sel(algorithm="UGapEc"), grid["UGapEc"], about),
+        _phase(bench, out, sparse.sel(algorithm="UGapEc"), grid["UGapEc"], about),
     ]
 
 
@@ -134,7 +137,9 @@ def _with_bounds(runs: dict[str, xr.Dataset], cells: list[tuple[np.ndarray, floa
     return known
 
 
-def _curve(out: Path, name: str, known: xr.Dataset, runs: Iterable[xr.Dataset], **caption: Any) -> Exhibit:
+def _curve(
+    bench: Bench, out: Path, name: str, known: xr.Dataset, runs: Iterable[xr.Dataset], **caption: Any
+) -> Exhibit:
     runs = list(runs)
     pulls = known["pulls_mean"]
     below = _range(known["upper_bound"] / pulls.sel(algorithm="UGapEc"))
@@ -145,7 +150,7 @@ def _curve(out: Path, name: str, known: xr.Dataset, runs: Iterable[xr.Dataset], 
         f"{above} times the lower bound"
     )
     caption["settings"] += f" Pulls of UGapEc are {_range(pulls.sel(algorithm='UGapEc') / known['complexity'])} H_ε."
-    return exhibit(
+    return bench.exhibit(
         out,
         name,
         plots.curve(known, hue="algorithm", bounds=_BOUNDS, title=finding),
@@ -164,7 +169,7 @@ _COLUMNS = [
 ]
 
 
-def _phase(out: Path, known: xr.Dataset, runs: xr.Dataset, about: str) -> Exhibit:
+def _phase(bench: Bench, out: Path, known: xr.Dataset, runs: xr.Dataset, about: str) -> Exhibit:
     pulls = known["pulls_mean"]
     finding = (
         f"UGapEc: from {numbers.value(float(pulls.min()))} to {numbers.value(float(pulls.max()))} mean pulls, always "
@@ -172,7 +177,7 @@ def _phase(out: Path, known: xr.Dataset, runs: xr.Dataset, about: str) -> Exhibi
     )
     picture = plots.phase(known, x="epsilon", y="n", title=finding)
     worst = float(known["failure_high"].max())
-    return exhibit(
+    return bench.exhibit(
         out,
         "ugape-phase",
         picture,

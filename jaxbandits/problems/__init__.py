@@ -131,4 +131,7 @@ REGISTRY: dict[str, Callable[..., Any]] = {
     "clicks": click_rates,
     "reservoir": reservoir,
     "reservoir-table": reservoir_from_csv,
+    "empirical": empirical,
+    "csv": empirical_from_csv,
+    "data": empirical_from_data,
 }

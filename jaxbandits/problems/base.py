@@ -18,10 +18,12 @@ from jax.typing import ArrayLike
 from jaxbandits import arms
 from jaxbandits.errors import UsageError
 from jaxbandits.estimators import CompensatedSum
+from jaxbandits.memory import refuse_what_does_not_fit
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.costs import Costs
 from jaxbandits.pytrees import register_fields
-from jaxbandits.random.streams import batch_key, reward_block
+from jaxbandits.random.streams import MOST_ARMS, batch_key, reward_block
+from jaxbandits.recipes import Recipe, carried
 
 __all__ = [
     "Problem",
@@ -34,6 +36,9 @@ __all__ = [
     "probabilities",
     "register_problem",
 ]
+
+#: Bytes of an arm while a problem is made: its mean in double precision with two copies, and in float32.
+_BYTES_OF_ARM = 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +55,8 @@ class Problem(abc.ABC):
         supremum: float32 `()`, where the arms were drawn from a reservoir: the largest `value` it has; else None.
         bandits: number of bandits M that share the axis of arms; 1 for an ordinary problem.
         name: what the problem is called in results.
+        recipe: how the problem was made; None where it was made by hand, or by an operation on its leaves. No part of
+            the pytree.
     """
 
     mask: jax.Array | None = dataclasses.field(default=None, kw_only=True)
@@ -57,6 +64,7 @@ class Problem(abc.ABC):
     supremum: jax.Array | None = dataclasses.field(default=None, kw_only=True)
     bandits: int = dataclasses.field(default=1, kw_only=True)
     name: str = dataclasses.field(default="", kw_only=True, compare=False)
+    recipe: Recipe | None = dataclasses.field(default=None, kw_only=True, compare=False, repr=False)
 
     #: The law's parameters: names of the per-arm fields.
     parameters: ClassVar[tuple[str, ...]]
@@ -211,7 +219,8 @@ class Problem(abc.ABC):
         }
         if self.costs is not None:
             changes["costs"] = self.costs.padded(extra)
-        return dataclasses.replace(self, mask=jnp.asarray(mask), **changes)
+        wider: Self = carried(self, dataclasses.replace(self, mask=jnp.asarray(mask), **changes), padded=count)
+        return wider
 
 
 P = TypeVar("P", bound=Problem)
@@ -232,9 +241,15 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
     """Values given by a user, `(K,)` or one row a bandit `(M, K)`, as float32 on one axis, and M.
 
     Raises:
-        UsageError: if there are fewer than two arms, a value is not a finite number, or float32 is too coarse for how
-            little they differ.
+        UsageError: if there are fewer than two arms or too many, a value is not a finite number, or they differ by less
+            than float32 can tell.
     """
+    array, bandits = _on_one_axis(what, values)
+    _check_kept(what, array)
+    return jnp.asarray(array, jnp.float32), bandits
+
+
+def _on_one_axis(what: str, values: ArrayLike) -> tuple[np.ndarray, int]:
     try:
         array = np.asarray(values, np.float64)
     except (TypeError, ValueError):
@@ -245,9 +260,9 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
         raise UsageError(f"{what}: a problem needs at least 2 arms, got {array.shape[-1]}")
     if not np.all(np.isfinite(array)):
         raise UsageError(f"{what} must be finite, got {array[~np.isfinite(array)][0]}")
-    _check_kept(what, array.reshape(-1))
-    bandits = 1 if array.ndim == 1 else array.shape[0]
-    return jnp.asarray(array.T.reshape(-1), jnp.float32), bandits
+    if array.size > MOST_ARMS:
+        raise UsageError(f"{what}: there may be {MOST_ARMS:,} arms, got {array.size:,}")
+    return array.T.reshape(-1), 1 if array.ndim == 1 else array.shape[0]
 
 
 def probabilities(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
@@ -294,7 +309,7 @@ def per_arm_like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array
         values = np.broadcast_to(np.asarray(values, np.float64), np.shape(shape_of))
     except (TypeError, ValueError):
         raise UsageError(f"{what} must be one number, or one per arm") from None
-    return per_arm(what, values)[0]
+    return jnp.asarray(_on_one_axis(what, values)[0], jnp.float32)
 
 
 def check_each(rule: str, values: jax.Array, valid: jax.Array) -> None:
@@ -309,14 +324,17 @@ def check_each(rule: str, values: jax.Array, valid: jax.Array) -> None:
 
 
 def arm_count(name: str, value: float) -> int:
-    """A number of arms given by a user.
+    """A number of arms given by a user: from 2 to `MOST_ARMS`, and so many as memory holds.
 
     Raises:
-        UsageError: not a whole number, or fewer than two arms.
+        UsageError: not a whole number, fewer than two arms, or too many.
     """
     whole = isinstance(value, int | float | np.number) and np.isfinite(value) and value == int(value)
     if not whole or value < 2:
         raise UsageError(f"{name} must be a whole number of arms, at least 2, got {value}")
+    if value > MOST_ARMS:
+        raise UsageError(f"{name} must be at most {MOST_ARMS:,} arms, got {value:g}")
+    refuse_what_does_not_fit(f"a problem of {int(value):,} arms", _BYTES_OF_ARM * int(value), f"a smaller {name}")
     return int(value)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from jaxbandits import arms
 from jaxbandits.axes import ProblemFamily
+from jaxbandits.contents import plain
 from jaxbandits.errors import UsageError
 from jaxbandits.estimators import compensated_total
 from jaxbandits.pytrees import pytree
@@ -16,6 +17,7 @@ from jaxbandits.random.binomial import binomial
 from jaxbandits.random.bits import uniform
 from jaxbandits.random.gamma import beta as draw_beta
 from jaxbandits.random.streams import cost_block, costs_key
+from jaxbandits.recipes import carried
 
 if TYPE_CHECKING:
     from jaxbandits.problems.base import Problem
@@ -141,7 +143,7 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
             raise UsageError(f"costs are 'reward' or prices of the arms, got {costs!r}")
         if random:
             raise UsageError("random costs are prices: what a pull costs with costs='reward' is its reward")
-        return dataclasses.replace(problem, costs=Costs())
+        return carried(problem, dataclasses.replace(problem, costs=Costs()), costs=("reward", False))
     if problem.arms == 0 or problem.supremum is not None:
         raise UsageError(f"{problem.name or 'a reservoir'} draws the costs of its arms itself")
     if problem.bandits > 1:
@@ -159,4 +161,5 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
     if random and np.any(rare := (price > 0) & (price < SMALLEST_PRICE)):
         arm = int(np.argmax(rare))
         raise UsageError(f"a cost of probability below 2^-31 would never be drawn, got {price[arm]:g} at arm {arm}")
-    return dataclasses.replace(problem, costs=Costs(jnp.asarray(price, jnp.float32), random=bool(random)))
+    priced = dataclasses.replace(problem, costs=Costs(jnp.asarray(price, jnp.float32), random=bool(random)))
+    return carried(problem, priced, costs=(plain(costs), bool(random)))

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from jaxbandits.axes import varying
+from jaxbandits.contents import File
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems.csv_files import Table, is_number
 from jaxbandits.problems.families import Bernoulli, bernoulli
@@ -34,6 +35,7 @@ _ANSWERS = ("n_answers",)
 _DATASET = ("dataset",)
 
 
+@varying
 def rte_workers() -> Bernoulli:
     """The 164 workers of the textual entailment task RTE, by accuracy (Zhou et al. 2014, Figure 2a; within .003)."""
     means = np.repeat([accuracy for accuracy, _ in _RTE], [count for _, count in _RTE])
@@ -41,7 +43,7 @@ def rte_workers() -> Bernoulli:
     return problem
 
 
-@varying
+@varying(path=File.read)
 def workers_from_csv(path: str | Path, dataset: str = "", min_answers: int = 1) -> Bernoulli:
     """Crowd workers from a CSV file (or one separated by tabs) with a header, the most accurate first.
 
@@ -103,21 +105,15 @@ def _stated(table: Table, dataset: str, min_answers: int) -> list[float]:
     accuracies: list[float] = []
     seen: set[str] = set()
     for line, row in _of_dataset(table, dataset):
-        text = table.cell(line, row, place)
-        if not (is_number(text) and 0 <= float(text) <= 1):
-            table.refuse(line, place, f"{text!r} is not a number in [0, 1]")
+        accuracy = table.number(line, row, place, "a number in [0, 1]", lambda x: 0 <= x <= 1)
         if worker is not None:
             who = table.cell(line, row, worker)
             if who in seen:
                 table.refuse(line, worker, f"worker {who!r} has a row already")
             seen.add(who)
-        if answers is not None:
-            given = table.cell(line, row, answers)
-            if not is_number(given):
-                table.refuse(line, answers, f"{given!r} is not a finite number")
-            if float(given) < min_answers:
-                continue
-        accuracies.append(float(text))
+        if answers is not None and table.number(line, row, answers) < min_answers:
+            continue
+        accuracies.append(accuracy)
     return accuracies
 
 

@@ -1,79 +1,155 @@
-"""What every reader of a CSV file needs: the file as text, or one clear line that says why not."""
+"""The one reader of CSV files: a header, and rows that know their lines; what cannot be read gets one clear line."""
 
 import csv
-from collections.abc import Sequence
+import io
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from jaxbandits.contents import File
 from jaxbandits.errors import UsageError
 
-__all__ = ["Table", "is_number", "text_of"]
+__all__ = ["Table", "is_number", "looks_like_number"]
 
-
-def text_of(path: str | Path) -> str:
-    """The file as text, without the mark that spreadsheets put at the start.
-
-    Raises:
-        UsageError: no such file, or not UTF-8 text.
-    """
-    try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise UsageError(f"cannot read {path}: {reason}") from None
+_ROWS = {1: "a row", 2: "two rows"}
+_DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
 
 
 def is_number(cell: str) -> bool:
     """Whether a cell holds a finite number."""
     try:
-        return bool(np.isfinite(float(cell)))
+        return bool(np.isfinite(float(cell))) and "_" not in cell  # Python reads 1_000 as 1000
     except ValueError:
         return False
 
 
+def looks_like_number(cell: str) -> bool:
+    """Whether a cell is, or was to be, a number: with a decimal comma, infinite, or not a number by name."""
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
 class Table(NamedTuple):
-    """A file's header and rows, each with its line number."""
+    """A file's header and rows, each with the number of the line on which it begins; no cell has space around it."""
 
     source: str
     header: list[str]
     rows: list[tuple[int, list[str]]]
 
     @classmethod
-    def read(cls, path: str | Path) -> "Table":
-        """The file, separated by commas or tabs.
+    def read(cls, file: str | Path, least: int = 1) -> "Table":
+        """The file, separated by commas or tabs, in UTF-8.
+
+        Args:
+            file: its path, or a `File` that was read before.
+            least: rows that it must have, 1 or 2.
 
         Raises:
-            UsageError: a file that cannot be read, or a row with another number of cells than the header.
+            UsageError: a file that cannot be read, cells separated by semicolons, no header, too few rows, or a row
+                with another number of cells than the header.
         """
-        lines = text_of(path).splitlines()
-        reader = csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")
+        file = File.read(file)
+        text = _text(file)
+        tabs = "\t" in text.partition("\n")[0]
+        # Line ends stay as they are, so that those within quotes are counted too.
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",", strict=True)
+        rows, line = [], 1
         try:
-            rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if row]
+            for row in reader:
+                if row:
+                    rows.append((line, [cell.strip() for cell in row]))
+                line = reader.line_num + 1
         except csv.Error as error:
-            raise UsageError(f"{path}, line {reader.line_num}: {error}") from None
-        if len(rows) < 2:
-            raise UsageError(f"{path}: a header and a row or more are needed, got {len(rows)} line(s)")
-        (_, first), *others = rows
-        header = [name.lower() for name in first]
+            raise UsageError(f"{file}, line {line}: {error}") from None
+        if rows:
+            _check_header(str(file), *rows[0])
+        if len(rows) < 1 + least:
+            raise UsageError(f"{file}: a header and {_ROWS[least]} or more are needed, got {len(rows)} line(s)")
+        (_, header), *others = rows
         for line, row in others:
             if len(row) != len(header):
-                raise UsageError(f"{path}, line {line}: {len(row)} cells, and the header has {len(header)}")
-        return cls(str(path), header, others)
+                raise UsageError(f"{file}, line {line}: {len(row)} cells, and the header has {len(header)}")
+        return cls(str(file), header, others)
 
     def has(self, names: Sequence[str]) -> bool:
-        """Whether there is a column of one of these names."""
-        return any(name in self.header for name in names)
+        """Whether there is a column of one of these names, in lower case."""
+        return any(name in map(str.lower, self.header) for name in names)
 
     def place(self, names: Sequence[str]) -> int:
-        """The place of that column."""
-        return next(self.header.index(name) for name in names if name in self.header)
+        """The place of that column.
+
+        Raises:
+            UsageError: if there are two.
+        """
+        known = [name.lower() for name in self.header]
+        name = next(name for name in names if name in known)
+        if known.count(name) > 1:
+            raise UsageError(f"{self.source}: there are {known.count(name)} columns {name!r}")
+        return known.index(name)
 
     def cell(self, line: int, row: list[str], place: int) -> str:
-        """A cell that must not be empty."""
+        """A cell that must not be empty.
+
+        Raises:
+            UsageError: if it is.
+        """
         return row[place] or self.refuse(line, place, "is missing")
 
-    def refuse(self, line: int, place: int, why: str) -> str:
+    def number(
+        self,
+        line: int,
+        row: list[str],
+        place: int,
+        rule: str = "a finite number",
+        valid: Callable[[float], bool] = lambda _: True,
+    ) -> float:
+        """A cell that must hold a number.
+
+        Args:
+            line: the row's line.
+            row: its cells.
+            place: the column.
+            rule: what is expected, in words.
+            valid: whether a finite number is as the rule says.
+
+        Raises:
+            UsageError: a cell that is empty or is not as the rule says.
+        """
+        text = self.cell(line, row, place)
+        if not (is_number(text) and valid(float(text))):
+            hint = ": decimals are written with a point" if _DECIMAL_COMMA.fullmatch(text) else ""
+            self.refuse(line, place, f"{text!r} is not {rule}{hint}")
+        return float(text)
+
+    def refuse(self, line: int, place: int, why: str) -> NoReturn:
         """The error of a cell."""
         raise UsageError(f"{self.source}, line {line}, column {self.header[place]!r}: {why}")
+
+
+def _text(file: File) -> str:
+    """The file as text, without the mark that spreadsheets put at the start."""
+    if file.content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in file.content:
+        raise UsageError(f"cannot read {file}: the text is UTF-16, not UTF-8: save it as UTF-8")
+    try:
+        return file.content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"cannot read {file}: not UTF-8 text") from None
+
+
+def _check_header(source: str, line: int, header: list[str]) -> None:
+    if len(header) == 1 and ";" in header[0]:
+        raise UsageError(
+            f"{source}, line {line}: cells are separated by semicolons: commas or tabs are needed, and numbers with "
+            "decimal points"
+        )
+    if all(looks_like_number(cell) for cell in header):
+        raise UsageError(
+            f"{source}, line {line}: numbers where the names of the columns should be, {', '.join(header[:3])}: the "
+            "file needs a header"
+        )

@@ -1,6 +1,5 @@
 """Arms that resample a table: every reward is a row's entry, drawn at random with replacement."""
 
-import csv
 import dataclasses
 from pathlib import Path
 
@@ -10,10 +9,12 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits import arms, data
+from jaxbandits.axes import varying
+from jaxbandits.contents import File
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.correlation import estimate_correlation
-from jaxbandits.problems.csv_files import is_number, text_of
+from jaxbandits.problems.csv_files import Table, looks_like_number
 from jaxbandits.random.bits import block
 from jaxbandits.random.streams import SHARED_ROWS, reward_block
 
@@ -101,6 +102,7 @@ class Empirical(Problem):
         return arms.take(flat, arm * table.shape[1] + row)
 
 
+@varying
 def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Empirical:
     """Arms that resample the columns of a table.
 
@@ -121,52 +123,52 @@ def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Emp
     return _checked(table, [f"column {j + 1}" for j in range(table.shape[1])], joint, name)
 
 
+@varying(path=File.read)
 def empirical_from_csv(path: str | Path, *, joint: bool = False) -> Empirical:
     """Arms that resample the columns of a CSV file with a header; a first column of dates or labels is left out.
 
     Args:
-        path: the file.
+        path: the file, in UTF-8, separated by commas or tabs, with names for its columns that are not numbers.
         joint: as in `empirical`.
 
     Raises:
-        UsageError: no such file, a cell that is not a number (named by line and column), fewer than two columns, or a
-            column with one value only.
+        UsageError: no such file, no header, a cell that is not a number (named by line and column), fewer than two
+            columns, or a column with one value only.
     """
-    return _from_text(text_of(path), str(path), joint)
+    return _from_file(path, joint)
 
 
-def empirical_from_data(name: str, *, joint: bool = False) -> Empirical:
+@varying(table=data.table)
+def empirical_from_data(table: str, *, joint: bool = False) -> Empirical:
     """Arms that resample a bundled table, `market-returns` (see `jaxbandits/data/ATTRIBUTION.md`).
 
     Args:
-        name: what comes after `data:` on the command line.
+        table: what comes after `data:` on the command line.
         joint: as in `empirical`.
 
     Raises:
         UsageError: an unknown name.
     """
-    return _from_text(data.text(name), f"data:{name}", joint)
+    return _from_file(File.of(f"data:{table}", data.table(table).content), joint)
 
 
-def _from_text(text: str, source: str, joint: bool) -> Empirical:
-    lines = [line for line in csv.reader(text.splitlines()) if line]
-    if len(lines) < 3:
-        raise UsageError(f"{source}: a header and two rows or more are needed, got {len(lines)} line(s)")
-    header, *rows = lines
-    first = 0 if any(is_number(row[0]) for row in rows) else 1
-    names = [name.strip() for name in header[first:]]
+def _from_file(file: str | Path, joint: bool) -> Empirical:
+    table = Table.read(file, least=2)
+    source, firsts = table.source, [row[0] for _, row in table.rows]
+    labels = any(firsts) and not any(looks_like_number(cell) for cell in firsts)
+    places = range(1 if labels else 0, len(table.header))
+    names = [table.header[place] for place in places]
     if len(names) < 2:
         raise UsageError(f"{source}: a column per arm is needed, and two or more, got {len(names)}")
-    table = np.empty((len(rows), len(names)))
-    for i, row in enumerate(rows):
-        if len(row) != len(header):
-            raise UsageError(f"{source}, line {i + 2}: {len(row)} cells, and the header has {len(header)}")
-        for j, cell in enumerate(row[first:]):
-            if not is_number(cell):
-                what = "is missing" if not cell.strip() else f"{cell.strip()!r} is not a finite number"
-                raise UsageError(f"{source}, line {i + 2}, column {names[j]!r}: {what}")
-            table[i, j] = float(cell)
-    return _checked(table, [f"column {name!r}" for name in names], joint, source)
+    if "" in names:
+        nameless = places[names.index("")] + 1
+        raise UsageError(f"{source}: column {nameless} has no name: leave it out if it is an index, and name it if not")
+    if all(looks_like_number(name) for name in names):
+        raise UsageError(
+            f"{source}: numbers where the names of the arms should be, {', '.join(names[:3])}: the file needs a header"
+        )
+    values = [[table.number(line, row, place) for place in places] for line, row in table.rows]
+    return _checked(np.asarray(values), [f"column {name!r}" for name in names], joint, source)
 
 
 def _checked(table: np.ndarray, columns: list[str], joint: bool, name: str) -> Empirical:

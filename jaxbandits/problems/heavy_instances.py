@@ -108,12 +108,14 @@ def weibull(scale: ArrayLike, shape: ArrayLike, *, name: str = "") -> Weibull:
     return Weibull(factor, form, bandits=bandits, name=name or family_name("weibull", scale))
 
 
+@varying
 def s1() -> StudentT:
     """S1 of Yu et al. (2018), Table 2: means 2 and nine from 0.7 to 1.5, Student t noise of 3 degrees of freedom."""
     problem: StudentT = student_t([2.0, *np.linspace(0.7, 1.5, 9)], 3.0, name="s1")
     return problem
 
 
+@varying
 def s2() -> StudentT:
     """S2 of Yu et al. (2018), Table 2: means 2 and nine from 1.0 to 1.8, Student t noise of 3 degrees of freedom."""
     problem: StudentT = student_t([2.0, *np.linspace(1.0, 1.8, 9)], 3.0, name="s2")

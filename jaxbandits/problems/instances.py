@@ -76,7 +76,8 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
 def one_sparse(n: int = 10, best: float = 0.6, rest: float = 0.5) -> Bernoulli:
     """One Bernoulli arm with mean `best` among n - 1 with mean `rest`."""
     n = arm_count("n", n)
-    problem: Bernoulli = bernoulli([best] + [rest] * (n - 1), name=f"one-sparse:n={n},best={best:g},rest={rest:g}")
+    means = np.where(np.arange(n) == 0, best, rest)
+    problem: Bernoulli = bernoulli(means, name=f"one-sparse:n={n},best={best:g},rest={rest:g}")
     return problem
 
 

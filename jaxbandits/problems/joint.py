@@ -15,6 +15,7 @@ from jax.typing import ArrayLike
 from jaxbandits import arms
 from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError
+from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import family_name, probabilities, register_problem
 from jaxbandits.problems.families import Bernoulli
 from jaxbandits.random.binomial import binomial
@@ -81,9 +82,10 @@ class Blocks(Bernoulli):
         """Binomial draws, the next arm of a block out of what the last one was paid."""
         del pulled
         key, trials = batch_key(key, batch), arms.largest(count)
-        whole = -(-self.arms // self.size) * self.size
+        size = min(self.size, self.arms)  # of a block with more places than arms
+        whole = -(-self.arms // size) * size
         padding = ((0, whole - self.arms), *((0, 0) for _ in trials.shape))
-        blocks = jnp.pad(self.probability, padding).reshape(whole // self.size, self.size, *trials.shape)
+        blocks = jnp.pad(self.probability, padding).reshape(whole // size, size, *trials.shape)
 
         def draw(place: jax.Array | int, loop: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
             before, paid, sums = loop
@@ -97,7 +99,7 @@ class Blocks(Bernoulli):
             jnp.broadcast_to(trials, blocks[:, 0].shape),
             jnp.zeros(blocks.shape, jnp.int32),
         )
-        sums = lax.fori_loop(0, self.size, draw, start)[2].reshape(whole, *trials.shape)[: self.arms]
+        sums = lax.fori_loop(0, size, draw, start)[2].reshape(whole, *trials.shape)[: self.arms]
         return jnp.where(count > 0, sums, 0)
 
 
@@ -142,6 +144,8 @@ def blocks(means: ArrayLike, size: int, *, name: str = "") -> Blocks:
     number = isinstance(size, int | float | np.number) and np.isfinite(size)
     if not number or size != int(size) or size < 1:
         raise UsageError(f"the size of a block must be a whole number, at least 1, got {size}")
+    if size > MAX_COUNT:
+        raise UsageError(f"the size of a block must stay below 2^31, got {size:g}")
     values = np.asarray(probability)
     increasing = (np.diff(values) > 0) & (np.arange(1, len(values)) % int(size) != 0)
     if increasing.any():

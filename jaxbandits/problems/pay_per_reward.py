@@ -4,15 +4,17 @@ Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed ba
 """
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 from scipy import special  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.axes import varying
+from jaxbandits.contents import File
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems.base import arm_count, register_problem
 from jaxbandits.problems.costs import with_costs
-from jaxbandits.problems.csv_files import Table, is_number
+from jaxbandits.problems.csv_files import Table
 from jaxbandits.problems.families import Bernoulli, bernoulli
 from jaxbandits.problems.joint import blocks, one_click
 
@@ -79,7 +81,7 @@ def ppr(
     return problem
 
 
-@varying
+@varying(path=File.read)
 def click_rates(path: str) -> Bernoulli:
     """Arms from a table of impressions and clicks, a row per arm; a pull is an impression and costs its click.
 
@@ -97,17 +99,20 @@ def click_rates(path: str) -> Bernoulli:
     shown, clicked = table.place(["impressions"]), table.place(["clicks"])
     means = []
     for line, row in table.rows:
-        for place, least in ((shown, 1), (clicked, 0)):
-            text = table.cell(line, row, place)
-            if not (is_number(text) and float(text) == int(float(text)) and float(text) >= least):
-                table.refuse(line, place, f"{text!r} is not a whole number, at least {least}")
-        if float(row[clicked]) > float(row[shown]):
+        impressions = table.number(line, row, shown, *_whole(1))
+        count = table.number(line, row, clicked, *_whole(0))
+        if count > impressions:
             table.refuse(line, clicked, f"{row[clicked]} clicks of {row[shown]} impressions")
-        means.append(float(row[clicked]) / float(row[shown]))
+        means.append(count / impressions)
     if len(means) < 2:
         raise UsageError(f"{path}: two arms or more are needed, got {len(means)}")
     problem: Bernoulli = with_costs(bernoulli(sorted(means, reverse=True), name=f"clicks:{path}"), "reward")
     return problem
+
+
+def _whole(least: int) -> tuple[str, Callable[[float], bool]]:
+    """What a count must be."""
+    return f"a whole number, at least {least}", lambda x: x == int(x) and x >= least
 
 
 @register_problem

@@ -18,6 +18,7 @@ from jaxbandits.numerics import larger
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.costs import Costs
 from jaxbandits.problems.families import Bernoulli, Beta
+from jaxbandits.recipes import carried
 
 __all__ = ["Arms", "Reservoir", "check_number", "register_reservoir"]
 
@@ -103,7 +104,9 @@ class Reservoir(Problem):
 
     def padded(self, count: int) -> Self:
         """The same with `count` arms, the added ones masked out."""
-        return dataclasses.replace(self, count=count, mask=jnp.asarray(np.arange(count) < self.count))
+        mask = jnp.asarray(np.arange(count) < self.count)
+        wider: Self = carried(self, dataclasses.replace(self, count=count, mask=mask), padded=count)
+        return wider
 
     @property
     def mean(self) -> NoReturn:

@@ -8,10 +8,11 @@ import numpy as np
 
 from jaxbandits import arms
 from jaxbandits.axes import varying
+from jaxbandits.contents import File
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import arm_count
 from jaxbandits.problems.costs import SMALLEST_PRICE
-from jaxbandits.problems.csv_files import Table, is_number
+from jaxbandits.problems.csv_files import Table
 from jaxbandits.problems.reservoirs import Arms, Reservoir, check_number, register_reservoir
 from jaxbandits.random import streams
 from jaxbandits.random.bits import block, uniform
@@ -61,7 +62,7 @@ class TableReservoir(Reservoir):
         return Arms(self.best - reward / cost, reward, cost)
 
 
-@varying
+@varying(path=File.read)
 def reservoir_from_csv(
     path: str, beta: float | None = None, coupling: float = 0.0, arms: int | None = None
 ) -> TableReservoir:
@@ -80,17 +81,14 @@ def reservoir_from_csv(
     for name in ("reward", "cost"):
         if not table.has([name]):
             raise UsageError(f"{path}: columns reward and cost are needed, got {', '.join(table.header)}")
-    places = [table.place([name]) for name in ("reward", "cost")]
-    rows = []
-    for line, row in table.rows:
-        values = []
-        for place, lowest in zip(places, (0.0, SMALLEST_PRICE), strict=True):
-            text = table.cell(line, row, place)
-            if not (is_number(text) and lowest <= float(text) <= 1):
-                least = f"{lowest:g}" if lowest == 0 else "2^-31"
-                table.refuse(line, place, f"{text!r} is not a number from {least} to 1")
-            values.append(float(text))
-        rows.append(values)
+    gain, price = (table.place([name]) for name in ("reward", "cost"))
+    rows = [
+        (
+            table.number(line, row, gain, "a number from 0 to 1", lambda x: 0 <= x <= 1),
+            table.number(line, row, price, "a number from 2^-31 to 1", lambda x: SMALLEST_PRICE <= x <= 1),
+        )
+        for line, row in table.rows
+    ]
     if len(rows) < 2:
         raise UsageError(f"{path}: two rows or more are needed, got {len(rows)}")
     if beta is not None:

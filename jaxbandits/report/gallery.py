@@ -18,12 +18,15 @@ __all__ = ["Exhibit", "exhibit", "write_gallery"]
 _CSS = """
 body { font: 16px/1.55 system-ui, sans-serif; color: #222; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; margin-bottom: 0.2rem; }
-h2 { font-size: 1.2rem; margin: 0 0 0.6rem; }
-nav a { margin-right: 1.2rem; }
+h2 { font-size: 1.25rem; margin: 0 0 1.2rem; }
+h3 { font-size: 1rem; font-weight: 600; margin: 0 0 0.6rem; color: #555; }
+nav p { margin: 0.5rem 0; font-size: 0.92rem; }
+nav a { margin-right: 1.2rem; white-space: nowrap; }
 a { color: #0060a8; }
 .run, figcaption dd, figcaption dt { font-size: 0.92rem; }
 .run { color: #555; }
-section { border-top: 1px solid #ddd; margin-top: 2.5rem; padding-top: 1.5rem; }
+section { border-top: 2px solid #bbb; margin-top: 2.5rem; padding-top: 1.5rem; }
+article + article { border-top: 1px solid #ddd; margin-top: 2rem; padding-top: 1.5rem; }
 figure { margin: 0; }
 img { width: 100%; height: auto; }
 dl { display: grid; grid-template-columns: 7.5rem 1fr; gap: 0.35rem 1rem; margin: 0.8rem 0; }
@@ -42,7 +45,7 @@ class Exhibit:
     """A figure on disk and what a reader must know to trust it."""
 
     name: str  #: stem of its files, and its anchor on the page
-    finding: str  #: one sentence: what the figure shows
+    finding: str  #: one sentence: what the figure shows, the picture's own title
     drawn: str  #: what is drawn
     settings: str  #: problem, parameters
     runs: int  #: simulated runs behind it
@@ -69,12 +72,12 @@ def exhibit(out: Path, name: str, picture: Figure, numbers: Any, **caption: Any)
     return shown
 
 
-def write_gallery(out: Path, exhibits: Sequence[Exhibit], command: str, seconds: float) -> Path:
+def write_gallery(out: Path, groups: Sequence[tuple[str, Sequence[Exhibit]]], command: str, seconds: float) -> Path:
     """Write `index.html` next to the exhibits' files.
 
     Args:
         out: the folder that holds them.
-        exhibits: what to show, in order.
+        groups: what to show, in order: headings, such as papers, each with its exhibits.
         command: the command that made it.
         seconds: what all of it took.
 
@@ -87,7 +90,6 @@ def write_gallery(out: Path, exhibits: Sequence[Exhibit], command: str, seconds:
         f"jaxbandits {version}, JAX {jax.__version__}, Python {platform.python_version()}, {_device()}; "
         f"{_duration(seconds)} in all, {day}."
     )
-    links = "".join(f'<a href="#{_quoted(e.name)}">{escape(e.name)}</a> ' for e in exhibits)
     page = out / "index.html"
     page.write_text(
         "<!DOCTYPE html>\n"
@@ -96,13 +98,24 @@ def write_gallery(out: Path, exhibits: Sequence[Exhibit], command: str, seconds:
         f"<title>jaxbandits: figures</title>\n<style>{_CSS}</style>\n</head>\n<body>\n"
         f'<h1>Figures</h1>\n<p class="run">Made by <code>{escape(command)}</code>. {escape(run)} '
         "Bands and whiskers are 95% intervals: Student's t for means, Clopper-Pearson for probabilities.</p>\n"
-        f"<nav>{links}</nav>\n" + "".join(map(_section, exhibits)) + "</body>\n</html>\n",
+        f"<nav>{''.join(_links(*group) for group in groups)}</nav>\n"
+        f"{''.join(_group(*group) for group in groups)}</body>\n</html>\n",
         encoding="utf-8",
     )
     return page
 
 
-def _section(shown: Exhibit) -> str:
+def _links(title: str, exhibits: Sequence[Exhibit]) -> str:
+    links = " ".join(f'<a href="#{_quoted(shown.name)}">{escape(shown.name)}</a>' for shown in exhibits)
+    return f"<p>{escape(title)}<br/>{links}</p>\n"
+
+
+def _group(title: str, exhibits: Sequence[Exhibit]) -> str:
+    return f"<section>\n<h2>{escape(title)}</h2>\n{''.join(map(_article, exhibits))}</section>\n"
+
+
+def _article(shown: Exhibit) -> str:
+    # The picture bears its finding itself, so that it can stand alone.
     entries = [
         ("Drawn", shown.drawn),
         ("Settings", shown.settings),
@@ -112,12 +125,12 @@ def _section(shown: Exhibit) -> str:
     caption = "".join(f"<dt>{term}</dt><dd>{escape(text)}</dd>\n" for term, text in entries)
     file = _quoted(shown.numbers.name)
     return (
-        f'<section id="{_quoted(shown.name)}">\n<h2>{escape(shown.finding)}</h2>\n<figure>\n'
+        f'<article id="{_quoted(shown.name)}">\n<h3>{escape(shown.name)}</h3>\n<figure>\n'
         f'<img src="{_quoted(shown.picture.name)}" alt="{_quoted(shown.alt)}"/>\n'
         f"<figcaption><dl>\n{caption}</dl></figcaption>\n</figure>\n"
         f'<p><a href="{file}" download="{file}">Numbers as CSV</a></p>\n'
         f'<details><summary>Numbers</summary><div class="scroll">{_html_table(shown.numbers)}</div></details>\n'
-        "</section>\n"
+        "</article>\n"
     )
 
 

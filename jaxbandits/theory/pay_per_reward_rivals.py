@@ -100,7 +100,7 @@ def ppr_median_elimination_cost_bound(
 ) -> jax.Array:
     """Bound on what median elimination costs when pulls are paid by reward, for rewards in [0, 1].
 
-    Even-Dar, Mannor, Mansour 2002: round l pulls each of the ceil(K 2^(1-l)) arms left (4/eps_l^2) log(3/delta_l)
+    Even-Dar, Mannor, Mansour 2006: round l pulls each of the ceil(K 2^(1-l)) arms left (4/eps_l^2) log(3/delta_l)
     times, eps_l = (epsilon/4)(3/4)^(l-1), delta_l = delta 2^-l, until one is left. It halves the arms, not their
     weight: the heavy arms stay to the end, and nothing better than min(W, arms left) bounds the weight in a round.
     (16/9)^(log2 K) makes this grow like K^0.83 log K, once K is beyond W. Piecewise constant in K.

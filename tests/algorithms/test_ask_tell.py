@@ -348,7 +348,7 @@ def test_a_users_own_algorithm_is_given_again_when_restored():
     begun = play(session, table, most=10)
     restored = AskTell.from_json(session.to_json(), algorithm=Coin(30))
     assert play(restored, table, pulled=begun) == whole
-    with pytest.raises(jb.UsageError, match="unknown algorithm 'Coin'"):
+    with pytest.raises(jb.UsageError, match="the algorithm Coin cannot be made again"):
         AskTell.from_json(session.to_json())
     with pytest.raises(jb.UsageError, match="saved with"):
         AskTell.from_json(session.to_json(), algorithm=Coin(31))

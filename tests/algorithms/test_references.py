@@ -412,8 +412,11 @@ CASES = {
         jb.SuccessiveElimination(delta=0.2, estimator="ea", p=1.5, moment_c=0.02),
         SMOOTH,
     ),
-    "successive elimination, tea": (jb.SuccessiveElimination(delta=0.2, moment_b=0.02), HEAVY),
-    "successive elimination, tea, p": (jb.SuccessiveElimination(delta=0.2, p=1.7, moment_b=0.015), HEAVY),
+    "successive elimination, tea": (jb.SuccessiveElimination(delta=0.2, estimator="tea", moment_b=0.02), HEAVY),
+    "successive elimination, tea, p": (
+        jb.SuccessiveElimination(delta=0.2, estimator="tea", p=1.7, moment_b=0.015),
+        HEAVY,
+    ),
     "successive elimination, mom": (
         jb.SuccessiveElimination(delta=0.9, estimator="mom", moment_c=3e-4),
         HEAVY,
@@ -432,7 +435,7 @@ CASES = {
     ),
     "successive rejects, mom": (jb.SuccessiveRejects(budget=140, estimator="mom", batches=4), HEAVY),
     "successive elimination, hoeffding": (jb.SuccessiveElimination(delta=0.2, estimator="hoeffding", b=0.3), COINS),
-    "successive rejects": (jb.SuccessiveRejects(budget=120), COINS),
+    "successive rejects": (jb.SuccessiveRejects(budget=120, harmonic="full"), COINS),
     "successive rejects, half": (jb.SuccessiveRejects(budget=140, harmonic="half"), HEAVY),
     "successive rejects, tea": (jb.SuccessiveRejects(budget=140, estimator="tea", threshold=1.0), HEAVY),
     "sequential halving": (jb.SequentialHalving(budget=140), HEAVY),

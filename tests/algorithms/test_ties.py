@@ -38,7 +38,7 @@ CASES = {
     "successive-rejects": [
         jb.SuccessiveRejects(budget=30),
         jb.SuccessiveRejects(budget=30, estimator="mom"),
-        jb.SuccessiveRejects(budget=30, harmonic="half"),
+        jb.SuccessiveRejects(budget=30, harmonic="full"),
     ],
     "sequential-halving": [jb.SequentialHalving(budget=30), jb.SequentialHalving(budget=30, reuse=False)],
     "sar": [jb.SAR(budget=30), jb.SAR(budget=30, m=2)],

@@ -1,5 +1,6 @@
 """The command line from the user's side: what it prints, what it writes, and that neither is ever half done."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -270,6 +271,90 @@ def test_plot_draws_from_a_store(specification, capsys):
     plt.close("all")
 
 
+def test_plot_takes_its_dimensions_and_a_selection(specification, capsys, monkeypatch):
+    specification.write_text(SPECIFICATION.replace("delta = 0.1", "delta = { axis = [0.1, 0.2] }"))
+    assert main(["sweep", str(specification), "--out", "grid.nc"]) == 0
+    drawn = []
+
+    def curve(ds, x=None, y=None, hue=None):
+        drawn.append((dict(ds.sizes), float(ds["delta"]) if not ds["delta"].dims else None, x, y, hue))
+        return plt.figure()
+
+    def phase(ds, x=None, y=None, value=None):
+        raise AssertionError("nothing is drawn")
+
+    monkeypatch.setattr(commands, "_part", lambda *_: types.SimpleNamespace(KINDS={"curve": curve, "phase": phase}))
+    command = ["plot", "grid.nc", "--kind", "curve", "--out", "a.png"]
+    assert main([*command, "--x", "epsilon", "--y", "failure", "--hue", "delta"]) == 0
+    assert main([*command, "--sel", "delta=.2", "--sel", "epsilon=2e-1"]) == 0
+    assert drawn[0][1:] == (None, "epsilon", "failure", "delta")
+    assert drawn[1] == ({"seed": 20, "arm": 3}, 0.2, None, None, None)
+    capsys.readouterr()
+    for more, message in (
+        (["--sel", "detla=.2"], "unknown dimension 'detla'; did you mean 'delta'?"),
+        (["--sel", "delta=.3"], "there is no delta=.3: the values of delta are 0.1, 0.2"),
+        (["--sel", "delta"], "--sel takes name=value, got 'delta'"),
+        (["--sel", "delta=.1", "delta=.2"], "--sel delta is given twice"),
+        (["--kind", "phase", "--hue", "delta"], "--hue has no place in a phase"),
+    ):
+        chosen = command[:2] + command[4:] if "--kind" in more else command
+        assert main([*chosen, *more]) == 2
+        assert capsys.readouterr().err == f"jaxbandits: {message}\n"
+    plt.close("all")
+
+
+def test_dimensions_of_a_real_picture_have_near_misses(specification, capsys):
+    assert main(["sweep", str(specification), "--out", "grid.nc"]) == 0
+    assert main(["plot", "grid.nc", "--kind", "curve", "--out", "a.png", "--x", "epsilom"]) == 2
+    assert "unknown dimension 'epsilom'; did you mean 'epsilon'?" in capsys.readouterr().err
+    assert main(["plot", "grid.nc", "--kind", "curve", "--out", "a.png", "--y", "failur"]) == 2
+    assert "unknown metric 'failur'; did you mean 'failure'?" in capsys.readouterr().err
+    assert not Path("a.png").exists()
+
+
+@pytest.mark.parametrize("seed", [2**31, 2**53 + 1, 2**64 - 1])
+def test_large_root_seeds_are_passed_exactly(seed, specification, monkeypatch):
+    seen = []
+    monkeypatch.setattr(jb, "simulate", lambda *_, **options: seen.append(options["root_seed"]) or sys.exit())
+    with pytest.raises(SystemExit):
+        main([*SIMULATE, "--root-seed", str(seed)])
+    specification.write_text(SPECIFICATION.replace("root_seed = 3", f"root_seed = {seed}"))
+    seen.append(inputs.read_specification(specification)[2]["root_seed"])
+    assert seen == [seed, seed]
+
+
+def test_what_draws_is_imported_only_to_draw():
+    command = "import sys, jaxbandits.cli; print([n for n in ('matplotlib', 'scipy.stats') if n in sys.modules])"
+    process = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True, timeout=120)
+    assert process.stdout == "[]\n"
+    assert jb.plot is importlib.import_module("jaxbandits.report.plots")
+    with pytest.raises(AttributeError, match="no attribute 'plots'"):
+        jb.plots  # noqa: B018
+
+
+def test_names_and_values_are_checked_before_jax_starts(monkeypatch, capsys):
+    def never():
+        raise AssertionError("JAX was started")
+
+    monkeypatch.setattr(inputs, "start_jax", never)
+    Path("bad.toml").write_text("[algorithm\n")
+    for argv in (
+        ["simulate", "ugape-d", "--problem", PROBLEM],
+        ["simulate", "ugape-c", "--problem", PROBLEM, "--set", "delta=2", "epsilon=.1"],
+        ["sweep", "missing.toml", "--out", "grid.nc"],
+        ["sweep", "bad.toml", "--out", "grid.nc"],
+        ["plot", "missing.nc", "--kind", "curve", "--out", "a.png"],
+        ["compare", "--delta", "0.1"],
+    ):
+        assert main(argv) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_simulate_says_what_it_took_from_the_problem(capsys):
+    assert main(["simulate", "successive-elimination", "--problem", PROBLEM, "--seeds", "5", "--set", "delta=.1"]) == 0
+    assert "chosen for this problem: estimator=hoeffding b=1" in capsys.readouterr().out
+
+
 def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
     calls = []
 
@@ -277,6 +362,8 @@ def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
         calls.append((list(names), scale, out))
         for number in (1, 2):
             on_progress(Stage(names[0], "a sweep", number, 2, 1234, 5e6))
+        shown = types.SimpleNamespace(name="figure-2-first", seconds=12.34)
+        on_progress(Stage(names[0], "drawing", 2, 2, 0, 0.0, finished=shown))
         return out / "index.html"
 
     figures = types.SimpleNamespace(
@@ -290,6 +377,11 @@ def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
     for part in ("figure-2, a sweep", "1/2 sweeps", "1,234 runs", "pulls/s", "left"):
         assert part in captured.err
     assert main(["reproduce", "--out", "a/b"]) == 0
+    captured = capsys.readouterr()
+    assert captured == ("a/b/index.html\n", "figure-2-first  12.3 s\n")  # no terminal here: lines, and no bar
+    assert main(["reproduce", "figure-2", "--scale", "paper", "--out", "a/b", "--no-progress"]) == 0
+    assert capsys.readouterr().err == ""
+    calls.pop()
     assert calls == [(["figure-2"], "paper", Path("a/b")), (["figure-1", "figure-2"], "quick", Path("a/b"))]
     assert main(["reproduce", "figure-3", "--out", "c"]) == 2
     assert "did you mean 'figure-" in capsys.readouterr().err

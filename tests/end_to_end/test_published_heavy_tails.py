@@ -37,7 +37,7 @@ def test_pulls_on_s1(estimator, delta, pulls):
 @pytest.mark.parametrize("estimator", ["ea", pytest.param("tea", marks=pytest.mark.slow)])
 def test_errors_of_successive_rejects(make, budget, error, known, estimator):
     runs = 20_000
-    data = jb.simulate(jb.SuccessiveRejects(budget=budget, estimator=estimator), make(), seeds=runs)
+    data = jb.simulate(jb.SuccessiveRejects(budget=budget, estimator=estimator, harmonic="full"), make(), seeds=runs)
     found = float((~data.correct).mean())
     assert abs(found - error) < 6 * np.hypot(known, np.sqrt(error * (1 - error) / runs))
 

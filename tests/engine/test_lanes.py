@@ -1,5 +1,6 @@
 """Results are a function of algorithm, problem and key: the same bits in every batch, grid and setting."""
 
+import dataclasses
 import functools
 
 import jax
@@ -8,8 +9,10 @@ import pytest
 import xarray as xr
 
 import jaxbandits as jb
+from jaxbandits.grid import expand, identities
 
-PROBLEM = jb.bernoulli([0.7, 0.5, 0.5, 0.4, 0.3])
+MEANS = [0.7, 0.5, 0.5, 0.4, 0.3]
+PROBLEM = jb.bernoulli(MEANS)
 # One of each kind: the lanes are the same for all, and that each has the bits of its batch is tested with the protocol.
 ALGORITHMS = {
     "ugape-c": jb.UGapEc(epsilon=0.2, delta=0.1),
@@ -90,7 +93,7 @@ def test_more_seeds_keep_the_first_ones() -> None:
 
 def test_cells_share_their_rewards_unless_they_are_independent() -> None:
     # Two cells that differ in nothing that matters: the same runs with common random numbers, others without.
-    algorithm = jb.UGapEc(epsilon=0.2, delta=0.1, b=jb.axis([1.0, 1.0 + 1e-12]))
+    algorithm = jb.UGapEc(epsilon=0.2, delta=0.1, b=jb.axis([1.0, 1.0 + 1e-6]))
     common = jb.sweep(algorithm, PROBLEM, seeds=40)
     np.testing.assert_array_equal(common.pulls[0], common.pulls[1])
     own = jb.sweep(algorithm, PROBLEM, seeds=40, independent=True)
@@ -98,6 +101,65 @@ def test_cells_share_their_rewards_unless_they_are_independent() -> None:
     np.testing.assert_array_equal(
         own.pulls, jb.sweep(algorithm, PROBLEM, seeds=40, independent=True, lanes=16, devices=1).pulls
     )
+
+
+def independent(algorithm: object, problem: object = PROBLEM) -> xr.Dataset:
+    return jb.sweep(algorithm, problem, seeds=40, independent=True)
+
+
+def test_an_independent_cell_is_the_same_in_every_grid() -> None:
+    """A cell's stream comes from its values: alone, in any order, beside another axis, and however they are given."""
+    alone = independent(jb.UGapEc(epsilon=0.2, delta=0.1))
+    grids = {
+        "second": jb.UGapEc(epsilon=jb.axis([0.1, 0.2]), delta=0.1),
+        "first": jb.UGapEc(epsilon=jb.axis([0.2, 0.3, 0.1]), delta=0.1),
+        "beside another axis": jb.UGapEc(epsilon=jb.axis([0.1, 0.2], name="e"), delta=jb.axis([0.3, 0.1]), m=1, c=0.5),
+        "float32": jb.UGapEc(epsilon=np.float32(0.2), delta=jb.axis([0.1])),
+    }
+    for name, algorithm in grids.items():
+        grid = independent(algorithm, jb.bernoulli(MEANS, name=name))
+        cell = {"epsilon": 0.2, "e": 0.2, "delta": 0.1}
+        same(alone, grid.sel({axis: cell[axis] for axis in cell if axis in grid.dims}, drop=True))
+    problems = independent(jb.UGapEc(epsilon=0.2, delta=0.1), jb.bernoulli(jb.axis([MEANS[::-1], MEANS]), name="x"))
+    same(alone, problems.isel(means=1))
+    assert np.mean(problems.pulls[0].values == alone.pulls.values) < 0.5
+    same(independent(jb.UGapEc(epsilon=1, delta=0.1)), independent(jb.UGapEc(epsilon=1.0, delta=0.1)))
+
+
+def test_identities_tell_apart_what_runs_can() -> None:
+    """A hash of 64 bits: none of these meet by chance, but for one case in 10^16."""
+
+    def identity(algorithm: object, problem: object) -> tuple[int, ...]:
+        return tuple(map(int, identities(expand(algorithm, problem).cells)[:, 0]))
+
+    ugape, arms = jb.UGapEc(epsilon=0.2, delta=0.1), [0.5, 0.4]
+    different = [
+        (ugape, jb.bernoulli(arms)),
+        (ugape, jb.bernoulli(arms[::-1])),
+        (ugape, jb.gaussian(arms)),
+        (ugape, jb.with_costs(jb.bernoulli(arms), "reward")),
+        (ugape, jb.with_costs(jb.bernoulli(arms), 0.5)),
+        (ugape, jb.with_costs(jb.bernoulli(arms), 0.5, random=True)),
+        (ugape, jb.empirical([[0, 1], [1, 2]])),
+        (ugape, jb.empirical([[0, 1], [1, 2]], joint=True)),
+        (ugape, jb.empirical([[0, 1], [1, 3]])),
+        (ugape, jb.bernoulli([arms, arms])),
+        (jb.LUCB(epsilon=0.2, delta=0.1), jb.bernoulli(arms)),
+        (dataclasses.replace(ugape, variance=True), jb.bernoulli(arms)),
+        (dataclasses.replace(ugape, delta=0.2), jb.bernoulli(arms)),
+        (jb.Uniform(budget=2**24 + 1), jb.bernoulli(arms)),
+        (jb.Uniform(budget=2**24), jb.bernoulli(arms)),
+        (jb.Uniform(budget=2**24), jb.reservoir(prices="unit")),
+        (jb.Uniform(budget=2**24), jb.reservoir(prices="unit", arms=9)),
+    ]
+    assert len({identity(*case) for case in different}) == len(different)
+    equal = [
+        (jb.Uniform(budget=100.0, m=1), jb.abm(1)),
+        (jb.Uniform(budget=np.int64(100)), jb.bernoulli(np.asarray([0.5] + [0.4] * 19, np.float32), name="x")),
+        (jb.Uniform(budget=jb.axis([100, 200])), jax.tree.map(np.asarray, jb.abm(jb.axis([1, 2])).make(1))),
+    ]
+    assert len({identity(*case) for case in equal}) == 1
+    assert identity(*equal[0]) == (184778068, 695355116)  # the same in every process, and on every machine
 
 
 def test_other_root_seeds_give_other_runs() -> None:

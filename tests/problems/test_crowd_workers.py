@@ -97,7 +97,7 @@ def test_specs_and_a_sweep_over_the_least_number_of_answers(tmp_path):
         ("worker,accuracy\na,.9\n", r"two workers or more are needed, got 1"),
         ("worker,accuracy\n", r"a header and a row .* are needed, got 1 line"),
         ("", r"got 0 line"),
-        (".9\n.8\n", r"a column accuracy is needed, or columns worker, answer and gold, got \.9"),
+        (".9\n.8\n", r"line 1: numbers where the names of the columns should be, \.9"),
         ("item,worker,answer\n1,a,1\n", r"got item, worker, answer"),
         ("worker,answer,gold\na,1,1\n,1,1\n", r"line 3, column 'worker': is missing"),
         ("worker,label,gold\na,1,1\nb,,1\n", r"line 3, column 'label': is missing"),

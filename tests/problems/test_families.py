@@ -232,7 +232,10 @@ def test_every_problem_of_the_registry_can_be_made(tmp_path):
     workers.write_text("accuracy\n0.9\n0.6\n", encoding="utf-8")
     clicks = tmp_path / "clicks.csv"
     clicks.write_text("impressions,clicks\n100,3\n200,2\n", encoding="utf-8")
+    returns = tmp_path / "returns.csv"
+    returns.write_text("a,b\n1,2\n3,5\n", encoding="utf-8")
     arguments = {
+        "empirical": ([[1.0, 2.0], [3.0, 5.0]],), "csv": (returns,), "data": ("market-returns",),
         "bernoulli": ([0.1, 0.2],), "gaussian": ([0.1, 0.2],), "beta": ([1.0, 2.0], 1.0),
         "rademacher": ([0.0, 0.1], [1.0, 1.0]), "abm": (1,), "gabillon": (2,),
         "student-t": ([0.1, 0.2], 3.0), "pareto": ([1.0, 2.0], 2.5), "symmetric-pareto": ([0.0, 1.0], 2.5),

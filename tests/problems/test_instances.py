@@ -1,6 +1,7 @@
 """Named instances hold the papers' numbers."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -98,3 +99,29 @@ def test_an_instance_is_the_same_after_a_round_trip_through_jit():
     assert again.bandits == problem.bandits
     assert type(again) is type(problem)
     np.testing.assert_array_equal(again.mean, problem.mean)
+
+
+SIZED = [
+    ("n", lambda n: jb.one_sparse(n=n)), ("n", lambda n: jb.linear(n=n)), ("n", lambda n: jb.polynomial(n=n)),
+    ("n", lambda n: jb.random_uniform(n=n)), ("n", lambda n: jb.two_group(n=n)), ("n", lambda n: jb.uniform_means(n=n)),
+    ("n", lambda n: jb.synthetic(n=n)), ("n", lambda n: jb.random_truncated_normal(n=n)),
+    ("n", lambda n: jb.random_beta(n=n)), ("n", lambda n: jb.c_spread(n=n)), ("k", lambda n: jb.ppr(k=n)),
+    ("arms", lambda n: jb.reservoir(arms=n)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "make"), SIZED)
+def test_numbers_of_arms_are_bounded_before_memory_is_asked_for(name, make, monkeypatch):
+    with pytest.raises(jb.UsageError, match=rf"^{name} must be at most 8,388,608 arms, got 1e\+12$"):
+        make(10**12)
+    monkeypatch.setattr("os.sysconf", lambda what: {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**14}[what])  # 64 MiB
+    with pytest.raises(jb.UsageError, match=r"^a problem of 8,000,000 arms would take 0.24 of 0.062 GiB: a smaller "):
+        make(8 * 10**6)
+
+
+def test_a_block_takes_no_more_memory_than_its_arms():
+    small, large = (jb.blocks([0.5, 0.25, 0.125], size) for size in (3, 2**31 - 1))
+    key, count = jax.random.key(0), jnp.full(3, 100)
+    assert small.sums(key, jnp.int32(0), count, count).tolist() == large.sums(key, jnp.int32(0), count, count).tolist()
+    with pytest.raises(jb.UsageError, match=r"size of a block must stay below 2\^31"):
+        jb.blocks([0.5, 0.25], 2**31)

@@ -19,7 +19,9 @@ def make_page(folder, ds):
         "alt": 'a "picture" in words',
     }
     shown = exhibit(folder, "first", plots.curve(ds), frame(ds, ["pulls_mean", "failure"]), **caption)
-    return write_gallery(folder, [shown], "jaxbandits reproduce gape --scale quick --out here", 3.0)
+    other = exhibit(folder, "second", plots.curve(ds), frame(ds, ["pulls_mean", "failure"]), **caption)
+    groups = [("A paper (2012): of <arms>", [shown]), ("Another (2018)", [other])]
+    return write_gallery(folder, groups, "jaxbandits reproduce gape --scale quick --out here", 3.0)
 
 
 def test_well_formed_with_all_that_a_reader_needs(tmp_path, grid):
@@ -30,11 +32,15 @@ def test_well_formed_with_all_that_a_reader_needs(tmp_path, grid):
     assert image.get("alt") == 'a "picture" in words'
     assert (tmp_path / image.get("src")).read_bytes().startswith(b"\x89PNG")
     links = [a.get("href") for a in root.iter("a")]
-    assert links == ["#first", "first.csv"]
-    assert root.find(".//section").get("id") == "first"
-    assert len(root.findall(".//tbody/tr")) == 6
+    assert links == ["#first", "#second", "first.csv", "second.csv"]
+    assert [section.find("h2").text for section in root.iter("section")] == [
+        "A paper (2012): of <arms>",
+        "Another (2018)",
+    ]
+    assert [article.get("id") for article in root.iter("article")] == ["first", "second"]
+    assert len(root.find(".//article").findall(".//tbody/tr")) == 6
     words = " ".join(root.itertext())
-    for needed in ("12,345", "1.5 s", "K = 4", "jaxbandits 0", "JAX", "CPU", "--scale quick", "Note", "<b>"):
+    for needed in ("12,345", "1.5 s", "K = 4", "jaxbandits 0", "JAX", "CPU", "--scale quick", "Note"):
         assert needed in words
 
 
@@ -48,3 +54,10 @@ def test_numbers_are_tidy(tmp_path, grid):
     lines = (tmp_path / "first.csv").read_text().splitlines()
     assert lines[0] == "epsilon,n,pulls_mean,failure"
     assert len(lines) == 7
+
+
+def test_a_title_stands_once(tmp_path, grid):
+    """In the picture; the page's headings are papers and names."""
+    root = ElementTree.fromstring(make_page(tmp_path, grid).read_text("utf-8").removeprefix("<!DOCTYPE html>\n"))
+    assert "fewer pulls < more" not in " ".join(root.itertext())
+    assert [heading.text for heading in root.iter("h3")] == ["first", "second"]

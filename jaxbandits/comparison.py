@@ -1,0 +1,176 @@
+"""What a comparison of algorithms found: a row for each, and the advice that follows from them."""
+
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy.special import bdtr  # type: ignore[import-untyped,unused-ignore]
+
+from jaxbandits.algorithms import BuiltIn
+from jaxbandits.problems import Problem
+from jaxbandits.report.numbers import fold, value
+from jaxbandits.report.tables import clopper_pearson
+
+__all__ = ["Comparison", "Row"]
+
+#: What two rows differ by is called a difference at this level of a two-sided test; its normal quantile.
+_LEVEL, _Z = 0.05, 1.96
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One algorithm's runs, and what a theorem promises for it.
+
+    Attributes:
+        label: its name on the command line, with the settings that differ from the defaults.
+        algorithm: the algorithm.
+        pulls: int64 `(runs,)`.
+        wrong: bool `(runs,)`.
+        capped: runs that were stopped before they were done; the mean of the pulls is then a lower bound.
+        limit: pulls at which a run was stopped; None for no other limit than the range of the counts.
+        bound: pulls exceeded with probability at most delta, or probability of error at a budget; None without a
+            theorem.
+        theorem: where the bound comes from; empty without one.
+    """
+
+    label: str
+    algorithm: BuiltIn
+    pulls: np.ndarray
+    wrong: np.ndarray
+    capped: int
+    limit: int | None
+    bound: float | None
+    theorem: str
+
+    @property
+    def mean_pulls(self) -> float:
+        """Mean number of pulls."""
+        return float(self.pulls.mean())
+
+    @property
+    def failures(self) -> int:
+        """Runs with a wrong answer."""
+        return int(self.wrong.sum())
+
+    @property
+    def failure_interval(self) -> tuple[float, float]:
+        """95% interval of the probability of a wrong answer."""
+        low, high = clopper_pearson(self.failures, len(self.wrong))
+        return float(low), float(high)
+
+    @property
+    def oracle(self) -> bool:
+        """Whether a parameter is computed from the true gaps, which nobody has before the experiment."""
+        adaptive = getattr(self.algorithm, "adaptive", False)
+        return getattr(self.algorithm, "a", 0) is None and not adaptive
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """What `compare` found, or, with algorithms that are `missing`, has found so far.
+
+    Attributes:
+        problem: the problem.
+        delta: allowed probability of error of the fixed-confidence rows.
+        epsilon: accuracy.
+        m: arms to return.
+        seeds: runs per row.
+        max_pulls: where runs were to be stopped; None for the limit that `compare` chose for each row.
+        fixed_confidence: rows of algorithms that stop by themselves, fewest pulls first, then those that were stopped.
+        budget: pulls of the fixed-budget rows; None while it is not known.
+        given_budget: whether the budget was given, and not taken from the fixed-confidence rows.
+        fixed_budget: rows of algorithms that spend the budget, fewest failures first.
+        lower_bound: pulls that no algorithm with this confidence gets below on average; None for families without one.
+        left_out: algorithms that are not suitable, and why.
+        missing: labels of algorithms that were still to be run.
+    """
+
+    problem: Problem
+    delta: float
+    epsilon: float
+    m: int
+    seeds: int
+    max_pulls: int | None
+    fixed_confidence: list[Row]
+    budget: int | None
+    given_budget: bool
+    fixed_budget: list[Row]
+    lower_bound: float | None
+    left_out: list[str]
+    missing: Sequence[str] = ()
+
+    def advice(self) -> str:
+        """One line that says which algorithm to use, and on what grounds."""
+        return " ".join([*self._advice_confidence(), *self._advice_budget(), "Measured on these means only."])
+
+    def _advice_confidence(self) -> Iterator[str]:
+        finished = [row for row in self.fixed_confidence if not row.capped]
+        if not finished:
+            if self.fixed_confidence:
+                longest = max(float(row.pulls.max()) for row in self.fixed_confidence)
+                yield f"No fixed-confidence algorithm ended all its runs: they were stopped, after {longest:,.0f} pulls"
+                yield "or fewer."
+            return
+        best, *others = finished
+        equal = [row for row in others if not _differ(best.pulls, row.pulls)]
+        low, high = best.failure_interval
+        unknown = [row for row in self.fixed_confidence if row.capped and row.mean_pulls < best.mean_pulls]
+        reason = f"{best.mean_pulls:,.0f} pulls on average, the fewest"
+        reason += " of those that ended all their runs" if unknown else ""
+        if equal:
+            reason += f" (though {_listed(equal)} cannot be told apart from it)"
+        elif others:
+            reason += f" ({others[0].label} needs {others[0].mean_pulls / best.mean_pulls:.2g} times as many)"
+        reason += f", and {best.failures} of {self.seeds:,} wrong (95% interval up to {100 * high:.3g}%)"
+        if low > self.delta:
+            reason += f", MORE than delta={self.delta:g}"
+        elif best.bound is not None and math.isfinite(best.bound):
+            reason += (
+                f"; that it errs with probability at most {self.delta:g} is a theorem, whose worst case of "
+                f"{value(best.bound)} pulls is loose: {fold(best.bound / best.mean_pulls)} times what it took"
+            )
+        yield f"To stop when sure, use {best.label}: {reason}."
+        if unknown:
+            verb = "was" if len(unknown) == 1 else "were"
+            yield f"{_listed(unknown)} {verb} stopped before that: whether fewer pulls would have done is not known."
+
+    def _advice_budget(self) -> Iterator[str]:
+        honest = [row for row in self.fixed_budget if not row.oracle]
+        if not honest or self.budget is None:
+            return
+        best, *others = honest
+        equal = [row for row in others if not _differ_in_failures(best.wrong, row.wrong)]
+        text = f"With {self.budget:,} pulls to spend, use "
+        if equal:
+            text += f"any of {_listed([best, *equal])}, which {self.seeds:,} runs cannot tell apart"
+            if best.failures == 0 and len(equal) == len(others):
+                text += " (a smaller --budget would)"
+        else:
+            text += f"{best.label}, wrong in {best.failures} of {self.seeds:,} runs"
+        if oracles := [row for row in self.fixed_budget if row.oracle]:
+            text += (
+                f"; {_listed(oracles)} {'uses' if len(oracles) == 1 else 'use'} the true gaps, which you do not have"
+            )
+        yield text + "."
+
+
+def _differ(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether the mean of paired differences is away from 0 at 95%."""
+    difference = (second - first).astype(np.float64)
+    if len(difference) < 2:
+        return False
+    return bool(abs(difference.mean()) > _Z * difference.std(ddof=1) / math.sqrt(len(difference)))
+
+
+def _differ_in_failures(first: np.ndarray, second: np.ndarray) -> bool:
+    """McNemar's exact test: of the seeds on which just one of the two is wrong, is it equally often either?"""
+    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
+    if only_first + only_second == 0:
+        return False
+    return bool(2 * bdtr(min(only_first, only_second), only_first + only_second, 0.5) < _LEVEL)
+
+
+def _listed(rows: Sequence[Row]) -> str:
+    *first, last = [row.label for row in rows]
+    return f"{', '.join(first)} and {last}" if first else last

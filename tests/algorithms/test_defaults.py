@@ -1,0 +1,54 @@
+"""What an algorithm does when it is not told how: the usual form, and what suits the problem."""
+
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+
+COINS = jb.bernoulli([0.7, 0.6, 0.5])
+TABLE = jb.empirical(np.asarray([[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]).T)
+
+
+def test_successive_rejects_spends_its_budget_as_audibert_bubeck_and_munos_do():
+    problem = jb.abm(1)  # 20 arms
+    usual = jb.simulate(jb.SuccessiveRejects(budget=2000), problem, seeds=4)
+    by_name = jb.simulate(jb.SuccessiveRejects(budget=2000, harmonic="half"), problem, seeds=4)
+    np.testing.assert_array_equal(usual.pulls, by_name.pulls)
+    phases = np.arange(1, 20)
+    ends = np.ceil((2000 - 20) / ((0.5 + sum(1 / i for i in range(2, 21))) * (21 - phases)))
+    assert usual.pulls.values.tolist() == [ends.sum() + ends[-1]] * 4 == [1989] * 4
+
+
+@pytest.mark.parametrize(
+    ("problem", "estimator"),
+    [
+        (COINS, "hoeffding"),
+        (jb.gaussian([0.5, 0.0], sd=1.0), "hoeffding"),
+        (jb.s1(), "tea"),
+        (TABLE, "hoeffding"),
+        (jb.empirical(np.asarray([[0.0] * 999 + [100.0], [0.0] * 999 + [1.0]]).T), "tea"),
+    ],
+)
+def test_successive_elimination_takes_the_estimator_that_suits_the_problem(problem, estimator):
+    chosen = jb.SuccessiveElimination(delta=0.05).resolved(problem)
+    assert chosen == jb.SuccessiveElimination(delta=0.05, estimator=estimator).resolved(problem)
+    assert chosen.estimator == estimator
+
+
+def test_what_is_given_decides_first():
+    for given, estimator in (({"moment_b": 1.0}, "tea"), ({"p": 1.5}, "tea"), ({"estimator": "ea"}, "ea")):
+        assert jb.SuccessiveElimination(delta=0.05, **given).resolved(TABLE).estimator == estimator
+    assert jb.SuccessiveElimination(delta=0.05, b=4.0).resolved(jb.s1()).estimator == "hoeffding"
+    assert jb.SuccessiveElimination(delta=0.05, moment_b=4.0).prepared().estimator == "tea"
+    session = jb.AskTell(jb.SuccessiveElimination(delta=0.05, b=1.0), arms=3)
+    for _ in range(3):
+        session.tell(session.ask(), 1.0)
+    assert jb.AskTell.from_json(session.to_json()).ask() == session.ask()
+
+
+def test_successive_elimination_without_settings_is_not_many_times_slower():
+    plain = jb.simulate(jb.SuccessiveElimination(delta=0.05), COINS, seeds=50)
+    named = jb.simulate(jb.SuccessiveElimination(delta=0.05, estimator="hoeffding"), COINS, seeds=50)
+    np.testing.assert_array_equal(plain.pulls, named.pulls)
+    assert plain.pulls.mean() < 15_000  # `tea` needs 75 000
+    assert (jb.repeat(plain).pulls == plain.pulls).all()
