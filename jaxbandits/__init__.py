@@ -38,6 +38,7 @@ from jaxbandits.algorithms import (
     Uniform,
     UnionBound,
 )
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.ask_tell import AskTell
 from jaxbandits.axes import axis
 from jaxbandits.engine.driver import use_all_cores
@@ -82,6 +83,7 @@ from jaxbandits.problems import (
     with_costs,
     workers_from_csv,
 )
+from jaxbandits.pytrees import pytree
 from jaxbandits.repeating import repeat
 from jaxbandits.report.tables import summary
 from jaxbandits.sweep import simulate, sweep
@@ -117,6 +119,7 @@ __all__ = [
     "SiRI",
     "SuccessiveElimination",
     "SuccessiveRejects",
+    "Traits",
     "UCBVInf",
     "UGapEb",
     "UGapEc",
@@ -144,6 +147,7 @@ __all__ = [
     "polynomial",
     "ppr",
     "ppr_unbounded",
+    "pytree",
     "rademacher",
     "random_beta",
     "random_truncated_normal",

@@ -10,14 +10,14 @@ from jax import lax
 from jaxbandits import arms
 from jaxbandits.estimators import ArmStatistics, CompensatedSum, compensated_total
 from jaxbandits.ledger import Ledger
-from jaxbandits.numerics import NO_LIMIT, rounded
+from jaxbandits.numerics import rounded
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.costs import Costs
 from jaxbandits.pytrees import pytree
 from jaxbandits.random.streams import batch_key
 from jaxbandits.wide import Wide
 
-__all__ = ["Account", "Spent", "account", "exhausted", "pull_limit", "reached", "stepped"]
+__all__ = ["Account", "Spent", "account"]
 
 
 @pytree
@@ -94,41 +94,6 @@ def _paid(
     return lax.fori_loop(0, jnp.max(number), add, jnp.zeros(number.shape))
 
 
-def pull_limit(algorithm: Any) -> int:
-    """Pulls after which a run is stopped if nobody says otherwise: 10^9, but none where sums are drawn."""
-    return NO_LIMIT if getattr(algorithm, "few_steps", False) else 10**9
-
-
-def exhausted(algorithm: Any, state: Any) -> jax.Array:
-    """Whether the next request would pass the range of the counts, bool `(…)`; a user's own algorithm need not say."""
-    # An array in any case: Python's ~False is -1, and with it a mask of lanes would be whole numbers.
-    return jnp.asarray(algorithm.exhausted(state) if hasattr(algorithm, "exhausted") else False)
-
-
-def stepped(
-    algorithm: Any, problem: Problem, key: jax.Array, state: Any, live: jax.Array, stop: jax.Array | int
-) -> Any:
-    """The states after a step of the live runs, of as many pulls as the algorithm makes at once up to `stop` in all.
-
-    Args:
-        algorithm: any algorithm of the protocol.
-        problem: leaves `(K, …)`.
-        key: typed keys `(…)`.
-        state: the states.
-        live: bool `(…)`.
-        stop: int32 `(…)` or `()`, not below any live run's pulls.
-    """
-    if hasattr(algorithm, "advance"):
-        return algorithm.advance(problem, key, state, live, stop)
-    return algorithm.step(problem, key, state, live)
-
-
-def reached(state: Any, point: jax.Array) -> jax.Array:
-    """Whether runs are at a point of a curve, bool `(…)`: as many pulls, or more paid where a budget is spent."""
-    ledger: Ledger | None = getattr(state, "ledger", None)
-    return state.time >= point if ledger is None else ledger.beyond(point)
-
-
 def account(problem: Problem, key: jax.Array, state: Any, budget: jax.Array | None = None) -> Account:
     """What runs have spent, from their states.
 
@@ -136,16 +101,15 @@ def account(problem: Problem, key: jax.Array, state: Any, budget: jax.Array | No
         problem: leaves `(K, …)`.
         key: the runs' typed keys, shape `(…)`.
         state: the algorithm's state, with `pulls` int32 `(K, …)` and `time` int32 `(…)`, or with `spent`.
-        budget: float32 `(…)`, for a state with a `ledger`: up to where rewards count.
+        budget: float32 `(…)`, up to where rewards count, for a state with a `ledger`; None for one without.
     """
     spent: Spent | None = getattr(state, "spent", None)
     if spent is not None:
         money = [None if total is None else total.high for total in (spent.cost, spent.paid)]
         return Account(spent.pulls, spent.joint_pulls, *money)
     pulls = Wide.of(state.time)
-    ledger: Ledger | None = getattr(state, "ledger", None)
-    if ledger is not None:
-        assert budget is not None
+    if budget is not None:
+        ledger: Ledger = state.ledger
         spending = None if problem.costs is None else _expected_cost(problem, state)
         return Account(pulls, None, spending, ledger.paid.high, ledger.collected(budget))
     if problem.costs is None:

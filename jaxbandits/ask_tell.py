@@ -6,6 +6,7 @@ asked for them one by one. Everything a session knows fits in one JSON text.
 """
 
 import dataclasses
+import functools
 import importlib.metadata
 import json
 import operator
@@ -20,9 +21,11 @@ from jaxbandits.algorithms.budgeted import IndexWithBudget
 from jaxbandits.algorithms.joint_batches import JointBatches
 from jaxbandits.algorithms.protocol import BatchBased, BuiltIn, RoundBased, Sequential
 from jaxbandits.axes import Axis
+from jaxbandits.engine.border import check_algorithm, check_result
 from jaxbandits.errors import UsageError
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem, register_problem
+from jaxbandits.pytrees import classes
 from jaxbandits.random.bits import key_words
 from jaxbandits.random.streams import MOST_ARMS, root_key
 from jaxbandits.random.ties import tie_order, tie_words
@@ -133,6 +136,7 @@ class AskTell:
         for field in dataclasses.fields(algorithm):
             if isinstance(getattr(algorithm, field.name), Axis):
                 raise UsageError(f"a session runs one algorithm, not a grid: {field.name} is an axis")
+        check_algorithm(algorithm)
         algorithm = algorithm.prepared()
         self._algorithm = algorithm
         self._arms = _whole("arms", arms, 2, MOST_ARMS)
@@ -149,11 +153,15 @@ class AskTell:
         self._state: Any = None  # until every arm has its initial pulls
         self._done = False
         self._recommended = np.zeros(self._arms, bool)
-        self._shapes = jax.eval_shape(  # of the states; also, does the algorithm begin without a problem?
-            lambda *now: _begin(*now).state, algorithm, self._live_problem(), self._key
-        )
+        self._classes = classes(algorithm)
+        begin = functools.partial(_begin, classes=self._classes)
+        # Also, does the algorithm begin without a problem?
+        moment = jax.eval_shape(begin, algorithm, self._live_problem(), self._key)
+        check_result(f"{type(algorithm).__name__}.recommend", moment.recommended, bool, (self._arms,))
+        check_result(f"{type(algorithm).__name__}.done", moment.done, bool, ())
+        self._shapes = moment.state
         if algorithm.initial_pulls == 0:
-            self._enter(_begin(algorithm, self._live_problem(), self._key))
+            self._enter(begin(algorithm, self._live_problem(), self._key))
 
     @property
     def done(self) -> bool:
@@ -199,7 +207,16 @@ class AskTell:
         value, place = self._checked(reward), self._place()
         if isinstance(self._algorithm, IndexWithBudget):
             price = self._checked_cost(1.0 if cost is None else cost)
-            self._enter(_pay(self._algorithm, self._state, np.int32(arm), np.float32(value), np.float32(price)))
+            self._enter(
+                _pay(
+                    self._algorithm,
+                    self._state,
+                    np.int32(arm),
+                    np.float32(value),
+                    np.float32(price),
+                    classes=self._classes,
+                )
+            )
             return
         if cost is not None:
             raise UsageError(
@@ -211,19 +228,22 @@ class AskTell:
             return
         sums = np.asarray(told, np.float32)
         if self._state is None:
-            moment = _begin(self._algorithm, self._live_problem(sums), self._key)
+            moment = _begin(self._algorithm, self._live_problem(sums), self._key, classes=self._classes)
         elif isinstance(self._algorithm, BatchBased):
             counts, every = np.zeros(self._arms, np.int32), np.zeros(self._arms, np.float32)
             counts[self._asked], every[self._asked] = self._counts, sums
-            moment = _advance(self._algorithm, self._state, counts, every)
+            moment = self._advanced(counts, every)
         elif isinstance(self._algorithm, JointBatches):
             each = len(set(self._asked))  # arms in a batch, and batch after batch
             batches = np.zeros((self._algorithm.slots, self._arms), np.float32)
             batches[np.arange(len(self._asked)) // each, self._asked] = sums
-            moment = _advance(self._algorithm, self._state, np.int32(0), batches)
+            moment = self._advanced(np.int32(0), batches)
         else:
-            moment = _advance(self._algorithm, self._state, np.asarray(self._asked, np.int32), sums)
+            moment = self._advanced(np.asarray(self._asked, np.int32), sums)
         self._enter(moment)
+
+    def _advanced(self, asked: Any, rewards: np.ndarray) -> _Moment:
+        return _advance(self._algorithm, self._state, asked, rewards, classes=self._classes)
 
     def to_json(self) -> str:
         """The session as JSON text, from which `from_json` continues as if nothing had happened."""
@@ -316,7 +336,7 @@ class AskTell:
         """Take over a new state; the values are fetched first, so that an interrupt leaves the old one whole."""
         while not np.any(moment.counts) and not moment.done:  # a budget can leave a round without a pull
             nothing = np.zeros(self._arms, np.int32)
-            moment = _advance(self._algorithm, moment.state, nothing, nothing.astype(np.float32))
+            moment = _advance(self._algorithm, moment.state, nothing, nothing.astype(np.float32), classes=self._classes)
         pulled = np.asarray(moment.counts) > 0
         asked, counts = np.asarray(moment.asked)[pulled].tolist(), np.asarray(moment.counts)[pulled].tolist()
         done, recommended = bool(moment.done), np.asarray(moment.recommended)
@@ -379,14 +399,22 @@ def _moment(algorithm: _Live, state: Any) -> _Moment:
     return _Moment(state, asked, counts, done, algorithm.recommend(state))
 
 
-@jax.jit
-def _begin(algorithm: _Live, problem: _LiveProblem, key: jax.Array) -> _Moment:
+# The classes of all nodes of the algorithm, which JAX may not tell apart, are part of a program's key.
+_jit = functools.partial(jax.jit, static_argnames="classes")
+
+
+@_jit
+def _begin(algorithm: _Live, problem: _LiveProblem, key: jax.Array, *, classes: tuple[type, ...]) -> _Moment:
+    del classes
     return _moment(algorithm, algorithm.init(problem, key))
 
 
-@jax.jit
-def _advance(algorithm: _Live, state: Any, asked: jax.Array, rewards: jax.Array) -> _Moment:
+@_jit
+def _advance(
+    algorithm: _Live, state: Any, asked: jax.Array, rewards: jax.Array, *, classes: tuple[type, ...]
+) -> _Moment:
     """The moment after the rewards of the arms asked for, or after the sums of all arms (of every batch)."""
+    del classes
     assert not isinstance(algorithm, IndexWithBudget)
     if isinstance(algorithm, Sequential):
         return _moment(algorithm, algorithm.update(state, asked[0], rewards[0]))
@@ -395,9 +423,18 @@ def _advance(algorithm: _Live, state: Any, asked: jax.Array, rewards: jax.Array)
     return _moment(algorithm, algorithm.absorb(state, asked, rewards))
 
 
-@jax.jit
-def _pay(algorithm: IndexWithBudget, state: Any, arm: jax.Array, reward: jax.Array, cost: jax.Array) -> _Moment:
+@_jit
+def _pay(
+    algorithm: IndexWithBudget,
+    state: Any,
+    arm: jax.Array,
+    reward: jax.Array,
+    cost: jax.Array,
+    *,
+    classes: tuple[type, ...],
+) -> _Moment:
     """The moment after a pull with its cost."""
+    del classes
     return _moment(algorithm, state.paid(arm, reward, cost, jnp.bool_(True)))
 
 
@@ -424,7 +461,7 @@ def _whole(name: str, value: Any, least: int, most: int) -> int:
 
 
 def _reward_range(algorithm: BuiltIn, given: float | None) -> float:
-    own = getattr(algorithm, "b", None)
+    own = algorithm.given("b")
     if own is None:
         own = 1.0 if given is None else given
     b = float(own)

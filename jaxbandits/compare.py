@@ -205,7 +205,7 @@ def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], l
     found: dict[str, BuiltIn] = {}
     left_out = []
     for name, cls in REGISTRY.items():
-        if cls.criterion in ("aggregate", "ratio"):
+        if cls.traits.criterion in ("aggregate", "ratio"):
             continue
         fields = {field.name: field for field in dataclasses.fields(cls)}
         needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}

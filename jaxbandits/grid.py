@@ -84,7 +84,8 @@ def _cells(
 
 
 def _fields(algorithm: Any) -> tuple[Any, ...]:
-    return dataclasses.fields(algorithm) if dataclasses.is_dataclass(algorithm) else ()
+    known = dataclasses.is_dataclass(algorithm) and not isinstance(algorithm, type)
+    return dataclasses.fields(algorithm) if known else ()
 
 
 def identities(cells: Sequence[Cell]) -> np.ndarray:

@@ -2,22 +2,26 @@
 
 `jax.tree_util.register_dataclass` does not serve: in JAX 0.10.2 the structures of two dataclasses with as many fields
 compare equal whatever their classes (only their hashes differ), and now and then a cache of compiled programs hands
-one problem's program to another.
+one class's program to another. Where a user's object is part of a program's input, `classes` is part of its key.
 """
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 import jax
 
-__all__ = ["pytree", "register_fields"]
+__all__ = ["classes", "pytree", "register_fields"]
 
 C = TypeVar("C")
 
 
 def pytree(cls: type[C]) -> type[C]:
-    """Class decorator: every field is a leaf or a subtree, but for those with the metadata `static`."""
+    """Class decorator for a frozen dataclass: its fields are leaves or subtrees of a JAX pytree.
+
+    But for those with the metadata `static`, `dataclasses.field(metadata={"static": True})`, whose hashable values are
+    part of the program: words, switches, numbers that decide a shape.
+    """
     fields = dataclasses.fields(cls)  # type: ignore[arg-type]
     static = [field.name for field in fields if field.metadata.get("static")]
     return register_fields(cls, [field.name for field in fields if field.name not in static], static)
@@ -50,3 +54,15 @@ def register_fields(cls: type[C], data: Iterable[str], static: Iterable[str]) ->
 
     jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
     return cls
+
+
+def classes(tree: Any) -> tuple[type, ...]:
+    """The classes of all nodes of a tree, each before its children; to be part of the key of a compiled program."""
+
+    def nodes(structure: Any) -> Iterator[type]:
+        if data := structure.node_data():
+            yield data[0]
+            for child in structure.children():
+                yield from nodes(child)
+
+    return tuple(nodes(jax.tree.structure(tree)))

@@ -7,24 +7,20 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from jaxbandits.algorithms.traits import CRITERIA, tolerance_of, traits_of
 from jaxbandits.engine.driver import Rows
 from jaxbandits.grid import Cell, Grid
 from jaxbandits.memory import refuse_what_does_not_fit
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
+from jaxbandits.status import STATUS
 
-__all__ = ["CRITERIA", "Results", "coordinate"]
+__all__ = ["Results", "coordinate"]
 
-#: What counts as a correct answer, by the algorithm's `criterion`; without epsilon it is 0.
-CRITERIA = {
-    "epsilon-m": "every returned mean is at least the m-th best minus epsilon",
-    "exact": "no other m arms have a larger mean than the returned ones",
-    "aggregate": "the mean of the best K means exceeds that of the returned arms by at most epsilon",
-    "ratio": "every returned ratio of expected reward to expected cost is at least the best minus epsilon",
-    "drawn": "every returned ratio of expected reward to expected cost is at least that of the m-th best arm that the "
-    "run drew minus epsilon; regrets are to the best that the reservoir has",
-}
-
+_DRAWN = (
+    "every returned ratio of expected reward to expected cost is at least that of the m-th best arm that the run drew "
+    "minus epsilon; regrets are to the best that the reservoir has"
+)
 #: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
 _TOLERANCE = 1e-6
 #: Bytes of a run in the arrays below, its returned arms apart, with the copy that becomes the Dataset.
@@ -67,7 +63,7 @@ class Results:
             simple, aggregate, correct = _score(cells, local, recommended)
         else:
             simple, aggregate, drawn = (np.maximum(regret, 0) for regret in rows.regret)
-            epsilon = np.asarray([_epsilon(cell) for cell in cells])
+            epsilon = np.asarray([tolerance_of(cell.algorithm) for cell in cells])
             correct = drawn <= epsilon[local] + _TOLERANCE
         self.written[where] = True
         spent = rows.account
@@ -79,13 +75,14 @@ class Results:
             self.further.setdefault("paid", np.zeros_like(self.cost))[where] = spent.paid
         if spent.reward is not None:
             self.further.setdefault("reward", np.zeros_like(self.cost))[where] = spent.reward
-            available = np.asarray([float(cell.algorithm.budget) for cell in cells])[local]
+            budgets = [float(getattr(cell.algorithm, cell.algorithm.traits.spends)) for cell in cells]
+            available = np.asarray(budgets)[local]
             if len(self.checkpoints):
                 available = np.minimum(available, self.checkpoints[rows.checkpoint])
             best = np.asarray([_best_ratio(cell.problem) for cell in cells])[local]
             self.further.setdefault("regret", np.zeros_like(self.cost))[where] = best * available - spent.reward
         self.steps[where] = rows.steps
-        self.status[where] = rows.capped
+        self.status[where] = rows.status
         self.correct[where] = correct
         self.simple_regret[where] = simple
         self.aggregate_regret[where] = aggregate
@@ -106,7 +103,7 @@ class Results:
             values = values.reshape(*self.shape, *values.shape[1:])
             return xr.Variable([*axes, "seed", *last, *extra], values, attributes)
 
-        criterion = CRITERIA[_criterion(self.grid.cells[0])]
+        criterion = _DRAWN if _drawn(self.grid.cells[0]) else CRITERIA[_criterion(self.grid.cells[0])]
         arm_dimensions = ("bandit", "arm") if self.bandits > 1 else ("arm",)
         recommended = self.recommended if self.bandits > 1 else self.recommended[:, :, :, 0]
         variables = {
@@ -119,7 +116,7 @@ class Results:
                 self.aggregate_regret, long_name="mean of the best m means minus mean of the returned"
             ),
             "steps": variable(self.steps, long_name="decisions"),
-            "status": variable(self.status, long_name="0 finished, 1 stopped at max_pulls"),
+            "status": variable(self.status, long_name=STATUS),
         }
         texts = {
             "joint_pulls": "sets of arms pulled at once",
@@ -149,7 +146,7 @@ def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tup
         means[i, :, : mean.shape[1]] = mean
     best = -np.sort(-means, axis=2)
     sums = np.cumsum(np.where(np.isfinite(best), best, 0), axis=2)
-    epsilon = np.asarray([_epsilon(cell) for cell in cells])
+    epsilon = np.asarray([tolerance_of(cell.algorithm) for cell in cells])
     slack = _TOLERANCE * np.maximum(1, np.abs(np.where(np.isfinite(means), means, 0)).max(axis=(1, 2)))
     row_means = means[local]
     returned = np.count_nonzero(recommended, axis=2)
@@ -174,11 +171,12 @@ def _cost_unit(problem: Problem) -> str:
 
 
 def _criterion(cell: Cell) -> str:
-    return "drawn" if isinstance(cell.problem, Reservoir) else getattr(cell.algorithm, "criterion", "epsilon-m")
+    return traits_of(cell.algorithm).criterion
 
 
-def _epsilon(cell: Cell) -> float:
-    return float(getattr(cell.algorithm, "epsilon", 0.0) or 0.0)
+def _drawn(cell: Cell) -> bool:
+    """Whether the answer is judged by the arms that the run drew."""
+    return isinstance(cell.problem, Reservoir)
 
 
 def _best_ratio(problem: Problem) -> float:

@@ -11,17 +11,21 @@ import jax
 import numpy as np
 import xarray as xr
 
-from jaxbandits.accounts import pull_limit
-from jaxbandits.algorithms.protocol import BuiltIn
+from jaxbandits.algorithms.parameters import is_parameter
+from jaxbandits.algorithms.protocol import BuiltIn, RoundBased, Sequential
+from jaxbandits.algorithms.traits import traits_of
 from jaxbandits.arms import Known
 from jaxbandits.axes import ProblemFamily
+from jaxbandits.engine.border import check_algorithm, check_methods, in_registry
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
+from jaxbandits.engine.stepping import pull_limit
 from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.errors import UsageError
 from jaxbandits.grid import Cell, expand, identities
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import classes
 from jaxbandits.results import Results
 from jaxbandits.spec import describe
 
@@ -49,13 +53,14 @@ def sweep(
     Seed `s` sees the same reward table in every cell (common random numbers), so differences between cells are paired.
 
     Args:
-        algorithm: a built-in algorithm, or any pytree dataclass with the protocol's four methods written for one run.
+        algorithm: a built-in algorithm, or a dataclass with `jb.pytree` and the protocol's methods, written for one
+            run; it is judged by the criterion and the tolerance that its `jb.Traits` declare.
         problem: a problem, or a constructor's result with axes among its arguments.
         seeds: runs per cell, at least 1.
         root_seed: seed of the root key, in [0, 2^64) (of JAX's own keys, below 2^32); run `s` has the key
             `fold_in(key(root_seed), s)`.
         max_pulls: a run is stopped after this many pulls, with status 1 and its recommendation of that moment; None
-            for 10^9, or for no limit where an algorithm draws sums, which cost no more time the longer they are.
+            for 10^9, or for no limit where a built-in algorithm draws sums, which take no more time if they are longer.
         checkpoints: numbers of pulls at which to look at each run as well, increasing; for algorithms that need not
             know their budget. Where a budget of cost is spent they are smaller budgets.
         independent: give every cell its own reward tables: by its values, so that a cell's runs are the same on its own
@@ -69,7 +74,8 @@ def sweep(
         Dimensions: one per axis, `checkpoint` where asked for, `seed`, and `arm` (`bandit`, `arm` for several bandits).
             Variables: `pulls`, `cost`,
         `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0 finished, 1 stopped at
-        `max_pulls`, or because the next counts would pass 2^31); `joint_pulls` where sets of arms are pulled at once;
+        `max_pulls`, or because the next counts would pass 2^31, 2 stopped after 10 000 steps without a pull, which only
+        a user's own algorithm makes); `joint_pulls` where sets of arms are pulled at once;
         `paid`, the cost that was drawn, where pulls have costs of their own and it is known; `reward`, collected within
         a budget of cost, and `regret`, what it lacks to the best ratio times the budget.
 
@@ -86,24 +92,35 @@ def sweep(
     grid = expand(algorithm, problem)
     identity = identities(grid.cells) if independent else np.zeros((2, len(grid.cells)), np.uint32)
     for i, cell in enumerate(grid.cells):
+        check_algorithm(cell.algorithm)
         if isinstance(cell.algorithm, BuiltIn):
             explored = cell.algorithm.explored(cell.problem)
             cell.algorithm.check(explored.arms // explored.bandits, explored.bandits)
             grid.cells[i] = cell._replace(algorithm=cell.algorithm.resolved(explored), problem=explored)
-        elif not cell.problem.arms:
+            continue
+        name = type(cell.algorithm).__name__
+        if not cell.problem.arms:
+            raise UsageError(f"{name}: give {cell.problem.name} arms=, the number that a run draws")
+        if cell.problem.bandits > 1 and not traits_of(cell.algorithm).multi_bandit:
             raise UsageError(
-                f"{type(cell.algorithm).__name__}: give {cell.problem.name} arms=, the number that a run draws"
+                f"{name} explores one bandit, the problem has {cell.problem.bandits}: if it can, multi_bandit=True in "
+                "its jb.Traits says so"
             )
     settings = {"seeds": seeds, "root_seed": root_seed, "max_pulls": max_pulls, "independent": independent}
     if checkpoints is not None:
         settings["checkpoints"] = points.tolist()
+    groups = _alike(grid.cells)
+    for cells in groups:
+        if not in_registry(cells[0].algorithm):
+            example = jax.tree.map(lambda leaf: leaf[..., 0], _stacked(cells))
+            check_methods(example, cells[0].problem, jax.random.key(0, impl="threefry2x32"))
     spec = json.dumps(describe(algorithm, problem, settings))  # of what is there before the runs
     results = Results(grid, seeds=seeds, checkpoints=points)
     began = time.perf_counter()
     before = Progress(runs=0, pulls=0.0)
     make_room()
     with compile_clock() as clock:
-        for cells in _alike(grid.cells):
+        for cells in groups:
             latest = Progress(runs=0, pulls=0.0)
 
             def report(progress: Progress, before: Progress = before) -> None:
@@ -156,32 +173,43 @@ def _alike(cells: list[Cell]) -> list[list[Cell]]:
     groups: dict[Any, list[Cell]] = {}
     for cell in cells:
         arms = cell.problem.arms // cell.problem.bandits
-        static = (jax.tree.structure(cell.algorithm), jax.tree.structure(cell.problem.kind()))
-        groups.setdefault((static, (arms - 1).bit_length()), []).append(cell)
+        problem = cell.problem.kind()
+        static = (jax.tree.structure(cell.algorithm), jax.tree.structure(problem), classes((cell.algorithm, problem)))
+        # A user's own algorithm need not know of arms that are there only to fill up a table: its are never padded.
+        size = (arms - 1).bit_length() if in_registry(cell.algorithm) else arms
+        groups.setdefault((static, size), []).append(cell)
     return list(groups.values())
 
 
 def _batched_algorithm(cells: list[Cell]) -> Any:
-    """The cells' algorithms as one, with leaves of shape `(C,)`; a user's own is wrapped."""
+    """The cells' algorithms as one, with leaves of shape `(C,)`; what may be written for one run is wrapped."""
+    stacked = _stacked(cells)
+    # A class with these two halves may be written for one run, too, as `AskTell` needs no more.
+    several = isinstance(stacked, BuiltIn) and not isinstance(stacked, Sequential | RoundBased)
+    return stacked if several or in_registry(stacked) else Vectorised(stacked)
+
+
+def _stacked(cells: list[Cell]) -> Any:
+    """The cells' algorithms as one, with leaves of shape `(…, C)`."""
     algorithms = [cell.algorithm for cell in cells]
     first = algorithms[0]
-    if not isinstance(first, BuiltIn):
-        return Vectorised(jax.tree.map(lambda *leaves: _stack(type(first).__name__, leaves), *algorithms), type(first))
+    name = type(first).__name__
     changes: dict[str, Any] = {}
-    for field in dataclasses.fields(first):
+    for field in dataclasses.fields(first) if isinstance(first, BuiltIn) else ():
         values = [getattr(algorithm, field.name) for algorithm in algorithms]
-        if field.metadata["static"] or values[0] is None:
+        if not is_parameter(field) or field.metadata["static"] or values[0] is None:
             continue
         common = field.metadata["common"]
         if common is not None and all(value == common for value in values):
             changes[field.name] = Known(common)
         elif field.metadata["rule"] == "count":
             if max(values) > MAX_COUNT:
-                raise UsageError(f"{type(first).__name__}: {field.name} must stay below 2^31, got {max(values):g}")
+                raise UsageError(f"{name}: {field.name} must stay below 2^31, got {max(values):g}")
             changes[field.name] = np.asarray(values, np.int32)
         else:
             changes[field.name] = np.asarray(values, np.float32)
-    return dataclasses.replace(first, **changes)
+    stacked = jax.tree.map(lambda *leaves: _stack(name, leaves), *algorithms)
+    return dataclasses.replace(stacked, **changes) if changes else stacked
 
 
 def _stack(owner: str, leaves: Sequence[Any]) -> np.ndarray:
@@ -228,11 +256,15 @@ def _seed(value: Any) -> int:
 def _checkpoints(algorithm: Any, checkpoints: Sequence[float] | None, max_pulls: int) -> np.ndarray:
     if checkpoints is None:
         return np.zeros(0, np.int32)
-    if not getattr(algorithm, "anytime", True):
-        remedy = ": use budget=jb.axis([…]) in place of checkpoints" if hasattr(algorithm, "budget") else ""
-        why = "must know its budget" if remedy else "pulls in large batches, and cannot be looked at in between"
-        raise UsageError(f"{type(algorithm).__name__} {why}{remedy}")
-    spends = getattr(algorithm, "spends", False)
+    traits = traits_of(algorithm)
+    if not traits.anytime:
+        why = "says that it cannot be looked at before it ends"
+        if isinstance(algorithm, BuiltIn) and algorithm.given("budget") is not None:
+            why = "must know its budget: use budget=jb.axis([…]) in place of checkpoints"
+        elif traits.in_batches:
+            why = "pulls in large batches, and cannot be looked at in between"
+        raise UsageError(f"{type(algorithm).__name__} {why}")
+    spends = traits.spends is not None
     points = [_cost("a checkpoint", p) if spends else _whole("a checkpoint", p, 1) for p in checkpoints]
     if not points or any(a >= b for a, b in itertools.pairwise(points)):
         raise UsageError(f"checkpoints must be increasing, and at least one, got {list(checkpoints)}")

@@ -1,6 +1,6 @@
 """The algorithms, and the registry from which the command line, the tests and the README's table take them.
 
-To add one: write a module like `ucb_e.py` (the head of `protocol.py` has the protocol), then add its class here.
+To add one: write a module like `uniform.py` (the head of `protocol.py` has the protocol), then add its class here.
 """
 
 import re

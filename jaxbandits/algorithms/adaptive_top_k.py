@@ -81,7 +81,7 @@ class RoundState(TopKState):
 class _TopK(BatchBased):
     """Rounds of equally many pulls of every active arm; a subclass says how many, and who is accepted or rejected."""
 
-    criterion = "aggregate"
+    traits = dataclasses.replace(BatchBased.traits, criterion="aggregate", tolerance="epsilon")
     k: Numeric
     budget: Numeric = None
 

@@ -47,7 +47,7 @@ class EpsilonFirst(IndexWithBudget):
     """
 
     share: Numeric = parameter("probability", default=0.1)
-    anytime = False
+    traits = dataclasses.replace(IndexWithBudget.traits, anytime=False)
 
     def select(self, state: BudgetState) -> jax.Array:
         """The next arm in turn, or the best."""

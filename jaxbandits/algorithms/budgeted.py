@@ -13,6 +13,7 @@ from jax import lax
 from jaxbandits import arms
 from jaxbandits.algorithms.protocol import BuiltIn, Numeric, parameter
 from jaxbandits.algorithms.state import ArmState
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.errors import UsageError
 from jaxbandits.estimators import ArmStatistics, CompensatedSum
 from jaxbandits.ledger import Ledger, WholeSum
@@ -73,10 +74,9 @@ class IndexWithBudget(BuiltIn):
     """
 
     budget: Numeric = parameter("positive")
-    spends: ClassVar[bool] = True
+    traits = Traits(criterion="ratio", spends="budget")
     #: Whether `_index` of a part of the state is that part of `_index`: not where arms are looked at by their numbers.
     in_parts: ClassVar[bool] = False
-    criterion = "ratio"
 
     @abc.abstractmethod
     def _index(self, state: Any) -> jax.Array:
@@ -102,9 +102,8 @@ class IndexWithBudget(BuiltIn):
 
     def init(self, problem: Problem, key: jax.Array) -> Any:
         """The state before the first pull."""
-        variance = bool(getattr(self, "variance", False))
         statistics = ArmStatistics.none(
-            problem.arms, key.shape, integer=problem.integer_rewards, one_by_one=True, variance=variance
+            problem.arms, key.shape, integer=problem.integer_rewards, one_by_one=True, variance=self.second_moments
         )
         return self.begin(statistics, problem, key)
 

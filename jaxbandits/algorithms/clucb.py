@@ -13,6 +13,7 @@ from jax import lax
 from jaxbandits import arms
 from jaxbandits.algorithms.protocol import Numeric, Sequential, parameter
 from jaxbandits.algorithms.state import ArmState
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.confidence import hoeffding_radius, ugape_scale
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import log
@@ -68,7 +69,7 @@ class CLUCB(Sequential):
     delta: Numeric = parameter("probability", default=0.01)
     budget: Numeric = parameter("count", default=None)
     b: Numeric = parameter("positive", default=None)
-    criterion = "aggregate"
+    traits = Traits(criterion="aggregate", tolerance="epsilon")
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> CLUCBState:
         """The state after one pull of every arm."""

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 
 from jaxbandits import arms
 from jaxbandits.algorithms.protocol import Sequential
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.estimators import ArmStatistics, CompensatedSum
 from jaxbandits.mean_estimators import Catoni, EmpiricalMean, MeanEstimator
 from jaxbandits.numerics import MAX_COUNT, apart, larger, smaller, where_any, where_few
@@ -64,7 +65,7 @@ class EliminationState:
 class Elimination(Sequential):
     """Round-robin pulls of the surviving arms; a subclass says when to look at them, and which to keep."""
 
-    anytime = False
+    traits = Traits(anytime=False)
     reuse: bool = True
 
     @abc.abstractmethod
@@ -127,7 +128,7 @@ class Elimination(Sequential):
         return self._drop(state, ended & self._due(state), problem, key)
 
     def advance(
-        self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array, stop: jax.Array
+        self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array, stop: jax.Array | int
     ) -> EliminationState:
         """Pull the next survivor in all rounds of the block; the run is that of `step`, to the last bit.
 

@@ -50,7 +50,7 @@ class GapE(IndexPolicy):
     adaptive: bool = parameter(default=False, static=True)
     variance: bool = parameter(default=False, static=True)
     b: Numeric = parameter("positive", default=None)
-    multi_bandit = True
+    traits = dataclasses.replace(IndexPolicy.traits, multi_bandit=True)
 
     def _first_exploration(self, state: ArmState, problem: Problem) -> jax.Array:
         if self.a is not None:

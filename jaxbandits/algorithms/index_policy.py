@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxbandits import arms
 from jaxbandits.algorithms.protocol import Numeric, Sequential
 from jaxbandits.algorithms.state import ArmState
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.problems.base import Problem
 from jaxbandits.pytrees import pytree
@@ -30,7 +31,7 @@ class IndexPolicy(Sequential):
 
     budget: Numeric
     b: Numeric
-    anytime = False
+    traits = Traits(anytime=False)
 
     @abc.abstractmethod
     def _index(self, state: IndexState) -> jax.Array:

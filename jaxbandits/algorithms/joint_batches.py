@@ -5,7 +5,7 @@ A formula says how large a batch is, and how many there are; the request, and wh
 
 import abc
 import dataclasses
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +15,7 @@ from jax import lax
 from jaxbandits import arms
 from jaxbandits.accounts import Spent
 from jaxbandits.algorithms.protocol import BuiltIn, Numeric, State
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.estimators import ArmStatistics, compensated_total
 from jaxbandits.numerics import MAX_COUNT, in_blocks, smaller
 from jaxbandits.problems.base import Problem
@@ -106,9 +107,7 @@ def whole(count: jax.Array) -> jax.Array:
 class JointBatches(BuiltIn):
     """An algorithm that asks for batches of joint pulls of its active arms, and looks at each batch's sums."""
 
-    #: A step is long and a run has few: the engine looks at the lanes after each.
-    few_steps: ClassVar[bool] = True
-    anytime = False
+    traits = Traits(anytime=False, in_batches=True)
 
     @property
     def initial_pulls(self) -> int:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxbandits import arms
 from jaxbandits.algorithms.protocol import Numeric, RoundBased, parameter
 from jaxbandits.algorithms.state import ArmState
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.confidence import hoeffding_radius, lucb1_scale
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import log
@@ -60,6 +61,7 @@ class LUCB(RoundBased):
     delta: Numeric = parameter("probability")
     m: Numeric = parameter("count", default=1, common=1)
     b: Numeric = parameter("positive", default=None)
+    traits = Traits(tolerance="epsilon")
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> LUCBState:
         """The state after one pull of every arm."""

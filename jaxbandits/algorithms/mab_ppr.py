@@ -87,6 +87,7 @@ class MABPPR(JointBatches):
     theta: Numeric = parameter("probability", default=None)
     factor: Numeric = parameter("positive", default=None)
     slots: int | None = parameter("count", default=None, static=True)  # type: ignore[assignment]
+    traits = dataclasses.replace(JointBatches.traits, tolerance="epsilon")
 
     def prepared(self) -> Self:
         """With the constants that were not given, and as many slots as they need."""

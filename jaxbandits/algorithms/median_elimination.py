@@ -75,6 +75,7 @@ class MedianElimination(JointBatches):
     epsilon: Numeric = parameter("positive")
     delta: Numeric = parameter("probability")
     b: Numeric = parameter("positive", default=None)
+    traits = dataclasses.replace(JointBatches.traits, tolerance="epsilon")
 
     def start(self, problem: Problem, key: jax.Array) -> MedianState:
         """The state before the first pull."""
@@ -140,6 +141,7 @@ class ExpGapElimination(JointBatches):
     epsilon: Numeric = parameter("not negative")
     delta: Numeric = parameter("probability")
     b: Numeric = parameter("positive", default=None)
+    traits = dataclasses.replace(JointBatches.traits, tolerance="epsilon")
 
     def start(self, problem: Problem, key: jax.Array) -> GapState:
         """The state before the first pull."""

@@ -45,7 +45,7 @@ class OptMAI(BatchBased):
     budget: Numeric = parameter("count")
     beta: Numeric = parameter("probability", default=0.8)
     reuse: bool = parameter(default=True, static=True)
-    criterion = "aggregate"
+    traits = dataclasses.replace(BatchBased.traits, criterion="aggregate")
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> TopKState:
         """The state before the first pull."""

@@ -1,14 +1,20 @@
 """The protocol of an algorithm, and the two ways to write one.
 
-An algorithm is a frozen dataclass of its hyperparameters, registered as a pytree, with four pure methods::
+An algorithm is a frozen dataclass of its hyperparameters with `@jb.pytree` above it, and four pure methods::
 
     init(problem, key)                -> state   may pull
     step(problem, key, state)         -> state   one decision and its pulls
     done(state)                       -> bool ()
     recommend(state)                  -> bool (K,): the returned arms
+    exhausted(state)                  -> bool (), optional: the run cannot go on, and ends with status 1
 
-`key` is the run's key, the same at every step; the state carries at least `pulls`, int32 `(K,)`. Anything with these
-methods runs in the engine, which batches it with `vmap`. The built-in algorithms are written for one run and for R
+`key` is the run's key, the same at every step; the state, a pytree of arrays whose shapes and types stay, carries at
+least `pulls`, int32 `(K,)`. What else is to be known, such as the criterion and the tolerance by which its answers are
+judged, its attribute `traits` says, a `jb.Traits`: nothing is taken from the names of its fields. Anything with these
+methods runs in the engine, which looks at it once (`jaxbandits/engine/border.py`) and batches it with `vmap`; a run
+that makes 10 000 steps without a pull ends with status 2. `jax.tree_util.register_dataclass` serves, too.
+
+The built-in algorithms are written for one run and for R
 runs at once (arms first, runs last) and need no `vmap`: they derive from `Sequential`, `RoundBased`, `BatchBased` or
 `JointBatches`, which compose `init` and `step` from the two halves that a live experiment needs too:
 
@@ -17,7 +23,10 @@ runs at once (arms first, runs last) and need no `vmap`: they derive from `Seque
     BatchBased:    request(state) -> counts (K, …)    absorb(state, counts, sums, live) -> state
     JointBatches:  request(state) -> Batches          absorb(state, batches, sums (Q, K, …), live) -> state
 
-To add an algorithm: copy the shortest one (ucb_e.py), and add one line to `REGISTRY` in
+A class of your own may derive from them, too. With `Sequential` and `RoundBased` it need only serve one run: what is
+not in the registry is batched with `vmap` there.
+
+To add an algorithm: copy the shortest one (uniform.py), and add one line to `REGISTRY` in
 `jaxbandits/algorithms/__init__.py`.
 """
 
@@ -27,11 +36,12 @@ from typing import Any, ClassVar, Protocol, Self
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jaxbandits import arms
+from jaxbandits.algorithms.parameters import Numeric, check_parameter, is_number, is_parameter, parameter
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.axes import Axis
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
@@ -40,8 +50,6 @@ from jaxbandits.theory.budgeted import reservoir_arms
 __all__ = ["Algorithm", "BatchBased", "BuiltIn", "Numeric", "RoundBased", "Sequential", "parameter"]
 
 State = Any
-#: A hyperparameter: a number, an array of numbers once it is batched, an axis of a grid, or None where that is allowed.
-Numeric = Any
 
 
 class Algorithm(Protocol):
@@ -60,60 +68,35 @@ class Algorithm(Protocol):
         """Mask of the returned arms, bool `(K,)`."""
 
 
-def parameter(
-    rule: str = "",
-    *,
-    default: Any = dataclasses.MISSING,
-    static: bool = False,
-    common: int | None = None,
-    choices: tuple[str, ...] = (),
-) -> Any:
-    """A hyperparameter's field.
-
-    Args:
-        rule: the values that are allowed, one of the keys of `RULES`.
-        default: the default value.
-        static: part of the program (a choice of code path), not of its input.
-        common: a whole number so common for this parameter that a grid that shares it gets its own, cheaper program.
-        choices: the words that are allowed, for a static parameter that is a word; None too where it is the default.
-    """
-    metadata = {"rule": rule, "static": static, "common": common, "choices": choices}
-    return dataclasses.field(default=default, metadata=metadata)
-
-
-RULES = {
-    "probability": (lambda x: 0 < x < 1, "must lie strictly between 0 and 1"),
-    "positive": (lambda x: x > 0 and np.isfinite(x), "must be positive and finite"),
-    "above one": (lambda x: x > 1 and np.isfinite(x), "must be above 1 and finite"),
-    "not negative": (lambda x: x >= 0 and np.isfinite(x), "must not be negative, and finite"),
-    "at least one": (lambda x: x >= 1 and np.isfinite(x), "must be at least 1 and finite"),
-    "count": (lambda x: np.isfinite(x) and x >= 1 and x == int(x), "must be a whole number, at least 1"),
-}
-
-
 @dataclasses.dataclass(frozen=True)
 class BuiltIn(abc.ABC):
     """What the built-in algorithms share: checks of their hyperparameters, and a name."""
 
-    #: What counts as a correct answer, a key of `jaxbandits.results.CRITERIA`.
-    criterion: ClassVar[str] = "epsilon-m"
-    #: Whether one run can be looked at for every smaller budget.
-    anytime: ClassVar[bool] = True
-    #: Whether the algorithm works on several bandits at once.
-    multi_bandit: ClassVar[bool] = False
+    #: What is to be known of the class; a subclass replaces it.
+    traits: ClassVar[Traits] = Traits()
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             for one in value.values if isinstance(value, Axis) else [value]:
-                _check(type(self).__name__, field, one)
-        if getattr(self, "adaptive", False) is True and getattr(self, "a", None) is not None:
+                check_parameter(type(self).__name__, field, one)
+        if self.given("adaptive") is True and self.given("a") is not None:
             raise UsageError(f"{type(self).__name__}: give a, or adaptive, not both")
 
     @property
     def initial_pulls(self) -> int:
         """Pulls of every arm before the first decision: an empirical variance needs two."""
-        return 2 if getattr(self, "variance", False) else 1
+        return 2 if self.second_moments else 1
+
+    @property
+    def second_moments(self) -> bool:
+        """Whether the squares of the rewards are kept, for empirical variances."""
+        return bool(self.given("variance"))
+
+    def given(self, name: str) -> Any:
+        """The value of a hyperparameter made with `parameter`; None if there is none, or a field of that name only."""
+        fields = {field.name: field for field in dataclasses.fields(self)}
+        return getattr(self, name) if name in fields and is_parameter(fields[name]) else None
 
     def resolved(self, problem: Problem) -> Self:
         """The algorithm with what it takes from the problem filled in, in double precision, before a run.
@@ -121,7 +104,8 @@ class BuiltIn(abc.ABC):
         Raises:
             UsageError: if the problem does not have it.
         """
-        if hasattr(self, "b") and self.b is None and not problem.bounded:
+        takes_range = any(field.name == "b" and is_parameter(field) for field in dataclasses.fields(self))
+        if takes_range and self.given("b") is None and not problem.bounded:
             raise UsageError(
                 f"{type(self).__name__} needs rewards in an interval, or sub-Gaussian, and {problem.name} has heavy "
                 "tails: give b, or use successive-elimination or successive-rejects"
@@ -148,7 +132,7 @@ class BuiltIn(abc.ABC):
         """
         if not isinstance(problem, Reservoir):
             return problem
-        if not (problem.unit_costs or getattr(self, "spends", False)):
+        if not (problem.unit_costs or self.traits.spends):
             raise UsageError(f"{type(self).__name__} looks at rewards only: {problem.name} needs prices=unit")
         if problem.count:
             return problem
@@ -160,7 +144,7 @@ class BuiltIn(abc.ABC):
         Raises:
             UsageError: if either is not known.
         """
-        budget, beta = getattr(self, "budget", None), getattr(self, "beta", None)
+        budget, beta = self.given("budget"), self.given("beta")
         beta = problem.regularity if beta is None else beta
         if budget is None or beta is None:
             lacks = "a budget" if budget is None else "the regularity beta"
@@ -177,18 +161,18 @@ class BuiltIn(abc.ABC):
                 one.
         """
         name, count = type(self).__name__, arms_per_bandit * bandits
-        if bandits > 1 and not self.multi_bandit:
+        if bandits > 1 and not self.traits.multi_bandit:
             raise UsageError(f"{name} explores one bandit, the problem has {bandits}")
-        budget = getattr(self, "budget", None)
-        m_name = "m" if hasattr(self, "m") else "k"
-        m = getattr(self, m_name, None)
-        if m is not None and _concrete(m) and m >= arms_per_bandit:
+        budget = self.given("budget")
+        m_name = "k" if self.given("m") is None else "m"
+        m = self.given(m_name)
+        if m is not None and is_number(m) and m >= arms_per_bandit:
             raise UsageError(
                 f"{name}: {m_name} must be smaller than the number of arms, got {m_name}={m:g} with "
                 f"{arms_per_bandit} arms"
             )
         needed = max(self.initial_pulls, 1) * count
-        if budget is not None and _concrete(budget) and budget < needed:
+        if budget is not None and is_number(budget) and budget < needed:
             raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
 
     def exhausted(self, state: State) -> jax.Array | bool:
@@ -217,8 +201,7 @@ class BuiltIn(abc.ABC):
 
     def init(self, problem: Problem, key: jax.Array) -> State:
         """The state after the initial pulls of every arm, rewards from the run's table."""
-        variance = bool(getattr(self, "variance", False))
-        statistics = ArmStatistics.first(problem.rewards(key, 0), problem.mask, variance=variance)
+        statistics = ArmStatistics.first(problem.rewards(key, 0), problem.mask, variance=self.second_moments)
         everyone = jnp.ones(statistics.pulls.shape, bool) if problem.mask is None else problem.mask
         for pull in range(1, self.initial_pulls):
             statistics = statistics.add_each(problem.rewards(key, pull), everyone)
@@ -227,6 +210,11 @@ class BuiltIn(abc.ABC):
     @abc.abstractmethod
     def step(self, problem: Problem, key: jax.Array, state: State, live: jax.Array | bool = True) -> State:
         """One decision and its pulls; where `live` is false or the run is done the state keeps every bit."""
+
+    def advance(self, problem: Problem, key: jax.Array, state: State, live: jax.Array, stop: jax.Array | int) -> State:
+        """As many steps as the algorithm makes at once: one, or those up to `stop` pulls, int32 `(…)` or `()`."""
+        del stop
+        return self.step(problem, key, state, live)
 
 
 class Sequential(BuiltIn):
@@ -275,9 +263,7 @@ class RoundBased(BuiltIn):
 class BatchBased(BuiltIn):
     """An algorithm that asks for many pulls of many arms at once, and looks at their sums only."""
 
-    #: A step is long and a run has few: the engine looks at the lanes after each.
-    few_steps: ClassVar[bool] = True
-    anytime = False
+    traits = Traits(anytime=False, in_batches=True)
 
     @property
     def initial_pulls(self) -> int:
@@ -302,21 +288,3 @@ class BatchBased(BuiltIn):
         live = live & ~self.done(state) & ~jnp.asarray(self.exhausted(state))
         count = jnp.where(live, self.request(state), 0)
         return self.absorb(state, count, problem.sums(key, state.round, count, state.pulls), live)
-
-
-def _concrete(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-
-
-def _check(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
-    choices = field.metadata.get("choices")
-    if choices and value not in choices and not (value is None and field.default is None):
-        raise unknown_name(f"{owner}: {field.name}", str(value), choices)
-    rule = field.metadata.get("rule")
-    if not rule or not _concrete(value):
-        if rule and isinstance(value, str):
-            raise UsageError(f"{owner}: {field.name} must be a number, got {value!r}")
-        return
-    valid, text = RULES[rule]
-    if not valid(value):
-        raise UsageError(f"{owner}: {field.name} {text}, got {value:g}")

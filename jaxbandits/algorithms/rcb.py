@@ -64,7 +64,7 @@ class RCBI(_RatioBound, FromReservoir):
         UsageError: a value outside its range, or a problem with given arms.
     """
 
-    anytime = False
+    traits = dataclasses.replace(FromReservoir.traits, anytime=False)
 
 
 @pytree

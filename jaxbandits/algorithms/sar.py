@@ -60,8 +60,7 @@ class SAR(EliminationInPhases):
 
     budget: Numeric = parameter("count")
     m: Numeric = parameter("count", default=1, common=1)
-    criterion = "exact"
-    multi_bandit = True
+    traits = dataclasses.replace(EliminationInPhases.traits, criterion="exact", multi_bandit=True)
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
         """Also that m is 1 for several bandits."""

@@ -56,7 +56,7 @@ class SiRI(BatchBased):
     delta: Numeric = parameter("probability", default=0.01)
     a: Numeric = parameter("positive", default=0.3)
     c: Numeric = parameter("positive", default=1.0)
-    criterion = "ratio"
+    traits = dataclasses.replace(BatchBased.traits, criterion="ratio")
 
     def explored(self, problem: Problem) -> Problem:
         """The reservoir with ceil(A(n) n^(b/2)) arms, b = min(beta, 2), at most n (their equation 4)."""

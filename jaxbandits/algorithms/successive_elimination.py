@@ -79,7 +79,7 @@ class SuccessiveElimination(Elimination):
     moment_b: Numeric = parameter("positive", default=None)
     moment_c: Numeric = parameter("positive", default=None)
     b: Numeric = parameter("positive", default=None)
-    anytime = True
+    traits = dataclasses.replace(Elimination.traits, anytime=True)
 
     @property
     def _chosen(self) -> str:

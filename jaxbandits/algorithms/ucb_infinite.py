@@ -23,7 +23,11 @@ class _VarianceBound(IndexWithBudget):
     """The index of UCB-V."""
 
     sequence: str = parameter(default="log-log", static=True, choices=("log-log", "log"))
-    variance = True
+
+    @property
+    def second_moments(self) -> bool:
+        """Always."""
+        return True
 
     def _index(self, state: BudgetState) -> jax.Array:
         """X + sqrt(2 V E / T) + 3 E / T, V the biased empirical variance (their section 2)."""
@@ -53,7 +57,7 @@ class UCBVInf(_VarianceBound, FromReservoir):
         UsageError: a value outside its range, or a problem with given arms.
     """
 
-    anytime = False
+    traits = dataclasses.replace(FromReservoir.traits, anytime=False)
 
 
 @pytree

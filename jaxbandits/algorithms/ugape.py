@@ -16,6 +16,7 @@ from jaxbandits import arms
 from jaxbandits.algorithms.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
 from jaxbandits.algorithms.protocol import Numeric, Sequential, parameter
 from jaxbandits.algorithms.state import ArmState
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.confidence import bernstein_radius, cubed, hoeffding_radius, ugape_scale
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import MAX_COUNT, larger, log, rounded, smaller
@@ -57,7 +58,7 @@ class _UGapE(Sequential):
     m: Numeric
     variance: bool
     b: Numeric
-    multi_bandit = True
+    traits = Traits(tolerance="epsilon", multi_bandit=True)
 
     @abc.abstractmethod
     def _radius(self, state: UGapEState) -> jax.Array:
@@ -203,7 +204,7 @@ class UGapEb(_UGapE):
     variance: bool = parameter(default=False, static=True)
     last: bool = parameter(default=False, static=True)
     b: Numeric = parameter("positive", default=None)
-    anytime = False
+    traits = dataclasses.replace(_UGapE.traits, anytime=False)
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
         """The state after the initial pulls; computes the theorem's a where it is asked for."""

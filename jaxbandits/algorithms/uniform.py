@@ -7,6 +7,7 @@ import jax
 from jaxbandits import arms
 from jaxbandits.algorithms.protocol import Numeric, Sequential, parameter
 from jaxbandits.algorithms.state import ArmState
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.estimators import ArmStatistics
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
@@ -31,7 +32,7 @@ class Uniform(Sequential):
 
     budget: Numeric = parameter("count")
     m: Numeric = parameter("count", default=1, common=1)
-    multi_bandit = True
+    traits = Traits(multi_bandit=True)
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> ArmState:
         """The state after one pull of every arm."""

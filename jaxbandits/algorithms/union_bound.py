@@ -57,6 +57,7 @@ class UnionBound(JointBatches):
     c3: Numeric = parameter("positive", default=96.0)
     factor: Numeric = parameter("positive", default=4.5)
     b: Numeric = parameter("positive", default=None)
+    traits = dataclasses.replace(JointBatches.traits, tolerance="epsilon")
 
     @property
     def slots(self) -> int:

@@ -13,9 +13,9 @@ import xarray as xr
 from cyclopts import Parameter, Token
 
 from jaxbandits import spec
-from jaxbandits.accounts import pull_limit
 from jaxbandits.axes import ProblemFamily
 from jaxbandits.engine.driver import use_all_cores
+from jaxbandits.engine.stepping import pull_limit
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems import Problem, with_costs
 

@@ -129,7 +129,7 @@ def reduced(dataset: xr.Dataset, keep: str) -> xr.Dataset:
         [
             numbers.mean("seed").rename({name: f"{name}_mean" for name in numbers}),
             numbers.var("seed", ddof=1).rename({name: f"{name}_variance" for name in numbers}),
-            {"runs": ((), dataset.sizes["seed"]), "stopped_early": (dataset["status"] == 1).sum("seed")},
+            {"runs": ((), dataset.sizes["seed"]), "stopped_early": (dataset["status"] != 0).sum("seed")},
         ]
     ).assign_attrs(dataset.attrs)
 

@@ -11,10 +11,13 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from jaxbandits.accounts import Account
+from jaxbandits.algorithms import JointBatches
+from jaxbandits.algorithms.traits import traits_of
 from jaxbandits.engine.lanes import Cells, Log, Regret, Row, Settings, advance, empty_carry, row_types, unpacked
 from jaxbandits.errors import UsageError
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import classes
 from jaxbandits.random.streams import root_key
 
 __all__ = ["Progress", "Rows", "job_rows", "use_all_cores"]
@@ -27,8 +30,12 @@ _ACCELERATOR_LANE_ARMS = 1_000_000
 _SUMS = 2**23
 #: Bytes of a log of returned arms: above 65 536 arms it has room for fewer than 1024 runs.
 _LOGGED = 2**26
-#: Lane-arms whose steps cost less than another compilation.
+#: Lane-arms whose steps cost less than another compilation where a run has few; on accelerators any (not measured).
 _SMALL = 2**17
+#: Lanes for few jobs.
+_FEW_LANES = [1, 4, 16, 48, 144]
+#: Up to so many arms a step takes about twice as long with so many lanes as with one (measured).
+_FEW_ARMS, _CHEAP_LANES = 85, 48
 #: Sums on accelerators, which have gigabytes (not measured).
 _ACCELERATOR_SUMS = 2**29
 _FIRST_LOOKS = 4
@@ -53,7 +60,7 @@ class Rows(NamedTuple):
     checkpoint: np.ndarray  # int32 (N,)
     account: Account  # (N,), Wide counts and float32
     steps: np.ndarray  # int32 (N,)
-    capped: np.ndarray  # bool (N,)
+    status: np.ndarray  # int32 (N,)
     ended: np.ndarray  # bool (N,)
     regret: Regret | None  # (N,), float32
     recommended: np.ndarray  # bool (N, K)
@@ -121,22 +128,23 @@ def job_rows(
     mesh = jax.make_mesh(
         (devices or len(available),), ("device",), (AxisType.Auto,), devices=available[: devices or None]
     )
-    few_steps: bool = getattr(algorithm, "few_steps", False)
+    in_batches = traits_of(algorithm).in_batches
     if lanes is None:
-        lanes = default_lanes(problem.arms, available[0].platform, getattr(algorithm, "slots", 1))
-        if few_steps:  # a step costs as much for an idle lane: few for few jobs, where that saves more than a program
-            wanted = 1 << (-(-cells_count * seeds // mesh.size) - 1).bit_length()
-            lanes = min(lanes, max(16, wanted, _SMALL // problem.arms))
+        slots = algorithm.slots if isinstance(algorithm, JointBatches) else 1
+        lanes = default_lanes(problem.arms, available[0].platform, slots)
+        long_steps = in_batches or available[0].platform != "cpu"
+        lanes = few_lanes(lanes, cells_count * seeds, mesh.size, problem.arms, long_steps=long_steps)
     if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
-    block = chunk or (1 if few_steps else _BLOCK)
+    block = chunk or (1 if in_batches else _BLOCK)
     settings = Settings(
         mesh=mesh,
         lanes=lanes,
         block=block,
         capacity=max(4 * lanes, min(1024, _LOGGED // problem.arms)),
         independent=independent,
-        together=few_steps,
+        together=in_batches,
+        classes=classes((algorithm, problem)),
     )
     jobs = cells_count * seeds
     if jobs * max(1, checkpoints.shape[0]) > MAX_COUNT:
@@ -213,6 +221,26 @@ def default_lanes(arms: int, platform: str, slots: int = 1) -> int:
     lanes = 16 * (int(np.clip(_LANE_ARMS // (16 * arms), 5, 37)) | 1)
     most = _SUMS // (arms * slots)
     return lanes if lanes <= most else 16 * (most // 16) or max(1, most)
+
+
+def few_lanes(lanes: int, jobs: int, devices: int, arms: int, *, long_steps: bool) -> int:
+    """Runs at a time per device where there may be fewer jobs than `lanes`: idle lanes take time, too.
+
+    Few sizes, so that another number of jobs rarely means another compilation.
+
+    Args:
+        lanes: runs at a time for many jobs.
+        jobs: on all devices.
+        devices: number of devices.
+        arms: per run.
+        long_steps: runs have few steps, or idle lanes take little time: only many lane-arms repay another compilation.
+    """
+    sizes = _FEW_LANES
+    if long_steps:
+        sizes = [size for size in sizes if size * arms >= _SMALL]
+    elif arms <= _FEW_ARMS and jobs > 1:
+        sizes = [size for size in sizes if size >= _CHEAP_LANES]
+    return min([lanes, *(size for size in sizes if size * devices >= jobs)])
 
 
 def _bucket(count: int) -> int:

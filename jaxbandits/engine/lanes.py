@@ -17,10 +17,14 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from jaxbandits import arms
-from jaxbandits.accounts import Account, account, exhausted, reached, stepped
+from jaxbandits.accounts import Account, account
+from jaxbandits.algorithms.traits import traits_of
+from jaxbandits.engine.stepping import exhausted, reached
+from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.numerics import smaller
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import cell_key, run_key
+from jaxbandits.status import CAPPED, ENDED, STALLED
 
 __all__ = ["Carry", "Cells", "Log", "Regret", "Row", "Settings", "advance", "empty_carry", "row_types", "unpacked"]
 
@@ -48,6 +52,7 @@ class Settings:
     capacity: int
     independent: bool
     together: bool  # whether lanes tend to end in the same step, and are refilled all at once
+    classes: tuple[type, ...]  # of all nodes of algorithm and problem, which JAX may not tell apart
 
 
 class Carry(NamedTuple):
@@ -81,7 +86,7 @@ class Row(NamedTuple):
     checkpoint: jax.Array  # int32 (…)
     account: Account  # (…)
     steps: jax.Array  # int32 (…)
-    capped: jax.Array  # bool (…): stopped at max_pulls, or out of the range of the counts
+    status: jax.Array  # int32 (…): how the run ended, a code of `jaxbandits.status`
     ended: jax.Array  # bool (…): the run's last row
     regret: Regret | None  # (…): where arms were drawn for the run, and only the device knows them
 
@@ -96,17 +101,17 @@ class Log(NamedTuple):
     recommended: jax.Array  # bool (capacity, K)
 
 
-def _row(cells: Cells, carry: Carry, job: jax.Array, capped: jax.Array, ended: jax.Array) -> tuple[Row, jax.Array]:
+def _row(cells: Cells, carry: Carry, job: jax.Array, status: jax.Array, ended: jax.Array) -> tuple[Row, jax.Array]:
     """Rows of all lanes, and their recommended arms, bool (K, R)."""
     recommended = carry.algorithm.recommend(carry.state)
     budget = None
-    if hasattr(carry.state, "ledger"):
-        budget = carry.algorithm.budget
+    if spends := traits_of(carry.algorithm).spends:
+        budget = getattr(carry.algorithm, spends)
         if cells.checkpoints.shape[0]:
             budget = smaller(budget, _next_checkpoint(cells, carry))
     spent = account(carry.problem, carry.key, carry.state, budget)
     row = Row(
-        job=job, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, capped=capped, ended=ended,
+        job=job, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, status=status, ended=ended,
         regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
     )  # fmt: skip
     return row, recommended
@@ -125,7 +130,7 @@ def _regret(problem: Problem, recommended: jax.Array, pulled: jax.Array) -> Regr
 
 def row_types(cells: Cells, carry: Carry) -> Row:
     """The types of what is logged of these lanes, which have the device axis first."""
-    types: Row = jax.eval_shape(jax.vmap(lambda c: _row(cells, c, c.job, c.busy, c.busy)[0]), carry)
+    types: Row = jax.eval_shape(jax.vmap(lambda c: _row(cells, c, c.job, c.job, c.busy)[0]), carry)
     return types
 
 
@@ -227,7 +232,7 @@ def _work(cells: Cells, carry: Carry, rounds: jax.Array, chunk: jax.Array, setti
 
 
 def _blank_log(cells: Cells, carry: Carry, settings: Settings) -> Log:
-    row, recommended = jax.eval_shape(lambda c: _row(cells, c, c.job, c.busy, c.busy), carry)
+    row, recommended = jax.eval_shape(lambda c: _row(cells, c, c.job, c.job, c.busy), carry)
     return Log(
         rows=jnp.int32(0),
         pulled=jnp.float32(0),
@@ -299,10 +304,12 @@ def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings:
         state, steps = lanes
         live = carry.busy & (state.time < cells.max_pulls) & ~carry.algorithm.done(state)
         live = live & ~exhausted(carry.algorithm, state)
+        if isinstance(carry.algorithm, Vectorised):
+            live = live & ~carry.algorithm.stalled(state)
         if point is not None:
-            live = live & ~reached(state, point)
+            live = live & ~reached(carry.algorithm, state, point)
         key = jax.random.wrap_key_data(words.T, impl="threefry2x32")
-        state = stepped(carry.algorithm, carry.problem, key, state, live, stop)
+        state = carry.algorithm.advance(carry.problem, key, state, live, stop)
         return state, steps + live.astype(jnp.int32)
 
     def one_block(_: jax.Array | int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
@@ -330,10 +337,14 @@ def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[C
     time = carry.state.time
     done = carry.algorithm.done(carry.state)
     capped = ~done & ((time >= cells.max_pulls) | exhausted(carry.algorithm, carry.state))
+    status = jnp.where(capped, CAPPED, ENDED)
     over = done | capped
+    if isinstance(carry.algorithm, Vectorised):
+        status = jnp.where(~over & carry.algorithm.stalled(carry.state), STALLED, status)
+        over = over | (status == STALLED)
     points = cells.checkpoints.shape[0]
     if points:
-        written = carry.busy & (over | reached(carry.state, _next_checkpoint(cells, carry)))
+        written = carry.busy & (over | reached(carry.algorithm, carry.state, _next_checkpoint(cells, carry)))
         # The last checkpoint ends a run: nothing after it is asked for.
         over = over | (written & (carry.checkpoint + 1 >= points))
     else:
@@ -343,7 +354,7 @@ def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[C
     def write(log: Log) -> Log:
         row = jnp.where(written, log.rows + jnp.cumsum(written) - 1, settings.capacity)
         job = carry.job * settings.mesh.size + lax.axis_index("device")
-        found, recommended = _row(cells, carry, job, capped, ended)
+        found, recommended = _row(cells, carry, job, status, ended)
         return log._replace(
             rows=log.rows + jnp.sum(written.astype(jnp.int32)),
             words=log.words.at[:, row].set(_packed(found), mode="drop"),

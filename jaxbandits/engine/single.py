@@ -1,13 +1,18 @@
 """One run, for people who want to look: to its end, or step by step."""
 
+import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.accounts import exhausted, pull_limit
+from jaxbandits.algorithms import BuiltIn, JointBatches
+from jaxbandits.engine.border import check_algorithm, check_methods, in_registry
+from jaxbandits.engine.stepping import exhausted, idle_after, pull_limit
 from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import classes
+from jaxbandits.status import MOST_IDLE
 
 __all__ = ["prepared", "run", "trajectory"]
 
@@ -23,10 +28,16 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
         max_pulls: stop after this many pulls; None as in `jb.simulate`: 10^9, or no limit where sums are drawn.
 
     Returns:
-        The state; `algorithm.recommend(state)` are the returned arms.
+        The state; `algorithm.recommend(state)` are the returned arms. `algorithm.done(state)` is false where the run
+        was stopped: at `max_pulls`, or after 10 000 steps without a pull, which only a user's own algorithm makes.
+
+    Raises:
+        UsageError: an algorithm that does not keep to the protocol.
     """
+    check_algorithm(algorithm)
     most = pull_limit(algorithm) if max_pulls is None else max_pulls
-    return _run(*prepared(algorithm, problem), key, most)
+    algorithm, problem = prepared(algorithm, problem)
+    return _run(algorithm, problem, key, most, classes=classes((algorithm, problem)))
 
 
 def prepared(algorithm: Any, problem: Problem) -> tuple[Any, Problem]:
@@ -35,20 +46,37 @@ def prepared(algorithm: Any, problem: Problem) -> tuple[Any, Problem]:
     Both as they are where they are being traced and have no values, and for an algorithm of the user's own.
     """
     leaves = jax.tree.leaves((algorithm, problem))
-    if not hasattr(algorithm, "resolved") or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+    if not isinstance(algorithm, BuiltIn) or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
         return algorithm, problem
     explored = algorithm.explored(problem)
     return algorithm.resolved(explored), explored
 
 
-@jax.jit
-def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int) -> Any:
-    def unfinished(state: Any) -> jax.Array:
-        time = state.time if hasattr(state, "spent") else jnp.sum(state.pulls)  # the sum could pass 2^31
-        return ~algorithm.done(state) & (time < max_pulls) & ~exhausted(algorithm, state)
-
+@functools.partial(jax.jit, static_argnames="classes")
+def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, classes: tuple[type, ...]) -> Any:
+    del classes  # part of the program's key
+    check_methods(algorithm, problem, key)
     problem = problem.realised(key)
-    return lax.while_loop(unfinished, lambda state: algorithm.step(problem, key, state), algorithm.init(problem, key))
+    first = algorithm.init(problem, key)
+
+    def unfinished(state: Any) -> jax.Array:
+        time = state.time if isinstance(algorithm, JointBatches) else jnp.sum(state.pulls)  # the sum could pass 2^31
+        return ~jnp.asarray(algorithm.done(state)) & (time < max_pulls) & ~exhausted(algorithm, state)
+
+    def one_step(state: Any) -> Any:
+        return algorithm.step(problem, key, state)
+
+    if in_registry(algorithm):
+        return lax.while_loop(unfinished, one_step, first)
+
+    def not_stalled(run: tuple[Any, jax.Array]) -> jax.Array:
+        return unfinished(run[0]) & (run[1] < MOST_IDLE)
+
+    def one_step_counted(run: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
+        new = one_step(run[0])
+        return new, idle_after(run[1], run[0], new)
+
+    return lax.while_loop(not_stalled, one_step_counted, (first, jnp.int32(0)))[0]
 
 
 def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
@@ -59,11 +87,20 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
         problem: the problem, leaves of shape `(K,)`.
         key: the run's typed key, shape `()`.
         steps: how many steps to look at.
+
+    Raises:
+        UsageError: an algorithm that does not keep to the protocol.
     """
-    return _trajectory(*prepared(algorithm, problem), key, steps)
+    check_algorithm(algorithm)
+    algorithm, problem = prepared(algorithm, problem)
+    return _trajectory(algorithm, problem, key, steps, classes=classes((algorithm, problem)))
 
 
-def _scan(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
+@functools.partial(jax.jit, static_argnames=("steps", "classes"))
+def _trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int, *, classes: tuple[type, ...]) -> Any:
+    del classes  # part of the program's key
+    check_methods(algorithm, problem, key)
+
     def one_step(state: Any, _: None) -> tuple[Any, Any]:
         new = algorithm.step(problem, key, state)
         done = algorithm.done(state)
@@ -74,6 +111,3 @@ def _scan(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
     first = algorithm.init(problem, key)
     _, rest = lax.scan(one_step, first, None, length=steps)
     return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), first, rest)
-
-
-_trajectory = jax.jit(_scan, static_argnames="steps")

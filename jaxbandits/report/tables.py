@@ -13,6 +13,7 @@ from scipy.special import betaincinv, stdtrit  # type: ignore[import-untyped,unu
 
 from jaxbandits.errors import UsageError
 from jaxbandits.report import numbers
+from jaxbandits.status import STALLED
 
 __all__ = ["check_runs", "clopper_pearson", "frame", "is_summary", "metrics", "summary", "table"]
 
@@ -62,7 +63,8 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         The Dataset's other dimensions. For every metric (`pulls`, `cost`, `simple_regret`, `aggregate_regret`, `steps`,
         …) `<metric>_mean`, `<metric>_low` and `<metric>_high` (Student's t interval of the mean), `<metric>_sd`, and
         quantiles `<metric>_q10`, `_q50`, `_q90`; `failure`, `failure_low`, `failure_high` (Clopper-Pearson) and
-        `errors`; `runs`, and `censored`, the number of runs that were stopped at `max_pulls`. Where there are any,
+        `errors`; `runs`, and `censored`, the number of runs that were stopped early, at `max_pulls` or, where there are
+        any, as counted in `stalled`, because an algorithm of the user's own pulled no more. Where there are any,
         means of pulls, cost and steps are lower bounds: `at_least` is true and the upper end infinite. The
         attribute `censored` counts them. Quantiles below `max_pulls` are exact all the same. Regrets are of the runs
         that returned an answer; `unanswered` counts the others where there are any. Variables without seeds, such as
@@ -73,7 +75,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
     """
     check_runs(ds)
     runs = ds.sizes["seed"]
-    censored = (ds["status"] == 1).sum("seed") if "status" in ds else xr.zeros_like(ds["pulls"].isel(seed=0))
+    censored = (ds["status"] != 0).sum("seed") if "status" in ds else xr.zeros_like(ds["pulls"].isel(seed=0))
     results: dict[str, xr.DataArray] = {}
     for name in metrics(ds):
         results.update(_metric(ds[name], level, censored if name in _GROWING else None))
@@ -90,13 +92,18 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
     if "simple_regret" in ds and bool((unanswered := ds["simple_regret"].isnull().sum("seed")).any()):
         results["unanswered"] = unanswered.assign_attrs(long_name="runs that returned nothing")
     results["runs"] = xr.full_like(censored, runs, dtype=np.int64).assign_attrs(long_name="number of runs")
-    results["censored"] = censored.astype(np.int64).assign_attrs(long_name="runs stopped at max_pulls")
+    results["censored"] = censored.astype(np.int64).assign_attrs(long_name="runs stopped early")
+    stalled = (ds["status"] == STALLED).sum("seed") if "status" in ds else xr.zeros_like(censored)
+    if bool(stalled.any()):
+        results["stalled"] = stalled.astype(np.int64).assign_attrs(long_name="runs stopped as they pulled no more")
     results["at_least"] = (censored > 0).assign_attrs(long_name="means of pulls, cost and steps are lower bounds")
     kept = {name: v for name, v in ds.data_vars.items() if "seed" not in v.dims and not _PER_ARM & set(v.dims)}
     reduced = xr.Dataset({**results, **kept}, attrs={**ds.attrs, "level": level})
     if total := int(censored.sum()):
+        idle = int(stalled.sum())
+        why = "at max_pulls" if not idle else f"at max_pulls, or, {idle} of them, as they pulled no more"
         reduced.attrs["censored"] = (
-            f"{total} of {runs * censored.size} runs were stopped at max_pulls: where at_least is true, "
+            f"{total} of {runs * censored.size} runs were stopped {why}: where at_least is true, "
             "means of pulls, cost and steps are lower bounds"
         )
     return reduced.drop_vars(["seed", *(_PER_ARM & set(reduced.coords))], errors="ignore")
@@ -119,7 +126,7 @@ def metrics(ds: xr.Dataset) -> list[str]:
 def table(ds: xr.Dataset) -> str:
     """A Dataset of runs, or its summary, as a Markdown table with a row per cell.
 
-    Means carry a `≥` where runs were stopped at `max_pulls`, and a last line says how many.
+    Means carry a `≥` where runs were stopped early, and a last line says how many.
 
     Raises:
         UsageError: not a Dataset of runs.

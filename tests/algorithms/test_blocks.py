@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.accounts import stepped
 
 MEANS = [0.6, 0.5, 0.45, 0.2, 0.0]
 HEAVY = jb.student_t(MEANS, 2.5)
@@ -51,7 +50,7 @@ def moved(algorithm, problem, keys, state, stop, blocks):
         state, steps = carry
         moving = live(state)
         if blocks:
-            state = stepped(algorithm, problem, keys, state, moving, stop)
+            state = algorithm.advance(problem, keys, state, moving, stop)
         else:
             state = algorithm.step(problem, keys, state, moving)
         return state, steps + moving
@@ -88,7 +87,7 @@ def test_a_run_that_stands_still_keeps_every_bit():
     keys = jax.random.split(jax.random.key(4), RUNS)
     state, _ = until(*wide, keys, 33, blocks=True)
     moving = jnp.arange(RUNS) % 2 == 0
-    after = jax.jit(lambda s: stepped(*wide, keys, s, moving, 500))(state)
+    after = jax.jit(lambda s: wide[0].advance(wide[1], keys, s, moving, 500))(state)
     for field in (*SEEN, "highest", "lowest", "ahead"):
         jax.tree.map(
             lambda new, old: np.testing.assert_array_equal(new[..., 1::2], old[..., 1::2]),

@@ -83,7 +83,7 @@ def cases():
         if "beta" in optional:  # the reservoir's, filled in before a run
             given |= {"beta": VALUES["beta"]}
             settings.pop("beta")
-        spends = getattr(cls, "spends", False)
+        spends = cls.traits.spends
         if spends:
             given["budget"] = VALUES["budget"] / 4
             settings |= {word: {"sequence": word} for word in _choices(fields, "sequence")[1:]}
@@ -104,7 +104,7 @@ def cases():
             problem = SMOOTH if {"variance", "estimator"} & {label, *extra} or "variance" in label else FLAT
             problem = PRICED if spends else problem
             yield pytest.param(Case(cls(**values), problem), id=f"{name}-{label}" if label else name)
-        if cls.multi_bandit:
+        if cls.traits.multi_bandit:
             yield pytest.param(Case(cls(**{n: numeric(v) for n, v in given.items()}), SEVERAL), id=f"{name}-bandits")
 
 
@@ -348,7 +348,7 @@ def test_what_does_not_fit_the_problem_is_refused(name):
         cls(budget=15).check(5, 1)
         with pytest.raises(jb.UsageError, match="at least 15, got 14"):
             cls(budget=14).check(5, 1)
-    elif "budget" in fields and not getattr(cls, "spends", False):
+    elif "budget" in fields and not cls.traits.spends:
         cls(**{**required, "budget": 5}).check(5, 1)
         with pytest.raises(jb.UsageError, match="5 first pulls of 5 arms, got 4"):
             cls(**{**required, "budget": 4}).check(5, 1)
@@ -356,7 +356,7 @@ def test_what_does_not_fit_the_problem_is_refused(name):
         cls(**{**required, "budget": 10}, variance=True).check(5, 1)
         with pytest.raises(jb.UsageError, match="10 first pulls"):
             cls(**{**required, "budget": 9}, variance=True).check(5, 1)
-    if cls.multi_bandit:
+    if cls.traits.multi_bandit:
         cls(**required).check(4, 3)
     else:
         with pytest.raises(jb.UsageError, match="one bandit"):

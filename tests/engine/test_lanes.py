@@ -246,6 +246,38 @@ def test_memory_does_not_follow_the_number_of_jobs() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(driver, "empty_carry", spy)
-        jb.simulate(jb.Uniform(budget=6), PROBLEM, seeds=10)
+        jb.simulate(jb.Uniform(budget=6), PROBLEM, seeds=2_000)
         jb.simulate(jb.Uniform(budget=6), PROBLEM, seeds=20_000)
     assert seen[0] == seen[1]
+
+
+def test_few_jobs_have_few_lanes() -> None:
+    from jaxbandits.engine import driver, lanes
+
+    seen = []
+
+    def spy(cells: lanes.Cells, settings: lanes.Settings) -> lanes.Carry:
+        seen.append(settings.lanes)
+        raise jb.UsageError("seen")
+
+    def lanes_of(algorithm: object, problem: jb.Problem, seeds: int) -> int:
+        with pytest.raises(jb.UsageError, match="seen"):
+            jb.simulate(algorithm, problem, seeds=seeds, devices=1)
+        return seen[-1]
+
+    number = [1, 2, 10, 100, 1000]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(driver, "empty_carry", spy)
+        assert [lanes_of(ALGORITHMS["lucb"], PROBLEM, seeds) for seeds in number] == [1, 48, 48, 144, 592]
+        assert [lanes_of(ALGORITHMS["lucb"], jb.linear(n=1000), seeds) for seeds in number] == [1, 4, 16, 80, 80]
+        # Few steps, which cost less than another program until there are very many arms.
+        few = jb.MedianElimination(epsilon=0.1, delta=0.1)
+        assert [lanes_of(few, PROBLEM, seeds) for seeds in number] == [592] * 5
+        assert [lanes_of(few, jb.linear(n=40_000), seeds) for seeds in number] == [4, 4, 16, 80, 80]
+
+
+@pytest.mark.parametrize("seeds", [1, 3, 49])
+def test_few_jobs_are_the_first_of_many(seeds: int) -> None:
+    """Each number has lanes of its own."""
+    few = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=seeds, devices=1)
+    same(few, reference("ugape-c").isel(seed=slice(seeds)))

@@ -20,7 +20,7 @@ class RaceState(NamedTuple):
     alive: jax.Array  # bool (K,)
 
 
-@jax.tree_util.register_dataclass
+@jb.pytree
 @dataclasses.dataclass(frozen=True)
 class Race:
     """Pulls every arm that is left, and drops those whose Hoeffding interval lies below another one."""

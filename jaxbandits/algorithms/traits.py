@@ -1,0 +1,70 @@
+"""What an algorithm says of itself in so many words: nothing is taken from the names of its fields."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from jaxbandits.errors import UsageError, unknown_name
+
+__all__ = ["CRITERIA", "Traits", "tolerance_of", "traits_of"]
+
+#: What counts as a correct answer; without a tolerance epsilon is 0.
+CRITERIA = {
+    "epsilon-m": "every returned mean is at least the m-th best minus epsilon",
+    "exact": "no other m arms have a larger mean than the returned ones",
+    "aggregate": "the mean of the best K means exceeds that of the returned arms by at most epsilon",
+    "ratio": "every returned ratio of expected reward to expected cost is at least the best minus epsilon",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Traits:
+    """Facts of an algorithm's class: its attribute `traits`, an instance of this; these defaults where it has none.
+
+    Attributes:
+        criterion: what counts as a correct answer, a key of `CRITERIA`; m is the number of arms returned.
+        tolerance: name of the field by which an answer may miss, the epsilon of the criterion; None for 0.
+        anytime: whether a run can be looked at before it ends, at checkpoints.
+        multi_bandit: whether the algorithm works on several bandits at once.
+        in_batches: a step is long and a run has few: the engine looks at the runs after each. Changes speed only.
+        spends: name of the field that holds a budget of cost, spent pull by pull; for classes that derive from
+            `IndexWithBudget`, which keeps the account.
+
+    Raises:
+        UsageError: a criterion that there is not.
+    """
+
+    criterion: str = "epsilon-m"
+    tolerance: str | None = None
+    anytime: bool = True
+    multi_bandit: bool = False
+    in_batches: bool = False
+    spends: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.criterion not in CRITERIA:
+            raise unknown_name("criterion", str(self.criterion), CRITERIA)
+
+
+def traits_of(algorithm: Any) -> Traits:
+    """The facts of an algorithm, or of its class; the defaults where it has no `Traits` of its own."""
+    declared = getattr(algorithm, "traits", None)
+    return declared if isinstance(declared, Traits) else Traits()
+
+
+def tolerance_of(algorithm: Any) -> float:
+    """By how much an answer may miss and count as correct, at least 0.
+
+    Raises:
+        UsageError: the declared field is missing, or holds no such number.
+    """
+    name, field = type(algorithm).__name__, traits_of(algorithm).tolerance
+    if field is None:
+        return 0.0
+    if not hasattr(algorithm, field):
+        raise UsageError(f"{name}: the tolerance is to be in the field {field!r}, which it has not")
+    value = np.asarray(getattr(algorithm, field))
+    if value.ndim or value.dtype.kind not in "iuf" or not 0 <= value < np.inf:
+        raise UsageError(f"{name}: {field} is the tolerance, a number not below 0, got {getattr(algorithm, field)!r}")
+    return float(value)

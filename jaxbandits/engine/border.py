@@ -1,0 +1,139 @@
+"""A user's algorithm, looked at once before it runs: what is wrong with it is one line, not a traceback of JAX."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.algorithms import REGISTRY, BuiltIn
+from jaxbandits.algorithms.parameters import is_parameter
+from jaxbandits.algorithms.traits import tolerance_of, traits_of
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.pytrees import classes
+
+__all__ = ["check_algorithm", "check_methods", "check_result", "in_registry"]
+
+_METHODS = ("init", "step", "done", "recommend")
+
+
+def in_registry(algorithm: Any) -> bool:
+    """Whether an algorithm is one of the package's, held to the protocol by its tests, and not a user's own."""
+    return type(algorithm) in REGISTRY.values()
+
+
+def check_algorithm(algorithm: Any) -> None:
+    """Whether this is an algorithm for one run (a cell of a grid), as far as can be seen without calling it.
+
+    Raises:
+        UsageError: a class, no pytree, a method that is missing; a parameter that is no number, or several; a declared
+            tolerance that is none.
+    """
+    if isinstance(algorithm, type):
+        raise UsageError(f"an algorithm is needed, {algorithm.__name__}(…), not its class")
+    name = type(algorithm).__name__
+    if isinstance(algorithm, BuiltIn):
+        for field in dataclasses.fields(algorithm):
+            shape = np.shape(getattr(algorithm, field.name)) if is_parameter(field) else ()
+            if shape:
+                raise UsageError(f"{name}: {field.name} must be one number, got shape {shape}: for a grid, jb.axis(…)")
+    if in_registry(algorithm):
+        return
+    for method in _METHODS:
+        if not callable(getattr(algorithm, method, None)):
+            raise UsageError(f"{name} has no method {method!r}: an algorithm has {', '.join(_METHODS)}")
+    leaves = jax.tree_util.tree_leaves_with_path(algorithm)
+    if any(leaf is algorithm for _, leaf in leaves):
+        raise UsageError(f"{name} is no pytree: put @jb.pytree above its @dataclasses.dataclass(frozen=True)")
+    for path, leaf in leaves:
+        if not _is_array(leaf) or jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
+            raise UsageError(
+                f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {leaf!r}: what is neither is "
+                'part of the program, dataclasses.field(metadata={"static": True}) and @jb.pytree'
+            )
+    if traits_of(algorithm).spends is not None and not isinstance(algorithm, BuiltIn):
+        raise UsageError(f"{name}: a budget of cost is spent by classes that derive from IndexWithBudget")
+    tolerance_of(algorithm)
+
+
+def check_methods(algorithm: Any, problem: Problem, key: jax.Array) -> None:
+    """Whether a user's own methods return what the protocol says; they are traced, not run.
+
+    Args:
+        algorithm: leaves as for one run; any algorithm of the registry passes.
+        problem: leaves `(K,)`.
+        key: the run's typed key `()`.
+
+    Raises:
+        UsageError: which method returns what, in place of what.
+    """
+    if not in_registry(algorithm):
+        jax.eval_shape(_check, algorithm, problem, key)
+
+
+def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
+    name = type(algorithm).__name__
+    problem = problem.realised(key)
+    first = algorithm.init(problem, key)
+    begun = _types(f"{name}.init", first)
+    if not hasattr(first, "pulls"):
+        raise UsageError(f"{name}.init: the state must have `pulls`, int32 ({problem.arms},): how often each arm was")
+    check_result(f"{name}.init: the state's `pulls`", first.pulls, jnp.int32, (problem.arms,))
+    after = algorithm.step(problem, key, first)
+    stepped = _types(f"{name}.step", after)
+    if (jax.tree.structure(first), classes(first)) != (jax.tree.structure(after), classes(after)):
+        raise UsageError(
+            f"{name}.step must return a state built as that of init, {type(first).__name__} of {', '.join(begun)}, got "
+            f"{type(after).__name__} of {', '.join(stepped)}"
+        )
+    for path, was in begun.items():
+        if stepped[path] != was:
+            raise UsageError(f"{name}.step: the state's `{path}` must stay {was} as in init, got {stepped[path]}")
+    check_result(f"{name}.done", algorithm.done(first), bool, ())
+    if callable(getattr(algorithm, "exhausted", None)):
+        check_result(f"{name}.exhausted", algorithm.exhausted(first), bool, ())
+    check_result(f"{name}.recommend", algorithm.recommend(first), bool, (problem.arms,))
+
+
+def check_result(what: str, found: Any, dtype: Any, shape: tuple[int, ...]) -> None:
+    """Whether something traced has a type.
+
+    Raises:
+        UsageError: it has another.
+    """
+    got = _type_of(found) if _is_array(found) else type(found).__name__
+    if got != (wanted := _type_of(jax.ShapeDtypeStruct(shape, dtype))):
+        raise UsageError(f"{what} must be {wanted}{', a mask of arms' if shape and dtype is bool else ''}, got {got}")
+
+
+def _types(what: str, state: Any) -> dict[str, str]:
+    """The type of every leaf of a state, by its place."""
+    leaves = jax.tree_util.tree_leaves_with_path(state)
+    for path, leaf in leaves:
+        if not _is_array(leaf):
+            place = f"the state's `{_place(path)}`" if path else "the state"
+            raise UsageError(
+                f"{what}: {place} must be an array or a pytree (a NamedTuple, a dataclass with @jb.pytree), got "
+                f"{type(leaf).__name__}"
+            )
+    return {_place(path): _type_of(leaf) for path, leaf in leaves}
+
+
+def _place(path: Any) -> str:
+    return jax.tree_util.keystr(path).lstrip(".")
+
+
+def _type_of(leaf: Any) -> str:
+    dtype = leaf.dtype if hasattr(leaf, "dtype") else jnp.result_type(leaf)
+    return f"{dtype} {tuple(np.shape(leaf))}"
+
+
+def _is_array(leaf: Any) -> bool:
+    """Whether JAX takes a leaf: a number, an array of numbers or of keys."""
+    if isinstance(leaf, jax.Array | jax.ShapeDtypeStruct):
+        return True
+    return isinstance(leaf, bool | int | float | np.number | np.bool_) or (
+        isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf"
+    )

@@ -1,0 +1,260 @@
+"""A user's own algorithm is looked at once: what is wrong with it is one line, and nothing is guessed from names."""
+
+import dataclasses
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits.algorithms import REGISTRY, Sequential
+from jaxbandits.ask_tell import AskTell
+from jaxbandits.status import MOST_IDLE
+
+PROBLEM = jb.bernoulli([0.3, 0.8, 0.5])
+KEY = jax.random.key(0)
+
+
+class State(NamedTuple):
+    pulls: jax.Array  # int32 (K,)
+    sums: jax.Array  # float32 (K,)
+
+
+class Turns:
+    """Pulls the arms in turn, five times each: wrong in more than 7% of runs, so in none of 200 with P < 1e-6."""
+
+    def init(self, problem, key):
+        return State(jnp.zeros(problem.arms, jnp.int32), jnp.zeros(problem.arms))
+
+    def step(self, problem, key, state):
+        arm = jnp.sum(state.pulls) % problem.arms
+        reward = problem.reward(key, arm, state.pulls[arm])
+        return State(state.pulls.at[arm].add(1), state.sums.at[arm].add(reward))
+
+    def done(self, state):
+        return jnp.sum(state.pulls) >= 15
+
+    def recommend(self, state):
+        return jnp.arange(state.pulls.size) == jnp.argmax(state.sums / state.pulls)
+
+
+def own(base=Turns, /, *, register=jb.pytree, fields=(), **changes):
+    """A class with some fields, each a name and its default, and some methods or attributes of its own."""
+    named = {"__annotations__": dict.fromkeys((name for name, _ in fields), Any), **dict(fields), **changes}
+    return register(dataclasses.dataclass(frozen=True)(type("Own", (base,), named)))
+
+
+def a_line(problem, algorithm, match, runs=("simulate", "run", "trajectory")):
+    calls = {
+        "simulate": lambda: jb.simulate(algorithm, problem, seeds=2),
+        "run": lambda: jb.run(algorithm, problem, KEY),
+        "trajectory": lambda: jb.trajectory(algorithm, problem, KEY, 3),
+    }
+    for run in runs:
+        with pytest.raises(jb.UsageError, match=match) as error:
+            calls[run]()
+        assert "\n" not in str(error.value)
+
+
+class Bare(NamedTuple):
+    sums: jax.Array
+
+
+class Wide(NamedTuple):
+    pulls: jax.Array
+
+
+@dataclasses.dataclass
+class Plain:
+    pulls: jax.Array
+
+
+WRONG = {
+    "an index": ({"recommend": lambda self, state: jnp.argmax(state.sums)}, r"recommend must be bool \(3,\), a mask"),
+    "numbers for a mask": ({"recommend": lambda self, state: state.sums}, r"recommend must be bool .* float32 \(3,\)"),
+    "no pulls": ({"init": lambda self, problem, key: Bare(jnp.zeros(3))}, r"the state must have `pulls`, int32 \(3,\)"),
+    "pulls as floats": ({"init": lambda self, problem, key: Wide(jnp.zeros(3))}, "must be int32 .*, got float32"),
+    "pulls of all": ({"init": lambda self, problem, key: Wide(jnp.int32(0))}, r"must be int32 .*, got int32 \(\)"),
+    "no pytree as a state": ({"init": lambda self, p, key: Plain(jnp.zeros(3))}, "must be an array or a pytree"),
+    "sums that change type": (
+        {"init": lambda self, problem, key: State(jnp.zeros(3, jnp.int32), jnp.zeros(3, jnp.int32)),
+         "step": lambda self, problem, key, state: State(state.pulls + 1, state.sums + 0.5)},
+        r"step: the state's `sums` must stay int32 \(3,\) as in init, got float32 \(3,\)",
+    ),
+    "sums that grow": (
+        {"step": lambda self, problem, key, state: State(state.pulls + 1, jnp.append(state.sums, 1))},
+        r"`sums` must stay float32 \(3,\) as in init, got float32 \(4,\)",
+    ),
+    "another state": (
+        {"step": lambda self, problem, key, state: (state.pulls, state.sums)},
+        "step must return a state built as that of init, State of pulls, sums, got tuple",
+    ),
+    "done for each arm": ({"done": lambda self, state: state.pulls > 9}, r"done must be bool \(\), got bool \(3,\)"),
+    "done as a number": ({"done": lambda self, state: jnp.sum(state.pulls)}, r"done must be bool \(\), got int32"),
+    "exhausted as a number": ({"exhausted": lambda self, state: jnp.int32(0)}, r"exhausted must be bool \(\)"),
+    "no step": ({"step": None}, "Own has no method 'step'"),
+    "a tolerance that is not there": ({"traits": jb.Traits(tolerance="slack")}, "which it has not"),
+    "a budget of cost": ({"traits": jb.Traits(spends="budget")}, "derive from IndexWithBudget"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_breaks_the_protocol_is_one_line(what):
+    changes, match = WRONG[what]
+    a_line(PROBLEM, own(**changes)(), match)
+
+
+def test_what_is_no_algorithm_is_one_line():
+    a_line(PROBLEM, own(register=lambda cls: cls)(), "Own is no pytree: put @jb.pytree above")
+    a_line(PROBLEM, own(fields=[("rule", "greedy")])(), r"Own\.rule must be a number or an array, got 'greedy'")
+    a_line(PROBLEM, own(), r"Own\(…\), not its class")
+    a_line(PROBLEM, jb.UGapEc, r"UGapEc\(…\), not its class")
+    a_line(PROBLEM, own(fields=[("slack", -1.0)], traits=jb.Traits(tolerance="slack"))(), "slack is the tolerance")
+    a_line(jb.bernoulli([[0.1, 0.2], [0.3, 0.4]]), own()(), "explores one bandit, the problem has 2", ["simulate"])
+    with pytest.raises(jb.UsageError, match="unknown criterion 'exakt'; did you mean 'exact'"):
+        jb.Traits(criterion="exakt")
+
+
+@pytest.mark.parametrize("wrong", [[0.1, 0.2], (0.1,), None, True, "0.1", {"axis": [0.1]}])
+def test_a_built_in_parameter_is_one_number(wrong):
+    with pytest.raises(jb.UsageError, match="UGapEc: epsilon must be") as error:
+        jb.UGapEc(epsilon=wrong, delta=0.1)
+    assert "\n" not in str(error.value)
+
+
+def test_an_array_is_not_taken_for_a_grid():
+    several = jb.UGapEc(epsilon=np.asarray([0.1, 0.2]), delta=0.1)
+    a_line(PROBLEM, several, r"epsilon must be one number, got shape \(2,\): for a grid, jb.axis")
+    with pytest.raises(jb.UsageError, match="one number"):
+        AskTell(several, arms=3)
+
+
+def test_a_session_looks_at_it_too():
+    with pytest.raises(jb.UsageError, match=r"recommend must be bool \(3,\)"):
+        AskTell(own(Plainly, fields=[("budget", 9)], recommend=lambda self, state: jnp.argmax(state.pulls))(), arms=3)
+
+
+def test_nothing_is_taken_from_the_names_of_fields():
+    """An epsilon-greedy that is wrong one time in seven was right every time: its epsilon was the tolerance."""
+    names = ["epsilon", "criterion", "anytime", "budget", "k", "m", "spends", "slots", "few_steps", "multi_bandit", "b"]
+    plain = jb.simulate(own()(), PROBLEM, seeds=200)
+    named = jb.simulate(own(fields=[(name, 0.6) for name in names])(), PROBLEM, seeds=200)
+    assert 0 < plain.correct.sum() < 200
+    np.testing.assert_array_equal(named.correct, plain.correct)
+    np.testing.assert_array_equal(named.pulls, plain.pulls)
+    assert named.status.max() == 0
+
+
+def test_traits_are_what_is_declared():
+    plain = jb.simulate(own()(), PROBLEM, seeds=200)
+    with_slack = own(fields=[("slack", 0.0)], traits=jb.Traits(tolerance="slack"))
+    near = jb.sweep(with_slack(jb.axis([0.0, 0.31])), PROBLEM, seeds=200)
+    np.testing.assert_array_equal(near.correct[0], plain.correct)
+    np.testing.assert_array_equal(near.correct[1], plain.simple_regret <= 0.31)
+    assert near.correct[1].sum() > plain.correct.sum()
+    aggregate = jb.simulate(own(traits=jb.Traits(criterion="aggregate"))(), PROBLEM, seeds=2)
+    assert "mean of the best K means" in aggregate.correct.attrs["criterion"]
+    with pytest.raises(jb.UsageError, match="cannot be looked at before it ends"):
+        jb.simulate(own(traits=jb.Traits(anytime=False))(), PROBLEM, seeds=2, checkpoints=[5])
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_epsilon_of_the_registry_is_declared(name):
+    cls = REGISTRY[name]
+    assert cls.traits.tolerance == ("epsilon" if "epsilon" in {f.name for f in dataclasses.fields(cls)} else None)
+    if spends := cls.traits.spends:
+        assert spends in {f.name for f in dataclasses.fields(cls)}
+
+
+IDLE = {
+    "step": lambda self, problem, key, state: State(state.pulls, state.sums + 1),
+    "done": lambda self, state: jnp.bool_(False),
+}
+
+
+def test_a_run_without_pulls_ends_with_a_status_of_its_own():
+    ds = jb.simulate(own(**IDLE)(), PROBLEM, seeds=3)
+    assert ds.status.values.tolist() == [2, 2, 2]
+    assert ds.steps.values.tolist() == [MOST_IDLE] * 3
+    assert int(jb.run(own(**IDLE)(), PROBLEM, KEY).sums[0]) == MOST_IDLE
+
+    known = jb.summary(ds)
+    assert (int(known["censored"]), int(known["stalled"]), bool(known["at_least"])) == (3, 3, True)
+    assert "3 of 3 runs were stopped at max_pulls, or, 3 of them, as they pulled no more" in known.attrs["censored"]
+
+
+def test_steps_without_a_pull_are_counted_anew_after_one():
+    """A pull every 6000 steps is slow, not stuck."""
+
+    def step(self, problem, key, state):
+        sums = state.sums + 1
+        return State(state.pulls + (sums[0] % 6000 == 0), sums)
+
+    slow = own(step=step, done=lambda self, state: state.pulls[0] >= 3)()
+    ds = jb.simulate(slow, PROBLEM, seeds=2)
+    assert ds.status.values.tolist() == [0, 0]
+    assert ds.steps.values.tolist() == [18_000, 18_000]
+    assert jb.run(slow, PROBLEM, KEY).pulls.tolist() == [3, 3, 3]
+
+
+def test_exhausted_is_honoured_by_the_engine_as_by_a_run_alone():
+    tired = own(exhausted=lambda self, state: jnp.sum(state.pulls) >= 7)()
+    ds = jb.simulate(tired, PROBLEM, seeds=3)
+    assert ds.status.values.tolist() == [1, 1, 1]
+    assert ds.pulls.values.tolist() == [7, 7, 7]
+    assert int(jb.run(tired, PROBLEM, KEY).pulls.sum()) == 7
+
+
+def test_numbers_of_arms_are_not_padded_for_it():
+    """It need not know that some arms of a table are there only to fill it up."""
+    widest = own(recommend=lambda self, state: jnp.arange(state.pulls.size) == state.pulls.size - 1)()
+    grid = jb.sweep(widest, jb.one_sparse(n=jb.axis([3, 5])), seeds=2)
+    for n in (3, 5):
+        assert grid.recommended.sel(n=n).values[:, :n].argmax(axis=1).tolist() == [n - 1, n - 1]
+
+
+class Plainly(Sequential):
+    """In two halves, written for one run."""
+
+    def begin(self, statistics, problem, key):
+        return State(statistics.pulls, jnp.zeros(statistics.pulls.shape))
+
+    def select(self, state):
+        return jnp.argmin(state.pulls)
+
+    def update(self, state, arm, reward, live=True):
+        here = jnp.arange(state.pulls.size) == arm
+        return State(state.pulls + (here & live), state.sums + jnp.where(here & live, reward, 0))
+
+    def done(self, state):
+        return jnp.sum(state.pulls) >= self.budget
+
+    def recommend(self, state):
+        return jnp.arange(state.pulls.size) == jnp.argmax(state.sums)
+
+
+@pytest.mark.parametrize("register", [jb.pytree, jax.tree_util.register_dataclass])
+def test_two_halves_with_plain_fields_run_everywhere(register):
+    cls = own(Plainly, register=register, fields=[("budget", 30), ("variance", 0.25)])
+    ds = jb.sweep(cls(budget=jb.axis([30, 40])), PROBLEM, seeds=3)
+    assert ds.pulls.values.tolist() == [[30] * 3, [40] * 3]
+    for seed in range(3):
+        state = jb.run(cls(30), PROBLEM, jax.random.fold_in(KEY, seed))
+        np.testing.assert_array_equal(cls(30).recommend(state), ds.recommended[0, seed])
+    session = AskTell(cls(30), arms=3)
+    while not session.done:
+        session.tell(session.ask(), 0.5)
+    assert session.recommendation.sum() == 1
+
+
+def test_traced_leaves_pass():
+    cls = own(fields=[("scale", 1.0)])
+    run = functools.partial(jb.run, problem=PROBLEM, key=KEY)
+    alone = run(cls(2.0)).pulls
+    np.testing.assert_array_equal(jax.jit(lambda scale: run(cls(scale)).pulls)(2.0), alone)
+    np.testing.assert_array_equal(jax.vmap(lambda scale: run(cls(scale)).pulls)(jnp.arange(2.0))[0], alone)
+    built_in = lambda epsilon: jb.run(jb.UGapEc(epsilon=epsilon, delta=0.1), PROBLEM, KEY).pulls  # noqa: E731
+    np.testing.assert_array_equal(jax.vmap(built_in)(jnp.asarray([0.9]))[0], built_in(0.9))
