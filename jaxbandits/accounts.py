@@ -17,7 +17,7 @@ from jaxbandits.pytrees import pytree
 from jaxbandits.random.streams import batch_key
 from jaxbandits.wide import Wide
 
-__all__ = ["Account", "Spent", "account"]
+__all__ = ["Account", "Looked", "Spent", "account"]
 
 
 @pytree
@@ -94,7 +94,33 @@ def _paid(
     return lax.fori_loop(0, jnp.max(number), add, jnp.zeros(number.shape))
 
 
-def account(problem: Problem, key: jax.Array, state: Any, budget: jax.Array | None = None) -> Account:
+@pytree
+@dataclasses.dataclass(frozen=True)
+class Looked:
+    """What runs had spent when they were last looked at, where random costs are drawn when somebody looks.
+
+    A curve of such costs is then a path: what is added between two looks is drawn for the pulls in between.
+    """
+
+    pulls: jax.Array  # int32 (K, …)
+    time: jax.Array  # int32 (…)
+    paid: jax.Array  # float32 (…)
+
+    @classmethod
+    def never(cls, arms: int, shape: tuple[int, ...]) -> Self:
+        """Before the first look."""
+        return cls(jnp.zeros((arms, *shape), jnp.int32), jnp.zeros(shape, jnp.int32), jnp.zeros(shape))
+
+    def again(self, state: Any, paid: jax.Array, where: jax.Array) -> Self:
+        """After another look at some runs, bool `(…)`."""
+        now = type(self)(state.pulls, state.time, paid)
+        new: Self = jax.tree.map(lambda new, old: jnp.where(where, new, old), now, self)
+        return new
+
+
+def account(
+    problem: Problem, key: jax.Array, state: Any, budget: jax.Array | None = None, looked: Looked | None = None
+) -> Account:
     """What runs have spent, from their states.
 
     Args:
@@ -102,6 +128,7 @@ def account(problem: Problem, key: jax.Array, state: Any, budget: jax.Array | No
         key: the runs' typed keys, shape `(…)`.
         state: the algorithm's state, with `pulls` int32 `(K, …)` and `time` int32 `(…)`, or with `spent`.
         budget: float32 `(…)`, up to where rewards count, for a state with a `ledger`; None for one without.
+        looked: what they had spent before, where they are looked at more than once.
     """
     spent: Spent | None = getattr(state, "spent", None)
     if spent is not None:
@@ -119,7 +146,11 @@ def account(problem: Problem, key: jax.Array, state: Any, budget: jax.Array | No
     if known is None and problem.costs.price is None:
         return Account(pulls, None, cost, None)
     reward = compensated_total(known.total.astype(jnp.float32)) if known is not None else jnp.zeros_like(cost)
-    return Account(pulls, None, cost, problem.costs.paid(key, state.pulls, reward))
+    if looked is None:
+        return Account(pulls, None, cost, problem.costs.paid(key, state.pulls, reward))
+    more = problem.costs.paid(key, state.pulls - looked.pulls, reward, looked.time)
+    assert more is not None
+    return Account(pulls, None, cost, looked.paid + more)
 
 
 def _expected_cost(problem: Problem, state: Any) -> jax.Array:

@@ -107,14 +107,14 @@ def sweep(
                 f"{name} explores one bandit, the problem has {cell.problem.bandits}: if it can, multi_bandit=True in "
                 "its jb.Traits says so"
             )
+    settings = {"seeds": seeds, "root_seed": root_seed, "max_pulls": max_pulls, "independent": independent}
+    if checkpoints is not None:
+        settings["checkpoints"] = points.tolist()
     groups = _alike(grid.cells)
     for cells in groups:
         if not in_registry(cells[0].algorithm):
             example = jax.tree.map(lambda leaf: leaf[..., 0], _stacked(cells))
             check_methods(example, cells[0].problem, jax.random.key(0, impl="threefry2x32"))
-    settings = {"seeds": seeds, "root_seed": root_seed, "max_pulls": max_pulls, "independent": independent}
-    if checkpoints is not None:
-        settings["checkpoints"] = points.tolist()
     spec = json.dumps(describe(algorithm, problem, settings))  # of what is there before the runs
     results = Results(grid, seeds=seeds, checkpoints=points)
     began = time.perf_counter()

@@ -17,7 +17,7 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from jaxbandits import arms
-from jaxbandits.accounts import Account, account
+from jaxbandits.accounts import Account, Looked, account
 from jaxbandits.algorithms.traits import traits_of
 from jaxbandits.engine.stepping import exhausted, reached
 from jaxbandits.engine.vectorise import Vectorised
@@ -67,6 +67,7 @@ class Carry(NamedTuple):
     cell: jax.Array  # int32 (R,)
     checkpoint: jax.Array  # int32 (R,): next checkpoint
     steps: jax.Array  # int32 (R,)
+    looked: Looked | None  # (K, R), where costs are drawn when a run is looked at, and it is more than once
     following: jax.Array  # int32 (): next job of the queue
     finished: jax.Array  # int32 (): jobs done
 
@@ -109,7 +110,7 @@ def _row(cells: Cells, carry: Carry, job: jax.Array, status: jax.Array, ended: j
         budget = getattr(carry.algorithm, spends)
         if cells.checkpoints.shape[0]:
             budget = smaller(budget, _next_checkpoint(cells, carry))
-    spent = account(carry.problem, carry.key, carry.state, budget)
+    spent = account(carry.problem, carry.key, carry.state, budget, carry.looked)
     row = Row(
         job=job, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, status=status, ended=ended,
         regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
@@ -166,12 +167,13 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
             return jax.random.wrap_key_data(jnp.zeros((devices, *leaf.shape, 2), jnp.uint32), impl="threefry2x32")
         return np.zeros((devices, *leaf.shape), leaf.dtype)
 
-    algorithm, problem, key, cell, state = jax.tree.map(blank, shapes)
+    never = jax.eval_shape(lambda: _never_looked(cells, shapes[0], shapes[1], (lanes,)))
+    (algorithm, problem, key, cell, state), looked = jax.tree.map(blank, (shapes, never))
     zeros: Any = np.zeros((devices, lanes), np.int32)
     count: Any = np.zeros(devices, np.int32)
     carry = Carry(
         state=state, algorithm=algorithm, problem=problem, key=key, job=zeros, busy=zeros > 0, cell=cell,
-        checkpoint=zeros, steps=zeros, following=count, finished=count,
+        checkpoint=zeros, steps=zeros, looked=looked, following=count, finished=count,
     )  # fmt: skip
     # Placed as the loop will return it: another placement would be another compilation.
     return jax.device_put(carry, NamedSharding(settings.mesh, PartitionSpec("device")))
@@ -252,6 +254,11 @@ def _load(cells: Cells, job: jax.Array, settings: Settings) -> tuple[Any, Proble
     return algorithm, problem, key, cell, algorithm.init(problem, key)
 
 
+def _never_looked(cells: Cells, algorithm: Any, problem: Problem, shape: tuple[int, ...]) -> Looked | None:
+    drawn = problem.costs is not None and problem.costs.drawn_as_sums and not traits_of(algorithm).spends
+    return Looked.never(problem.arms, shape) if drawn and cells.checkpoints.shape[0] > 1 else None
+
+
 def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) -> Carry:
     """Give every idle lane the next job of the queue; a few lanes at a time where few end together."""
     width = settings.lanes if settings.together else max(1, settings.lanes // 16)
@@ -275,7 +282,7 @@ def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) ->
         zero = jnp.zeros(width, jnp.int32)
         new = carry._replace(
             state=state, algorithm=algorithm, problem=problem, key=key, cell=cell, steps=zero, job=number,
-            busy=fresh, checkpoint=zero,
+            busy=fresh, checkpoint=zero, looked=_never_looked(cells, algorithm, problem, (width,)),
         )  # fmt: skip
 
         def place(old: jax.Array, new: jax.Array) -> jax.Array:
@@ -351,18 +358,24 @@ def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[C
         written = carry.busy & over
     ended = carry.busy & over
 
-    def write(log: Log) -> Log:
+    def write(log: Log) -> tuple[Log, Looked | None]:
         row = jnp.where(written, log.rows + jnp.cumsum(written) - 1, settings.capacity)
         job = carry.job * settings.mesh.size + lax.axis_index("device")
         found, recommended = _row(cells, carry, job, status, ended)
-        return log._replace(
+        looked = carry.looked
+        if looked is not None:
+            assert found.account.paid is not None
+            looked = looked.again(carry.state, found.account.paid, written)
+        log = log._replace(
             rows=log.rows + jnp.sum(written.astype(jnp.int32)),
             words=log.words.at[:, row].set(_packed(found), mode="drop"),
             recommended=log.recommended.at[row].set(recommended.T, mode="drop"),
         )
+        return log, looked
 
-    log = lax.cond(jnp.any(written), write, lambda log: log, log)
+    log, looked = lax.cond(jnp.any(written), write, lambda log: (log, carry.looked), log)
     carry = carry._replace(
+        looked=looked,
         busy=carry.busy & ~ended,
         checkpoint=carry.checkpoint + written.astype(jnp.int32),
         finished=carry.finished + jnp.sum(ended.astype(jnp.int32)),

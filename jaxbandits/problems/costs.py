@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
 from jaxbandits import arms
 from jaxbandits.axes import ProblemFamily
@@ -94,13 +95,19 @@ class Costs:
         hit = ((fresh >> jnp.uint32(1)).astype(jnp.int32) < threshold) | (price >= 1)
         return hit.astype(jnp.float32)
 
-    def paid(self, key: jax.Array, pulls: jax.Array, reward: jax.Array) -> jax.Array | None:
+    @property
+    def drawn_as_sums(self) -> bool:
+        """Whether `paid` draws: what some pulls cost is then not known from their number."""
+        return self.random and self.concentration is None
+
+    def paid(self, key: jax.Array, pulls: jax.Array, reward: jax.Array, since: ArrayLike = 0) -> jax.Array | None:
         """What some pulls cost, drawn as one sum an arm where costs are random; None for Beta-distributed costs.
 
         Args:
             key: a typed key of these pulls, shape `(…)`.
             pulls: int32 `(K, …)`.
             reward: float32 `(…)`: the sum of their rewards.
+            since: int32 `(…)`: pulls of the run before these; other pulls of a run have draws of their own.
 
         Returns:
             float32 `(…)`.
@@ -110,7 +117,7 @@ class Costs:
         if self.concentration is not None:
             return None
         if self.random:
-            hits = binomial(costs_key(key), pulls, self.price)
+            hits = binomial(costs_key(key, since), pulls, self.price)
             return arms.total_of_counts(hits)
         return compensated_total(self.price * pulls.astype(jnp.float32))
 

@@ -105,9 +105,9 @@ def batch_key(key: jax.Array, batch: ArrayLike) -> jax.Array:
     return _as_keys(block(key, jnp.uint32(BATCHES), batch, rolled=True))
 
 
-def costs_key(key: jax.Array) -> jax.Array:
-    """A key for costs that are drawn as sums; keys as for `batch_key`."""
-    return batch_key(key, jnp.uint32(_BATCH_OF_COSTS))
+def costs_key(key: jax.Array, since: ArrayLike) -> jax.Array:
+    """A key for costs that are drawn as sums, of the pulls from a time on; keys and times as for `batch_key`."""
+    return batch_key(batch_key(key, jnp.uint32(_BATCH_OF_COSTS)), since)
 
 
 def reward_block(
