@@ -10,13 +10,12 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms import REGISTRY, UCBE, BuiltIn
 from jaxbandits.comparison import Comparison, Row
-from jaxbandits.engine.driver import Progress, default_lanes
+from jaxbandits.engine.driver import Progress
 from jaxbandits.errors import UsageError
 from jaxbandits.guarantees import BOUNDED, guarantee, lower_bound
 from jaxbandits.problems import Problem
@@ -137,10 +136,7 @@ def comparisons(
             if on_progress is not None:
                 on_progress(latest, runs)
 
-        dataset = simulate(
-            algorithm, problem, seeds, root_seed=root_seed, max_pulls=limit, lanes=_lanes(algorithm, problem, seeds),
-            on_progress=report,
-        )  # fmt: skip
+        dataset = simulate(algorithm, problem, seeds, root_seed=root_seed, max_pulls=limit, on_progress=report)
         before = latest
         bound, theorem = guarantee(problem, algorithm, delta=delta, epsilon=epsilon, m=m)
         status = dataset["status"].to_numpy()
@@ -179,7 +175,7 @@ def comparisons(
 
 def _draws_sums(algorithm: BuiltIn, problem: Problem) -> bool:
     """Whether pulls take no time: the algorithm asks for sums of rewards, and their law is drawn from."""
-    return getattr(algorithm, "few_steps", False) and type(problem).sums is not Problem.sums
+    return algorithm.traits.in_batches and type(problem).sums is not Problem.sums
 
 
 def _within_reach(found: Comparison, reach: int, times: int) -> int:
@@ -189,14 +185,6 @@ def _within_reach(found: Comparison, reach: int, times: int) -> int:
         return reach
     pulls = math.ceil(times * min(ended))
     return max(pulls, reach) if times > 1 else pulls
-
-
-def _lanes(algorithm: BuiltIn, problem: Problem, seeds: int) -> int | None:
-    """Fewer than usual where runs are few: a step costs as much for an idle lane."""
-    devices = jax.devices()
-    wanted = 16 * -(-seeds // (16 * len(devices)))
-    usual = default_lanes(problem.arms, devices[0].platform, getattr(algorithm, "slots", 1))
-    return None if getattr(algorithm, "few_steps", False) or wanted >= usual else wanted
 
 
 def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], list[str]]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxbandits.algorithms.protocol import BuiltIn
+from jaxbandits.algorithms.parameters import is_parameter
 from jaxbandits.axes import Axis, ProblemFamily
 from jaxbandits.contents import array_hash
 from jaxbandits.errors import UsageError
@@ -122,7 +122,7 @@ def _content_of_problem(problem: Problem) -> list[Any]:
 def _content_of_algorithm(algorithm: Any) -> list[Any]:
     found = {}
     for field in _fields(algorithm):
-        rule = field.metadata["rule"] if isinstance(algorithm, BuiltIn) else ""
+        rule = field.metadata["rule"] if is_parameter(field) else ""
         value, default = (_content(_computed(x, rule)) for x in (getattr(algorithm, field.name), field.default))
         if value != default:
             found[field.name] = value

@@ -90,9 +90,10 @@ def sweep(
     if not isinstance(problem, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
     grid = expand(algorithm, problem)
+    for cell in grid.cells:
+        check_algorithm(cell.algorithm)
     identity = identities(grid.cells) if independent else np.zeros((2, len(grid.cells)), np.uint32)
     for i, cell in enumerate(grid.cells):
-        check_algorithm(cell.algorithm)
         if isinstance(cell.algorithm, BuiltIn):
             explored = cell.algorithm.explored(cell.problem)
             cell.algorithm.check(explored.arms // explored.bandits, explored.bandits)

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 
 import jaxbandits as jb
 from jaxbandits.algorithms.joint_batches import middle_sums
-from jaxbandits.engine.driver import default_lanes
+from jaxbandits.engine.lane_count import lane_count
 
 
 def complete_runs(k: int, runs: int) -> None:
@@ -52,7 +52,7 @@ def parts_of_a_round(k: int) -> None:
     """What the first round of K arms costs a run on one core, part by part."""
     problem = jb.ppr("one-good", k=k, w=2.0)
     algorithm = jb.MABPPR(epsilon=0.1, delta=0.1).resolved(problem)
-    lanes = default_lanes(k, "cpu", algorithm.slots)
+    lanes = lane_count(algorithm, k, 400, 1, "cpu")
     batched = jax.tree.map(lambda leaf: jnp.repeat(jnp.asarray(leaf)[..., None], lanes, axis=-1), problem)
     several = jax.tree.map(lambda leaf: jnp.full((lanes,), leaf, jnp.float32), algorithm)
     keys = jax.random.split(jax.random.key(0), lanes)

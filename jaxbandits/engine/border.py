@@ -79,7 +79,7 @@ def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
     first = algorithm.init(problem, key)
     begun = _types(f"{name}.init", first)
     if not hasattr(first, "pulls"):
-        raise UsageError(f"{name}.init: the state must have `pulls`, int32 ({problem.arms},): how often each arm was")
+        raise UsageError(f"{name}.init: the state must have `pulls`, int32 ({problem.arms},): pulls of each arm")
     check_result(f"{name}.init: the state's `pulls`", first.pulls, jnp.int32, (problem.arms,))
     after = algorithm.step(problem, key, first)
     stepped = _types(f"{name}.step", after)

@@ -11,8 +11,8 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from jaxbandits.accounts import Account
-from jaxbandits.algorithms import JointBatches
 from jaxbandits.algorithms.traits import traits_of
+from jaxbandits.engine.lane_count import lane_count
 from jaxbandits.engine.lanes import Cells, Log, Regret, Row, Settings, advance, empty_carry, row_types, unpacked
 from jaxbandits.errors import UsageError
 from jaxbandits.numerics import MAX_COUNT
@@ -22,22 +22,8 @@ from jaxbandits.random.streams import root_key
 
 __all__ = ["Progress", "Rows", "job_rows", "use_all_cores"]
 
-#: Lane-arms per device on CPU: enough to fill vectors, few enough to stay in the nearer caches (measured).
-_LANE_ARMS = 16_800
-#: The same on accelerators, to fill some 10^5 threads (not measured).
-_ACCELERATOR_LANE_ARMS = 1_000_000
-#: Sums of batches held at a time per device: some tens of MiB.
-_SUMS = 2**23
 #: Bytes of a log of returned arms: above 65 536 arms it has room for fewer than 1024 runs.
 _LOGGED = 2**26
-#: Lane-arms whose steps cost less than another compilation where a run has few; on accelerators any (not measured).
-_SMALL = 2**17
-#: Lanes for few jobs.
-_FEW_LANES = [1, 4, 16, 48, 144]
-#: Up to so many arms a step takes about twice as long with so many lanes as with one (measured).
-_FEW_ARMS, _CHEAP_LANES = 85, 48
-#: Sums on accelerators, which have gigabytes (not measured).
-_ACCELERATOR_SUMS = 2**29
 _FIRST_LOOKS = 4
 _BLOCK = 16
 #: What refilling and logging cost, in blocks of steps of all lanes (measured for 10 and 50 arms, and for long steps).
@@ -130,10 +116,7 @@ def job_rows(
     )
     in_batches = traits_of(algorithm).in_batches
     if lanes is None:
-        slots = algorithm.slots if isinstance(algorithm, JointBatches) else 1
-        lanes = default_lanes(problem.arms, available[0].platform, slots)
-        long_steps = in_batches or available[0].platform != "cpu"
-        lanes = few_lanes(lanes, cells_count * seeds, mesh.size, problem.arms, long_steps=long_steps)
+        lanes = lane_count(algorithm, problem.arms, cells_count * seeds, mesh.size, available[0].platform)
     if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
     block = chunk or (1 if in_batches else _BLOCK)
@@ -210,37 +193,6 @@ class _Pace:
             wanted = (2 * look * self._steps / self._rows) ** 0.5 if self._rows else 2 * self.chunk
             self.chunk = int(np.clip(wanted // self._block, 1, 64)) * self._block
         self.rounds = int(np.clip(steps / self.chunk, 1, 2**24))
-
-
-def default_lanes(arms: int, platform: str, slots: int = 1) -> int:
-    """Runs at a time per device, by the number of arms, and of the batches that are held at once of each."""
-    if platform != "cpu":
-        lanes = int(np.clip(_ACCELERATOR_LANE_ARMS // arms, 1024, 65_536))
-        return max(1, min(lanes, _ACCELERATOR_SUMS // (arms * slots)))
-    # An odd multiple of a vector's 16: rows of arms a power of two apart would share few sets of the cache (measured).
-    lanes = 16 * (int(np.clip(_LANE_ARMS // (16 * arms), 5, 37)) | 1)
-    most = _SUMS // (arms * slots)
-    return lanes if lanes <= most else 16 * (most // 16) or max(1, most)
-
-
-def few_lanes(lanes: int, jobs: int, devices: int, arms: int, *, long_steps: bool) -> int:
-    """Runs at a time per device where there may be fewer jobs than `lanes`: idle lanes take time, too.
-
-    Few sizes, so that another number of jobs rarely means another compilation.
-
-    Args:
-        lanes: runs at a time for many jobs.
-        jobs: on all devices.
-        devices: number of devices.
-        arms: per run.
-        long_steps: runs have few steps, or idle lanes take little time: only many lane-arms repay another compilation.
-    """
-    sizes = _FEW_LANES
-    if long_steps:
-        sizes = [size for size in sizes if size * arms >= _SMALL]
-    elif arms <= _FEW_ARMS and jobs > 1:
-        sizes = [size for size in sizes if size >= _CHEAP_LANES]
-    return min([lanes, *(size for size in sizes if size * devices >= jobs)])
 
 
 def _bucket(count: int) -> int:
