@@ -16,29 +16,18 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from jaxbandits import arms
-from jaxbandits.errors import UsageError
 from jaxbandits.estimators import CompensatedSum
-from jaxbandits.memory import refuse_what_does_not_fit
 from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.costs import Costs
 from jaxbandits.pytrees import register_fields
-from jaxbandits.random.streams import MOST_ARMS, batch_key, reward_block
+from jaxbandits.random.streams import batch_key, reward_block
 from jaxbandits.recipes import Recipe, carried
 
 __all__ = [
     "Problem",
-    "arm_count",
-    "check_each",
-    "family_name",
-    "per_arm",
-    "per_arm_like",
     "per_bandit",
-    "probabilities",
     "register_problem",
 ]
-
-#: Bytes of an arm while a problem is made: its mean in double precision with two copies, and in float32.
-_BYTES_OF_ARM = 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -212,7 +201,9 @@ class Problem(abc.ABC):
     def padded(self, count: int) -> Self:
         """The same problem with `count` arms per bandit, the added ones masked out; for leaves of shape `(K,)`."""
         extra = (count - self.arms // self.bandits) * self.bandits
-        mask = np.arange(self.arms + extra) < self.arms
+        mask = np.concatenate(
+            [np.ones(self.arms, bool) if self.mask is None else np.asarray(self.mask), np.zeros(extra, bool)]
+        )
         changes: dict[str, Any] = {
             name: jnp.concatenate([getattr(self, name), jnp.repeat(getattr(self, name)[:1], extra, axis=0)])
             for name in self.parameters
@@ -235,110 +226,3 @@ def register_problem(cls: type[P]) -> type[P]:
 def per_bandit(x: jax.Array, bandits: int) -> jax.Array:
     """`(K, …)` as `(K/M, M, …)`, so that reductions over arms work per bandit; unchanged for M = 1."""
     return x if bandits == 1 else x.reshape(x.shape[0] // bandits, bandits, *x.shape[1:])
-
-
-def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
-    """Values given by a user, `(K,)` or one row a bandit `(M, K)`, as float32 on one axis, and M.
-
-    Raises:
-        UsageError: if there are fewer than two arms or too many, a value is not a finite number, or they differ by less
-            than float32 can tell.
-    """
-    array, bandits = _on_one_axis(what, values)
-    _check_kept(what, array)
-    return jnp.asarray(array, jnp.float32), bandits
-
-
-def _on_one_axis(what: str, values: ArrayLike) -> tuple[np.ndarray, int]:
-    try:
-        array = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise UsageError(f"{what} must be numbers, one per arm, got {values!r}") from None
-    if array.ndim not in (1, 2):
-        raise UsageError(f"{what} must be a list of numbers, or one list per bandit, got {array.ndim} dimensions")
-    if array.shape[-1] < 2:
-        raise UsageError(f"{what}: a problem needs at least 2 arms, got {array.shape[-1]}")
-    if not np.all(np.isfinite(array)):
-        raise UsageError(f"{what} must be finite, got {array[~np.isfinite(array)][0]}")
-    if array.size > MOST_ARMS:
-        raise UsageError(f"{what}: there may be {MOST_ARMS:,} arms, got {array.size:,}")
-    return array.T.reshape(-1), 1 if array.ndim == 1 else array.shape[0]
-
-
-def probabilities(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
-    """`per_arm` of probabilities.
-
-    Raises:
-        UsageError: as there, or if a value is outside [0, 1], or so near to 1 that it would be taken for that.
-    """
-    array, bandits = per_arm(what, values)
-    check_each(f"{what} must be in [0, 1]", array, (array >= 0) & (array <= 1))
-    given = np.asarray(values, np.float64).T.reshape(-1)
-    if np.any(sure := (given < 1) & (np.asarray(array) == 1)):
-        arm = int(np.argmax(sure))
-        raise UsageError(f"{what}: {float(given[arm])!r} at arm {arm} is 1 as a float32 number: it would never fail")
-    return array, bandits
-
-
-#: By how much of the distance to the next value rounding to float32 may move one.
-_ROUNDING = 0.1
-
-
-def _check_kept(what: str, values: np.ndarray) -> None:
-    """Refuse values whose differences float32 does not keep: other arms than those asked for would be simulated."""
-    distinct = np.unique(values)
-    gaps = np.concatenate([[np.inf], np.diff(distinct), [np.inf]])
-    moved = np.abs(distinct.astype(np.float32).astype(np.float64) - distinct)
-    room = np.minimum(gaps[:-1], gaps[1:])
-    if np.any(moved > _ROUNDING * room):
-        worst = int(np.argmax(moved / room))
-        value = distinct[worst]
-        raise UsageError(
-            f"{what}: {float(value)!r} and the value next to it differ by {room[worst]:.2g}, and float32 numbers are "
-            f"{np.spacing(np.float32(abs(value))):.2g} apart there: move the values towards 0, or apart"
-        )
-
-
-def per_arm_like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array:
-    """One value for all arms, or one per arm, as float32 `(K,)`; `shape_of` are values given one per arm.
-
-    Raises:
-        UsageError: if the shapes do not fit, or a value is not a finite number.
-    """
-    try:
-        values = np.broadcast_to(np.asarray(values, np.float64), np.shape(shape_of))
-    except (TypeError, ValueError):
-        raise UsageError(f"{what} must be one number, or one per arm") from None
-    return jnp.asarray(_on_one_axis(what, values)[0], jnp.float32)
-
-
-def check_each(rule: str, values: jax.Array, valid: jax.Array) -> None:
-    """Refuse values that are not `valid`, naming the first such arm.
-
-    Raises:
-        UsageError: the rule, the value and the arm.
-    """
-    if not bool(jnp.all(valid)):
-        arm = int(jnp.argmin(valid))
-        raise UsageError(f"{rule}, got {float(values[arm]):g} at arm {arm}")
-
-
-def arm_count(name: str, value: float) -> int:
-    """A number of arms given by a user: from 2 to `MOST_ARMS`, and so many as memory holds.
-
-    Raises:
-        UsageError: not a whole number, fewer than two arms, or too many.
-    """
-    whole = isinstance(value, int | float | np.number) and np.isfinite(value) and value == int(value)
-    if not whole or value < 2:
-        raise UsageError(f"{name} must be a whole number of arms, at least 2, got {value}")
-    if value > MOST_ARMS:
-        raise UsageError(f"{name} must be at most {MOST_ARMS:,} arms, got {value:g}")
-    refuse_what_does_not_fit(f"a problem of {int(value):,} arms", _BYTES_OF_ARM * int(value), f"a smaller {name}")
-    return int(value)
-
-
-def family_name(family: str, values: ArrayLike) -> str:
-    """What a problem is called when its maker gives it no name."""
-    shape = np.shape(values)
-    return f"{family} ({shape[0]} arms)" if len(shape) == 1 else f"{family} ({shape[0]} bandits of {shape[1]} arms)"

@@ -5,7 +5,7 @@ import numpy as np
 
 from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError
-from jaxbandits.problems.base import arm_count
+from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.families import Bernoulli, TwoPoint, bernoulli, rademacher
 
 __all__ = ["abm", "gabillon", "linear", "one_sparse", "polynomial", "random_uniform"]

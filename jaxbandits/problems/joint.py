@@ -16,7 +16,8 @@ from jaxbandits import arms
 from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError
 from jaxbandits.numerics import MAX_COUNT
-from jaxbandits.problems.base import family_name, probabilities, register_problem
+from jaxbandits.problems.base import register_problem
+from jaxbandits.problems.checks import family_name, probabilities
 from jaxbandits.problems.families import Bernoulli
 from jaxbandits.random.binomial import binomial
 from jaxbandits.random.streams import batch_key

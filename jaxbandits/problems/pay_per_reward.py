@@ -12,7 +12,8 @@ from scipy import special  # type: ignore[import-untyped,unused-ignore]
 from jaxbandits.axes import varying
 from jaxbandits.contents import File
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.problems.base import arm_count, register_problem
+from jaxbandits.problems.base import register_problem
+from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.costs import with_costs
 from jaxbandits.problems.csv_files import Table
 from jaxbandits.problems.families import Bernoulli, bernoulli

@@ -14,7 +14,7 @@ from jaxbandits import arms
 from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.numerics import exp, log, rounded
-from jaxbandits.problems.base import arm_count
+from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.costs import SMALLEST_PRICE
 from jaxbandits.problems.reservoirs import Arms, Reservoir, check_number, register_reservoir
 from jaxbandits.random import streams

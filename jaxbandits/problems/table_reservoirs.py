@@ -10,7 +10,7 @@ from jaxbandits import arms
 from jaxbandits.axes import varying
 from jaxbandits.contents import File
 from jaxbandits.errors import UsageError
-from jaxbandits.problems.base import arm_count
+from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.costs import SMALLEST_PRICE
 from jaxbandits.problems.csv_files import Table
 from jaxbandits.problems.reservoirs import Arms, Reservoir, check_number, register_reservoir

@@ -14,7 +14,7 @@ from scipy import special  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError
-from jaxbandits.problems.base import arm_count
+from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.families import Bernoulli, bernoulli
 
 __all__ = ["c_spread", "random_beta", "random_truncated_normal", "synthetic", "two_group", "uniform_means"]
