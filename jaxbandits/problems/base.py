@@ -201,9 +201,8 @@ class Problem(abc.ABC):
     def padded(self, count: int) -> Self:
         """The same problem with `count` arms per bandit, the added ones masked out; for leaves of shape `(K,)`."""
         extra = (count - self.arms // self.bandits) * self.bandits
-        mask = np.concatenate(
-            [np.ones(self.arms, bool) if self.mask is None else np.asarray(self.mask), np.zeros(extra, bool)]
-        )
+        exists = np.ones(self.arms, bool) if self.mask is None else np.asarray(self.mask)
+        mask = np.concatenate([exists, np.zeros(extra, bool)])
         changes: dict[str, Any] = {
             name: jnp.concatenate([getattr(self, name), jnp.repeat(getattr(self, name)[:1], extra, axis=0)])
             for name in self.parameters

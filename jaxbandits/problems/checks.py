@@ -1,4 +1,4 @@
-"""What a user gives a constructor of problems: values per arm and numbers of arms, or one clear line that says why not."""
+"""What a user gives a constructor of problems: values per arm, numbers of arms, or one line that says why not."""
 
 import jax
 import jax.numpy as jnp

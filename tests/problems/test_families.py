@@ -271,3 +271,8 @@ def test_means_that_float32_holds_well_enough_are_taken():
     for means in ([1000.0, 1000.01], [1e-9, 2e-9], [0.5, 0.5], [1 - 2**-24, 1 - 2**-23], np.linspace(0, 1, 100_001)):
         np.testing.assert_allclose(jb.gaussian(means).mean, means, rtol=1e-7)
     assert jb.synthetic(p=6, n=1000, k=100).arms == 1000  # a named instance is what float32 makes of its formula
+
+
+def test_a_problem_padded_twice_has_no_more_arms_than_before():
+    wider = jb.bernoulli([0.7, 0.5]).padded(3).padded(8)
+    assert wider.mask.tolist() == [True] * 2 + [False] * 6
