@@ -241,6 +241,8 @@ def test_two_halves_with_plain_fields_run_everywhere(register):
     cls = own(Plainly, register=register, fields=[("budget", 30), ("variance", 0.25)])
     ds = jb.sweep(cls(budget=jb.axis([30, 40])), PROBLEM, seeds=3)
     assert ds.pulls.values.tolist() == [[30] * 3, [40] * 3]
+    own_tables = jb.sweep(cls(budget=jb.axis([30, 40])), PROBLEM, seeds=3, independent=True)
+    assert own_tables.pulls.values.tolist() == ds.pulls.values.tolist()
     for seed in range(3):
         state = jb.run(cls(30), PROBLEM, jax.random.fold_in(KEY, seed))
         np.testing.assert_array_equal(cls(30).recommend(state), ds.recommended[0, seed])
