@@ -24,7 +24,8 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
         algorithm: any algorithm of the protocol.
         problem: the problem, leaves of shape `(K,)`.
         key: the run's typed key, shape `()`. Run `s` of `jb.simulate(…, root_seed=r)` has the key
-            `jax.random.fold_in(jax.random.key(r), s)`.
+            `jax.random.fold_in(jax.random.key(r), s)`. A run with the root key itself shares no reward with those, but
+            what an algorithm of your own folds into it are their keys.
         max_pulls: stop after this many pulls; None as in `jb.simulate`: 10^9, or no limit where sums are drawn.
 
     Returns:
