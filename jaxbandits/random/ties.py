@@ -20,8 +20,8 @@ __all__ = ["arm_at", "arm_turned", "mask_at", "tie_order", "tie_words", "turn", 
 # Odd numbers near 2^32 over the golden ratio, and of the finaliser of MurmurHash3 (Appleby 2011).
 _FACTORS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
 _INVERSES = tuple(pow(factor, -1, 2**32) for factor in _FACTORS)
-# An arm's number of so many bits stands in its place, where it is found again at no cost; the 23 bits above it, and as
-# many of either word, are orders enough for so few arms.
+# An arm's number of so many bits stands in place of the lowest bits, where it is found again at no cost: of two arms the
+# other bits are equal with a probability of 2^-23 at most. They are the same among more arms.
 _NUMBER_BITS = 8
 # Up to so many arms a mask by comparing numbers spares a read of the order; with more, reductions in pieces would split
 # the numbers too (measured).
@@ -48,11 +48,10 @@ def tie_order(words: jax.Array, arms: int) -> jax.Array:
         arms: number of arms K, below 2^31.
 
     Returns:
-        int32, shape `(K, …)`: distinct and not negative; the same when K is rounded up to a power of two.
+        int32, shape `(K, …)`: distinct and not negative; with more arms, the same but for the 8 lowest bits.
     """
-    arm, bits = index(arms, words.shape[1:]), _number_bits(arms)
-    place = _place(arm, words) & jnp.uint32(MAX_COUNT >> bits)
-    return (place << jnp.uint32(bits)).astype(jnp.int32) | (arm & jnp.int32((1 << bits) - 1))
+    arm, numbered = index(arms, words.shape[1:]), jnp.int32((1 << _number_bits(arms)) - 1)
+    return ((_place(arm, words) & jnp.uint32(MAX_COUNT)).astype(jnp.int32) & ~numbered) | (arm & numbered)
 
 
 def arm_at(place: jax.Array, arms: int, words: jax.Array) -> jax.Array:

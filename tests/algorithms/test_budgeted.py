@@ -220,7 +220,7 @@ def test_the_pull_that_overshoots_pays_nothing_and_nothing_else_does():
         # The next pull's reward does not count.
         after = states_at(states, ended)
         assert jb_collected(after, budget) == float(run.statistics.total.sum())
-        assert float(row.regret[0]) == pytest.approx(0.9 / 0.625 * np.float32(budget) - float(row.reward[0]), rel=1e-6)
+        assert float(row.regret[0]) == pytest.approx(0.9 / 0.625 * np.float32(budget) - float(row.reward[0]), abs=1e-5)
 
 
 def test_a_budget_exactly_spent_is_not_overshot():
@@ -361,7 +361,8 @@ def test_siri_is_that_of_the_reference():
             continue
         compared += 1
         np.testing.assert_array_equal(state.pulls, expected)
-        assert np.flatnonzero(algorithm.recommend(state)).tolist() == [int(np.argmax(expected))]
+        (returned,) = np.flatnonzero(algorithm.recommend(state))
+        assert expected[returned] == np.max(expected)  # several arms may share the last batch
     assert compared >= 4
 
 

@@ -59,7 +59,7 @@ COMMANDS = [
     (simulate("two-group:n=ten,k=3"), "'ten' is not a number"),
     (simulate("two-group:n=inf,k=3"), "n must be a whole number, got inf"),
     (simulate("two-group:n=10,k=10"), "smaller than n=10"),
-    (simulate("one-sparse:n=1000000000000"), "n must stay below 2^31, the range of the arms' numbers, got 1e+12"),
+    (simulate("one-sparse:n=1000000000000"), "n must be at most 8,388,608 arms, got 1e+12"),
     (simulate("abm:8"), "abm has the experiments 1 to 7"),
     # counts
     (simulate(PROBLEM, "ugape-c", "--seeds", "0"), "seeds must be a whole number, at least 1"),

@@ -119,7 +119,7 @@ def test_labels_of_rows_are_left_out(tmp_path):
     [
         (workers_from_csv, "accuracy,Accuracy\n0.5,0.6\n0.7,0.8\n", "there are 2 columns 'accuracy'"),
         (workers_from_csv, 'worker,accuracy\na,"0,5"\nb,0.4\n', "'0,5' is not a number in [0, 1]: decimals are"),
-        (jb.reservoir_from_csv, 'reward,cost\n0.5,"1,0"\n0.5,1\n', "'1,0' is not a number from above 0 to 1: decimals"),
+        (jb.reservoir_from_csv, 'reward,cost\n0.5,"1,0"\n0.5,1\n', "'1,0' is not a number from 2^-31 to 1: decimals"),
         (jb.click_rates, "impressions,clicks\n10,2.5\n10,2\n", "line 2, column 'clicks': '2.5' is not a whole number"),
         (jb.click_rates, "impressions,clicks\n1_0,2\n10,2\n", "'1_0' is not a whole number, at least 1"),
         (jb.click_rates, "impressions,clicks\n10,2\n10,12\n", "line 3, column 'clicks': 12 clicks of 10 impressions"),
