@@ -20,8 +20,8 @@ __all__ = ["arm_at", "arm_turned", "mask_at", "tie_order", "tie_words", "turn", 
 # Odd numbers near 2^32 over the golden ratio, and of the finaliser of MurmurHash3 (Appleby 2011).
 _FACTORS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
 _INVERSES = tuple(pow(factor, -1, 2**32) for factor in _FACTORS)
-# An arm's number of so many bits stands in place of the lowest bits, where it is found again at no cost: of two arms the
-# other bits are equal with a probability of 2^-23 at most. They are the same among more arms.
+# An arm's number of so many bits stands in place of the lowest ones, where it is found again at no cost: of two arms
+# the other bits are equal with a probability of 2^-23 at most. They are the same among more arms.
 _NUMBER_BITS = 8
 # Up to so many arms a mask by comparing numbers spares a read of the order; with more, reductions in pieces would split
 # the numbers too (measured).
