@@ -31,6 +31,10 @@ class OptMAI(BatchBased):
     Q are used (section 5). Where K >= n/2 it finds the worst n - K arms (Theorem 4.5). The aggregate regret is
     O(sqrt((n/Q) (1 + ln(1/delta)/K))) with probability 1 - delta for rewards in [0, 1] (Theorem 4.3).
 
+    An arm that is taken out is accepted if it is among the K - |T| best, tied means in a random order. Printed is "at
+    least the next best mean", by which the next best arm is accepted too when it is drawn, and of two arms left either.
+    The authors may have run that: their regret on few of the RTE workers is nearer to it (`top-k-published-workers`).
+
     Attributes:
         k: arms to return, K, 1 <= K < n.
         budget: Q, at least n; rounds are rounded to whole pulls of every arm, so a little more or less is used.
