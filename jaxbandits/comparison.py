@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy.special import bdtr  # type: ignore[import-untyped,unused-ignore]
+import scipy  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.algorithms import BuiltIn
 from jaxbandits.problems import Problem
@@ -168,7 +168,7 @@ def _differ_in_failures(first: np.ndarray, second: np.ndarray) -> bool:
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
     if only_first + only_second == 0:
         return False
-    return bool(2 * bdtr(min(only_first, only_second), only_first + only_second, 0.5) < _LEVEL)
+    return bool(2 * scipy.special.bdtr(min(only_first, only_second), only_first + only_second, 0.5) < _LEVEL)
 
 
 def _listed(rows: Sequence[Row]) -> str:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # type: ignore[import-untyped,unused-ignore]
 from jax.scipy.special import gammaln
-from scipy import special  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.numerics import exp, log, rounded
 from jaxbandits.problems.base import Problem, register_problem
@@ -133,7 +133,7 @@ class StudentT(PowerTailed):
     @classmethod
     def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
         location, dof, scale = parameters
-        half = special.gammaln([(p + 1) / 2, (dof - p) / 2, dof / 2])
+        half = scipy.special.gammaln([(p + 1) / 2, (dof - p) / 2, dof / 2])
         about = scale**p * dof ** (p / 2) * math.exp(half[0] + half[1] - half[2]) / math.sqrt(math.pi)
         if central or location == 0:
             return about
@@ -148,7 +148,7 @@ class StudentT(PowerTailed):
         def magnitude(w: float) -> float:
             # SciPy's quantile fails now and then where exp(-w) is tiny; there the tail is a power.
             near = min(w, 300.0)
-            return -scale * float(special.stdtrit(dof, math.exp(-near) / 2)) * math.exp((w - near) / dof)
+            return -scale * float(scipy.special.stdtrit(dof, math.exp(-near) / 2)) * math.exp((w - near) / dof)
 
         yield 0.5, lambda w: location + magnitude(w)
         yield 0.5, lambda w: location - magnitude(w)
@@ -189,7 +189,7 @@ class Pareto(PowerTailed):
         if not central:
             return least**p * tail / (tail - p)
         # Above the mean in closed form, below it a short integral: int (x - m)^p x^(-a-1) dx = m^(p-a) B(a - p, p + 1).
-        above = mean ** (p - tail) * special.beta(tail - p, p + 1)
+        above = mean ** (p - tail) * scipy.special.beta(tail - p, p + 1)
         below = _integral(lambda x: (mean - x) ** p * x ** (-tail - 1), least, mean)
         return float(tail * least**tail * (above + below))
 
@@ -276,7 +276,7 @@ class LogNormal(HeavyTailed):
     @classmethod
     def _pieces(cls, *parameters: float) -> Iterator[_Piece]:
         mu, sigma = parameters
-        yield 1.0, lambda w: math.exp(mu - sigma * float(special.ndtri_exp(-w)))
+        yield 1.0, lambda w: math.exp(mu - sigma * float(scipy.special.ndtri_exp(-w)))
 
 
 @register_problem
@@ -315,7 +315,7 @@ class Weibull(HeavyTailed):
         scale, shape = parameters
         if central:
             return super()._moment(p, central, mean, scale, shape)
-        return scale**p * math.exp(special.gammaln(1 + p / shape))
+        return scale**p * math.exp(scipy.special.gammaln(1 + p / shape))
 
     @classmethod
     def _pieces(cls, *parameters: float) -> Iterator[_Piece]:

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
-from scipy import special  # type: ignore[import-untyped,unused-ignore]
+import scipy  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.axes import varying
 from jaxbandits.contents import File
@@ -153,7 +153,7 @@ def ppr_unbounded(
     if law == "zipf":
         if not exponent > 1:
             raise UsageError(f"ppr-unbounded: the sum of i^-{exponent:g} diverges: the exponent must be above 1")
-        total = float(special.zeta(exponent))
+        total = float(scipy.special.zeta(exponent))
         # The sum of i^-s from h + 1 on is at most h^(1-s) / (s - 1).
         head = (share * total * (exponent - 1)) ** (1 / (1 - exponent))
     else:
@@ -171,7 +171,7 @@ def ppr_unbounded(
     if means[0] > 1:
         raise UsageError(f"ppr-unbounded: the first mean is {means[0]:g}, above 1: a smaller w")
     kept = np.asarray(means, np.float32)
-    left = float(special.zeta(exponent, len(index) + 1)) / total if law == "zipf" else ratio ** len(index)
+    left = float(scipy.special.zeta(exponent, len(index) + 1)) / total if law == "zipf" else ratio ** len(index)
     text = f"exponent={_exact(exponent)}" if law == "zipf" else f"ratio={_exact(ratio)}"
     made = bernoulli(kept, name=f"ppr-unbounded:law={law},w={_exact(w)},{text},first_pulls={_exact(first_pulls)}")
     head_of = BernoulliHead(made.probability, beyond=float(w * left), name=made.name)

@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # type: ignore[import-untyped,unused-ignore]
 from jax import lax
-from scipy import special  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits import arms
 from jaxbandits.axes import varying
@@ -153,7 +153,7 @@ def reservoir(
             raise unknown_name(what, str(given), known)
     if coupling and (law != "bernoulli" or prices == "unit"):
         raise UsageError("reservoir: a coupling is for rewards and random costs that are 0 or 1")
-    inside = float(np.diff(special.ndtr((np.log([lam, 1.0]) - mu) / sigma))[0])
+    inside = float(np.diff(scipy.special.ndtr((np.log([lam, 1.0]) - mu) / sigma))[0])
     if prices == "log-normal" and inside < _INSIDE:
         raise UsageError(
             f"reservoir: a share of {inside:.2g} of the log-normal costs lies in [lam, 1], at least {_INSIDE} must"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import jax
 import numpy as np
-from scipy import special  # type: ignore[import-untyped,unused-ignore]
+import scipy  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError
@@ -104,10 +104,10 @@ def random_truncated_normal(n: int = 1000, seed: int = 0, center: float = 0.5, s
         raise UsageError(f"random-truncated-normal: center must lie in [0, 1], got {center:g}")
     if not (sd > 0 and np.isfinite(sd)):
         raise UsageError(f"random-truncated-normal: sd must be positive and finite, got {sd:g}")
-    bottom, top = special.ndtr(np.array([0 - center, 1 - center]) / sd)
+    bottom, top = scipy.special.ndtr(np.array([0 - center, 1 - center]) / sd)
 
     def quantile(u: np.ndarray) -> np.ndarray:
-        return np.clip(center + sd * special.ndtri(bottom + u * (top - bottom)), 0, 1)
+        return np.clip(center + sd * scipy.special.ndtri(bottom + u * (top - bottom)), 0, 1)
 
     n = arm_count("n", n)
     name = f"random-truncated-normal:n={n},seed={int(seed)},center={center:g},sd={sd:g}"
@@ -134,7 +134,7 @@ def random_beta(n: int = 1000, seed: int = 0, a: float = 4.0, b: float = 1.0) ->
             raise UsageError(f"random-beta: {name} must be positive and finite, got {value:g}")
     n = arm_count("n", n)
     label = f"random-beta:n={n},seed={int(seed)},a={a:g},b={b:g}"
-    return _drawn(n, seed, lambda u: special.betaincinv(a, b, u), label)
+    return _drawn(n, seed, lambda u: scipy.special.betaincinv(a, b, u), label)
 
 
 @varying

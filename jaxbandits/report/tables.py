@@ -7,9 +7,9 @@ import itertools
 from typing import Any
 
 import numpy as np
+import scipy  # type: ignore[import-untyped,unused-ignore]
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, stdtrit  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.errors import UsageError
 from jaxbandits.report import numbers
@@ -47,8 +47,8 @@ def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> 
         raise UsageError("errors must lie between 0 and runs, and runs be at least 1")
     tail = (1 - level) / 2
     # Quantiles of Beta(k, n - k + 1) and Beta(k + 1, n - k); these do not exist at the ends, where the answer is plain.
-    low = np.where(k == 0, 0.0, betaincinv(np.maximum(k, 1), n - k + 1, tail))
-    high = np.where(k == n, 1.0, betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail))
+    low = np.where(k == 0, 0.0, scipy.special.betaincinv(np.maximum(k, 1), n - k + 1, tail))
+    high = np.where(k == n, 1.0, scipy.special.betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail))
     return low, high
 
 
@@ -190,7 +190,7 @@ def _metric(values: xr.DataArray, level: float, censored: xr.DataArray | None) -
     mean = (values.where(there, 0).sum("seed") / number.where(number > 0)).assign_attrs(values.attrs)
     squares = ((values - mean) ** 2).where(there, 0).sum("seed")
     sd = (squares / (number - 1).where(number > 1)) ** 0.5  # unknown from a single run
-    half = sd / number.where(number > 1) ** 0.5 * stdtrit(np.maximum(number - 1, 1), 0.5 + level / 2)
+    half = sd / number.where(number > 1) ** 0.5 * scipy.special.stdtrit(np.maximum(number - 1, 1), 0.5 + level / 2)
     high = mean + half if censored is None else (mean + half).where(censored == 0, np.inf)
     about = {"long_name": values.attrs.get("long_name", name)}
     results = {
