@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.numerics import MAX_COUNT, larger, rounded, smaller
+from jaxbandits.numerics import MAX_COUNT, larger, smaller
 
 __all__ = [
     "Known",
@@ -94,11 +94,11 @@ def total(x: jax.Array) -> jax.Array:
 def total_of_counts(x: jax.Array) -> jax.Array:
     """Sum over arms of counts, int32 not negative, that may pass 2^31: `(K, …)` to float32 `(…)`."""
     # Pieces of 8 bits: `MOST_ARMS` of them still make an int32.
-    total = jnp.zeros(x.shape[1:], jnp.float32)
+    sums = jnp.zeros(x.shape[1:], jnp.float32)
     for shift in (24, 16, 8, 0):
         piece = _reduce((x >> shift) & 0xFF, jnp.int32(0), lax.add).astype(jnp.float32)
-        total = rounded(total + piece * 2.0**shift)
-    return total
+        sums = sums + piece * 2.0**shift  # a product that is exact, so that contraction changes no bit
+    return sums
 
 
 def any_arm(mask: jax.Array) -> jax.Array:

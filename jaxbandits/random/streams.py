@@ -29,6 +29,7 @@ from jaxbandits.random.bits import block
 __all__ = [
     "ARMS",
     "BATCHES",
+    "CELLS",
     "MOST_ARMS",
     "POSTERIOR",
     "PRICES",
