@@ -38,12 +38,13 @@ from jaxbandits.algorithms import (
     Uniform,
     UnionBound,
 )
-from jaxbandits.algorithms.traits import Traits
-from jaxbandits.ask_tell import AskTell
+from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.axes import axis
 from jaxbandits.engine.driver import use_all_cores
 from jaxbandits.engine.single import run, trajectory
 from jaxbandits.errors import UsageError
+from jaxbandits.live.session import AskTell
 from jaxbandits.problems import (
     Problem,
     abm,
@@ -83,10 +84,9 @@ from jaxbandits.problems import (
     with_costs,
     workers_from_csv,
 )
-from jaxbandits.pytrees import pytree
-from jaxbandits.repeating import repeat
 from jaxbandits.report.tables import summary
-from jaxbandits.sweep import simulate, sweep
+from jaxbandits.sweeps.repeating import repeat
+from jaxbandits.sweeps.run import simulate, sweep
 
 if TYPE_CHECKING:
     from jaxbandits.report import plots as plot

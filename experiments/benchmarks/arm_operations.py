@@ -1,4 +1,4 @@
-"""The forms of `jaxbandits.arms` against the obvious ones, in nanoseconds a run on one device.
+"""The forms of `jaxbandits.arrays.arms` against the obvious ones, in nanoseconds a run on one device.
 
 pip install -e ".[bench]" && python experiments/benchmarks/arm_operations.py
 """
@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits import arms
+from jaxbandits.arrays import arms
 
 STEPS = 2000
 

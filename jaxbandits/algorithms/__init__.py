@@ -6,15 +6,15 @@ To add one: write a module like `uniform.py` (the head of `protocol.py` has the 
 import re
 
 from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK, ImprovedTopK
+from jaxbandits.algorithms.bases.joint_batches import JointBatches
+from jaxbandits.algorithms.bases.protocol import Algorithm, BatchBased, BuiltIn, RoundBased, Sequential
 from jaxbandits.algorithms.budget_baselines import KUBE, BudgetedThompson, EpsilonFirst
 from jaxbandits.algorithms.clucb import CLUCB
 from jaxbandits.algorithms.gape import GapE
-from jaxbandits.algorithms.joint_batches import JointBatches
 from jaxbandits.algorithms.lucb import LUCB
 from jaxbandits.algorithms.mab_ppr import MABPPR
 from jaxbandits.algorithms.median_elimination import ExpGapElimination, MedianElimination
 from jaxbandits.algorithms.opt_mai import OptMAI
-from jaxbandits.algorithms.protocol import Algorithm, BatchBased, BuiltIn, RoundBased, Sequential
 from jaxbandits.algorithms.racing import BernsteinRace, HoeffdingRace
 from jaxbandits.algorithms.rcb import RCB, RCBAIR, RCBI
 from jaxbandits.algorithms.sar import SAR

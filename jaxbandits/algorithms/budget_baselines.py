@@ -8,17 +8,17 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from jaxbandits import arms
-from jaxbandits.algorithms.budgeted import BudgetState, IndexWithBudget
-from jaxbandits.algorithms.protocol import Numeric, parameter
-from jaxbandits.confidence import hoeffding_radius
-from jaxbandits.estimators import ArmStatistics
-from jaxbandits.numerics import larger, log
+from jaxbandits.algorithms.bases.index_with_budget import BudgetState, IndexWithBudget
+from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import larger, log
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
 from jaxbandits.random.bits import key_words, threefry2x32
 from jaxbandits.random.gamma import beta
 from jaxbandits.random.streams import POSTERIOR
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.statistics.confidence import hoeffding_radius
 
 __all__ = ["KUBE", "BudgetedThompson", "EpsilonFirst", "ThompsonState"]
 

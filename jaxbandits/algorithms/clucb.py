@@ -10,16 +10,16 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits import arms
-from jaxbandits.algorithms.protocol import Numeric, Sequential, parameter
-from jaxbandits.algorithms.state import ArmState
-from jaxbandits.algorithms.traits import Traits
-from jaxbandits.confidence import hoeffding_radius, ugape_scale
-from jaxbandits.estimators import ArmStatistics
-from jaxbandits.numerics import log
+from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.protocol import Numeric, Sequential, parameter
+from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import log
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
 from jaxbandits.random.ties import arm_at
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.statistics.confidence import hoeffding_radius, ugape_scale
 
 __all__ = ["CLUCB", "CLUCBState"]
 

@@ -9,15 +9,16 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
-from jaxbandits import arms
-from jaxbandits.algorithms.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
-from jaxbandits.algorithms.index_policy import IndexPolicy, IndexState
-from jaxbandits.algorithms.protocol import Numeric, parameter
-from jaxbandits.algorithms.state import ArmState
-from jaxbandits.confidence import bernstein_radius, hoeffding_radius
-from jaxbandits.numerics import rounded
+from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
+from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
+from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import rounded
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
+from jaxbandits.statistics.confidence import bernstein_radius, hoeffding_radius
 
 __all__ = ["GapE"]
 
@@ -57,7 +58,7 @@ class GapE(IndexPolicy):
             return jnp.asarray(self.a)
         if self.adaptive:
             return jnp.zeros(())
-        gap = gaps(problem.mean, arms.Known(1), state.order, state.mask, state.bandits)
+        gap = gaps(problem.mean, Known(1), state.order, state.mask, state.bandits)
         return self._from_complexity(state, gap, lambda: jnp.broadcast_to(jnp.sqrt(problem.variance), gap.shape))
 
     def _from_complexity(self, state: ArmState, distance: jax.Array, spread: Callable[[], jax.Array]) -> jax.Array:
@@ -72,7 +73,7 @@ class GapE(IndexPolicy):
 
     def _index(self, state: IndexState) -> jax.Array:
         known = state.statistics
-        gap = gaps(known.mean, arms.Known(1), state.order, state.mask, state.bandits)
+        gap = gaps(known.mean, Known(1), state.order, state.mask, state.bandits)
         a = state.exploration
         if self.adaptive and self.a is None:
             a = self._from_complexity(state, gap_upper_bound(gap, known), lambda: spread_lower_bound(known))

@@ -9,16 +9,17 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxbandits import arms
-from jaxbandits.algorithms.protocol import Numeric, RoundBased, parameter
-from jaxbandits.algorithms.state import ArmState
-from jaxbandits.algorithms.traits import Traits
-from jaxbandits.confidence import hoeffding_radius, lucb1_scale
-from jaxbandits.estimators import ArmStatistics
-from jaxbandits.numerics import log
+from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.protocol import Numeric, RoundBased, parameter
+from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import log
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
 from jaxbandits.random.ties import arm_at
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.statistics.confidence import hoeffding_radius, lucb1_scale
 
 __all__ = ["LUCB", "LUCBState"]
 
@@ -67,7 +68,7 @@ class LUCB(RoundBased):
         """The state after one pull of every arm."""
         state = ArmState.of(statistics, problem, key, self.b)
         level = log(1.25 * state.arms / self.delta)
-        chosen = None if isinstance(self.m, arms.Known) else state.largest_means(self.m)
+        chosen = None if isinstance(self.m, Known) else state.largest_means(self.m)
         return LUCBState(**state.shared(), level=level, rounds=jnp.ones(key.shape, jnp.int32), chosen=chosen)
 
     def request(self, state: LUCBState) -> jax.Array:

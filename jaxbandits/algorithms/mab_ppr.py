@@ -12,14 +12,22 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxbandits import arms, theory
-from jaxbandits.algorithms.joint_batches import LARGEST_BATCH, Batches, JointBatches, JointState, middle_sums, whole
-from jaxbandits.algorithms.protocol import Numeric, parameter
+from jaxbandits import theory
+from jaxbandits.algorithms.bases.joint_batches import (
+    LARGEST_BATCH,
+    Batches,
+    JointBatches,
+    JointState,
+    middle_sums,
+    whole,
+)
+from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import MAX_COUNT, exp, log, rounded
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
-from jaxbandits.numerics import MAX_COUNT, exp, log, rounded
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.pay_per_reward import UNSEEN, BernoulliHead
-from jaxbandits.pytrees import pytree
 
 __all__ = ["MABPPR", "check_weights"]
 

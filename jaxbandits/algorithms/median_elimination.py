@@ -12,12 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits import arms
-from jaxbandits.algorithms.joint_batches import Batches, JointBatches, RangedState, whole
-from jaxbandits.algorithms.protocol import Numeric, parameter
-from jaxbandits.numerics import exp, log, rounded
+from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, RangedState, whole
+from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import exp, log, rounded
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
 
 __all__ = ["ExpGapElimination", "GapState", "MedianElimination", "MedianState"]
 

@@ -9,13 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits import arms
 from jaxbandits.algorithms.adaptive_top_k import TopKState
-from jaxbandits.algorithms.protocol import BatchBased, Numeric, parameter
-from jaxbandits.estimators import ArmStatistics
-from jaxbandits.numerics import MAX_COUNT, exp, log, rounded
+from jaxbandits.algorithms.bases.protocol import BatchBased, Numeric, parameter
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import MAX_COUNT, exp, log, rounded
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
+from jaxbandits.statistics.arm_statistics import ArmStatistics
 
 __all__ = ["OptMAI"]
 

@@ -12,14 +12,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits import arms
-from jaxbandits.algorithms.joint_batches import LARGEST_BATCH, Batches, JointBatches, RangedState, whole
-from jaxbandits.algorithms.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.joint_batches import LARGEST_BATCH, Batches, JointBatches, RangedState, whole
+from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import larger, log, rounded, smaller
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.arrays.sums import CompensatedSum
 from jaxbandits.errors import UsageError
-from jaxbandits.estimators import CompensatedSum
-from jaxbandits.numerics import larger, log, rounded, smaller
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
 
 __all__ = ["BernsteinRace", "HoeffdingRace", "RaceState"]
 

@@ -8,11 +8,17 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.budgeted import BudgetState, FromReservoir, Growing, IndexWithBudget, exploration
-from jaxbandits.algorithms.protocol import parameter
-from jaxbandits.confidence import hoeffding_radius
-from jaxbandits.numerics import larger, smaller
-from jaxbandits.pytrees import pytree
+from jaxbandits.algorithms.bases.index_with_budget import (
+    BudgetState,
+    FromReservoir,
+    Growing,
+    IndexWithBudget,
+    exploration,
+)
+from jaxbandits.algorithms.bases.protocol import parameter
+from jaxbandits.arrays.numerics import larger, smaller
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.statistics.confidence import hoeffding_radius
 
 __all__ = ["RCB", "RCBAIR", "RCBI"]
 

@@ -10,15 +10,16 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits import arms
-from jaxbandits.algorithms.elimination import EliminationState
-from jaxbandits.algorithms.phases import EliminationInPhases, RejectsPhases
-from jaxbandits.algorithms.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.elimination import EliminationState
+from jaxbandits.algorithms.bases.phases import EliminationInPhases, RejectsPhases
+from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import larger
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
-from jaxbandits.mean_estimators import EmpiricalMean, MeanEstimator
-from jaxbandits.numerics import larger
 from jaxbandits.problems.base import per_bandit
-from jaxbandits.pytrees import pytree
+from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator
 
 __all__ = ["SAR"]
 
@@ -83,7 +84,7 @@ class SAR(EliminationInPhases):
         values = jnp.where(state.active, state.sums.high, -jnp.inf)
         if state.bandits == 1:
             # Deactivations move the border's rank with the ranks, so it stays between these two values.
-            m = self.m if isinstance(self.m, arms.Known) else plan.left
+            m = self.m if isinstance(self.m, Known) else plan.left
             inner, outer, _ = arms.kth_and_next_largest(values, m, order)
             gap = larger(values - outer, inner - values)
         else:

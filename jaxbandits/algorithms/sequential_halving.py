@@ -10,13 +10,13 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits import arms
-from jaxbandits.algorithms.elimination import EliminationState
-from jaxbandits.algorithms.phases import EliminationInPhases
-from jaxbandits.algorithms.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.elimination import EliminationState
+from jaxbandits.algorithms.bases.phases import EliminationInPhases
+from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
-from jaxbandits.mean_estimators import EmpiricalMean, MeanEstimator
-from jaxbandits.pytrees import pytree
+from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator
 
 __all__ = ["SequentialHalving"]
 

@@ -11,15 +11,16 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxbandits import arms
-from jaxbandits.algorithms.protocol import BatchBased, Numeric, parameter
-from jaxbandits.algorithms.state import ArmState
+from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.protocol import BatchBased, Numeric, parameter
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import larger, log, rounded, smaller
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
-from jaxbandits.estimators import ArmStatistics
-from jaxbandits.numerics import larger, log, rounded, smaller
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
-from jaxbandits.pytrees import pytree
+from jaxbandits.statistics.arm_statistics import ArmStatistics
 
 __all__ = ["SiRI", "SiRIState"]
 
@@ -130,4 +131,4 @@ class SiRI(BatchBased):
 
     def recommend(self, state: SiRIState) -> jax.Array:
         """The arm pulled most often."""
-        return arms.top_mask(state.pulls, arms.Known(1), state.order)
+        return arms.top_mask(state.pulls, Known(1), state.order)

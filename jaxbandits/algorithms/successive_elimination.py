@@ -11,15 +11,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits import arms
-from jaxbandits.algorithms.elimination import Elimination, EliminationState
-from jaxbandits.algorithms.moments import central_moment, raw_moment
-from jaxbandits.algorithms.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.elimination import Elimination, EliminationState
+from jaxbandits.algorithms.bases.moments import central_moment, raw_moment
+from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import exp, larger, log, rounded
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
-from jaxbandits.mean_estimators import MOST_BATCHES, Catoni, EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean
-from jaxbandits.numerics import exp, larger, log, rounded
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
+from jaxbandits.statistics.robust_means import (
+    MOST_BATCHES,
+    Catoni,
+    EmpiricalMean,
+    MeanEstimator,
+    MedianOfMeans,
+    TruncatedMean,
+)
 
 __all__ = ["SuccessiveElimination"]
 
@@ -49,7 +56,7 @@ class SuccessiveElimination(Elimination):
       c_t = 5 B^(1/p) (ln(2K/delta) / t)^((p-1)/p) (Lemma 1);
     * `mom`, the median of the means of k = ceil(8 ln(2K/delta)) batches, looked at when all have N = t/k rewards:
       c_t = (12 C / N^(p-1))^(1/p) (Bubeck, Cesa-Bianchi, Lugosi 2013, proof of Lemma 2, without rounding t/k);
-    * `catoni`, Catoni's M-estimator, with the radius derived at `jaxbandits.mean_estimators.Catoni`; it draws all
+    * `catoni`, Catoni's M-estimator, with the radius derived at `robust_means.Catoni`; it draws all
       rewards again for every look;
     * `hoeffding`, empirical mean of rewards in an interval of length b: c_t = b sqrt(ln(4 K t^2 / delta) / (2t)), the
       naive choice where tails are heavy.

@@ -11,16 +11,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits import arms
-from jaxbandits.algorithms.elimination import EliminationState
-from jaxbandits.algorithms.moments import raw_moment
-from jaxbandits.algorithms.phases import EliminationInPhases, RejectsPhases
-from jaxbandits.algorithms.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.elimination import EliminationState
+from jaxbandits.algorithms.bases.moments import raw_moment
+from jaxbandits.algorithms.bases.phases import EliminationInPhases, RejectsPhases
+from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import log
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
-from jaxbandits.mean_estimators import EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean
-from jaxbandits.numerics import log
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
+from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean
 
 __all__ = ["SuccessiveRejects"]
 

@@ -8,17 +8,18 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from jaxbandits import arms
-from jaxbandits.algorithms.gaps import gaps
-from jaxbandits.algorithms.index_policy import IndexPolicy, IndexState
-from jaxbandits.algorithms.phases import rejects_pulls
-from jaxbandits.algorithms.protocol import Numeric, parameter
-from jaxbandits.algorithms.state import ArmState
-from jaxbandits.confidence import hoeffding_radius
-from jaxbandits.estimators import ArmStatistics
-from jaxbandits.numerics import rounded, where_any
+from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.gaps import gaps
+from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
+from jaxbandits.algorithms.bases.phases import rejects_pulls
+from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import rounded, where_any
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.statistics.confidence import hoeffding_radius
 
 __all__ = ["UCBE", "AdaptiveUCBEState"]
 
@@ -83,9 +84,9 @@ class UCBE(IndexPolicy):
     def _estimated(self, state: AdaptiveUCBEState) -> jax.Array:
         """C n / H1 with H1 the largest i / gap_<i>^2 of the k largest gaps, in phase k; about K^2 operations."""
         phase = arms.total(((state.ends > 0) & (state.ends <= state.time)).astype(jnp.int32))
-        distance = gaps(state.statistics.mean, arms.Known(1), state.order, state.mask, 1)
+        distance = gaps(state.statistics.mean, Known(1), state.order, state.mask, 1)
         # The best arm's gap is 0 here, not its lead; -1 keeps it first, and padded arms behind every other.
-        best = state.largest_means(arms.Known(1))
+        best = state.largest_means(Known(1))
         distance = jnp.where(best, -1, state.existing(distance, -2))
         position = state.arms - arms.rank(distance, state.order).astype(jnp.float32)  # i, from 1 for the smallest gap
         ratio = state.b / jnp.where(distance > 0, distance, 1)
@@ -101,7 +102,7 @@ class UCBE(IndexPolicy):
             return self._eta() * self.budget / state.arms  # the first estimate of H1 is K
         if self.a is not None:
             return jnp.asarray(self.a)
-        ratio = state.b / gaps(problem.mean, arms.Known(1), state.order, state.mask, 1)
+        ratio = state.b / gaps(problem.mean, Known(1), state.order, state.mask, 1)
         complexity = arms.total(rounded(ratio * ratio))  # H1, with the best arm's gap to the second
         theorem = 25 / 36 * (self.budget - state.arms)
         return (theorem if self.eta is None else self.eta * self.budget) / complexity

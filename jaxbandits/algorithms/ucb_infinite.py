@@ -10,10 +10,16 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.budgeted import BudgetState, FromReservoir, Growing, IndexWithBudget, exploration
-from jaxbandits.algorithms.protocol import parameter
-from jaxbandits.numerics import larger, rounded
-from jaxbandits.pytrees import pytree
+from jaxbandits.algorithms.bases.index_with_budget import (
+    BudgetState,
+    FromReservoir,
+    Growing,
+    IndexWithBudget,
+    exploration,
+)
+from jaxbandits.algorithms.bases.protocol import parameter
+from jaxbandits.arrays.numerics import larger, rounded
+from jaxbandits.arrays.pytrees import pytree
 
 __all__ = ["UCBAIR", "UCBVInf"]
 

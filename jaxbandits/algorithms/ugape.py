@@ -2,7 +2,7 @@
 
 Gabillon, Ghavamzadeh, Lazaric (2012), "Best arm identification: a unified approach to fixed budget and fixed
 confidence", NIPS 25; UGapE-V (empirical Bernstein radii) and several bandits as in their appendix B, with the
-constants of `jaxbandits.confidence`.
+constants of `jaxbandits.statistics.confidence`.
 """
 
 import abc
@@ -12,17 +12,18 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxbandits import arms
-from jaxbandits.algorithms.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
-from jaxbandits.algorithms.protocol import Numeric, Sequential, parameter
-from jaxbandits.algorithms.state import ArmState
-from jaxbandits.algorithms.traits import Traits
-from jaxbandits.confidence import bernstein_radius, cubed, hoeffding_radius, ugape_scale
-from jaxbandits.estimators import ArmStatistics
-from jaxbandits.numerics import MAX_COUNT, larger, log, rounded, smaller
+from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
+from jaxbandits.algorithms.bases.protocol import Numeric, Sequential, parameter
+from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import MAX_COUNT, larger, log, rounded, smaller
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem, per_bandit
-from jaxbandits.pytrees import pytree
 from jaxbandits.random import ties
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.statistics.confidence import bernstein_radius, cubed, hoeffding_radius, ugape_scale
 
 __all__ = ["UGapEState", "UGapEb", "UGapEbState", "UGapEc"]
 
@@ -85,7 +86,7 @@ class _UGapE(Sequential):
         upper, lower = mean + radius, mean - radius
         if state.mask is not None:
             upper = jnp.where(view(state.mask), upper, -jnp.inf)
-        one = isinstance(self.m, arms.Known) and self.m == 1
+        one = isinstance(self.m, Known) and self.m == 1
         if one:
             kth, top_place = arms.arg_largest(upper, order)
             top = only(top_place)

@@ -4,15 +4,15 @@ import dataclasses
 
 import jax
 
-from jaxbandits import arms
-from jaxbandits.algorithms.protocol import Numeric, Sequential, parameter
-from jaxbandits.algorithms.state import ArmState
-from jaxbandits.algorithms.traits import Traits
-from jaxbandits.estimators import ArmStatistics
-from jaxbandits.numerics import MAX_COUNT
+from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.protocol import Numeric, Sequential, parameter
+from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
 from jaxbandits.random.ties import arm_at
+from jaxbandits.statistics.arm_statistics import ArmStatistics
 
 __all__ = ["Uniform"]
 

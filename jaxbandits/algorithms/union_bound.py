@@ -12,14 +12,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.joint_batches import Batches, JointBatches, RangedState, middle_sums, whole
+from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, RangedState, middle_sums, whole
+from jaxbandits.algorithms.bases.protocol import Numeric, parameter
 from jaxbandits.algorithms.mab_ppr import check_weights
-from jaxbandits.algorithms.protocol import Numeric, parameter
+from jaxbandits.arrays.numerics import log
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
-from jaxbandits.mean_estimators import MOST_BATCHES
-from jaxbandits.numerics import log
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
+from jaxbandits.statistics.robust_means import MOST_BATCHES
 
 __all__ = ["UnionBound"]
 

@@ -13,11 +13,11 @@ import jaxbandits as jb
 from jaxbandits import algorithms, data, problems
 from jaxbandits.cli import display, inputs, stores, texts
 from jaxbandits.cli.inputs import Whole
-from jaxbandits.compare import comparisons
-from jaxbandits.comparison import Comparison
+from jaxbandits.comparison.candidates import comparisons
+from jaxbandits.comparison.rows import Comparison
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.grid import expand
-from jaxbandits.spec import describe, difference
+from jaxbandits.sweeps.grid import expand
+from jaxbandits.sweeps.spec import describe, difference
 
 __all__ = ["compare", "list_", "plot", "reproduce", "simulate", "sweep"]
 

@@ -12,12 +12,12 @@ import jax
 import xarray as xr
 from cyclopts import Parameter, Token
 
-from jaxbandits import spec
-from jaxbandits.axes import ProblemFamily
 from jaxbandits.engine.driver import use_all_cores
 from jaxbandits.engine.stepping import pull_limit
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems import Problem, with_costs
+from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.sweeps import spec
 
 __all__ = ["Whole", "algorithm_of", "problem_of", "read_specification", "selected", "start_jax", "whole"]
 

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.cli.display import table
-from jaxbandits.comparison import Comparison, Row
+from jaxbandits.comparison.rows import Comparison, Row
 from jaxbandits.report.numbers import count, interval, probability, value
 from jaxbandits.report.tables import summary
 

@@ -2,8 +2,8 @@
 
 from importlib import resources
 
-from jaxbandits.contents import File
 from jaxbandits.errors import unknown_name
+from jaxbandits.plain_data.contents import File
 
 __all__ = ["NAMES", "table"]
 

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.algorithms import REGISTRY, BuiltIn
-from jaxbandits.algorithms.parameters import is_parameter
-from jaxbandits.algorithms.traits import tolerance_of, traits_of
+from jaxbandits.algorithms.bases.parameters import is_parameter
+from jaxbandits.algorithms.bases.traits import tolerance_of, traits_of
+from jaxbandits.arrays.pytrees import classes
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import classes
 
 __all__ = ["check_algorithm", "check_methods", "check_result", "in_registry"]
 

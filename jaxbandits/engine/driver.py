@@ -10,15 +10,15 @@ import jax
 import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
-from jaxbandits.accounts import Account
-from jaxbandits.algorithms.traits import traits_of
+from jaxbandits.algorithms.bases.traits import traits_of
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.lane_count import lane_count
 from jaxbandits.engine.lanes import Cells, Log, Regret, Row, Settings, advance, empty_carry, row_types, unpacked
 from jaxbandits.errors import UsageError
-from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import classes
 from jaxbandits.random.streams import root_key
+from jaxbandits.spending.accounts import Account
 
 __all__ = ["Progress", "Rows", "job_rows", "use_all_cores"]
 

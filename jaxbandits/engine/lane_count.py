@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from jaxbandits.algorithms import JointBatches
-from jaxbandits.algorithms.traits import traits_of
+from jaxbandits.algorithms.bases.traits import traits_of
 
 __all__ = ["lane_count"]
 

@@ -16,14 +16,14 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from jaxbandits import arms
-from jaxbandits.accounts import Account, Looked, account
-from jaxbandits.algorithms.traits import traits_of
+from jaxbandits.algorithms.bases.traits import traits_of
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import smaller
 from jaxbandits.engine.stepping import exhausted, reached
 from jaxbandits.engine.vectorise import Vectorised
-from jaxbandits.numerics import smaller
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import cell_key, run_key
+from jaxbandits.spending.accounts import Account, Looked, account
 from jaxbandits.status import CAPPED, ENDED, STALLED
 
 __all__ = ["Carry", "Cells", "Log", "Regret", "Row", "Settings", "advance", "empty_carry", "row_types", "unpacked"]

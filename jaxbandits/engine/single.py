@@ -8,10 +8,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.algorithms import BuiltIn, JointBatches
+from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.border import check_algorithm, check_methods, in_registry
 from jaxbandits.engine.stepping import exhausted, idle_after, pull_limit
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import classes
 from jaxbandits.status import MOST_IDLE
 
 __all__ = ["prepared", "run", "trajectory"]

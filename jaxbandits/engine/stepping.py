@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms import BuiltIn
-from jaxbandits.algorithms.traits import traits_of
-from jaxbandits.numerics import NO_LIMIT
+from jaxbandits.algorithms.bases.traits import traits_of
+from jaxbandits.arrays.numerics import NO_LIMIT
 
 __all__ = ["exhausted", "idle_after", "pull_limit", "reached"]
 

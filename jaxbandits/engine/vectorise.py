@@ -6,10 +6,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.traits import Traits, traits_of
+from jaxbandits.algorithms.bases.traits import Traits, traits_of
+from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.engine.stepping import exhausted, idle_after
 from jaxbandits.problems.base import Problem
-from jaxbandits.pytrees import pytree
 from jaxbandits.status import MOST_IDLE
 
 __all__ = ["Vectorised", "VectorisedState"]

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import xarray as xr
 from matplotlib.figure import Figure
 
-from jaxbandits.axes import ProblemFamily
 from jaxbandits.engine.driver import Progress
 from jaxbandits.problems.base import Problem
+from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.report.gallery import Exhibit, exhibit
 from jaxbandits.report.tables import summary
-from jaxbandits.sweep import sweep
+from jaxbandits.sweeps.run import sweep
 
 __all__ = ["Bench", "Stage", "runs_of", "seconds_of", "stacked"]
 

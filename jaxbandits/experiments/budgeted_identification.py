@@ -12,10 +12,11 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.algorithms import RCBI, SequentialHalving, SiRI, UGapEb
-from jaxbandits.axes import Axis, ProblemFamily, axis, varying
+from jaxbandits.axes import Axis, axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
 from jaxbandits.experiments.budgeted_common import exponent, joined, lanes, slope
 from jaxbandits.problems import RatioReservoir, reservoir
+from jaxbandits.problems.constructors import ProblemFamily, varying
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame

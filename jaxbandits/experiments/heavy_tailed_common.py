@@ -8,9 +8,9 @@ import xarray as xr
 from jax.typing import ArrayLike
 
 from jaxbandits.algorithms import SuccessiveElimination
-from jaxbandits.axes import ProblemFamily
 from jaxbandits.experiments.bench import Bench
 from jaxbandits.problems import Problem
+from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.heavy_tails import HeavyTailed
 from jaxbandits.theory import se_ea_pulls_bound, se_tea_pulls_bound
 

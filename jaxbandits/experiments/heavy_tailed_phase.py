@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.algorithms import SuccessiveRejects
-from jaxbandits.axes import axis, varying
+from jaxbandits.axes import axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.heavy_tailed_common import (
     BATCHES,
@@ -22,6 +22,7 @@ from jaxbandits.experiments.heavy_tailed_common import (
     with_theorem,
 )
 from jaxbandits.problems import Problem, s1, student_t
+from jaxbandits.problems.constructors import varying
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame

@@ -13,7 +13,7 @@ from jaxbandits.problems import Empirical
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
-from jaxbandits.spec import parse_problem
+from jaxbandits.sweeps.spec import parse_problem
 
 __all__ = ["SWEEPS", "show"]
 

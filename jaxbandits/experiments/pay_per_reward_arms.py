@@ -17,7 +17,7 @@ from jaxbandits.algorithms import (
     UGapEc,
     UnionBound,
 )
-from jaxbandits.axes import ProblemFamily, axis, varying
+from jaxbandits.axes import axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.pay_per_reward_common import (
     COLUMNS,
@@ -30,6 +30,7 @@ from jaxbandits.experiments.pay_per_reward_common import (
     over_weight,
 )
 from jaxbandits.problems import Bernoulli, Problem, click_rates, ppr, random_beta, with_costs
+from jaxbandits.problems.constructors import ProblemFamily, varying
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary

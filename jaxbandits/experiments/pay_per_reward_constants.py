@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from jaxbandits.algorithms import MABPPR
-from jaxbandits.axes import axis, varying
+from jaxbandits.axes import axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.pay_per_reward_common import DELTA, EPSILON
 from jaxbandits.problems import Bernoulli, bernoulli, with_costs
+from jaxbandits.problems.constructors import varying
 from jaxbandits.report import plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame

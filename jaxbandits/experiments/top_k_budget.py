@@ -10,9 +10,10 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.algorithms import CLUCB, AdaptiveTopK, OptMAI
-from jaxbandits.axes import axis, varying
+from jaxbandits.axes import axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.problems import Problem, synthetic, two_group, uniform_means
+from jaxbandits.problems.constructors import varying
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary

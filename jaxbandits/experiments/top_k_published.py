@@ -13,11 +13,12 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.algorithms import LUCB, SAR, AdaptiveTopK, OptMAI, Uniform
-from jaxbandits.axes import Axis, ProblemFamily, axis
+from jaxbandits.axes import Axis, axis
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.published import OPT_MAI, SAR_BUDGETS
 from jaxbandits.experiments.published import SAR as SAR_ERRORS
 from jaxbandits.problems import Problem, abm, random_uniform, rte_workers, two_group
+from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame

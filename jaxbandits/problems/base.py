@@ -15,13 +15,13 @@ import numpy as np
 from jax import lax
 from jax.typing import ArrayLike
 
-from jaxbandits import arms
-from jaxbandits.estimators import CompensatedSum
-from jaxbandits.numerics import MAX_COUNT
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.pytrees import register_fields
+from jaxbandits.arrays.sums import CompensatedSum
 from jaxbandits.problems.costs import Costs
-from jaxbandits.pytrees import register_fields
+from jaxbandits.problems.recipes import Recipe, carried
 from jaxbandits.random.streams import batch_key, reward_block
-from jaxbandits.recipes import Recipe, carried
 
 __all__ = [
     "Problem",
@@ -72,7 +72,7 @@ class Problem(abc.ABC):
     @property
     def value(self) -> jax.Array:
         """Expected reward over expected cost of each arm, float32 `(K, …)`."""
-        return self.mean if self.costs is None else self.mean / self.costs.expected(self)
+        return self.mean if self.costs is None else self.mean / self.costs.expected(self.mean)
 
     @property
     @abc.abstractmethod

@@ -1,27 +1,24 @@
 """What a pull costs: one unit, its reward (pay per reward), or a price of its own for every arm."""
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits import arms
-from jaxbandits.axes import ProblemFamily
-from jaxbandits.contents import plain
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.arrays.sums import compensated_total
 from jaxbandits.errors import UsageError
-from jaxbandits.estimators import compensated_total
-from jaxbandits.pytrees import pytree
+from jaxbandits.plain_data.contents import plain
+from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.problems.recipes import carried
 from jaxbandits.random.binomial import binomial
 from jaxbandits.random.bits import uniform
 from jaxbandits.random.gamma import beta as draw_beta
 from jaxbandits.random.streams import cost_block, costs_key
-from jaxbandits.recipes import carried
-
-if TYPE_CHECKING:
-    from jaxbandits.problems.base import Problem
 
 __all__ = ["SMALLEST_PRICE", "Costs", "with_costs"]
 
@@ -47,9 +44,9 @@ class Costs:
     concentration: jax.Array | None = None
     coupling: jax.Array | None = None
 
-    def expected(self, problem: "Problem") -> jax.Array:
-        """Expected cost of a pull of each arm, float32 `(K, …)`."""
-        return problem.mean if self.price is None else self.price
+    def expected(self, mean: jax.Array) -> jax.Array:
+        """Expected cost of a pull of each arm of these mean rewards, float32 `(K, …)`."""
+        return mean if self.price is None else self.price
 
     def of_pull(
         self,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxbandits.axes import varying
-from jaxbandits.contents import File
 from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.plain_data.contents import File
+from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.csv_files import Table, is_number
 from jaxbandits.problems.families import Bernoulli, bernoulli
 

@@ -9,8 +9,8 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from jaxbandits.contents import File
 from jaxbandits.errors import UsageError
+from jaxbandits.plain_data.contents import File
 
 __all__ = ["Table", "is_number", "looks_like_number"]
 

@@ -8,11 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits import arms, data
-from jaxbandits.axes import varying
-from jaxbandits.contents import File
+from jaxbandits import data
+from jaxbandits.arrays import arms
 from jaxbandits.errors import UsageError
+from jaxbandits.plain_data.contents import File
 from jaxbandits.problems.base import Problem, register_problem
+from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.correlation import estimate_correlation
 from jaxbandits.problems.csv_files import Table, looks_like_number
 from jaxbandits.random.bits import block

@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits import arms
-from jaxbandits.arms import largest, smallest
-from jaxbandits.axes import varying
-from jaxbandits.numerics import rounded
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.arms import largest, smallest
+from jaxbandits.arrays.numerics import rounded
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.checks import check_each, family_name, per_arm, per_arm_like, probabilities
+from jaxbandits.problems.constructors import varying
 from jaxbandits.random.binomial import binomial
 from jaxbandits.random.bits import block, normal
 from jaxbandits.random.gamma import beta as draw_beta

@@ -3,8 +3,8 @@
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.axes import varying
 from jaxbandits.problems.checks import check_each, family_name, per_arm, per_arm_like
+from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.heavy_tails import LogNormal, Pareto, StudentT, SymmetricPareto, Weibull
 
 __all__ = ["log_normal", "pareto", "s1", "s2", "student_t", "symmetric_pareto", "weibull"]

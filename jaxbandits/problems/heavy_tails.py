@@ -17,7 +17,7 @@ import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 from jax.scipy.special import gammaln
 
-from jaxbandits.numerics import exp, log, rounded
+from jaxbandits.arrays.numerics import exp, log, rounded
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.random.bits import fine_uniform, normal, turn_cosine
 

@@ -3,9 +3,9 @@
 import jax
 import numpy as np
 
-from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.checks import arm_count
+from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.families import Bernoulli, TwoPoint, bernoulli, rademacher
 
 __all__ = ["abm", "gabillon", "linear", "one_sparse", "polynomial", "random_uniform"]

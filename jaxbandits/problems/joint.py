@@ -12,12 +12,12 @@ import numpy as np
 from jax import lax
 from jax.typing import ArrayLike
 
-from jaxbandits import arms
-from jaxbandits.axes import varying
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.errors import UsageError
-from jaxbandits.numerics import MAX_COUNT
 from jaxbandits.problems.base import register_problem
 from jaxbandits.problems.checks import family_name, probabilities
+from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.families import Bernoulli
 from jaxbandits.random.binomial import binomial
 from jaxbandits.random.streams import batch_key

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 
-from jaxbandits.axes import varying
-from jaxbandits.contents import File
 from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.plain_data.contents import File
 from jaxbandits.problems.base import register_problem
 from jaxbandits.problems.checks import arm_count
+from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.costs import with_costs
 from jaxbandits.problems.csv_files import Table
 from jaxbandits.problems.families import Bernoulli, bernoulli

@@ -10,11 +10,11 @@ import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 from jax import lax
 
-from jaxbandits import arms
-from jaxbandits.axes import varying
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import exp, log, rounded
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.numerics import exp, log, rounded
 from jaxbandits.problems.checks import arm_count
+from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.costs import SMALLEST_PRICE
 from jaxbandits.problems.reservoirs import Arms, Reservoir, check_number, register_reservoir
 from jaxbandits.random import streams

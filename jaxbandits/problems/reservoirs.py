@@ -13,12 +13,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.arrays.numerics import larger
 from jaxbandits.errors import UsageError
-from jaxbandits.numerics import larger
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.costs import Costs
 from jaxbandits.problems.families import Bernoulli, Beta
-from jaxbandits.recipes import carried
+from jaxbandits.problems.recipes import carried
 
 __all__ = ["Arms", "Reservoir", "check_number", "register_reservoir"]
 

@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits import arms
-from jaxbandits.axes import varying
-from jaxbandits.contents import File
+from jaxbandits.arrays import arms
 from jaxbandits.errors import UsageError
+from jaxbandits.plain_data.contents import File
 from jaxbandits.problems.checks import arm_count
+from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.costs import SMALLEST_PRICE
 from jaxbandits.problems.csv_files import Table
 from jaxbandits.problems.reservoirs import Arms, Reservoir, check_number, register_reservoir

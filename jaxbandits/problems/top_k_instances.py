@@ -12,9 +12,9 @@ import jax
 import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 
-from jaxbandits.axes import varying
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.checks import arm_count
+from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.families import Bernoulli, bernoulli
 
 __all__ = ["c_spread", "random_beta", "random_truncated_normal", "synthetic", "two_group", "uniform_means"]

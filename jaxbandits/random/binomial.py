@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.typing import ArrayLike
 
-from jaxbandits.numerics import in_blocks
+from jaxbandits.arrays.numerics import in_blocks
 from jaxbandits.random.bits import key_words, threefry2x32
 
 __all__ = ["SWITCH_MEAN", "binomial"]

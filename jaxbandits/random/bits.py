@@ -13,7 +13,7 @@ from jax import lax
 from jax.extend.random import threefry2x32_p
 from jax.typing import ArrayLike
 
-from jaxbandits.numerics import log, rounded
+from jaxbandits.arrays.numerics import log, rounded
 
 __all__ = [
     "block",

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.numerics import exp, larger, log, rounded
+from jaxbandits.arrays.numerics import exp, larger, log, rounded
 from jaxbandits.random.bits import normal, open_uniform, threefry2x32
 
 __all__ = ["beta", "gamma"]

@@ -10,8 +10,8 @@ progression a product puts the middle one first too rarely (2.5% of 100 arms' sh
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arms import index
-from jaxbandits.numerics import MAX_COUNT
+from jaxbandits.arrays.arms import index
+from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.random.bits import block
 from jaxbandits.random.streams import TIES
 

@@ -87,7 +87,7 @@ def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_
 def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
     """Radius around Catoni's estimate from s rewards that holds with probability 1 - delta.
 
-    Derived at `jaxbandits.mean_estimators.Catoni`; near sqrt(2 C ln(2/delta) / s) for p = 2. Infinite below
+    Derived at `jaxbandits.statistics.robust_means.Catoni`; near sqrt(2 C ln(2/delta) / s) for p = 2. Infinite below
     (p / (p-1))^2 ln(2/delta) rewards.
 
     Args:

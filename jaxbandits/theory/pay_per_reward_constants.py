@@ -13,7 +13,7 @@ from typing import NamedTuple
 import jax
 from jax.typing import ArrayLike
 
-from jaxbandits.pytrees import pytree
+from jaxbandits.arrays.pytrees import pytree
 
 __all__ = ["PPR_PRACTICAL", "PPRCondition", "PPRConditions", "PPRConstants", "PPRProof", "ppr_conditions"]
 

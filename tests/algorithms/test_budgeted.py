@@ -16,11 +16,11 @@ import pytest
 from scipy import stats
 
 import jaxbandits as jb
-from jaxbandits.algorithms.budgeted import FromReservoir, Growing
-from jaxbandits.ask_tell import AskTell
+from jaxbandits.algorithms.bases.index_with_budget import FromReservoir, Growing
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.engine.lanes import advance
-from jaxbandits.ledger import Ledger
+from jaxbandits.live.session import AskTell
+from jaxbandits.spending.budget_ledger import Ledger
 
 RESERVOIR = jb.reservoir(beta=1.0)
 PRICED = jb.with_costs(jb.beta([2.0, 1.0, 3.0, 2.0], 2.0), [0.9, 0.35, 0.6, 0.125])

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits import arms
 from jaxbandits.algorithms import REGISTRY, BuiltIn
-from jaxbandits.numerics import MAX_COUNT
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import MAX_COUNT
 
 RUNS, STEPS = 6, 200
 # Values that differ from run to run, for every parameter that has no usable default; some runs end, others do not.
@@ -300,7 +300,7 @@ def test_padding_changes_neither_pulls_nor_the_answer(index):
 def test_one_arm_known_to_the_program_has_the_bits_of_one_arm_traced(index):
     algorithm, problem = CASES[index].values[0]
     ones = dataclasses.replace(algorithm, m=np.ones(RUNS, np.int32))
-    known = dataclasses.replace(algorithm, m=arms.Known(1))
+    known = dataclasses.replace(algorithm, m=Known(1))
     one, other = play(wide(problem), KEYS, known), play(wide(problem), KEYS, ones)
     # Not the whole states: what is kept for many arms to return, one arm does without.
     same_bits(*((p.last.pulls, p.done, p.recommended) for p in (one, other)))

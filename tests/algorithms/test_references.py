@@ -20,8 +20,8 @@ import pytest
 from scipy import optimize, stats
 
 import jaxbandits as jb
-from jaxbandits.algorithms.budgeted import IndexWithBudget
-from jaxbandits.algorithms.elimination import Elimination
+from jaxbandits.algorithms.bases.elimination import Elimination
+from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
 from jaxbandits.random.ties import tie_order, tie_words
 
 NEAR = 1e-5

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.algorithms.phases import RejectsPhases
+from jaxbandits.algorithms.bases.phases import RejectsPhases
 from jaxbandits.random.ties import tie_order, tie_words
 
 RUNS = 120

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import jaxbandits as jb
-from jaxbandits import arms
 from jaxbandits.algorithms import REGISTRY
+from jaxbandits.arrays import arms
 from jaxbandits.engine.lanes import advance
 from jaxbandits.random import ties
 

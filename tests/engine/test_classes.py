@@ -10,9 +10,9 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import Sequential
-from jaxbandits.ask_tell import AskTell
+from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine import driver
-from jaxbandits.pytrees import classes
+from jaxbandits.live.session import AskTell
 
 MANY = 40
 PROBLEM = jb.bernoulli(np.linspace(0.1, 0.9, MANY))

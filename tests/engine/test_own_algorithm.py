@@ -88,7 +88,7 @@ def test_it_is_stopped_at_max_pulls():
 
 
 def test_ask_and_tell_says_what_it_lacks():
-    from jaxbandits.ask_tell import AskTell
+    from jaxbandits.live.session import AskTell
 
     with pytest.raises(jb.UsageError, match="BatchBased, JointBatches or IndexWithBudget"):
         AskTell(Race(0.1), arms=3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.spec import build_problem, parse_problem
+from jaxbandits.sweeps.spec import build_problem, parse_problem
 
 # Tables without an express licence never enter the project: they are looked for in a folder `shared` around it.
 FOLDERS = [folder / "shared" / "data" for folder in Path(__file__).parents]

@@ -8,7 +8,7 @@ from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits.problems import Empirical, empirical_from_data
-from jaxbandits.spec import parse_problem
+from jaxbandits.sweeps.spec import parse_problem
 
 TABLE = np.asarray([[1.0, 10.0, -1.0], [2.0, 20.0, 0.0], [4.0, 30.0, 0.5], [8.0, 40.0, 7.0], [16.0, 55.0, 9.0]])
 

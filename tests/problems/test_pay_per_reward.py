@@ -6,7 +6,7 @@ from scipy import special
 
 import jaxbandits as jb
 from jaxbandits.problems.pay_per_reward import UNSEEN
-from jaxbandits.spec import describe, parse_problem
+from jaxbandits.sweeps.spec import describe, parse_problem
 
 
 def test_weights():
@@ -37,7 +37,7 @@ def test_weights():
     ids=lambda problem: problem.name,
 )
 def test_a_problem_is_rebuilt_from_its_spec(problem):
-    from jaxbandits.spec import build
+    from jaxbandits.sweeps.spec import build
 
     _, again, _ = build(describe(jb.Uniform(budget=99), problem, {}))
     np.testing.assert_array_equal(again.mean, problem.mean)

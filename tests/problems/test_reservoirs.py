@@ -14,7 +14,7 @@ from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits.problems import Bernoulli, Beta
-from jaxbandits.spec import build, describe, parse_problem
+from jaxbandits.sweeps.spec import build, describe, parse_problem
 
 FALSE_ALARM = 1e-8
 KEYS = jax.random.split(jax.random.key(3), 400)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import jaxbandits as jb
-from jaxbandits.spec import build, build_problem, parse_problem
+from jaxbandits.sweeps.spec import build, build_problem, parse_problem
 
 
 def means(problem):

@@ -7,7 +7,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import theory
-from jaxbandits.mean_estimators import Catoni
+from jaxbandits.statistics.robust_means import Catoni
 
 S1 = np.asarray(jb.s1().mean, np.float64)
 S2 = np.asarray(jb.s2().mean, np.float64)

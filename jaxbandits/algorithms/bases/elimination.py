@@ -1,0 +1,301 @@
+"""Elimination: all surviving arms are pulled in turn, and at the end of some rounds the worst are dropped for good.
+
+Between eliminations a run has nothing to decide, so a pull touches one arm and no other: the survivors stand in a list,
+and the arms are looked at together only in the rounds that drop some. For the same reason an arm can be pulled several
+times at once, a block of rounds ahead of the others; where one of the block's rounds may have to drop an arm, the block
+is made again with half as many rounds, down to one (`Elimination.advance`).
+"""
+
+import abc
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.bases.protocol import Sequential
+from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import MAX_COUNT, apart, larger, smaller, where_any, where_few
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.arrays.sums import CompensatedSum
+from jaxbandits.problems.base import Problem
+from jaxbandits.random import ties
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.statistics.robust_means import Catoni, EmpiricalMean, MeanEstimator
+
+__all__ = ["Elimination", "EliminationState"]
+
+# Rounds of a block: the rewards of one arm that a step draws at once.
+_BLOCK = 8
+# Bounds are compared with this much room, since a computed radius falls with the round but for its rounding.
+_ROOM = 2.0**-16
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class EliminationState:
+    """The state of a run; arms first, runs last. Estimates are of the rewards since round `start`."""
+
+    sums: Any  # CompensatedSum (S K, …): what the estimator makes of the rewards, S sums per arm
+    pulls: jax.Array  # int32 (K, …)
+    survivors: jax.Array  # int32 (K, …): numbers of the surviving arms, in the first `count` entries
+    active: jax.Array  # bool (K, …): the same as a mask
+    order: jax.Array  # int32 (K, …): tie order
+    count: jax.Array  # int32 (…): surviving arms
+    position: jax.Array  # int32 (…): of the next arm to pull in the list
+    round: jax.Array  # int32 (…): finished rounds, the pulls of every surviving arm
+    start: jax.Array  # int32 (…)
+    time: jax.Array  # int32 (…)
+    highest: jax.Array  # float32 (…): largest estimate of the round so far, if the estimator is a running one
+    lowest: jax.Array  # float32 (…): smallest
+    arms: jax.Array  # float32 (…): number of arms that exist
+    estimator: MeanEstimator
+    plan: Any  # what else the algorithm keeps
+    ahead: jax.Array  # int32 (…): rounds of the block; between two blocks, the rounds that the next may have
+    block: Any  # CompensatedSum (K, …): sums at the end of the block, of the arms that were pulled in it
+    bandits: int = dataclasses.field(default=1, metadata={"static": True})  # number of bandits on the axis of arms
+
+    @property
+    def estimates(self) -> jax.Array:
+        """Estimated means, float32 `(K, …)`; -inf for dropped arms."""
+        number = jnp.maximum(self.pulls - self.start, 1)
+        return jnp.where(self.active, self.estimator.estimates(self.sums, number), -jnp.inf)
+
+
+class Elimination(Sequential):
+    """Round-robin pulls of the surviving arms; a subclass says when to look at them, and which to keep."""
+
+    traits = Traits(anytime=False)
+    reuse: bool = True
+
+    @abc.abstractmethod
+    def _plan(self, state: EliminationState) -> tuple[MeanEstimator, Any]:
+        """The estimator of means, and what else the algorithm keeps of its parameters: arrays `(…)` or `(K, …)`."""
+
+    @abc.abstractmethod
+    def _due(self, state: EliminationState) -> jax.Array:
+        """Whether arms may have to go after a finished round, bool `(…)`."""
+
+    def _quiet(self, state: EliminationState) -> jax.Array:
+        """After how many more rounds no arm can have to go, int32 `(…)`, where that is known beforehand."""
+        return jnp.full_like(state.round, MAX_COUNT)
+
+    @abc.abstractmethod
+    def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
+        """The surviving arms that stay, bool `(K, …)`, at least one; and the plan from here on."""
+
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> EliminationState:
+        """The state after a first round, and what it dropped."""
+        order = ties.tie_order(ties.tie_words(key), problem.arms)
+        exists = statistics.pulls > 0
+        number = arms.index(problem.arms, key.shape)
+        zero, one = jnp.zeros(key.shape, jnp.int32), jnp.ones(key.shape, jnp.int32)
+        count = arms.total(exists.astype(jnp.int32))
+        blank = EliminationState(
+            sums=CompensatedSum.of(statistics.mean), pulls=statistics.pulls, active=exists, order=order, count=count,
+            survivors=jnp.broadcast_to(number, exists.shape), position=zero, round=one, start=zero,
+            time=statistics.time, highest=jnp.zeros(key.shape), lowest=jnp.zeros(key.shape),
+            arms=count.astype(jnp.float32), estimator=EmpiricalMean(), plan=None, bandits=problem.bandits,
+            ahead=one, block=None,
+        )  # fmt: skip
+        estimator, plan = self._plan(blank)
+        first = estimator.term(statistics.mean, one)
+        others = jnp.zeros(((estimator.slots - 1) * first.shape[0], *first.shape[1:]), first.dtype)
+        sums = CompensatedSum.of(jnp.concatenate([first, others]))
+        state = dataclasses.replace(blank, sums=sums, estimator=estimator, plan=plan)
+        if estimator.running:
+            lowest = arms.smallest(jnp.where(exists, state.estimates, jnp.inf))
+            state = dataclasses.replace(state, highest=arms.largest(state.estimates), lowest=lowest, block=sums)
+        return self._drop(state, self._due(state), problem, key)
+
+    def select(self, state: EliminationState) -> jax.Array:
+        """The next survivor of the round, int32 `(…)`."""
+        return arms.take(state.survivors, state.position)
+
+    def pulled_before(self, state: EliminationState, arm: jax.Array) -> jax.Array:
+        """The finished rounds: every survivor was pulled in each."""
+        del arm
+        return state.round
+
+    def step(
+        self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array | bool = True
+    ) -> EliminationState:
+        """Select, pull, update; an estimator that looks back finds the earlier rewards in the run's table."""
+        arm = self.select(state)
+        live = live & ~self.done(state)
+        reward = problem.reward(key, arm, self.pulled_before(state, arm))
+        state, ended = self._pulled(state, arm, reward, live)
+        return self._drop(state, ended & self._due(state), problem, key)
+
+    def advance(
+        self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array, stop: jax.Array | int
+    ) -> EliminationState:
+        """Pull the next survivor in all rounds of the block; the run is that of `step`, to the last bit.
+
+        At the end of a block in which some round may have dropped an arm nothing is kept of it, and the next has half
+        as many rounds; a block of one round is what `step` makes. `step` and `update` may go on from a run that has
+        come to `stop`; within a block they would not see what is drawn of it.
+
+        Args:
+            problem: the problem, leaves `(K, …)`.
+            key: typed keys `(…)`.
+            state: the state.
+            live: bool `(…)`: the runs to move.
+            stop: int32 `(…)` or `()`: pulls that no run passes.
+        """
+        if not state.estimator.running:
+            return self.step(problem, key, state, live)
+        live = live & ~self.done(state)
+        first = state.position == 0
+        most = smaller(self._quiet(state), (stop - state.time) // state.count)
+        ahead = jnp.where(first, jnp.clip(smaller(state.ahead, most), 1, _BLOCK), state.ahead)
+        arm = self.select(state)
+        old = jax.tree.map(lambda x: arms.take(x, arm), state.sums)
+        new, highest, lowest = self._drawn(problem, key, state, arm, old, jnp.where(live, ahead, 0))
+        highest = jnp.where(first, highest, larger(state.highest, highest))
+        lowest = jnp.where(first, lowest, smaller(state.lowest, lowest))
+
+        single = ahead == 1
+        ended = live & (state.position + 1 == state.count)
+        room = jnp.where(single, 0, _ROOM * (highest - lowest))
+        looked = dataclasses.replace(state, round=state.round + ahead, highest=highest + room, lowest=lowest)
+        due = ended & self._due(looked)
+        over, again = ended & (single | ~due), due & ~single
+        length = jnp.where(over, smaller(2 * ahead, jnp.int32(_BLOCK)), jnp.where(again, ahead // 2, ahead))
+        one = (live & single).astype(jnp.int32)
+        state = dataclasses.replace(
+            state,
+            sums=jax.tree.map(lambda x, y, z: arms.put(x, arm, jnp.where(single, y, z)), state.sums, new, old),
+            block=jax.tree.map(lambda x, y: arms.put(x, arm, y), state.block, new),
+            pulls=arms.put(state.pulls, arm, state.round + one),
+            highest=jnp.where(live, highest, state.highest),
+            lowest=jnp.where(live, lowest, state.lowest),
+            position=jnp.where(ended, 0, state.position + live.astype(jnp.int32)),
+            round=state.round + jnp.where(over, ahead, 0),
+            time=state.time + one,
+            ahead=jnp.where(live, length, state.ahead),
+        )
+        return self._drop(self._kept_block(state, over & ~single, ahead), due & single, problem, key)
+
+    def _drawn(
+        self, problem: Problem, key: jax.Array, state: EliminationState, arm: jax.Array, sums: Any, rounds: jax.Array
+    ) -> tuple[Any, jax.Array, jax.Array]:
+        """The arm's sum after its rewards of so many rounds, at most a block, and its extreme estimates in them."""
+        estimator, true = state.estimator, state.time.reshape(-1)[0] >= 0
+        index = arms.index(_BLOCK, state.round.shape)
+        number = state.round + 1 + index
+
+        def terms(key: jax.Array, arm: jax.Array, number: jax.Array, within: jax.Array) -> jax.Array:
+            reward = jax.vmap(lambda number: problem.reward(key, arm, number - 1))(number)
+            return jnp.where(within, estimator.term(reward.astype(jnp.float32), number), 0)
+
+        def added(sums: Any, term: jax.Array, number: jax.Array) -> tuple[Any, jax.Array, jax.Array]:
+            highest, lowest = (jnp.full(number.shape[1:], limit) for limit in (-jnp.inf, jnp.inf))
+            for i in range(_BLOCK):
+                sums = sums.plus(term[i])
+                estimate = sums.high / (number[i] - state.start).astype(jnp.float32)
+                highest = larger(highest, jnp.where(rounds > i, estimate, -jnp.inf))
+                lowest = smaller(lowest, jnp.where(rounds > i, estimate, jnp.inf))
+            return sums, highest, lowest
+
+        # Each has several uses: the compiler would draw and add for every one of them.
+        term = apart(true, terms, key, arm, number, index < rounds)
+        return apart(true, added, sums, term, number)
+
+    def _kept_block(self, state: EliminationState, kept: jax.Array, rounds: jax.Array) -> EliminationState:
+        """With what the survivors were given in a block of so many rounds, which ended just now."""
+
+        def changed(old: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
+            sums, pulls = old
+            sums = jax.tree.map(lambda new, old: jnp.where(state.active, new, old), state.block, sums)
+            return sums, jnp.where(state.active, state.round, pulls)
+
+        sums, pulls = where_any(kept, changed, (state.sums, state.pulls))
+        time = state.time + jnp.where(kept, rounds * state.count, 0)
+        return dataclasses.replace(state, sums=sums, pulls=pulls, time=time)
+
+    def update(
+        self, state: EliminationState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True
+    ) -> EliminationState:
+        """The state after one reward; at the end of a round, without the arms that it drops.
+
+        Raises:
+            UsageError: if the estimator looks at earlier rewards again.
+        """
+        self.check_live()
+        state, ended = self._pulled(state, arm, reward, live)
+        return self._drop(state, ended & self._due(state), None, None)
+
+    def _pulled(
+        self, state: EliminationState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool
+    ) -> tuple[EliminationState, jax.Array]:
+        """The state after one reward, and whether that ended a round."""
+        live = jnp.broadcast_to(live, state.time.shape)
+        number, estimator = state.round + 1, state.estimator
+        slot = estimator.slot(arm, number - state.start, state.pulls.shape[0])
+        old = jax.tree.map(lambda x: arms.take(x, slot), state.sums)
+
+        def after(arm: jax.Array, slot: jax.Array, old: CompensatedSum, reward: jax.Array, live: jax.Array) -> Any:
+            value = estimator.term(reward.astype(jnp.float32), number)
+            return arm, slot, old.plus(jnp.where(live, value, 0))
+
+        arm, slot, new = apart(state.time.reshape(-1)[0] >= 0, after, arm, slot, old, reward, live)
+        one = live.astype(jnp.int32)
+        ended = live & (state.position + 1 == state.count)
+        if estimator.running:
+            estimate = new.high / (number - state.start).astype(jnp.float32)
+            first = state.position == 0
+            highest = jnp.where(first, estimate, larger(state.highest, estimate))
+            lowest = jnp.where(first, estimate, smaller(state.lowest, estimate))
+            highest, lowest = jnp.where(live, highest, state.highest), jnp.where(live, lowest, state.lowest)
+            state = dataclasses.replace(state, highest=highest, lowest=lowest)
+        state = dataclasses.replace(
+            state,
+            sums=jax.tree.map(lambda x, value: arms.put(x, slot, value), state.sums, new),
+            pulls=arms.put(state.pulls, arm, state.round + one),
+            position=jnp.where(ended, 0, state.position + one),
+            round=state.round + ended.astype(jnp.int32),
+            time=state.time + one,
+            ahead=jnp.where(live, 1, state.ahead),
+        )
+        return state, ended
+
+    def _drop(self, state: EliminationState, due: jax.Array, problem: Any, key: Any) -> EliminationState:
+        due = due & (state.count > 1)
+        if state.estimator.running:
+            return where_any(due, self._without, state)
+        # The sums are only read: to hand them back would mean to copy them.
+        changed = where_few(due, self._look_and_drop, dataclasses.replace(state, sums=None), state.sums, problem, key)
+        return dataclasses.replace(changed, sums=state.sums)
+
+    def _look_and_drop(self, state: EliminationState, sums: CompensatedSum, problem: Any, key: Any) -> EliminationState:
+        if isinstance(state.estimator, Catoni):
+            every = jnp.broadcast_to(arms.index(problem.arms, key.shape), state.active.shape)
+            estimator = state.estimator.looked(lambda pull: problem.reward(key, every, pull), state.round, state.active)
+            state = dataclasses.replace(state, estimator=estimator)
+        return dataclasses.replace(self._without(dataclasses.replace(state, sums=sums)), sums=None)
+
+    def _without(self, state: EliminationState) -> EliminationState:
+        kept, plan = self._kept(state)
+        kept = kept & state.active
+        number = arms.index(kept.shape[0], kept.shape[1:])
+        slot = jnp.where(kept, jnp.cumsum(kept, axis=0) - 1, kept.shape[0])  # out of range: dropped
+        survivors = arms.scatter(state.survivors, slot, jnp.broadcast_to(number, kept.shape))
+        state = dataclasses.replace(
+            state, active=kept, survivors=survivors, count=arms.total(kept.astype(jnp.int32)), plan=plan
+        )
+        if self.reuse:
+            return state
+        nothing = jax.tree.map(jnp.zeros_like, state.sums)
+        return dataclasses.replace(state, sums=nothing, start=state.round)
+
+    def done(self, state: EliminationState) -> jax.Array:
+        """One arm is left."""
+        return state.count == 1
+
+    def recommend(self, state: EliminationState) -> jax.Array:
+        """The last arm; before that, the survivor with the largest estimate."""
+        best = arms.top_mask(state.estimates, Known(1), state.order)
+        return jnp.where(state.count == 1, state.active, best)

@@ -1,0 +1,10 @@
+"""Whole numbers that a program is made for."""
+
+import jax
+
+__all__ = ["Known"]
+
+
+@jax.tree_util.register_static
+class Known(int):
+    """A whole number that is part of the program, not of its input, such as m = 1 shared by a whole grid."""

@@ -1,0 +1,1 @@
+"""Every suitable algorithm on one problem, beside what theory promises."""

@@ -1,0 +1,226 @@
+"""Which algorithm to pick: every one that can answer a question about one problem, side by side with what theory says.
+
+All rows are judged by the same criterion, that every returned mean is at least the m-th best minus epsilon, and see the
+same rewards (common random numbers), so differences between rows are paired. Algorithms for another criterion, such as
+aggregate regret, are not compared.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxbandits import theory
+from jaxbandits.algorithms import REGISTRY, UCBE, BuiltIn
+from jaxbandits.comparison.guarantees import BOUNDED, guarantee, lower_bound
+from jaxbandits.comparison.rows import Comparison, Row
+from jaxbandits.engine.driver import Progress
+from jaxbandits.errors import UsageError
+from jaxbandits.problems import Problem
+from jaxbandits.sweeps.run import simulate
+
+__all__ = ["Comparison", "Row", "compare", "comparisons"]
+
+#: Settings that are worth a row of their own; an algorithm that is not here has one row, with its defaults.
+VARIANTS: dict[str, Sequence[dict[str, bool | str]]] = {
+    "ugape-c": ({}, {"variance": True}),
+    "ugape-b": ({}, {"last": True}, {"adaptive": True}),
+    "gap-e": ({"adaptive": True},),
+}
+#: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
+_TOLERANCE = 1e-6
+#: Work of a row that is stopped, in looks at an arm: some five seconds on two cores. A pull looks at every arm, and
+#: costs as much again as 12 looks (measured for 10 and 50 arms); fewer runs than 100 at a time take no less time.
+_WORK, _PULL, _FEWEST_RUNS = 3e9, 12, 100
+#: A run may take this many times the pulls of the best algorithm so far, unless that is more than this many times N.
+_TIMES_BEST, _TIMES_REACH = 4, 5
+
+
+def compare(
+    problem: Problem,
+    *,
+    delta: float,
+    epsilon: float = 0.0,
+    m: int = 1,
+    budget: int | None = None,
+    seeds: int = 1000,
+    root_seed: int = 0,
+    max_pulls: int | None = None,
+    on_progress: Callable[[Progress, int], None] | None = None,
+    on_row: Callable[[Row], None] | None = None,
+) -> Comparison:
+    """Run every registered algorithm that needs nothing but these arguments on one problem.
+
+    Args:
+        problem: the problem, no axes.
+        delta: allowed probability of error, in (0, 1).
+        epsilon: accuracy, not negative; 0 asks for the m best arms themselves.
+        m: arms to return, 1 <= m < K.
+        budget: pulls of the fixed-budget algorithms; None for the mean pulls of the best fixed-confidence one, or for N
+            where that is more than 5/4 N.
+        seeds: runs per algorithm, at least 1.
+        root_seed: as in `sweep`.
+        max_pulls: where runs are stopped; None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of every
+            arm, or for 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums that
+            are drawn at once have no limit then.
+        on_progress: called now and then with what is done so far and the number of runs there will be.
+        on_row: called with each row as it is finished.
+
+    Raises:
+        UsageError: a question that cannot be asked or, with epsilon = 0 and a tie for the m-th place, never answered.
+    """
+    rows = comparisons(
+        problem, delta=delta, epsilon=epsilon, m=m, budget=budget, seeds=seeds, root_seed=root_seed,
+        max_pulls=max_pulls, on_progress=on_progress,
+    )  # fmt: skip
+    for row, found in rows:  # noqa: B007 - the last is returned
+        if on_row is not None:
+            on_row(row)
+    return found
+
+
+def comparisons(
+    problem: Problem,
+    *,
+    delta: float,
+    epsilon: float = 0.0,
+    m: int = 1,
+    budget: int | None = None,
+    seeds: int = 1000,
+    root_seed: int = 0,
+    max_pulls: int | None = None,
+    on_progress: Callable[[Progress, int], None] | None = None,
+) -> Iterator[tuple[Row, Comparison]]:
+    """Each row as it is finished, with all that is known by then; the last is what `compare` returns.
+
+    Arguments and errors are those of `compare`. Algorithms that draw sums of rewards at once come first: they take no
+    time however many pulls they need, and show how many the others may be given.
+    """
+    if not isinstance(problem, Problem):
+        raise UsageError("compare needs one problem, without axes")
+    means = np.asarray(problem.mean).reshape(-1, problem.bandits)
+    theory.ugape_c_pulls_bound(means, epsilon, delta, m)  # refuses values outside their ranges, by their names
+    if epsilon == 0 and not np.all(theory.gaps(means, m) > 0):
+        raise UsageError(
+            f"arms tie for place m={m}: with epsilon 0 no algorithm can ever stop, give an epsilon above 0"
+        )
+    if budget is not None and budget < problem.arms:
+        raise UsageError(f"the budget must cover the first pulls of {problem.arms} arms, got {budget:g}")
+    reach = max(int(_WORK / (max(seeds, _FEWEST_RUNS) * (problem.arms + _PULL))), 10 * problem.arms)
+    most = reach if max_pulls is None else max_pulls
+    stopping, left_out = _candidates(problem, delta=delta, epsilon=epsilon, m=m)
+    stopping = dict(sorted(stopping.items(), key=lambda item: not _draws_sums(item[1], problem)))
+    # The budget decides which algorithms are suitable; where it is not known yet, these are counted only.
+    spending, also_left_out = _candidates(problem, budget=budget or most, epsilon=epsilon, m=m)
+    if not stopping and not spending:
+        raise UsageError(f"no algorithm is suitable: {'; '.join([*left_out, *also_left_out])}")
+    known = budget if stopping else budget or most
+    found = Comparison(
+        problem=problem, delta=delta, epsilon=epsilon, m=m, seeds=seeds, max_pulls=max_pulls, fixed_confidence=[],
+        budget=known, given_budget=budget is not None, fixed_budget=[],
+        lower_bound=lower_bound(problem, delta, epsilon, m), missing=[*stopping, *spending],
+        left_out=left_out if known is None else [*dict.fromkeys([*left_out, *also_left_out])],
+    )  # fmt: skip
+    runs = seeds * len(found.missing)
+    before = Progress(runs=0, pulls=0.0)
+
+    def run(label: str, algorithm: BuiltIn, limit: int | None) -> Row:
+        nonlocal before
+        latest = before
+
+        def report(progress: Progress) -> None:
+            nonlocal latest
+            latest = Progress(before.runs + progress.runs, before.pulls + progress.pulls)
+            if on_progress is not None:
+                on_progress(latest, runs)
+
+        dataset = simulate(algorithm, problem, seeds, root_seed=root_seed, max_pulls=limit, on_progress=report)
+        before = latest
+        bound, theorem = guarantee(problem, algorithm, delta=delta, epsilon=epsilon, m=m)
+        status = dataset["status"].to_numpy()
+        return Row(
+            label=label,
+            algorithm=algorithm,
+            pulls=dataset["pulls"].to_numpy(),
+            # Not `correct`: an algorithm without an epsilon of its own is scored with 0 there.
+            wrong=~(dataset["simple_regret"].to_numpy() <= epsilon + _TOLERANCE * max(1.0, np.abs(means).max())),
+            capped=int((status != 0).sum()),
+            limit=limit,
+            bound=bound,
+            theorem=theorem,
+        )
+
+    for label, algorithm in stopping.items():
+        limit = max_pulls
+        if max_pulls is None and not _draws_sums(algorithm, problem):
+            limit = _within_reach(found, reach, _TIMES_BEST)
+        row = run(label, algorithm, limit)
+        rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.capped > 0, row.mean_pulls))
+        found = dataclasses.replace(found, fixed_confidence=rows, missing=found.missing[1:])
+        if budget is None and len(rows) == len(stopping):
+            spent = _within_reach(found, reach, 1) if max_pulls is None else math.ceil(rows[0].mean_pulls)
+            spent = max(spent, problem.arms)
+            spending, also_left_out = _candidates(problem, budget=spent, epsilon=epsilon, m=m)
+            left_out = [*dict.fromkeys([*left_out, *also_left_out])]
+            found = dataclasses.replace(found, budget=spent, left_out=left_out, missing=[*spending])
+        yield row, found
+    for label, algorithm in spending.items():
+        row = run(label, algorithm, max_pulls)
+        rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures, row.oracle))
+        found = dataclasses.replace(found, fixed_budget=rows, missing=found.missing[1:])
+        yield row, found
+
+
+def _draws_sums(algorithm: BuiltIn, problem: Problem) -> bool:
+    """Whether pulls take no time: the algorithm asks for sums of rewards, and their law is drawn from."""
+    return algorithm.traits.in_batches and type(problem).sums is not Problem.sums
+
+
+def _within_reach(found: Comparison, reach: int, times: int) -> int:
+    """So many times the mean pulls of the best algorithm that ended all its runs; `reach` where these are too many."""
+    ended = [row.mean_pulls for row in found.fixed_confidence if not row.capped]
+    if not ended or _TIMES_BEST * min(ended) > _TIMES_REACH * reach:
+        return reach
+    pulls = math.ceil(times * min(ended))
+    return max(pulls, reach) if times > 1 else pulls
+
+
+def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], list[str]]:
+    """Algorithms of one kind, by label, and why others of that kind are left out; `known` has delta or budget."""
+    kind = "delta" if "delta" in known else "budget"
+    found: dict[str, BuiltIn] = {}
+    left_out = []
+    for name, cls in REGISTRY.items():
+        if cls.traits.criterion in ("aggregate", "ratio"):
+            continue
+        fields = {field.name: field for field in dataclasses.fields(cls)}
+        needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}
+        if kind not in fields:
+            continue
+        if not needed <= known.keys():
+            left_out.append(f"{name} (needs {', '.join(sorted(needed - known.keys()))})")
+            continue
+        for settings in VARIANTS.get(name, ({},)):
+            label = " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
+            given: dict[str, Any] = {key: value for key, value in known.items() if key in fields}
+            try:
+                algorithm = cls(**given, **settings)
+                algorithm.resolved(problem)
+                algorithm.check(problem.arms // problem.bandits, problem.bandits)
+                _check_suitable(problem, algorithm, known["m"])
+            except UsageError as reason:
+                left_out.append(f"{label} ({reason})")
+            else:
+                found[label] = algorithm
+    return found, left_out
+
+
+def _check_suitable(problem: Problem, algorithm: BuiltIn, m: float) -> None:
+    if m > 1 and not hasattr(algorithm, "m"):
+        raise UsageError("returns one arm")
+    if getattr(algorithm, "variance", False) and not isinstance(problem, BOUNDED):
+        raise UsageError("its radii hold for bounded rewards")
+    if isinstance(algorithm, UCBE) and not np.all(theory.gaps(problem.mean) > 0):
+        raise UsageError("its parameter is computed from the gaps, and the best arms tie")

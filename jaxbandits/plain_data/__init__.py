@@ -1,0 +1,1 @@
+"""What text can hold: values, arrays, files and axes as plain data."""

@@ -1,0 +1,75 @@
+"""Constructors of problems: they take axes, and their problems remember how they were made."""
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from jaxbandits.axes import Axis
+from jaxbandits.errors import UsageError
+from jaxbandits.plain_data.contents import File
+from jaxbandits.problems.recipes import remembering
+
+__all__ = ["ProblemFamily", "varying"]
+
+
+@dataclasses.dataclass(frozen=True)
+class ProblemFamily:
+    """A problem with axes among its arguments; `varying` makes one."""
+
+    make: Callable[..., Any]
+    arguments: dict[str, Any]
+    costs: tuple[Any, bool] | None = None  # costs of pulls and whether they are random; None for the constructor's own
+
+    @property
+    def name(self) -> str:
+        """The name that the user gave it, or the constructor's."""
+        given = self.arguments.get("name")
+        return given if given and isinstance(given, str) else self.make.__name__
+
+    @property
+    def sha256(self) -> str | list[str] | None:
+        """Of the file that the constructor reads, one for each value of an axis of files; None without."""
+        for value in self.arguments.values():
+            if isinstance(value, File):
+                return value.sha256
+            if isinstance(value, Axis) and isinstance(value.values[0], File):
+                return [file.sha256 for file in value.values]
+        return None
+
+
+def varying(make: Callable[..., Any] | None = None, **readers: Callable[[Any], File]) -> Callable[..., Any]:
+    """Let a constructor of problems take axes, and its problems remember how they were made.
+
+    With an axis among its arguments it returns a `ProblemFamily`, which `sweep` expands.
+
+    Args:
+        make: the constructor.
+        readers: for arguments that name a file, what reads it: once, before anything is made of it.
+    """
+    if make is None:
+        return functools.partial(varying, **readers)
+    signature = inspect.signature(make)
+
+    @functools.wraps(make)
+    def build(*args: Any, **kwargs: Any) -> Any:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise UsageError(f"{make.__name__}: {error}") from None
+        arguments = bound.arguments
+        for name in readers.keys() & arguments.keys():
+            value = arguments[name]
+            arguments[name] = (
+                dataclasses.replace(value, values=tuple(map(readers[name], value.values)))
+                if isinstance(value, Axis)
+                else readers[name](value)
+            )
+        if any(isinstance(value, Axis) for value in arguments.values()):
+            return ProblemFamily(build, dict(arguments))
+        bound.apply_defaults()
+        sha256 = next((value.sha256 for value in arguments.values() if isinstance(value, File)), None)
+        return remembering(make(*bound.args, **bound.kwargs), make, dict(bound.arguments), sha256)
+
+    return build

@@ -1,0 +1,109 @@
+"""How a problem was made: its constructor and what that was given, so that nothing has to be guessed later."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from jaxbandits.plain_data.contents import NotPlainError, is_hash, plain
+
+__all__ = ["Recipe", "carried", "kept", "qualified", "remembering"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What a problem remembers of its making.
+
+    Attributes:
+        make: the constructor, as `qualified` writes it.
+        arguments: all its arguments but the problem's name, as `plain` writes them; those that are None left out.
+        lacks: why the arguments are not all there, in words; empty where they are.
+        label: the name that the user gave the problem; None where it has the constructor's.
+        sha256: of the file that was read; None where there is none.
+        made: the problem itself, to know later whether it is still the one that was made.
+        costs: what `with_costs` was given since: costs and whether they are random.
+        padded: what `Problem.padded` was given since.
+    """
+
+    make: str
+    arguments: dict[str, Any]
+    lacks: str
+    label: str | None
+    sha256: str | None
+    made: Any
+    costs: tuple[Any, bool] | None = None
+    padded: int | None = None
+
+    def describes(self, problem: Any) -> bool:
+        """Whether nothing but its name was changed in a problem since it was made; leaves are compared by identity."""
+        was, now = (dataclasses.replace(each, name="") for each in (self.made, problem))
+        structures: list[Any] = [jax.tree.structure(was), jax.tree.structure(now)]
+        if structures[0] != structures[1]:
+            return False
+        return all(one is other for one, other in zip(jax.tree.leaves(was), jax.tree.leaves(now), strict=True))
+
+
+def remembering(made: Any, make: Callable[..., Any], arguments: dict[str, Any], sha256: str | None) -> Any:
+    """A problem that remembers how it was made.
+
+    Args:
+        made: the problem.
+        make: its constructor.
+        arguments: all arguments of the constructor, by name.
+        sha256: of the file that it read.
+    """
+    known, lacks = kept(arguments)
+    recipe = Recipe(
+        make=qualified(make),
+        arguments=known,
+        lacks=lacks,
+        label=arguments.get("name") or None,
+        sha256=sha256,
+        made=dataclasses.replace(made, recipe=None),
+    )
+    return dataclasses.replace(made, recipe=recipe)
+
+
+def carried(problem: Any, changed: Any, **steps: Any) -> Any:
+    """`changed` with the recipe of the `problem` that it came from, and with further steps.
+
+    Without a recipe where there was none, where it no longer holds, or after padding, which comes last.
+    """
+    recipe = problem.recipe
+    if recipe is not None and (recipe.padded is not None or not recipe.describes(problem)):
+        recipe = None
+    if recipe is not None:
+        recipe = dataclasses.replace(recipe, made=dataclasses.replace(changed, recipe=None), **steps)
+    return dataclasses.replace(changed, recipe=recipe)
+
+
+def kept(arguments: dict[str, Any], keep: Callable[[Any], Any] = plain) -> tuple[dict[str, Any], str]:
+    """What text can hold of a constructor's arguments, but for its `name` and those that are None.
+
+    Args:
+        arguments: by name.
+        keep: makes a value plain.
+
+    Returns:
+        The arguments as plain data, and in words what they lack; empty where that is nothing.
+    """
+    found: dict[str, Any] = {}
+    lacks = ""
+    for name, value in arguments.items():
+        if name == "name" or value is None:
+            continue
+        try:
+            found[name] = keep(value)
+        except NotPlainError as error:
+            lacks = f"text cannot hold its {name}, a {error}"
+            continue
+        if is_hash(found[name]):
+            shape = " x ".join(f"{size:,}" for size in found[name]["shape"])
+            lacks = f"its {name}, {shape} numbers, are too many to keep: only their sha256 is there"
+    return found, lacks
+
+
+def qualified(make: Callable[..., Any]) -> str:
+    """A constructor's module and name: a text, so that problems can be pickled."""
+    return f"{make.__module__}.{make.__qualname__}"

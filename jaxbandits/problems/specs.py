@@ -1,0 +1,179 @@
+"""Problems from text: the SPEC of a command line, and the [problem] table of a specification."""
+
+import dataclasses
+import inspect
+from typing import Any
+
+import numpy as np
+
+from jaxbandits import problems
+from jaxbandits.axes import Axis
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.plain_data.axis_values import is_text, number_type, required, value_of
+from jaxbandits.problems.base import Problem
+from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.problems.costs import with_costs
+from jaxbandits.problems.descriptions import MARK
+
+__all__ = ["build_problem", "parse_problem"]
+
+# Entries of a [problem] table that are no arguments of the constructor.
+_FURTHER = ("label", "sha256", "costs", "random_costs", "padded")
+
+
+def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
+    """A problem from `spec`, or from its name and arguments.
+
+    Raises:
+        UsageError: an unknown name or argument, a value outside its range, a file that no longer holds what it did, or
+            a problem that cannot be made from text.
+    """
+    if MARK in table:
+        raise UsageError(f"the problem {table.get('label') or table.get('name')} cannot be made again: {table[MARK]}")
+    further = {key: table[key] for key in _FURTHER if key in table}
+    bare = {key: value for key, value in table.items() if key not in further}
+    if "random_costs" in further and "costs" not in further:
+        raise UsageError("random_costs needs costs, one price or one per arm")
+    if "spec" in table:
+        if others := sorted(bare.keys() - {"spec"}):
+            raise UsageError(f"the [problem] table has a spec, which leaves no place for {', '.join(others)}")
+        made = parse_problem(str(table["spec"]))
+    else:
+        made = _by_name(bare, further.get("label"))
+    if "sha256" in further:
+        _check_content(made, further["sha256"])
+    if "costs" in further:
+        made = with_costs(made, further["costs"], random=bool(further.get("random_costs", False)))
+    if isinstance(made, ProblemFamily):
+        for key in ("padded", "label"):
+            if key in further and not (key == "label" and "name" in made.arguments):
+                raise UsageError(f"the problem {made.name} has axes, which leaves no place for {key}")
+        return made
+    if "padded" in further:
+        made = _padded(made, further["padded"])
+    return dataclasses.replace(made, name=str(further["label"])) if "label" in further else made
+
+
+def _by_name(table: dict[str, Any], label: Any) -> Problem | ProblemFamily:
+    name = str(required(table, "name", "problem"))
+    make = problems.REGISTRY.get(_normal(name))
+    known = inspect.signature(make).parameters if make else {}
+    whole = {key for key, argument in known.items() if number_type(argument.annotation) is int}
+    arguments = {key: value_of(value, whole=key in whole) for key, value in table.items() if key != "name"}
+    if label is not None and "name" in known:
+        arguments["name"] = value_of(label)
+    return _construct(name, [], arguments)
+
+
+def _padded(problem: Problem, count: Any) -> Problem:
+    arms = problem.arms // problem.bandits
+    if isinstance(count, bool) or not isinstance(count, int) or count < arms:
+        raise UsageError(f"padded must be a whole number, at least {arms}, the number of arms, got {count!r}")
+    return problem.padded(count)
+
+
+def _check_content(made: Problem | ProblemFamily, wanted: Any) -> None:
+    """Whether a file holds what it held when the specification was written."""
+    found = made.sha256 if isinstance(made, ProblemFamily) else made.recipe.sha256 if made.recipe else None
+    if found is None:
+        raise UsageError(f"the problem {made.name} reads no file, which its sha256 would be of")
+    if found != wanted:
+        raise UsageError(
+            f"{made.name}: the file no longer holds what the specification was written for (sha256 {str(wanted)[:12]}… "
+            f"there, {str(found)[:12]}… here)"
+        )
+
+
+def parse_problem(spec: str) -> Problem | ProblemFamily:
+    """A problem from a command-line SPEC: `bernoulli:0.7,0.5`, `gaussian:0.5,0.4;1`, `abm:1`, `two-group:n=1000,k=100`.
+
+    Several bandits are separated by `/`: `bernoulli:0.5,0.4/0.6,0.3`. `FILE.csv` and `data:market-returns` resample a
+    table with a column per arm, `csv:path=FILE.csv,joint=true` whole rows of one; `workers:FILE.csv` and
+    `workers:path=FILE.csv,dataset=rte` read crowd workers.
+
+    Raises:
+        UsageError: an unknown name, or arguments that cannot be read.
+    """
+    name, _, rest = spec.strip().partition(":")
+    make = problems.REGISTRY.get(_normal(name))
+    arguments = inspect.signature(make).parameters if make else {}
+    texts = [key for key, argument in arguments.items() if is_text(argument.annotation)]
+    takes_path = texts[:1] == list(arguments)[:1] != []
+    if spec.strip().lower().endswith(".csv") and not takes_path:
+        problem: Problem | ProblemFamily = problems.empirical_from_csv(spec.strip())
+        return problem
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    if "=" in rest:
+        for place, part in enumerate(rest.split(",")):
+            key, equals, text = part.partition("=")
+            if not equals and takes_path and place == 0:  # ppr:one-good,k=100
+                positional = [part.strip()]
+                continue
+            if not equals:
+                raise UsageError(f"problem {spec!r}: expected name=value, got {part!r}")
+            key = key.strip()  # of an unknown one `_construct` complains, whatever its value
+            plain = key in texts or key not in arguments or arguments[key].annotation is bool
+            named[key] = text.strip() if plain else _number(text, spec)
+    elif rest:
+        positional = [rest] if takes_path else [_numbers(part, spec) for part in rest.split(";")]
+    named = {key: _SWITCH.get(value, value) if _is_switch(arguments, key) else value for key, value in named.items()}
+    return _construct(name, positional, named)
+
+
+_SWITCH = {"true": True, "false": False}
+
+
+def _is_switch(arguments: Any, key: str) -> bool:
+    return key in arguments and arguments[key].annotation is bool
+
+
+def _construct(name: str, positional: list[Any], named: dict[str, Any]) -> Problem | ProblemFamily:
+    normal = _normal(name)
+    if normal not in problems.REGISTRY:
+        raise unknown_name("problem", name, problems.REGISTRY)
+    make = problems.REGISTRY[normal]
+    known = inspect.signature(make).parameters
+    for key in named.keys() - known.keys():
+        raise unknown_name(f"argument of {normal}", key, [p for p in known if p != "name"])
+    for key, value in named.items():
+        _check_argument(normal, known[key], value)
+    if len(positional) == 1 and np.ndim(positional[0]) == 1 and len(positional[0]) == 1 and "means" not in known:
+        positional = [positional[0][0]]  # abm:1
+    elif len(positional) == 2 and len(np.ravel(positional[1])) == 1:
+        positional[1] = float(np.ravel(positional[1])[0])  # gaussian:0.5,0.4;1
+    try:
+        problem: Problem | ProblemFamily = make(*positional, **named)
+    except TypeError as error:
+        raise UsageError(f"problem {normal}: {error}") from None
+    return problem
+
+
+def _normal(name: str) -> str:
+    return name.strip().lower().replace("_", "-")
+
+
+def _check_argument(owner: str, argument: inspect.Parameter, value: Any) -> None:
+    kind_of = number_type(argument.annotation)
+    for one in value.values if isinstance(value, Axis) else [value]:
+        if argument.annotation is bool and not isinstance(one, bool):
+            raise UsageError(f"problem {owner}: {argument.name} is true or false, got {one!r}")
+        if kind_of is None or (one is None and argument.default is None):
+            continue
+        number = isinstance(one, int | float) and not isinstance(one, bool) and np.isfinite(one)
+        if not number or (kind_of is int and one != int(one)):
+            kind = "a whole number" if kind_of is int else "a finite number"
+            raise UsageError(f"problem {owner}: {argument.name} must be {kind}, got {one!r}")
+
+
+def _numbers(text: str, spec: str) -> Any:
+    rows = [[_number(item, spec) for item in row.split(",")] for row in text.split("/")]
+    return rows if len(rows) > 1 else rows[0]
+
+
+def _number(text: str, spec: str) -> Any:
+    try:
+        number = float(text)
+    except ValueError:
+        raise UsageError(f"problem {spec!r}: {text.strip()!r} is not a number") from None
+    return int(number) if number == int(number if np.isfinite(number) else 0) and "." not in text else number

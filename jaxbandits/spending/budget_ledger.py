@@ -1,0 +1,61 @@
+"""A budget of cost, spent pull by pull."""
+
+import dataclasses
+from typing import Self
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.arrays.numerics import smaller
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.arrays.sums import CompensatedSum, WholeSum
+
+__all__ = ["Ledger"]
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class Ledger:
+    """What runs have paid and earned.
+
+    The last pull's reward stands apart: the pull whose cost overshoots a budget pays nothing (Li and Xia 2017,
+    equation 3), and a run is looked at with several budgets.
+    """
+
+    paid: CompensatedSum | WholeSum  # (…): the costs of all pulls
+    earned: CompensatedSum | WholeSum  # (…): the rewards of all pulls but the last
+    latest: jax.Array  # float32 or int32 (…): the reward of the last pull
+
+    @classmethod
+    def empty(cls, shape: tuple[int, ...], *, whole: bool = False) -> Self:
+        """Before the first pull of runs of a shape; `whole` where all rewards and costs are whole numbers."""
+        nothing = jnp.zeros(shape, jnp.int32 if whole else jnp.float32)
+        none = WholeSum.of(nothing) if whole else CompensatedSum.of(nothing)
+        return cls(paid=none, earned=none, latest=nothing)
+
+    def plus(self, reward: jax.Array, cost: jax.Array, live: jax.Array) -> Self:
+        """After one more pull of the runs that are live.
+
+        Args:
+            reward: int32 or float32 `(…)`.
+            cost: float32 `(…)`.
+            live: bool `(…)`; elsewhere no bit changes.
+        """
+        return type(self)(
+            paid=self.paid.plus(jnp.where(live, cost, 0)),
+            earned=self.earned.plus(jnp.where(live, self.latest, 0)),
+            latest=jnp.where(live, reward.astype(self.latest.dtype), self.latest),
+        )
+
+    def beyond(self, budget: jax.Array) -> jax.Array:
+        """Whether more than a budget, float32 `(…)`, was paid: bool `(…)`."""
+        budget = jnp.asarray(budget, jnp.float32)
+        if isinstance(self.paid, WholeSum):
+            # A whole number is above the budget if it is above its whole part, which no float32 but 2^31 - 128 ends.
+            return self.paid.value > smaller(budget, jnp.float32(2.0**31 - 128)).astype(jnp.int32)
+        # The first difference is exact where it is close.
+        return (self.paid.high - budget) + self.paid.low > 0
+
+    def collected(self, budget: jax.Array) -> jax.Array:
+        """The rewards of the pulls whose cost the budget covered, float32 `(…)`; for runs not far beyond it."""
+        return self.earned.plus(jnp.where(self.beyond(budget), 0, self.latest)).high

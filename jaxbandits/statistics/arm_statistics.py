@@ -1,0 +1,179 @@
+"""What an algorithm knows of its arms: counts, sums that stay right for 10^9 pulls, means and variances.
+
+Numbers that must not lie: counts are integers; sums of integer rewards are integers; other sums are compensated,
+since a plain float32 sum of ones stops at 2^24.
+"""
+
+import dataclasses
+from typing import NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import apart, larger, rounded
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.arrays.sums import CompensatedSum
+
+__all__ = ["ArmStatistics", "Moments"]
+
+
+class Moments(NamedTuple):
+    """Count, sum, mean and spread of rewards, elementwise over any shape."""
+
+    pulls: jax.Array  # int32
+    total: jax.Array | CompensatedSum  # int32, or compensated float32
+    mean: jax.Array | None  # float32; None where rewards come in sums: then nothing looks at it between two sums
+    inverse_root: jax.Array | None  # float32: 1/sqrt(pulls); None likewise
+    squares: CompensatedSum | None  # sum of squared deviations from the mean, where variances are wanted
+
+    def plus(self, count: jax.Array, reward: jax.Array) -> "Moments":
+        """With `count` (0 or 1) more pulls of this reward; a count of 0 changes no bit."""
+        pulled = count > 0
+        pulls = self.pulls + count
+        divisor = _divisor(pulls)
+        if isinstance(self.total, CompensatedSum):
+            compensated = self.total.plus(jnp.where(pulled, reward, 0).astype(jnp.float32))
+            total: jax.Array | CompensatedSum = compensated
+            mean = compensated.high / divisor
+        else:
+            total = self.total + count * reward.astype(jnp.int32)
+            mean = total.astype(jnp.float32) / divisor
+        squares = self.squares
+        if squares is not None:
+            assert self.mean is not None
+            # Welford (1962): the product of the deviations from the old and the new mean.
+            value = reward.astype(jnp.float32)
+            product = rounded((value - self.mean) * (value - mean))
+            squares = squares.plus(jnp.where(pulled, larger(product, jnp.float32(0)), 0))
+        return Moments(pulls=pulls, total=total, mean=mean, inverse_root=jnp.sqrt(1 / divisor), squares=squares)
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class ArmStatistics:
+    """Counts and moments of the rewards seen; arms first, runs last.
+
+    The mean and 1/sqrt(pulls) are kept, not computed when needed: a pull changes one arm, and every arm is looked at.
+    """
+
+    moments: Moments  # leaves (K, …)
+    time: jax.Array  # int32 (…): pulls of all arms together
+
+    @classmethod
+    def first(cls, reward: jax.Array, mask: jax.Array | None, *, variance: bool = False) -> Self:
+        """After one pull of every arm.
+
+        Args:
+            reward: int32 or float32, shape `(K, …)`.
+            mask: bool `(K, …)` of the arms that exist; None for all.
+            variance: whether to keep squared deviations.
+        """
+        integer = jnp.issubdtype(reward.dtype, jnp.integer)
+        mean = reward.astype(jnp.float32)
+        exists = jnp.ones(reward.shape, bool) if mask is None else jnp.broadcast_to(mask, reward.shape)
+        pulls = exists.astype(jnp.int32)
+        moments = Moments(
+            pulls=pulls,
+            total=reward.astype(jnp.int32) if integer else CompensatedSum.of(mean),
+            mean=mean,
+            inverse_root=jnp.ones_like(mean),
+            squares=CompensatedSum.of(jnp.zeros_like(mean)) if variance else None,
+        )
+        return cls(moments=moments, time=arms.total(pulls))
+
+    @classmethod
+    def none(
+        cls, arms: int, batch: tuple[int, ...], *, integer: bool, one_by_one: bool = False, variance: bool = False
+    ) -> Self:
+        """Before the first pull of K arms in runs of a shape.
+
+        Args:
+            arms: K.
+            batch: the shape.
+            integer: whether rewards are integers.
+            one_by_one: whether they come one by one, in place of sums; means are then kept, 0 before the first pull.
+            variance: whether to keep squared deviations.
+        """
+        nothing, zero = jnp.zeros((arms, *batch), jnp.int32), jnp.zeros((arms, *batch), jnp.float32)
+        moments = Moments(
+            pulls=nothing,
+            total=nothing if integer else CompensatedSum.of(zero),
+            mean=zero if one_by_one else None,
+            inverse_root=jnp.ones_like(zero) if one_by_one else None,
+            squares=CompensatedSum.of(zero) if variance else None,
+        )
+        return cls(moments=moments, time=jnp.zeros(batch, jnp.int32))
+
+    @property
+    def pulls(self) -> jax.Array:
+        """Pulls per arm, int32 `(K, …)`."""
+        return self.moments.pulls
+
+    @property
+    def total(self) -> jax.Array:
+        """Sum of rewards, int32 or float32 `(K, …)`."""
+        total = self.moments.total
+        return total.high if isinstance(total, CompensatedSum) else total
+
+    @property
+    def mean(self) -> jax.Array:
+        """Empirical mean, float32 `(K, …)`; 0 before the first pull."""
+        mean = self.moments.mean
+        return self.total.astype(jnp.float32) / _divisor(self.pulls) if mean is None else mean
+
+    @property
+    def inverse_root(self) -> jax.Array:
+        """1/sqrt(pulls), float32 `(K, …)`; 1 before the first pull."""
+        inverse_root = self.moments.inverse_root
+        return jnp.sqrt(1 / _divisor(self.pulls)) if inverse_root is None else inverse_root
+
+    def add(self, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> Self:
+        """After one more pull of one arm per run.
+
+        Args:
+            arm: int32 `(…)`.
+            reward: int32 or float32 `(…)`.
+            live: bool `(…)`; where false nothing happened.
+        """
+        count = jnp.broadcast_to(live, self.time.shape).astype(jnp.int32)
+        old = jax.tree.map(lambda x: arms.take(x, arm), self.moments)
+
+        def after(arm: jax.Array, old: Moments, count: jax.Array, reward: jax.Array) -> tuple[jax.Array, Moments]:
+            return arm, old.plus(count, reward)
+
+        arm, new = apart(self.time.reshape(-1)[0] >= 0, after, arm, old, count, reward)
+        moments = jax.tree.map(lambda x, value: arms.put(x, arm, value), self.moments, new)
+        return dataclasses.replace(self, moments=moments, time=self.time + count)
+
+    def add_each(self, reward: jax.Array, pulled: jax.Array) -> Self:
+        """After one more pull of every arm in `pulled`.
+
+        Args:
+            reward: int32 or float32 `(K, …)`.
+            pulled: bool `(K, …)`.
+        """
+        count = jnp.broadcast_to(pulled, self.pulls.shape).astype(jnp.int32)
+        return dataclasses.replace(self, moments=self.moments.plus(count, reward), time=self.time + arms.total(count))
+
+    def add_sums(self, total: jax.Array, count: jax.Array) -> Self:
+        """After `count` more pulls of every arm, whose rewards add up to `total`; for statistics begun with `none`.
+
+        Args:
+            total: int32 or float32 `(K, …)`.
+            count: int32 `(K, …)`; 0 changes no bit.
+        """
+        old, fresh = self.moments, jnp.where(count > 0, total, 0)
+        sums = old.total.plus(fresh.astype(jnp.float32)) if isinstance(old.total, CompensatedSum) else old.total + fresh
+        moments = old._replace(pulls=old.pulls + count, total=sums)
+        return dataclasses.replace(self, moments=moments, time=self.time + arms.total(count))
+
+    def variance(self) -> jax.Array:
+        """Unbiased empirical variance, float32 `(K, …)`; needs two pulls of every arm and squared deviations."""
+        assert self.moments.squares is not None
+        return larger(self.moments.squares.high, jnp.float32(0)) / jnp.maximum(self.pulls - 1, 1).astype(jnp.float32)
+
+
+def _divisor(pulls: jax.Array) -> jax.Array:
+    """Pulls as float32, 1 where there are none, as of padded arms."""
+    return larger(pulls, jnp.int32(1)).astype(jnp.float32)

@@ -1,0 +1,84 @@
+"""Confidence radii, each with its source and what it guarantees.
+
+A radius is `scale * inverse_root`, where `scale` is one number per run and `inverse_root` is 1/sqrt(pulls) of each arm.
+All logarithms are natural. Shapes: arms first, runs last; see `jaxbandits.arrays.arms`.
+"""
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.arrays.numerics import log, rounded
+
+__all__ = [
+    "bernstein_radius",
+    "cubed",
+    "hoeffding_radius",
+    "lucb1_scale",
+    "ugape_scale",
+]
+
+
+def hoeffding_radius(scale: jax.Array, inverse_root: jax.Array) -> jax.Array:
+    """`scale / sqrt(pulls)`, float32 `(K, …)`, as a rounded product (see `numerics.rounded`)."""
+    return rounded(scale * inverse_root)
+
+
+def ugape_scale(level: jax.Array, time: jax.Array, c: jax.Array, b: jax.Array) -> jax.Array:
+    """UGapEc's b sqrt(c ln(4 K t^3 / delta)), t the number of pulls so far (Gabillon et al. 2012, eq. 4).
+
+    With c = 1/2 all intervals hold at all times with probability at least 1 - delta for rewards in [0, b] (their
+    Theorem 2).
+
+    Args:
+        level: ln(4 K / delta), `(…)`.
+        time: int32 `(…)`, at least 1.
+        c: exploration parameter, positive, `(…)`.
+        b: range of the rewards, positive, `(…)`.
+    """
+    return b * jnp.sqrt(c * cubed(level, time))
+
+
+def cubed(level: jax.Array, time: jax.Array) -> jax.Array:
+    """Level + 3 ln t, `(…)`: sums of sums, so that no product is contracted into them.
+
+    With level = ln(7 K / delta) it is UGapE-V's a_t = ln(7 K t^3 / delta): Maurer and Pontil (2009), Theorem 4, fails
+    with probability at
+    most 4 exp(-a) for one arm and count, and the union over t and counts up to t asks for sum_t K t 4 exp(-a_t) <=
+    delta, where
+    4 pi^2 / 6 = 6.58 < 7. (ln(4 K t^3 / delta) would only give 1.65 delta.)
+    """
+    log_time = log(time)
+    return level + ((log_time + log_time) + log_time)
+
+
+def bernstein_radius(
+    level: jax.Array, variance: jax.Array, pulls: jax.Array, inverse_root: jax.Array, b: jax.Array
+) -> jax.Array:
+    """sqrt(2 a s^2 / T) + 7 a b / (3 (T - 1)) (Maurer and Pontil 2009, Theorem 4), with s^2 the unbiased variance.
+
+    Holds for one arm and one count with probability at least 1 - 4 exp(-a), rewards in [0, b].
+
+    Args:
+        level: a, `(…)`.
+        variance: s^2, float32 `(K, …)`.
+        pulls: T, int32 `(K, …)`, at least 2 (padded arms excepted).
+        inverse_root: 1/sqrt(T), float32 `(K, …)`.
+        b: range of the rewards, `(…)`.
+    """
+    spread = rounded(jnp.sqrt(2 * level * variance) * inverse_root)
+    return spread + (7 * level * b) / (3 * jnp.maximum(pulls - 1, 1).astype(jnp.float32))
+
+
+def lucb1_scale(level: jax.Array, rounds: jax.Array, b: jax.Array) -> jax.Array:
+    """LUCB1's b sqrt(ln(k1 K t^4 / delta) / 2), k1 = 5/4, t rounds so far (Kalyanakrishnan et al. 2012).
+
+    All intervals hold at all rounds with probability at least 1 - delta for rewards in [0, b].
+
+    Args:
+        level: ln(5 K / (4 delta)), `(…)`.
+        rounds: int32 `(…)`, at least 1.
+        b: range of the rewards, positive, `(…)`.
+    """
+    log_rounds = log(rounds)
+    doubled = log_rounds + log_rounds
+    return b * jnp.sqrt((level + (doubled + doubled)) / 2)

@@ -1,0 +1,245 @@
+"""Estimators of the mean of each arm from rewards that come one at a time, also where tails are heavy.
+
+All have one form, so that any elimination scheme can use any of them: a sum per slot, to which a reward adds its term,
+and estimates of all arms that have the same number of rewards::
+
+    slot(arm, number, arms) -> int32 (…)         the sum that an arm's reward of this number (from 1) adds to
+    term(reward, number) -> float32 (…)          what it adds
+    estimates(sums, number) -> float32 (K, …)    from `slots` sums per arm, `(slots K, …)`
+
+Fields are numbers of a run, shape `(…)`; arms first, runs last.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import apart, exp, larger, log, rounded
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.arrays.sums import CompensatedSum
+
+__all__ = [
+    "MOST_BATCHES",
+    "Catoni",
+    "EmpiricalMean",
+    "MeanEstimator",
+    "MedianOfMeans",
+    "TruncatedMean",
+]
+
+#: Batches of a median of means: enough for errors of 4e-11, since k batches err with probability exp(-k/8).
+MOST_BATCHES = 192
+# Rewards of an arm that Catoni's estimator looks at together; a power of two.
+_BLOCK = 64
+
+
+class MeanEstimator:
+    """See the module's text. This one is a sum per arm of what `term` makes of each reward, over their number."""
+
+    #: Sums per arm.
+    slots: ClassVar[int] = 1
+    #: Whether the arm's own sum gives its estimate, so that it can be followed from reward to reward.
+    running: ClassVar[bool] = True
+
+    def slot(self, arm: jax.Array, number: jax.Array, count: int) -> jax.Array:
+        """Which of the `slots` x `count` sums a reward adds to."""
+        del number, count
+        return arm
+
+    def term(self, reward: jax.Array, number: jax.Array) -> jax.Array:
+        """What a reward adds."""
+        del number
+        return reward
+
+    def estimates(self, sums: CompensatedSum, number: jax.Array) -> jax.Array:
+        """Estimated means after `number` rewards of every arm, at least 1."""
+        return sums.high / number.astype(jnp.float32)
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class EmpiricalMean(MeanEstimator):
+    """The plain average."""
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class TruncatedMean(MeanEstimator):
+    """The average with the i-th reward of an arm counted as 0 where it is above b_i = cut i^power in size.
+
+    Yu et al. (2018), section 3.1, with power 1/p; a fixed threshold has power 0.
+    """
+
+    log_cut: jax.Array  # float32 (…)
+    power: jax.Array  # float32 (…)
+
+    def term(self, reward: jax.Array, number: jax.Array) -> jax.Array:
+        """The reward, or 0."""
+        threshold = exp(self.log_cut + rounded(self.power * log(number)))  # b_i, i the reward's own number
+        return jnp.where(jnp.abs(reward) <= threshold, reward, 0)
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class MedianOfMeans(MeanEstimator):
+    """The median of the means of `batches` batches; rewards join them in turn, so sizes differ by at most one.
+
+    Bubeck, Cesa-Bianchi, Lugosi (2013), "Bandits with heavy tails", IEEE Trans. Inf. Theory 59, section 2.2.
+    """
+
+    batches: jax.Array  # int32 (…), in [1, slots]
+    slots: int = dataclasses.field(default=MOST_BATCHES, metadata={"static": True})  # type: ignore[misc]
+
+    running: ClassVar[bool] = False
+
+    def slot(self, arm: jax.Array, number: jax.Array, count: int) -> jax.Array:
+        """Batches first."""
+        return (number - 1) % self.batches * count + arm
+
+    def estimates(self, sums: CompensatedSum, number: jax.Array) -> jax.Array:
+        """The median over the batches that have rewards; of an even number, the mean of the two middle ones."""
+        means = sums.high.reshape(self.slots, -1, *sums.high.shape[1:])  # batch, arm, run
+        batch = arms.index(self.slots, means.shape[1:])
+        size = number // self.batches + (batch < number % self.batches)
+        used = jnp.minimum(self.batches, number)
+        # Batches that stand empty are below all others.
+        means = jnp.where(batch < used, means / larger(size, jnp.int32(1)).astype(jnp.float32), -jnp.inf)
+        used = jnp.broadcast_to(used, means.shape[1:])
+        low = arms.kth_largest(means, used // 2 + 1)
+        above = means > low
+        two = (used % 2 == 0) & (arms.total(above.astype(jnp.int32)) == used // 2)  # else both middle ones are `low`
+        high = arms.smallest(jnp.where(above, means, jnp.inf))
+        return low + (jnp.where(two, high, low) - low) / 2
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class Catoni(MeanEstimator):
+    """Catoni's M-estimator for a central moment of order p in (1, 2]: the root y of sum_i psi(alpha (X_i - y)) = 0.
+
+    psi(x) = sign(x) ln(1 + |x| + |x|^p / p) is the widest choice between -ln(1 - x + |x|^p/p) and ln(1 + x + |x|^p/p).
+    Catoni (2012), "Challenging the empirical mean and empirical variance", Ann. Inst. H. Poincaré 48, for p = 2; Chen,
+    Jin, Li, Xu (2021), "A generalized Catoni's M-estimator under finite alpha-th moment assumption", EJS 15, for p < 2.
+
+    With |x + h|^p <= |h|^p + p |h|^(p-1) sign(h) x + 2^(2-p) |x|^p (von Bahr, Esseen 1965), E exp sum psi is at most
+    exp(n (alpha h + alpha^p (2^(2-p) C + |h|^p) / p)), h = mean - y. So y is within the smallest root r of
+    r = level / (n alpha) + alpha^(p-1) (2^(2-p) C + r^p) / p on each side with probability 1 - exp(-level).
+
+    The rewards are looked at again for every estimate, for alpha falls with n.
+    """
+
+    level: jax.Array  # float32 (…): ln(1 / probability of an error on one side)
+    log_c: jax.Array  # float32 (…): ln C
+    p: jax.Array  # float32 (…)
+    last: jax.Array  # float32 (K, …): latest estimates, where the next root is sought from
+
+    running: ClassVar[bool] = False
+
+    def estimates(self, sums: CompensatedSum, number: jax.Array) -> jax.Array:
+        """The latest estimates."""
+        del sums, number
+        return self.last
+
+    @property
+    def fewest(self) -> jax.Array:
+        """Rewards from which on there is a radius, float32 `(…)`: level p^2 / (p - 1)^2."""
+        ratio = self.p / (self.p - 1)
+        return self.level * ratio * ratio
+
+    def log_alpha(self, number: jax.Array) -> jax.Array:
+        """Ln alpha, which makes the radius least but for its r^p: alpha^p = p level / ((p - 1) n C 2^(2-p))."""
+        spread = log(number) + self.log_c + rounded((2 - self.p) * jnp.float32(np.log(2.0)))
+        return (log(self.fewest * (self.p - 1) / self.p) - spread) / self.p
+
+    def radius(self, number: jax.Array) -> jax.Array:
+        """r, float32 `(…)`; infinite for fewer rewards than `fewest`."""
+        p, n = self.p, number.astype(jnp.float32)
+        least = self.level * p / ((p - 1) * n)  # alpha r = least + (alpha r)^p / p
+
+        def newton(_: jax.Array | int, u: jax.Array) -> jax.Array:
+            power = exp(rounded((p - 1) * log(larger(u, jnp.float32(1e-30)))))
+            return u + (least + u * power / p - u) / larger(1 - power, jnp.float32(1e-3))
+
+        u = lax.fori_loop(0, 30, newton, least)
+        return jnp.where(n >= self.fewest, u * exp(-self.log_alpha(number)), jnp.inf)
+
+    def looked(self, rewards: Callable[[jax.Array], jax.Array], number: jax.Array, wanted: jax.Array) -> "Catoni":
+        """With the estimates of `number` rewards.
+
+        Args:
+            rewards: the rewards of pulls, int32 from 0 of shape `(P, 1, …)`, of every arm, `(P, K, …)`.
+            number: int32 `(…)`.
+            wanted: bool `(K, …)`: the arms whose estimates matter.
+        """
+        alpha = exp(self.log_alpha(number))
+        n = number.astype(jnp.float32)
+        precision = 1e-4 * self.radius(number)
+        start = jnp.where(wanted, self.last, 0)
+
+        def pass_over(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            estimates, moving = carry
+            last = jnp.max(jnp.where(moving, number, 0))
+
+            def add(carry: tuple[jax.Array, _Sums]) -> tuple[jax.Array, _Sums]:
+                pull, sums = carry
+                pulls = pull + jnp.arange(_BLOCK, dtype=jnp.int32)
+                pulls = pulls.reshape(-1, *(1,) * estimates.ndim)
+
+                def scaled() -> jax.Array:
+                    drawn = rewards(pulls).astype(jnp.float32)  # pull, arm, run
+                    return rounded(alpha * (drawn - estimates))
+
+                def added(x: jax.Array) -> tuple[jax.Array, ...]:
+                    return tuple(_folded(jnp.where(pulls < number, y, 0)) for y in self._influence(x))
+
+                value, slope = apart(pull >= 0, added, apart(pull >= 0, scaled))
+                return pull + _BLOCK, _Sums(sums.value.plus(value), sums.slope + slope)
+
+            zero = jnp.zeros_like(estimates)
+            start = _Sums(CompensatedSum.of(zero), zero)
+            _, sums = lax.while_loop(lambda carry: carry[0] < last, add, (jnp.int32(0), start))
+            # Products with a reciprocal: XLA makes them of divisions by a scalar, but not of those by an array.
+            # The slope of psi is between 0 and 2, so a step with slope 1 always comes nearer to the root; Newton's does
+            # near it, and much faster.
+            step = sums.value.high * (1 / (n * alpha))
+            newton = sums.value.high / (larger(sums.slope, n / 2) * alpha)
+            scaled_newton = jnp.abs(alpha * newton)
+            near = scaled_newton < 0.2
+            step = jnp.where(near, newton, step)
+            new = jnp.where(moving & wanted, estimates + step, estimates)
+            # What Newton's step leaves: |psi'(x) - 1| is at most 2 |x|^(p-1) near 0.
+            power = exp(rounded((self.p - 1) * log(larger(scaled_newton, jnp.float32(1e-30)))))
+            left = jnp.where(near, jnp.abs(step) * power, jnp.abs(step))
+            far = arms.largest(jnp.where(wanted, left, 0)) > precision
+            return new, moving & far
+
+        everyone = jnp.ones(number.shape, bool)
+        estimates, _ = lax.while_loop(lambda carry: jnp.any(carry[1]), pass_over, (start, everyone))
+        return dataclasses.replace(self, last=jnp.where(wanted, estimates, self.last))
+
+    def _influence(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Psi and its slope, elementwise."""
+        size = larger(jnp.abs(x), jnp.float32(1e-30))
+        power = exp(rounded(self.p * log(size)))
+        inner = 1 + size + rounded(power * (1 / self.p))
+        value = log(inner)
+        return jnp.where(x < 0, -value, value), (1 + power / size) / inner
+
+
+class _Sums(NamedTuple):
+    value: CompensatedSum
+    slope: jax.Array
+
+
+def _folded(x: jax.Array) -> jax.Array:
+    """The sum over the first axis, a power of two, in an order that no compiler changes."""
+    while x.shape[0] > 1:
+        half = x.shape[0] // 2
+        x = x[:half] + x[half:]
+    return x[0]

@@ -1,0 +1,156 @@
+"""Grids: which fields of an algorithm and a problem vary, and the cells that their product makes."""
+
+import dataclasses
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxbandits.algorithms.bases.parameters import is_parameter
+from jaxbandits.axes import Axis
+from jaxbandits.errors import UsageError
+from jaxbandits.plain_data.contents import array_hash
+from jaxbandits.problems.base import Problem
+from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.problems.costs import with_costs
+
+__all__ = ["Cell", "Grid", "expand", "identities"]
+
+
+class Cell(NamedTuple):
+    """One cell of a grid."""
+
+    position: tuple[int, ...]
+    algorithm: Any
+    problem: Problem
+
+
+class Grid(NamedTuple):
+    """Dimensions in order, name to values, and how to build the cells."""
+
+    dimensions: dict[str, tuple[Any, ...]]
+    cells: list[Cell]
+
+
+def expand(algorithm: Any, problem: Problem | ProblemFamily) -> Grid:
+    """The grid that an algorithm and a problem span.
+
+    Raises:
+        UsageError: two different axes with one name.
+    """
+    algorithm_axes = {f.name: getattr(algorithm, f.name) for f in _fields(algorithm)}
+    algorithm_axes = {name: value for name, value in algorithm_axes.items() if isinstance(value, Axis)}
+    problem_axes = {}
+    if isinstance(problem, ProblemFamily):
+        problem_axes = {name: value for name, value in problem.arguments.items() if isinstance(value, Axis)}
+    dimensions: dict[str, tuple[Any, ...]] = {}
+    for field, values in itertools.chain(algorithm_axes.items(), problem_axes.items()):
+        name = values.name or field
+        if dimensions.setdefault(name, values.values) != values.values:
+            raise UsageError(f"two different axes are called {name!r}: give one of them another name, axis(…, name=…)")
+    for reserved in {"seed", "arm", "bandit", "checkpoint"} & dimensions.keys():
+        raise UsageError(f"an axis cannot be called {reserved!r}, the results have a dimension of that name")
+    cells = list(_cells(algorithm, problem, algorithm_axes, problem_axes, dimensions))
+    return Grid(dimensions, cells)
+
+
+def _cells(
+    algorithm: Any,
+    problem: Problem | ProblemFamily,
+    algorithm_axes: dict[str, Axis],
+    problem_axes: dict[str, Axis],
+    dimensions: dict[str, tuple[Any, ...]],
+) -> Iterator[Cell]:
+    problems: dict[tuple[int, ...], Problem] = {}
+    for position in itertools.product(*(range(len(values)) for values in dimensions.values())):
+        at = dict(zip(dimensions, position, strict=True))
+        changes = {field: values.values[at[values.name or field]] for field, values in algorithm_axes.items()}
+        own = dataclasses.replace(algorithm, **changes) if changes else algorithm
+        if isinstance(problem, ProblemFamily):
+            where = {field: at[values.name or field] for field, values in problem_axes.items()}
+            key = tuple(where.values())
+            if key not in problems:
+                given = {field: problem_axes[field].values[i] for field, i in where.items()}
+                made = problem.make(**{**problem.arguments, **given})
+                problems[key] = (
+                    made if problem.costs is None else with_costs(made, problem.costs[0], random=problem.costs[1])
+                )
+            yield Cell(position, own, problems[key])
+        else:
+            yield Cell(position, own, problem)
+
+
+def _fields(algorithm: Any) -> tuple[Any, ...]:
+    known = dataclasses.is_dataclass(algorithm) and not isinstance(algorithm, type)
+    return dataclasses.fields(algorithm) if known else ()
+
+
+def identities(cells: Sequence[Cell]) -> np.ndarray:
+    """A hash of what each cell is, by class and values: the same wherever in whichever grid a cell stands.
+
+    Values that are equal as the numbers that a run computes with count as equal. Names of problems do not count, nor
+    does a parameter at its default, so that one added later changes no hash.
+
+    Args:
+        cells: with the values that the user gave, none derived from them.
+
+    Returns:
+        uint32 `(2, C)`.
+    """
+    problems: dict[int, Any] = {}  # cells share problems, whose tables may be large
+    words = []
+    for cell in cells:
+        if id(cell.problem) not in problems:
+            problems[id(cell.problem)] = _content_of_problem(cell.problem)
+        content = [_content_of_algorithm(cell.algorithm), problems[id(cell.problem)]]
+        digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
+        words.append(np.frombuffer(digest[:8], ">u4").astype(np.uint32))
+    return np.stack(words, axis=-1)
+
+
+def _content_of_problem(problem: Problem) -> list[Any]:
+    leaves = jax.tree_util.tree_leaves_with_path(problem)
+    numbers = {jax.tree_util.keystr(path): _number_hash(leaf) for path, leaf in leaves}
+    costs = None if problem.costs is None else problem.costs.random
+    choices = {name: _content(getattr(problem, name)) for name in problem.choices}
+    return [type(problem).__qualname__, problem.bandits, costs, choices, numbers]
+
+
+def _content_of_algorithm(algorithm: Any) -> list[Any]:
+    found = {}
+    for field in _fields(algorithm):
+        rule = field.metadata["rule"] if is_parameter(field) else ""
+        value, default = (_content(_computed(x, rule)) for x in (getattr(algorithm, field.name), field.default))
+        if value != default:
+            found[field.name] = value
+    if not dataclasses.is_dataclass(algorithm):
+        found["leaves"] = _content(algorithm)
+    return [type(algorithm).__qualname__, found]
+
+
+def _computed(value: Any, rule: str) -> Any:
+    """A parameter of a built-in algorithm as runs compute with it."""
+    if not rule or not isinstance(value, int | float | np.number):
+        return value
+    return int(value) if rule == "count" else np.float32(value)
+
+
+def _content(value: Any) -> Any:
+    """What a value is: numbers by value, functions and classes by name, others as they print themselves."""
+    leaves = jax.tree.leaves(value)
+    if leaves and all(isinstance(leaf, bool | int | float) or hasattr(leaf, "dtype") for leaf in leaves):
+        return [_number_hash(leaf) for leaf in leaves]
+    if hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    text = repr(value)
+    return type(value).__qualname__ if " at 0x" in text else text  # addresses change from process to process
+
+
+def _number_hash(value: Any) -> str:
+    """Fractions as float32: 1 and 1.0 are equal, and so are 0.2 and its float32."""
+    array = np.asarray(value)
+    return array_hash([array.astype(np.float32) if np.issubdtype(array.dtype, np.floating) else array])

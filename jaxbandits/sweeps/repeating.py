@@ -1,0 +1,151 @@
+"""A Dataset's runs once more: those that it shows, from its specification, or one line that says why not."""
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.axes import Axis
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.problems.descriptions import MARK, describe_problem
+from jaxbandits.sweeps.grid import expand
+from jaxbandits.sweeps.results import coordinate
+from jaxbandits.sweeps.run import sweep
+from jaxbandits.sweeps.spec import build_algorithm, build_problem, describe_algorithm, difference, specification
+
+__all__ = ["repeat"]
+
+#: Dimensions of a Dataset that are no axes of its grid: of what runs return, all runs have them.
+_OF_RUNS = {"seed", "arm", "bandit", "checkpoint"}
+
+
+def repeat(
+    ds: xr.Dataset, *, algorithm: Any = None, problem: Problem | ProblemFamily | None = None, **options: Any
+) -> xr.Dataset:
+    """Run again what a Dataset shows, by its `spec` attribute: the same runs, bit for bit, on the same kind of device.
+
+    Of a selection of cells or seeds only those are run (with whatever seeds come before them).
+
+    Args:
+        ds: a result of `sweep`, a selection from one, or one read back from disk.
+        algorithm: the algorithm of the Dataset, where the specification cannot hold it: one of the user's own.
+        problem: the problem of the Dataset, where the specification cannot hold it: large data, or files that moved.
+        options: anything to do differently, as in `sweep`: more seeds, say.
+
+    Raises:
+        UsageError: no spec, one that cannot be built again, another algorithm or problem than the Dataset's, or a
+            Dataset with dimensions, values of an axis or seeds that its specification does not have.
+    """
+    if "spec" not in ds.attrs:
+        raise UsageError("the Dataset has no spec attribute to repeat it from")
+    tables = specification(ds.attrs["spec"])
+    algorithm = _given_or_built("algorithm", algorithm, tables)
+    problem = _given_or_built("problem", problem, tables)
+    recorded = tables.get("run", {})
+    places = {
+        name: _places(ds, name, np.asarray(coordinate(values)).tolist())
+        for name, values in expand(algorithm, problem).dimensions.items()
+    }
+    for name in set(ds.dims) - places.keys() - _OF_RUNS:
+        raise UsageError(f"the Dataset has a dimension {name!r} that its specification has not: repeat its parts")
+    run, chosen = {**recorded, **options}, {}
+    if "seeds" not in options:
+        chosen["seed"] = _seeds(ds, int(recorded.get("seeds", 0)))
+        run["seeds"] = int(chosen["seed"].max()) + 1
+    if "checkpoint" in ds.coords and "checkpoints" not in options:
+        _places(ds, "checkpoint", recorded.get("checkpoints", []))
+        chosen["checkpoint"] = ds["checkpoint"].to_numpy()
+    again = sweep(_restricted(algorithm, places), _restricted(problem, places), **run).sel(chosen)
+    return again.isel({name: 0 for name in places if name not in ds.dims})
+
+
+def _given_or_built(part: str, given: Any, tables: dict[str, Any]) -> Any:
+    """The Dataset's algorithm or problem.
+
+    Raises:
+        UsageError: what was given is another one, or nothing was, and the specification does not hold it.
+    """
+    table = tables[part]
+    if given is None:
+        try:
+            made: Any = (build_algorithm if part == "algorithm" else build_problem)(table)
+        except UsageError as error:
+            if MARK in table or "sha256" in table:
+                raise UsageError(f"{error}: give it again, jb.repeat(ds, {part}=…)") from None
+            raise
+        if part == "problem" and "sha256" not in table and "sha256" in describe_problem(made):
+            raise UsageError(
+                f"the specification names the data of {made.name} and not what they held: jb.repeat(ds, problem=…) "
+                "takes them as they are now"
+            )
+        return made
+    if part == "problem" and not isinstance(given, Problem | ProblemFamily):
+        raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(given).__name__}")
+    found = describe_problem(given) if part == "problem" else describe_algorithm(given)
+    if "sha256" in table and table["sha256"] == found.get("sha256"):  # wherever the file lies now
+        table, found = ({key: value for key, value in each.items() if key != "path"} for each in (table, found))
+    if different := difference(table, found, part):
+        raise UsageError(f"this is not the {part} of the Dataset: {different}")
+    return given
+
+
+def _places(ds: xr.Dataset, name: str, known: list[Any]) -> list[int]:
+    """The places of a Dataset's coordinate among the values of an axis.
+
+    Raises:
+        UsageError: no such coordinate, or values that the axis does not have, or has once.
+    """
+    if name not in ds.coords:
+        raise UsageError(f"the Dataset no longer says which {name} it is of: repeat the one it was made from")
+    shown = np.atleast_1d(ds[name].to_numpy()).tolist()
+    for value in shown:
+        if value not in known:
+            raise UsageError(f"{name}={value} is not in the specification of the Dataset: repeat its parts")
+        if shown.count(value) > 1:
+            raise UsageError(f"the Dataset has {name}={value} more than once: repeat its parts")
+    return [known.index(value) for value in shown]
+
+
+def _seeds(ds: xr.Dataset, count: int) -> np.ndarray:
+    """The seeds of a Dataset of runs, or of a summary of all `count` runs of every cell.
+
+    Raises:
+        UsageError: no seeds, seeds that the specification does not have, or has once.
+    """
+    if "seed" in ds.coords:
+        seeds = ds["seed"].to_numpy()
+        if not seeds.size:
+            raise UsageError("the Dataset has no runs to repeat")
+        values, times = np.unique(seeds, return_counts=True)
+        if values[0] < 0 or values[-1] >= count or (values != values.astype(np.int64)).any():
+            raise UsageError(
+                f"the Dataset has the seeds {values[0]} to {values[-1]} and its specification 0 to {count - 1}: repeat "
+                "its parts"
+            )
+        if (times > 1).any():
+            raise UsageError(f"the Dataset has seed={values[times > 1][0]} more than once: repeat its parts")
+        return seeds
+    if "runs" in ds and (ds["runs"] == count).all():
+        return np.arange(count)
+    raise UsageError("the Dataset does not say which seeds it is of: repeat(ds, seeds=…) runs as many as you say")
+
+
+def _restricted(owner: Any, places: dict[str, list[int]]) -> Any:
+    """An algorithm or a family of problems with the values of its axes that are in these places."""
+    if isinstance(owner, ProblemFamily):
+        return dataclasses.replace(owner, arguments={**owner.arguments, **_chosen(owner.arguments.items(), places)})
+    fields = dataclasses.fields(owner) if dataclasses.is_dataclass(owner) and not isinstance(owner, Problem) else ()
+    changes = _chosen(((field.name, getattr(owner, field.name)) for field in fields), places)
+    return dataclasses.replace(owner, **changes) if changes else owner
+
+
+def _chosen(values: Iterable[tuple[str, Any]], places: dict[str, list[int]]) -> dict[str, Axis]:
+    return {
+        field: dataclasses.replace(value, values=tuple(value.values[place] for place in places[value.name or field]))
+        for field, value in values
+        if isinstance(value, Axis)
+    }

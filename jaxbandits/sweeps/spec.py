@@ -1,0 +1,143 @@
+"""Specifications: what was run, as plain data (TOML or JSON), and back.
+
+[algorithm]  name = "ugape-c", its parameters by name, an axis as { axis = [0.1, 0.2] } or { axis = { start, stop, num,
+scale } }
+[problem]    spec = "bernoulli:0.7,0.5", or name = "two-group" with its arguments by name, axes allowed; also costs =
+"reward", a price or a list of prices, and random_costs = true, as in `jaxbandits.with_costs`; label, what the problem
+is called in results; padded, a number of arms as in `Problem.padded`; and sha256, of the file that the problem reads
+[run]        seeds, root_seed, max_pulls, …: the options of `jaxbandits.sweep`
+
+A table that text cannot hold says why in its entry `cannot_be_repeated`, and is not built.
+"""
+
+import dataclasses
+import json
+from typing import Any
+
+import jax
+
+from jaxbandits import algorithms
+from jaxbandits.axes import Axis
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.plain_data.axis_values import required, value_of, written
+from jaxbandits.plain_data.contents import NotPlainError, array_hash
+from jaxbandits.problems.base import Problem
+from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.problems.descriptions import MARK, describe_problem
+from jaxbandits.problems.specs import build_problem, parse_problem
+
+__all__ = [
+    "build",
+    "build_algorithm",
+    "build_problem",
+    "describe",
+    "describe_algorithm",
+    "difference",
+    "parse_problem",
+    "specification",
+]
+
+
+def describe(algorithm: Any, problem: Problem | ProblemFamily, run: dict[str, Any]) -> dict[str, Any]:
+    """The specification of a sweep as JSON-ready data; `build` reads it back."""
+    return {"algorithm": describe_algorithm(algorithm), "problem": describe_problem(problem), "run": run}
+
+
+def build(spec: str | dict[str, Any]) -> tuple[Any, Problem | ProblemFamily, dict[str, Any]]:
+    """Algorithm, problem and run options of a specification, given as data or as JSON text.
+
+    Raises:
+        UsageError: a missing table, a name or value that is not known, or a table that cannot be built from text.
+    """
+    tables = specification(spec)
+    return build_algorithm(tables["algorithm"]), build_problem(tables["problem"]), dict(tables.get("run", {}))
+
+
+def specification(spec: str | dict[str, Any]) -> dict[str, Any]:
+    """The tables of a specification, given as data or as JSON text.
+
+    Raises:
+        UsageError: a table that is missing or not known.
+    """
+    tables: dict[str, Any] = json.loads(spec) if isinstance(spec, str) else spec
+    for table in ("algorithm", "problem"):
+        if not isinstance(tables.get(table), dict):
+            raise UsageError(f"the specification has no [{table}] table")
+    for table in tables.keys() - {"algorithm", "problem", "run"}:
+        raise unknown_name("table", table, ["algorithm", "problem", "run"])
+    return tables
+
+
+def build_algorithm(table: dict[str, Any]) -> Any:
+    """An algorithm from its name and parameters.
+
+    Raises:
+        UsageError: an unknown name or parameter, one that is missing, a value outside its range, or an algorithm that
+            is not the package's own.
+    """
+    if MARK in table:
+        raise UsageError(f"the algorithm {table.get('name')} cannot be made again: {table[MARK]}")
+    cls = algorithms.algorithm_class(str(required(table, "name", "algorithm")))
+    known = {f.name: f for f in dataclasses.fields(cls)}
+    given = {name: value for name, value in table.items() if name != "name"}
+    for name in given.keys() - known.keys():
+        raise unknown_name(f"parameter of {table['name']}", name, known)
+    values = {name: value_of(value, whole=known[name].metadata["rule"] == "count") for name, value in given.items()}
+    for name, value in values.items():
+        _check_kind(table["name"], known[name], value)
+    missing = [key for key, field in known.items() if field.default is dataclasses.MISSING and key not in values]
+    if missing:
+        raise UsageError(f"{table['name']} needs {', '.join(missing)}")
+    return cls(**values)
+
+
+def difference(first: Any, second: Any, where: str = "") -> str:
+    """The first place where two specifications differ, in words; empty if nowhere."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        for key in sorted({*first, *second}):
+            if found := difference(first.get(key), second.get(key), f"{where}.{key}".lstrip(".")):
+                return found
+        return ""
+    if first == second:
+        return ""
+    hashes = where == "problem.sha256" and first is not None and second is not None
+    return f"{where} is {_short(first)} there and {_short(second)} here{', the data have changed' if hashes else ''}"
+
+
+def describe_algorithm(algorithm: Any) -> dict[str, Any]:
+    """The [algorithm] table: exact for the package's own, and else for comparison only."""
+    names = {cls: name for name, cls in algorithms.REGISTRY.items()}
+    own = type(algorithm) not in names
+    fields = dataclasses.fields(algorithm) if dataclasses.is_dataclass(algorithm) else ()
+    table: dict[str, Any] = {"name": names.get(type(algorithm), type(algorithm).__name__)}
+    why = "it is not one of the package's algorithms"
+    for field in fields:
+        try:
+            value = written(getattr(algorithm, field.name))
+        except NotPlainError as error:
+            why = f"text cannot hold its {field.name}, a {error}"
+            continue
+        if value is not None:
+            table[field.name] = value
+    if own:
+        numbers = [leaf for leaf in jax.tree.leaves(algorithm) if not isinstance(leaf, Axis)]
+        table |= {"sha256": array_hash(numbers)}
+    return {**table, MARK: why} if own or why.startswith("text") else table
+
+
+def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
+    """Text has no types: `true` in place of a number would count as 1, and any word as true."""
+    switch = isinstance(field.default, bool)
+    for one in value.values if isinstance(value, Axis) else [value]:
+        if (one is None and field.default is None) or (switch and isinstance(one, bool)):
+            continue
+        if switch:
+            raise UsageError(f"{owner}: {field.name} is true or false, got {one!r}")
+        if field.metadata["rule"] and (isinstance(one, bool) or not isinstance(one, int | float)):
+            hint = f"; an axis is written {{ axis = {one!r} }}" if isinstance(one, list) else ""
+            raise UsageError(f"{owner}: {field.name} must be a number, got {one!r}{hint}")
+
+
+def _short(value: Any) -> str:
+    text = "not given" if value is None else json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,259 @@
+"""`compare`: which algorithms are suitable, that the numbers are those of single simulations, and honest advice."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits import theory
+from jaxbandits.algorithms import REGISTRY
+from jaxbandits.cli import commands, main
+from jaxbandits.comparison.candidates import Comparison, Row, compare, comparisons
+from jaxbandits.comparison.rows import candidates as module
+
+MEANS = [0.7, 0.5, 0.4]
+#: For arms within an epsilon above 0 only.
+INEXACT = ["mab-ppr", "median-elimination", "union-bound"]
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer algorithms, because each is a compilation."""
+    monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("ugape-c", "uniform", "ucb-e")})
+    monkeypatch.setattr(module, "VARIANTS", {})
+
+
+def _labels(problem: jb.Problem, **known: float) -> tuple[list[str], str]:
+    found, left_out = module._candidates(problem, **known)
+    return list(found), "; ".join(left_out)
+
+
+def test_suitable_algorithms():
+    one = jb.bernoulli(MEANS)
+    stoppers = ["ugape-c", "ugape-c variance", "lucb", "successive-elimination"]
+    races = ["hoeffding-race", "bernstein-race"]
+    found, left_out = _labels(one, delta=0.1, epsilon=0.0, m=1)
+    assert found == [*stoppers, "exp-gap-elimination", *races]
+    assert [reason.split(" (")[0] for reason in left_out.split("; ")] == [*INEXACT]
+    assert left_out.count("got 0)") == len(INEXACT)
+    found, left_out = _labels(one, delta=0.1, epsilon=0.1, m=1)
+    assert found == [*stoppers, "mab-ppr", "median-elimination", "exp-gap-elimination", "union-bound", *races]
+    assert left_out == ""
+    assert _labels(one, delta=0.1, epsilon=0.0, m=2)[0] == ["ugape-c", "ugape-c variance", "lucb", *races]
+    spenders = ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive", "gap-e adaptive", "ucb-e"]
+    spenders += ["successive-rejects", "sequential-halving", "sar"]
+    assert _labels(one, budget=100, epsilon=0.0, m=1) == (spenders, "")
+
+
+def test_unsuitable_algorithms_are_left_out_with_a_reason():
+    one_arm = _labels(jb.bernoulli(MEANS), budget=100, epsilon=0.0, m=2)
+    assert one_arm[0] == ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive", "sar"]
+    assert one_arm[1] == "; ".join(
+        f"{name} (returns one arm)" for name in ("gap-e adaptive", "ucb-e", "successive-rejects", "sequential-halving")
+    )
+    tied, reason = _labels(jb.bernoulli([0.7, 0.7, 0.1]), budget=100, epsilon=0.1, m=1)
+    assert "ucb-e" not in tied
+    assert "the best arms tie" in reason
+    assert "bounded rewards" in _labels(jb.gaussian(MEANS), delta=0.1, epsilon=0.0, m=1)[1]
+    assert "one bandit" in _labels(jb.gabillon(1), delta=0.1, epsilon=0.0, m=1)[1]
+
+
+def test_an_algorithm_that_needs_more_is_left_out(monkeypatch):
+    @dataclasses.dataclass(frozen=True)
+    class Needy(REGISTRY["uniform"]):
+        secret: float = dataclasses.field(kw_only=True)
+
+    monkeypatch.setattr(module, "REGISTRY", {"needy": Needy})
+    assert _labels(jb.bernoulli(MEANS), budget=100, epsilon=0.0, m=1) == ([], "needy (needs secret)")
+
+
+@pytest.mark.usefixtures("few")
+def test_rows_are_the_runs_of_single_simulations():
+    problem = jb.bernoulli(MEANS)
+    progress = []
+    found = compare(
+        problem,
+        delta=0.1,
+        epsilon=0.1,
+        budget=60,
+        seeds=200,
+        on_progress=lambda p, runs: progress.append((p.runs, runs)),
+    )
+    (row,) = found.fixed_confidence
+    single = jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), problem, seeds=200)
+    np.testing.assert_array_equal(row.pulls, single["pulls"])
+    np.testing.assert_array_equal(row.wrong, ~single["correct"].to_numpy())
+    assert row.bound == pytest.approx(float(theory.ugape_c_pulls_bound(np.asarray(MEANS), 0.1, 0.1)), rel=1e-5)
+    assert found.lower_bound == pytest.approx(float(theory.pulls_lower_bound(np.asarray(MEANS), 0.1, 1, 0.1)), rel=1e-4)
+    budgets = {row.label: row for row in found.fixed_budget}
+    assert set(budgets) == {"uniform", "ucb-e"}
+    assert budgets["ucb-e"].oracle
+    assert not budgets["uniform"].oracle
+    assert budgets["uniform"].bound is None
+    spent = jb.simulate(jb.Uniform(budget=60), problem, seeds=200)
+    # Uniform has no epsilon of its own; here all rows are judged with the question's.
+    np.testing.assert_array_equal(budgets["uniform"].wrong, spent["simple_regret"].to_numpy() > 0.1 + 1e-6)
+    assert found.budget == 60
+    assert progress[-1] == (600, 600)
+    assert [runs for runs, _ in progress] == sorted(runs for runs, _ in progress)
+
+
+@pytest.mark.usefixtures("few")
+def test_the_command_prints_both_tables_and_ends_with_advice(capsys):
+    command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.1", "--seeds", "200"]
+    assert main(command) == 0
+    captured = capsys.readouterr()
+    lines = captured.out.splitlines()
+    mean = jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), jb.bernoulli(MEANS), seeds=200)["pulls"].mean().item()
+    assert any(line.startswith(f"Fixed budget, {int(np.ceil(mean)):,} pulls, what ugape-c took") for line in lines)
+    assert any(line.startswith("ugape-c ") and "UGapE, Theorem 2" in line for line in lines)
+    assert any(line.startswith("ucb-e ") and "oracle" in line for line in lines)
+    assert any(line.startswith("Lower bound: ") and "delta tends to 0" in line for line in lines)
+    advice = captured.out.partition("\n\n")[0]
+    assert advice.startswith("To stop when sure, use ugape-c: ")
+    assert "ucb-e uses the true gaps" in " ".join(advice.split())
+    # Each row was told of as it was finished, in the order of the runs.
+    assert [line.split()[0] for line in captured.err.splitlines()] == ["ugape-c", "uniform", "ucb-e"]
+    assert main([*command, "--no-progress"]) == 0
+    assert capsys.readouterr() == (captured.out, "")
+
+
+@pytest.mark.usefixtures("few")
+def test_prose_fits_the_terminal(capsys, monkeypatch):
+    command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.1", "--seeds", "200"]
+    found = {}
+    for columns in (50, 200):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert main(command) == 0
+        found[columns] = capsys.readouterr().out.partition("\n\n")[0]
+        assert max(map(len, found[columns].splitlines())) <= columns
+    assert found[50].split() == found[200].split()
+    assert len(found[50].splitlines()) > 2 * len(found[200].splitlines())
+
+
+def test_nothing_is_both_left_out_and_in_a_table(monkeypatch):
+    """Sequential halving needs six pulls of three arms: whether it is suitable hangs on the budget that is found."""
+    monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("lucb", "sequential-halving")})
+    for budget, there in ((None, True), (5, False)):
+        found = compare(jb.bernoulli(MEANS), delta=0.1, epsilon=0.1, seeds=20, budget=budget)
+        assert [row.label for row in found.fixed_budget] == ["sequential-halving"] * there
+        assert len(found.left_out) == (not there)
+        assert found.missing == []
+
+
+@pytest.mark.usefixtures("few")
+def test_the_interrupted_keep_what_is_finished(capsys, monkeypatch):
+    def interrupted(*arguments, **options):
+        rows = comparisons(*arguments, **options)
+        yield next(rows)
+        yield next(rows)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "comparisons", interrupted)
+    command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.1", "--seeds", "200"]
+    assert main(command) == 130
+    captured = capsys.readouterr()
+    assert "To stop when sure, use ugape-c: " in captured.out
+    assert "Missing, for the comparison was interrupted: ucb-e." in captured.out
+    assert "\nuniform  " in captured.out
+    assert captured.err.splitlines()[-1] == "jaxbandits: interrupted, 1 rows are missing"
+
+
+def test_hopeless_rows_are_stopped_by_their_work_and_say_so(capsys, monkeypatch):
+    """Gaps of .002 would take 10^7 pulls and more; what sums are drawn at once of takes them."""
+    monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("lucb", "bernstein-race", "uniform")})
+    monkeypatch.setattr(module, "_WORK", 3e5)
+    problem = jb.bernoulli([0.04, 0.038, 0.03])
+    found = compare(problem, delta=0.1, seeds=20)
+    reach = int(3e5 / (100 * (3 + 12)))
+    race, lucb = found.fixed_confidence
+    assert (race.label, race.capped, race.limit) == ("bernstein-race", 0, None)
+    assert race.mean_pulls > 100_000
+    assert (lucb.label, lucb.capped, lucb.limit) == ("lucb", 20, reach)
+    assert reach <= lucb.pulls.min() <= lucb.pulls.max() < reach + 2
+    assert (found.budget, found.given_budget) == (reach, False)
+    assert "fewest of those that ended all their runs" in (advice := found.advice())
+    assert "lucb was stopped before that: whether fewer pulls would have done is not known" in advice
+    again = compare(problem, delta=0.1, seeds=20)
+    np.testing.assert_array_equal(again.fixed_confidence[1].pulls, lucb.pulls)
+    assert compare(problem, delta=0.1, seeds=20, max_pulls=400).fixed_confidence[0].limit == 400
+
+
+def test_what_is_within_reach():
+    """Four times the best, between the work of a row and five times that; else the work of a row."""
+    slow = _row("slow", [9000] * 10)
+    for pulls, limit, budget in ((100, 1000, 100), (400, 1600, 400), (1250, 5000, 1250), (1251, 1000, 1000)):
+        known = _comparison([slow, _row("best", [pulls] * 10)], [])
+        assert module._within_reach(known, 1000, 4) == limit
+        assert module._within_reach(known, 1000, 1) == budget
+    capped = dataclasses.replace(_row("capped", [10] * 10), capped=10)
+    assert module._within_reach(_comparison([capped], []), 1000, 4) == 1000
+
+
+def test_every_kind_of_stop_counts(monkeypatch):
+    """A run that ended with a status other than 0 was stopped, for whatever reason."""
+    real = module.simulate
+
+    def stalled(*arguments, **options):
+        runs = real(*arguments, **options)
+        return runs.assign(status=runs["status"] + np.asarray([2] + [0] * (runs.sizes["seed"] - 1), np.int8))
+
+    monkeypatch.setattr(module, "REGISTRY", {"lucb": REGISTRY["lucb"]})
+    monkeypatch.setattr(module, "simulate", stalled)
+    (row,) = compare(jb.bernoulli(MEANS), delta=0.1, epsilon=0.1, seeds=20).fixed_confidence
+    assert row.capped == 1
+
+
+@pytest.mark.usefixtures("few")
+def test_stopped_runs_are_marked(capsys):
+    command = ["compare", "--problem", "bernoulli:0.7,0.5,0.4", "--delta", "0.1", "--seeds", "200", "--max-pulls", "90"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert ">= 90" in out
+    assert "200 runs stopped" in out
+    assert "at 90 pulls" in " ".join(out.split())
+    assert "No fixed-confidence algorithm ended all its runs: they were stopped" in " ".join(out.split())
+
+
+def _row(label: str, pulls: list[int], wrong: int = 0, algorithm: jb.Algorithm | None = None) -> Row:
+    mistakes = np.arange(len(pulls)) < wrong
+    chosen = algorithm or jb.UGapEc(epsilon=0.1, delta=0.1)
+    return Row(label, chosen, np.asarray(pulls), mistakes, capped=0, limit=None, bound=None, theorem="")
+
+
+def _comparison(confidence: list[Row], budget: list[Row]) -> Comparison:
+    return Comparison(
+        problem=jb.bernoulli(MEANS),
+        delta=0.1,
+        epsilon=0.1,
+        m=1,
+        seeds=len(confidence[0].pulls),
+        max_pulls=10**9,
+        fixed_confidence=confidence,
+        budget=100,
+        given_budget=True,
+        fixed_budget=budget,
+        lower_bound=None,
+        left_out=[],
+    )
+
+
+def test_advice_names_a_winner_only_where_there_is_one():
+    quick, slow = _row("quick", [90, 110] * 50), _row("slow", [190, 210] * 50)
+    close = _row("close", [91, 110] * 49 + [50, 60])
+    good, bad = _row("good", [100] * 100, 1), _row("bad", [100] * 100, 40)
+    advice = _comparison([quick, slow], [good, bad]).advice()
+    assert "use quick: 100 pulls on average, the fewest (slow needs 2 times as many)" in advice
+    assert "use good, wrong in 1 of 100 runs" in advice
+    assert _comparison([quick, dataclasses.replace(slow, capped=1)], []).advice().count("stopped") == 0
+    advice = _comparison([quick, close], [good, dataclasses.replace(good, label="same")]).advice()
+    assert "close cannot be told apart" in advice
+    assert "any of good and same" in advice
+    assert "\n" not in advice
+
+
+def test_advice_says_when_a_promise_is_broken():
+    liar = _row("liar", [90, 110] * 50, wrong=40)
+    assert "40 of 100 wrong" in (advice := _comparison([liar], [liar]).advice())
+    assert "MORE than delta=0.1" in advice
