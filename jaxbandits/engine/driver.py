@@ -15,8 +15,8 @@ from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.lane_count import lane_count
 from jaxbandits.engine.lanes import Cells, Log, Regret, Row, Settings, advance, empty_carry, row_types, unpacked
+from jaxbandits.engine.program import Placement, Program
 from jaxbandits.errors import UsageError
-from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import root_key
 from jaxbandits.spending.accounts import Account
 
@@ -77,36 +77,20 @@ def use_all_cores(count: int | None = None) -> int:
 
 
 def job_rows(
-    algorithm: Any,
-    problem: Problem,
-    *,
-    identity: np.ndarray,
-    checkpoints: np.ndarray,
-    seeds: int,
-    root_seed: int,
-    max_pulls: int,
-    independent: bool,
-    devices: int | None,
-    lanes: int | None,
-    chunk: int | None,
-    on_progress: Callable[[Progress], None] | None,
+    program: Program, placement: Placement, on_progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Rows]:
-    """Run `seeds` seeds of every cell and yield finished rows as they come, in no particular order.
+    """Make the runs of a program and yield finished rows as they come, in no particular order.
 
     Args:
-        algorithm: leaves of shape `(C,)`.
-        problem: leaves of shape `(K, C)`.
-        identity: uint32 `(2, C)`: a hash of what each cell is, where cells are to be independent.
-        checkpoints: `(Q, C)`: int32, numbers of pulls, or float32, costs where a budget is spent.
-        seeds: runs per cell.
-        root_seed: the root key's seed.
-        max_pulls: stop a run after this many pulls.
-        independent: a reward table of its own for every cell.
-        devices: how many devices to use; None for all.
-        lanes: runs at a time per device; None for a measured default.
-        chunk: steps between two looks at the lanes; None to follow the length of the runs.
+        program: what to run.
+        placement: where.
         on_progress: called after every call of the compiled loop.
+
+    Raises:
+        UsageError: devices, lanes or chunk outside their ranges, or more runs than one call can number.
     """
+    algorithm, problem, identity, checkpoints, runs = program
+    devices, lanes, chunk = placement
     cells_count = identity.shape[1]
     available = jax.devices()
     if devices is not None and not 1 <= devices <= len(available):
@@ -116,7 +100,7 @@ def job_rows(
     )
     in_batches = traits_of(algorithm).in_batches
     if lanes is None:
-        lanes = lane_count(algorithm, problem.arms, cells_count * seeds, mesh.size, available[0].platform)
+        lanes = lane_count(algorithm, problem.arms, cells_count * runs.seeds, mesh.size, available[0].platform)
     if lanes < 1 or (chunk is not None and chunk < 1):
         raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
     block = chunk or (1 if in_batches else _BLOCK)
@@ -125,11 +109,11 @@ def job_rows(
         lanes=lanes,
         block=block,
         capacity=max(4 * lanes, min(1024, _LOGGED // problem.arms)),
-        independent=independent,
+        independent=runs.independent,
         together=in_batches,
         classes=classes((algorithm, problem)),
     )
-    jobs = cells_count * seeds
+    jobs = cells_count * runs.seeds
     if jobs * max(1, checkpoints.shape[0]) > MAX_COUNT:
         raise UsageError(f"{jobs} runs are more than one call can number (2^31 - 1): split the grid")
     width = _bucket(cells_count) - cells_count
@@ -138,13 +122,13 @@ def job_rows(
         leaf = np.asarray(leaf)
         return np.concatenate([leaf, np.repeat(leaf[..., -1:], width, axis=-1)], axis=-1)
 
-    numbers: Any = [np.int32(number) for number in (seeds, jobs, max_pulls)]
+    numbers: Any = [np.int32(number) for number in (runs.seeds, jobs, runs.max_pulls)]
     cells = Cells(
         algorithm=jax.tree.map(pad, algorithm),
         problem=jax.tree.map(pad, problem),
         identity=pad(identity.astype(np.uint32)),
         checkpoints=pad(checkpoints),
-        root=root_key(root_seed),
+        root=root_key(runs.root_seed),
         seeds=numbers[0],
         jobs=numbers[1],
         max_pulls=numbers[2],

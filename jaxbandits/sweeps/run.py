@@ -1,7 +1,5 @@
 """Grid to jobs to Dataset: `sweep`, and `simulate` for when there is one cell or a few."""
 
-import dataclasses
-import itertools
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -11,21 +9,19 @@ import jax
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms.bases.parameters import is_parameter
-from jaxbandits.algorithms.bases.protocol import BuiltIn, RoundBased, Sequential
+from jaxbandits.algorithms.bases.protocol import BuiltIn
 from jaxbandits.algorithms.bases.traits import traits_of
-from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.border import check_algorithm, check_methods, in_registry
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
+from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.engine.stepping import pull_limit
-from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
-from jaxbandits.sweeps.grid import Cell, expand, identities
+from jaxbandits.sweeps.grid import expand, identities
+from jaxbandits.sweeps.options import checkpoint_values, seed_number, whole
+from jaxbandits.sweeps.programs import alike, program, stacked_algorithm
 from jaxbandits.sweeps.results import Results
 from jaxbandits.sweeps.spec import describe
 
@@ -82,11 +78,11 @@ def sweep(
     Raises:
         UsageError: anything that cannot be run, before anything is.
     """
-    seeds, root_seed = _whole("seeds", seeds, 1), _seed(root_seed)
+    seeds, root_seed = whole("seeds", seeds, 1), seed_number(root_seed)
     if max_pulls is None:
         max_pulls = pull_limit(algorithm)
-    max_pulls = _whole("max_pulls", max_pulls, 1)
-    points = _checkpoints(algorithm, checkpoints, max_pulls)
+    max_pulls = whole("max_pulls", max_pulls, 1)
+    points = checkpoint_values(algorithm, checkpoints, max_pulls)
     if not isinstance(problem, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
     grid = expand(algorithm, problem)
@@ -107,13 +103,14 @@ def sweep(
                 f"{name} explores one bandit, the problem has {cell.problem.bandits}: if it can, multi_bandit=True in "
                 "its jb.Traits says so"
             )
-    settings = {"seeds": seeds, "root_seed": root_seed, "max_pulls": max_pulls, "independent": independent}
+    runs, placement = Runs(seeds, root_seed, max_pulls, independent), Placement(devices, lanes, chunk)
+    settings: dict[str, Any] = runs._asdict()
     if checkpoints is not None:
         settings["checkpoints"] = points.tolist()
-    groups = _alike(grid.cells)
+    groups = alike(grid.cells)
     for cells in groups:
         if not in_registry(cells[0].algorithm):
-            example = jax.tree.map(lambda leaf: leaf[..., 0], _stacked(cells))
+            example = jax.tree.map(lambda leaf: leaf[..., 0], stacked_algorithm(cells))
             check_methods(example, cells[0].problem, jax.random.key(0, impl="threefry2x32"))
     spec = json.dumps(describe(algorithm, problem, settings))  # of what is there before the runs
     results = Results(grid, seeds=seeds, checkpoints=points)
@@ -130,22 +127,8 @@ def sweep(
                 if on_progress is not None:
                     on_progress(Progress(before.runs + progress.runs, before.pulls + progress.pulls))
 
-            arms = max(cell.problem.arms // cell.problem.bandits for cell in cells)
-            rows = job_rows(
-                _batched_algorithm(cells),
-                _batched_problem(cells, arms),
-                identity=identity[:, [results.index[cell.position] for cell in cells]],
-                checkpoints=np.repeat(points[:, None], len(cells), axis=1),
-                seeds=seeds,
-                root_seed=root_seed,
-                max_pulls=max_pulls,
-                independent=independent,
-                devices=devices,
-                lanes=lanes,
-                chunk=chunk,
-                on_progress=report,
-            )
-            for batch in rows:
+            own = identity[:, [results.index[cell.position] for cell in cells]]
+            for batch in job_rows(program(cells, own, points, runs), placement, report):
                 results.add(cells, batch)
             before = Progress(before.runs + latest.runs, before.pulls + latest.pulls)
     seconds = time.perf_counter() - began
@@ -167,117 +150,3 @@ def sweep(
 def simulate(algorithm: Any, problem: Problem | ProblemFamily, seeds: int = 1000, **options: Any) -> xr.Dataset:
     """Run one algorithm on one problem: `sweep` by the name that reads better without a grid, options as there."""
     return sweep(algorithm, problem, seeds, **options)
-
-
-def _alike(cells: list[Cell]) -> list[list[Cell]]:
-    """Cells that share one program: the same classes and static choices, arms within one power of two."""
-    groups: dict[Any, list[Cell]] = {}
-    for cell in cells:
-        arms = cell.problem.arms // cell.problem.bandits
-        problem = cell.problem.kind()
-        static = (jax.tree.structure(cell.algorithm), jax.tree.structure(problem), classes((cell.algorithm, problem)))
-        # A user's own algorithm need not know of arms that are there only to fill up a table: its are never padded.
-        size = (arms - 1).bit_length() if in_registry(cell.algorithm) else arms
-        groups.setdefault((static, size), []).append(cell)
-    return list(groups.values())
-
-
-def _batched_algorithm(cells: list[Cell]) -> Any:
-    """The cells' algorithms as one, with leaves of shape `(C,)`; what may be written for one run is wrapped."""
-    stacked = _stacked(cells)
-    # A class with these two halves may be written for one run, too, as `AskTell` needs no more.
-    several = isinstance(stacked, BuiltIn) and not isinstance(stacked, Sequential | RoundBased)
-    return stacked if several or in_registry(stacked) else Vectorised(stacked)
-
-
-def _stacked(cells: list[Cell]) -> Any:
-    """The cells' algorithms as one, with leaves of shape `(…, C)`."""
-    algorithms = [cell.algorithm for cell in cells]
-    first = algorithms[0]
-    name = type(first).__name__
-    changes: dict[str, Any] = {}
-    for field in dataclasses.fields(first) if isinstance(first, BuiltIn) else ():
-        values = [getattr(algorithm, field.name) for algorithm in algorithms]
-        if not is_parameter(field) or field.metadata["static"] or values[0] is None:
-            continue
-        common = field.metadata["common"]
-        if common is not None and all(value == common for value in values):
-            changes[field.name] = Known(common)
-        elif field.metadata["rule"] == "count":
-            if max(values) > MAX_COUNT:
-                raise UsageError(f"{name}: {field.name} must stay below 2^31, got {max(values):g}")
-            changes[field.name] = np.asarray(values, np.int32)
-        else:
-            changes[field.name] = np.asarray(values, np.float32)
-    stacked = jax.tree.map(lambda *leaves: _stack(name, leaves), *algorithms)
-    return dataclasses.replace(stacked, **changes) if changes else stacked
-
-
-def _stack(owner: str, leaves: Sequence[Any]) -> np.ndarray:
-    stacked = np.stack([np.asarray(leaf) for leaf in leaves], axis=-1)
-    if np.issubdtype(stacked.dtype, np.floating):
-        return stacked.astype(np.float32)
-    if np.issubdtype(stacked.dtype, np.integer):
-        if stacked.size and np.abs(stacked).max() > MAX_COUNT:
-            raise UsageError(f"{owner}: whole numbers must stay below 2^31, got {np.abs(stacked).max()}")
-        return stacked.astype(np.int32)
-    return stacked
-
-
-def _batched_problem(cells: list[Cell], arms: int) -> Problem:
-    """The cells' problems as one, with leaves of shape `(K, C)`; padded only where their numbers of arms differ."""
-    counts = {cell.problem.arms // cell.problem.bandits for cell in cells}
-    if len(counts) > 1:
-        # A power of two, so that other numbers of arms in the same range reuse the program.
-        width = 1 << (arms - 1).bit_length()
-        problems = [cell.problem.padded(width) for cell in cells]
-    else:
-        problems = [cell.problem for cell in cells]
-    unnamed = [dataclasses.replace(problem, name="") for problem in problems]
-    stacked: Problem = jax.tree.map(lambda *leaves: np.stack([np.asarray(x) for x in leaves], axis=-1), *unnamed)
-    return stacked
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and np.isfinite(value)
-    if not number or value != int(value) or value < least:
-        raise UsageError(f"{name} must be a whole number, at least {least}, got {value!r}")
-    if value > MAX_COUNT:
-        raise UsageError(f"{name} must stay below 2^31, the range of the counts, got {value:g}")
-    return int(value)
-
-
-def _seed(value: Any) -> int:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not 0 <= value < 2**64:
-        raise UsageError(f"root_seed must be a whole number from 0 to 2^64 - 1, got {value!r}")
-    return int(value)
-
-
-def _checkpoints(algorithm: Any, checkpoints: Sequence[float] | None, max_pulls: int) -> np.ndarray:
-    if checkpoints is None:
-        return np.zeros(0, np.int32)
-    traits = traits_of(algorithm)
-    if not traits.anytime:
-        why = "says that it cannot be looked at before it ends"
-        if isinstance(algorithm, BuiltIn) and algorithm.given("budget") is not None:
-            why = "must know its budget: use budget=jb.axis([…]) in place of checkpoints"
-        elif traits.in_batches:
-            why = "pulls in large batches, and cannot be looked at in between"
-        raise UsageError(f"{type(algorithm).__name__} {why}")
-    spends = traits.spends is not None
-    points = [_cost("a checkpoint", p) if spends else _whole("a checkpoint", p, 1) for p in checkpoints]
-    if not points or any(a >= b for a, b in itertools.pairwise(points)):
-        raise UsageError(f"checkpoints must be increasing, and at least one, got {list(checkpoints)}")
-    if spends:
-        return np.asarray(points, np.float32)
-    if points[-1] > max_pulls:
-        raise UsageError(f"checkpoints must not exceed max_pulls={max_pulls}, got {points[-1]}")
-    return np.asarray(points, np.int32)
-
-
-def _cost(name: str, value: Any) -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and np.isfinite(value)
-    if not number or value <= 0:
-        raise UsageError(f"{name} must be a positive number, got {value!r}")
-    return float(value)

@@ -1,0 +1,36 @@
+"""What one compiled loop runs: like cells of a grid, their runs, and where these are made."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxbandits.problems.base import Problem
+
+__all__ = ["Placement", "Program", "Runs"]
+
+
+class Runs(NamedTuple):
+    """Which runs are made of every cell."""
+
+    seeds: int  # runs per cell
+    root_seed: int  # the root key's seed
+    max_pulls: int  # a run is stopped after this many pulls
+    independent: bool  # a reward table of its own for every cell
+
+
+class Placement(NamedTuple):
+    """Where runs are made; none of it changes a result."""
+
+    devices: int | None  # how many to use; None for all
+    lanes: int | None  # runs at a time per device; None for a measured default
+    chunk: int | None  # steps between two looks at the lanes; None to follow the length of the runs
+
+
+class Program(NamedTuple):
+    """C like cells of a grid, batched, and their runs."""
+
+    algorithm: Any  # leaves (C,)
+    problem: Problem  # leaves (K, C)
+    identity: np.ndarray  # uint32 (2, C): a hash of what each cell is, where cells are to be independent
+    checkpoints: np.ndarray  # (Q, C): int32, numbers of pulls, or float32, costs where a budget is spent
+    runs: Runs
