@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays import arms
+from jaxbandits.random import ties
 
 STEPS = 2000
 
@@ -39,8 +40,8 @@ def main() -> None:
     columns = "{:>5} {:>5}  {:>7} {:>12}  {:>12} {:>6}  {:>6} {:>6}"
     print(columns.format("arms", "runs", "argmax", "arg_largest", "one-hot sum", "take", "where", "put"))
     for count, runs in ((10, 528), (50, 336), (1000, 80)):
-        keys = jax.random.split(jax.random.key(0), runs)
-        order = arms.tie_order(keys, count)
+        words = ties.tie_words(jax.random.split(jax.random.key(0), runs))
+        order = ties.tie_order(words, count)
         x = jax.random.uniform(jax.random.key(1), (count, runs))
         arm = jax.random.randint(jax.random.key(2), (runs,), 0, count)
         number = arms.index(count, (runs,))
@@ -48,7 +49,9 @@ def main() -> None:
         times = [
             nanoseconds(scaled(lambda x: 1 + 1e-9 * jnp.argmax(x, 0)), x, runs),
             nanoseconds(
-                scaled(lambda x, o=order, c=count: 1 + 1e-9 * arms.arm_at(arms.arg_largest(x, o)[1], c)), x, runs
+                scaled(lambda x, o=order, c=count, w=words: 1 + 1e-9 * ties.arm_at(arms.arg_largest(x, o)[1], c, w)),
+                x,
+                runs,
             ),
             nanoseconds(scaled(lambda x, n=number, a=arm: 1 + 1e-9 * jnp.where(n == a, x, 0).sum(0)), x, runs),
             nanoseconds(scaled(lambda x, a=arm: 1 + 1e-9 * arms.take(x, a)), x, runs),

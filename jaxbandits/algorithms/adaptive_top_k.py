@@ -14,7 +14,7 @@ import numpy as np
 from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.protocol import BatchBased, Numeric, parameter
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import MAX_COUNT, exp, log, rounded
+from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics
@@ -62,7 +62,7 @@ class TopKState(ArmState):
 
         The latter is -inf where no more than `left` arms are active.
         """
-        inner = arms.kth_largest(values, jnp.maximum(left, 1), self.active)
+        inner = arms.kth_largest(values, larger(left, 1), self.active)
         level = arms.total((self.active & (values >= inner)).astype(jnp.int32)) > left
         below = arms.largest(jnp.where(self.active & (values < inner), values.astype(jnp.float32), -jnp.inf))
         inner = inner.astype(jnp.float32)
@@ -92,7 +92,7 @@ class _TopK(BatchBased):
     def _radius(self, state: RoundState, number: jax.Array) -> jax.Array:
         """2^-r in the round of this number, float32 `(…)`."""
         del state
-        return jnp.exp2(-number.astype(jnp.float32))
+        return jnp.ldexp(jnp.float32(1), -number)
 
     @abc.abstractmethod
     def _decide(self, state: RoundState, sums: jax.Array, pulls: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -118,7 +118,7 @@ class _TopK(BatchBased):
         # A ceiling that rounding of the product cannot lift.
         wanted = jnp.ceil(self._pulls(state, number) * (1 - 4e-7))
         limit = MAX_COUNT if self.budget is None else jnp.asarray(self.budget, jnp.int32)
-        spare = ((limit - state.time) // jnp.maximum(state.count, 1)).astype(jnp.float32)
+        spare = ((limit - state.time) // larger(state.count, 1)).astype(jnp.float32)
         each = jnp.where(wanted <= spare, wanted, spare).astype(jnp.int32)
         return dataclasses.replace(state, each=each, whole=wanted <= spare, radius=self._radius(state, number))
 
@@ -263,8 +263,8 @@ class ImprovedTopK(_TopK):
     def _decide(self, state: RoundState, sums: jax.Array, pulls: jax.Array) -> tuple[jax.Array, jax.Array]:
         left, count, slack = state.left(self.k), state.count, self._slack(state.round + 1).astype(jnp.int32)
         below, above = left + 1 + slack, left - slack
-        a = arms.kth_largest(sums, jnp.clip(below, 1, count), state.active).astype(jnp.float32)  # a_r
-        b = arms.kth_largest(sums, jnp.clip(above, 1, count), state.active).astype(jnp.float32)  # b_r
+        a = arms.kth_largest(sums, smaller(larger(below, 1), count), state.active).astype(jnp.float32)  # a_r
+        b = arms.kth_largest(sums, smaller(larger(above, 1), count), state.active).astype(jnp.float32)  # b_r
         outer, inner = jnp.where(below > count, -jnp.inf, a), jnp.where(above < 1, jnp.inf, b)
         best = arms.top_mask(sums, left, state.order, state.active)
         sums, width = sums.astype(jnp.float32), 2 * state.radius * pulls.astype(jnp.float32)

@@ -51,7 +51,7 @@ class EpsilonFirst(IndexWithBudget):
 
     def select(self, state: BudgetState) -> jax.Array:
         """The next arm in turn, or the best."""
-        count = jnp.maximum(state.arms.astype(jnp.int32), 1)
+        count = larger(state.arms.astype(jnp.int32), 1)
         exploring = ~state.ledger.beyond(self.budget * self.share) | (state.time < count)
         return jnp.where(exploring, state.time % count, super().select(state))
 
@@ -76,7 +76,7 @@ class KUBE(IndexWithBudget):
 
     def _index(self, state: BudgetState) -> jax.Array:
         """(r + sqrt(2 ln t / T)) / c."""
-        rounds = jnp.maximum(state.time, 1).astype(jnp.float32)
+        rounds = larger(state.time, 1).astype(jnp.float32)
         radius = hoeffding_radius(jnp.sqrt(2 * log(rounds)), state.statistics.inverse_root)
         return _density(state.statistics.mean + radius, state.mean_cost)
 

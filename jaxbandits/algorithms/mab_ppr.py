@@ -23,7 +23,7 @@ from jaxbandits.algorithms.bases.joint_batches import (
 )
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import MAX_COUNT, exp, log, rounded
+from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -175,7 +175,7 @@ class MABPPR(JointBatches):
         t = (state.round + 1).astype(jnp.float32)
         level = rounded(_LOG2 * t) - log(delta)  # log(1 / delta_t), lines 1 and 17
         epsilon_t = (1 - rho) * exp(rounded(state.round.astype(jnp.float32) * log(rho))) * (epsilon / 2)
-        first = self.c1 * jnp.maximum(1 / (epsilon_t * epsilon_t), v / epsilon_t)  # l_t, line 4
+        first = self.c1 * larger(1 / (epsilon_t * epsilon_t), v / epsilon_t)  # l_t, line 4
         second = self.c2 * v / epsilon  # l^(2), line 8
         last = self.c3 / (epsilon * epsilon)  # l^(3), line 20
         q1 = self.cq * (log(self.cq_prime) + level)  # line 4

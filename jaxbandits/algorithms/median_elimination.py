@@ -15,7 +15,7 @@ import numpy as np
 from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, RangedState, whole
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import exp, log, rounded
+from jaxbandits.arrays.numerics import exp, larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 
@@ -174,7 +174,7 @@ class ExpGapElimination(JointBatches):
 
     def size(self, state: GapState) -> jax.Array:
         """The main round's own pulls, or those of a round of Median Elimination."""
-        accuracy = jnp.maximum(self._precision(state.main) / 2, self.epsilon * (1 / state.b))
+        accuracy = larger(self._precision(state.main) / 2, self.epsilon * (1 / state.b))
         median = _median_pulls(accuracy, self._level(state), state.round)
         return jnp.where(state.sampled, median, self._main_pulls(state))
 

@@ -12,7 +12,7 @@ import numpy as np
 from jaxbandits.algorithms.adaptive_top_k import TopKState
 from jaxbandits.algorithms.bases.protocol import BatchBased, Numeric, parameter
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import MAX_COUNT, exp, log, rounded
+from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics
@@ -66,7 +66,7 @@ class OptMAI(BatchBased):
         beta, log_beta = jnp.asarray(self.beta, jnp.float32), log(self.beta)
         whole = 1 - exp(rounded(log_beta * (log(state.arms) / _LOG_SHRINK)))  # Q / Q'
         share = exp(rounded(log_beta * state.round.astype(jnp.float32))) * (1 - beta) / whole
-        active = jnp.maximum(state.count, 1).astype(jnp.float32)
+        active = larger(state.count, 1).astype(jnp.float32)
         pulls = jnp.round(share * jnp.asarray(self.budget, jnp.float32) / active)
         return dataclasses.replace(state, each=pulls.astype(jnp.int32))
 

@@ -108,7 +108,7 @@ class SiRI(BatchBased):
 
     def _bound(self, state: SiRIState) -> jax.Array:
         """The mean + 2 sqrt(C L / T) + 2 C L / T, L = log(2^(2 t / b) / (T delta)), t = floor(log2 K)."""
-        pulls = jnp.maximum(state.pulls, 1).astype(jnp.float32)
+        pulls = larger(state.pulls, 1).astype(jnp.float32)
         mean = state.statistics.total.astype(jnp.float32) / pulls
         halvings = (31 - lax.clz(state.arms.astype(jnp.int32))).astype(jnp.float32)
         start = halvings * (2 * np.float32(np.log(2))) / smaller(jnp.asarray(self.beta, jnp.float32), jnp.float32(2))

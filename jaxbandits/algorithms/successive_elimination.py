@@ -15,7 +15,7 @@ from jaxbandits.algorithms.bases.elimination import Elimination, EliminationStat
 from jaxbandits.algorithms.bases.moments import central_moment, raw_moment
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import exp, larger, log, rounded
+from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -151,7 +151,7 @@ class SuccessiveElimination(Elimination):
             raise UsageError(f"SuccessiveElimination with {self._chosen} needs {self._needs}")
         order, log_delta, log_arms = jnp.asarray(self.p, jnp.float32), log(self.delta), log(state.arms)
         zero = jnp.zeros_like(log_arms)
-        p = jnp.minimum(order, 2.0) + zero
+        p = smaller(order, 2.0) + zero
         slope = (p - 1) / p
         level = _LOG2 + log_arms - log_delta  # ln(2K / delta)
         if self._chosen == "hoeffding":
@@ -160,11 +160,11 @@ class SuccessiveElimination(Elimination):
             # 5 B^(1/p) (ln(2K/delta) / t)^((p-1)/p), and b_i = (B i / ln(2K/delta))^(1/p). The moment is of the order
             # that was given, whatever the rate.
             root = log(self.moment_b) / order
-            return TruncatedMean(root - log(level) / p, 1 / p), _Plan(_LOG5 + root + slope * log(level), slope)
+            return TruncatedMean(root - log(level) / p, 1 / p), _Plan(_LOG5 + root + rounded(slope * log(level)), slope)
         if self._chosen == "ea":
             # (2 K C / (t^(p-1) delta))^(1/p); above 2, (C_p K C / (t^(p/2) delta))^(1/p) with
             # C_p^(1/p) = 8 (p - 1) max(1, 2^(p-3)).
-            factor = _LOG8 + log(order - 1) + _LOG2 * larger(order - 3, jnp.float32(0))
+            factor = _LOG8 + log(order - 1) + rounded(_LOG2 * larger(order - 3, jnp.float32(0)))
             heavy = level + log(self.moment_c)
             radius = jnp.where(order <= 2, heavy / p, factor + (heavy - _LOG2) / order)
             return EmpiricalMean(), _Plan(radius, slope)
@@ -173,7 +173,7 @@ class SuccessiveElimination(Elimination):
             return Catoni(level, log_c, p, last=state.sums.high), _Plan(zero, zero)
         batches = jnp.ceil(8 * level - 1e-4).astype(jnp.int32)
         # (12 C k^(p-1) / t^(p-1))^(1/p)
-        return MedianOfMeans(batches), _Plan((_LOG12 + log_c) / p + slope * log(batches), slope)
+        return MedianOfMeans(batches), _Plan((_LOG12 + log_c) / p + rounded(slope * log(batches)), slope)
 
     def _due(self, state: EliminationState) -> jax.Array:
         estimator, t = state.estimator, state.round
@@ -201,5 +201,5 @@ class SuccessiveElimination(Elimination):
 
 def _grown(number: jax.Array) -> jax.Array:
     """Whether a count, int32 `(…)`, is the first in its power of the growth."""
-    power, before = (jnp.floor(log(x) / _LOG_GROWTH) for x in (number, jnp.maximum(number - 1, 1)))
+    power, before = (jnp.floor(log(x) / _LOG_GROWTH) for x in (number, larger(number - 1, 1)))
     return (power > before) | (number == 1)

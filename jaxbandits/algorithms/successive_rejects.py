@@ -16,7 +16,7 @@ from jaxbandits.algorithms.bases.moments import raw_moment
 from jaxbandits.algorithms.bases.phases import EliminationInPhases, RejectsPhases
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import log
+from jaxbandits.arrays.numerics import larger, log
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -92,5 +92,5 @@ class SuccessiveRejects(EliminationInPhases):
 
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
         ended = state.plan.ended(state.round, state.arms)
-        left = jnp.maximum(state.arms.astype(jnp.int32) - ended, 1)
+        left = larger(state.arms.astype(jnp.int32) - ended, 1)
         return arms.top_mask(state.estimates, left, state.order), state.plan.after(ended)

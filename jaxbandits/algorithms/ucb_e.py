@@ -14,8 +14,9 @@ from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.bases.phases import rejects_pulls
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
 from jaxbandits.arrays import arms
+from jaxbandits.arrays.compiler_forms import where_any
 from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import rounded, where_any
+from jaxbandits.arrays.numerics import rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics

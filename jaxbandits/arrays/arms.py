@@ -147,7 +147,7 @@ def arg_largest_of_known(
         return arg_largest(jnp.where(first + index(size, known.shape) < known, x, -jnp.inf), order)
 
     def merge(i: jax.Array | int, found: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        value, place = best(jnp.minimum(i * size, count - size), size)  # the last block may repeat some arms
+        value, place = best(smaller(i * size, count - size), size)  # the last block may repeat some arms
         better = (value > found[0]) | ((value == found[0]) & (place < found[1]))
         return jnp.where(better, value, found[0]), jnp.where(better, place, found[1])
 
@@ -228,7 +228,7 @@ def top_mask(x: jax.Array, k: jax.Array | int, order: jax.Array, among: jax.Arra
     among = jnp.ones(x.shape, bool) if among is None else among
     if x.shape[0] <= _FEW_ARMS:
         return _top_by_removal(x, k, order, among)
-    kth = kth_largest(x, jnp.maximum(k, 1), among)
+    kth = kth_largest(x, larger(k, 1), among)
     above, level = among & (x > kth), among & (x == kth)
     missing = jnp.int32(k) - total(above.astype(jnp.int32))
     # The first `missing` of the level arms in the tie order: the order's complement turns first into largest.

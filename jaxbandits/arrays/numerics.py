@@ -1,32 +1,39 @@
-"""Floating-point operations whose bits do not depend on how the compiler arranges the program around them.
+"""The rule of numerics, and the operations that it asks for.
 
-A compiler may contract `a * b + c` into one fused multiply-add in one fusion and not in another, and JAX's `log`
-differs in its last bit between some vector lengths. An index policy turns a last bit into another arm, and so into
-another run. The few operations here are written so that a run has the same bits alone, in a batch of any size, under
-`vmap` and on any number of devices of one kind.
+A compiler may contract `a * b + c` into one fused multiply-add in one fusion and not in another, JAX's `log` differs in
+its last bit between some vector lengths, and a reduction adds in the order that suits it. An index policy turns a last
+bit into another arm, and so into another run. A run must have the same bits alone, in a batch of any size, under `vmap`
+and on any number of devices of one kind. So, in everything that a run computes between its first pull and its answer:
+
+* maximum and minimum are `larger` and `smaller`: one instruction each, where JAX's spend several on NaN and on the sign
+  of zero;
+* `log` and `exp` are those below, and powers are made of them: `exp(rounded(p * log(x)))`;
+* a product of floats that is added to something is `rounded` first, unless it is exact (by a power of two) or whole;
+* sums and selections over arms are those of `arrays/arms.py`; sums that grow with the pulls are whole, or a
+  `CompensatedSum` (`arrays/sums.py`): a plain float32 sum of ones stops at 2^24;
+* a state holds whole numbers, masks, float32 that are functions of these or of compensated sums, and no running mean;
+* what is random is a block of `random/bits.py` under a stream of `random/streams.py`, never a draw of `jax.random`;
+* forms that serve one compiler's speed stand in `arrays/compiler_forms.py`, and the operations over arms.
+
+Sums, differences, quotients and square roots of floats are rounded as IEEE 754 says, and need nothing. What is computed
+on the host before or after the runs may use what it likes. `tests/arrays/test_numerics_rule.py` holds the rule, with
+its exceptions and the reason of each.
 """
-
-import math
-from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import ArrayLike
 
 __all__ = [
     "MAX_COUNT",
     "NO_LIMIT",
-    "apart",
     "exp",
-    "in_blocks",
     "larger",
     "log",
     "rounded",
     "smaller",
-    "where_any",
-    "where_few",
 ]
 
 #: Counts are int32: this many pulls, runs or steps are refused up front.
@@ -40,142 +47,20 @@ _LN2_LOW = 1.42860677e-06
 _SQRT_HALF_BITS = 0x3F3504F3
 
 
-def larger(a: jax.Array, b: jax.Array) -> jax.Array:
+def larger(a: ArrayLike, b: ArrayLike) -> jax.Array:
     """Elementwise maximum in one machine instruction (`jnp.maximum` spends several on NaN and on the sign of zero)."""
-    return _choose(a > b, a, b)
+    return _choose(jnp.asarray(a > b), a, b)  # type: ignore[operator]
 
 
-def smaller(a: jax.Array, b: jax.Array) -> jax.Array:
+def smaller(a: ArrayLike, b: ArrayLike) -> jax.Array:
     """Elementwise minimum in one machine instruction."""
-    return _choose(a < b, a, b)
+    return _choose(jnp.asarray(a < b), a, b)  # type: ignore[operator]
 
 
-def apart(true: jax.Array, function: Callable[..., Any], *operands: Any) -> Any:
-    """`function(*operands)`, computed once.
-
-    XLA:CPU copies what looks cheap, a block cipher say, into each of its uses and computes it that often. The operands
-    and results of a branch are kept in memory, whatever they cost.
-
-    Args:
-        true: bool `()`, always true, but not so that a compiler can know.
-        function: from arrays to arrays.
-        *operands: pytrees of arrays.
-    """
-
-    def branch(*operands: Any) -> Any:
-        shapes = jax.eval_shape(function, *operands)
-        nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
-        # As a branch's operands, keys would be copied row by row at every call.
-        words = jax.tree.map(_words_first, operands)
-
-        def once(*words: Any) -> Any:
-            return function(*jax.tree.map(_with_keys, operands, words))
-
-        return lax.cond(true, once, lambda *_: nothing, *words)
-
-    return lax.platform_dependent(*operands, cpu=branch, default=function)
-
-
-def _is_key(leaf: Any) -> bool:
-    return bool(jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key))
-
-
-def _words_first(leaf: jax.Array) -> jax.Array:
-    """The words of keys `(…)`, uint32 `(2, …)`; other arrays as they are."""
-    return jnp.moveaxis(jax.random.key_data(leaf), -1, 0) if _is_key(leaf) else leaf
-
-
-def _with_keys(like: jax.Array, leaf: jax.Array) -> jax.Array:
-    """The inverse of `_words_first`."""
-    return (
-        jax.random.wrap_key_data(jnp.moveaxis(leaf, 0, -1), impl=jax.random.key_impl(like)) if _is_key(like) else leaf
-    )
-
-
-def in_blocks(function: Callable[..., jax.Array], *operands: jax.Array, elements: int = 8192) -> jax.Array:
-    """`function(*operands)`, on CPU for a block of rows at a time.
-
-    What the function stores in between then stays in the nearer caches, and its branches and loops over a whole batch
-    follow the needs of a block.
-
-    Args:
-        function: elementwise, from arrays to one array.
-        *operands: arrays whose shapes broadcast; what has one row is shared by all.
-        elements: how many elements make a block.
-    """
-    shape = jnp.broadcast_shapes(*(operand.shape for operand in operands))
-    rows = max(1, elements // max(1, math.prod(shape[1:])))
-    if not shape or shape[0] <= rows:
-        return function(*operands)
-
-    def branch(*operands: jax.Array) -> jax.Array:
-        def block(i: jax.Array | int, done: jax.Array) -> jax.Array:
-            first = jnp.minimum(i * rows, shape[0] - rows)  # the last block may repeat some rows
-            some = (x if x.shape[0] == 1 else lax.dynamic_slice_in_dim(x, first, rows) for x in operands)
-            return lax.dynamic_update_slice_in_dim(done, function(*some), first, 0)
-
-        result = jax.eval_shape(function, *operands)
-        return lax.fori_loop(0, -(-shape[0] // rows), block, jnp.zeros(result.shape, result.dtype))
-
-    return lax.platform_dependent(*operands, cpu=branch, default=function)
-
-
-def where_any(condition: jax.Array, function: Callable[[Any], Any], state: Any) -> Any:
-    """`function(state)` for the runs where the condition holds, `state` elsewhere.
-
-    On CPU nothing is computed when no run asks for it: for events that are rare but costly.
-
-    Args:
-        condition: bool `(…)`.
-        function: from a pytree of arrays `(…)` or with axes before, to the same.
-        state: such a pytree.
-    """
-
-    def changed(state: Any) -> Any:
-        return jax.tree.map(lambda new, old: jnp.where(condition, new, old), function(state), state)
-
-    def branch(state: Any) -> Any:
-        return lax.cond(jnp.any(condition), changed, lambda state: state, state)
-
-    return lax.platform_dependent(state, cpu=branch, default=changed)
-
-
-def where_few(condition: jax.Array, function: Callable[..., Any], state: Any, *fixed: Any, width: int = 16) -> Any:
-    """`where_any` for what is so costly that it is computed for a few runs at a time, those where the condition holds.
-
-    Args:
-        condition: bool `(…)`.
-        function: from `state` and `fixed`, both of a few runs, to the new state of these.
-        state: pytree of arrays `(…)` or with axes before.
-        *fixed: pytrees that the function reads; leaves with as many runs, or shared by all.
-        width: how many runs are taken at a time.
-    """
-    if condition.ndim != 1 or condition.shape[0] <= width:
-
-        def changed(state: Any) -> Any:
-            new = function(state, *fixed)
-            return jax.tree.map(lambda new, old: jnp.where(condition, new, old), new, state)
-
-        return lax.cond(jnp.any(condition), changed, lambda state: state, state)
-    runs = condition.shape[0]
-
-    def take_some(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
-        waiting, state = carry
-        (run,) = jnp.nonzero(waiting, size=width, fill_value=runs)
-        # Where fewer wait, the first of them is computed again and dropped.
-        source = jnp.where(run < runs, run, run[0])
-        some = jax.tree.map(lambda x: x[..., source] if x.ndim and x.shape[-1] == runs else x, (state, fixed))
-        new = function(some[0], *some[1])
-        state = jax.tree.map(lambda x, value: x.at[..., run].set(value, mode="drop"), state, new)
-        return waiting.at[run].set(False, mode="drop"), state
-
-    return lax.while_loop(lambda carry: jnp.any(carry[0]), take_some, (condition, state))[1]
-
-
-def _choose(condition: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
+def _choose(condition: jax.Array, a: ArrayLike, b: ArrayLike) -> jax.Array:
     # `jnp.where` is a call of its own, and a call inside a reduction whose result goes unused crashes the compiler of
     # JAX 0.10.2.
-    if jnp.shape(a) == jnp.shape(b):
+    if isinstance(a, jax.Array) and isinstance(b, jax.Array) and a.shape == b.shape:
         return lax.select(condition, a, b)
     return jnp.where(condition, a, b)
 

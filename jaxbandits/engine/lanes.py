@@ -18,7 +18,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from jaxbandits.algorithms.bases.traits import traits_of
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import smaller
+from jaxbandits.arrays.numerics import larger, smaller
 from jaxbandits.engine.stepping import exhausted, reached
 from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.problems.base import Problem
@@ -124,7 +124,7 @@ def _regret(problem: Problem, recommended: jax.Array, pulled: jax.Array) -> Regr
     value, number = problem.value, arms.total(recommended.astype(jnp.int32))
     worst = arms.smallest(jnp.where(recommended, value, jnp.inf))
     mean = arms.total(jnp.where(recommended, value, 0)) / number.astype(jnp.float32)
-    best = arms.kth_largest(value, jnp.maximum(number, 1), pulled)
+    best = arms.kth_largest(value, larger(number, 1), pulled)
     lost = (problem.supremum - worst, problem.supremum - mean, best - worst)
     return Regret(*(jnp.where(number > 0, regret, jnp.nan) for regret in lost))
 
@@ -245,7 +245,7 @@ def _blank_log(cells: Cells, carry: Carry, settings: Settings) -> Log:
 
 def _load(cells: Cells, job: jax.Array, settings: Settings) -> tuple[Any, Problem, jax.Array, jax.Array, Any]:
     """Algorithm, problem, key, cell and first state of jobs given by their number in the whole list, `(R,)`."""
-    cell = jnp.minimum(job // cells.seeds, cells.identity.shape[1] - 1)
+    cell = smaller(job // cells.seeds, cells.identity.shape[1] - 1)
     algorithm, problem = jax.tree.map(lambda leaf: leaf[..., cell], (cells.algorithm, cells.problem))
     key = run_key(cells.root, job % cells.seeds)
     if settings.independent:
@@ -278,7 +278,7 @@ def _refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) ->
             number = carry.following + jnp.arange(width, dtype=jnp.int32)
         fresh = idle & (number < queue)
         job = jnp.where(fresh, number, 0) * settings.mesh.size + lax.axis_index("device")
-        algorithm, problem, key, cell, state = _load(cells, jnp.minimum(job, cells.jobs - 1), settings)
+        algorithm, problem, key, cell, state = _load(cells, smaller(job, cells.jobs - 1), settings)
         zero = jnp.zeros(width, jnp.int32)
         new = carry._replace(
             state=state, algorithm=algorithm, problem=problem, key=key, cell=cell, steps=zero, job=number,
@@ -335,7 +335,7 @@ def _pulled(state: Any) -> jax.Array:
 
 def _next_checkpoint(cells: Cells, carry: Carry) -> jax.Array:
     """Where a lane must stand still to be looked at, int32 or float32 (R,)."""
-    following = jnp.minimum(carry.checkpoint, cells.checkpoints.shape[0] - 1)
+    following = smaller(carry.checkpoint, cells.checkpoints.shape[0] - 1)
     return cells.checkpoints[following, carry.cell]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 from jax.scipy.special import gammaln
 
-from jaxbandits.arrays.numerics import exp, log, rounded
+from jaxbandits.arrays.numerics import exp, larger, log, rounded
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.random.bits import fine_uniform, normal, turn_cosine
 
@@ -88,7 +88,7 @@ class PowerTailed(HeavyTailed):
     def variance(self) -> jax.Array:
         """Infinite where the index is at most 2."""
         index = getattr(self, self.index_name)
-        return jnp.where(index > 2, self._variance(jnp.maximum(index - 2, 1e-30)), jnp.inf)
+        return jnp.where(index > 2, self._variance(larger(index - 2, 1e-30)), jnp.inf)
 
     @abc.abstractmethod
     def _variance(self, above: jax.Array) -> jax.Array:
@@ -307,7 +307,7 @@ class Weibull(HeavyTailed):
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
         """Scale (-log U)^(1/shape)."""
         scale, shape = parameters
-        exponential = jnp.maximum(-log(fine_uniform(words)), jnp.float32(1e-30))
+        exponential = larger(-log(fine_uniform(words)), jnp.float32(1e-30))
         return rounded(scale * exp(rounded(log(exponential) * (1 / shape))))
 
     @classmethod

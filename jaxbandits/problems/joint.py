@@ -13,7 +13,7 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import register_problem
 from jaxbandits.problems.checks import family_name, probabilities
@@ -47,7 +47,7 @@ class OneClick(Bernoulli):
         # From row n on: the n sets of arms after n was doubled to its size; set j falls into j and j + n of the next.
         sets = jnp.concatenate([jnp.zeros_like(levels[-1]), *levels[::-1]])
         half = 2 ** (depth - 1)
-        paid = binomial(batch_key(key, depth), trials, jnp.minimum(levels[-1][0], 1))
+        paid = binomial(batch_key(key, depth), trials, smaller(levels[-1][0], 1))
         drawn = jnp.zeros(levels[0].shape, jnp.int32).at[0].set(paid)
 
         def split(doubled: jax.Array | int, drawn: jax.Array) -> jax.Array:
@@ -55,7 +55,7 @@ class OneClick(Bernoulli):
             count = jnp.left_shift(1, doubled)
             whole, first = (lax.dynamic_slice_in_dim(sets, start, half) for start in (count, 2 * count))
             parents = jnp.where(arms.index(half, trials.shape) < count, drawn[:half], 0)
-            share = jnp.minimum(first / jnp.maximum(whole, jnp.float32(1e-37)), 1)
+            share = smaller(first / larger(whole, jnp.float32(1e-37)), 1)
             left = binomial(batch_key(key, depth - 1 - doubled), parents, share)
             drawn = lax.dynamic_update_slice_in_dim(drawn, left, 0, 0)
             return lax.dynamic_update_slice_in_dim(drawn, parents - left, count, 0)
@@ -91,7 +91,7 @@ class Blocks(Bernoulli):
         def draw(place: jax.Array | int, loop: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
             before, paid, sums = loop
             here = lax.dynamic_index_in_dim(blocks, place, 1, keepdims=False)
-            share = jnp.minimum(here / jnp.maximum(before, jnp.float32(1e-37)), 1)
+            share = smaller(here / larger(before, jnp.float32(1e-37)), 1)
             paid = binomial(batch_key(key, place), paid, share)
             return here, paid, lax.dynamic_update_index_in_dim(sums, paid, place, 1)
 

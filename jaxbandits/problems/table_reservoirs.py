@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import smaller
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
 from jaxbandits.problems.checks import arm_count
@@ -57,7 +58,7 @@ class TableReservoir(Reservoir):
         arm = arms.index(self.count, key.shape)
         word = block(key, jnp.uint32(streams.ARMS), arm, rolled=True)[0]
         size = self.gains.shape[0]
-        row = jnp.minimum((uniform(word) * size).astype(jnp.int32), size - 1)
+        row = smaller((uniform(word) * size).astype(jnp.int32), size - 1)
         reward, cost = (arms.take(jnp.asarray(column), row) for column in (self.gains, self.prices))
         return Arms(self.best - reward / cost, reward, cost)
 

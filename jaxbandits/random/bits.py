@@ -13,7 +13,7 @@ from jax import lax
 from jax.extend.random import threefry2x32_p
 from jax.typing import ArrayLike
 
-from jaxbandits.arrays.numerics import log, rounded
+from jaxbandits.arrays.numerics import larger, log, rounded
 
 __all__ = [
     "block",
@@ -109,7 +109,7 @@ def uniform(word: jax.Array) -> jax.Array:
 def open_uniform(word: jax.Array) -> jax.Array:
     """A float32 in (0, 1] that keeps 24 significant bits down to 2^-33, for logarithms and powers of a uniform."""
     # (word + 1/2) / 2^32: the conversion rounds to nearest, so small words keep all their bits.
-    return jnp.maximum(word.astype(jnp.float32), jnp.float32(0.5)) * jnp.float32(2.0**-32)
+    return larger(word.astype(jnp.float32), jnp.float32(0.5)) * jnp.float32(2.0**-32)
 
 
 def fine_uniform(words: tuple[jax.Array, jax.Array]) -> jax.Array:
@@ -120,7 +120,7 @@ def fine_uniform(words: tuple[jax.Array, jax.Array]) -> jax.Array:
     """
     below, _ = threefry2x32(*words, jnp.zeros_like(words[0]), jnp.ones_like(words[0]))
     whole = words[0].astype(jnp.float32) + below.astype(jnp.float32) * jnp.float32(2.0**-32)
-    return jnp.maximum(whole, jnp.float32(2.0**-33)) * jnp.float32(2.0**-32)
+    return larger(whole, jnp.float32(2.0**-33)) * jnp.float32(2.0**-32)
 
 
 def turn_cosine(word: jax.Array) -> jax.Array:

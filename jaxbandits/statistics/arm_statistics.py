@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import apart, larger, rounded
+from jaxbandits.arrays.compiler_forms import computed_once
+from jaxbandits.arrays.numerics import larger, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
 
@@ -142,7 +143,7 @@ class ArmStatistics:
         def after(arm: jax.Array, old: Moments, count: jax.Array, reward: jax.Array) -> tuple[jax.Array, Moments]:
             return arm, old.plus(count, reward)
 
-        arm, new = apart(self.time.reshape(-1)[0] >= 0, after, arm, old, count, reward)
+        arm, new = computed_once(after, arm, old, count, reward)
         moments = jax.tree.map(lambda x, value: arms.put(x, arm, value), self.moments, new)
         return dataclasses.replace(self, moments=moments, time=self.time + count)
 
@@ -171,7 +172,7 @@ class ArmStatistics:
     def variance(self) -> jax.Array:
         """Unbiased empirical variance, float32 `(K, …)`; needs two pulls of every arm and squared deviations."""
         assert self.moments.squares is not None
-        return larger(self.moments.squares.high, jnp.float32(0)) / jnp.maximum(self.pulls - 1, 1).astype(jnp.float32)
+        return larger(self.moments.squares.high, jnp.float32(0)) / larger(self.pulls - 1, 1).astype(jnp.float32)
 
 
 def _divisor(pulls: jax.Array) -> jax.Array:

@@ -7,7 +7,7 @@ All logarithms are natural. Shapes: arms first, runs last; see `jaxbandits.array
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.numerics import log, rounded
+from jaxbandits.arrays.numerics import larger, log, rounded
 
 __all__ = [
     "bernstein_radius",
@@ -66,7 +66,7 @@ def bernstein_radius(
         b: range of the rewards, `(…)`.
     """
     spread = rounded(jnp.sqrt(2 * level * variance) * inverse_root)
-    return spread + (7 * level * b) / (3 * jnp.maximum(pulls - 1, 1).astype(jnp.float32))
+    return spread + (7 * level * b) / (3 * larger(pulls - 1, 1).astype(jnp.float32))
 
 
 def lucb1_scale(level: jax.Array, rounds: jax.Array, b: jax.Array) -> jax.Array:

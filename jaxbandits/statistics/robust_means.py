@@ -20,7 +20,8 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import apart, exp, larger, log, rounded
+from jaxbandits.arrays.compiler_forms import computed_once
+from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
 
@@ -107,7 +108,7 @@ class MedianOfMeans(MeanEstimator):
         means = sums.high.reshape(self.slots, -1, *sums.high.shape[1:])  # batch, arm, run
         batch = arms.index(self.slots, means.shape[1:])
         size = number // self.batches + (batch < number % self.batches)
-        used = jnp.minimum(self.batches, number)
+        used = smaller(self.batches, number)
         # Batches that stand empty are below all others.
         means = jnp.where(batch < used, means / larger(size, jnp.int32(1)).astype(jnp.float32), -jnp.inf)
         used = jnp.broadcast_to(used, means.shape[1:])
@@ -191,14 +192,14 @@ class Catoni(MeanEstimator):
                 pulls = pull + jnp.arange(_BLOCK, dtype=jnp.int32)
                 pulls = pulls.reshape(-1, *(1,) * estimates.ndim)
 
-                def scaled() -> jax.Array:
+                def scaled(pulls: jax.Array) -> jax.Array:
                     drawn = rewards(pulls).astype(jnp.float32)  # pull, arm, run
                     return rounded(alpha * (drawn - estimates))
 
                 def added(x: jax.Array) -> tuple[jax.Array, ...]:
                     return tuple(_folded(jnp.where(pulls < number, y, 0)) for y in self._influence(x))
 
-                value, slope = apart(pull >= 0, added, apart(pull >= 0, scaled))
+                value, slope = computed_once(added, computed_once(scaled, pulls))
                 return pull + _BLOCK, _Sums(sums.value.plus(value), sums.slope + slope)
 
             zero = jnp.zeros_like(estimates)

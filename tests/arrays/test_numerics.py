@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller, where_few
+from jaxbandits.arrays.compiler_forms import where_few
+from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
 
 
 def numbers():

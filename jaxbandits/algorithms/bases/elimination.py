@@ -16,8 +16,9 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.bases.protocol import Sequential
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
+from jaxbandits.arrays.compiler_forms import computed_once, where_any, where_few
 from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import MAX_COUNT, apart, larger, smaller, where_any, where_few
+from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
 from jaxbandits.problems.base import Problem
@@ -60,7 +61,7 @@ class EliminationState:
     @property
     def estimates(self) -> jax.Array:
         """Estimated means, float32 `(K, …)`; -inf for dropped arms."""
-        number = jnp.maximum(self.pulls - self.start, 1)
+        number = larger(self.pulls - self.start, 1)
         return jnp.where(self.active, self.estimator.estimates(self.sums, number), -jnp.inf)
 
 
@@ -150,7 +151,7 @@ class Elimination(Sequential):
         live = live & ~self.done(state)
         first = state.position == 0
         most = smaller(self._quiet(state), (stop - state.time) // state.count)
-        ahead = jnp.where(first, jnp.clip(smaller(state.ahead, most), 1, _BLOCK), state.ahead)
+        ahead = jnp.where(first, smaller(larger(smaller(state.ahead, most), 1), _BLOCK), state.ahead)
         arm = self.select(state)
         old = jax.tree.map(lambda x: arms.take(x, arm), state.sums)
         new, highest, lowest = self._drawn(problem, key, state, arm, old, jnp.where(live, ahead, 0))
@@ -183,7 +184,7 @@ class Elimination(Sequential):
         self, problem: Problem, key: jax.Array, state: EliminationState, arm: jax.Array, sums: Any, rounds: jax.Array
     ) -> tuple[Any, jax.Array, jax.Array]:
         """The arm's sum after its rewards of so many rounds, at most a block, and its extreme estimates in them."""
-        estimator, true = state.estimator, state.time.reshape(-1)[0] >= 0
+        estimator = state.estimator
         index = arms.index(_BLOCK, state.round.shape)
         number = state.round + 1 + index
 
@@ -201,8 +202,8 @@ class Elimination(Sequential):
             return sums, highest, lowest
 
         # Each has several uses: the compiler would draw and add for every one of them.
-        term = apart(true, terms, key, arm, number, index < rounds)
-        return apart(true, added, sums, term, number)
+        term = computed_once(terms, key, arm, number, index < rounds)
+        return computed_once(added, sums, term, number)
 
     def _kept_block(self, state: EliminationState, kept: jax.Array, rounds: jax.Array) -> EliminationState:
         """With what the survivors were given in a block of so many rounds, which ended just now."""
@@ -241,7 +242,7 @@ class Elimination(Sequential):
             value = estimator.term(reward.astype(jnp.float32), number)
             return arm, slot, old.plus(jnp.where(live, value, 0))
 
-        arm, slot, new = apart(state.time.reshape(-1)[0] >= 0, after, arm, slot, old, reward, live)
+        arm, slot, new = computed_once(after, arm, slot, old, reward, live)
         one = live.astype(jnp.int32)
         ended = live & (state.position + 1 == state.count)
         if estimator.running:

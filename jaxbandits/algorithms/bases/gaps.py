@@ -39,7 +39,7 @@ def gap_upper_bound(gap: jax.Array, known: ArmStatistics) -> jax.Array:
 
 def spread_lower_bound(known: ArmStatistics) -> jax.Array:
     """LCB of a standard deviation, max(0, s - sqrt(2/(T-1))) (Gabillon et al. 2011, section 5.1)."""
-    error = jnp.sqrt(2 / jnp.maximum(known.pulls - 1, 1).astype(jnp.float32))
+    error = jnp.sqrt(2 / larger(known.pulls - 1, 1).astype(jnp.float32))
     return larger(jnp.sqrt(known.variance()) - error, jnp.float32(0))
 
 

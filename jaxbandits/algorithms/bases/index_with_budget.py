@@ -14,8 +14,9 @@ from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.protocol import BuiltIn, Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
+from jaxbandits.arrays.compiler_forms import computed_once
 from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import apart, exp, larger, log, rounded, smaller
+from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum, WholeSum
 from jaxbandits.errors import UsageError
@@ -131,7 +132,7 @@ class IndexWithBudget(BuiltIn):
         arm = self.select(state)
         live = live & ~self.done(state) & ~jnp.asarray(self.exhausted(state))
         # Five results depend on them, and the compiler would draw them for each.
-        reward, cost = apart(state.time.reshape(-1)[0] >= 0, problem.payoff, key, arm, arms.take(state.pulls, arm))
+        reward, cost = computed_once(problem.payoff, key, arm, arms.take(state.pulls, arm))
         return state.paid(arm, reward, cost, live)
 
     def done(self, state: Any) -> jax.Array:
@@ -278,7 +279,7 @@ def exploration(sequence: str, time: jax.Array) -> jax.Array:
     Returns:
         float32 `(…)`, not negative.
     """
-    rounds = jnp.maximum(time, 1).astype(jnp.float32)
+    rounds = larger(time, 1).astype(jnp.float32)
     return SEQUENCES[sequence](log(rounds))
 
 
@@ -287,6 +288,6 @@ _LOG_2 = 0.6931471805599453
 #: Audibert and Munos (2008).
 SEQUENCES: dict[str, Callable[[jax.Array], jax.Array]] = {
     "log": lambda log_t: log_t,
-    "peeling": lambda log_t: 2 * log(4 * (log_t * jnp.float32(1 / _LOG_2) + 1)),
+    "peeling": lambda log_t: 2 * log(4 * (rounded(log_t * jnp.float32(1 / _LOG_2)) + 1)),
     "log-log": lambda log_t: larger(log(larger(10 * log_t, jnp.float32(1))), jnp.float32(0)),
 }

@@ -15,7 +15,8 @@ from jax import lax
 from jaxbandits.algorithms.bases.protocol import BuiltIn, Numeric, State
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import MAX_COUNT, in_blocks, smaller
+from jaxbandits.arrays.compiler_forms import in_blocks
+from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import compensated_total
 from jaxbandits.arrays.wide_counts import Wide
@@ -102,7 +103,7 @@ class RangedState(JointState):
 
 def whole(count: jax.Array) -> jax.Array:
     """A formula's count, float32 `(…)`, rounded up to a whole number, at least 1."""
-    return jnp.maximum(jnp.ceil(count * _BELOW), 1)
+    return larger(jnp.ceil(count * _BELOW), 1)
 
 
 class JointBatches(BuiltIn):
@@ -130,8 +131,8 @@ class JointBatches(BuiltIn):
 
     def request(self, state: Any) -> Batches:
         """The next batches of the active arms."""
-        each = jnp.minimum(self.size(state), _LARGEST).astype(jnp.int32)
-        return Batches(state.active, each, jnp.minimum(self.number(state), float(self.slots)).astype(jnp.int32))
+        each = smaller(self.size(state), _LARGEST).astype(jnp.int32)
+        return Batches(state.active, each, smaller(self.number(state), float(self.slots)).astype(jnp.int32))
 
     def exhausted(self, state: Any) -> jax.Array:
         """The next request passes the range of the counts, or has more batches than the program has slots."""

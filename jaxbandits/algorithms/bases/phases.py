@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.elimination import Elimination, EliminationState
 from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import larger, smaller
 
 __all__ = ["EliminationInPhases", "RejectsPhases", "rejects_pulls"]
 
@@ -46,7 +47,7 @@ def rejects_pulls(budget: jax.Array, count: jax.Array, axis: int, *, half: bool 
     """
     phase = arms.index(axis, jnp.shape(count)) + 1  # k, and i of the sum
     log_bar = arms.total(jnp.where(phase <= count, 1 / phase.astype(jnp.float32), 0)) - (0.5 if half else 0.0)
-    left = jnp.maximum(count + 1 - phase, 1)
+    left = larger(count + 1 - phase, 1)
     pulls = jnp.ceil((budget - count) / (log_bar * left) * _BELOW)
     return jnp.where(phase < count, pulls, 0).astype(jnp.int32)
 
@@ -60,7 +61,7 @@ class RejectsPhases(NamedTuple):
     @classmethod
     def of(cls, budget: jax.Array, count: jax.Array, axis: int, *, half: bool = True) -> Self:
         """At the start; arguments as in `rejects_pulls`. What no phase asks for is met by the first pulls."""
-        pulls = jnp.maximum(rejects_pulls(budget, count, axis, half=half), 1)
+        pulls = larger(rejects_pulls(budget, count, axis, half=half), 1)
         return cls(pulls, pulls[0])
 
     def ended(self, pulls: jax.Array, count: jax.Array) -> jax.Array:
@@ -73,4 +74,4 @@ class RejectsPhases(NamedTuple):
 
     def after(self, ended: jax.Array) -> Self:
         """Where the run stands once so many phases have ended."""
-        return self._replace(target=arms.take(self.pulls, jnp.minimum(ended, self.pulls.shape[0] - 1)))
+        return self._replace(target=arms.take(self.pulls, smaller(ended, self.pulls.shape[0] - 1)))

@@ -1,0 +1,146 @@
+"""Forms for one platform's compiler: they change speed only, and stand here so that nothing else need know of them.
+
+XLA:CPU copies what looks cheap into each of its uses, computes both sides of a choice, and works through whole arrays
+where a block would stay in the nearer caches. Each form is the plain one everywhere else. What each is worth, with the
+form and in plain writing: `python experiments/benchmarks/compiler_forms.py` (figures in the docstrings: two cores of a
+shared AVX-512 machine, processor time).
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.arrays.numerics import smaller
+
+__all__ = ["computed_once", "in_blocks", "where_any", "where_few"]
+
+
+def computed_once(function: Callable[..., Any], *operands: Any) -> Any:
+    """`function(*operands)`, computed once, whatever uses its results have.
+
+    XLA:CPU copies what looks cheap, a block cipher say, into each of its uses and computes it that often. The operands
+    and results of a branch are kept in memory, whatever they cost.
+
+    Args:
+        function: from arrays to arrays.
+        *operands: pytrees of arrays; the first leaf has at least one element.
+    """
+
+    def branch(*operands: Any) -> Any:
+        shapes = jax.eval_shape(function, *operands)
+        nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+        # As a branch's operands, keys would be copied row by row at every call.
+        words = jax.tree.map(_words_first, operands)
+
+        def once(*words: Any) -> Any:
+            return function(*jax.tree.map(_with_keys, operands, words))
+
+        return lax.cond(_true(words), once, lambda *_: nothing, *words)
+
+    return lax.platform_dependent(*operands, cpu=branch, default=function)
+
+
+def _true(operands: Any) -> jax.Array:
+    """True, but not so that the compiler knows, bool `()`."""
+    word = lax.bitcast_convert_type(jax.tree.leaves(operands)[0].reshape(-1)[0], jnp.uint32)
+    return (word | jnp.uint32(1)) != 0
+
+
+def _is_key(leaf: Any) -> bool:
+    return bool(jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key))
+
+
+def _words_first(leaf: jax.Array) -> jax.Array:
+    """The words of keys `(…)`, uint32 `(2, …)`; other arrays as they are."""
+    return jnp.moveaxis(jax.random.key_data(leaf), -1, 0) if _is_key(leaf) else leaf
+
+
+def _with_keys(like: jax.Array, leaf: jax.Array) -> jax.Array:
+    """The inverse of `_words_first`."""
+    return (
+        jax.random.wrap_key_data(jnp.moveaxis(leaf, 0, -1), impl=jax.random.key_impl(like)) if _is_key(like) else leaf
+    )
+
+
+def in_blocks(function: Callable[..., jax.Array], *operands: jax.Array, elements: int = 8192) -> jax.Array:
+    """`function(*operands)`, on CPU for a block of rows at a time.
+
+    What the function stores in between then stays in the nearer caches, and its branches and loops over a whole batch
+    follow the needs of a block.
+
+    Args:
+        function: elementwise, from arrays to one array.
+        *operands: arrays whose shapes broadcast; what has one row is shared by all.
+        elements: how many elements make a block.
+    """
+    shape = jnp.broadcast_shapes(*(operand.shape for operand in operands))
+    rows = max(1, elements // max(1, math.prod(shape[1:])))
+    if not shape or shape[0] <= rows:
+        return function(*operands)
+
+    def branch(*operands: jax.Array) -> jax.Array:
+        def block(i: jax.Array | int, done: jax.Array) -> jax.Array:
+            first = smaller(i * rows, shape[0] - rows)  # the last block may repeat some rows
+            some = (x if x.shape[0] == 1 else lax.dynamic_slice_in_dim(x, first, rows) for x in operands)
+            return lax.dynamic_update_slice_in_dim(done, function(*some), first, 0)
+
+        result = jax.eval_shape(function, *operands)
+        return lax.fori_loop(0, -(-shape[0] // rows), block, jnp.zeros(result.shape, result.dtype))
+
+    return lax.platform_dependent(*operands, cpu=branch, default=function)
+
+
+def where_any(condition: jax.Array, function: Callable[[Any], Any], state: Any) -> Any:
+    """`function(state)` for the runs where the condition holds, `state` elsewhere.
+
+    On CPU nothing is computed when no run asks for it: for events that are rare but costly.
+
+    Args:
+        condition: bool `(…)`.
+        function: from a pytree of arrays `(…)` or with axes before, to the same.
+        state: such a pytree.
+    """
+
+    def changed(state: Any) -> Any:
+        return jax.tree.map(lambda new, old: jnp.where(condition, new, old), function(state), state)
+
+    def branch(state: Any) -> Any:
+        return lax.cond(jnp.any(condition), changed, lambda state: state, state)
+
+    return lax.platform_dependent(state, cpu=branch, default=changed)
+
+
+def where_few(condition: jax.Array, function: Callable[..., Any], state: Any, *fixed: Any, width: int = 16) -> Any:
+    """`where_any` for what is so costly that it is computed for a few runs at a time, those where the condition holds.
+
+    Args:
+        condition: bool `(…)`.
+        function: from `state` and `fixed`, both of a few runs, to the new state of these.
+        state: pytree of arrays `(…)` or with axes before.
+        *fixed: pytrees that the function reads; leaves with as many runs, or shared by all.
+        width: how many runs are taken at a time.
+    """
+    if condition.ndim != 1 or condition.shape[0] <= width:
+
+        def changed(state: Any) -> Any:
+            new = function(state, *fixed)
+            return jax.tree.map(lambda new, old: jnp.where(condition, new, old), new, state)
+
+        return lax.cond(jnp.any(condition), changed, lambda state: state, state)
+    runs = condition.shape[0]
+
+    def take_some(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
+        waiting, state = carry
+        (run,) = jnp.nonzero(waiting, size=width, fill_value=runs)
+        # Where fewer wait, the first of them is computed again and dropped.
+        source = jnp.where(run < runs, run, run[0])
+        some = jax.tree.map(lambda x: x[..., source] if x.ndim and x.shape[-1] == runs else x, (state, fixed))
+        new = function(some[0], *some[1])
+        state = jax.tree.map(lambda x, value: x.at[..., run].set(value, mode="drop"), state, new)
+        return waiting.at[run].set(False, mode="drop"), state
+
+    return lax.while_loop(lambda carry: jnp.any(carry[0]), take_some, (condition, state))[1]

@@ -1,0 +1,152 @@
+"""The rule of numerics (head of `jaxbandits/arrays/numerics.py`), held by reading the code."""
+
+import ast
+import math
+from pathlib import Path
+
+import pytest
+
+import jaxbandits
+
+PACKAGE = Path(jaxbandits.__file__).parent
+ROOMS = ["algorithms", "arrays", "engine", "random", "spending", "statistics"]
+PROBLEMS = [
+    "base", "costs", "empirical", "families", "heavy_tails", "joint", "ratio_reservoirs", "reservoirs",
+    "table_reservoirs",
+]  # fmt: skip
+FILES = sorted(
+    [path for room in ROOMS for path in (PACKAGE / room).rglob("*.py")]
+    + [PACKAGE / "problems" / f"{name}.py" for name in PROBLEMS]
+)
+EXTREMES = {"maximum", "minimum", "clip", "fmax", "fmin"}
+FUNCTIONS = {"log", "log1p", "log2", "log10", "logaddexp", "exp", "exp2", "expm1", "power", "float_power", "pow"}
+REDUCTIONS = {
+    "sum", "mean", "prod", "std", "var", "median", "cumsum", "cumprod", "argmax", "argmin", "sort", "argsort", "dot",
+    "matmul", "einsum", "top_k", "reduce_sum",
+}  # fmt: skip
+#: What takes keys apart and together, and draws nothing.
+KEYS = {"key", "key_data", "key_impl", "wrap_key_data"}
+
+PRODUCT = "product in a sum"
+WHOLE, HOST = "of whole numbers", "on the host, before the runs"
+#: (file, function, what) -> why it may stand there; "*" for all functions of a file.
+EXCEPTIONS = {
+    ("algorithms/bases/elimination.py", "_without", "cumsum"): WHOLE,
+    ("algorithms/bases/index_with_budget.py", "_rounds", PRODUCT): HOST,
+    ("algorithms/mab_ppr.py", "_first_pulls", PRODUCT): HOST,
+    ("algorithms/ucb_e.py", "begin", "cumsum"): WHOLE,
+    ("algorithms/ucb_e.py", "begin", PRODUCT): WHOLE,
+    ("arrays/arms.py", "_flat", PRODUCT): WHOLE,
+    ("arrays/arms.py", "index", PRODUCT): HOST,
+    ("arrays/arms.py", "total_of_counts", PRODUCT): "by a power of two: exact",
+    ("arrays/wide_counts.py", "product", PRODUCT): WHOLE,
+    ("arrays/wide_counts.py", "times", PRODUCT): WHOLE,
+    ("engine/lanes.py", "load", "cumsum"): WHOLE,
+    ("engine/lanes.py", "load", "sum"): WHOLE,
+    ("engine/lanes.py", "load", PRODUCT): WHOLE,
+    ("engine/lanes.py", "write", "cumsum"): WHOLE,
+    ("engine/lanes.py", "write", "sum"): WHOLE,
+    ("engine/lanes.py", "write", PRODUCT): WHOLE,
+    ("engine/lanes.py", "_record", "sum"): WHOLE,
+    ("engine/lanes.py", "_run_chunk", "sum"): "pulls of all lanes, for the display of progress",
+    ("engine/single.py", "unfinished", "sum"): WHOLE,
+    ("engine/vectorise.py", "time", "sum"): WHOLE,
+    ("problems/empirical.py", "mean", "mean"): HOST,
+    ("problems/empirical.py", "variance", "var"): HOST,
+    ("problems/empirical.py", "_row", PRODUCT): WHOLE,
+    ("problems/empirical.py", "_entry", PRODUCT): WHOLE,
+    ("problems/heavy_tails.py", "mean", "exp"): HOST,
+    ("problems/heavy_tails.py", "variance", "exp"): HOST,
+    ("problems/heavy_tails.py", "variance", "expm1"): HOST,
+    ("problems/heavy_tails.py", "variance", PRODUCT): HOST,
+    ("problems/heavy_tails.py", "_moment", PRODUCT): HOST,
+    ("problems/heavy_tails.py", "_pieces", PRODUCT): HOST,
+    # A quantile is a whole number: a last bit of what it is found by changes one count in some 10^7, and what is drawn
+    # alone and in batches is compared in tests of its own (tests/random/test_binomial.py).
+    ("random/binomial.py", "*", PRODUCT): "a whole number is found by it",
+    ("random/binomial.py", "*", "exp"): "a whole number is found by it",
+    ("random/binomial.py", "*", "expm1"): "a whole number is found by it",
+    ("random/binomial.py", "*", "log1p"): "a whole number is found by it",
+    ("random/gamma.py", "words_of", PRODUCT): WHOLE,
+    ("random/ties.py", "turn", PRODUCT): WHOLE,
+    ("random/ties.py", "_arm", PRODUCT): WHOLE,
+    ("statistics/arm_statistics.py", "plus", PRODUCT): WHOLE,
+    ("statistics/robust_means.py", "slot", PRODUCT): WHOLE,
+}
+
+
+def is_power_of_two(node):
+    if isinstance(node, ast.Call) and len(node.args) == 1:  # jnp.float32(…), -(…)
+        node = node.args[0]
+    try:
+        value = abs(float(eval(compile(ast.Expression(node), "", "eval"), {"__builtins__": {}})))
+    except Exception:
+        return False
+    return value > 0 and math.frexp(value)[0] == 0.5
+
+
+def product_in_a_sum(node):
+    """Whether a product that may be inexact is added to something, or something is taken from it."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub)):
+        return False
+    for side in (node.left, node.right):
+        term = side.operand if isinstance(side, ast.UnaryOp) else side
+        product = isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult)
+        if product and not (is_power_of_two(term.left) or is_power_of_two(term.right)):
+            return True
+    return False
+
+
+def findings(source):
+    """(function, what, line) of everything in a module that the rule forbids."""
+    found = []
+
+    def look(node, function):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            function = node.name
+        if isinstance(node, ast.Attribute):
+            owner = ast.unparse(node.value)
+            if owner in ("jnp", "lax", "jax.numpy", "jax.lax") and node.attr in EXTREMES | FUNCTIONS | REDUCTIONS:
+                found.append((function, node.attr, node.lineno))
+            if owner == "jax.random" and node.attr not in KEYS:
+                found.append((function, f"jax.random.{node.attr}", node.lineno))
+        if product_in_a_sum(node):
+            found.append((function, PRODUCT, node.lineno))
+        for child in ast.iter_child_nodes(node):
+            look(child, function)
+
+    look(ast.parse(source), "")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("jnp.maximum(a, b)", "maximum"),
+        ("jnp.log(a)", "log"),
+        ("jnp.sum(a)", "sum"),
+        ("jax.random.uniform(key)", "jax.random.uniform"),
+        ("a * b + c", PRODUCT),
+        ("c - 3 * b", PRODUCT),
+    ],
+)
+def test_what_the_rule_forbids_is_found(source, what):
+    assert [found for _, found, _ in findings(source)] == [what]
+
+
+@pytest.mark.parametrize("source", ["rounded(a * b) + c", "2 * b + c", "c - a * 0.5", "larger(a, b)", "log(a)"])
+def test_what_the_rule_allows_is_not(source):
+    assert not findings(source)
+
+
+def test_the_rule_holds():
+    broken, used = [], set()
+    for path in FILES:
+        name = path.relative_to(PACKAGE).as_posix()
+        for function, what, line in findings(path.read_text()):
+            place = next((p for p in ((name, function, what), (name, "*", what)) if p in EXCEPTIONS), None)
+            used.add(place)
+            if place is None:
+                broken.append(f"{name}:{line} {function}: {what}")
+    assert not broken, "\n".join(broken)
+    assert not (stale := set(EXCEPTIONS) - used), stale
