@@ -18,6 +18,7 @@ from jaxbandits.problems.recipes import carried
 from jaxbandits.random.binomial import binomial
 from jaxbandits.random.bits import uniform
 from jaxbandits.random.gamma import beta as draw_beta
+from jaxbandits.random.spare_words import happens
 from jaxbandits.random.streams import cost_block, costs_key
 
 __all__ = ["SMALLEST_PRICE", "Costs", "with_costs"]
@@ -84,13 +85,7 @@ class Costs:
             fresh, spare = words
             if self.coupling is not None:
                 fresh = jnp.where(uniform(words[1]) < self.coupling, word, fresh)
-        scaled = price * jnp.float32(2.0**31)
-        threshold = scaled.astype(jnp.int32)
-        # A price below 2^-7 has bits below those that are compared: a byte on which nothing else hangs rounds it.
-        byte = (spare & jnp.uint32(0xFF)).astype(jnp.float32)
-        threshold += (byte < (scaled - threshold.astype(jnp.float32)) * 256).astype(jnp.int32)
-        hit = ((fresh >> jnp.uint32(1)).astype(jnp.int32) < threshold) | (price >= 1)
-        return hit.astype(jnp.float32)
+        return happens(price, fresh, spare).astype(jnp.float32)
 
     @property
     def drawn_as_sums(self) -> bool:
