@@ -4,6 +4,7 @@
 `commands` (what the commands do), `inputs` (text to values), `stores` (Datasets on disk) and `display`.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 import cyclopts
 
 from jaxbandits.cli import commands
+from jaxbandits.engine.kept_programs import kept_programs
 from jaxbandits.errors import UsageError
 
 __all__ = ["main"]
@@ -43,7 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         interrupted.
     """
     try:
-        application()(sys.argv[1:] if argv is None else list(argv), exit_on_error=False, print_error=False)
+        gc.freeze()  # what has been imported stays: the collector, which tracing calls often, need not look at it
+        with kept_programs():
+            application()(sys.argv[1:] if argv is None else list(argv), exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except (UsageError, cyclopts.CycloptsError) as error:
         return _complain(str(error), _USAGE)

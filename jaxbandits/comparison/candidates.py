@@ -10,11 +10,12 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms import REGISTRY, UCBE, BuiltIn
-from jaxbandits.comparison.guarantees import BOUNDED, guarantee, lower_bound
+from jaxbandits.comparison.guarantees import BOUNDED, guarantee, lower_bound, number
 from jaxbandits.comparison.rows import Comparison, Row
 from jaxbandits.engine.driver import Progress
 from jaxbandits.errors import UsageError
@@ -101,8 +102,9 @@ def comparisons(
     if not isinstance(problem, Problem):
         raise UsageError("compare needs one problem, without axes")
     means = np.asarray(problem.mean).reshape(-1, problem.bandits)
-    theory.ugape_c_pulls_bound(means, epsilon, delta, m)  # refuses values outside their ranges, by their names
-    if epsilon == 0 and not np.all(theory.gaps(means, m) > 0):
+    # Refuses values outside their ranges, by their names.
+    jax.eval_shape(lambda: theory.ugape_c_pulls_bound(means, epsilon, delta, m))
+    if epsilon == 0 and np.any(number(theory.gaps, means, m) <= 0):
         raise UsageError(
             f"arms tie for place m={m}: with epsilon 0 no algorithm can ever stop, give an epsilon above 0"
         )
@@ -222,5 +224,5 @@ def _check_suitable(problem: Problem, algorithm: BuiltIn, m: float) -> None:
         raise UsageError("returns one arm")
     if getattr(algorithm, "variance", False) and not isinstance(problem, BOUNDED):
         raise UsageError("its radii hold for bounded rewards")
-    if isinstance(algorithm, UCBE) and not np.all(theory.gaps(problem.mean) > 0):
+    if isinstance(algorithm, UCBE) and np.any(number(theory.gaps, np.asarray(problem.mean)) <= 0):
         raise UsageError("its parameter is computed from the gaps, and the best arms tie")

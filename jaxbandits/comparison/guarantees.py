@@ -1,15 +1,24 @@
 """What theorems promise for the algorithms that `compare` runs, on the problem at hand."""
 
+from collections.abc import Callable
+from typing import Any
+
+import jax
 import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms import LUCB, UCBE, BuiltIn, UGapEb, UGapEc
 from jaxbandits.problems import Bernoulli, Beta, Gaussian, Problem, TwoPoint
 
-__all__ = ["BOUNDED", "guarantee", "lower_bound"]
+__all__ = ["BOUNDED", "guarantee", "lower_bound", "number"]
 
 #: Families whose rewards lie in an interval.
 BOUNDED = (Bernoulli, Beta, TwoPoint)
+
+
+def number(formula: Callable[..., jax.Array], *arguments: Any) -> np.ndarray:
+    """What a formula of `theory` gives for numbers, which it checks: one program in place of dozens of small ones."""
+    return np.asarray(jax.jit(lambda: formula(*arguments))())
 
 
 def guarantee(
@@ -22,16 +31,17 @@ def guarantee(
     match algorithm:
         case UGapEc(variance=True):
             return float(
-                theory.ugape_c_variance_pulls_bound(means, variances, epsilon, delta, m, b)
+                number(theory.ugape_c_variance_pulls_bound, means, variances, epsilon, delta, m, b)
             ), "derived, empirical Bernstein"
         case UGapEc():
-            return float(theory.ugape_c_pulls_bound(means, epsilon, delta, m, b)), "UGapE, Theorem 2"
+            return float(number(theory.ugape_c_pulls_bound, means, epsilon, delta, m, b)), "UGapE, Theorem 2"
         case LUCB():  # the theorem's rewards lie in [0, 1]
-            return float(theory.lucb_pulls_bound(means / b, epsilon / b, delta, m)), "derived, after the LUCB paper"
+            bound = number(theory.lucb_pulls_bound, means / b, epsilon / b, delta, m)
+            return float(bound), "derived, after the LUCB paper"
         case UGapEb(adaptive=False, last=False):
-            return float(theory.ugape_b_error_bound(means, algorithm.budget, epsilon, m, b)), "UGapE, Theorem 1"
+            return float(number(theory.ugape_b_error_bound, means, algorithm.budget, epsilon, m, b)), "UGapE, Theorem 1"
         case UCBE():
-            return float(theory.ucb_e_error_bound(means / b, algorithm.budget)), "UCB-E, Theorem 1"
+            return float(number(theory.ucb_e_error_bound, means / b, algorithm.budget)), "UCB-E, Theorem 1"
     return None, ""
 
 
@@ -41,7 +51,7 @@ def lower_bound(problem: Problem, delta: float, epsilon: float, m: int) -> float
         return None
     means = np.asarray(problem.mean)
     if isinstance(problem, Bernoulli):
-        return float(theory.pulls_lower_bound(means, delta, m, epsilon))
+        return float(number(theory.pulls_lower_bound, means, delta, m, epsilon))
     if isinstance(problem, Gaussian) and np.ptp(np.asarray(problem.sd)) == 0:
-        return float(theory.pulls_lower_bound(means, delta, m, epsilon, "gaussian", float(problem.sd[0])))
+        return float(number(theory.pulls_lower_bound, means, delta, m, epsilon, "gaussian", float(problem.sd[0])))
     return None

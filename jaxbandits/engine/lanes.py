@@ -164,7 +164,8 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
 
     def blank(leaf: jax.ShapeDtypeStruct) -> Any:
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-            return jax.random.wrap_key_data(jnp.zeros((devices, *leaf.shape, 2), jnp.uint32), impl="threefry2x32")
+            words: Any = np.zeros((devices, *leaf.shape, 2), np.uint32)
+            return jax.random.wrap_key_data(words, impl="threefry2x32")
         return np.zeros((devices, *leaf.shape), leaf.dtype)
 
     never = jax.eval_shape(lambda: _never_looked(cells, shapes[0], shapes[1], (lanes,)))

@@ -10,6 +10,7 @@ from jax import lax
 from jaxbandits.algorithms import BuiltIn, JointBatches
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.border import check_algorithm, check_methods, in_registry
+from jaxbandits.engine.kept_programs import kept_programs
 from jaxbandits.engine.stepping import exhausted, idle_after, pull_limit
 from jaxbandits.problems.base import Problem
 from jaxbandits.status import MOST_IDLE
@@ -38,7 +39,8 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
     check_algorithm(algorithm)
     most = pull_limit(algorithm) if max_pulls is None else max_pulls
     algorithm, problem = prepared(algorithm, problem)
-    return _run(algorithm, problem, key, most, classes=classes((algorithm, problem)))
+    with kept_programs():
+        return _run(algorithm, problem, key, most, classes=classes((algorithm, problem)))
 
 
 def prepared(algorithm: Any, problem: Problem) -> tuple[Any, Problem]:
@@ -94,7 +96,8 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
     """
     check_algorithm(algorithm)
     algorithm, problem = prepared(algorithm, problem)
-    return _trajectory(algorithm, problem, key, steps, classes=classes((algorithm, problem)))
+    with kept_programs():
+        return _trajectory(algorithm, problem, key, steps, classes=classes((algorithm, problem)))
 
 
 @functools.partial(jax.jit, static_argnames=("steps", "classes"))

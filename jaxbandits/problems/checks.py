@@ -51,9 +51,10 @@ def probabilities(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
         UsageError: as there, or if a value is outside [0, 1], or so near to 1 that it would be taken for that.
     """
     array, bandits = per_arm(what, values)
-    check_each(f"{what} must be in [0, 1]", array, (array >= 0) & (array <= 1))
+    kept = np.asarray(array)
+    check_each(f"{what} must be in [0, 1]", kept, (kept >= 0) & (kept <= 1))
     given = np.asarray(values, np.float64).T.reshape(-1)
-    if np.any(sure := (given < 1) & (np.asarray(array) == 1)):
+    if np.any(sure := (given < 1) & (kept == 1)):
         arm = int(np.argmax(sure))
         raise UsageError(f"{what}: {float(given[arm])!r} at arm {arm} is 1 as a float32 number: it would never fail")
     return array, bandits
@@ -91,15 +92,15 @@ def per_arm_like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array
     return jnp.asarray(_on_one_axis(what, values)[0], jnp.float32)
 
 
-def check_each(rule: str, values: jax.Array, valid: jax.Array) -> None:
+def check_each(rule: str, values: ArrayLike, valid: ArrayLike) -> None:
     """Refuse values that are not `valid`, naming the first such arm.
 
     Raises:
         UsageError: the rule, the value and the arm.
     """
-    if not bool(jnp.all(valid)):
-        arm = int(jnp.argmin(valid))
-        raise UsageError(f"{rule}, got {float(values[arm]):g} at arm {arm}")
+    if not np.all(valid):
+        arm = int(np.argmin(valid))
+        raise UsageError(f"{rule}, got {float(np.asarray(values)[arm]):g} at arm {arm}")
 
 
 def arm_count(name: str, value: float) -> int:

@@ -20,8 +20,11 @@ Arms are fewer than `MOST_ARMS`: no arm's word is one of the last, and bytes of 
 a batch's key, and below the words of a draw that needs more than two, stand counters of their own.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.random.bits import block
@@ -62,7 +65,8 @@ def root_key(seed: int) -> jax.Array:
     Returns:
         A typed Threefry key, shape `()`.
     """
-    return _as_keys((jnp.uint32(seed >> 32), jnp.uint32(seed & 0xFFFFFFFF)))
+    words: Any = np.asarray([seed >> 32, seed & 0xFFFFFFFF], np.uint32)
+    return jax.random.wrap_key_data(words, impl="threefry2x32")
 
 
 def run_key(root: jax.Array, seed: ArrayLike) -> jax.Array:

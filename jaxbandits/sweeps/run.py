@@ -14,6 +14,7 @@ from jaxbandits.algorithms.bases.traits import traits_of
 from jaxbandits.engine.border import check_algorithm, check_methods, in_registry
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
+from jaxbandits.engine.kept_programs import kept_programs
 from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.engine.stepping import pull_limit
 from jaxbandits.errors import UsageError
@@ -117,7 +118,7 @@ def sweep(
     began = time.perf_counter()
     before = Progress(runs=0, pulls=0.0)
     make_room()
-    with compile_clock() as clock:
+    with kept_programs(), compile_clock() as clock:
         for cells in groups:
             latest = Progress(runs=0, pulls=0.0)
 

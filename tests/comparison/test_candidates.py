@@ -9,8 +9,8 @@ import jaxbandits as jb
 from jaxbandits import theory
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.cli import commands, main
+from jaxbandits.comparison import candidates as module
 from jaxbandits.comparison.candidates import Comparison, Row, compare, comparisons
-from jaxbandits.comparison.rows import candidates as module
 
 MEANS = [0.7, 0.5, 0.4]
 #: For arms within an epsilon above 0 only.

@@ -1,0 +1,82 @@
+"""Compiled programs are kept between processes, unless the user has chosen otherwise."""
+
+import os
+import subprocess
+import sys
+
+import jax
+import pytest
+
+from jaxbandits.engine import kept_programs as kept
+
+SCRIPT = """
+import jax
+kept = {"hits": 0, "misses": 0}
+def count(event, **_):
+    if event.startswith("/jax/compilation_cache/cache_"):
+        kept[event.rsplit("_", 1)[1]] += 1
+jax.monitoring.register_event_listener(count)
+import jaxbandits as jb
+ds = jb.simulate(jb.Uniform(budget=30), jb.bernoulli([0.7, 0.5]), seeds=20)
+print(kept["hits"], kept["misses"], int(ds.pulls.sum()), int(ds.correct.sum()), jax.config.jax_compilation_cache_dir)
+"""
+
+
+def ran(cache_home, **environment):
+    """What a process of its own prints: programs found, programs stored, and two sums of its runs."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_COMPIL", "JAX_PERSIST"))}
+    own |= {"XDG_CACHE_HOME": str(cache_home), "HOME": str(cache_home), "LOCALAPPDATA": str(cache_home), **environment}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], env=own, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_the_next_process_compiles_no_program_of_the_engine_and_runs_the_same(tmp_path):
+    first, second = ran(tmp_path), ran(tmp_path)
+    assert first[0] == "0"
+    assert int(first[1]) >= 1
+    assert (second[0], second[1]) == (first[1], "0")
+    assert first[2:] == second[2:]
+    assert first[-1] == "None"  # nothing is changed for what else the process compiles
+    programs = list(tmp_path.rglob("*-cache"))
+    assert len(programs) == int(first[1])
+    # A process that is killed while it writes leaves half a program: it is compiled again, without a word.
+    stamp = programs[0].with_name(programs[0].name.removesuffix("-cache") + "-atime")
+    stamp.unlink()
+    programs[0].write_bytes(programs[0].read_bytes()[:100])
+    third = ran(tmp_path)
+    assert (int(third[0]), third[1], third[2:]) == (int(first[1]) - 1, "1", first[2:])
+
+
+@pytest.fixture
+def users():
+    """JAX's settings as a user's process has them."""
+    names = ["jax_compilation_cache_dir", "jax_enable_compilation_cache", "jax_compilation_cache_max_size"]
+    before = {name: getattr(jax.config, name) for name in names}
+    jax.config.update("jax_compilation_cache_dir", None)
+    yield
+    for name, value in before.items():
+        jax.config.update(name, value)
+
+
+def test_the_users_choice_of_a_folder_or_of_none_stands(users, tmp_path, monkeypatch):
+    monkeypatch.setattr(kept, "folder", lambda: tmp_path / "ours")
+    with kept.kept_programs():
+        assert jax.config.jax_compilation_cache_dir == str(tmp_path / "ours")
+        with kept.kept_programs():
+            assert jax.config.jax_compilation_cache_dir == str(tmp_path / "ours")
+        assert jax.config.jax_compilation_cache_dir == str(tmp_path / "ours")
+    assert jax.config.jax_compilation_cache_dir is None
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path / "theirs"))
+    with kept.kept_programs():
+        assert jax.config.jax_compilation_cache_dir == str(tmp_path / "theirs")
+    jax.config.update("jax_compilation_cache_dir", None)
+    jax.config.update("jax_enable_compilation_cache", False)
+    with kept.kept_programs():
+        assert jax.config.jax_compilation_cache_dir is None
+
+
+def test_a_folder_that_cannot_be_written_to_is_left_alone(users, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(kept, "folder", lambda: tmp_path / "file" / "programs")
+    with kept.kept_programs():
+        assert jax.config.jax_compilation_cache_dir is None
