@@ -3,180 +3,30 @@
 import jaxbandits as jb; jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.05), jb.bernoulli([0.7, 0.5, 0.5]), seeds=2000)
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from jaxbandits.algorithms.registry import REGISTRY as _ALGORITHMS
+from jaxbandits.problems.registry import REGISTRY as _PROBLEMS
+from jaxbandits.registry import face
 
-from jaxbandits.algorithms import (
-    CLUCB,
-    KUBE,
-    LUCB,
-    MABPPR,
-    RCB,
-    RCBAIR,
-    RCBI,
-    SAR,
-    UCBAIR,
-    UCBE,
-    AdaptiveTopK,
-    Algorithm,
-    BernsteinRace,
-    BudgetedThompson,
-    EpsilonFirst,
-    ExpGapElimination,
-    GapE,
-    HoeffdingRace,
-    ImprovedTopK,
-    MedianElimination,
-    OptMAI,
-    SequentialHalving,
-    SiRI,
-    SuccessiveElimination,
-    SuccessiveRejects,
-    UCBVInf,
-    UGapEb,
-    UGapEc,
-    Uniform,
-    UnionBound,
-)
-from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.axes import axis
-from jaxbandits.engine.driver import use_all_cores
-from jaxbandits.engine.single import run, trajectory
-from jaxbandits.errors import UsageError
-from jaxbandits.live.session import AskTell
-from jaxbandits.problems import (
-    Problem,
-    abm,
-    bernoulli,
-    beta,
-    blocks,
-    c_spread,
-    click_rates,
-    empirical,
-    empirical_from_csv,
-    estimate_correlation,
-    gabillon,
-    gaussian,
-    linear,
-    log_normal,
-    one_click,
-    one_sparse,
-    pareto,
-    polynomial,
-    ppr,
-    ppr_unbounded,
-    rademacher,
-    random_beta,
-    random_truncated_normal,
-    random_uniform,
-    reservoir,
-    reservoir_from_csv,
-    rte_workers,
-    s1,
-    s2,
-    student_t,
-    symmetric_pareto,
-    synthetic,
-    two_group,
-    uniform_means,
-    weibull,
-    with_costs,
-    workers_from_csv,
-)
-from jaxbandits.report.tables import summary
-from jaxbandits.sweeps.repeating import repeat
-from jaxbandits.sweeps.run import simulate, sweep
+#: Public names beside the registries' algorithms and problems.
+_FURTHER = {
+    "Algorithm": "algorithms.bases.protocol:Algorithm",
+    "AskTell": "live.session:AskTell",
+    "Problem": "problems.base:Problem",
+    "Traits": "algorithms.bases.traits:Traits",
+    "UsageError": "errors:UsageError",
+    "axis": "axes:axis",
+    "estimate_correlation": "problems.correlation:estimate_correlation",
+    "plot": "report.plots",
+    "pytree": "arrays.pytrees:pytree",
+    "repeat": "sweeps.repeating:repeat",
+    "run": "engine.single:run",
+    "simulate": "sweeps.run:simulate",
+    "summary": "report.tables:summary",
+    "sweep": "sweeps.run:sweep",
+    "theory": "theory",
+    "trajectory": "engine.single:trajectory",
+    "use_all_cores": "engine.driver:use_all_cores",
+    "with_costs": "problems.costs:with_costs",
+}
 
-if TYPE_CHECKING:
-    from jaxbandits.report import plots as plot
-
-__all__ = [
-    "CLUCB",
-    "KUBE",
-    "LUCB",
-    "MABPPR",
-    "RCB",
-    "RCBAIR",
-    "RCBI",
-    "SAR",
-    "UCBAIR",
-    "UCBE",
-    "AdaptiveTopK",
-    "Algorithm",
-    "AskTell",
-    "BernsteinRace",
-    "BudgetedThompson",
-    "EpsilonFirst",
-    "ExpGapElimination",
-    "GapE",
-    "HoeffdingRace",
-    "ImprovedTopK",
-    "MedianElimination",
-    "OptMAI",
-    "Problem",
-    "SequentialHalving",
-    "SiRI",
-    "SuccessiveElimination",
-    "SuccessiveRejects",
-    "Traits",
-    "UCBVInf",
-    "UGapEb",
-    "UGapEc",
-    "Uniform",
-    "UnionBound",
-    "UsageError",
-    "abm",
-    "axis",
-    "bernoulli",
-    "beta",
-    "blocks",
-    "c_spread",
-    "click_rates",
-    "empirical",
-    "empirical_from_csv",
-    "estimate_correlation",
-    "gabillon",
-    "gaussian",
-    "linear",
-    "log_normal",
-    "one_click",
-    "one_sparse",
-    "pareto",
-    "plot",
-    "polynomial",
-    "ppr",
-    "ppr_unbounded",
-    "pytree",
-    "rademacher",
-    "random_beta",
-    "random_truncated_normal",
-    "random_uniform",
-    "repeat",
-    "reservoir",
-    "reservoir_from_csv",
-    "rte_workers",
-    "run",
-    "s1",
-    "s2",
-    "simulate",
-    "student_t",
-    "summary",
-    "sweep",
-    "symmetric_pareto",
-    "synthetic",
-    "trajectory",
-    "two_group",
-    "uniform_means",
-    "use_all_cores",
-    "weibull",
-    "with_costs",
-    "workers_from_csv",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """`plot`, when it is first asked for: what draws takes as long to import as much of the rest."""
-    if name == "plot":
-        return importlib.import_module("jaxbandits.report.plots")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__, __all__ = face(__name__, _FURTHER, _ALGORITHMS, _PROBLEMS)

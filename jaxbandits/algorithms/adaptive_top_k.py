@@ -13,6 +13,7 @@ import numpy as np
 
 from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.protocol import BatchBased, Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
@@ -193,6 +194,14 @@ class AdaptiveTopK(_TopK):
     schedule: str = parameter(default="paper", static=True, choices=("paper", "fine"))
     scale: Numeric = parameter("positive", default=1.0)
     reuse: bool = parameter(default=False, static=True)
+    traits = Traits(
+        setting="fixed confidence or budget, K arms by aggregate regret; sums of rewards are drawn at once",
+        source="Chen, Chen, Zhang, Zhou 2017",
+        criterion="aggregate",
+        tolerance="epsilon",
+        anytime=False,
+        in_batches=True,
+    )
 
     def _level(self, state: RoundState, number: jax.Array) -> jax.Array:
         """ln(2 n r^2 / delta) in the round of this number."""
@@ -248,6 +257,14 @@ class ImprovedTopK(_TopK):
     k: Numeric = parameter("count")
     epsilon: Numeric = parameter("positive", default=0.01)
     delta: Numeric = parameter("probability", default=0.01)
+    traits = Traits(
+        setting="fixed confidence, K arms by aggregate regret; derived, see its docstring",
+        source="after Chen, Chen, Zhang, Zhou 2017",
+        criterion="aggregate",
+        tolerance="epsilon",
+        anytime=False,
+        in_batches=True,
+    )
 
     def _slack(self, number: jax.Array) -> jax.Array:
         """s_r in the round of this number, float32 `(…)`."""

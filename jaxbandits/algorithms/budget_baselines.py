@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.index_with_budget import BudgetState, IndexWithBudget
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import larger, log
 from jaxbandits.arrays.pytrees import pytree
@@ -47,7 +48,13 @@ class EpsilonFirst(IndexWithBudget):
     """
 
     share: Numeric = parameter("probability", default=0.1)
-    traits = dataclasses.replace(IndexWithBudget.traits, anytime=False)
+    traits = Traits(
+        setting="budget of cost, reward collected",
+        source="Tran-Thanh, Chapman, Munoz de Cote, Rogers, Jennings 2010",
+        criterion="ratio",
+        anytime=False,
+        spends="budget",
+    )
 
     def select(self, state: BudgetState) -> jax.Array:
         """The next arm in turn, or the best."""
@@ -73,6 +80,13 @@ class KUBE(IndexWithBudget):
     Raises:
         UsageError: a value outside its range.
     """
+
+    traits = Traits(
+        setting="budget of cost, reward collected",
+        source="Tran-Thanh, Chapman, Rogers, Jennings 2012",
+        criterion="ratio",
+        spends="budget",
+    )
 
     def _index(self, state: BudgetState) -> jax.Array:
         """(r + sqrt(2 ln t / T)) / c."""
@@ -103,6 +117,13 @@ class BudgetedThompson(IndexWithBudget):
     Raises:
         UsageError: a value outside its range.
     """
+
+    traits = Traits(
+        setting="budget of cost, reward collected",
+        source="Xia, Li, Qin, Yu, Liu 2015",
+        criterion="ratio",
+        spends="budget",
+    )
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> ThompsonState:
         """The state before the first pull."""

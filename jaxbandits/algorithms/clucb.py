@@ -69,7 +69,12 @@ class CLUCB(Sequential):
     delta: Numeric = parameter("probability", default=0.01)
     budget: Numeric = parameter("count", default=None)
     b: Numeric = parameter("positive", default=None)
-    traits = Traits(criterion="aggregate", tolerance="epsilon")
+    traits = Traits(
+        setting="fixed confidence or budget, K arms by aggregate regret; ε = 0 for the exact set",
+        source="Chen, Lin, King, Lyu, Chen 2014",
+        criterion="aggregate",
+        tolerance="epsilon",
+    )
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> CLUCBState:
         """The state after one pull of every arm."""

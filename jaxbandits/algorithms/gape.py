@@ -13,6 +13,7 @@ from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
 from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import rounded
@@ -51,7 +52,12 @@ class GapE(IndexPolicy):
     adaptive: bool = parameter(default=False, static=True)
     variance: bool = parameter(default=False, static=True)
     b: Numeric = parameter("positive", default=None)
-    traits = dataclasses.replace(IndexPolicy.traits, multi_bandit=True)
+    traits = Traits(
+        setting="fixed budget, several bandits, variances, adaptive",
+        source="Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011",
+        anytime=False,
+        multi_bandit=True,
+    )
 
     def _first_exploration(self, state: ArmState, problem: Problem) -> jax.Array:
         if self.a is not None:

@@ -62,7 +62,11 @@ class LUCB(RoundBased):
     delta: Numeric = parameter("probability")
     m: Numeric = parameter("count", default=1, common=1)
     b: Numeric = parameter("positive", default=None)
-    traits = Traits(tolerance="epsilon")
+    traits = Traits(
+        setting="fixed confidence, (ε, m)",
+        source="Kalyanakrishnan, Tewari, Auer, Stone 2012",
+        tolerance="epsilon",
+    )
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> LUCBState:
         """The state after one pull of every arm."""

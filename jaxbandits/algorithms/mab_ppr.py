@@ -22,6 +22,7 @@ from jaxbandits.algorithms.bases.joint_batches import (
     whole,
 )
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
@@ -95,7 +96,13 @@ class MABPPR(JointBatches):
     theta: Numeric = parameter("probability", default=None)
     factor: Numeric = parameter("positive", default=None)
     slots: int | None = parameter("count", default=None, static=True)  # type: ignore[assignment]
-    traits = dataclasses.replace(JointBatches.traits, tolerance="epsilon")
+    traits = Traits(
+        setting="fixed confidence, one arm, pay per reward; joint pulls, any number of arms",
+        source="Sabato 2019",
+        tolerance="epsilon",
+        anytime=False,
+        in_batches=True,
+    )
 
     def prepared(self) -> Self:
         """With the constants that were not given, and as many slots as they need."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, RangedState, whole
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import exp, larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
@@ -75,7 +76,13 @@ class MedianElimination(JointBatches):
     epsilon: Numeric = parameter("positive")
     delta: Numeric = parameter("probability")
     b: Numeric = parameter("positive", default=None)
-    traits = dataclasses.replace(JointBatches.traits, tolerance="epsilon")
+    traits = Traits(
+        setting="fixed confidence, (ε, 1)",
+        source="Even-Dar, Mannor, Mansour 2006",
+        tolerance="epsilon",
+        anytime=False,
+        in_batches=True,
+    )
 
     def start(self, problem: Problem, key: jax.Array) -> MedianState:
         """The state before the first pull."""
@@ -141,7 +148,13 @@ class ExpGapElimination(JointBatches):
     epsilon: Numeric = parameter("not negative")
     delta: Numeric = parameter("probability")
     b: Numeric = parameter("positive", default=None)
-    traits = dataclasses.replace(JointBatches.traits, tolerance="epsilon")
+    traits = Traits(
+        setting="fixed confidence, (ε, 1) or the best arm",
+        source="Karnin, Koren, Somekh 2013",
+        tolerance="epsilon",
+        anytime=False,
+        in_batches=True,
+    )
 
     def start(self, problem: Problem, key: jax.Array) -> GapState:
         """The state before the first pull."""

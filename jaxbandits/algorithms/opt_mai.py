@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxbandits.algorithms.adaptive_top_k import TopKState
 from jaxbandits.algorithms.bases.protocol import BatchBased, Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
@@ -49,7 +50,13 @@ class OptMAI(BatchBased):
     budget: Numeric = parameter("count")
     beta: Numeric = parameter("probability", default=0.8)
     reuse: bool = parameter(default=True, static=True)
-    traits = dataclasses.replace(BatchBased.traits, criterion="aggregate")
+    traits = Traits(
+        setting="fixed budget, K arms by aggregate regret",
+        source="Zhou, Chen, Li 2014",
+        criterion="aggregate",
+        anytime=False,
+        in_batches=True,
+    )
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> TopKState:
         """The state before the first pull."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxbandits.algorithms.bases.joint_batches import LARGEST_BATCH, Batches, JointBatches, RangedState, whole
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
@@ -148,6 +149,13 @@ class HoeffdingRace(_Race):
     """
 
     sides: ClassVar[float] = 2.0
+    traits = Traits(
+        setting="fixed confidence, (ε, m); looks at growing numbers of pulls",
+        source="Kaufmann, Kalyanakrishnan 2013",
+        tolerance="epsilon",
+        anytime=False,
+        in_batches=True,
+    )
 
     def _bounds(self, mean: jax.Array, share: jax.Array, b: jax.Array) -> _Bounds:
         radius = rounded(b * jnp.sqrt(share * 0.5))
@@ -187,6 +195,13 @@ class BernsteinRace(_Race):
     """
 
     sides: ClassVar[float] = 3.0
+    traits = Traits(
+        setting="fixed confidence, (ε, m); looks at growing numbers of pulls",
+        source="Audibert, Munos, Szepesvári 2009; Kaufmann, Kalyanakrishnan 2013",
+        tolerance="epsilon",
+        anytime=False,
+        in_batches=True,
+    )
 
     def resolved(self, problem: Problem) -> Self:
         """The algorithm itself.

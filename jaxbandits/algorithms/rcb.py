@@ -16,6 +16,7 @@ from jaxbandits.algorithms.bases.index_with_budget import (
     exploration,
 )
 from jaxbandits.algorithms.bases.protocol import parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays.numerics import larger, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.statistics.confidence import hoeffding_radius
@@ -53,6 +54,13 @@ class RCB(_RatioBound):
         UsageError: a value outside its range.
     """
 
+    traits = Traits(
+        setting="budget of cost, reward collected; given arms",
+        source="Li, Xia 2017",
+        criterion="ratio",
+        spends="budget",
+    )
+
 
 @pytree
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +78,13 @@ class RCBI(_RatioBound, FromReservoir):
         UsageError: a value outside its range, or a problem with given arms.
     """
 
-    traits = dataclasses.replace(FromReservoir.traits, anytime=False)
+    traits = Traits(
+        setting="budget of cost, reward collected; K(B) arms of a reservoir",
+        source="Li, Xia 2017",
+        criterion="ratio",
+        anytime=False,
+        spends="budget",
+    )
 
 
 @pytree
@@ -89,3 +103,10 @@ class RCBAIR(_RatioBound, Growing):
     Raises:
         UsageError: a value outside its range, or a problem with given arms.
     """
+
+    traits = Traits(
+        setting="budget of cost, reward collected; ever more arms of a reservoir",
+        source="Li, Xia 2017",
+        criterion="ratio",
+        spends="budget",
+    )

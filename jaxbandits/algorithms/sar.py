@@ -13,6 +13,7 @@ from jax import lax
 from jaxbandits.algorithms.bases.elimination import EliminationState
 from jaxbandits.algorithms.bases.phases import EliminationInPhases, RejectsPhases
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import larger
@@ -61,7 +62,13 @@ class SAR(EliminationInPhases):
 
     budget: Numeric = parameter("count")
     m: Numeric = parameter("count", default=1, common=1)
-    traits = dataclasses.replace(EliminationInPhases.traits, criterion="exact", multi_bandit=True)
+    traits = Traits(
+        setting="fixed budget, m arms, or one arm of each of several bandits",
+        source="Bubeck, Wang, Viswanathan 2013",
+        criterion="exact",
+        anytime=False,
+        multi_bandit=True,
+    )
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
         """Also that m is 1 for several bandits."""

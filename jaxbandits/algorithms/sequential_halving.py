@@ -13,6 +13,7 @@ from jax import lax
 from jaxbandits.algorithms.bases.elimination import EliminationState
 from jaxbandits.algorithms.bases.phases import EliminationInPhases
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
@@ -42,6 +43,11 @@ class SequentialHalving(EliminationInPhases):
 
     budget: Numeric = parameter("count")
     reuse: bool = parameter(default=True, static=True)
+    traits = Traits(
+        setting="fixed budget, one arm",
+        source="Karnin, Koren, Somekh 2013",
+        anytime=False,
+    )
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
         """Also that the budget gives every arm a pull in the first phase."""

@@ -13,6 +13,7 @@ from jax import lax
 
 from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.protocol import BatchBased, Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import larger, log, rounded, smaller
@@ -57,7 +58,13 @@ class SiRI(BatchBased):
     delta: Numeric = parameter("probability", default=0.01)
     a: Numeric = parameter("positive", default=0.3)
     c: Numeric = parameter("positive", default=1.0)
-    traits = dataclasses.replace(BatchBased.traits, criterion="ratio")
+    traits = Traits(
+        setting="fixed budget, one arm of a reservoir",
+        source="Carpentier, Valko 2015",
+        criterion="ratio",
+        anytime=False,
+        in_batches=True,
+    )
 
     def explored(self, problem: Problem) -> Problem:
         """The reservoir with ceil(A(n) n^(b/2)) arms, b = min(beta, 2), at most n (their equation 4)."""

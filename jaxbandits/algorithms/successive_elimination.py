@@ -14,6 +14,7 @@ import numpy as np
 from jaxbandits.algorithms.bases.elimination import Elimination, EliminationState
 from jaxbandits.algorithms.bases.moments import central_moment, raw_moment
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
@@ -86,7 +87,11 @@ class SuccessiveElimination(Elimination):
     moment_b: Numeric = parameter("positive", default=None)
     moment_c: Numeric = parameter("positive", default=None)
     b: Numeric = parameter("positive", default=None)
-    traits = dataclasses.replace(Elimination.traits, anytime=True)
+    traits = Traits(
+        setting="fixed confidence, one arm; by Hoeffding, or, for heavy tails, with empirical or truncated means, "
+        "medians of means or Catoni; the problem decides unless `estimator` does",
+        source="Yu, Shao, Lyu, King 2018; Bubeck, Cesa-Bianchi, Lugosi 2013; Even-Dar, Mannor, Mansour 2006",
+    )
 
     @property
     def _chosen(self) -> str:

@@ -15,6 +15,7 @@ from jaxbandits.algorithms.bases.elimination import EliminationState
 from jaxbandits.algorithms.bases.moments import raw_moment
 from jaxbandits.algorithms.bases.phases import EliminationInPhases, RejectsPhases
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import larger, log
 from jaxbandits.arrays.pytrees import pytree
@@ -56,6 +57,12 @@ class SuccessiveRejects(EliminationInPhases):
     threshold: Numeric = parameter("positive", default=None)
     batches: int = parameter("count", default=5, static=True)
     harmonic: str = parameter(default="half", static=True, choices=("half", "full"))
+    traits = Traits(
+        setting="fixed budget, one arm; empirical or truncated means, medians of means; `harmonic='full'` for the "
+        "phases of Yu et al.",
+        source="Audibert, Bubeck, Munos 2010; Yu et al. 2018",
+        anytime=False,
+    )
 
     def resolved(self, problem: Problem) -> Self:
         """With the threshold that the estimator needs, from the problem."""

@@ -13,6 +13,7 @@ from jaxbandits.algorithms.bases.gaps import gaps
 from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.bases.phases import rejects_pulls
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.compiler_forms import where_any
 from jaxbandits.arrays.known import Known
@@ -56,6 +57,11 @@ class UCBE(IndexPolicy):
     eta: Numeric = parameter("positive", default=None)
     adaptive: bool = parameter(default=False, static=True)
     b: Numeric = parameter("positive", default=None)
+    traits = Traits(
+        setting="fixed budget, one arm, adaptive",
+        source="Audibert, Bubeck, Munos 2010",
+        anytime=False,
+    )
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> IndexState:
         """The state after the initial pulls."""

@@ -18,6 +18,7 @@ from jaxbandits.algorithms.bases.index_with_budget import (
     exploration,
 )
 from jaxbandits.algorithms.bases.protocol import parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays.numerics import larger, rounded
 from jaxbandits.arrays.pytrees import pytree
 
@@ -63,7 +64,13 @@ class UCBVInf(_VarianceBound, FromReservoir):
         UsageError: a value outside its range, or a problem with given arms.
     """
 
-    traits = dataclasses.replace(FromReservoir.traits, anytime=False)
+    traits = Traits(
+        setting="budget of unit costs, reward collected; arms of a reservoir, with variances",
+        source="Wang, Audibert, Munos 2008",
+        criterion="ratio",
+        anytime=False,
+        spends="budget",
+    )
 
 
 @pytree
@@ -79,3 +86,10 @@ class UCBAIR(_VarianceBound, Growing):
     Raises:
         UsageError: a value outside its range, or a problem with given arms.
     """
+
+    traits = Traits(
+        setting="budget of unit costs, reward collected; ever more arms of a reservoir, with variances",
+        source="Wang, Audibert, Munos 2008",
+        criterion="ratio",
+        spends="budget",
+    )

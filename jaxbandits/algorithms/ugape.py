@@ -145,6 +145,12 @@ class UGapEc(_UGapE):
     c: Numeric = parameter("positive", default=0.5)
     variance: bool = parameter(default=False, static=True)
     b: Numeric = parameter("positive", default=None)
+    traits = Traits(
+        setting="fixed confidence, (ε, m), several bandits, variances",
+        source="Gabillon, Ghavamzadeh, Lazaric 2012",
+        tolerance="epsilon",
+        multi_bandit=True,
+    )
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
         """The state after the initial pulls."""
@@ -205,7 +211,13 @@ class UGapEb(_UGapE):
     variance: bool = parameter(default=False, static=True)
     last: bool = parameter(default=False, static=True)
     b: Numeric = parameter("positive", default=None)
-    traits = dataclasses.replace(_UGapE.traits, anytime=False)
+    traits = Traits(
+        setting="fixed budget, (ε, m), several bandits, variances, adaptive",
+        source="Gabillon, Ghavamzadeh, Lazaric 2012",
+        tolerance="epsilon",
+        anytime=False,
+        multi_bandit=True,
+    )
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
         """The state after the initial pulls; computes the theorem's a where it is asked for."""

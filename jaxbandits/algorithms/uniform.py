@@ -32,7 +32,10 @@ class Uniform(Sequential):
 
     budget: Numeric = parameter("count")
     m: Numeric = parameter("count", default=1, common=1)
-    traits = Traits(multi_bandit=True)
+    traits = Traits(
+        setting="fixed budget, m arms, several bandits",
+        multi_bandit=True,
+    )
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> ArmState:
         """The state after one pull of every arm."""

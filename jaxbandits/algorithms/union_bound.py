@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, RangedState, middle_sums, whole
 from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.algorithms.mab_ppr import check_weights
 from jaxbandits.arrays.numerics import log
 from jaxbandits.arrays.pytrees import pytree
@@ -57,7 +58,12 @@ class UnionBound(JointBatches):
     c3: Numeric = parameter("positive", default=96.0)
     factor: Numeric = parameter("positive", default=4.5)
     b: Numeric = parameter("positive", default=None)
-    traits = dataclasses.replace(JointBatches.traits, tolerance="epsilon")
+    traits = Traits(
+        setting="fixed confidence, (ε, 1): all arms equally often, by Hoeffding or medians of means",
+        tolerance="epsilon",
+        anytime=False,
+        in_batches=True,
+    )
 
     @property
     def slots(self) -> int:

@@ -7,9 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms import REGISTRY, BuiltIn
 from jaxbandits.algorithms.bases.parameters import is_parameter
+from jaxbandits.algorithms.bases.protocol import BuiltIn
 from jaxbandits.algorithms.bases.traits import tolerance_of, traits_of
+from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -21,7 +22,7 @@ _METHODS = ("init", "step", "done", "recommend")
 
 def in_registry(algorithm: Any) -> bool:
     """Whether an algorithm is one of the package's, held to the protocol by its tests, and not a user's own."""
-    return type(algorithm) in REGISTRY.values()
+    return REGISTRY.name_of(type(algorithm)) is not None
 
 
 def check_algorithm(algorithm: Any) -> None:

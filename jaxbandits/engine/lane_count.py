@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxbandits.algorithms import JointBatches
+from jaxbandits.algorithms.bases.joint_batches import JointBatches
 from jaxbandits.algorithms.bases.traits import traits_of
 
 __all__ = ["lane_count"]

@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.algorithms import BuiltIn, JointBatches
+from jaxbandits.algorithms.bases.joint_batches import JointBatches
+from jaxbandits.algorithms.bases.protocol import BuiltIn
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.border import check_algorithm, check_methods, in_registry
 from jaxbandits.engine.kept_programs import kept_programs

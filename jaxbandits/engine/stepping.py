@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms import BuiltIn
+from jaxbandits.algorithms.bases.protocol import BuiltIn
 from jaxbandits.algorithms.bases.traits import traits_of
 from jaxbandits.arrays.numerics import NO_LIMIT
 

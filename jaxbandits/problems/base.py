@@ -59,6 +59,9 @@ class Problem(abc.ABC):
     parameters: ClassVar[tuple[str, ...]]
     #: Names of fields that are part of the program, not of its input.
     choices: ClassVar[tuple[str, ...]] = ()
+    #: The constructor that takes nothing but the parameters, by its name in the registry, and what it calls them; empty
+    #: where there is none.
+    written: ClassVar[tuple[str, ...]] = ()
     #: Whether rewards are int32 (sums are then exact) or float32.
     integer_rewards: ClassVar[bool] = False
     #: Whether rewards lie in an interval, or are sub-Gaussian: whether `reward_range` is a number.

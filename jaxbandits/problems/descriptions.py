@@ -6,33 +6,17 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxbandits import problems
 from jaxbandits.plain_data.axis_values import written
 from jaxbandits.plain_data.contents import NotPlainError, array_hash, is_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.recipes import kept, qualified
+from jaxbandits.problems.registry import REGISTRY
 
 __all__ = ["MARK", "describe_problem"]
 
 #: The entry of a table that cannot be built again; it says why.
 MARK = "cannot_be_repeated"
-
-_MAKERS = {qualified(make): name for name, make in problems.REGISTRY.items()}
-# Of families without choices of their own, what the parameters are called in their constructors.
-_PARAMETERS: dict[type[Problem], tuple[str, list[str]]] = {
-    problems.StudentT: ("student-t", ["means", "dof", "scale"]),
-    problems.Pareto: ("pareto", ["means", "tail"]),
-    problems.SymmetricPareto: ("symmetric-pareto", ["means", "tail", "scale"]),
-    problems.LogNormal: ("log-normal", ["mu", "sigma"]),
-    problems.Weibull: ("weibull", ["scale", "shape"]),
-    problems.Bernoulli: ("bernoulli", ["means"]),
-    problems.Gaussian: ("gaussian", ["means", "sd"]),
-    problems.Beta: ("beta", ["a", "b"]),
-    problems.TwoPoint: ("rademacher", ["low", "high"]),
-    problems.OneClick: ("one-click", ["means"]),
-    problems.Blocks: ("blocks", ["means"]),
-}
 
 
 def describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
@@ -40,11 +24,12 @@ def describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
     if isinstance(problem, ProblemFamily):
         return _of_family(problem)
     recipe = problem.recipe
-    if recipe is None or recipe.make not in _MAKERS or not recipe.describes(problem):
+    name = None if recipe is None else REGISTRY.name_at(recipe.make)
+    if recipe is None or name is None or not recipe.describes(problem):
         return _by_parameters(problem)
     label = recipe.label if problem.name == recipe.made.name else problem.name
     return _table(
-        {"name": _MAKERS[recipe.make], **recipe.arguments},
+        {"name": name, **recipe.arguments},
         recipe.lacks,
         {"label": label, "sha256": recipe.sha256, "padded": recipe.padded},
         recipe.costs,
@@ -56,12 +41,13 @@ def _of_family(family: ProblemFamily) -> dict[str, Any]:
     signature = inspect.signature(family.make).bind(**family.arguments)
     signature.apply_defaults()
     arguments, lacks = kept(dict(signature.arguments), written)
-    if maker not in _MAKERS:
+    name = REGISTRY.name_at(maker)
+    if name is None:
         lacks = f"{family.make.__name__} is not one of the package's problems"
     further: dict[str, Any] = {"sha256": family.sha256}
     if label := family.arguments.get("name"):
         further["label"] = written(label)
-    return _table({"name": _MAKERS.get(maker, maker), **arguments}, lacks, further, family.costs)
+    return _table({"name": name or maker, **arguments}, lacks, further, family.costs)
 
 
 def _table(made: dict[str, Any], lacks: str, further: dict[str, Any], costs: tuple[Any, bool] | None) -> dict[str, Any]:
@@ -80,12 +66,14 @@ def _by_parameters(problem: Problem) -> dict[str, Any]:
     """A problem that remembers nothing, by the parameters of its law, where these are all that there is to it."""
     costs = problem.costs
     simple = costs is None or (costs.concentration is None and costs.coupling is None)
-    if type(problem) not in _PARAMETERS or problem.mask is not None or problem.supremum is not None or not simple:
-        own = type(problem) not in vars(problems).values()
-        why = "it is not one of the package's problems" if own else "it was changed after it was made, or made by hand"
-        found = {"name": type(problem).__name__, "sha256": array_hash(jax.tree.leaves(problem))}
+    kind = type(problem)
+    own = "written" in vars(kind) and REGISTRY.holds(kind)
+    if not own or problem.mask is not None or problem.supremum is not None or not simple:
+        ours = "it was changed after it was made, or made by hand"
+        why = ours if REGISTRY.holds(kind) else "it is not one of the package's problems"
+        found = {"name": kind.__name__, "sha256": array_hash(jax.tree.leaves(problem))}
         return {**found, "label": problem.name, MARK: why}
-    family, names = _PARAMETERS[type(problem)]
+    family, *names = problem.written
     values: dict[str, Any] = {name: getattr(problem, name) for name in problem.choices}
     for name, parameter in zip(names, problem.parameters, strict=True):
         flat = _decimals(getattr(problem, parameter))

@@ -28,6 +28,7 @@ class Bernoulli(Problem):
 
     probability: jax.Array
     parameters = ("probability",)
+    written = ("bernoulli", "means")
     integer_rewards = True
 
     @property
@@ -81,6 +82,7 @@ class Gaussian(Problem):
     location: jax.Array
     sd: jax.Array
     parameters = ("location", "sd")
+    written = ("gaussian", "means", "sd")
 
     @property
     def mean(self) -> jax.Array:
@@ -119,6 +121,7 @@ class Beta(Problem):
     a: jax.Array
     b: jax.Array
     parameters = ("a", "b")
+    written = ("beta", "a", "b")
 
     @property
     def mean(self) -> jax.Array:
@@ -155,6 +158,7 @@ class TwoPoint(Problem):
     low: jax.Array
     high: jax.Array
     parameters = ("low", "high")
+    written = ("rademacher", "low", "high")
 
     @property
     def mean(self) -> jax.Array:

@@ -108,6 +108,7 @@ class StudentT(PowerTailed):
     dof: jax.Array
     scale: jax.Array
     parameters = ("location", "dof", "scale")
+    written = ("student-t", "means", "dof", "scale")
     index_name = "dof"
 
     @property
@@ -162,6 +163,7 @@ class Pareto(PowerTailed):
     average: jax.Array
     tail: jax.Array
     parameters = ("average", "tail")
+    written = ("pareto", "means", "tail")
 
     @property
     def mean(self) -> jax.Array:
@@ -208,6 +210,7 @@ class SymmetricPareto(PowerTailed):
     tail: jax.Array
     scale: jax.Array
     parameters = ("location", "tail", "scale")
+    written = ("symmetric-pareto", "means", "tail", "scale")
 
     @property
     def mean(self) -> jax.Array:
@@ -246,6 +249,7 @@ class LogNormal(HeavyTailed):
     mu: jax.Array
     sigma: jax.Array
     parameters = ("mu", "sigma")
+    written = ("log-normal", "mu", "sigma")
 
     @property
     def mean(self) -> jax.Array:
@@ -287,6 +291,7 @@ class Weibull(HeavyTailed):
     scale: jax.Array
     shape: jax.Array
     parameters = ("scale", "shape")
+    written = ("weibull", "scale", "shape")
 
     @property
     def mean(self) -> jax.Array:

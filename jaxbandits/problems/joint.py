@@ -30,6 +30,8 @@ __all__ = ["Blocks", "OneClick", "blocks", "one_click"]
 class OneClick(Bernoulli):
     """At most one arm of a joint pull pays: arm i with probability w_i, float32 `(K, …)`, that sum to at most 1."""
 
+    written = ("one-click", "means")
+
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
         """Multinomial draws, by halves: how many of the payments fall to the first half of the arms, and so on down.
 
@@ -73,6 +75,7 @@ class Blocks(Bernoulli):
 
     size: int = 1
     choices = ("size",)
+    written = ("blocks", "means")
 
     @property
     def correlation(self) -> float:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from jaxbandits import problems
 from jaxbandits.axes import Axis
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.plain_data.axis_values import is_text, number_type, required, value_of
@@ -14,6 +13,7 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.costs import with_costs
 from jaxbandits.problems.descriptions import MARK
+from jaxbandits.problems.registry import REGISTRY
 
 __all__ = ["build_problem", "parse_problem"]
 
@@ -56,7 +56,7 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
 
 def _by_name(table: dict[str, Any], label: Any) -> Problem | ProblemFamily:
     name = str(required(table, "name", "problem"))
-    make = problems.REGISTRY.get(_normal(name))
+    make = REGISTRY.get(_normal(name))
     known = inspect.signature(make).parameters if make else {}
     whole = {key for key, argument in known.items() if number_type(argument.annotation) is int}
     arguments = {key: value_of(value, whole=key in whole) for key, value in table.items() if key != "name"}
@@ -95,12 +95,12 @@ def parse_problem(spec: str) -> Problem | ProblemFamily:
         UsageError: an unknown name, or arguments that cannot be read.
     """
     name, _, rest = spec.strip().partition(":")
-    make = problems.REGISTRY.get(_normal(name))
+    make = REGISTRY.get(_normal(name))
     arguments = inspect.signature(make).parameters if make else {}
     texts = [key for key, argument in arguments.items() if is_text(argument.annotation)]
     takes_path = texts[:1] == list(arguments)[:1] != []
     if spec.strip().lower().endswith(".csv") and not takes_path:
-        problem: Problem | ProblemFamily = problems.empirical_from_csv(spec.strip())
+        problem: Problem | ProblemFamily = REGISTRY["csv"](spec.strip())
         return problem
     positional: list[Any] = []
     named: dict[str, Any] = {}
@@ -130,9 +130,9 @@ def _is_switch(arguments: Any, key: str) -> bool:
 
 def _construct(name: str, positional: list[Any], named: dict[str, Any]) -> Problem | ProblemFamily:
     normal = _normal(name)
-    if normal not in problems.REGISTRY:
-        raise unknown_name("problem", name, problems.REGISTRY)
-    make = problems.REGISTRY[normal]
+    if normal not in REGISTRY:
+        raise unknown_name("problem", name, REGISTRY)
+    make = REGISTRY[normal]
     known = inspect.signature(make).parameters
     for key in named.keys() - known.keys():
         raise unknown_name(f"argument of {normal}", key, [p for p in known if p != "name"])

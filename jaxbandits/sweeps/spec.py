@@ -16,7 +16,7 @@ from typing import Any
 
 import jax
 
-from jaxbandits import algorithms
+from jaxbandits.algorithms.registry import REGISTRY, normal_name
 from jaxbandits.axes import Axis
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.plain_data.axis_values import required, value_of, written
@@ -77,7 +77,7 @@ def build_algorithm(table: dict[str, Any]) -> Any:
     """
     if MARK in table:
         raise UsageError(f"the algorithm {table.get('name')} cannot be made again: {table[MARK]}")
-    cls = algorithms.algorithm_class(str(required(table, "name", "algorithm")))
+    cls = REGISTRY[normal_name(str(required(table, "name", "algorithm")))]
     known = {f.name: f for f in dataclasses.fields(cls)}
     given = {name: value for name, value in table.items() if name != "name"}
     for name in given.keys() - known.keys():
@@ -106,10 +106,10 @@ def difference(first: Any, second: Any, where: str = "") -> str:
 
 def describe_algorithm(algorithm: Any) -> dict[str, Any]:
     """The [algorithm] table: exact for the package's own, and else for comparison only."""
-    names = {cls: name for name, cls in algorithms.REGISTRY.items()}
-    own = type(algorithm) not in names
+    name = REGISTRY.name_of(type(algorithm))
+    own = name is None
     fields = dataclasses.fields(algorithm) if dataclasses.is_dataclass(algorithm) else ()
-    table: dict[str, Any] = {"name": names.get(type(algorithm), type(algorithm).__name__)}
+    table: dict[str, Any] = {"name": name or type(algorithm).__name__}
     why = "it is not one of the package's algorithms"
     for field in fields:
         try:

@@ -11,7 +11,7 @@ import jaxbandits
 PACKAGE = Path(jaxbandits.__file__).parent
 ROOMS = ["algorithms", "arrays", "engine", "random", "spending", "statistics"]
 PROBLEMS = [
-    "base", "costs", "empirical", "families", "heavy_tails", "joint", "ratio_reservoirs", "reservoirs",
+    "base", "costs", "empirical_arms", "families", "heavy_tails", "joint", "ratio_reservoirs", "reservoirs",
     "table_reservoirs",
 ]  # fmt: skip
 FILES = sorted(
@@ -51,10 +51,10 @@ EXCEPTIONS = {
     ("engine/lanes.py", "_run_chunk", "sum"): "pulls of all lanes, for the display of progress",
     ("engine/single.py", "unfinished", "sum"): WHOLE,
     ("engine/vectorise.py", "time", "sum"): WHOLE,
-    ("problems/empirical.py", "mean", "mean"): HOST,
-    ("problems/empirical.py", "variance", "var"): HOST,
-    ("problems/empirical.py", "_row", PRODUCT): WHOLE,
-    ("problems/empirical.py", "_entry", PRODUCT): WHOLE,
+    ("problems/empirical_arms.py", "mean", "mean"): HOST,
+    ("problems/empirical_arms.py", "variance", "var"): HOST,
+    ("problems/empirical_arms.py", "_row", PRODUCT): WHOLE,
+    ("problems/empirical_arms.py", "_entry", PRODUCT): WHOLE,
     ("problems/heavy_tails.py", "mean", "exp"): HOST,
     ("problems/heavy_tails.py", "variance", "exp"): HOST,
     ("problems/heavy_tails.py", "variance", "expm1"): HOST,

@@ -26,8 +26,7 @@ runs at once (arms first, runs last) and need no `vmap`: they derive from `Seque
 A class of your own may derive from them, too. With `Sequential` and `RoundBased` it need only serve one run: what is
 not in the registry is batched with `vmap` there.
 
-To add an algorithm: copy the shortest one (uniform.py), and add one line to `REGISTRY` in
-`jaxbandits/algorithms/__init__.py`.
+To add an algorithm: copy the shortest one (uniform.py), and add one line to `jaxbandits/algorithms/registry.py`.
 """
 
 import abc

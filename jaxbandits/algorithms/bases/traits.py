@@ -27,6 +27,8 @@ class Traits:
         tolerance: name of the field by which an answer may miss, the epsilon of the criterion; None for 0.
         anytime: whether a run can be looked at before it ends, at checkpoints.
         multi_bandit: whether the algorithm works on several bandits at once.
+        setting: what the algorithm is for, in the field's words, for lists.
+        source: where it comes from, for lists.
         in_batches: a step is long and a run has few: the engine looks at the runs after each. Changes speed only.
         spends: name of the field that holds a budget of cost, spent pull by pull; for classes that derive from
             `IndexWithBudget`, which keeps the account.
@@ -35,6 +37,8 @@ class Traits:
         UsageError: a criterion that there is not.
     """
 
+    setting: str = ""
+    source: str = ""
     criterion: str = "epsilon-m"
     tolerance: str | None = None
     anytime: bool = True

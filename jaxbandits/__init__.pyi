@@ -1,0 +1,169 @@
+"""Written by `python tests/test_generated.py` from the registries."""
+
+from jaxbandits import theory as theory
+from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
+from jaxbandits.algorithms.adaptive_top_k import ImprovedTopK as ImprovedTopK
+from jaxbandits.algorithms.bases.protocol import Algorithm as Algorithm
+from jaxbandits.algorithms.bases.traits import Traits as Traits
+from jaxbandits.algorithms.budget_baselines import KUBE as KUBE
+from jaxbandits.algorithms.budget_baselines import BudgetedThompson as BudgetedThompson
+from jaxbandits.algorithms.budget_baselines import EpsilonFirst as EpsilonFirst
+from jaxbandits.algorithms.clucb import CLUCB as CLUCB
+from jaxbandits.algorithms.gape import GapE as GapE
+from jaxbandits.algorithms.lucb import LUCB as LUCB
+from jaxbandits.algorithms.mab_ppr import MABPPR as MABPPR
+from jaxbandits.algorithms.median_elimination import ExpGapElimination as ExpGapElimination
+from jaxbandits.algorithms.median_elimination import MedianElimination as MedianElimination
+from jaxbandits.algorithms.opt_mai import OptMAI as OptMAI
+from jaxbandits.algorithms.racing import BernsteinRace as BernsteinRace
+from jaxbandits.algorithms.racing import HoeffdingRace as HoeffdingRace
+from jaxbandits.algorithms.rcb import RCB as RCB
+from jaxbandits.algorithms.rcb import RCBAIR as RCBAIR
+from jaxbandits.algorithms.rcb import RCBI as RCBI
+from jaxbandits.algorithms.sar import SAR as SAR
+from jaxbandits.algorithms.sequential_halving import SequentialHalving as SequentialHalving
+from jaxbandits.algorithms.siri import SiRI as SiRI
+from jaxbandits.algorithms.successive_elimination import SuccessiveElimination as SuccessiveElimination
+from jaxbandits.algorithms.successive_rejects import SuccessiveRejects as SuccessiveRejects
+from jaxbandits.algorithms.ucb_e import UCBE as UCBE
+from jaxbandits.algorithms.ucb_infinite import UCBAIR as UCBAIR
+from jaxbandits.algorithms.ucb_infinite import UCBVInf as UCBVInf
+from jaxbandits.algorithms.ugape import UGapEb as UGapEb
+from jaxbandits.algorithms.ugape import UGapEc as UGapEc
+from jaxbandits.algorithms.uniform import Uniform as Uniform
+from jaxbandits.algorithms.union_bound import UnionBound as UnionBound
+from jaxbandits.arrays.pytrees import pytree as pytree
+from jaxbandits.axes import axis as axis
+from jaxbandits.engine.driver import use_all_cores as use_all_cores
+from jaxbandits.engine.single import run as run
+from jaxbandits.engine.single import trajectory as trajectory
+from jaxbandits.errors import UsageError as UsageError
+from jaxbandits.live.session import AskTell as AskTell
+from jaxbandits.problems.base import Problem as Problem
+from jaxbandits.problems.correlation import estimate_correlation as estimate_correlation
+from jaxbandits.problems.costs import with_costs as with_costs
+from jaxbandits.problems.crowd_workers import rte_workers as rte_workers
+from jaxbandits.problems.crowd_workers import workers_from_csv as workers_from_csv
+from jaxbandits.problems.empirical_arms import empirical as empirical
+from jaxbandits.problems.empirical_arms import empirical_from_csv as empirical_from_csv
+from jaxbandits.problems.empirical_arms import empirical_from_data as empirical_from_data
+from jaxbandits.problems.families import bernoulli as bernoulli
+from jaxbandits.problems.families import beta as beta
+from jaxbandits.problems.families import gaussian as gaussian
+from jaxbandits.problems.families import rademacher as rademacher
+from jaxbandits.problems.heavy_instances import log_normal as log_normal
+from jaxbandits.problems.heavy_instances import pareto as pareto
+from jaxbandits.problems.heavy_instances import s1 as s1
+from jaxbandits.problems.heavy_instances import s2 as s2
+from jaxbandits.problems.heavy_instances import student_t as student_t
+from jaxbandits.problems.heavy_instances import symmetric_pareto as symmetric_pareto
+from jaxbandits.problems.heavy_instances import weibull as weibull
+from jaxbandits.problems.instances import abm as abm
+from jaxbandits.problems.instances import gabillon as gabillon
+from jaxbandits.problems.instances import linear as linear
+from jaxbandits.problems.instances import one_sparse as one_sparse
+from jaxbandits.problems.instances import polynomial as polynomial
+from jaxbandits.problems.instances import random_uniform as random_uniform
+from jaxbandits.problems.joint import blocks as blocks
+from jaxbandits.problems.joint import one_click as one_click
+from jaxbandits.problems.pay_per_reward import click_rates as click_rates
+from jaxbandits.problems.pay_per_reward import ppr as ppr
+from jaxbandits.problems.pay_per_reward import ppr_unbounded as ppr_unbounded
+from jaxbandits.problems.ratio_reservoirs import reservoir as reservoir
+from jaxbandits.problems.table_reservoirs import reservoir_from_csv as reservoir_from_csv
+from jaxbandits.problems.top_k_instances import c_spread as c_spread
+from jaxbandits.problems.top_k_instances import random_beta as random_beta
+from jaxbandits.problems.top_k_instances import random_truncated_normal as random_truncated_normal
+from jaxbandits.problems.top_k_instances import synthetic as synthetic
+from jaxbandits.problems.top_k_instances import two_group as two_group
+from jaxbandits.problems.top_k_instances import uniform_means as uniform_means
+from jaxbandits.report import plots as plot
+from jaxbandits.report.tables import summary as summary
+from jaxbandits.sweeps.repeating import repeat as repeat
+from jaxbandits.sweeps.run import simulate as simulate
+from jaxbandits.sweeps.run import sweep as sweep
+
+__all__ = [
+    "CLUCB",
+    "KUBE",
+    "LUCB",
+    "MABPPR",
+    "RCB",
+    "RCBAIR",
+    "RCBI",
+    "SAR",
+    "UCBAIR",
+    "UCBE",
+    "AdaptiveTopK",
+    "Algorithm",
+    "AskTell",
+    "BernsteinRace",
+    "BudgetedThompson",
+    "EpsilonFirst",
+    "ExpGapElimination",
+    "GapE",
+    "HoeffdingRace",
+    "ImprovedTopK",
+    "MedianElimination",
+    "OptMAI",
+    "Problem",
+    "SequentialHalving",
+    "SiRI",
+    "SuccessiveElimination",
+    "SuccessiveRejects",
+    "Traits",
+    "UCBVInf",
+    "UGapEb",
+    "UGapEc",
+    "Uniform",
+    "UnionBound",
+    "UsageError",
+    "abm",
+    "axis",
+    "bernoulli",
+    "beta",
+    "blocks",
+    "c_spread",
+    "click_rates",
+    "empirical",
+    "empirical_from_csv",
+    "empirical_from_data",
+    "estimate_correlation",
+    "gabillon",
+    "gaussian",
+    "linear",
+    "log_normal",
+    "one_click",
+    "one_sparse",
+    "pareto",
+    "plot",
+    "polynomial",
+    "ppr",
+    "ppr_unbounded",
+    "pytree",
+    "rademacher",
+    "random_beta",
+    "random_truncated_normal",
+    "random_uniform",
+    "repeat",
+    "reservoir",
+    "reservoir_from_csv",
+    "rte_workers",
+    "run",
+    "s1",
+    "s2",
+    "simulate",
+    "student_t",
+    "summary",
+    "sweep",
+    "symmetric_pareto",
+    "synthetic",
+    "theory",
+    "trajectory",
+    "two_group",
+    "uniform_means",
+    "use_all_cores",
+    "weibull",
+    "with_costs",
+    "workers_from_csv",
+]

@@ -1,0 +1,77 @@
+"""Written by `python tests/test_generated.py` from the registries."""
+
+from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
+from jaxbandits.algorithms.adaptive_top_k import ImprovedTopK as ImprovedTopK
+from jaxbandits.algorithms.bases.joint_batches import JointBatches as JointBatches
+from jaxbandits.algorithms.bases.protocol import Algorithm as Algorithm
+from jaxbandits.algorithms.bases.protocol import BatchBased as BatchBased
+from jaxbandits.algorithms.bases.protocol import BuiltIn as BuiltIn
+from jaxbandits.algorithms.bases.protocol import RoundBased as RoundBased
+from jaxbandits.algorithms.bases.protocol import Sequential as Sequential
+from jaxbandits.algorithms.budget_baselines import KUBE as KUBE
+from jaxbandits.algorithms.budget_baselines import BudgetedThompson as BudgetedThompson
+from jaxbandits.algorithms.budget_baselines import EpsilonFirst as EpsilonFirst
+from jaxbandits.algorithms.clucb import CLUCB as CLUCB
+from jaxbandits.algorithms.gape import GapE as GapE
+from jaxbandits.algorithms.lucb import LUCB as LUCB
+from jaxbandits.algorithms.mab_ppr import MABPPR as MABPPR
+from jaxbandits.algorithms.median_elimination import ExpGapElimination as ExpGapElimination
+from jaxbandits.algorithms.median_elimination import MedianElimination as MedianElimination
+from jaxbandits.algorithms.opt_mai import OptMAI as OptMAI
+from jaxbandits.algorithms.racing import BernsteinRace as BernsteinRace
+from jaxbandits.algorithms.racing import HoeffdingRace as HoeffdingRace
+from jaxbandits.algorithms.rcb import RCB as RCB
+from jaxbandits.algorithms.rcb import RCBAIR as RCBAIR
+from jaxbandits.algorithms.rcb import RCBI as RCBI
+from jaxbandits.algorithms.registry import REGISTRY as REGISTRY
+from jaxbandits.algorithms.sar import SAR as SAR
+from jaxbandits.algorithms.sequential_halving import SequentialHalving as SequentialHalving
+from jaxbandits.algorithms.siri import SiRI as SiRI
+from jaxbandits.algorithms.successive_elimination import SuccessiveElimination as SuccessiveElimination
+from jaxbandits.algorithms.successive_rejects import SuccessiveRejects as SuccessiveRejects
+from jaxbandits.algorithms.ucb_e import UCBE as UCBE
+from jaxbandits.algorithms.ucb_infinite import UCBAIR as UCBAIR
+from jaxbandits.algorithms.ucb_infinite import UCBVInf as UCBVInf
+from jaxbandits.algorithms.ugape import UGapEb as UGapEb
+from jaxbandits.algorithms.ugape import UGapEc as UGapEc
+from jaxbandits.algorithms.uniform import Uniform as Uniform
+from jaxbandits.algorithms.union_bound import UnionBound as UnionBound
+
+__all__ = [
+    "CLUCB",
+    "KUBE",
+    "LUCB",
+    "MABPPR",
+    "RCB",
+    "RCBAIR",
+    "RCBI",
+    "REGISTRY",
+    "SAR",
+    "UCBAIR",
+    "UCBE",
+    "AdaptiveTopK",
+    "Algorithm",
+    "BatchBased",
+    "BernsteinRace",
+    "BudgetedThompson",
+    "BuiltIn",
+    "EpsilonFirst",
+    "ExpGapElimination",
+    "GapE",
+    "HoeffdingRace",
+    "ImprovedTopK",
+    "JointBatches",
+    "MedianElimination",
+    "OptMAI",
+    "RoundBased",
+    "Sequential",
+    "SequentialHalving",
+    "SiRI",
+    "SuccessiveElimination",
+    "SuccessiveRejects",
+    "UCBVInf",
+    "UGapEb",
+    "UGapEc",
+    "Uniform",
+    "UnionBound",
+]

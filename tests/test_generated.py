@@ -1,0 +1,112 @@
+"""What is written by machine from the registries is as they are: stubs of the faces, and the README's tables.
+
+After a change of a registry: `python tests/test_generated.py`.
+"""
+
+import dataclasses
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jaxbandits as jb
+from jaxbandits import algorithms, problems
+
+ROOT = Path(__file__).parents[1]
+FACES = ["jaxbandits", "jaxbandits.algorithms", "jaxbandits.problems"]
+
+
+def stub(package):
+    """What static tools read of a face: every name, and the module that defines it."""
+    face = importlib.import_module(package)
+    imports = []
+    for name in face.__all__:
+        found = getattr(face, name)
+        if inspect.ismodule(found):
+            parent, _, module = found.__name__.rpartition(".")
+            imports.append(f"from {parent} import {module} as {name}")
+        else:
+            module = f"{package}.registry" if name == "REGISTRY" else found.__module__
+            imports.append(f"from {module} import {name} as {name}")
+    names = "".join(f'    "{name}",\n' for name in face.__all__)
+    head = '"""Written by `python tests/test_generated.py` from the registries."""\n\n'
+    text = head + "\n".join(imports) + f"\n\n__all__ = [\n{names}]\n"
+    # In the order that the linter wants.
+    for command in (["check", "--select", "I,RUF022", "--fix", "-q"], ["format", "-q"]):
+        done = subprocess.run(
+            ["ruff", *command, "--stdin-filename", f"{package}.pyi", "-"],
+            input=text, capture_output=True, text=True, check=True, cwd=ROOT,
+        )  # fmt: skip
+        text = done.stdout
+    return text
+
+
+def algorithm_table():
+    lines = ["| name | class | setting | source |", "|---|---|---|---|"]
+    for name, cls in algorithms.REGISTRY.items():
+        lines.append(f"| `{name}` | `{cls.__name__}` | {cls.traits.setting} | {cls.traits.source} |")
+    return "\n".join(lines)
+
+
+def problem_table():
+    lines = ["| name | arguments | |", "|---|---|---|"]
+    for name, make in problems.REGISTRY.items():
+        arguments = []
+        for argument in inspect.signature(make).parameters.values():
+            if argument.name != "name":
+                given = argument.default is not inspect.Parameter.empty
+                arguments.append(f"{argument.name}={argument.default}" if given else argument.name)
+        text = " ".join(inspect.getdoc(make).split("\n\n")[0].split()).replace("|", "\\|")
+        lines.append(f"| `{name}` | {', '.join(f'`{argument}`' for argument in arguments)} | {text} |")
+    return "\n".join(lines)
+
+
+TABLES = {"algorithms": algorithm_table, "problems": problem_table}
+
+
+def readme(text):
+    for name, table in TABLES.items():
+        between = re.compile(rf"(<!-- table: {name} -->\n\n).*?(\n\n<!-- end of table -->)", re.DOTALL)
+        assert len(between.findall(text)) == 1, name
+        text = between.sub(lambda found, table=table: found[1] + table() + found[2], text)
+    return text
+
+
+def stub_file(package):
+    return ROOT.joinpath(*package.split(".")) / "__init__.pyi"
+
+
+@pytest.mark.parametrize("package", FACES)
+def test_stubs_are_as_the_faces(package):
+    assert stub_file(package).read_text() == stub(package)
+
+
+def test_the_readme_lists_what_the_registries_hold():
+    text = (ROOT / "README.md").read_text()
+    assert readme(text) == text
+
+
+@pytest.mark.parametrize("cls", algorithms.REGISTRY.values(), ids=algorithms.REGISTRY)
+def test_every_algorithm_says_what_it_is_for(cls):
+    assert cls.traits.setting
+    assert dataclasses.is_dataclass(cls)
+
+
+def test_public_names_are_there_and_are_no_modules_by_accident():
+    for name in jb.__all__:
+        assert inspect.ismodule(getattr(jb, name)) == (name in ("plot", "theory")), name
+    assert set(jb.__all__) <= set(dir(jb))
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        jb.no_such_name  # noqa: B018
+
+
+if __name__ == "__main__":
+    for package in FACES:
+        stub_file(package).write_text(stub(package))
+    path = ROOT / "README.md"
+    path.write_text(readme(path.read_text()))
+    sys.exit(0)
