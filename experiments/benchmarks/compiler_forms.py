@@ -21,7 +21,7 @@ import numpy as np
 
 import jaxbandits as jb
 from jaxbandits.algorithms.bases import elimination
-from jaxbandits.algorithms.bases.protocol import BuiltIn
+from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.arrays import compiler_forms
 from jaxbandits.problems.base import Problem
 

@@ -5,11 +5,11 @@ from jaxbandits.registry import face
 
 _FURTHER = {
     "Algorithm": "bases.protocol:Algorithm",
-    "BatchBased": "bases.protocol:BatchBased",
-    "BuiltIn": "bases.protocol:BuiltIn",
+    "BatchBased": "bases.batch_based:BatchBased",
+    "BuiltIn": "bases.built_in:BuiltIn",
     "JointBatches": "bases.joint_batches:JointBatches",
-    "RoundBased": "bases.protocol:RoundBased",
-    "Sequential": "bases.protocol:Sequential",
+    "RoundBased": "bases.round_based:RoundBased",
+    "Sequential": "bases.sequential:Sequential",
     "REGISTRY": "registry:REGISTRY",
 }
 

@@ -2,12 +2,12 @@
 
 from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
 from jaxbandits.algorithms.adaptive_top_k import ImprovedTopK as ImprovedTopK
+from jaxbandits.algorithms.bases.batch_based import BatchBased as BatchBased
+from jaxbandits.algorithms.bases.built_in import BuiltIn as BuiltIn
 from jaxbandits.algorithms.bases.joint_batches import JointBatches as JointBatches
 from jaxbandits.algorithms.bases.protocol import Algorithm as Algorithm
-from jaxbandits.algorithms.bases.protocol import BatchBased as BatchBased
-from jaxbandits.algorithms.bases.protocol import BuiltIn as BuiltIn
-from jaxbandits.algorithms.bases.protocol import RoundBased as RoundBased
-from jaxbandits.algorithms.bases.protocol import Sequential as Sequential
+from jaxbandits.algorithms.bases.round_based import RoundBased as RoundBased
+from jaxbandits.algorithms.bases.sequential import Sequential as Sequential
 from jaxbandits.algorithms.budget_baselines import KUBE as KUBE
 from jaxbandits.algorithms.budget_baselines import BudgetedThompson as BudgetedThompson
 from jaxbandits.algorithms.budget_baselines import EpsilonFirst as EpsilonFirst

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.protocol import BatchBased, Numeric, parameter
+from jaxbandits.algorithms.bases.batch_based import BatchBased
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded, smaller

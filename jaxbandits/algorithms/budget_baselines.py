@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.index_with_budget import BudgetState, IndexWithBudget
-from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import larger, log

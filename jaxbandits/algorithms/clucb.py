@@ -11,7 +11,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.protocol import Numeric, Sequential, parameter
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
+from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import log

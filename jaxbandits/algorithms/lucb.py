@@ -10,7 +10,8 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.protocol import Numeric, RoundBased, parameter
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
+from jaxbandits.algorithms.bases.round_based import RoundBased
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.known import Known

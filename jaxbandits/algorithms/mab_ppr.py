@@ -21,7 +21,7 @@ from jaxbandits.algorithms.bases.joint_batches import (
     middle_sums,
     whole,
 )
-from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded

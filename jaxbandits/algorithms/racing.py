@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.algorithms.bases.joint_batches import LARGEST_BATCH, Batches, JointBatches, RangedState, whole
-from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import larger, log, rounded, smaller

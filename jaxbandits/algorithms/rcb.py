@@ -15,7 +15,7 @@ from jaxbandits.algorithms.bases.index_with_budget import (
     IndexWithBudget,
     exploration,
 )
-from jaxbandits.algorithms.bases.protocol import parameter
+from jaxbandits.algorithms.bases.parameters import parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays.numerics import larger, smaller
 from jaxbandits.arrays.pytrees import pytree

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.algorithms.bases.elimination import EliminationState
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.phases import EliminationInPhases
-from jaxbandits.algorithms.bases.protocol import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.pytrees import pytree

@@ -12,7 +12,8 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.protocol import BatchBased, Numeric, parameter
+from jaxbandits.algorithms.bases.batch_based import BatchBased
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.known import Known

@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxbandits.algorithms.bases.elimination import Elimination, EliminationState
 from jaxbandits.algorithms.bases.moments import central_moment, raw_moment
-from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller

@@ -13,8 +13,8 @@ import numpy as np
 
 from jaxbandits.algorithms.bases.elimination import EliminationState
 from jaxbandits.algorithms.bases.moments import raw_moment
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.phases import EliminationInPhases, RejectsPhases
-from jaxbandits.algorithms.bases.protocol import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import larger, log

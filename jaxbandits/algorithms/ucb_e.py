@@ -11,8 +11,8 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.gaps import gaps
 from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.phases import rejects_pulls
-from jaxbandits.algorithms.bases.protocol import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.compiler_forms import where_any

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, RangedState, middle_sums, whole
-from jaxbandits.algorithms.bases.protocol import Numeric, parameter
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.algorithms.mab_ppr import check_weights
 from jaxbandits.arrays.numerics import log

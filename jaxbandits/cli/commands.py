@@ -15,6 +15,7 @@ from jaxbandits.cli import display, inputs, stores, texts
 from jaxbandits.cli.inputs import Whole
 from jaxbandits.comparison.candidates import comparisons
 from jaxbandits.comparison.rows import Comparison
+from jaxbandits.engine.admitted import admitted
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.sweeps.grid import expand
 from jaxbandits.sweeps.spec import describe, difference
@@ -177,7 +178,7 @@ def sweep(
     keep = run.pop("keep")
     stores.check_keep(keep)
     settings = {name: value for name, value in run.items() if value is not None}
-    wanted = describe(algorithm, problem, settings)
+    wanted = describe(admitted(algorithm), problem, settings)
     if out.exists():
         there = stores.specification_of(stores.read_store(out))
         if found := difference(there, {**wanted, "run": {**settings, "keep": keep}}):
@@ -186,7 +187,7 @@ def sweep(
             raise UsageError(f"{out} is there already, complete and of the same specification: --resume accepts it")
         display.say(f"{out} is complete, nothing to do")
         return
-    runs = len(expand(algorithm, problem).cells) * run["seeds"]
+    runs = len(expand(admitted(algorithm), problem).cells) * run["seeds"]
     with display.progress_bar(progress) as update:
         dataset = jb.sweep(algorithm, problem, **run, devices=devices, on_progress=lambda state: update(state, runs))
     stores.write_store(stores.reduced(dataset.assign_attrs(spec=json.dumps(wanted), keep=keep), keep), out)

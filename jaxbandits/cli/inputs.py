@@ -12,8 +12,8 @@ import jax
 import xarray as xr
 from cyclopts import Parameter, Token
 
+from jaxbandits.engine.admitted import admitted
 from jaxbandits.engine.driver import use_all_cores
-from jaxbandits.engine.stepping import pull_limit
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems import Problem, with_costs
 from jaxbandits.problems.constructors import ProblemFamily
@@ -151,7 +151,7 @@ def read_specification(path: Path) -> tuple[Any, Problem | ProblemFamily, dict[s
     for name in run.keys() - RUN_OPTIONS.keys():
         raise unknown_name("option of [run]", name, RUN_OPTIONS)
     if run.get("max_pulls") is None:
-        run["max_pulls"] = pull_limit(algorithm)
+        run["max_pulls"] = admitted(algorithm).most_pulls
     for name in run.keys() & {"seeds", "root_seed", "max_pulls"}:
         run[name] = whole(run[name], name)
     if not isinstance(run.get("independent", False), bool):

@@ -7,26 +7,24 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.parameters import is_parameter
-from jaxbandits.algorithms.bases.protocol import BuiltIn
 from jaxbandits.algorithms.bases.traits import tolerance_of, traits_of
-from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
-__all__ = ["check_algorithm", "check_methods", "check_result", "in_registry"]
+__all__ = ["check_algorithm", "check_methods", "check_result"]
 
 _METHODS = ("init", "step", "done", "recommend")
 
 
-def in_registry(algorithm: Any) -> bool:
-    """Whether an algorithm is one of the package's, held to the protocol by its tests, and not a user's own."""
-    return REGISTRY.name_of(type(algorithm)) is not None
-
-
-def check_algorithm(algorithm: Any) -> None:
+def check_algorithm(algorithm: Any, *, registered: bool) -> None:
     """Whether this is an algorithm for one run (a cell of a grid), as far as can be seen without calling it.
+
+    Args:
+        algorithm: what a user gave.
+        registered: whether it is one of the package's.
 
     Raises:
         UsageError: a class, no pytree, a method that is missing; a parameter that is no number, or several; a declared
@@ -40,7 +38,7 @@ def check_algorithm(algorithm: Any) -> None:
             shape = np.shape(getattr(algorithm, field.name)) if is_parameter(field) else ()
             if shape:
                 raise UsageError(f"{name}: {field.name} must be one number, got shape {shape}: for a grid, jb.axis(…)")
-    if in_registry(algorithm):
+    if registered:
         return
     for method in _METHODS:
         if not callable(getattr(algorithm, method, None)):
@@ -63,15 +61,14 @@ def check_methods(algorithm: Any, problem: Problem, key: jax.Array) -> None:
     """Whether a user's own methods return what the protocol says; they are traced, not run.
 
     Args:
-        algorithm: leaves as for one run; any algorithm of the registry passes.
+        algorithm: leaves as for one run.
         problem: leaves `(K,)`.
         key: the run's typed key `()`.
 
     Raises:
         UsageError: which method returns what, in place of what.
     """
-    if not in_registry(algorithm):
-        jax.eval_shape(_check, algorithm, problem, key)
+    jax.eval_shape(_check, algorithm, problem, key)
 
 
 def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:

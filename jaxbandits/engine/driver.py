@@ -10,7 +10,6 @@ import jax
 import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
-from jaxbandits.algorithms.bases.traits import traits_of
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.lane_count import lane_count
@@ -98,7 +97,7 @@ def job_rows(
     mesh = jax.make_mesh(
         (devices or len(available),), ("device",), (AxisType.Auto,), devices=available[: devices or None]
     )
-    in_batches = traits_of(algorithm).in_batches
+    in_batches = algorithm.traits.in_batches
     if lanes is None:
         lanes = lane_count(algorithm, problem.arms, cells_count * runs.seeds, mesh.size, available[0].platform)
     if lanes < 1 or (chunk is not None and chunk < 1):

@@ -4,9 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from jaxbandits.algorithms.bases.joint_batches import JointBatches
-from jaxbandits.algorithms.bases.traits import traits_of
-
 __all__ = ["lane_count"]
 
 #: Lane-arms per device on CPU: enough to fill vectors, few enough to stay in the nearer caches (measured).
@@ -35,8 +32,8 @@ def lane_count(algorithm: Any, arms: int, jobs: int, devices: int, platform: str
         devices: number of devices.
         platform: of the devices, JAX's word.
     """
-    lanes = _usual(arms, platform, algorithm.slots if isinstance(algorithm, JointBatches) else 1)
-    long_steps = traits_of(algorithm).in_batches or platform != "cpu"
+    lanes = _usual(arms, platform, algorithm.slots)
+    long_steps = algorithm.traits.in_batches or platform != "cpu"
     return _few(lanes, jobs, devices, arms, long_steps=long_steps)
 
 

@@ -16,14 +16,11 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from jaxbandits.algorithms.bases.traits import traits_of
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import larger, smaller
-from jaxbandits.engine.stepping import exhausted, reached
-from jaxbandits.engine.vectorise import Vectorised
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import cell_key, run_key
-from jaxbandits.spending.accounts import Account, Looked, account
+from jaxbandits.spending.accounts import Account, Looked
 from jaxbandits.status import CAPPED, ENDED, STALLED
 
 __all__ = ["Carry", "Cells", "Log", "Regret", "Row", "Settings", "advance", "empty_carry", "row_types", "unpacked"]
@@ -105,12 +102,10 @@ class Log(NamedTuple):
 def _row(cells: Cells, carry: Carry, job: jax.Array, status: jax.Array, ended: jax.Array) -> tuple[Row, jax.Array]:
     """Rows of all lanes, and their recommended arms, bool (K, R)."""
     recommended = carry.algorithm.recommend(carry.state)
-    budget = None
-    if spends := traits_of(carry.algorithm).spends:
-        budget = getattr(carry.algorithm, spends)
-        if cells.checkpoints.shape[0]:
-            budget = smaller(budget, _next_checkpoint(cells, carry))
-    spent = account(carry.problem, carry.key, carry.state, budget, carry.looked)
+    budget = carry.algorithm.cost_budget
+    if budget is not None and cells.checkpoints.shape[0]:
+        budget = smaller(budget, _next_checkpoint(cells, carry))
+    spent = carry.state.account(carry.problem, carry.key, budget, carry.looked)
     row = Row(
         job=job, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, status=status, ended=ended,
         regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
@@ -256,7 +251,7 @@ def _load(cells: Cells, job: jax.Array, settings: Settings) -> tuple[Any, Proble
 
 
 def _never_looked(cells: Cells, algorithm: Any, problem: Problem, shape: tuple[int, ...]) -> Looked | None:
-    drawn = problem.costs is not None and problem.costs.drawn_as_sums and not traits_of(algorithm).spends
+    drawn = problem.costs is not None and problem.costs.drawn_as_sums and algorithm.cost_budget is None
     return Looked.never(problem.arms, shape) if drawn and cells.checkpoints.shape[0] > 1 else None
 
 
@@ -305,17 +300,15 @@ def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings:
     stop = cells.max_pulls
     if point is not None and jnp.issubdtype(point.dtype, jnp.integer):  # pulls, not costs
         stop = smaller(stop, point)
-    before = _pulled(carry.state)
+    before = carry.state.made()
     words = jax.random.key_data(carry.key).T  # runs last, as vectors want it
 
     def one_step(_: jax.Array | int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
         state, steps = lanes
         live = carry.busy & (state.time < cells.max_pulls) & ~carry.algorithm.done(state)
-        live = live & ~exhausted(carry.algorithm, state)
-        if isinstance(carry.algorithm, Vectorised):
-            live = live & ~carry.algorithm.stalled(state)
+        live = live & ~_true(carry.algorithm.exhausted(state)) & ~_true(carry.algorithm.stalled(state))
         if point is not None:
-            live = live & ~reached(carry.algorithm, state, point)
+            live = live & ~state.reached(point)
         key = jax.random.wrap_key_data(words.T, impl="threefry2x32")
         state = carry.algorithm.advance(carry.problem, key, state, live, stop)
         return state, steps + live.astype(jnp.int32)
@@ -324,14 +317,13 @@ def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings:
         return lax.fori_loop(0, settings.block, one_step, lanes)
 
     state, steps = lax.fori_loop(0, chunk // settings.block, one_block, (carry.state, carry.steps))
-    pulled = jnp.sum(_pulled(state) - before)
+    pulled = jnp.sum(state.made() - before)
     return carry._replace(state=state, steps=steps), log._replace(pulled=log.pulled + pulled)
 
 
-def _pulled(state: Any) -> jax.Array:
-    """Pulls so far, float32 (R,), for the progress display."""
-    spent = getattr(state, "spent", None)
-    return state.time.astype(jnp.float32) if spent is None else spent.pulls.as_float()
+def _true(answer: jax.Array | bool) -> jax.Array:
+    # An array in any case: Python's ~False is -1, and with it a mask of lanes would be whole numbers.
+    return jnp.asarray(answer)
 
 
 def _next_checkpoint(cells: Cells, carry: Carry) -> jax.Array:
@@ -344,15 +336,13 @@ def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[C
     """Log the lanes that are done, at a checkpoint or at `max_pulls`; free those whose run is over."""
     time = carry.state.time
     done = carry.algorithm.done(carry.state)
-    capped = ~done & ((time >= cells.max_pulls) | exhausted(carry.algorithm, carry.state))
-    status = jnp.where(capped, CAPPED, ENDED)
-    over = done | capped
-    if isinstance(carry.algorithm, Vectorised):
-        status = jnp.where(~over & carry.algorithm.stalled(carry.state), STALLED, status)
-        over = over | (status == STALLED)
+    capped = ~done & ((time >= cells.max_pulls) | _true(carry.algorithm.exhausted(carry.state)))
+    stalled = ~done & ~capped & _true(carry.algorithm.stalled(carry.state))
+    status = jnp.where(capped, CAPPED, jnp.where(stalled, STALLED, ENDED))
+    over = done | capped | stalled
     points = cells.checkpoints.shape[0]
     if points:
-        written = carry.busy & (over | reached(carry.algorithm, carry.state, _next_checkpoint(cells, carry)))
+        written = carry.busy & (over | carry.state.reached(_next_checkpoint(cells, carry)))
         # The last checkpoint ends a run: nothing after it is asked for.
         over = over | (written & (carry.checkpoint + 1 >= points))
     else:
@@ -366,7 +356,7 @@ def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[C
         looked = carry.looked
         if looked is not None:
             assert found.account.paid is not None
-            looked = looked.again(carry.state, found.account.paid, written)
+            looked = looked.again(carry.state.pulls, time, found.account.paid, written)
         log = log._replace(
             rows=log.rows + jnp.sum(written.astype(jnp.int32)),
             words=log.words.at[:, row].set(_packed(found), mode="drop"),

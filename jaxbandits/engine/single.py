@@ -7,14 +7,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.algorithms.bases.joint_batches import JointBatches
-from jaxbandits.algorithms.bases.protocol import BuiltIn
 from jaxbandits.arrays.pytrees import classes
-from jaxbandits.engine.border import check_algorithm, check_methods, in_registry
+from jaxbandits.engine.admitted import Admitted, admitted, check, check_one
 from jaxbandits.engine.kept_programs import kept_programs
-from jaxbandits.engine.stepping import exhausted, idle_after, pull_limit
 from jaxbandits.problems.base import Problem
-from jaxbandits.status import MOST_IDLE
 
 __all__ = ["prepared", "run", "trajectory"]
 
@@ -37,50 +33,40 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
     Raises:
         UsageError: an algorithm that does not keep to the protocol.
     """
-    check_algorithm(algorithm)
-    most = pull_limit(algorithm) if max_pulls is None else max_pulls
-    algorithm, problem = prepared(algorithm, problem)
+    known = admitted(algorithm)
+    check(known)
+    most = known.most_pulls if max_pulls is None else max_pulls
+    algorithm, problem = prepared(known, problem)
     with kept_programs():
         return _run(algorithm, problem, key, most, classes=classes((algorithm, problem)))
 
 
-def prepared(algorithm: Any, problem: Problem) -> tuple[Any, Problem]:
-    """A built-in algorithm with what it takes from the problem, and the problem with as many arms as it wants.
+def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
+    """An algorithm with what it takes from the problem, and the problem with as many arms as it wants.
 
     Both as they are where they are being traced and have no values, and for an algorithm of the user's own.
     """
-    leaves = jax.tree.leaves((algorithm, problem))
-    if not isinstance(algorithm, BuiltIn) or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
-        return algorithm, problem
-    explored = algorithm.explored(problem)
-    return algorithm.resolved(explored), explored
+    leaves = jax.tree.leaves((known.algorithm, problem))
+    if known.base is None or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+        return known.algorithm, problem
+    explored = known.base.explored(problem)
+    return known.base.resolved(explored), explored
 
 
 @functools.partial(jax.jit, static_argnames="classes")
 def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, classes: tuple[type, ...]) -> Any:
     del classes  # part of the program's key
-    check_methods(algorithm, problem, key)
-    problem = problem.realised(key)
-    first = algorithm.init(problem, key)
+    check_one(admitted(algorithm), problem, key)
+    one, problem = admitted(algorithm).alone(), problem.realised(key)
 
     def unfinished(state: Any) -> jax.Array:
-        time = state.time if isinstance(algorithm, JointBatches) else jnp.sum(state.pulls)  # the sum could pass 2^31
-        return ~jnp.asarray(algorithm.done(state)) & (time < max_pulls) & ~exhausted(algorithm, state)
+        going = ~jnp.asarray(one.done(state)) & (state.time < max_pulls)
+        return going & ~jnp.asarray(one.exhausted(state)) & ~jnp.asarray(one.stalled(state))
 
     def one_step(state: Any) -> Any:
-        return algorithm.step(problem, key, state)
+        return one.step(problem, key, state)
 
-    if in_registry(algorithm):
-        return lax.while_loop(unfinished, one_step, first)
-
-    def not_stalled(run: tuple[Any, jax.Array]) -> jax.Array:
-        return unfinished(run[0]) & (run[1] < MOST_IDLE)
-
-    def one_step_counted(run: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
-        new = one_step(run[0])
-        return new, idle_after(run[1], run[0], new)
-
-    return lax.while_loop(not_stalled, one_step_counted, (first, jnp.int32(0)))[0]
+    return one.state_of(lax.while_loop(unfinished, one_step, one.init(problem, key)))
 
 
 def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
@@ -95,8 +81,9 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
     Raises:
         UsageError: an algorithm that does not keep to the protocol.
     """
-    check_algorithm(algorithm)
-    algorithm, problem = prepared(algorithm, problem)
+    known = admitted(algorithm)
+    check(known)
+    algorithm, problem = prepared(known, problem)
     with kept_programs():
         return _trajectory(algorithm, problem, key, steps, classes=classes((algorithm, problem)))
 
@@ -104,7 +91,7 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
 @functools.partial(jax.jit, static_argnames=("steps", "classes"))
 def _trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int, *, classes: tuple[type, ...]) -> Any:
     del classes  # part of the program's key
-    check_methods(algorithm, problem, key)
+    check_one(admitted(algorithm), problem, key)
 
     def one_step(state: Any, _: None) -> tuple[Any, Any]:
         new = algorithm.step(problem, key, state)

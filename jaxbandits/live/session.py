@@ -17,13 +17,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxbandits.algorithms.bases.batch_based import BatchBased
+from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
 from jaxbandits.algorithms.bases.joint_batches import JointBatches
-from jaxbandits.algorithms.bases.protocol import BatchBased, BuiltIn, RoundBased, Sequential
+from jaxbandits.algorithms.bases.round_based import RoundBased
+from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.axes import Axis
-from jaxbandits.engine.border import check_algorithm, check_result
+from jaxbandits.engine.admitted import admitted, check
+from jaxbandits.engine.border import check_result
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.random.bits import key_words
@@ -136,7 +140,7 @@ class AskTell:
         for field in dataclasses.fields(algorithm):
             if isinstance(getattr(algorithm, field.name), Axis):
                 raise UsageError(f"a session runs one algorithm, not a grid: {field.name} is an axis")
-        check_algorithm(algorithm)
+        check(admitted(algorithm))
         algorithm = algorithm.prepared()
         self._algorithm = algorithm
         self._arms = _whole("arms", arms, 2, MOST_ARMS)
@@ -344,7 +348,7 @@ class AskTell:
         self._state, self._done, self._recommended = moment.state, done, recommended
 
     def _spec(self) -> dict[str, Any]:
-        return describe_algorithm(self._algorithm)
+        return describe_algorithm(admitted(self._algorithm))
 
     def _live_problem(self, told: np.ndarray | None = None) -> _LiveProblem:
         """The stand-in for a problem, with the rewards of the initial pulls in the order they were asked."""

@@ -29,6 +29,11 @@ class ProblemFamily:
         return given if given and isinstance(given, str) else self.make.__name__
 
     @property
+    def axes(self) -> dict[str, Axis]:
+        """Its arguments that are axes of a grid."""
+        return {name: value for name, value in self.arguments.items() if isinstance(value, Axis)}
+
+    @property
     def sha256(self) -> str | list[str] | None:
         """Of the file that the constructor reads, one for each value of an axis of files; None without."""
         for value in self.arguments.values():

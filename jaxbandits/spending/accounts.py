@@ -1,7 +1,7 @@
 """What a run has spent: pulls, joint pulls, and their cost."""
 
 import dataclasses
-from typing import Any, Self
+from typing import Self
 
 import jax
 import jax.numpy as jnp
@@ -16,9 +16,8 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.problems.costs import Costs
 from jaxbandits.random.streams import batch_key
 from jaxbandits.spending.budget_ledger import Ledger
-from jaxbandits.statistics.arm_statistics import ArmStatistics
 
-__all__ = ["Account", "Looked", "Spent", "account"]
+__all__ = ["Account", "Looked", "Spent", "account_of_counts", "account_of_ledger"]
 
 
 @pytree
@@ -50,6 +49,11 @@ class Spent:
         money = None if problem.costs is None else CompensatedSum.of(jnp.zeros(shape))
         known = problem.costs is not None and problem.costs.concentration is None
         return cls(pulls=none, joint_pulls=none, cost=money, paid=money if known else None)
+
+    def account(self) -> Account:
+        """What was spent so far."""
+        money = [None if total is None else total.high for total in (self.cost, self.paid)]
+        return Account(self.pulls, self.joint_pulls, *money)
 
     def plus(
         self, problem: Problem, key: jax.Array, active: jax.Array, each: jax.Array, number: jax.Array, reward: jax.Array
@@ -112,48 +116,62 @@ class Looked:
         """Before the first look."""
         return cls(jnp.zeros((arms, *shape), jnp.int32), jnp.zeros(shape, jnp.int32), jnp.zeros(shape))
 
-    def again(self, state: Any, paid: jax.Array, where: jax.Array) -> Self:
+    def again(self, pulls: jax.Array, time: jax.Array, paid: jax.Array, where: jax.Array) -> Self:
         """After another look at some runs, bool `(…)`."""
-        now = type(self)(state.pulls, state.time, paid)
+        now = type(self)(pulls, time, paid)
         new: Self = jax.tree.map(lambda new, old: jnp.where(where, new, old), now, self)
         return new
 
 
-def account(
-    problem: Problem, key: jax.Array, state: Any, budget: jax.Array | None = None, looked: Looked | None = None
+def account_of_counts(
+    problem: Problem,
+    key: jax.Array,
+    pulls: jax.Array,
+    time: jax.Array,
+    collected: jax.Array | None,
+    looked: Looked | None = None,
 ) -> Account:
-    """What runs have spent, from their states.
+    """What runs have spent, where costs are drawn when somebody looks.
 
     Args:
         problem: leaves `(K, …)`.
         key: the runs' typed keys, shape `(…)`.
-        state: the algorithm's state, with `pulls` int32 `(K, …)` and `time` int32 `(…)`, or with `spent`.
-        budget: float32 `(…)`, up to where rewards count, for a state with a `ledger`; None for one without.
+        pulls: int32 `(K, …)`.
+        time: their sum, int32 `(…)`.
+        collected: int32 or float32 `(K, …)`: sums of rewards; None where nobody keeps them.
         looked: what they had spent before, where they are looked at more than once.
     """
-    spent: Spent | None = getattr(state, "spent", None)
-    if spent is not None:
-        money = [None if total is None else total.high for total in (spent.cost, spent.paid)]
-        return Account(spent.pulls, spent.joint_pulls, *money)
-    pulls = Wide.of(state.time)
-    if budget is not None:
-        ledger: Ledger = state.ledger
-        spending = None if problem.costs is None else _expected_cost(problem, state)
-        return Account(pulls, None, spending, ledger.paid.high, ledger.collected(budget))
-    if problem.costs is None:
-        return Account(pulls, None, None, None)
-    cost = _expected_cost(problem, state)
-    known: ArmStatistics | None = getattr(state, "statistics", None)
-    if known is None and problem.costs.price is None:
-        return Account(pulls, None, cost, None)
-    reward = compensated_total(known.total.astype(jnp.float32)) if known is not None else jnp.zeros_like(cost)
+    total, costs = Wide.of(time), problem.costs
+    if costs is None:
+        return Account(total, None, None, None)
+    cost = _expected_cost(problem, costs, pulls)
+    if collected is None and costs.price is None:
+        return Account(total, None, cost, None)
+    reward = compensated_total(collected.astype(jnp.float32)) if collected is not None else jnp.zeros_like(cost)
     if looked is None:
-        return Account(pulls, None, cost, problem.costs.paid(key, state.pulls, reward))
-    more = problem.costs.paid(key, state.pulls - looked.pulls, reward, looked.time)
+        return Account(total, None, cost, costs.paid(key, pulls, reward))
+    more = costs.paid(key, pulls - looked.pulls, reward, looked.time)
     assert more is not None
-    return Account(pulls, None, cost, looked.paid + more)
+    return Account(total, None, cost, looked.paid + more)
 
 
-def _expected_cost(problem: Problem, state: Any) -> jax.Array:
-    assert problem.costs is not None
-    return compensated_total(problem.costs.expected(problem.mean) * state.pulls.astype(jnp.float32))
+def account_of_ledger(
+    problem: Problem, pulls: jax.Array, time: jax.Array, ledger: Ledger, budget: jax.Array | None
+) -> Account:
+    """What runs have spent that pay pull by pull.
+
+    Args:
+        problem: leaves `(K, …)`.
+        pulls: int32 `(K, …)`.
+        time: their sum, int32 `(…)`.
+        ledger: of the runs `(…)`.
+        budget: float32 `(…)`, up to where rewards count; None for all.
+    """
+    costs = problem.costs
+    spending = None if costs is None else _expected_cost(problem, costs, pulls)
+    collected = None if budget is None else ledger.collected(budget)
+    return Account(Wide.of(time), None, spending, ledger.paid.high, collected)
+
+
+def _expected_cost(problem: Problem, costs: Costs, pulls: jax.Array) -> jax.Array:
+    return compensated_total(costs.expected(problem.mean) * pulls.astype(jnp.float32))

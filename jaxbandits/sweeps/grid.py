@@ -1,6 +1,5 @@
 """Grids: which fields of an algorithm and a problem vary, and the cells that their product makes."""
 
-import dataclasses
 import hashlib
 import itertools
 import json
@@ -12,6 +11,7 @@ import numpy as np
 
 from jaxbandits.algorithms.bases.parameters import is_parameter
 from jaxbandits.axes import Axis
+from jaxbandits.engine.admitted import Admitted
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import array_hash
 from jaxbandits.problems.base import Problem
@@ -25,7 +25,7 @@ class Cell(NamedTuple):
     """One cell of a grid."""
 
     position: tuple[int, ...]
-    algorithm: Any
+    algorithm: Admitted
     problem: Problem
 
 
@@ -36,14 +36,13 @@ class Grid(NamedTuple):
     cells: list[Cell]
 
 
-def expand(algorithm: Any, problem: Problem | ProblemFamily) -> Grid:
+def expand(algorithm: Admitted, problem: Problem | ProblemFamily) -> Grid:
     """The grid that an algorithm and a problem span.
 
     Raises:
         UsageError: two different axes with one name.
     """
-    algorithm_axes = {f.name: getattr(algorithm, f.name) for f in _fields(algorithm)}
-    algorithm_axes = {name: value for name, value in algorithm_axes.items() if isinstance(value, Axis)}
+    algorithm_axes = algorithm.axes
     problem_axes = {}
     if isinstance(problem, ProblemFamily):
         problem_axes = {name: value for name, value in problem.arguments.items() if isinstance(value, Axis)}
@@ -59,7 +58,7 @@ def expand(algorithm: Any, problem: Problem | ProblemFamily) -> Grid:
 
 
 def _cells(
-    algorithm: Any,
+    algorithm: Admitted,
     problem: Problem | ProblemFamily,
     algorithm_axes: dict[str, Axis],
     problem_axes: dict[str, Axis],
@@ -69,7 +68,7 @@ def _cells(
     for position in itertools.product(*(range(len(values)) for values in dimensions.values())):
         at = dict(zip(dimensions, position, strict=True))
         changes = {field: values.values[at[values.name or field]] for field, values in algorithm_axes.items()}
-        own = dataclasses.replace(algorithm, **changes) if changes else algorithm
+        own = algorithm.at(changes)
         if isinstance(problem, ProblemFamily):
             where = {field: at[values.name or field] for field, values in problem_axes.items()}
             key = tuple(where.values())
@@ -82,11 +81,6 @@ def _cells(
             yield Cell(position, own, problems[key])
         else:
             yield Cell(position, own, problem)
-
-
-def _fields(algorithm: Any) -> tuple[Any, ...]:
-    known = dataclasses.is_dataclass(algorithm) and not isinstance(algorithm, type)
-    return dataclasses.fields(algorithm) if known else ()
 
 
 def identities(cells: Sequence[Cell]) -> np.ndarray:
@@ -120,16 +114,16 @@ def _content_of_problem(problem: Problem) -> list[Any]:
     return [type(problem).__qualname__, problem.bandits, costs, choices, numbers]
 
 
-def _content_of_algorithm(algorithm: Any) -> list[Any]:
+def _content_of_algorithm(algorithm: Admitted) -> list[Any]:
     found = {}
-    for field in _fields(algorithm):
+    for field in algorithm.fields:
         rule = field.metadata["rule"] if is_parameter(field) else ""
-        value, default = (_content(_computed(x, rule)) for x in (getattr(algorithm, field.name), field.default))
+        value, default = (_content(_computed(x, rule)) for x in (algorithm.values[field.name], field.default))
         if value != default:
             found[field.name] = value
-    if not dataclasses.is_dataclass(algorithm):
-        found["leaves"] = _content(algorithm)
-    return [type(algorithm).__qualname__, found]
+    if not algorithm.fields:
+        found["leaves"] = _content(algorithm.algorithm)
+    return [type(algorithm.algorithm).__qualname__, found]
 
 
 def _computed(value: Any, rule: str) -> Any:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from jaxbandits.algorithms.bases.protocol import BuiltIn
-from jaxbandits.algorithms.bases.traits import traits_of
 from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.engine.admitted import Admitted
 from jaxbandits.errors import UsageError
 
 __all__ = ["checkpoint_values", "cost", "seed_number", "whole"]
@@ -40,7 +39,7 @@ def seed_number(value: Any) -> int:
     return int(value)
 
 
-def checkpoint_values(algorithm: Any, checkpoints: Sequence[float] | None, max_pulls: int) -> np.ndarray:
+def checkpoint_values(algorithm: Admitted, checkpoints: Sequence[float] | None, max_pulls: int) -> np.ndarray:
     """Where runs are looked at on the way, `(Q,)`: int32, numbers of pulls, or float32, costs; none where None.
 
     Raises:
@@ -49,14 +48,9 @@ def checkpoint_values(algorithm: Any, checkpoints: Sequence[float] | None, max_p
     """
     if checkpoints is None:
         return np.zeros(0, np.int32)
-    traits = traits_of(algorithm)
+    traits = algorithm.traits
     if not traits.anytime:
-        why = "says that it cannot be looked at before it ends"
-        if isinstance(algorithm, BuiltIn) and algorithm.given("budget") is not None:
-            why = "must know its budget: use budget=jb.axis([…]) in place of checkpoints"
-        elif traits.in_batches:
-            why = "pulls in large batches, and cannot be looked at in between"
-        raise UsageError(f"{type(algorithm).__name__} {why}")
+        raise UsageError(f"{algorithm.name} {algorithm.why_not_anytime()}")
     spends = traits.spends is not None
     points = [cost("a checkpoint", p) if spends else whole("a checkpoint", p, 1) for p in checkpoints]
     if not points or any(a >= b for a, b in itertools.pairwise(points)):

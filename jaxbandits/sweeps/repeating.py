@@ -1,13 +1,13 @@
 """A Dataset's runs once more: those that it shows, from its specification, or one line that says why not."""
 
 import dataclasses
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from jaxbandits.axes import Axis
+from jaxbandits.engine.admitted import admitted
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
@@ -48,7 +48,7 @@ def repeat(
     recorded = tables.get("run", {})
     places = {
         name: _places(ds, name, np.asarray(coordinate(values)).tolist())
-        for name, values in expand(algorithm, problem).dimensions.items()
+        for name, values in expand(admitted(algorithm), problem).dimensions.items()
     }
     for name in set(ds.dims) - places.keys() - _OF_RUNS:
         raise UsageError(f"the Dataset has a dimension {name!r} that its specification has not: repeat its parts")
@@ -59,7 +59,7 @@ def repeat(
     if "checkpoint" in ds.coords and "checkpoints" not in options:
         _places(ds, "checkpoint", recorded.get("checkpoints", []))
         chosen["checkpoint"] = ds["checkpoint"].to_numpy()
-    again = sweep(_restricted(algorithm, places), _restricted(problem, places), **run).sel(chosen)
+    again = sweep(_chosen_cells(algorithm, places), _chosen_problems(problem, places), **run).sel(chosen)
     return again.isel({name: 0 for name in places if name not in ds.dims})
 
 
@@ -85,7 +85,7 @@ def _given_or_built(part: str, given: Any, tables: dict[str, Any]) -> Any:
         return made
     if part == "problem" and not isinstance(given, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(given).__name__}")
-    found = describe_problem(given) if part == "problem" else describe_algorithm(given)
+    found = describe_problem(given) if part == "problem" else describe_algorithm(admitted(given))
     if "sha256" in table and table["sha256"] == found.get("sha256"):  # wherever the file lies now
         table, found = ({key: value for key, value in each.items() if key != "path"} for each in (table, found))
     if different := difference(table, found, part):
@@ -134,18 +134,21 @@ def _seeds(ds: xr.Dataset, count: int) -> np.ndarray:
     raise UsageError("the Dataset does not say which seeds it is of: repeat(ds, seeds=…) runs as many as you say")
 
 
-def _restricted(owner: Any, places: dict[str, list[int]]) -> Any:
-    """An algorithm or a family of problems with the values of its axes that are in these places."""
-    if isinstance(owner, ProblemFamily):
-        return dataclasses.replace(owner, arguments={**owner.arguments, **_chosen(owner.arguments.items(), places)})
-    fields = dataclasses.fields(owner) if dataclasses.is_dataclass(owner) and not isinstance(owner, Problem) else ()
-    changes = _chosen(((field.name, getattr(owner, field.name)) for field in fields), places)
-    return dataclasses.replace(owner, **changes) if changes else owner
+def _chosen_cells(algorithm: Any, places: dict[str, list[int]]) -> Any:
+    """An algorithm with the values of its axes that are in these places."""
+    known = admitted(algorithm)
+    return known.at(_chosen(known.axes, places)).algorithm
 
 
-def _chosen(values: Iterable[tuple[str, Any]], places: dict[str, list[int]]) -> dict[str, Axis]:
+def _chosen_problems(problem: Problem | ProblemFamily, places: dict[str, list[int]]) -> Problem | ProblemFamily:
+    """A problem, or a family with the values of its axes that are in these places."""
+    if not isinstance(problem, ProblemFamily):
+        return problem
+    return dataclasses.replace(problem, arguments={**problem.arguments, **_chosen(problem.axes, places)})
+
+
+def _chosen(axes: dict[str, Axis], places: dict[str, list[int]]) -> dict[str, Axis]:
     return {
-        field: dataclasses.replace(value, values=tuple(value.values[place] for place in places[value.name or field]))
-        for field, value in values
-        if isinstance(value, Axis)
+        field: dataclasses.replace(axis, values=tuple(axis.values[place] for place in places[axis.name or field]))
+        for field, axis in axes.items()
     }

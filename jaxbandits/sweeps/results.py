@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms.bases.traits import CRITERIA, tolerance_of, traits_of
+from jaxbandits.algorithms.bases.traits import CRITERIA
 from jaxbandits.engine.driver import Rows
 from jaxbandits.memory import refuse_what_does_not_fit
 from jaxbandits.problems.base import Problem
@@ -63,7 +63,7 @@ class Results:
             simple, aggregate, correct = _score(cells, local, recommended)
         else:
             simple, aggregate, drawn = (np.maximum(regret, 0) for regret in rows.regret)
-            epsilon = np.asarray([tolerance_of(cell.algorithm) for cell in cells])
+            epsilon = np.asarray([cell.algorithm.tolerance for cell in cells])
             correct = drawn <= epsilon[local] + _TOLERANCE
         self.written[where] = True
         spent = rows.account
@@ -75,8 +75,8 @@ class Results:
             self.further.setdefault("paid", np.zeros_like(self.cost))[where] = spent.paid
         if spent.reward is not None:
             self.further.setdefault("reward", np.zeros_like(self.cost))[where] = spent.reward
-            budgets = [float(getattr(cell.algorithm, cell.algorithm.traits.spends)) for cell in cells]
-            available = np.asarray(budgets)[local]
+            budgets = [cell.algorithm.cost_budget for cell in cells]
+            available = np.asarray(budgets, np.float64)[local]
             if len(self.checkpoints):
                 available = np.minimum(available, self.checkpoints[rows.checkpoint])
             best = np.asarray([_best_ratio(cell.problem) for cell in cells])[local]
@@ -146,7 +146,7 @@ def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tup
         means[i, :, : mean.shape[1]] = mean
     best = -np.sort(-means, axis=2)
     sums = np.cumsum(np.where(np.isfinite(best), best, 0), axis=2)
-    epsilon = np.asarray([tolerance_of(cell.algorithm) for cell in cells])
+    epsilon = np.asarray([cell.algorithm.tolerance for cell in cells])
     slack = _TOLERANCE * np.maximum(1, np.abs(np.where(np.isfinite(means), means, 0)).max(axis=(1, 2)))
     row_means = means[local]
     returned = np.count_nonzero(recommended, axis=2)
@@ -171,7 +171,7 @@ def _cost_unit(problem: Problem) -> str:
 
 
 def _criterion(cell: Cell) -> str:
-    return traits_of(cell.algorithm).criterion
+    return cell.algorithm.traits.criterion
 
 
 def _drawn(cell: Cell) -> bool:

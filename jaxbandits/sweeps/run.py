@@ -9,20 +9,17 @@ import jax
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms.bases.protocol import BuiltIn
-from jaxbandits.algorithms.bases.traits import traits_of
-from jaxbandits.engine.border import check_algorithm, check_methods, in_registry
+from jaxbandits.engine.admitted import admitted, check, check_like
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.kept_programs import kept_programs
 from jaxbandits.engine.program import Placement, Runs
-from jaxbandits.engine.stepping import pull_limit
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.sweeps.grid import expand, identities
 from jaxbandits.sweeps.options import checkpoint_values, seed_number, whole
-from jaxbandits.sweeps.programs import alike, program, stacked_algorithm
+from jaxbandits.sweeps.programs import alike, program
 from jaxbandits.sweeps.results import Results
 from jaxbandits.sweeps.spec import describe
 
@@ -80,40 +77,27 @@ def sweep(
         UsageError: anything that cannot be run, before anything is.
     """
     seeds, root_seed = whole("seeds", seeds, 1), seed_number(root_seed)
-    if max_pulls is None:
-        max_pulls = pull_limit(algorithm)
-    max_pulls = whole("max_pulls", max_pulls, 1)
-    points = checkpoint_values(algorithm, checkpoints, max_pulls)
+    known = admitted(algorithm)
+    max_pulls = known.most_pulls if max_pulls is None else whole("max_pulls", max_pulls, 1)
+    points = checkpoint_values(known, checkpoints, max_pulls)
     if not isinstance(problem, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
-    grid = expand(algorithm, problem)
+    grid = expand(known, problem)
     for cell in grid.cells:
-        check_algorithm(cell.algorithm)
+        check(cell.algorithm)
     identity = identities(grid.cells) if independent else np.zeros((2, len(grid.cells)), np.uint32)
     for i, cell in enumerate(grid.cells):
-        if isinstance(cell.algorithm, BuiltIn):
-            explored = cell.algorithm.explored(cell.problem)
-            cell.algorithm.check(explored.arms // explored.bandits, explored.bandits)
-            grid.cells[i] = cell._replace(algorithm=cell.algorithm.resolved(explored), problem=explored)
-            continue
-        name = type(cell.algorithm).__name__
-        if not cell.problem.arms:
-            raise UsageError(f"{name}: give {cell.problem.name} arms=, the number that a run draws")
-        if cell.problem.bandits > 1 and not traits_of(cell.algorithm).multi_bandit:
-            raise UsageError(
-                f"{name} explores one bandit, the problem has {cell.problem.bandits}: if it can, multi_bandit=True in "
-                "its jb.Traits says so"
-            )
+        suited, explored = cell.algorithm.suited(cell.problem)
+        grid.cells[i] = cell._replace(algorithm=suited, problem=explored)
     runs, placement = Runs(seeds, root_seed, max_pulls, independent), Placement(devices, lanes, chunk)
     settings: dict[str, Any] = runs._asdict()
     if checkpoints is not None:
         settings["checkpoints"] = points.tolist()
     groups = alike(grid.cells)
     for cells in groups:
-        if not in_registry(cells[0].algorithm):
-            example = jax.tree.map(lambda leaf: leaf[..., 0], stacked_algorithm(cells))
-            check_methods(example, cells[0].problem, jax.random.key(0, impl="threefry2x32"))
-    spec = json.dumps(describe(algorithm, problem, settings))  # of what is there before the runs
+        key = jax.random.key(0, impl="threefry2x32")
+        check_like([cell.algorithm for cell in cells], cells[0].problem, key)
+    spec = json.dumps(describe(known, problem, settings))  # of what is there before the runs
     results = Results(grid, seeds=seeds, checkpoints=points)
     began = time.perf_counter()
     before = Progress(runs=0, pulls=0.0)
@@ -134,11 +118,11 @@ def sweep(
             before = Progress(before.runs + latest.runs, before.pulls + latest.pulls)
     seconds = time.perf_counter() - began
     dataset = results.dataset()
-    unseen = [cell.algorithm.unseen(cell.problem) for cell in grid.cells if isinstance(cell.algorithm, BuiltIn)]
-    if known := [probability for probability in unseen if probability is not None]:
-        dataset.attrs["unseen"] = max(known)
+    unseen = [cell.algorithm.unseen(cell.problem) for cell in grid.cells]
+    if improbable := [probability for probability in unseen if probability is not None]:
+        dataset.attrs["unseen"] = max(improbable)
     dataset.attrs.update(
-        algorithm=type(algorithm).__name__,
+        algorithm=known.name,
         problem=problem.name,
         root_seed=root_seed,
         spec=spec,

@@ -18,6 +18,7 @@ import jax
 
 from jaxbandits.algorithms.registry import REGISTRY, normal_name
 from jaxbandits.axes import Axis
+from jaxbandits.engine.admitted import Admitted
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.plain_data.axis_values import required, value_of, written
 from jaxbandits.plain_data.contents import NotPlainError, array_hash
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 
-def describe(algorithm: Any, problem: Problem | ProblemFamily, run: dict[str, Any]) -> dict[str, Any]:
+def describe(algorithm: Admitted, problem: Problem | ProblemFamily, run: dict[str, Any]) -> dict[str, Any]:
     """The specification of a sweep as JSON-ready data; `build` reads it back."""
     return {"algorithm": describe_algorithm(algorithm), "problem": describe_problem(problem), "run": run}
 
@@ -104,25 +105,23 @@ def difference(first: Any, second: Any, where: str = "") -> str:
     return f"{where} is {_short(first)} there and {_short(second)} here{', the data have changed' if hashes else ''}"
 
 
-def describe_algorithm(algorithm: Any) -> dict[str, Any]:
+def describe_algorithm(algorithm: Admitted) -> dict[str, Any]:
     """The [algorithm] table: exact for the package's own, and else for comparison only."""
-    name = REGISTRY.name_of(type(algorithm))
-    own = name is None
-    fields = dataclasses.fields(algorithm) if dataclasses.is_dataclass(algorithm) else ()
-    table: dict[str, Any] = {"name": name or type(algorithm).__name__}
+    name = REGISTRY.name_of(type(algorithm.algorithm))
+    table: dict[str, Any] = {"name": name or algorithm.name}
     why = "it is not one of the package's algorithms"
-    for field in fields:
+    for field, given in algorithm.values.items():
         try:
-            value = written(getattr(algorithm, field.name))
+            value = written(given)
         except NotPlainError as error:
-            why = f"text cannot hold its {field.name}, a {error}"
+            why = f"text cannot hold its {field}, a {error}"
             continue
         if value is not None:
-            table[field.name] = value
-    if own:
-        numbers = [leaf for leaf in jax.tree.leaves(algorithm) if not isinstance(leaf, Axis)]
+            table[field] = value
+    if not algorithm.registered:
+        numbers = [leaf for leaf in jax.tree.leaves(algorithm.algorithm) if not isinstance(leaf, Axis)]
         table |= {"sha256": array_hash(numbers)}
-    return {**table, MARK: why} if own or why.startswith("text") else table
+    return table if algorithm.registered and not why.startswith("text") else {**table, MARK: why}
 
 
 def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Self
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.algorithms.bases.run_state import RunState
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem, per_bandit
@@ -17,7 +18,7 @@ __all__ = ["ArmState"]
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class ArmState:
+class ArmState(RunState):
     """Statistics of the arms and what stays the same during a run; arms first, runs last."""
 
     statistics: ArmStatistics
@@ -59,6 +60,11 @@ class ArmState:
     def time(self) -> jax.Array:
         """Pulls of all arms, int32 `(…)`."""
         return self.statistics.time
+
+    @property
+    def collected(self) -> jax.Array:
+        """Sum of the rewards of each arm, int32 or float32 `(K, …)`."""
+        return self.statistics.total
 
     def existing(self, x: jax.Array, otherwise: float) -> jax.Array:
         """`x` of shape `(K, …)` with another value for the arms that do not exist."""

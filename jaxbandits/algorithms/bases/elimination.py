@@ -13,7 +13,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.protocol import Sequential
+from jaxbandits.algorithms.bases.run_state import RunState
+from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.compiler_forms import computed_once, where_any, where_few
@@ -36,7 +37,7 @@ _ROOM = 2.0**-16
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class EliminationState:
+class EliminationState(RunState):
     """The state of a run; arms first, runs last. Estimates are of the rewards since round `start`."""
 
     sums: Any  # CompensatedSum (S K, …): what the estimator makes of the rewards, S sums per arm

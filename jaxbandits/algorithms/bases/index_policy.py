@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.protocol import Numeric, Sequential
+from jaxbandits.algorithms.bases.parameters import Numeric
+from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.known import Known

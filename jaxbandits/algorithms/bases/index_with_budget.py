@@ -11,7 +11,8 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.protocol import BuiltIn, Numeric, parameter
+from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.compiler_forms import computed_once
@@ -23,6 +24,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.reservoirs import Reservoir
 from jaxbandits.random import ties
+from jaxbandits.spending.accounts import Account, Looked, account_of_ledger
 from jaxbandits.spending.budget_ledger import Ledger
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
@@ -38,6 +40,17 @@ class BudgetState(ArmState):
     mean_cost: jax.Array  # float32 (K, …): 0 before the first pull
     ledger: Ledger  # (…)
     known: jax.Array  # int32 (…): arms pulled so far; they are the first ones
+
+    def reached(self, point: jax.Array) -> jax.Array:
+        """Whether more than a cost, float32 `(…)`, was paid: bool `(…)`."""
+        return self.ledger.beyond(point)
+
+    def account(
+        self, problem: Problem, key: jax.Array, budget: jax.Array | None = None, looked: Looked | None = None
+    ) -> Account:
+        """What runs have spent, and the reward that they collected within a budget."""
+        del key, looked
+        return account_of_ledger(problem, self.pulls, self.time, self.ledger, budget)
 
     def part(self, first: jax.Array | int, size: int) -> Self:
         """The state as if there were only `size` arms from arm `first` on."""

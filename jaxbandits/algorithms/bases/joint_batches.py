@@ -12,7 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxbandits.algorithms.bases.protocol import BuiltIn, Numeric, State
+from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.bases.parameters import Numeric
+from jaxbandits.algorithms.bases.protocol import State
+from jaxbandits.algorithms.bases.run_state import RunState
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.compiler_forms import in_blocks
@@ -23,7 +26,7 @@ from jaxbandits.arrays.wide_counts import Wide
 from jaxbandits.problems.base import Problem
 from jaxbandits.random import ties
 from jaxbandits.random.streams import batch_key
-from jaxbandits.spending.accounts import Spent
+from jaxbandits.spending.accounts import Account, Looked, Spent
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
 __all__ = ["LARGEST_BATCH", "Batches", "JointBatches", "JointState", "RangedState", "middle_sums", "whole"]
@@ -46,7 +49,7 @@ class Batches(NamedTuple):
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class JointState:
+class JointState(RunState):
     """The state of a run; arms first, runs last."""
 
     order: jax.Array  # int32 (K, …): tie order
@@ -78,6 +81,17 @@ class JointState:
     def time(self) -> jax.Array:
         """Pulls of all arms in a simulation, int32 `(…)`; 2^31 - 2 where there were more."""
         return self.spent.pulls.capped(MAX_COUNT - 1)
+
+    def made(self) -> jax.Array:
+        """Pulls so far, float32 `(…)`, beyond the range of `time` too."""
+        return self.spent.pulls.as_float()
+
+    def account(
+        self, problem: Problem, key: jax.Array, budget: jax.Array | None = None, looked: Looked | None = None
+    ) -> Account:
+        """What runs have spent: it is kept as they go."""
+        del problem, key, budget, looked
+        return self.spent.account()
 
     def best(self) -> jax.Array:
         """Mask of the active arm with the largest value, ties by the order; bool `(K, …)`."""

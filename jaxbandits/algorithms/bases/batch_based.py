@@ -1,0 +1,44 @@
+"""Algorithms that ask for many pulls of many arms at once."""
+
+import abc
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.bases.protocol import State
+from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.problems.base import Problem
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+
+__all__ = ["BatchBased"]
+
+
+class BatchBased(BuiltIn):
+    """An algorithm that asks for many pulls of many arms at once, and looks at their sums only."""
+
+    traits = Traits(anytime=False, in_batches=True)
+
+    @property
+    def initial_pulls(self) -> int:
+        """None: the first step pulls."""
+        return 0
+
+    @abc.abstractmethod
+    def request(self, state: State) -> jax.Array:
+        """How often to pull each arm, int32 `(K, …)`."""
+
+    @abc.abstractmethod
+    def absorb(self, state: State, count: jax.Array, sums: jax.Array, live: jax.Array | bool = True) -> State:
+        """The state after `count` rewards of each arm with these sums, `(K, …)`; unchanged where `live` is false."""
+
+    def init(self, problem: Problem, key: jax.Array) -> State:
+        """The state before the first pull."""
+        statistics = ArmStatistics.none(problem.arms, key.shape, integer=problem.integer_rewards)
+        return self.begin(statistics, problem, key)
+
+    def step(self, problem: Problem, key: jax.Array, state: State, live: jax.Array | bool = True) -> State:
+        """Request, draw sums, absorb."""
+        live = live & ~self.done(state) & ~jnp.asarray(self.exhausted(state))
+        count = jnp.where(live, self.request(state), 0)
+        return self.absorb(state, count, problem.sums(key, state.round, count, state.pulls), live)

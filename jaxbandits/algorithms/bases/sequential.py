@@ -1,0 +1,35 @@
+"""Algorithms that pull one arm per decision."""
+
+import abc
+
+import jax
+
+from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.bases.protocol import State
+from jaxbandits.arrays import arms
+from jaxbandits.problems.base import Problem
+
+__all__ = ["Sequential"]
+
+
+class Sequential(BuiltIn):
+    """An algorithm that pulls one arm per decision."""
+
+    @abc.abstractmethod
+    def select(self, state: State) -> jax.Array:
+        """The arm to pull, int32 `(…)`."""
+
+    @abc.abstractmethod
+    def update(self, state: State, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> State:
+        """The state after one reward of one arm; unchanged where `live` is false."""
+
+    def step(self, problem: Problem, key: jax.Array, state: State, live: jax.Array | bool = True) -> State:
+        """Select, pull, update."""
+        arm = self.select(state)
+        live = live & ~self.done(state)
+        reward = problem.reward(key, arm, self.pulled_before(state, arm))
+        return self.update(state, arm, reward, live)
+
+    def pulled_before(self, state: State, arm: jax.Array) -> jax.Array:
+        """How often an arm was pulled, int32 `(…)`."""
+        return arms.take(state.pulls, arm)

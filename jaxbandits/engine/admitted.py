@@ -1,0 +1,205 @@
+"""An algorithm as the package knows it: looked at once, when it comes in.
+
+What is asked of an algorithm before its runs is asked here, of a user's own as of the package's; what the engine asks
+during the runs, of what `batched` or `alone` returns.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.bases.parameters import is_parameter
+from jaxbandits.algorithms.bases.round_based import RoundBased
+from jaxbandits.algorithms.bases.sequential import Sequential
+from jaxbandits.algorithms.bases.traits import Traits, tolerance_of, traits_of
+from jaxbandits.algorithms.registry import REGISTRY
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT
+from jaxbandits.arrays.pytrees import classes
+from jaxbandits.axes import Axis
+from jaxbandits.engine.border import check_algorithm, check_methods
+from jaxbandits.engine.users_own import UsersOwn
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+
+__all__ = ["Admitted", "admitted", "batched", "check", "check_like", "check_one"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Admitted:
+    """An algorithm, axes and all, and what is known of its class.
+
+    Attributes:
+        algorithm: as it came in.
+        registered: whether it is one of the package's: held to the protocol by its tests, and it knows of padded arms.
+        base: the same algorithm where it derives from one of the package's base classes; None elsewhere.
+    """
+
+    algorithm: Any
+    registered: bool
+    base: BuiltIn | None
+
+    @property
+    def name(self) -> str:
+        """The class's name."""
+        return type(self.algorithm).__name__
+
+    @property
+    def traits(self) -> Traits:
+        """What it says of itself."""
+        return traits_of(self.algorithm)
+
+    @property
+    def fields(self) -> tuple[dataclasses.Field[Any], ...]:
+        """Its parameters, where it is a dataclass."""
+        known = dataclasses.is_dataclass(self.algorithm) and not isinstance(self.algorithm, type)
+        return dataclasses.fields(self.algorithm) if known else ()
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values of its parameters, by name."""
+        return {field.name: getattr(self.algorithm, field.name) for field in self.fields}
+
+    @property
+    def axes(self) -> dict[str, Axis]:
+        """Which of these are axes of a grid."""
+        return {name: value for name, value in self.values.items() if isinstance(value, Axis)}
+
+    @property
+    def tolerance(self) -> float:
+        """By how much an answer may miss and count as correct."""
+        return tolerance_of(self.algorithm)
+
+    @property
+    def cost_budget(self) -> float | None:
+        """The budget of cost, where one is spent."""
+        return None if self.traits.spends is None else float(self.values[self.traits.spends])
+
+    @property
+    def most_pulls(self) -> int:
+        """Pulls after which a run is stopped if nobody says otherwise: 10^9, but none where sums are drawn."""
+        # A user's own algorithm may have long steps too, but nobody watches that its counts stay in their range.
+        return NO_LIMIT if self.base is not None and self.traits.in_batches else 10**9
+
+    @property
+    def several(self) -> bool:
+        """Whether its methods take several runs at once."""
+        # A class with these two halves may be written for one run, too, as a session needs no more.
+        return self.registered or (self.base is not None and not isinstance(self.base, Sequential | RoundBased))
+
+    @property
+    def kind(self) -> Any:
+        """What must be equal for two algorithms to share a program."""
+        return jax.tree.structure(self.algorithm), classes(self.algorithm)
+
+    def at(self, changes: dict[str, Any]) -> "Admitted":
+        """With other values of some parameters."""
+        return admitted(dataclasses.replace(self.algorithm, **changes)) if changes else self
+
+    def suited(self, problem: Problem) -> tuple["Admitted", Problem]:
+        """With what it takes from the problem, and the problem with as many arms as it wants.
+
+        Raises:
+            UsageError: they do not fit.
+        """
+        if self.base is not None:
+            explored = self.base.explored(problem)
+            self.base.check(explored.arms // explored.bandits, explored.bandits)
+            return admitted(self.base.resolved(explored)), explored
+        if not problem.arms:
+            raise UsageError(f"{self.name}: give {problem.name} arms=, the number that a run draws")
+        if problem.bandits > 1 and not self.traits.multi_bandit:
+            raise UsageError(
+                f"{self.name} explores one bandit, the problem has {problem.bandits}: if it can, multi_bandit=True in "
+                "its jb.Traits says so"
+            )
+        return self, problem
+
+    def unseen(self, problem: Problem) -> float | None:
+        """Where a problem has more arms than are simulated: how improbable it is, at most, that one would matter."""
+        return None if self.base is None else self.base.unseen(problem)
+
+    def why_not_anytime(self) -> str:
+        """Why it cannot be looked at before it ends."""
+        if self.base is not None and self.base.given("budget") is not None:
+            return "must know its budget: use budget=jb.axis([…]) in place of checkpoints"
+        if self.traits.in_batches:
+            return "pulls in large batches, and cannot be looked at in between"
+        return "says that it cannot be looked at before it ends"
+
+    def alone(self) -> Any:
+        """For one run, as the engine wants it; leaves may be traced."""
+        return self.algorithm if self.several else UsersOwn(self.algorithm, several=False)
+
+
+def admitted(algorithm: Any) -> Admitted:
+    """An algorithm that comes in."""
+    base = algorithm if isinstance(algorithm, BuiltIn) else None
+    return Admitted(algorithm, registered=REGISTRY.name_of(type(algorithm)) is not None, base=base)
+
+
+def check(algorithm: Admitted) -> None:
+    """Whether a cell's algorithm can be run, as far as can be seen without calling it.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    check_algorithm(algorithm.algorithm, registered=algorithm.registered)
+
+
+def check_one(algorithm: Admitted, problem: Problem, key: jax.Array) -> None:
+    """Whether its methods return what the protocol says, for one run; they are traced, not run.
+
+    Raises:
+        UsageError: which method returns what, in place of what.
+    """
+    if not algorithm.registered:
+        check_methods(algorithm.algorithm, problem, key)
+
+
+def check_like(algorithms: Sequence[Admitted], problem: Problem, key: jax.Array) -> None:
+    """`check_one` of like algorithms."""
+    if not algorithms[0].registered:
+        check_methods(jax.tree.map(lambda leaf: leaf[..., 0], _stacked(algorithms)), problem, key)
+
+
+def batched(algorithms: Sequence[Admitted]) -> Any:
+    """C like algorithms as one, leaves of shape `(C,)`, as the engine wants them."""
+    stacked = _stacked(algorithms)
+    return stacked if algorithms[0].several else UsersOwn(stacked, several=True)
+
+
+def _stacked(algorithms: Sequence[Admitted]) -> Any:
+    first = algorithms[0]
+    changes: dict[str, Any] = {}
+    for field in first.fields if first.base is not None else ():
+        values = [algorithm.values[field.name] for algorithm in algorithms]
+        if not is_parameter(field) or field.metadata["static"] or values[0] is None:
+            continue
+        common = field.metadata["common"]
+        if common is not None and all(value == common for value in values):
+            changes[field.name] = Known(common)
+        elif field.metadata["rule"] == "count":
+            if max(values) > MAX_COUNT:
+                raise UsageError(f"{first.name}: {field.name} must stay below 2^31, got {max(values):g}")
+            changes[field.name] = np.asarray(values, np.int32)
+        else:
+            changes[field.name] = np.asarray(values, np.float32)
+    alike = [algorithm.algorithm for algorithm in algorithms]
+    stacked = jax.tree.map(lambda *leaves: _stack(first.name, leaves), *alike)
+    return dataclasses.replace(stacked, **changes) if changes else stacked
+
+
+def _stack(owner: str, leaves: Sequence[Any]) -> np.ndarray:
+    stacked = np.stack([np.asarray(leaf) for leaf in leaves], axis=-1)
+    if np.issubdtype(stacked.dtype, np.floating):
+        return stacked.astype(np.float32)
+    if np.issubdtype(stacked.dtype, np.integer):
+        if stacked.size and np.abs(stacked).max() > MAX_COUNT:
+            raise UsageError(f"{owner}: whole numbers must stay below 2^31, got {np.abs(stacked).max()}")
+        return stacked.astype(np.int32)
+    return stacked

@@ -1,0 +1,107 @@
+"""A user's algorithm, written for one run, with all that the engine asks of an algorithm; for one run or for R."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.bases.run_state import RunState
+from jaxbandits.algorithms.bases.traits import Traits, traits_of
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.problems.base import Problem
+from jaxbandits.status import MOST_IDLE
+
+__all__ = ["UsersOwn", "UsersState"]
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class UsersState(RunState):
+    """The state of a user's algorithm, or R of them, runs last."""
+
+    inner: Any
+    idle: jax.Array  # int32 (…): steps since the last pull
+
+    @property
+    def pulls(self) -> jax.Array:
+        """Pulls per arm, int32 `(K, …)`."""
+        return self.inner.pulls
+
+    @property
+    def time(self) -> jax.Array:
+        """Pulls of all arms, int32 `(…)`."""
+        return jnp.sum(self.inner.pulls, axis=0, dtype=jnp.int32)
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class UsersOwn:
+    """The methods of a user's algorithm, with `vmap` over the last axis of everything where there are several runs."""
+
+    algorithm: Any
+    several: bool = dataclasses.field(metadata={"static": True})
+
+    #: A user's algorithm says nothing of these.
+    slots = 1
+    cost_budget = None
+
+    @property
+    def traits(self) -> Traits:
+        """What the algorithm says of itself."""
+        return traits_of(self.algorithm)
+
+    def init(self, problem: Problem, key: jax.Array) -> UsersState:
+        """First states."""
+        inner = self._mapped(lambda a, k, p: a.init(p, k), self.algorithm, key, problem)
+        return UsersState(inner, idle=jnp.zeros(key.shape, jnp.int32))
+
+    def advance(
+        self, problem: Problem, key: jax.Array, state: UsersState, live: jax.Array | bool = True, stop: Any = None
+    ) -> UsersState:
+        """One step of the runs that are live, bool `(…)`."""
+        del stop
+        inner = self._mapped(lambda a, k, p, s: a.step(p, k, s), self.algorithm, key, problem, state.inner)
+        pulled = jnp.any(inner.pulls != state.pulls, axis=0)
+        new = UsersState(inner, jnp.where(pulled, 0, state.idle + 1))
+        return jax.tree.map(lambda a, b: jnp.where(live, a, b), new, state)
+
+    def step(self, problem: Problem, key: jax.Array, state: UsersState) -> UsersState:
+        """One step."""
+        return self.advance(problem, key, state)
+
+    def state_of(self, state: UsersState) -> Any:
+        """The user's own state."""
+        return state.inner
+
+    def done(self, state: UsersState) -> jax.Array:
+        """Which runs have ended, bool `(…)`."""
+        return jnp.asarray(self._of_state(lambda a, s: a.done(s), state))
+
+    def exhausted(self, state: UsersState) -> jax.Array:
+        """Which runs cannot go on, bool `(…)`: none where the algorithm does not say."""
+        if not callable(getattr(self.algorithm, "exhausted", None)):
+            return jnp.zeros(state.idle.shape, bool)
+        return jnp.asarray(self._of_state(lambda a, s: jnp.asarray(a.exhausted(s)), state))
+
+    def stalled(self, state: UsersState) -> jax.Array:
+        """Which runs have gone on for long without a pull, bool `(…)`."""
+        return state.idle >= MOST_IDLE
+
+    def recommend(self, state: UsersState) -> jax.Array:
+        """Masks of the returned arms, bool `(K, …)`."""
+        return jnp.asarray(self._of_state(lambda a, s: a.recommend(s), state))
+
+    def _of_state(self, method: Callable[..., Any], state: UsersState) -> Any:
+        return (
+            jax.vmap(method, in_axes=-1, out_axes=-1)(self.algorithm, state.inner)
+            if self.several
+            else method(self.algorithm, state.inner)
+        )
+
+    def _mapped(self, method: Callable[..., Any], algorithm: Any, key: jax.Array, *rest: Any) -> Any:
+        if not self.several:
+            return method(algorithm, key, *rest)
+        in_axes = (-1, 0, *(-1 for _ in rest))
+        return jax.vmap(method, in_axes=in_axes, out_axes=-1)(algorithm, key, *rest)
