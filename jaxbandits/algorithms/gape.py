@@ -54,6 +54,7 @@ class GapE(IndexPolicy):
     b: Numeric = parameter("positive", default=None)
     traits = Traits(
         setting="fixed budget, several bandits, variances, adaptive",
+        variants=({"adaptive": True},),
         source="Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011",
         anytime=False,
         multi_bandit=True,

@@ -8,8 +8,11 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from jaxbandits import theory
 from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.built_in import Theorem
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.round_based import RoundBased
 from jaxbandits.algorithms.bases.traits import Traits
@@ -68,6 +71,14 @@ class LUCB(RoundBased):
         source="Kalyanakrishnan, Tewari, Auer, Stone 2012",
         tolerance="epsilon",
     )
+
+    def theorem(
+        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
+    ) -> Theorem | None:
+        """Its pulls on rewards in [0, 1]."""
+        del variances
+        arguments = (means / b, epsilon / b, delta, m)
+        return Theorem(theory.lucb_pulls_bound, arguments, "derived, after the LUCB paper")
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> LUCBState:
         """The state after one pull of every arm."""

@@ -28,7 +28,7 @@ from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.problems.pay_per_reward import UNSEEN, BernoulliHead
+from jaxbandits.problems.pay_per_reward import UNSEEN
 
 __all__ = ["MABPPR", "check_weights"]
 
@@ -140,7 +140,7 @@ class MABPPR(JointBatches):
                 f"MABPPR: a batch of the second kind would pay {batch:.3g} rewards, more than {LARGEST_BATCH / 2:.3g}: "
                 "larger epsilon, smaller weights, or other constants"
             )
-        if isinstance(problem, BernoulliHead) and problem.arms <= float(new.n_final):
+        if problem.unseen_mean is not None and problem.arms <= float(new.n_final):
             raise UsageError(
                 f"MABPPR: the {problem.arms} arms of the head would go to the final round (n_final={new.n_final:g}), "
                 "and infinitely many would not: a longer head, with larger first_pulls"
@@ -162,7 +162,7 @@ class MABPPR(JointBatches):
 
     def unseen(self, problem: Problem) -> float | None:
         """Probability that an arm which is not simulated pays in the first round, at most; None if all are."""
-        return self._first_pulls() * problem.beyond if isinstance(problem, BernoulliHead) else None
+        return None if problem.unseen_mean is None else self._first_pulls() * problem.unseen_mean
 
     def start(self, problem: Problem, key: jax.Array) -> PPRState:
         """The state before the first pull."""

@@ -21,7 +21,6 @@ from jaxbandits.arrays.numerics import larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.problems.reservoirs import Reservoir
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
 __all__ = ["SiRI", "SiRIState"]
@@ -69,7 +68,7 @@ class SiRI(BatchBased):
 
     def explored(self, problem: Problem) -> Problem:
         """The reservoir with ceil(A(n) n^(b/2)) arms, b = min(beta, 2), at most n (their equation 4)."""
-        if not isinstance(problem, Reservoir) or problem.count:
+        if not problem.drawn or problem.arms:
             return problem
         budget, beta = self.scale(problem)
         factor = float(self.a)
@@ -86,7 +85,7 @@ class SiRI(BatchBased):
         Raises:
             UsageError: a problem with given arms, or one whose pulls have prices.
         """
-        if not isinstance(problem, Reservoir):
+        if not problem.drawn:
             raise UsageError(f"SiRI draws its arms from a reservoir, and {problem.name} has given ones")
         if not problem.unit_costs:
             raise UsageError(f"SiRI looks at rewards only, and pulls of {problem.name} have prices: use prices=unit")

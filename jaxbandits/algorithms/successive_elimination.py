@@ -127,7 +127,7 @@ class SuccessiveElimination(Elimination):
             return "hoeffding"
         if not problem.bounded:
             return "tea"
-        if not hasattr(problem, "moments"):
+        if not problem.has_moments:
             return "hoeffding"
         b = float(np.asarray(problem.reward_range))
         return "tea" if 5 * raw_moment(problem, 2, type(self).__name__) ** 0.5 < b / 2**0.5 else "hoeffding"

@@ -7,8 +7,11 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from jaxbandits import theory
 from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.built_in import Theorem
 from jaxbandits.algorithms.bases.gaps import gaps
 from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
@@ -19,6 +22,7 @@ from jaxbandits.arrays.compiler_forms import where_any
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import rounded
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.statistics.confidence import hoeffding_radius
@@ -62,6 +66,23 @@ class UCBE(IndexPolicy):
         source="Audibert, Bubeck, Munos 2010",
         anytime=False,
     )
+
+    def theorem(
+        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
+    ) -> Theorem | None:
+        """Theorem 1, with the true complexity."""
+        del variances, delta, epsilon, m
+        return Theorem(theory.ucb_e_error_bound, (means / b, self.budget), "UCB-E, Theorem 1")
+
+    def check_suitable(self, problem: Problem, m: float) -> None:
+        """Also whether the best arm is one.
+
+        Raises:
+            UsageError: why not.
+        """
+        super().check_suitable(problem, m)
+        if np.sum(np.asarray(problem.mean) == np.max(problem.mean)) > 1:
+            raise UsageError("its parameter is computed from the gaps, and the best arms tie")
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> IndexState:
         """The state after the initial pulls."""

@@ -11,8 +11,11 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from jaxbandits import theory
 from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.built_in import Theorem
 from jaxbandits.algorithms.bases.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.sequential import Sequential
@@ -148,10 +151,20 @@ class UGapEc(_UGapE):
     b: Numeric = parameter("positive", default=None)
     traits = Traits(
         setting="fixed confidence, (ε, m), several bandits, variances",
+        variants=({}, {"variance": True}),
         source="Gabillon, Ghavamzadeh, Lazaric 2012",
         tolerance="epsilon",
         multi_bandit=True,
     )
+
+    def theorem(
+        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
+    ) -> Theorem | None:
+        """Theorem 2; with empirical variances a bound derived like it."""
+        if self.variance:
+            arguments = (means, variances, epsilon, delta, m, b)
+            return Theorem(theory.ugape_c_variance_pulls_bound, arguments, "derived, empirical Bernstein")
+        return Theorem(theory.ugape_c_pulls_bound, (means, epsilon, delta, m, b), "UGapE, Theorem 2")
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
         """The state after the initial pulls."""
@@ -214,11 +227,21 @@ class UGapEb(_UGapE):
     b: Numeric = parameter("positive", default=None)
     traits = Traits(
         setting="fixed budget, (ε, m), several bandits, variances, adaptive",
+        variants=({}, {"last": True}, {"adaptive": True}),
         source="Gabillon, Ghavamzadeh, Lazaric 2012",
         tolerance="epsilon",
         anytime=False,
         multi_bandit=True,
     )
+
+    def theorem(
+        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
+    ) -> Theorem | None:
+        """Theorem 1, with the true complexity."""
+        del variances, delta
+        if self.adaptive or self.last:
+            return None
+        return Theorem(theory.ugape_b_error_bound, (means, self.budget, epsilon, m, b), "UGapE, Theorem 1")
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
         """The state after the initial pulls; computes the theorem's a where it is asked for."""

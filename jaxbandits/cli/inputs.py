@@ -115,12 +115,12 @@ def problem_of(text: str, costs: str | None = None) -> Problem:
         UsageError: a name or value that cannot be used.
     """
     with _one_line(f"problem {text!r}"):
-        problem = spec.parse_problem(text)
+        problem: Any = spec.parse_problem(text)
     if costs is not None:
         with _one_line(f"--costs {costs!r}"):
             prices = costs if costs.strip() == "reward" else [float(price) for price in costs.split(",")]
             problem = with_costs(problem, prices if len(prices) > 1 else prices[0])
-    assert isinstance(problem, Problem)  # a SPEC has no way to write an axis
+    assert not problem.axes  # a SPEC has no way to write one
     return problem
 
 

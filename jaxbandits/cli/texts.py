@@ -1,6 +1,5 @@
 """Results as text: what `simulate` and `compare` print."""
 
-import dataclasses
 import json
 import math
 import textwrap
@@ -12,6 +11,7 @@ import xarray as xr
 
 from jaxbandits.cli.display import table
 from jaxbandits.comparison.rows import Comparison, Row
+from jaxbandits.engine.admitted import admitted
 from jaxbandits.report.numbers import count, interval, probability, value
 from jaxbandits.report.tables import summary
 
@@ -54,8 +54,8 @@ def json_of(dataset: xr.Dataset) -> str:
 
 def moments(algorithm: Any, problem: Any) -> str:
     """A line on the moments of a problem's law, for algorithms that are told of them; empty for others."""
-    order = getattr(algorithm, "p", None)
-    if not isinstance(order, int | float) or not hasattr(problem, "moments"):
+    order = admitted(algorithm).values.get("p")
+    if order is None or not problem.has_moments:
         return ""
     raw, central = (float(problem.moments(order, central=central).max()) for central in (False, True))
     return f"largest moments of order {order:g}: B = {raw:.4g}, about the means C = {central:.4g}\n"
@@ -63,11 +63,10 @@ def moments(algorithm: Any, problem: Any) -> str:
 
 def settled(algorithm: Any, problem: Any) -> str:
     """A line on the parameters that an algorithm took from the problem, as none were given; empty without any."""
-    if not hasattr(algorithm, "resolved"):
-        return ""
-    used = algorithm.resolved(algorithm.explored(problem))
-    names = [field.name for field in dataclasses.fields(algorithm) if getattr(algorithm, field.name) is None]
-    found = {name: getattr(used, name) for name in names if isinstance(getattr(used, name), str | int | float)}
+    known = admitted(algorithm)
+    used = known.suited(problem)[0].values
+    missing = [name for name, value in known.values.items() if value is None]
+    found = {name: used[name] for name in missing if isinstance(used[name], str | int | float)}
     if not any(isinstance(setting, str) for setting in found.values()):
         return ""
     told = " ".join(f"{name}={v if isinstance(v, str) else f'{v:.4g}'}" for name, v in found.items())

@@ -7,15 +7,16 @@ aggregate regret, are not compared.
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
 import numpy as np
 
 from jaxbandits import theory
-from jaxbandits.algorithms import REGISTRY, UCBE, BuiltIn
-from jaxbandits.comparison.guarantees import BOUNDED, guarantee, lower_bound, number
+from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.registry import REGISTRY
+from jaxbandits.comparison.guarantees import guarantee, lower_bound, number
 from jaxbandits.comparison.rows import Comparison, Row
 from jaxbandits.engine.driver import Progress
 from jaxbandits.errors import UsageError
@@ -24,12 +25,6 @@ from jaxbandits.sweeps.run import simulate
 
 __all__ = ["Comparison", "Row", "compare", "comparisons"]
 
-#: Settings that are worth a row of their own; an algorithm that is not here has one row, with its defaults.
-VARIANTS: dict[str, Sequence[dict[str, bool | str]]] = {
-    "ugape-c": ({}, {"variance": True}),
-    "ugape-b": ({}, {"last": True}, {"adaptive": True}),
-    "gap-e": ({"adaptive": True},),
-}
 #: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
 _TOLERANCE = 1e-6
 #: Work of a row that is stopped, in looks at an arm: some five seconds on two cores. A pull looks at every arm, and
@@ -99,7 +94,7 @@ def comparisons(
     Arguments and errors are those of `compare`. Algorithms that draw sums of rewards at once come first: they take no
     time however many pulls they need, and show how many the others may be given.
     """
-    if not isinstance(problem, Problem):
+    if problem.axes:
         raise UsageError("compare needs one problem, without axes")
     means = np.asarray(problem.mean).reshape(-1, problem.bandits)
     # Refuses values outside their ranges, by their names.
@@ -204,25 +199,16 @@ def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], l
         if not needed <= known.keys():
             left_out.append(f"{name} (needs {', '.join(sorted(needed - known.keys()))})")
             continue
-        for settings in VARIANTS.get(name, ({},)):
+        for settings in cls.traits.variants:
             label = " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
             given: dict[str, Any] = {key: value for key, value in known.items() if key in fields}
             try:
                 algorithm = cls(**given, **settings)
                 algorithm.resolved(problem)
                 algorithm.check(problem.arms // problem.bandits, problem.bandits)
-                _check_suitable(problem, algorithm, known["m"])
+                algorithm.check_suitable(problem, known["m"])
             except UsageError as reason:
                 left_out.append(f"{label} ({reason})")
             else:
                 found[label] = algorithm
     return found, left_out
-
-
-def _check_suitable(problem: Problem, algorithm: BuiltIn, m: float) -> None:
-    if m > 1 and not hasattr(algorithm, "m"):
-        raise UsageError("returns one arm")
-    if getattr(algorithm, "variance", False) and not isinstance(problem, BOUNDED):
-        raise UsageError("its radii hold for bounded rewards")
-    if isinstance(algorithm, UCBE) and np.any(number(theory.gaps, np.asarray(problem.mean)) <= 0):
-        raise UsageError("its parameter is computed from the gaps, and the best arms tie")

@@ -62,8 +62,7 @@ class Row:
     @property
     def oracle(self) -> bool:
         """Whether a parameter is computed from the true gaps, which nobody has before the experiment."""
-        adaptive = getattr(self.algorithm, "adaptive", False)
-        return getattr(self.algorithm, "a", 0) is None and not adaptive
+        return self.algorithm.oracle
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,31 +5,25 @@ that `jb.run` would pull had its reward table held the same rewards. An algorith
 asked for them one by one. Everything a session knows fits in one JSON text.
 """
 
-import dataclasses
 import functools
 import importlib.metadata
 import json
 import operator
-from typing import Any, ClassVar, NamedTuple, NoReturn, Self
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.typing import ArrayLike
 
-from jaxbandits.algorithms.bases.batch_based import BatchBased
 from jaxbandits.algorithms.bases.built_in import BuiltIn
-from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
-from jaxbandits.algorithms.bases.joint_batches import JointBatches
-from jaxbandits.algorithms.bases.round_based import RoundBased
-from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes
-from jaxbandits.axes import Axis
 from jaxbandits.engine.admitted import admitted, check
 from jaxbandits.engine.border import check_result
 from jaxbandits.errors import UsageError
-from jaxbandits.problems.base import Problem, register_problem
+from jaxbandits.live.live_problem import LiveProblem
+from jaxbandits.live.moments import Moment, advance, begin
+from jaxbandits.live.plain_states import from_plain, to_plain
 from jaxbandits.random.bits import key_words
 from jaxbandits.random.streams import MOST_ARMS, root_key
 from jaxbandits.random.ties import tie_order, tie_words
@@ -39,59 +33,6 @@ __all__ = ["AskTell"]
 
 _KEYS = ["version", "algorithm", "arms", "key", "reward_range", "bounded"]
 _KEYS += ["asked", "counts", "sums", "told", "done", "recommended", "state"]
-_Live = Sequential | RoundBased | BatchBased | JointBatches | IndexWithBudget
-
-
-@register_problem
-@dataclasses.dataclass(frozen=True)
-class _LiveProblem(Problem):
-    """What an algorithm may know of a live experiment when it begins: the first rewards and their range."""
-
-    first: jax.Array  # float32 (K, P): rewards of the initial pulls
-    b: jax.Array  # float32 ()
-    parameters: ClassVar[tuple[str, ...]] = ("first", "b")
-
-    @property
-    def mean(self) -> NoReturn:
-        """Not known."""
-        self._unknown("means")
-
-    @property
-    def variance(self) -> NoReturn:
-        """Not known."""
-        self._unknown("variances")
-
-    @property
-    def reward_range(self) -> jax.Array:
-        """What the user promised."""
-        return self.b
-
-    @classmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> NoReturn:
-        """Nothing is drawn."""
-        del words, parameters
-        raise UsageError("the rewards of a live experiment come from tell()")
-
-    def rewards(self, key: jax.Array, pull: ArrayLike) -> jax.Array:
-        """The rewards told for one initial pull of every arm."""
-        del key
-        return self.first[:, pull]
-
-    def _unknown(self, what: str) -> NoReturn:
-        raise UsageError(
-            f"{self.name} computes its exploration parameter from the true {what}, which a live experiment does not "
-            "know: give a=…, or adaptive=True where the algorithm has it"
-        )
-
-
-class _Moment(NamedTuple):
-    """A state, and all that a session needs to know of it."""
-
-    state: Any
-    asked: jax.Array | np.ndarray  # int32 (P,): the arms to pull next
-    counts: jax.Array | np.ndarray  # int32 (P,): how often each
-    done: jax.Array | np.ndarray | np.bool_  # bool ()
-    recommended: jax.Array | np.ndarray  # bool (K,)
 
 
 class AskTell:
@@ -110,7 +51,7 @@ class AskTell:
 
     def __init__(
         self,
-        algorithm: _Live,
+        algorithm: BuiltIn,
         arms: int,
         *,
         key: jax.Array | int = 0,
@@ -131,17 +72,17 @@ class AskTell:
         Raises:
             UsageError: an algorithm or a number that cannot be used, or an algorithm that needs the true means.
         """
-        if not isinstance(algorithm, _Live):
+        known = admitted(algorithm)
+        if known.base is None:
             raise UsageError(
                 "ask and tell needs an algorithm with select and update, or request and absorb (built in, or derived "
                 "from Sequential, RoundBased, BatchBased, JointBatches or IndexWithBudget), got "
-                f"{type(algorithm).__name__}"
+                f"{known.name}"
             )
-        for field in dataclasses.fields(algorithm):
-            if isinstance(getattr(algorithm, field.name), Axis):
-                raise UsageError(f"a session runs one algorithm, not a grid: {field.name} is an axis")
-        check(admitted(algorithm))
-        algorithm = algorithm.prepared()
+        for name in known.axes:
+            raise UsageError(f"a session runs one algorithm, not a grid: {name} is an axis")
+        check(known)
+        algorithm = known.base.prepared()
         self._algorithm = algorithm
         self._arms = _whole("arms", arms, 2, MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
@@ -158,14 +99,15 @@ class AskTell:
         self._done = False
         self._recommended = np.zeros(self._arms, bool)
         self._classes = classes(algorithm)
-        begin = functools.partial(_begin, classes=self._classes)
+        first = functools.partial(begin, classes=self._classes)
         # Also, does the algorithm begin without a problem?
-        moment = jax.eval_shape(begin, algorithm, self._live_problem(), self._key)
+        moment = jax.eval_shape(first, algorithm, self._live_problem(), self._key)
         check_result(f"{type(algorithm).__name__}.recommend", moment.recommended, bool, (self._arms,))
         check_result(f"{type(algorithm).__name__}.done", moment.done, bool, ())
         self._shapes = moment.state
+        self._width = moment.counts.shape[0]  # entries that a request may have
         if algorithm.initial_pulls == 0:
-            self._enter(begin(algorithm, self._live_problem(), self._key))
+            self._enter(first(algorithm, self._live_problem(), self._key))
 
     @property
     def done(self) -> bool:
@@ -209,45 +151,28 @@ class AskTell:
         if _whole("an arm", arm, 0, self._arms - 1) != asked:
             raise UsageError(f"the session asked for arm {asked}, not for arm {arm}: tell the reward of arm {asked}")
         value, place = self._checked(reward), self._place()
-        if isinstance(self._algorithm, IndexWithBudget):
-            price = self._checked_cost(1.0 if cost is None else cost)
-            self._enter(
-                _pay(
-                    self._algorithm,
-                    self._state,
-                    np.int32(arm),
-                    np.float32(value),
-                    np.float32(price),
-                    classes=self._classes,
-                )
-            )
-            return
-        if cost is not None:
+        if cost is not None and not self._algorithm.takes_costs:
             raise UsageError(
                 f"{type(self._algorithm).__name__} spends no budget of cost: a pull's cost means nothing to it"
             )
+        price = self._checked_cost(1.0 if cost is None else cost)
         told = [*self._sums[:place], sum(self._sums[place:], value)]
         if self._told + 1 < sum(self._counts):
             self._sums, self._told = told, self._told + 1
             return
         sums = np.asarray(told, np.float32)
         if self._state is None:
-            moment = _begin(self._algorithm, self._live_problem(sums), self._key, classes=self._classes)
-        elif isinstance(self._algorithm, BatchBased):
-            counts, every = np.zeros(self._arms, np.int32), np.zeros(self._arms, np.float32)
-            counts[self._asked], every[self._asked] = self._counts, sums
-            moment = self._advanced(counts, every)
-        elif isinstance(self._algorithm, JointBatches):
-            each = len(set(self._asked))  # arms in a batch, and batch after batch
-            batches = np.zeros((self._algorithm.slots, self._arms), np.float32)
-            batches[np.arange(len(self._asked)) // each, self._asked] = sums
-            moment = self._advanced(np.int32(0), batches)
+            problem = self._live_problem(sums)
+            self._enter(begin(self._algorithm, problem, self._key, classes=self._classes))
         else:
-            moment = self._advanced(np.asarray(self._asked, np.int32), sums)
-        self._enter(moment)
+            self._enter(self._after(self._state, self._asked, self._counts, sums, price))
 
-    def _advanced(self, asked: Any, rewards: np.ndarray) -> _Moment:
-        return _advance(self._algorithm, self._state, asked, rewards, classes=self._classes)
+    def _after(self, state: Any, asked: Any, counts: Any, sums: Any, cost: float = 1.0) -> Moment:
+        """The moment after rewards; what was asked for is filled up to the width of all requests."""
+        full = [np.zeros(self._width, dtype) for dtype in (np.int32, np.int32, np.float32)]
+        for entry, values in zip(full, (asked, counts, sums), strict=True):
+            entry[: len(values)] = values
+        return advance(self._algorithm, state, *full, np.float32(cost), classes=self._classes)
 
     def to_json(self) -> str:
         """The session as JSON text, from which `from_json` continues as if nothing had happened."""
@@ -264,12 +189,12 @@ class AskTell:
             "told": self._told,
             "done": self._done,
             "recommended": self._recommended.tolist(),
-            "state": None if self._state is None else [_to_plain(leaf) for leaf in jax.tree.leaves(self._state)],
+            "state": None if self._state is None else [to_plain(leaf) for leaf in jax.tree.leaves(self._state)],
         }
         return json.dumps(data, allow_nan=False)
 
     @classmethod
-    def from_json(cls, text: str, algorithm: _Live | None = None) -> Self:
+    def from_json(cls, text: str, algorithm: BuiltIn | None = None) -> Self:
         """A session from the text of `to_json`.
 
         Args:
@@ -296,7 +221,7 @@ class AskTell:
             ) from None
 
     @classmethod
-    def _restored(cls, data: dict[str, Any], algorithm: _Live | None) -> Self:
+    def _restored(cls, data: dict[str, Any], algorithm: BuiltIn | None) -> Self:
         key = jax.random.wrap_key_data(jnp.asarray(data["key"], jnp.uint32), impl="threefry2x32")
         session = cls(
             build_algorithm(data["algorithm"]) if algorithm is None else algorithm,
@@ -313,8 +238,8 @@ class AskTell:
         else:
             # What was asked and recommended stays, should this machine round an index to another arm.
             leaves, structure = jax.tree.flatten(session._shapes)
-            state = [_from_plain(plain, leaf) for plain, leaf in zip(data["state"], leaves, strict=True)]
-            moment = _Moment(
+            state = [from_plain(plain, leaf) for plain, leaf in zip(data["state"], leaves, strict=True)]
+            moment = Moment(
                 state=jax.tree.unflatten(structure, state),
                 asked=np.asarray([_whole("an arm", arm, 0, session._arms - 1) for arm in data["asked"]], np.int32),
                 counts=np.asarray([_whole("a count", count, 1, MAX_COUNT) for count in data["counts"]], np.int32),
@@ -336,11 +261,10 @@ class AskTell:
             raise ValueError("more rewards than pulls")
         return session
 
-    def _enter(self, moment: _Moment) -> None:
+    def _enter(self, moment: Moment) -> None:
         """Take over a new state; the values are fetched first, so that an interrupt leaves the old one whole."""
         while not np.any(moment.counts) and not moment.done:  # a budget can leave a round without a pull
-            nothing = np.zeros(self._arms, np.int32)
-            moment = _advance(self._algorithm, moment.state, nothing, nothing.astype(np.float32), classes=self._classes)
+            moment = self._after(moment.state, [], [], [])
         pulled = np.asarray(moment.counts) > 0
         asked, counts = np.asarray(moment.asked)[pulled].tolist(), np.asarray(moment.counts)[pulled].tolist()
         done, recommended = bool(moment.done), np.asarray(moment.recommended)
@@ -350,12 +274,12 @@ class AskTell:
     def _spec(self) -> dict[str, Any]:
         return describe_algorithm(admitted(self._algorithm))
 
-    def _live_problem(self, told: np.ndarray | None = None) -> _LiveProblem:
+    def _live_problem(self, told: np.ndarray | None = None) -> LiveProblem:
         """The stand-in for a problem, with the rewards of the initial pulls in the order they were asked."""
         first = np.zeros((self._arms, self._algorithm.initial_pulls), np.float32)
         if told is not None:
             first[self._asked[: self._arms]] = told.reshape(-1, self._arms).T
-        return _LiveProblem(jnp.asarray(first), jnp.float32(self._reward_range), name=type(self._algorithm).__name__)
+        return LiveProblem(jnp.asarray(first), jnp.float32(self._reward_range), name=type(self._algorithm).__name__)
 
     def _checked_cost(self, cost: Any) -> float:
         value = _number("a cost", cost)
@@ -382,64 +306,6 @@ def _number(what: str, given: Any) -> float:
     if not np.isfinite(value):
         raise UsageError(f"{what} must be a finite float32, got {given!r}")
     return float(value)
-
-
-def _moment(algorithm: _Live, state: Any) -> _Moment:
-    if isinstance(algorithm, BatchBased):
-        counts = algorithm.request(state)
-        asked = jnp.arange(counts.shape[0], dtype=jnp.int32)
-    elif isinstance(algorithm, JointBatches):
-        batches = algorithm.request(state)
-        batch, arms = jnp.arange(algorithm.slots)[:, None], jnp.arange(batches.active.shape[0])
-        counts = jnp.where(batches.active & (batch < batches.number), batches.each, 0).reshape(-1)
-        asked = jnp.broadcast_to(arms, (algorithm.slots, arms.shape[0])).reshape(-1)
-    elif isinstance(algorithm, Sequential | IndexWithBudget):
-        asked = algorithm.select(state)[None]
-        counts = jnp.ones_like(asked)
-    else:
-        asked = algorithm.request(state)
-        counts = jnp.ones_like(asked)
-    done = algorithm.done(state) | algorithm.exhausted(state)
-    return _Moment(state, asked, counts, done, algorithm.recommend(state))
-
-
-# The classes of all nodes of the algorithm, which JAX may not tell apart, are part of a program's key.
-_jit = functools.partial(jax.jit, static_argnames="classes")
-
-
-@_jit
-def _begin(algorithm: _Live, problem: _LiveProblem, key: jax.Array, *, classes: tuple[type, ...]) -> _Moment:
-    del classes
-    return _moment(algorithm, algorithm.init(problem, key))
-
-
-@_jit
-def _advance(
-    algorithm: _Live, state: Any, asked: jax.Array, rewards: jax.Array, *, classes: tuple[type, ...]
-) -> _Moment:
-    """The moment after the rewards of the arms asked for, or after the sums of all arms (of every batch)."""
-    del classes
-    assert not isinstance(algorithm, IndexWithBudget)
-    if isinstance(algorithm, Sequential):
-        return _moment(algorithm, algorithm.update(state, asked[0], rewards[0]))
-    if isinstance(algorithm, JointBatches):
-        return _moment(algorithm, algorithm.absorb(state, algorithm.request(state), rewards))
-    return _moment(algorithm, algorithm.absorb(state, asked, rewards))
-
-
-@_jit
-def _pay(
-    algorithm: IndexWithBudget,
-    state: Any,
-    arm: jax.Array,
-    reward: jax.Array,
-    cost: jax.Array,
-    *,
-    classes: tuple[type, ...],
-) -> _Moment:
-    """The moment after a pull with its cost."""
-    del classes
-    return _moment(algorithm, state.paid(arm, reward, cost, jnp.bool_(True)))
 
 
 _tie_order = jax.jit(lambda key, arms: tie_order(tie_words(key), arms), static_argnums=1)
@@ -474,25 +340,3 @@ def _reward_range(algorithm: BuiltIn, given: float | None) -> float:
     if given is not None and given != b:
         raise UsageError(f"reward_range={given:g} contradicts the algorithm's b={b:g}: give one of them")
     return b
-
-
-def _to_plain(leaf: jax.Array) -> dict[str, Any]:
-    """An array as JSON data: every float32 is a decimal that reads back as the same bits, and inf and nan are words."""
-    array = np.asarray(_words(leaf))
-    values = [str(x) if isinstance(x, float) and not np.isfinite(x) else x for x in array.reshape(-1).tolist()]
-    return {"dtype": str(array.dtype), "shape": list(array.shape), "values": values}
-
-
-def _from_plain(plain: dict[str, Any], like: jax.ShapeDtypeStruct) -> Any:
-    expected = jax.eval_shape(_words, like)
-    if (plain["dtype"], tuple(plain["shape"])) != (str(expected.dtype), expected.shape):
-        raise ValueError("another state")
-    floating = jnp.issubdtype(expected.dtype, jnp.floating)
-    values = [float(x) if floating else x for x in plain["values"]]
-    array = np.asarray(values, expected.dtype).reshape(expected.shape)
-    return jax.random.wrap_key_data(jnp.asarray(array), impl="threefry2x32") if like.dtype != expected.dtype else array
-
-
-def _words(leaf: jax.Array) -> jax.Array:
-    """The leaf, or the words of a key: a randomised algorithm keeps its key in the state."""
-    return jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf

@@ -7,7 +7,7 @@ bandit `b` at `k * M + b`.
 
 import abc
 import dataclasses
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,7 @@ from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import register_fields
 from jaxbandits.arrays.sums import CompensatedSum
+from jaxbandits.errors import UsageError
 from jaxbandits.problems.costs import Costs
 from jaxbandits.problems.recipes import Recipe, carried
 from jaxbandits.random.streams import batch_key, reward_block
@@ -67,6 +68,15 @@ class Problem(abc.ABC):
     #: Whether rewards lie in an interval, or are sub-Gaussian: whether `reward_range` is a number.
     bounded: ClassVar[bool] = True
 
+    #: Whether the rewards of the family lie in an interval, as theorems for [0, 1] ask.
+    in_interval: ClassVar[bool] = False
+    #: Whether theorems for (b/2)-sub-Gaussian rewards hold for it.
+    sub_gaussian: ClassVar[bool] = False
+    #: Whether `moments` knows the moments of its law.
+    has_moments: ClassVar[bool] = False
+    #: Whether every run draws arms of its own, as from a reservoir.
+    drawn: ClassVar[bool] = False
+
     @property
     @abc.abstractmethod
     def mean(self) -> jax.Array:
@@ -81,6 +91,78 @@ class Problem(abc.ABC):
     @abc.abstractmethod
     def variance(self) -> jax.Array:
         """Variance of the reward of each arm, float32 `(K, …)`."""
+
+    def moments(self, p: float, *, central: bool) -> np.ndarray:
+        """E|X|^p of each arm, or E|X - mean|^p, float64 `(K,)`; infinite where there is none.
+
+        Raises:
+            UsageError: a family that does not know them.
+        """
+        del p, central
+        raise UsageError(f"{self.name} does not know its moments")
+
+    @property
+    def tail_index(self) -> np.ndarray:
+        """Moments of lower order than this are finite, float64 `(K,)`."""
+        return np.full(self.arms, np.inf)
+
+    @property
+    def bound_law(self) -> tuple[Literal["bernoulli", "gaussian"], float] | None:
+        """The law of rewards as lower bounds of pulls take it, and its standard deviation; None without a bound."""
+        return None
+
+    @property
+    def unseen_mean(self) -> float | None:
+        """Sum of the means of the arms that are not simulated; None where all are."""
+        return None
+
+    @property
+    def regularity(self) -> float | None:
+        """The exponent beta of the law that arms are drawn from; None where they are given, or it is not known."""
+        return None
+
+    @property
+    def best_ratio(self) -> float:
+        """The largest ratio of expected reward to expected cost that there is."""
+        price = 1.0 if self.costs is None else np.asarray(self.costs.expected(self.mean), np.float64)
+        return float(np.max(np.asarray(self.mean, np.float64) / price))
+
+    @property
+    def smallest_cost(self) -> float:
+        """No arm's expected cost is smaller."""
+        return 1.0 if self.costs is None else float(np.min(self.costs.expected(self.mean)))
+
+    @property
+    def unit_costs(self) -> bool:
+        """Whether every pull costs one."""
+        return self.costs is None
+
+    @property
+    def cost_unit(self) -> str:
+        """What costs are counted in."""
+        if self.costs is None:
+            return "pulls"
+        return "rewards" if self.costs.price is None else "prices"
+
+    @property
+    def axes(self) -> dict[str, Any]:
+        """None: a problem is one, a family of problems has axes."""
+        return {}
+
+    def at(self, values: dict[str, Any]) -> "Problem":
+        """The problem at values of its axes, of which it has none."""
+        del values
+        return self
+
+    def chosen(self, axes: dict[str, Any]) -> "Problem":
+        """The problem with fewer values of its axes."""
+        del axes
+        return self
+
+    def sized(self, count: int) -> "Problem":
+        """With so many arms, where that is left open."""
+        del count
+        return self
 
     @property
     def lowest_reward(self) -> float:

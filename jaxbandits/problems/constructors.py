@@ -9,6 +9,7 @@ from typing import Any
 from jaxbandits.axes import Axis
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
+from jaxbandits.problems.costs import with_costs
 from jaxbandits.problems.recipes import remembering
 
 __all__ = ["ProblemFamily", "varying"]
@@ -32,6 +33,15 @@ class ProblemFamily:
     def axes(self) -> dict[str, Axis]:
         """Its arguments that are axes of a grid."""
         return {name: value for name, value in self.arguments.items() if isinstance(value, Axis)}
+
+    def at(self, values: dict[str, Any]) -> Any:
+        """The problem at values of its axes, with the family's costs."""
+        made = self.make(**{**self.arguments, **values})
+        return made if self.costs is None else with_costs(made, self.costs[0], random=self.costs[1])
+
+    def chosen(self, axes: dict[str, Axis]) -> "ProblemFamily":
+        """The family with other axes."""
+        return dataclasses.replace(self, arguments={**self.arguments, **axes})
 
     @property
     def sha256(self) -> str | list[str] | None:

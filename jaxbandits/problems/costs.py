@@ -13,7 +13,6 @@ from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import compensated_total
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import plain
-from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.recipes import carried
 from jaxbandits.random.binomial import binomial
 from jaxbandits.random.bits import uniform
@@ -135,7 +134,7 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         UsageError: costs that are neither, a price that is negative or not finite, prices that do not fit the arms, or
             a random cost whose probability is above 1, or so small that it would never be drawn.
     """
-    if isinstance(problem, ProblemFamily):
+    if problem.axes:
         return dataclasses.replace(problem, costs=(costs, random))
     if isinstance(costs, str):
         if costs != "reward":

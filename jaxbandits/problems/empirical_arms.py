@@ -27,6 +27,8 @@ __all__ = ["Empirical", "empirical", "empirical_from_csv", "empirical_from_data"
 class Empirical(Problem):
     """Rewards from a table: `table` float32 `(K, N, …)`, the N values of each arm."""
 
+    has_moments = True
+
     table: jax.Array
     joint: bool = False
     parameters = ("table",)

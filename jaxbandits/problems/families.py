@@ -1,6 +1,7 @@
 """Reward families: the law of an arm's rewards, its moments, and its draw from two random words."""
 
 import dataclasses
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -29,12 +30,19 @@ class Bernoulli(Problem):
     probability: jax.Array
     parameters = ("probability",)
     written = ("bernoulli", "means")
+    in_interval = True
+    sub_gaussian = True
     integer_rewards = True
 
     @property
     def mean(self) -> jax.Array:
         """P(reward = 1)."""
         return self.probability
+
+    @property
+    def bound_law(self) -> tuple[Literal["bernoulli", "gaussian"], float]:
+        """Bernoulli."""
+        return "bernoulli", 1.0
 
     @property
     def variance(self) -> jax.Array:
@@ -83,6 +91,13 @@ class Gaussian(Problem):
     sd: jax.Array
     parameters = ("location", "sd")
     written = ("gaussian", "means", "sd")
+    sub_gaussian = True
+
+    @property
+    def bound_law(self) -> tuple[Literal["bernoulli", "gaussian"], float] | None:
+        """Normal, where all arms have the same standard deviation."""
+        sd = np.asarray(self.sd)
+        return ("gaussian", float(sd[0])) if np.ptp(sd) == 0 else None
 
     @property
     def mean(self) -> jax.Array:
@@ -122,6 +137,8 @@ class Beta(Problem):
     b: jax.Array
     parameters = ("a", "b")
     written = ("beta", "a", "b")
+    in_interval = True
+    sub_gaussian = True
 
     @property
     def mean(self) -> jax.Array:
@@ -159,6 +176,8 @@ class TwoPoint(Problem):
     high: jax.Array
     parameters = ("low", "high")
     written = ("rademacher", "low", "high")
+    in_interval = True
+    sub_gaussian = True
 
     @property
     def mean(self) -> jax.Array:

@@ -30,6 +30,8 @@ _Piece = tuple[float, Callable[[float], float]]
 class HeavyTailed(Problem):
     """Arms that know their p-th moments."""
 
+    has_moments = True
+
     bounded = False
 
     @property

@@ -124,6 +124,11 @@ class BernoulliHead(Bernoulli):
     beyond: float = 0.0
     choices = ("beyond",)
 
+    @property
+    def unseen_mean(self) -> float:
+        """Sum of the means of the arms that are not simulated."""
+        return self.beyond
+
 
 @varying
 def ppr_unbounded(

@@ -47,16 +47,12 @@ class Reservoir(Problem):
     count: int = dataclasses.field(default=0, kw_only=True)
 
     choices: ClassVar[tuple[str, ...]] = ("count",)
+    drawn = True
 
     @property
     def arms(self) -> int:
         """Number of arms that a run draws."""
         return self.count
-
-    @property
-    def regularity(self) -> float | None:
-        """The exponent beta in P(ratio > best - e) ~ e^beta; None where it is not known."""
-        return None
 
     @property
     @abc.abstractmethod
@@ -67,6 +63,16 @@ class Reservoir(Problem):
     @abc.abstractmethod
     def smallest_cost(self) -> float:
         """No arm's expected cost is smaller."""
+
+    @property
+    def best_ratio(self) -> float:
+        """The same as a number."""
+        return float(self.best)
+
+    @property
+    def cost_unit(self) -> str:
+        """Prices, whatever they are."""
+        return "prices"
 
     @property
     def unit_costs(self) -> bool:

@@ -16,7 +16,6 @@ from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
-from jaxbandits.problems.costs import with_costs
 
 __all__ = ["Cell", "Grid", "expand", "identities"]
 
@@ -43,9 +42,7 @@ def expand(algorithm: Admitted, problem: Problem | ProblemFamily) -> Grid:
         UsageError: two different axes with one name.
     """
     algorithm_axes = algorithm.axes
-    problem_axes = {}
-    if isinstance(problem, ProblemFamily):
-        problem_axes = {name: value for name, value in problem.arguments.items() if isinstance(value, Axis)}
+    problem_axes = problem.axes
     dimensions: dict[str, tuple[Any, ...]] = {}
     for field, values in itertools.chain(algorithm_axes.items(), problem_axes.items()):
         name = values.name or field
@@ -69,18 +66,11 @@ def _cells(
         at = dict(zip(dimensions, position, strict=True))
         changes = {field: values.values[at[values.name or field]] for field, values in algorithm_axes.items()}
         own = algorithm.at(changes)
-        if isinstance(problem, ProblemFamily):
-            where = {field: at[values.name or field] for field, values in problem_axes.items()}
-            key = tuple(where.values())
-            if key not in problems:
-                given = {field: problem_axes[field].values[i] for field, i in where.items()}
-                made = problem.make(**{**problem.arguments, **given})
-                problems[key] = (
-                    made if problem.costs is None else with_costs(made, problem.costs[0], random=problem.costs[1])
-                )
-            yield Cell(position, own, problems[key])
-        else:
-            yield Cell(position, own, problem)
+        where = {field: at[values.name or field] for field, values in problem_axes.items()}
+        key = tuple(where.values())
+        if key not in problems:
+            problems[key] = problem.at({field: problem_axes[field].values[i] for field, i in where.items()})
+        yield Cell(position, own, problems[key])
 
 
 def identities(cells: Sequence[Cell]) -> np.ndarray:

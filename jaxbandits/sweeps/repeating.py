@@ -59,7 +59,7 @@ def repeat(
     if "checkpoint" in ds.coords and "checkpoints" not in options:
         _places(ds, "checkpoint", recorded.get("checkpoints", []))
         chosen["checkpoint"] = ds["checkpoint"].to_numpy()
-    again = sweep(_chosen_cells(algorithm, places), _chosen_problems(problem, places), **run).sel(chosen)
+    again = sweep(_chosen_cells(algorithm, places), problem.chosen(_chosen(problem.axes, places)), **run).sel(chosen)
     return again.isel({name: 0 for name in places if name not in ds.dims})
 
 
@@ -138,13 +138,6 @@ def _chosen_cells(algorithm: Any, places: dict[str, list[int]]) -> Any:
     """An algorithm with the values of its axes that are in these places."""
     known = admitted(algorithm)
     return known.at(_chosen(known.axes, places)).algorithm
-
-
-def _chosen_problems(problem: Problem | ProblemFamily, places: dict[str, list[int]]) -> Problem | ProblemFamily:
-    """A problem, or a family with the values of its axes that are in these places."""
-    if not isinstance(problem, ProblemFamily):
-        return problem
-    return dataclasses.replace(problem, arguments={**problem.arguments, **_chosen(problem.axes, places)})
 
 
 def _chosen(axes: dict[str, Axis], places: dict[str, list[int]]) -> dict[str, Axis]:

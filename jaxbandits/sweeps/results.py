@@ -10,8 +10,6 @@ import xarray as xr
 from jaxbandits.algorithms.bases.traits import CRITERIA
 from jaxbandits.engine.driver import Rows
 from jaxbandits.memory import refuse_what_does_not_fit
-from jaxbandits.problems.base import Problem
-from jaxbandits.problems.reservoirs import Reservoir
 from jaxbandits.status import STATUS
 from jaxbandits.sweeps.grid import Cell, Grid
 
@@ -79,7 +77,7 @@ class Results:
             available = np.asarray(budgets, np.float64)[local]
             if len(self.checkpoints):
                 available = np.minimum(available, self.checkpoints[rows.checkpoint])
-            best = np.asarray([_best_ratio(cell.problem) for cell in cells])[local]
+            best = np.asarray([cell.problem.best_ratio for cell in cells])[local]
             self.further.setdefault("regret", np.zeros_like(self.cost))[where] = best * available - spent.reward
         self.steps[where] = rows.steps
         self.status[where] = rows.status
@@ -108,7 +106,7 @@ class Results:
         recommended = self.recommended if self.bandits > 1 else self.recommended[:, :, :, 0]
         variables = {
             "pulls": variable(self.pulls, long_name="pulls of all arms"),
-            "cost": variable(self.cost, long_name="expected cost", units=_cost_unit(self.grid.cells[0].problem)),
+            "cost": variable(self.cost, long_name="expected cost", units=self.grid.cells[0].problem.cost_unit),
             "recommended": variable(recommended, arm_dimensions, long_name="arm returned"),
             "correct": variable(self.correct, long_name="answer is correct", criterion=criterion),
             "simple_regret": variable(self.simple_regret, long_name="m-th best mean minus worst returned mean"),
@@ -162,28 +160,13 @@ def _score(cells: list[Cell], local: np.ndarray, recommended: np.ndarray) -> tup
     return simple, aggregate, correct
 
 
-def _cost_unit(problem: Problem) -> str:
-    if isinstance(problem, Reservoir):
-        return "prices"
-    if problem.costs is None:
-        return "pulls"
-    return "rewards" if problem.costs.price is None else "prices"
-
-
 def _criterion(cell: Cell) -> str:
     return cell.algorithm.traits.criterion
 
 
 def _drawn(cell: Cell) -> bool:
     """Whether the answer is judged by the arms that the run drew."""
-    return isinstance(cell.problem, Reservoir)
-
-
-def _best_ratio(problem: Problem) -> float:
-    if isinstance(problem, Reservoir):
-        return float(problem.best)
-    price = 1.0 if problem.costs is None else np.asarray(problem.costs.expected(problem.mean), np.float64)
-    return float(np.max(np.asarray(problem.mean, np.float64) / price))
+    return cell.problem.drawn
 
 
 def coordinate(values: tuple[Any, ...]) -> np.ndarray | list[str]:

@@ -21,7 +21,8 @@ INEXACT = ["mab-ppr", "median-elimination", "union-bound"]
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer algorithms, because each is a compilation."""
     monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("ugape-c", "uniform", "ucb-e")})
-    monkeypatch.setattr(module, "VARIANTS", {})
+    for cls in (jb.UGapEc, jb.UCBE):
+        monkeypatch.setattr(cls, "traits", dataclasses.replace(cls.traits, variants=({},)))
 
 
 def _labels(problem: jb.Problem, **known: float) -> tuple[list[str], str]:

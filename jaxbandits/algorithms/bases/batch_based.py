@@ -42,3 +42,15 @@ class BatchBased(BuiltIn):
         live = live & ~self.done(state) & ~jnp.asarray(self.exhausted(state))
         count = jnp.where(live, self.request(state), 0)
         return self.absorb(state, count, problem.sums(key, state.round, count, state.pulls), live)
+
+    def asked(self, state: State) -> tuple[jax.Array, jax.Array]:
+        """Every arm as often as requested."""
+        count = self.request(state)
+        return jnp.arange(count.shape[0], dtype=jnp.int32), count
+
+    def told(self, state: State, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array) -> State:
+        """The state after these sums."""
+        del cost
+        nothing = jnp.zeros_like(self.request(state))
+        every = nothing.astype(jnp.float32).at[asked].add(sums)
+        return self.absorb(state, nothing.at[asked].add(counts), every)

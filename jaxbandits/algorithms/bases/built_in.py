@@ -2,10 +2,12 @@
 
 import abc
 import dataclasses
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxbandits.algorithms.bases.parameters import check_parameter, is_number, is_parameter
 from jaxbandits.algorithms.bases.protocol import State
@@ -13,11 +15,18 @@ from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.axes import Axis
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.problems.reservoirs import Reservoir
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.theory.budgeted import reservoir_arms
 
-__all__ = ["BuiltIn"]
+__all__ = ["BuiltIn", "Theorem"]
+
+
+class Theorem(NamedTuple):
+    """A bound: a formula of `theory`, its arguments, and where it stands."""
+
+    formula: Callable[..., jax.Array]
+    arguments: tuple[Any, ...]
+    source: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,15 +91,15 @@ class BuiltIn(abc.ABC):
             UsageError: if the algorithm has no budget, or the reservoir no known regularity, to tell by; or if pulls
                 have prices and the algorithm looks at rewards only.
         """
-        if not isinstance(problem, Reservoir):
+        if not problem.drawn:
             return problem
         if not (problem.unit_costs or self.traits.spends):
             raise UsageError(f"{type(self).__name__} looks at rewards only: {problem.name} needs prices=unit")
-        if problem.count:
+        if problem.arms:
             return problem
         return problem.sized(reservoir_arms(*self.scale(problem)))
 
-    def scale(self, problem: Reservoir) -> tuple[float, float]:
+    def scale(self, problem: Problem) -> tuple[float, float]:
         """Budget and regularity beta, for a reservoir that leaves the number of arms to the algorithm.
 
         Raises:
@@ -127,6 +136,39 @@ class BuiltIn(abc.ABC):
         if budget is not None and is_number(budget) and budget < needed:
             raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
 
+    def check_suitable(self, problem: Problem, m: float) -> None:
+        """Whether it can find the m best arms of a problem, with its guarantee.
+
+        Raises:
+            UsageError: why not.
+        """
+        if m > 1 and self.given("m") is None:
+            raise UsageError("returns one arm")
+        if self.second_moments and not problem.in_interval:
+            raise UsageError("its radii hold for bounded rewards")
+
+    @property
+    def oracle(self) -> bool:
+        """Whether a parameter is computed from the true gaps, which nobody has before an experiment."""
+        own = any(field.name == "a" and is_parameter(field) for field in dataclasses.fields(self))
+        return own and self.a is None and not self.given("adaptive")  # type: ignore[attr-defined]
+
+    def theorem(
+        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
+    ) -> Theorem | None:
+        """What is proved of it on (b/2)-sub-Gaussian arms: pulls exceeded with probability at most delta, or an error.
+
+        Args:
+            means: `(K,)`.
+            variances: `(K,)`.
+            b: the range of the rewards.
+            delta: the confidence asked for.
+            epsilon: the tolerance.
+            m: the number of arms returned.
+        """
+        del means, variances, b, delta, epsilon, m
+        return None
+
     def exhausted(self, state: State) -> jax.Array | bool:
         """Whether what comes next would pass the range of the counts: the run is then stopped as at `max_pulls`."""
         del state
@@ -150,6 +192,37 @@ class BuiltIn(abc.ABC):
     def cost_budget(self) -> Any:
         """The budget of cost `(…)` that is spent; None where none is."""
         return None if self.traits.spends is None else getattr(self, self.traits.spends)
+
+    #: Whether what a pull cost is told with its reward, in a live experiment.
+    takes_costs: ClassVar[bool] = False
+
+    def asked(self, state: State) -> tuple[jax.Array, jax.Array]:
+        """What a live experiment has to pull next: arms and how often each, int32 `(P,)`, in order; 0 for not at all.
+
+        Raises:
+            UsageError: an algorithm that is not made of the two halves of a live experiment.
+        """
+        del state
+        raise self._not_live()
+
+    def told(self, state: State, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array) -> State:
+        """The state after the rewards asked for.
+
+        Args:
+            state: the state.
+            asked: int32 `(P,)`, the arms that were pulled; after them arm 0 with a count of 0.
+            counts: int32 `(P,)`.
+            sums: float32 `(P,)`, of the rewards of each.
+            cost: float32 `()`, of the last pull.
+
+        Raises:
+            UsageError: as for `asked`.
+        """
+        del state, asked, counts, sums, cost
+        raise self._not_live()
+
+    def _not_live(self) -> UsageError:
+        return UsageError(f"{type(self).__name__} has no two halves for ask and tell: derive it from Sequential, say")
 
     def check_live(self) -> None:  # noqa: B027 - nothing to check is the rule
         """Whether rewards may come one at a time from outside, as in a live experiment.

@@ -22,7 +22,6 @@ from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum, WholeSum
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.problems.reservoirs import Reservoir
 from jaxbandits.random import ties
 from jaxbandits.spending.accounts import Account, Looked, account_of_ledger
 from jaxbandits.spending.budget_ledger import Ledger
@@ -136,6 +135,18 @@ class IndexWithBudget(BuiltIn):
         _, place = arms.arg_largest_of_known(block, state.known, count, at_once=not self.in_parts)
         return jnp.where(self._wanting(state), smaller(state.known, jnp.int32(count - 1)), ties.arm_turned(place, turn))
 
+    takes_costs = True
+
+    def asked(self, state: Any) -> tuple[jax.Array, jax.Array]:
+        """The arm that is selected, once."""
+        arm = self.select(state)[None]
+        return arm, jnp.ones_like(arm)
+
+    def told(self, state: Any, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array) -> Any:
+        """The state after its reward and its cost."""
+        del counts
+        return state.paid(asked[0], sums[0], cost, jnp.bool_(True))
+
     def _wanting(self, state: Any) -> jax.Array:
         """Whether the next pull is the first of the next arm, bool `(…)`."""
         return state.known < state.arms.astype(jnp.int32)
@@ -174,7 +185,7 @@ class IndexWithBudget(BuiltIn):
         """
         super().resolved(problem)
         name = type(self).__name__
-        if isinstance(problem, Reservoir):
+        if problem.drawn:
             smallest = problem.smallest_cost
         else:
             if problem.lowest_reward < 0:
@@ -210,7 +221,7 @@ class FromReservoir(IndexWithBudget):
         Raises:
             UsageError: the problem is no reservoir, or its beta is not known.
         """
-        if not isinstance(problem, Reservoir):
+        if not problem.drawn:
             raise UsageError(
                 f"{type(self).__name__} draws its arms from a reservoir, and {problem.name} has given ones: use RCB"
             )
@@ -220,10 +231,10 @@ class FromReservoir(IndexWithBudget):
 
     def explored(self, problem: Problem) -> Problem:
         """The reservoir with K(B) arms, unless it says itself how many."""
-        if not isinstance(problem, Reservoir) or problem.count:
+        if not problem.drawn or problem.arms:
             return problem
         budget, beta = self.scale(problem)
-        exponent = beta / 2 if self._slow(beta, float(problem.best)) else beta / (1 + beta)
+        exponent = beta / 2 if self._slow(beta, problem.best_ratio) else beta / (1 + beta)
         return problem.sized(_power(self._rounds(budget, problem.smallest_cost), exponent))
 
     def _slow(self, beta: Any, best: Any) -> Any:

@@ -185,6 +185,21 @@ class JointBatches(BuiltIn):
         """The state before the first pull."""
         return self.start(problem, key)
 
+    def asked(self, state: Any) -> tuple[jax.Array, jax.Array]:
+        """The active arms of batch after batch, all of a batch equally often."""
+        batches = self.request(state)
+        batch, number = jnp.arange(self.slots)[:, None], jnp.arange(batches.active.shape[0])
+        counts = jnp.where(batches.active & (batch < batches.number), batches.each, 0).reshape(-1)
+        return jnp.broadcast_to(number, (self.slots, number.shape[0])).reshape(-1), counts
+
+    def told(self, state: Any, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array) -> Any:
+        """The state after the sums of batch after batch."""
+        del counts, cost
+        batches = self.request(state)
+        batch = jnp.arange(asked.shape[0]) // arms.total(batches.active.astype(jnp.int32))
+        nothing = jnp.zeros((self.slots, *batches.active.shape), jnp.float32)
+        return self.absorb(state, batches, nothing.at[batch, asked].add(sums, mode="drop"))
+
     def step(self, problem: Problem, key: jax.Array, state: Any, live: jax.Array | bool = True) -> Any:
         """Request, draw the sums of every batch, absorb."""
         live = jnp.asarray(live) & ~self.done(state) & ~jnp.asarray(self.exhausted(state))

@@ -26,14 +26,14 @@ def central_moment(problem: Problem, p: Any, owner: str) -> float:
 
 def _largest(problem: Problem, p: float, owner: str, *, central: bool) -> float:
     what = "moment_c" if central else "moment_b"
-    if not hasattr(problem, "moments"):
+    if not problem.has_moments:
         if p == 2:
             squares = np.asarray(problem.variance, np.float64)
             return float(np.max(squares if central else squares + np.asarray(problem.mean, np.float64) ** 2))
         raise UsageError(f"{owner}: {problem.name} does not know its moments of order {p:g}: give {what}")
     found = float(np.max(problem.moments(p, central=central)))
     if not np.isfinite(found):
-        limit = float(np.min(problem.tail_index))  # type: ignore[attr-defined]
+        limit = float(np.min(problem.tail_index))
         raise UsageError(
             f"{owner}: the moment of order p={p:g} is infinite for {problem.name}: p must be below {limit:g}"
         )

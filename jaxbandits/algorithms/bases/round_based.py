@@ -31,3 +31,13 @@ class RoundBased(BuiltIn):
         live = live & ~self.done(state)
         rewards = [problem.reward(key, arm, arms.take(state.pulls, arm)) for arm in slots]
         return self.absorb(state, requested, jnp.stack(rewards), live)
+
+    def asked(self, state: State) -> tuple[jax.Array, jax.Array]:
+        """The arms requested, once each."""
+        requested = self.request(state)
+        return requested, jnp.ones_like(requested)
+
+    def told(self, state: State, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array) -> State:
+        """The state after their rewards."""
+        del counts, cost
+        return self.absorb(state, asked, sums)

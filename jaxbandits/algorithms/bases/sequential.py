@@ -3,6 +3,7 @@
 import abc
 
 import jax
+import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.protocol import State
@@ -29,6 +30,16 @@ class Sequential(BuiltIn):
         live = live & ~self.done(state)
         reward = problem.reward(key, arm, self.pulled_before(state, arm))
         return self.update(state, arm, reward, live)
+
+    def asked(self, state: State) -> tuple[jax.Array, jax.Array]:
+        """The arm that is selected, once."""
+        arm = self.select(state)[None]
+        return arm, jnp.ones_like(arm)
+
+    def told(self, state: State, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array) -> State:
+        """The state after its reward."""
+        del counts, cost
+        return self.update(state, asked[0], sums[0])
 
     def pulled_before(self, state: State, arm: jax.Array) -> jax.Array:
         """How often an arm was pulled, int32 `(…)`."""

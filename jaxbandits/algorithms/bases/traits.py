@@ -1,6 +1,7 @@
 """What an algorithm says of itself in so many words: nothing is taken from the names of its fields."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ class Traits:
     """Facts of an algorithm's class: its attribute `traits`, an instance of this; these defaults where it has none.
 
     Attributes:
+        variants: settings that deserve a row each where algorithms are compared.
         criterion: what counts as a correct answer, a key of `CRITERIA`; m is the number of arms returned.
         tolerance: name of the field by which an answer may miss, the epsilon of the criterion; None for 0.
         anytime: whether a run can be looked at before it ends, at checkpoints.
@@ -39,6 +41,7 @@ class Traits:
 
     setting: str = ""
     source: str = ""
+    variants: tuple[Mapping[str, bool | str], ...] = ({},)
     criterion: str = "epsilon-m"
     tolerance: str | None = None
     anytime: bool = True
