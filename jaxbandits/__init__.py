@@ -11,6 +11,7 @@ from jaxbandits.registry import face
 _FURTHER = {
     "Algorithm": "algorithms.bases.protocol:Algorithm",
     "AskTell": "live.session:AskTell",
+    "Metric": "engine.metric:Metric",
     "Problem": "problems.base:Problem",
     "Traits": "algorithms.bases.traits:Traits",
     "UsageError": "errors:UsageError",

@@ -35,6 +35,7 @@ from jaxbandits.algorithms.union_bound import UnionBound as UnionBound
 from jaxbandits.arrays.pytrees import pytree as pytree
 from jaxbandits.axes import axis as axis
 from jaxbandits.engine.driver import use_all_cores as use_all_cores
+from jaxbandits.engine.metric import Metric as Metric
 from jaxbandits.engine.single import run as run
 from jaxbandits.engine.single import trajectory as trajectory
 from jaxbandits.errors import UsageError as UsageError
@@ -105,6 +106,7 @@ __all__ = [
     "HoeffdingRace",
     "ImprovedTopK",
     "MedianElimination",
+    "Metric",
     "OptMAI",
     "Problem",
     "SequentialHalving",

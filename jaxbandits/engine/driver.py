@@ -48,6 +48,7 @@ class Rows(NamedTuple):
     status: np.ndarray  # int32 (N,)
     ended: np.ndarray  # bool (N,)
     regret: Regret | None  # (N,), float32
+    own: dict[str, np.ndarray]  # (N,): a user's metrics
     recommended: np.ndarray  # bool (N, K)
 
 
@@ -88,7 +89,7 @@ def job_rows(
     Raises:
         UsageError: devices, lanes or chunk outside their ranges, or more runs than one call can number.
     """
-    algorithm, problem, identity, checkpoints, runs = program
+    algorithm, problem, identity, checkpoints, runs, metrics = program
     devices, lanes, chunk = placement
     cells_count = identity.shape[1]
     available = jax.devices()
@@ -110,6 +111,7 @@ def job_rows(
         capacity=max(4 * lanes, min(1024, _LOGGED // problem.arms)),
         independent=runs.independent,
         together=in_batches,
+        metrics=metrics,
         classes=classes((algorithm, problem)),
     )
     jobs = cells_count * runs.seeds
@@ -134,7 +136,7 @@ def job_rows(
     )
     cells = jax.device_put(cells, NamedSharding(mesh, PartitionSpec()))
     carry = empty_carry(cells, settings)
-    types = row_types(cells, carry)
+    types = row_types(cells, carry, settings)
     pace, finished, pulled = _Pace(chunk, block), 0, 0.0
     while finished < jobs:
         began = time.perf_counter()

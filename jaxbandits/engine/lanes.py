@@ -18,6 +18,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import larger, smaller
+from jaxbandits.engine.metric import Measures, measured
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import cell_key, run_key
 from jaxbandits.spending.accounts import Account, Looked
@@ -49,6 +50,7 @@ class Settings:
     capacity: int
     independent: bool
     together: bool  # whether lanes tend to end in the same step, and are refilled all at once
+    metrics: Measures  # a user's own
     classes: tuple[type, ...]  # of all nodes of algorithm and problem, which JAX may not tell apart
 
 
@@ -87,6 +89,7 @@ class Row(NamedTuple):
     status: jax.Array  # int32 (…): how the run ended, a code of `jaxbandits.status`
     ended: jax.Array  # bool (…): the run's last row
     regret: Regret | None  # (…): where arms were drawn for the run, and only the device knows them
+    own: dict[str, jax.Array]  # (…): a user's metrics
 
 
 class Log(NamedTuple):
@@ -99,7 +102,9 @@ class Log(NamedTuple):
     recommended: jax.Array  # bool (capacity, K)
 
 
-def _row(cells: Cells, carry: Carry, job: jax.Array, status: jax.Array, ended: jax.Array) -> tuple[Row, jax.Array]:
+def _row(
+    cells: Cells, carry: Carry, job: jax.Array, status: jax.Array, ended: jax.Array, settings: Settings
+) -> tuple[Row, jax.Array]:
     """Rows of all lanes, and their recommended arms, bool (K, R)."""
     recommended = carry.algorithm.recommend(carry.state)
     budget = carry.algorithm.cost_budget
@@ -109,6 +114,7 @@ def _row(cells: Cells, carry: Carry, job: jax.Array, status: jax.Array, ended: j
     row = Row(
         job=job, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, status=status, ended=ended,
         regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
+        own=measured(settings.metrics, carry.problem, carry.algorithm.state_of(carry.state), recommended),
     )  # fmt: skip
     return row, recommended
 
@@ -124,9 +130,9 @@ def _regret(problem: Problem, recommended: jax.Array, pulled: jax.Array) -> Regr
     return Regret(*(jnp.where(number > 0, regret, jnp.nan) for regret in lost))
 
 
-def row_types(cells: Cells, carry: Carry) -> Row:
+def row_types(cells: Cells, carry: Carry, settings: Settings) -> Row:
     """The types of what is logged of these lanes, which have the device axis first."""
-    types: Row = jax.eval_shape(jax.vmap(lambda c: _row(cells, c, c.job, c.job, c.busy)[0]), carry)
+    types: Row = jax.eval_shape(jax.vmap(lambda c: _row(cells, c, c.job, c.job, c.busy, settings)[0]), carry)
     return types
 
 
@@ -230,7 +236,7 @@ def _work(cells: Cells, carry: Carry, rounds: jax.Array, chunk: jax.Array, setti
 
 
 def _blank_log(cells: Cells, carry: Carry, settings: Settings) -> Log:
-    row, recommended = jax.eval_shape(lambda c: _row(cells, c, c.job, c.job, c.busy), carry)
+    row, recommended = jax.eval_shape(lambda c: _row(cells, c, c.job, c.job, c.busy, settings), carry)
     return Log(
         rows=jnp.int32(0),
         pulled=jnp.float32(0),
@@ -352,7 +358,7 @@ def _record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[C
     def write(log: Log) -> tuple[Log, Looked | None]:
         row = jnp.where(written, log.rows + jnp.cumsum(written) - 1, settings.capacity)
         job = carry.job * settings.mesh.size + lax.axis_index("device")
-        found, recommended = _row(cells, carry, job, status, ended)
+        found, recommended = _row(cells, carry, job, status, ended, settings)
         looked = carry.looked
         if looked is not None:
             assert found.account.paid is not None

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxbandits.engine.metric import Measures
 from jaxbandits.problems.base import Problem
 
 __all__ = ["Placement", "Program", "Runs"]
@@ -34,3 +35,4 @@ class Program(NamedTuple):
     identity: np.ndarray  # uint32 (2, C): a hash of what each cell is, where cells are to be independent
     checkpoints: np.ndarray  # (Q, C): int32, numbers of pulls, or float32, costs where a budget is spent
     runs: Runs
+    metrics: Measures = ()  # a user's own

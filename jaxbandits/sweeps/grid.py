@@ -17,7 +17,11 @@ from jaxbandits.plain_data.contents import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 
-__all__ = ["Cell", "Grid", "expand", "identities"]
+__all__ = ["RESERVED", "Cell", "Grid", "expand", "identities"]
+
+
+#: Dimensions that the results have of their own.
+RESERVED = frozenset({"seed", "arm", "bandit", "checkpoint"})
 
 
 class Cell(NamedTuple):
@@ -48,7 +52,7 @@ def expand(algorithm: Admitted, problem: Problem | ProblemFamily) -> Grid:
         name = values.name or field
         if dimensions.setdefault(name, values.values) != values.values:
             raise UsageError(f"two different axes are called {name!r}: give one of them another name, axis(…, name=…)")
-    for reserved in {"seed", "arm", "bandit", "checkpoint"} & dimensions.keys():
+    for reserved in RESERVED & dimensions.keys():
         raise UsageError(f"an axis cannot be called {reserved!r}, the results have a dimension of that name")
     cells = list(_cells(algorithm, problem, algorithm_axes, problem_axes, dimensions))
     return Grid(dimensions, cells)

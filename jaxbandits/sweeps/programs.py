@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.admitted import batched
+from jaxbandits.engine.metric import Measures
 from jaxbandits.engine.program import Program, Runs
 from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.grid import Cell
@@ -15,20 +16,27 @@ from jaxbandits.sweeps.grid import Cell
 __all__ = ["alike", "program"]
 
 
-def alike(cells: list[Cell]) -> list[list[Cell]]:
-    """Cells that share one program: the same classes and static choices, arms within one power of two."""
+def alike(cells: list[Cell], *, padded: bool = True) -> list[list[Cell]]:
+    """Cells that share one program: the same classes and static choices, arms within one power of two.
+
+    Args:
+        cells: of a grid.
+        padded: whether arms may be added that do not exist.
+    """
     groups: dict[Any, list[Cell]] = {}
     for cell in cells:
         arms = cell.problem.arms // cell.problem.bandits
         problem = cell.problem.kind()
         static = (cell.algorithm.kind, jax.tree.structure(problem), classes(problem))
         # A user's own algorithm need not know of arms that are there only to fill up a table: its are never padded.
-        size = (arms - 1).bit_length() if cell.algorithm.registered else arms
+        size = (arms - 1).bit_length() if padded and cell.algorithm.registered else arms
         groups.setdefault((static, size), []).append(cell)
     return list(groups.values())
 
 
-def program(cells: list[Cell], identity: np.ndarray, checkpoints: np.ndarray, runs: Runs) -> Program:
+def program(
+    cells: list[Cell], identity: np.ndarray, checkpoints: np.ndarray, runs: Runs, metrics: Measures = ()
+) -> Program:
     """Like cells as the engine wants them.
 
     Args:
@@ -36,6 +44,7 @@ def program(cells: list[Cell], identity: np.ndarray, checkpoints: np.ndarray, ru
         identity: uint32 `(2, C)`: a hash of what each cell is.
         checkpoints: `(Q,)`, shared by all.
         runs: which runs are made of each.
+        metrics: a user's own.
 
     Raises:
         UsageError: whole numbers beyond the range of int32.
@@ -46,6 +55,7 @@ def program(cells: list[Cell], identity: np.ndarray, checkpoints: np.ndarray, ru
         identity=identity,
         checkpoints=np.repeat(checkpoints[:, None], len(cells), axis=1),
         runs=runs,
+        metrics=metrics,
     )
 
 

@@ -46,6 +46,8 @@ def repeat(
     algorithm = _given_or_built("algorithm", algorithm, tables)
     problem = _given_or_built("problem", problem, tables)
     recorded = tables.get("run", {})
+    if (names := recorded.get("metrics")) and not set(names) <= set(options.get("metrics") or {}):
+        raise UsageError(f"the Dataset has metrics of your own: give them again, repeat(ds, metrics=…) with {names}")
     places = {
         name: _places(ds, name, np.asarray(coordinate(values)).tolist())
         for name, values in expand(admitted(algorithm), problem).dimensions.items()

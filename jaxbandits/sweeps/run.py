@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -13,11 +13,13 @@ from jaxbandits.engine.admitted import admitted, check, check_like
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.kept_programs import kept_programs
+from jaxbandits.engine.metric import Metric, check_metrics, users_metrics
 from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
-from jaxbandits.sweeps.grid import expand, identities
+from jaxbandits.sweeps.grid import RESERVED, expand, identities
+from jaxbandits.sweeps.metrics import METRICS, table
 from jaxbandits.sweeps.options import checkpoint_values, seed_number, whole
 from jaxbandits.sweeps.programs import alike, program
 from jaxbandits.sweeps.results import Results
@@ -38,6 +40,7 @@ def sweep(
     devices: int | None = None,
     lanes: int | None = None,
     chunk: int | None = None,
+    metrics: Mapping[str, Callable[..., Any] | Metric] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> xr.Dataset:
     """Run every cell of a grid with the same seeds and return a labelled Dataset.
@@ -62,6 +65,8 @@ def sweep(
         devices: number of devices to use; None for all that JAX sees.
         lanes: runs at a time per device; changes speed, never results.
         chunk: steps between looks at the lanes; changes speed, never results.
+        metrics: further numbers to measure of every run, functions of problem, state and returned arms or `jb.Metric`s,
+            by the names of the Dataset's variables; a grid over numbers of arms is then not padded.
         on_progress: called now and then with the runs and pulls done so far.
 
     Returns:
@@ -83,6 +88,7 @@ def sweep(
     if not isinstance(problem, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
     grid = expand(known, problem)
+    own = users_metrics(metrics, {**METRICS, **grid.dimensions, **dict.fromkeys(RESERVED)})
     for cell in grid.cells:
         check(cell.algorithm)
     identity = identities(grid.cells) if independent else np.zeros((2, len(grid.cells)), np.uint32)
@@ -93,12 +99,15 @@ def sweep(
     settings: dict[str, Any] = runs._asdict()
     if checkpoints is not None:
         settings["checkpoints"] = points.tolist()
-    groups = alike(grid.cells)
+    if own:
+        settings["metrics"] = [name for name, _ in own]  # their functions no text can hold
+    groups, types = alike(grid.cells, padded=not own), {}
     for cells in groups:
         key = jax.random.key(0, impl="threefry2x32")
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)
+        types = check_metrics(own, cells[0].algorithm.alone(), cells[0].problem, key)
     spec = json.dumps(describe(known, problem, settings))  # of what is there before the runs
-    results = Results(grid, seeds=seeds, checkpoints=points)
+    results = Results(grid, seeds, points, table(own, types))
     began = time.perf_counter()
     before = Progress(runs=0, pulls=0.0)
     make_room()
@@ -112,8 +121,8 @@ def sweep(
                 if on_progress is not None:
                     on_progress(Progress(before.runs + progress.runs, before.pulls + progress.pulls))
 
-            own = identity[:, [results.index[cell.position] for cell in cells]]
-            for batch in job_rows(program(cells, own, points, runs), placement, report):
+            hashes = identity[:, [results.index[cell.position] for cell in cells]]
+            for batch in job_rows(program(cells, hashes, points, runs, own), placement, report):
                 results.add(cells, batch)
             before = Progress(before.runs + latest.runs, before.pulls + latest.pulls)
     seconds = time.perf_counter() - began

@@ -1,0 +1,113 @@
+"""What is measured of a run: a function, and what its values are called."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+
+__all__ = ["Measures", "Metric", "check_metrics", "measured", "users_metrics"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Metric:
+    """A number that is measured of every run.
+
+    Attributes:
+        function: of the problem, leaves `(K,)`, the run's state, and the returned arms, bool `(K,)`, to a truth value
+            or a number `()`; written with `jax.numpy`. It sees the arms that a reservoir gave the run, and the state of a
+            user's own algorithm as that made it. It is compiled into the engine: another function object is another
+            compilation.
+        unit: of its values, for labels.
+        long_name: in words, for labels; empty for the function's name.
+    """
+
+    function: Callable[[Any, Any, jax.Array], Any]
+    unit: str = ""
+    long_name: str = ""
+
+
+#: Metrics by name, in the order in which they are logged; hashable, by the identity of the functions.
+Measures = tuple[tuple[str, Metric], ...]
+
+
+def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> Measures:
+    """A user's metrics, looked at once.
+
+    Args:
+        given: functions or `Metric`s by name; None for none.
+        taken: names that are in use.
+
+    Raises:
+        UsageError: a name that is taken or is none, or what is no function.
+    """
+    if given is None:
+        return ()
+    if not isinstance(given, Mapping):
+        raise UsageError(f"metrics are functions by name, {{'name': function}}, got {type(given).__name__}")
+    found = []
+    for name, one in given.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise UsageError(f"a metric's name must be one that Python could use, got {name!r}")
+        if name in taken:
+            raise UsageError(f"the metric {name!r} needs another name: the results have {name!r} already")
+        metric = one if isinstance(one, Metric) else Metric(one)
+        if not callable(metric.function):
+            raise UsageError(f"the metric {name!r} must be a function of problem, state and returned arms, got {one!r}")
+        try:
+            hash(metric)
+        except TypeError:
+            raise UsageError(f"the metric {name!r} must be a function that can be hashed, got {one!r}") from None
+        found.append((name, metric))
+    return tuple(found)
+
+
+def check_metrics(metrics: Measures, algorithm: Any, problem: Problem, key: jax.Array) -> dict[str, np.dtype[Any]]:
+    """The types of metrics of a run, which is traced and not run.
+
+    Args:
+        metrics: by name.
+        algorithm: as the engine has it, for one run.
+        problem: leaves `(K,)`.
+        key: the run's typed key `()`.
+
+    Raises:
+        UsageError: a function that fails, or whose result is no number.
+    """
+
+    def first(problem: Problem) -> tuple[Problem, Any, jax.Array]:
+        realised = problem.realised(key)
+        state = algorithm.init(realised, key)
+        return realised, algorithm.state_of(state), algorithm.recommend(state)
+
+    seen = jax.eval_shape(first, problem)
+    found = {}
+    for name, metric in metrics:
+        try:
+            value = jax.eval_shape(lambda *seen, metric=metric: jnp.asarray(metric.function(*seen)), *seen)
+        except Exception as error:
+            what = " ".join(str(error).split())[:300]
+            raise UsageError(f"the metric {name!r} fails: {type(error).__name__}: {what}") from None
+        if value.shape or value.dtype.kind not in "biuf":
+            raise UsageError(f"the metric {name!r} must be one number of a run, got {value.dtype} {value.shape}")
+        found[name] = np.dtype({"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float32}[value.dtype.kind])
+    return found
+
+
+def measured(metrics: Measures, problem: Problem, state: Any, recommended: jax.Array) -> dict[str, jax.Array]:
+    """Metrics of R runs, float32, int32 or bool `(R,)`, from leaves that have the runs last."""
+
+    def of_run(metric: Metric) -> Callable[..., jax.Array]:
+        def value(problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
+            found = jnp.asarray(metric.function(problem, state, recommended))
+            kinds = {"b": jnp.bool_, "i": jnp.int32, "u": jnp.int32, "f": jnp.float32}
+            return found.astype(kinds[found.dtype.kind])
+
+        return value
+
+    return {name: jax.vmap(of_run(metric), in_axes=-1)(problem, state, recommended) for name, metric in metrics}

@@ -1,0 +1,131 @@
+"""The table of what is measured of every run: a line each, from which the Dataset's variables follow.
+
+The engine logs what a run spent, how it ended and what it returned; what is judged is judged here, on the host, in
+double precision, at no cost of the device's. A user's own metrics are computed on the device (`engine/metric.py`) and
+stand in the same table.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxbandits.engine.driver import Rows
+from jaxbandits.engine.metric import Measures
+from jaxbandits.status import STATUS
+from jaxbandits.sweeps.grid import Cell
+from jaxbandits.sweeps.judgement import criterion, judged
+
+__all__ = ["METRICS", "Measured", "Seen", "table"]
+
+
+class Seen:
+    """Finished rows of like cells: what the metrics are functions of; N rows."""
+
+    def __init__(self, rows: Rows, cells: list[Cell], local: np.ndarray, checkpoints: np.ndarray) -> None:
+        """Rows with the number of each one's cell.
+
+        Args:
+            rows: N rows.
+            cells: the cells.
+            local: int `(N,)`, numbers of cells.
+            checkpoints: `(Q,)`, points of a curve; none without.
+        """
+        self.rows, self.cells, self.local, self.checkpoints = rows, cells, local, checkpoints
+        bandits = cells[0].problem.bandits
+        #: bool `(N, bandits, K)`
+        self.recommended = rows.recommended.reshape(len(rows.job), -1, bandits).transpose(0, 2, 1)
+
+    @functools.cached_property
+    def judgement(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Simple regret, aggregate regret and whether the answer is correct, each `(N,)`."""
+        return judged(self.cells, self.local, self.recommended, self.rows.regret)
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """Pulls of all arms, int64 `(N,)`."""
+        return self.rows.account.pulls.to_numpy()
+
+    @property
+    def joint_pulls(self) -> np.ndarray | None:
+        """Sets of arms pulled at once, int64 `(N,)`."""
+        joint = self.rows.account.joint_pulls
+        return None if joint is None else joint.to_numpy()
+
+    @property
+    def reward_regret(self) -> np.ndarray | None:
+        """What the reward collected lacks to the best ratio times the budget, float64 `(N,)`."""
+        collected = self.rows.account.reward
+        if collected is None:
+            return None
+        available = np.asarray([cell.algorithm.cost_budget for cell in self.cells], np.float64)[self.local]
+        if len(self.checkpoints):
+            available = np.minimum(available, self.checkpoints[self.rows.checkpoint])
+        best = np.asarray([cell.problem.best_ratio for cell in self.cells])[self.local]
+        return np.asarray(best * available - collected)
+
+
+def _nothing(cell: Cell) -> dict[str, str]:
+    del cell
+    return {}
+
+
+class Measured(NamedTuple):
+    """A line of the table."""
+
+    dtype: Any
+    unit: str  # "" for none; {cost} for what the problem's costs are counted in
+    long_name: str
+    function: Callable[[Seen], Any]  # to values `(N,)`, or None where there is no such thing
+    per_arm: bool = False  # values `(N, bandits, K)`
+    empty: Any = 0  # before a run is finished
+    about: Callable[[Cell], dict[str, str]] = _nothing
+
+
+METRICS: dict[str, Measured] = {
+    "pulls": Measured(np.int64, "pulls", "pulls of all arms", lambda seen: seen.pulls),
+    "cost": Measured(
+        np.float64, "{cost}", "expected cost",
+        lambda seen: seen.pulls if seen.rows.account.cost is None else seen.rows.account.cost,
+    ),
+    "recommended": Measured(np.bool_, "", "arm returned", lambda seen: seen.recommended, per_arm=True),
+    "correct": Measured(
+        np.bool_, "", "answer is correct", lambda seen: seen.judgement[2],
+        about=lambda cell: {"criterion": criterion(cell)},
+    ),
+    "simple_regret": Measured(
+        np.float32, "", "m-th best mean minus worst returned mean", lambda seen: seen.judgement[0], empty=np.nan
+    ),
+    "aggregate_regret": Measured(
+        np.float32, "", "mean of the best m means minus mean of the returned", lambda seen: seen.judgement[1],
+        empty=np.nan,
+    ),
+    "steps": Measured(np.int64, "steps", "decisions", lambda seen: seen.rows.steps),
+    "status": Measured(np.int8, "", STATUS, lambda seen: seen.rows.status),
+    "joint_pulls": Measured(np.int64, "pulls", "sets of arms pulled at once", lambda seen: seen.joint_pulls),
+    "paid": Measured(np.float64, "{cost}", "cost of the pulls as it was drawn", lambda seen: seen.rows.account.paid),
+    "reward": Measured(
+        np.float64, "rewards", "reward collected within the budget", lambda seen: seen.rows.account.reward
+    ),
+    "regret": Measured(
+        np.float64, "rewards", "best ratio times budget, minus the reward collected", lambda seen: seen.reward_regret
+    ),
+}  # fmt: skip
+
+
+def table(own: Measures, types: dict[str, np.dtype[Any]]) -> dict[str, Measured]:
+    """The table with a user's metrics.
+
+    Args:
+        own: by name.
+        types: of their values.
+    """
+
+    def line(name: str) -> Callable[[Seen], Any]:
+        return lambda seen: seen.rows.own[name]
+
+    return METRICS | {
+        name: Measured(types[name], metric.unit, metric.long_name or name.replace("_", " "), line(name))
+        for name, metric in own
+    }
