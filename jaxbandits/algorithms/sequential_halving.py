@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.algorithms.bases.elimination import EliminationState
+from jaxbandits.algorithms.bases.elimination_state import EliminationState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.phases import EliminationInPhases
 from jaxbandits.algorithms.bases.traits import Traits

@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases.elimination import Elimination, EliminationState
+from jaxbandits.algorithms.bases.elimination import Elimination
+from jaxbandits.algorithms.bases.elimination_state import EliminationState
 from jaxbandits.algorithms.bases.moments import central_moment, raw_moment
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits

@@ -1,9 +1,8 @@
 """Elimination: all surviving arms are pulled in turn, and at the end of some rounds the worst are dropped for good.
 
 Between eliminations a run has nothing to decide, so a pull touches one arm and no other: the survivors stand in a list,
-and the arms are looked at together only in the rounds that drop some. For the same reason an arm can be pulled several
-times at once, a block of rounds ahead of the others; where one of the block's rounds may have to drop an arm, the block
-is made again with half as many rounds, down to one (`Elimination.advance`).
+and the arms are looked at together only in the rounds that drop some. For the
+same reason an arm can be pulled several times at once, a block of rounds ahead of the others (`elimination_blocks.py`).
 """
 
 import abc
@@ -13,57 +12,21 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.run_state import RunState
+from jaxbandits.algorithms.bases.elimination_blocks import block_of_rounds
+from jaxbandits.algorithms.bases.elimination_state import EliminationState
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.compiler_forms import computed_once, where_any, where_few
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
-from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
 from jaxbandits.problems.base import Problem
 from jaxbandits.random import ties
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.statistics.robust_means import Catoni, EmpiricalMean, MeanEstimator
 
-__all__ = ["Elimination", "EliminationState"]
-
-# Rounds of a block: the rewards of one arm that a step draws at once.
-_BLOCK = 8
-# Bounds are compared with this much room, since a computed radius falls with the round but for its rounding.
-_ROOM = 2.0**-16
-
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class EliminationState(RunState):
-    """The state of a run; arms first, runs last. Estimates are of the rewards since round `start`."""
-
-    sums: Any  # CompensatedSum (S K, …): what the estimator makes of the rewards, S sums per arm
-    pulls: jax.Array  # int32 (K, …)
-    survivors: jax.Array  # int32 (K, …): numbers of the surviving arms, in the first `count` entries
-    active: jax.Array  # bool (K, …): the same as a mask
-    order: jax.Array  # int32 (K, …): tie order
-    count: jax.Array  # int32 (…): surviving arms
-    position: jax.Array  # int32 (…): of the next arm to pull in the list
-    round: jax.Array  # int32 (…): finished rounds, the pulls of every surviving arm
-    start: jax.Array  # int32 (…)
-    time: jax.Array  # int32 (…)
-    highest: jax.Array  # float32 (…): largest estimate of the round so far, if the estimator is a running one
-    lowest: jax.Array  # float32 (…): smallest
-    arms: jax.Array  # float32 (…): number of arms that exist
-    estimator: MeanEstimator
-    plan: Any  # what else the algorithm keeps
-    ahead: jax.Array  # int32 (…): rounds of the block; between two blocks, the rounds that the next may have
-    block: Any  # CompensatedSum (K, …): sums at the end of the block, of the arms that were pulled in it
-    bandits: int = dataclasses.field(default=1, metadata={"static": True})  # number of bandits on the axis of arms
-
-    @property
-    def estimates(self) -> jax.Array:
-        """Estimated means, float32 `(K, …)`; -inf for dropped arms."""
-        number = larger(self.pulls - self.start, 1)
-        return jnp.where(self.active, self.estimator.estimates(self.sums, number), -jnp.inf)
+__all__ = ["Elimination"]
 
 
 class Elimination(Sequential):
@@ -134,89 +97,12 @@ class Elimination(Sequential):
     def advance(
         self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array, stop: jax.Array | int
     ) -> EliminationState:
-        """Pull the next survivor in all rounds of the block; the run is that of `step`, to the last bit.
-
-        At the end of a block in which some round may have dropped an arm nothing is kept of it, and the next has half
-        as many rounds; a block of one round is what `step` makes. `step` and `update` may go on from a run that has
-        come to `stop`; within a block they would not see what is drawn of it.
-
-        Args:
-            problem: the problem, leaves `(K, …)`.
-            key: typed keys `(…)`.
-            state: the state.
-            live: bool `(…)`: the runs to move.
-            stop: int32 `(…)` or `()`: pulls that no run passes.
-        """
+        """Pull the next survivor in all rounds of a block; the run is that of `step`, to the last bit."""
         if not state.estimator.running:
             return self.step(problem, key, state, live)
         live = live & ~self.done(state)
-        first = state.position == 0
-        most = smaller(self._quiet(state), (stop - state.time) // state.count)
-        ahead = jnp.where(first, smaller(larger(smaller(state.ahead, most), 1), _BLOCK), state.ahead)
-        arm = self.select(state)
-        old = jax.tree.map(lambda x: arms.take(x, arm), state.sums)
-        new, highest, lowest = self._drawn(problem, key, state, arm, old, jnp.where(live, ahead, 0))
-        highest = jnp.where(first, highest, larger(state.highest, highest))
-        lowest = jnp.where(first, lowest, smaller(state.lowest, lowest))
-
-        single = ahead == 1
-        ended = live & (state.position + 1 == state.count)
-        room = jnp.where(single, 0, _ROOM * (highest - lowest))
-        looked = dataclasses.replace(state, round=state.round + ahead, highest=highest + room, lowest=lowest)
-        due = ended & self._due(looked)
-        over, again = ended & (single | ~due), due & ~single
-        length = jnp.where(over, smaller(2 * ahead, jnp.int32(_BLOCK)), jnp.where(again, ahead // 2, ahead))
-        one = (live & single).astype(jnp.int32)
-        state = dataclasses.replace(
-            state,
-            sums=jax.tree.map(lambda x, y, z: arms.put(x, arm, jnp.where(single, y, z)), state.sums, new, old),
-            block=jax.tree.map(lambda x, y: arms.put(x, arm, y), state.block, new),
-            pulls=arms.put(state.pulls, arm, state.round + one),
-            highest=jnp.where(live, highest, state.highest),
-            lowest=jnp.where(live, lowest, state.lowest),
-            position=jnp.where(ended, 0, state.position + live.astype(jnp.int32)),
-            round=state.round + jnp.where(over, ahead, 0),
-            time=state.time + one,
-            ahead=jnp.where(live, length, state.ahead),
-        )
-        return self._drop(self._kept_block(state, over & ~single, ahead), due & single, problem, key)
-
-    def _drawn(
-        self, problem: Problem, key: jax.Array, state: EliminationState, arm: jax.Array, sums: Any, rounds: jax.Array
-    ) -> tuple[Any, jax.Array, jax.Array]:
-        """The arm's sum after its rewards of so many rounds, at most a block, and its extreme estimates in them."""
-        estimator = state.estimator
-        index = arms.index(_BLOCK, state.round.shape)
-        number = state.round + 1 + index
-
-        def terms(key: jax.Array, arm: jax.Array, number: jax.Array, within: jax.Array) -> jax.Array:
-            reward = jax.vmap(lambda number: problem.reward(key, arm, number - 1))(number)
-            return jnp.where(within, estimator.term(reward.astype(jnp.float32), number), 0)
-
-        def added(sums: Any, term: jax.Array, number: jax.Array) -> tuple[Any, jax.Array, jax.Array]:
-            highest, lowest = (jnp.full(number.shape[1:], limit) for limit in (-jnp.inf, jnp.inf))
-            for i in range(_BLOCK):
-                sums = sums.plus(term[i])
-                estimate = sums.high / (number[i] - state.start).astype(jnp.float32)
-                highest = larger(highest, jnp.where(rounds > i, estimate, -jnp.inf))
-                lowest = smaller(lowest, jnp.where(rounds > i, estimate, jnp.inf))
-            return sums, highest, lowest
-
-        # Each has several uses: the compiler would draw and add for every one of them.
-        term = computed_once(terms, key, arm, number, index < rounds)
-        return computed_once(added, sums, term, number)
-
-    def _kept_block(self, state: EliminationState, kept: jax.Array, rounds: jax.Array) -> EliminationState:
-        """With what the survivors were given in a block of so many rounds, which ended just now."""
-
-        def changed(old: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
-            sums, pulls = old
-            sums = jax.tree.map(lambda new, old: jnp.where(state.active, new, old), state.block, sums)
-            return sums, jnp.where(state.active, state.round, pulls)
-
-        sums, pulls = where_any(kept, changed, (state.sums, state.pulls))
-        time = state.time + jnp.where(kept, rounds * state.count, 0)
-        return dataclasses.replace(state, sums=sums, pulls=pulls, time=time)
+        state, due = block_of_rounds(problem, key, state, live, stop, quiet=self._quiet, due=self._due)
+        return self._drop(state, due, problem, key)
 
     def update(
         self, state: EliminationState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True

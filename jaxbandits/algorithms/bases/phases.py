@@ -5,7 +5,8 @@ from typing import NamedTuple, Self
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.elimination import Elimination, EliminationState
+from jaxbandits.algorithms.bases.elimination import Elimination
+from jaxbandits.algorithms.bases.elimination_state import EliminationState
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import larger, smaller
 
