@@ -24,6 +24,7 @@ __all__ = ["compare", "list_", "plot", "reproduce", "simulate", "sweep"]
 
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative=())]
 Selection = Annotated[tuple[str, ...], Parameter(name="--sel", consume_multiple=True, negative=())]
+Tables = Annotated[tuple[str, ...], Parameter(name="--table", consume_multiple=True, negative=())]
 Means = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 Switch = Annotated[bool, Parameter(negative=())]
 _PICTURES = (".png", ".pdf", ".svg")
@@ -238,6 +239,7 @@ def reproduce(
     *names: str,
     out: Path,
     scale: Literal["quick", "paper"] = "quick",
+    tables: Tables = (),
     progress: bool | None = None,
 ) -> None:
     """Reproduce figures of the papers: pictures, numbers and a gallery page.
@@ -246,6 +248,8 @@ def reproduce(
         names: the figures, see `jaxbandits list`; all of them without.
         out: the folder to write to.
         scale: quick (minutes, fewer runs) or paper (the papers' numbers of runs).
+        tables: figure=FILE.csv, as many as needed: a table of your own (returns for heavy-tailed, clicks for
+            pay-per-reward, rewards and costs for budgeted).
         progress: a line on stderr for each figure as it is finished, and a progress bar if that is a terminal; no
             progress is quiet.
     """
@@ -253,10 +257,14 @@ def reproduce(
     for name in names:
         if name not in figures.REGISTRY:
             raise unknown_name("figure", name, figures.REGISTRY)
+    given = inputs.tables_of(tables)
+    for name in given:
+        if name not in figures.REGISTRY:
+            raise unknown_name("figure", name, figures.REGISTRY)
     stores.check_folder(out)
     inputs.start_jax()
     with display.stage_bar(progress) as update:
-        gallery = figures.reproduce(list(names) or list(figures.REGISTRY), scale, out, update)
+        gallery = figures.reproduce(list(names) or list(figures.REGISTRY), scale, out, update, given)
     display.say(str(gallery))
 
 

@@ -108,6 +108,23 @@ def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
     return dataset.isel(at)
 
 
+def tables_of(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Files by figure, from `figure=FILE` texts.
+
+    Raises:
+        UsageError: a text that is none, or a file that is not there.
+    """
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, path = (part.strip() for part in text.partition("="))
+        if not equals or not name or not path:
+            raise UsageError(f"--table takes figure=FILE.csv, got {text!r}")
+        if not Path(path).is_file():
+            raise UsageError(f"there is no file {path}")
+        found.setdefault(name, []).append(path)
+    return found
+
+
 def problem_of(text: str, costs: str | None = None) -> Problem:
     """A problem from its SPEC, and what its pulls cost: `reward`, or prices separated by commas.
 

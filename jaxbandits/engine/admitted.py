@@ -85,6 +85,11 @@ class Admitted:
         # A user's own algorithm may have long steps too, but nobody watches that its counts stay in their range.
         return NO_LIMIT if self.base is not None and self.traits.in_batches else 10**9
 
+    def likely_pulls(self, usual: float) -> float:
+        """How many pulls a run makes, more or less: its budget, or the usual number."""
+        budget = None if self.base is None else self.base.given("budget")
+        return usual if budget is None else float(budget)
+
     @property
     def several(self) -> bool:
         """Whether its methods take several runs at once."""

@@ -3,8 +3,9 @@
 To add one: write a module with a function like `gape.run`, then add it to `REGISTRY` and its paper to `PAPERS`.
 """
 
+import inspect
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from jaxbandits.errors import UsageError, unknown_name
@@ -18,7 +19,7 @@ __all__ = ["REGISTRY", "SCALES", "Stage", "reproduce"]
 SCALES = ("quick", "paper")
 
 #: Names on the command line. Each takes the folder, the scale and a progress callback, and returns what it wrote.
-REGISTRY: dict[str, Callable[[Path, str, Callable[[Stage], None] | None], list[Exhibit]]] = {
+REGISTRY: dict[str, Callable[..., list[Exhibit]]] = {
     "ugape": ugape.run,
     "gape": gape.run,
     "heavy-tailed": heavy_tailed.run,
@@ -38,7 +39,13 @@ PAPERS = {
 }
 
 
-def reproduce(names: Sequence[str], scale: str, out: Path, on_progress: Callable[[Stage], None] | None = None) -> Path:
+def reproduce(
+    names: Sequence[str],
+    scale: str,
+    out: Path,
+    on_progress: Callable[[Stage], None] | None = None,
+    tables: Mapping[str, Sequence[str]] | None = None,
+) -> Path:
     """Run experiments and write their figures, numbers and a gallery page into a folder.
 
     Args:
@@ -46,17 +53,25 @@ def reproduce(names: Sequence[str], scale: str, out: Path, on_progress: Callable
         scale: `quick` or `paper`.
         out: the folder; made if it is not there.
         on_progress: called now and then with what is being run.
+        tables: CSV files by experiment, for those that take a user's own tables.
 
     Returns:
         The path of the gallery's `index.html`.
 
     Raises:
-        UsageError: an unknown name or scale, or a folder that cannot be made; before anything is run.
+        UsageError: an unknown name or scale, a table for an experiment that takes none, or a folder that cannot be
+            made; before anything is run.
     """
     chosen = list(dict.fromkeys(names)) or list(REGISTRY)
     for name in chosen:
         if name not in REGISTRY:
             raise unknown_name("experiment", name, REGISTRY)
+    for name in tables or {}:
+        if name not in chosen:
+            raise UsageError(f"a table for {name}, which is not among the figures: {', '.join(chosen)}")
+        if "tables" not in inspect.signature(REGISTRY[name]).parameters:
+            takers = [key for key, run in REGISTRY.items() if "tables" in inspect.signature(run).parameters]
+            raise UsageError(f"{name} takes no table: {', '.join(takers)} do")
     if scale not in SCALES:
         raise unknown_name("scale", scale, SCALES)
     out = Path(out)
@@ -65,6 +80,10 @@ def reproduce(names: Sequence[str], scale: str, out: Path, on_progress: Callable
     except OSError as error:
         raise UsageError(f"cannot write to {out}: {error.strerror}") from None
     began = time.perf_counter()
-    groups = [(PAPERS[name], REGISTRY[name](out, scale, on_progress)) for name in chosen]
-    command = f"jaxbandits reproduce {' '.join(chosen)} --scale {scale} --out {out.name}"
+    groups = []
+    for name in chosen:
+        own = {"tables": list(tables[name])} if tables and name in tables else {}
+        groups.append((PAPERS[name], REGISTRY[name](out, scale, on_progress, **own)))
+    given = [f" --table {name}={Path(path).name}" for name, paths in (tables or {}).items() for path in paths]
+    command = f"jaxbandits reproduce {' '.join(chosen)}{''.join(given)} --scale {scale} --out {out.name}"
     return write_gallery(out, groups, command, time.perf_counter() - began)

@@ -16,22 +16,54 @@ from jaxbandits.sweeps.grid import Cell
 __all__ = ["alike", "program"]
 
 
-def alike(cells: list[Cell], *, padded: bool = True) -> list[list[Cell]]:
-    """Cells that share one program: the same classes and static choices, arms within one power of two.
+#: Seconds that compiling another program takes, and that an arm takes in a pull of a run, which it takes padded or not;
+#: of runs whose pulls nobody knows, so many are reckoned with (measured on two cores; none changes a result).
+_COMPILING, _PULL_OF_AN_ARM, _USUAL_PULLS = 4.0, 1e-9, 10_000
+
+
+def alike(cells: list[Cell], runs: Runs, *, padded: bool = True) -> list[list[Cell]]:
+    """Cells that share one program: the same classes and static choices, and arms within a power of two, or more.
+
+    Few arms are padded to many where that takes less time than to compile another program.
 
     Args:
         cells: of a grid.
+        runs: which runs are made of each.
         padded: whether arms may be added that do not exist.
     """
-    groups: dict[Any, list[Cell]] = {}
+    groups: dict[Any, dict[int, list[Cell]]] = {}
     for cell in cells:
         arms = cell.problem.arms // cell.problem.bandits
         problem = cell.problem.kind()
         static = (cell.algorithm.kind, jax.tree.structure(problem), classes(problem))
         # A user's own algorithm need not know of arms that are there only to fill up a table: its are never padded.
-        size = (arms - 1).bit_length() if padded and cell.algorithm.registered else arms
-        groups.setdefault((static, size), []).append(cell)
-    return list(groups.values())
+        may_grow = padded and cell.algorithm.registered
+        size = _power_of_two(arms) if may_grow else arms
+        groups.setdefault((static, may_grow), {}).setdefault(size, []).append(cell)
+    found: list[list[Cell]] = []
+    for (_, may_grow), sizes in groups.items():
+        found += _merged(sizes, runs) if may_grow else sizes.values()
+    order = {cell.position: place for place, cell in enumerate(cells)}
+    return sorted(found, key=lambda group: order[group[0].position])
+
+
+def _merged(sizes: dict[int, list[Cell]], runs: Runs) -> list[list[Cell]]:
+    """Groups of like cells by numbers of arms, the smaller ones with the larger where padding costs less."""
+    found: list[list[Cell]] = []
+    width = 0
+    for size in sorted(sizes, reverse=True):
+        pulls = sum(cell.algorithm.likely_pulls(_USUAL_PULLS) for cell in sizes[size]) * runs.seeds
+        arms = width * sizes[size][0].problem.bandits
+        if found and min(pulls, runs.max_pulls * runs.seeds * len(sizes[size])) * arms * _PULL_OF_AN_ARM <= _COMPILING:
+            found[-1] = [*sizes[size], *found[-1]]
+        else:
+            width = size
+            found.append(sizes[size])
+    return found
+
+
+def _power_of_two(count: int) -> int:
+    return 1 << (count - 1).bit_length()
 
 
 def program(
@@ -64,7 +96,7 @@ def _batched_problem(cells: list[Cell], arms: int) -> Problem:
     counts = {cell.problem.arms // cell.problem.bandits for cell in cells}
     if len(counts) > 1:
         # A power of two, so that other numbers of arms in the same range reuse the program.
-        width = 1 << (arms - 1).bit_length()
+        width = _power_of_two(arms)
         problems = [cell.problem.padded(width) for cell in cells]
     else:
         problems = [cell.problem for cell in cells]

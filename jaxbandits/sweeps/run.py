@@ -101,7 +101,7 @@ def sweep(
         settings["checkpoints"] = points.tolist()
     if own:
         settings["metrics"] = [name for name, _ in own]  # their functions no text can hold
-    groups, types = alike(grid.cells, padded=not own), {}
+    groups, types = alike(grid.cells, runs, padded=not own), {}
     for cells in groups:
         key = jax.random.key(0, impl="threefry2x32")
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)

@@ -3,8 +3,10 @@
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import types
 from pathlib import Path
 
@@ -14,10 +16,15 @@ import pytest
 import xarray as xr
 
 import jaxbandits as jb
-from jaxbandits import algorithms, problems
+from jaxbandits import algorithms, experiments, problems
 from jaxbandits.cli import commands, inputs, main, stores
+from jaxbandits.engine.admitted import admitted
 from jaxbandits.experiments import Stage
 from jaxbandits.report.tables import clopper_pearson
+from jaxbandits.sweeps.grid import expand
+from jaxbandits.sweeps.spec import build
+
+SWEEPS = Path(__file__).parents[2] / "experiments" / "sweeps"
 
 # One shape of problem and one class of algorithm throughout: the tests then share a few compilations.
 PROBLEM = "bernoulli:0.7,0.5,0.4"
@@ -358,7 +365,7 @@ def test_simulate_says_what_it_took_from_the_problem(capsys):
 def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
     calls = []
 
-    def reproduce(names, scale, out, on_progress):
+    def reproduce(names, scale, out, on_progress, tables):
         calls.append((list(names), scale, out))
         for number in (1, 2):
             on_progress(Stage(names[0], "a sweep", number, 2, 1234, 5e6))
@@ -386,6 +393,45 @@ def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
     assert main(["reproduce", "figure-3", "--out", "c"]) == 2
     assert "did you mean 'figure-" in capsys.readouterr().err
     assert not Path("c").exists()
+
+
+def test_reproduce_takes_tables_of_the_users(capsys, tmp_path, monkeypatch):
+    given = []
+    table = tmp_path / "returns.csv"
+    table.write_text("a,b\n0.1,0.2\n")
+    monkeypatch.setitem(
+        experiments.REGISTRY, "heavy-tailed", lambda out, scale, progress, tables=(): given.append(tables) or []
+    )
+    command = ["reproduce", "heavy-tailed", "--out", str(tmp_path / "out")]
+    assert main([*command, "--table", f"heavy-tailed={table}"]) == 0
+    assert given == [[str(table)]]
+    assert "--table heavy-tailed=returns.csv" in (tmp_path / "out" / "index.html").read_text()
+    for wrong, line in [
+        ("returns.csv", "--table takes figure=FILE.csv"),
+        ("heavy-tailed=missing.csv", "there is no file missing.csv"),
+        (f"heavy={table}", "unknown figure 'heavy'; did you mean 'heavy-tailed'?"),
+        (f"gape={table}", "a table for gape, which is not among the figures: heavy-tailed"),
+    ]:
+        assert main([*command, "--table", wrong]) == 2
+        assert line in capsys.readouterr().err
+    assert main(["reproduce", "gape", "--out", str(tmp_path / "out"), "--table", f"gape={table}"]) == 2
+    assert "gape takes no table: heavy-tailed, pay-per-reward, budgeted do" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", sorted(SWEEPS.glob("*.toml")), ids=lambda path: path.stem)
+def test_the_large_sweeps_are_specifications_that_run(path, tmp_path, capsys):
+    """As they stand they take minutes; their grids are built, and the first cell of each is run."""
+    tables = tomllib.loads(path.read_text())
+    algorithm, problem, run = build(tables)
+    grid = expand(admitted(algorithm), problem)
+    assert len(grid.cells) >= 6
+    assert run["seeds"] >= 1000
+    first = grid.cells[0]
+    ds = jb.simulate(first.algorithm.algorithm, first.problem, seeds=2)
+    assert ds.sizes["seed"] == 2
+    told = re.findall(r"jaxbandits (sweep|plot) (\S+)", path.read_text())
+    assert [name for name, _ in told] == ["sweep", "plot"]
+    assert (SWEEPS.parents[1] / told[0][1]) == path
 
 
 def _process(*arguments: str) -> subprocess.CompletedProcess[str]:

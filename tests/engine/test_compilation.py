@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.engine.admitted import admitted
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.lanes import advance
+from jaxbandits.engine.program import Runs
+from jaxbandits.sweeps.grid import expand
+from jaxbandits.sweeps.programs import alike
 
 MEANS = [0.9, 0.5, 0.4, 0.3, 0.2, 0.1]
 
@@ -47,11 +51,25 @@ def test_a_grid_over_m_compiles_once_and_m_1_has_its_own_program() -> None:
     assert compilations(lambda: run(2)) == 0
 
 
-def test_numbers_of_arms_come_in_powers_of_two() -> None:
+def test_a_sweep_over_numbers_of_arms_is_one_program() -> None:
     algorithm = jb.Uniform(budget=1100)
-    family = jb.linear(n=jb.axis([2, 3, 5, 6, 7, 8, 9, 12, 15, 16]))
-    assert compilations(lambda: jb.sweep(algorithm, family, seeds=2)) == 4
-    assert compilations(lambda: jb.sweep(algorithm, jb.linear(n=jb.axis([10, 13])), seeds=2)) == 0
+    family = jb.linear(n=jb.axis([2, 3, 5, 8, 12, 17, 24, 32, 48, 60, 64]))
+    assert compilations(lambda: jb.sweep(algorithm, family, seeds=2)) == 1
+    assert compilations(lambda: jb.sweep(algorithm, jb.linear(n=jb.axis([33, 50])), seeds=2)) == 0
+
+
+def test_numbers_of_arms_come_in_powers_of_two_where_padding_would_take_longer_than_compiling() -> None:
+    def sizes(algorithm: Any, seeds: int) -> list[list[int]]:
+        cells = expand(admitted(algorithm), jb.linear(n=jb.axis([2, 3, 8, 60, 600, 1000]))).cells
+        runs = Runs(seeds, root_seed=0, max_pulls=10**9, independent=False)
+        return [[cell.problem.arms for cell in group] for group in alike(cells, runs)]
+
+    stopping = jb.UGapEc(epsilon=0.5, delta=0.1)
+    assert sizes(stopping, 10) == [[2, 3, 8, 60, 600, 1000]]
+    assert sizes(stopping, 1000) == [[2, 3, 8, 60], [600, 1000]]
+    assert sizes(stopping, 200_000) == [[2], [3], [8], [60], [600, 1000]]
+    assert sizes(jb.Uniform(budget=1000), 10_000) == [[2, 3, 8, 60], [600, 1000]]
+    assert sizes(jb.Uniform(budget=10**6), 10_000) == [[2], [3], [8], [60], [600, 1000]]
 
 
 @pytest.mark.slow
