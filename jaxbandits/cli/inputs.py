@@ -12,6 +12,7 @@ import jax
 import xarray as xr
 from cyclopts import Parameter, Token
 
+from jaxbandits.checks import is_number, whole
 from jaxbandits.engine.admitted import admitted
 from jaxbandits.engine.driver import use_all_cores
 from jaxbandits.errors import UsageError, unknown_name
@@ -19,7 +20,7 @@ from jaxbandits.problems import Problem, with_costs
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.sweeps import spec
 
-__all__ = ["Whole", "algorithm_of", "problem_of", "read_specification", "selected", "start_jax", "whole"]
+__all__ = ["Whole", "algorithm_of", "problem_of", "read_specification", "selected", "start_jax"]
 
 #: Options of `jaxbandits.sweep` that a specification's [run] table may set, and what is kept of the results.
 RUN_OPTIONS = {
@@ -32,23 +33,9 @@ RUN_OPTIONS = {
 }
 
 
-def whole(value: Any, name: str) -> int:
-    """A whole number, which may be written 1e6.
-
-    Raises:
-        UsageError: if it is not one.
-    """
-    if isinstance(value, int) and not isinstance(value, bool):
-        return int(value)  # exact, where a float would not be
-    with contextlib.suppress(TypeError, ValueError):
-        number = float(value)
-        if not isinstance(value, bool) and math.isfinite(number) and number == int(number):
-            return int(value) if isinstance(value, str) and value.strip().lstrip("+-").isdigit() else int(number)
-    raise UsageError(f"{name} must be a whole number, got {value!r}")
-
-
 def _convert_whole(_: Any, tokens: Sequence[Token]) -> int:
-    return whole(tokens[0].value, tokens[0].keyword or "the value")
+    """A whole number, which may be written 1e6."""
+    return whole(tokens[0].keyword or "the value", _value(tokens[0].value))
 
 
 #: The type of an option that takes a whole number.
@@ -96,9 +83,7 @@ def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
         values = dataset[name].to_numpy().tolist()
         wanted = _value(text)
         matches = [
-            math.isclose(wanted, value, rel_tol=1e-6)
-            if _is_number(wanted) and _is_number(value)
-            else text == str(value)
+            math.isclose(wanted, value, rel_tol=1e-6) if is_number(wanted) and is_number(value) else text == str(value)
             for value in values
         ]
         if True not in matches:
@@ -170,14 +155,14 @@ def read_specification(path: Path) -> tuple[Any, Problem | ProblemFamily, dict[s
     if run.get("max_pulls") is None:
         run["max_pulls"] = admitted(algorithm).most_pulls
     for name in run.keys() & {"seeds", "root_seed", "max_pulls"}:
-        run[name] = whole(run[name], name)
+        run[name] = whole(name, run[name])
     if not isinstance(run.get("independent", False), bool):
         raise UsageError(f"independent is true or false, got {run['independent']!r}")
     checkpoints = run.get("checkpoints")
     if checkpoints is not None and not isinstance(checkpoints, list):
         raise UsageError(f"checkpoints are a list of numbers of pulls, got {checkpoints!r}")
     if checkpoints is not None:
-        run["checkpoints"] = [whole(point, "a checkpoint") for point in checkpoints]
+        run["checkpoints"] = [whole("a checkpoint", point) for point in checkpoints]
     return algorithm, problem, {**RUN_OPTIONS, **run}
 
 
@@ -205,10 +190,6 @@ def _value(text: str) -> Any:
         with contextlib.suppress(ValueError):
             return kind(text)
     return text
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @contextlib.contextmanager

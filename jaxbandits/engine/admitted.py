@@ -21,6 +21,7 @@ from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.axes import Axis
+from jaxbandits.checks import each, whole, whole_rule
 from jaxbandits.engine.border import check_algorithm, check_methods
 from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.errors import UsageError
@@ -189,9 +190,8 @@ def _stacked(algorithms: Sequence[Admitted]) -> Any:
         if common is not None and all(value == common for value in values):
             changes[field.name] = Known(common)
         elif field.metadata["rule"] == "count":
-            if max(values) > MAX_COUNT:
-                raise UsageError(f"{first.name}: {field.name} must stay below 2^31, got {max(values):g}")
-            changes[field.name] = np.asarray(values, np.int32)
+            counts = [whole(f"{first.name}: {field.name}", value, 1, MAX_COUNT) for value in values]
+            changes[field.name] = np.asarray(counts, np.int32)
         else:
             changes[field.name] = np.asarray(values, np.float32)
     alike = [algorithm.algorithm for algorithm in algorithms]
@@ -204,7 +204,6 @@ def _stack(owner: str, leaves: Sequence[Any]) -> np.ndarray:
     if np.issubdtype(stacked.dtype, np.floating):
         return stacked.astype(np.float32)
     if np.issubdtype(stacked.dtype, np.integer):
-        if stacked.size and np.abs(stacked).max() > MAX_COUNT:
-            raise UsageError(f"{owner}: whole numbers must stay below 2^31, got {np.abs(stacked).max()}")
+        each(f"{owner}: a parameter", stacked, whole_rule(-MAX_COUNT, MAX_COUNT))
         return stacked.astype(np.int32)
     return stacked

@@ -8,9 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.algorithms.bases.built_in import BuiltIn
-from jaxbandits.algorithms.bases.parameters import is_parameter
+from jaxbandits.algorithms.bases.parameters import check_parameter, is_parameter
 from jaxbandits.algorithms.bases.traits import tolerance_of, traits_of
 from jaxbandits.arrays.pytrees import classes
+from jaxbandits.checks import is_number
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
@@ -35,9 +36,11 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
     name = type(algorithm).__name__
     if isinstance(algorithm, BuiltIn):
         for field in dataclasses.fields(algorithm):
-            shape = np.shape(getattr(algorithm, field.name)) if is_parameter(field) else ()
-            if shape:
+            value: Any = getattr(algorithm, field.name) if is_parameter(field) else None
+            if shape := np.shape(value):
                 raise UsageError(f"{name}: {field.name} must be one number, got shape {shape}: for a grid, jb.axis(…)")
+            if is_number(value):  # an array's too, which a class leaves as JAX puts it there
+                check_parameter(name, field, np.asarray(value)[()])
     if registered:
         return
     for method in _METHODS:

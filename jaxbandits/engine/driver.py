@@ -12,6 +12,7 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes
+from jaxbandits.checks import whole
 from jaxbandits.engine.lane_count import lane_count
 from jaxbandits.engine.lanes import Cells, Log, Regret, Row, Settings, advance, empty_carry, row_types, unpacked
 from jaxbandits.engine.program import Placement, Program
@@ -93,17 +94,16 @@ def job_rows(
     devices, lanes, chunk = placement
     cells_count = identity.shape[1]
     available = jax.devices()
-    if devices is not None and not 1 <= devices <= len(available):
-        raise UsageError(f"devices must be between 1 and {len(available)}, the number JAX sees, got {devices}")
+    if devices is not None:
+        devices = whole("devices", devices, 1, len(available), bound="the number JAX sees")
     mesh = jax.make_mesh(
         (devices or len(available),), ("device",), (AxisType.Auto,), devices=available[: devices or None]
     )
     in_batches = algorithm.traits.in_batches
     if lanes is None:
         lanes = lane_count(algorithm, problem.arms, cells_count * runs.seeds, mesh.size, available[0].platform)
-    if lanes < 1 or (chunk is not None and chunk < 1):
-        raise UsageError(f"lanes and chunk must be at least 1, got {lanes} and {chunk}")
-    block = chunk or (1 if in_batches else _BLOCK)
+    lanes = whole("lanes", lanes, 1, MAX_COUNT)
+    block = (1 if in_batches else _BLOCK) if chunk is None else whole("chunk", chunk, 1, MAX_COUNT)
     settings = Settings(
         mesh=mesh,
         lanes=lanes,

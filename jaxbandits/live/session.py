@@ -8,13 +8,13 @@ asked for them one by one. Everything a session knows fits in one JSON text.
 import functools
 import importlib.metadata
 import json
-import operator
 from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits import checks
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes
@@ -84,7 +84,7 @@ class AskTell:
         check(known)
         algorithm = known.base.prepared()
         self._algorithm = algorithm
-        self._arms = _whole("arms", arms, 2, MOST_ARMS)
+        self._arms = checks.whole("arms", arms, 2, MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
         algorithm.check_live()
         self._reward_range = _reward_range(algorithm, reward_range)
@@ -148,7 +148,7 @@ class AskTell:
             UsageError: another arm, a reward that cannot be, or a session that is done.
         """
         asked = self.ask()
-        if _whole("an arm", arm, 0, self._arms - 1) != asked:
+        if self._arm(arm) != asked:
             raise UsageError(f"the session asked for arm {asked}, not for arm {arm}: tell the reward of arm {asked}")
         value, place = self._checked(reward), self._place()
         if cost is not None and not self._algorithm.takes_costs:
@@ -241,8 +241,8 @@ class AskTell:
             state = [from_plain(plain, leaf) for plain, leaf in zip(data["state"], leaves, strict=True)]
             moment = Moment(
                 state=jax.tree.unflatten(structure, state),
-                asked=np.asarray([_whole("an arm", arm, 0, session._arms - 1) for arm in data["asked"]], np.int32),
-                counts=np.asarray([_whole("a count", count, 1, MAX_COUNT) for count in data["counts"]], np.int32),
+                asked=np.asarray([session._arm(arm) for arm in data["asked"]], np.int32),
+                counts=np.asarray([checks.whole("a count", count, 1, MAX_COUNT) for count in data["counts"]], np.int32),
                 done=np.bool_(data["done"]),
                 recommended=np.asarray(data["recommended"], bool),
             )
@@ -252,7 +252,7 @@ class AskTell:
         if len(session._asked) != len(session._counts):
             raise ValueError("other counts")
         session._sums = [float(total) for total in data["sums"]]
-        session._told = _whole("rewards", data["told"], 0, MAX_COUNT)
+        session._told = checks.whole("rewards", data["told"], 0, MAX_COUNT)
         counts = np.asarray(session._counts, np.int64)
         number = np.clip(session._told - (np.cumsum(counts) - counts), 0, counts)  # of rewards in each sum
         for total, rewards in zip(session._sums, number[number > 0], strict=True):
@@ -281,14 +281,17 @@ class AskTell:
             first[self._asked[: self._arms]] = told.reshape(-1, self._arms).T
         return LiveProblem(jnp.asarray(first), jnp.float32(self._reward_range), name=type(self._algorithm).__name__)
 
+    def _arm(self, arm: Any) -> int:
+        return checks.index("an arm", arm, 0, self._arms - 1)
+
     def _checked_cost(self, cost: Any) -> float:
-        value = _number("a cost", cost)
+        value = _observed("a cost", cost)
         if not 0 <= value <= 1:
             raise UsageError(f"the cost {cost} lies outside [0, 1]: scale it, and the budget with it")
         return value
 
     def _checked(self, reward: Any) -> float:
-        value = _number("a reward", reward)
+        value = _observed("a reward", reward)
         if self._bounded and not 0 <= value <= np.float32(self._reward_range):
             raise UsageError(
                 f"the reward {reward} lies outside [0, {self._reward_range:g}], which the session was promised: "
@@ -297,15 +300,14 @@ class AskTell:
         return value
 
 
-def _number(what: str, given: Any) -> float:
-    value = np.asarray(given)
-    if value.ndim or value.dtype.kind not in "biuf":
-        raise UsageError(f"{what} must be one number, got {given!r}")
-    with np.errstate(over="ignore"):
-        value = value.astype(np.float32)
-    if not np.isfinite(value):
-        raise UsageError(f"{what} must be a finite float32, got {given!r}")
-    return float(value)
+#: Rewards and costs are kept as float32.
+_FLOAT32 = checks.Rule("must be a finite float32", lambda x: abs(x) <= float(np.finfo(np.float32).max))
+
+
+def _observed(what: str, given: Any) -> float:
+    """What was measured, which may be whether something happened: True is 1."""
+    happened = np.asarray(given).dtype == bool
+    return float(np.float32(checks.number(what, np.asarray(given).astype(int) if happened else given, _FLOAT32)))
 
 
 _tie_order = jax.jit(lambda key, arms: tie_order(tie_words(key), arms), static_argnums=1)
@@ -314,29 +316,17 @@ _tie_order = jax.jit(lambda key, arms: tie_order(tie_words(key), arms), static_a
 def _key(given: jax.Array | int) -> jax.Array:
     """A typed key of shape `()`, given as such or as a seed."""
     if not isinstance(given, jax.Array):
-        return root_key(_whole("key", given, 0, 2**64 - 1))
+        return root_key(checks.seed("key", given))
     if not jnp.issubdtype(given.dtype, jax.dtypes.prng_key) or given.shape:
         raise UsageError("key must be one typed key, such as jax.random.key(0), or a seed")
     return given
-
-
-def _whole(name: str, value: Any, least: int, most: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise UsageError(f"{name} must be a whole number, got {value!r}") from None
-    if not least <= number <= most:
-        raise UsageError(f"{name} must be between {least} and {most}, got {number}")
-    return number
 
 
 def _reward_range(algorithm: BuiltIn, given: float | None) -> float:
     own = algorithm.given("b")
     if own is None:
         own = 1.0 if given is None else given
-    b = float(own)
-    if not 0 < b < float("inf"):
-        raise UsageError(f"reward_range must be positive and finite, got {b:g}")
+    b = checks.number("reward_range", own, checks.POSITIVE)
     if given is not None and given != b:
         raise UsageError(f"reward_range={given:g} contradicts the algorithm's b={b:g}: give one of them")
     return b

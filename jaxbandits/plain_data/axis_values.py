@@ -4,6 +4,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from jaxbandits import checks
 from jaxbandits.axes import Axis, axis
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import plain
@@ -42,13 +43,9 @@ def value_of(value: Any, whole: bool = False) -> Any:
     scale = inner.get("scale", "linear")
     if scale not in {"linear", "log"}:
         raise UsageError(f"the scale of an axis is linear or log, got {scale!r}")
-    start, stop, num = inner["start"], inner["stop"], inner["num"]
-    if any(isinstance(x, bool) or not isinstance(x, int | float) for x in (start, stop)):
-        raise UsageError(f"start and stop of an axis are numbers, got {start!r} and {stop!r}")
-    if isinstance(num, bool) or not isinstance(num, int) or num < 1:
-        raise UsageError(f"num of an axis is a whole number, at least 1, got {num!r}")
-    if scale == "log" and not (start > 0 and stop > 0):
-        raise UsageError(f"an axis with scale log needs start and stop above 0, got {start:g} and {stop:g}")
+    rule, of = (checks.POSITIVE, "an axis with scale log") if scale == "log" else (checks.FINITE, "an axis")
+    start, stop = (checks.number(f"{end} of {of}", inner[end], rule) for end in ("start", "stop"))
+    num = checks.whole("num of an axis", inner["num"], 1)
     values = [float(x) for x in (np.geomspace if scale == "log" else np.linspace)(start, stop, num)]
     return axis([round(x) for x in values] if whole else values, value.get("name"))
 

@@ -5,11 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxbandits.checks import FINITE, UNIT, each, numbers, refuse_what_does_not_fit, whole
 from jaxbandits.errors import UsageError
-from jaxbandits.memory import refuse_what_does_not_fit
 from jaxbandits.random.streams import MOST_ARMS
 
-__all__ = ["arm_count", "check_each", "family_name", "per_arm", "per_arm_like", "probabilities"]
+__all__ = ["arm_count", "family_name", "per_arm", "per_arm_like", "probabilities"]
 
 
 #: Bytes of an arm while a problem is made: its mean in double precision with two copies, and in float32.
@@ -29,16 +29,12 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
 
 
 def _on_one_axis(what: str, values: ArrayLike) -> tuple[np.ndarray, int]:
-    try:
-        array = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise UsageError(f"{what} must be numbers, one per arm, got {values!r}") from None
+    array = numbers(what, values)
     if array.ndim not in (1, 2):
         raise UsageError(f"{what} must be a list of numbers, or one list per bandit, got {array.ndim} dimensions")
     if array.shape[-1] < 2:
         raise UsageError(f"{what}: a problem needs at least 2 arms, got {array.shape[-1]}")
-    if not np.all(np.isfinite(array)):
-        raise UsageError(f"{what} must be finite, got {array[~np.isfinite(array)][0]}")
+    each(what, array, FINITE)
     if array.size > MOST_ARMS:
         raise UsageError(f"{what}: there may be {MOST_ARMS:,} arms, got {array.size:,}")
     return array.T.reshape(-1), 1 if array.ndim == 1 else array.shape[0]
@@ -51,8 +47,7 @@ def probabilities(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
         UsageError: as there, or if a value is outside [0, 1], or so near to 1 that it would be taken for that.
     """
     array, bandits = per_arm(what, values)
-    kept = np.asarray(array)
-    check_each(f"{what} must be in [0, 1]", kept, (kept >= 0) & (kept <= 1))
+    kept = each(what, array, UNIT, "arm")
     given = np.asarray(values, np.float64).T.reshape(-1)
     if np.any(sure := (given < 1) & (kept == 1)):
         arm = int(np.argmax(sure))
@@ -85,22 +80,13 @@ def per_arm_like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array
     Raises:
         UsageError: if the shapes do not fit, or a value is not a finite number.
     """
+    found, shape = numbers(what, values), np.shape(shape_of)
     try:
-        values = np.broadcast_to(np.asarray(values, np.float64), np.shape(shape_of))
-    except (TypeError, ValueError):
-        raise UsageError(f"{what} must be one number, or one per arm") from None
-    return jnp.asarray(_on_one_axis(what, values)[0], jnp.float32)
-
-
-def check_each(rule: str, values: ArrayLike, valid: ArrayLike) -> None:
-    """Refuse values that are not `valid`, naming the first such arm.
-
-    Raises:
-        UsageError: the rule, the value and the arm.
-    """
-    if not np.all(valid):
-        arm = int(np.argmin(valid))
-        raise UsageError(f"{rule}, got {float(np.asarray(values)[arm]):g} at arm {arm}")
+        found = np.broadcast_to(found, shape)
+    except ValueError:
+        raise UsageError(f"{what} must be one number, or one per arm, got shape {found.shape} for {shape}") from None
+    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and for its rule to refuse
+        return jnp.asarray(_on_one_axis(what, found)[0], jnp.float32)
 
 
 def arm_count(name: str, value: float) -> int:
@@ -109,13 +95,9 @@ def arm_count(name: str, value: float) -> int:
     Raises:
         UsageError: not a whole number, fewer than two arms, or too many.
     """
-    whole = isinstance(value, int | float | np.number) and np.isfinite(value) and value == int(value)
-    if not whole or value < 2:
-        raise UsageError(f"{name} must be a whole number of arms, at least 2, got {value}")
-    if value > MOST_ARMS:
-        raise UsageError(f"{name} must be at most {MOST_ARMS:,} arms, got {value:g}")
-    refuse_what_does_not_fit(f"a problem of {int(value):,} arms", _BYTES_OF_ARM * int(value), f"a smaller {name}")
-    return int(value)
+    count = whole(f"the number of arms {name}", value, 2, MOST_ARMS)
+    refuse_what_does_not_fit(f"a problem of {count:,} arms", _BYTES_OF_ARM * count, f"a smaller {name}")
+    return count
 
 
 def family_name(family: str, values: ArrayLike) -> str:

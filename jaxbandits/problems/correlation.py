@@ -3,6 +3,7 @@
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxbandits.checks import NOT_NEGATIVE, each, numbers
 from jaxbandits.errors import UsageError
 
 __all__ = ["estimate_correlation"]
@@ -21,17 +22,11 @@ def estimate_correlation(samples: ArrayLike) -> float:
     Raises:
         UsageError: not numbers, fewer than two rows or arms, or a negative or infinite reward.
     """
-    try:
-        table = np.asarray(samples, np.float64)
-    except (TypeError, ValueError):
-        raise UsageError("a table of joint rewards must be numbers, a column per arm") from None
+    table = numbers("joint rewards", samples)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
         raise UsageError(f"a table of joint rewards has at least two rows and two arms, got shape {table.shape}")
-    if not np.all(np.isfinite(table) & (table >= 0)):
-        row, arm = np.argwhere(~(np.isfinite(table) & (table >= 0)))[0]
-        raise UsageError(
-            f"joint rewards must be finite and not negative, got {table[row, arm]:g} in row {row} of arm {arm}"
-        )
+    for arm, rewards in enumerate(table.T):
+        each(f"joint rewards of arm {arm}", rewards, NOT_NEGATIVE, "row")
     mean = table.mean(axis=0)
     paying = mean > 0  # an arm that never paid adds nothing to either side
     covariance = np.maximum(np.atleast_2d(np.cov(table[:, paying], rowvar=False)), 0)

@@ -11,6 +11,7 @@ from jax.typing import ArrayLike
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import compensated_total
+from jaxbandits.checks import NOT_NEGATIVE, Rule, each, numbers
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import plain
 from jaxbandits.problems.recipes import carried
@@ -24,6 +25,10 @@ __all__ = ["SMALLEST_PRICE", "Costs", "with_costs"]
 
 #: Smallest probability of a cost; that of single pulls is compared with 31 bits.
 SMALLEST_PRICE = 2.0**-31
+_PROBABILITY = Rule(
+    "must be probabilities, 0 or at least 2^-31, below which none would be drawn",
+    lambda x: (x == 0) | ((x >= SMALLEST_PRICE) & (x <= 1)),
+)
 
 
 @pytree
@@ -146,18 +151,13 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         raise UsageError(f"{problem.name or 'a reservoir'} draws the costs of its arms itself")
     if problem.bandits > 1:
         raise UsageError("prices are for one bandit, the problem has several")
+    given = numbers("costs", costs)
     try:
-        price = np.broadcast_to(np.asarray(costs, np.float64), (problem.arms,))
-    except (TypeError, ValueError):
-        got = f"{np.size(costs)} of them" if np.ndim(costs) else repr(costs)
-        raise UsageError(f"costs must be one price, or one for each of {problem.arms} arms, got {got}") from None
-    valid = np.isfinite(price) & (price >= 0) & ((price <= 1) if random else True)
-    if not valid.all():
-        arm = int(np.argmin(valid))
-        rule = "probabilities" if random else "finite and not negative"
-        raise UsageError(f"costs must be {rule}, got {price[arm]:g} at arm {arm}")
-    if random and np.any(rare := (price > 0) & (price < SMALLEST_PRICE)):
-        arm = int(np.argmax(rare))
-        raise UsageError(f"a cost of probability below 2^-31 would never be drawn, got {price[arm]:g} at arm {arm}")
+        price = np.broadcast_to(given, (problem.arms,))
+    except ValueError:
+        raise UsageError(
+            f"costs must be one price, or one for each of {problem.arms} arms, got shape {given.shape}"
+        ) from None
+    each("costs", price, _PROBABILITY if random else NOT_NEGATIVE, "arm")
     priced = dataclasses.replace(problem, costs=Costs(jnp.asarray(price, jnp.float32), random=bool(random)))
     return carried(problem, priced, costs=(plain(costs), bool(random)))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from jaxbandits.checks import UNIT, whole
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.plain_data.contents import File
 from jaxbandits.problems.constructors import varying
@@ -61,8 +62,7 @@ def workers_from_csv(path: str | Path, dataset: str = "", min_answers: int = 1) 
         UsageError: no such file, columns that are missing, a row that cannot be used (named by line and column), or
             fewer than two workers.
     """
-    if not (isinstance(min_answers, int | float) and min_answers >= 1 and min_answers == int(min_answers)):
-        raise UsageError(f"min_answers must be a whole number, at least 1, got {min_answers}")
+    min_answers = whole("min_answers", min_answers, 1)
     table = Table.read(path)
     if table.has(_ACCURACY):
         accuracies = _stated(table, dataset, min_answers)
@@ -74,7 +74,7 @@ def workers_from_csv(path: str | Path, dataset: str = "", min_answers: int = 1) 
         )
     if len(accuracies) < 2:
         raise UsageError(f"{path}: two workers or more are needed, got {len(accuracies)}")
-    chosen = f",dataset={dataset}" * bool(dataset) + f",min_answers={int(min_answers)}" * (min_answers > 1)
+    chosen = f",dataset={dataset}" * bool(dataset) + f",min_answers={min_answers}" * (min_answers > 1)
     problem: Bernoulli = bernoulli(sorted(accuracies, reverse=True), name=f"workers:path={path}{chosen}")
     return problem
 
@@ -101,11 +101,11 @@ def _stated(table: Table, dataset: str, min_answers: int) -> list[float]:
     worker = table.place(_WORKER) if table.has(_WORKER) else None
     answers = table.place(_ANSWERS) if min_answers > 1 and table.has(_ANSWERS) else None
     if min_answers > 1 and answers is None:
-        raise UsageError(f"{table.source}: no column n_answers to compare with min_answers={int(min_answers)}")
+        raise UsageError(f"{table.source}: no column n_answers to compare with min_answers={min_answers}")
     accuracies: list[float] = []
     seen: set[str] = set()
     for line, row in _of_dataset(table, dataset):
-        accuracy = table.number(line, row, place, "a number in [0, 1]", lambda x: 0 <= x <= 1)
+        accuracy = table.number(line, row, place, UNIT)
         if worker is not None:
             who = table.cell(line, row, worker)
             if who in seen:

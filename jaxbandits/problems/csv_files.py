@@ -3,12 +3,13 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from jaxbandits.checks import FINITE, Rule
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
 
@@ -106,8 +107,7 @@ class Table(NamedTuple):
         line: int,
         row: list[str],
         place: int,
-        rule: str = "a finite number",
-        valid: Callable[[float], bool] = lambda _: True,
+        rule: Rule = FINITE,
     ) -> float:
         """A cell that must hold a number.
 
@@ -115,16 +115,16 @@ class Table(NamedTuple):
             line: the row's line.
             row: its cells.
             place: the column.
-            rule: what is expected, in words.
-            valid: whether a finite number is as the rule says.
+            rule: what it must be; it is finite in any case.
 
         Raises:
             UsageError: a cell that is empty or is not as the rule says.
         """
         text = self.cell(line, row, place)
-        if not (is_number(text) and valid(float(text))):
+        if not (is_number(text) and rule.holds(float(text))):
+            words = rule.words if is_number(text) else "must be a finite number"
             hint = ": decimals are written with a point" if _DECIMAL_COMMA.fullmatch(text) else ""
-            self.refuse(line, place, f"{text!r} is not {rule}{hint}")
+            self.refuse(line, place, f"{words}, got {text!r}{hint}")
         return float(text)
 
     def refuse(self, line: int, place: int, why: str) -> NoReturn:

@@ -10,6 +10,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits import data
 from jaxbandits.arrays import arms
+from jaxbandits.checks import numbers
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
 from jaxbandits.problems.base import Problem, register_problem
@@ -117,10 +118,7 @@ def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Emp
     Raises:
         UsageError: not a table of finite numbers with two columns or more, or a column with one value only.
     """
-    try:
-        table = np.asarray(samples, np.float64)
-    except (TypeError, ValueError):
-        raise UsageError("samples must be a table of numbers, a column per arm") from None
+    table = numbers("samples", samples)
     if table.ndim != 2 or table.shape[1] < 2:
         raise UsageError(f"samples must have a column per arm, and two or more, got shape {table.shape}")
     return _checked(table, [f"column {j + 1}" for j in range(table.shape[1])], joint, name)

@@ -11,8 +11,9 @@ from jax.typing import ArrayLike
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.arms import largest, smallest
 from jaxbandits.arrays.numerics import rounded
+from jaxbandits.checks import POSITIVE, Rule, each
 from jaxbandits.problems.base import Problem, register_problem
-from jaxbandits.problems.checks import check_each, family_name, per_arm, per_arm_like, probabilities
+from jaxbandits.problems.checks import family_name, per_arm, per_arm_like, probabilities
 from jaxbandits.problems.constructors import varying
 from jaxbandits.random.binomial import binomial
 from jaxbandits.random.bits import block, normal
@@ -236,7 +237,7 @@ def gaussian(means: ArrayLike, sd: ArrayLike = 1.0, *, name: str = "") -> Gaussi
     """
     location, bandits = per_arm("Gaussian means", means)
     spread = per_arm_like("Gaussian sd", sd, means)
-    check_each("Gaussian sd must be positive", spread, spread > 0)
+    each("Gaussian sd", spread, POSITIVE, "arm")
     return Gaussian(location, spread, bandits=bandits, name=name or family_name("gaussian", means))
 
 
@@ -254,8 +255,8 @@ def beta(a: ArrayLike, b: ArrayLike, *, name: str = "") -> Beta:
     """
     first, bandits = per_arm("Beta parameters a", a)
     second = per_arm_like("Beta parameters b", b, a)
-    check_each("Beta parameters must be positive", first, first > 0)
-    check_each("Beta parameters must be positive", second, second > 0)
+    each("Beta parameters", first, POSITIVE, "arm")
+    each("Beta parameters", second, POSITIVE, "arm")
     return Beta(first, second, bandits=bandits, name=name or family_name("beta", a))
 
 
@@ -273,5 +274,6 @@ def rademacher(low: ArrayLike, high: ArrayLike, *, name: str = "") -> TwoPoint:
     """
     bottom, bandits = per_arm("Rademacher low values", low)
     top = per_arm_like("Rademacher high values", high, low)
-    check_each("Rademacher high values must not lie below the low ones", top, top >= bottom)
+    above = Rule("must not lie below the low ones", lambda high: high >= np.asarray(bottom))
+    each("Rademacher high values", top, above, "arm")
     return TwoPoint(bottom, top, bandits=bandits, name=name or family_name("rademacher", low))

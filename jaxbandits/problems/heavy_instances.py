@@ -3,11 +3,14 @@
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.problems.checks import check_each, family_name, per_arm, per_arm_like
+from jaxbandits.checks import ABOVE_ONE, POSITIVE, each
+from jaxbandits.problems.checks import family_name, per_arm, per_arm_like
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.heavy_tails import LogNormal, Pareto, StudentT, SymmetricPareto, Weibull
 
 __all__ = ["log_normal", "pareto", "s1", "s2", "student_t", "symmetric_pareto", "weibull"]
+
+_WITH_A_MEAN = ABOVE_ONE._replace(words="must be finite and above 1, or there is no mean")
 
 
 @varying
@@ -25,8 +28,8 @@ def student_t(means: ArrayLike, dof: ArrayLike, scale: ArrayLike = 1.0, *, name:
     """
     location, bandits = per_arm("Student t means", means)
     degrees, factor = per_arm_like("Student t dof", dof, means), per_arm_like("Student t scale", scale, means)
-    check_each("Student t arms have a mean only with dof above 1", degrees, degrees > 1)
-    check_each("Student t scale must be positive", factor, factor > 0)
+    each("Student t dof", degrees, _WITH_A_MEAN, "arm")
+    each("Student t scale", factor, POSITIVE, "arm")
     return StudentT(location, degrees, factor, bandits=bandits, name=name or family_name("student-t", means))
 
 
@@ -44,8 +47,8 @@ def pareto(means: ArrayLike, tail: ArrayLike, *, name: str = "") -> Pareto:
     """
     average, bandits = per_arm("Pareto means", means)
     index = per_arm_like("Pareto tail", tail, means)
-    check_each("Pareto means must be positive", average, average > 0)
-    check_each("Pareto arms have a mean only with a tail index above 1", index, index > 1)
+    each("Pareto means", average, POSITIVE, "arm")
+    each("Pareto tail", index, _WITH_A_MEAN, "arm")
     return Pareto(average, index, bandits=bandits, name=name or family_name("pareto", means))
 
 
@@ -65,8 +68,8 @@ def symmetric_pareto(means: ArrayLike, tail: ArrayLike, scale: ArrayLike = 1.0, 
     location, bandits = per_arm("Symmetric Pareto means", means)
     index = per_arm_like("Symmetric Pareto tail", tail, means)
     factor = per_arm_like("Symmetric Pareto scale", scale, means)
-    check_each("Symmetric Pareto arms have a mean only with a tail index above 1", index, index > 1)
-    check_each("Symmetric Pareto scale must be positive", factor, factor > 0)
+    each("Symmetric Pareto tail", index, _WITH_A_MEAN, "arm")
+    each("Symmetric Pareto scale", factor, POSITIVE, "arm")
     label = name or family_name("symmetric-pareto", means)
     return SymmetricPareto(location, index, factor, bandits=bandits, name=label)
 
@@ -85,7 +88,7 @@ def log_normal(mu: ArrayLike, sigma: ArrayLike, *, name: str = "") -> LogNormal:
     """
     center, bandits = per_arm("Log-normal mu", mu)
     spread = per_arm_like("Log-normal sigma", sigma, mu)
-    check_each("Log-normal sigma must be positive", spread, spread > 0)
+    each("Log-normal sigma", spread, POSITIVE, "arm")
     return LogNormal(center, spread, bandits=bandits, name=name or family_name("log-normal", mu))
 
 
@@ -103,8 +106,8 @@ def weibull(scale: ArrayLike, shape: ArrayLike, *, name: str = "") -> Weibull:
     """
     factor, bandits = per_arm("Weibull scale", scale)
     form = per_arm_like("Weibull shape", shape, scale)
-    check_each("Weibull scale must be positive", factor, factor > 0)
-    check_each("Weibull shape must be positive", form, form > 0)
+    each("Weibull scale", factor, POSITIVE, "arm")
+    each("Weibull shape", form, POSITIVE, "arm")
     return Weibull(factor, form, bandits=bandits, name=name or family_name("weibull", scale))
 
 

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 
+from jaxbandits import checks
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.constructors import varying
@@ -98,8 +99,7 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
         UsageError: power <= 0.
     """
     n = arm_count("n", n)
-    if not power > 0:
-        raise UsageError(f"polynomial: power must be positive, got {power:g}")
+    checks.number("polynomial: power", power, checks.POSITIVE)
     means = np.float32(high - (high - low) * (np.arange(n) / (n - 1)) ** power)
     problem: Bernoulli = bernoulli(means, name=f"polynomial:n={n},power={power:g},high={high:g},low={low:g}")
     return problem
@@ -109,6 +109,7 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
 def random_uniform(n: int = 10, seed: int = 0) -> Bernoulli:
     """Bernoulli arms with means drawn uniformly from [0, 1], largest first; a function of the seed."""
     n = arm_count("n", n)
-    means = np.sort(np.asarray(jax.random.uniform(jax.random.key(int(seed)), (n,))))[::-1]
-    problem: Bernoulli = bernoulli(means, name=f"random-uniform:n={n},seed={int(seed)}")
+    seed = checks.seed("random-uniform: seed", seed, bits=32)
+    means = np.sort(np.asarray(jax.random.uniform(jax.random.key(seed), (n,))))[::-1]
+    problem: Bernoulli = bernoulli(means, name=f"random-uniform:n={n},seed={seed}")
     return problem

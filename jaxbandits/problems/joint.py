@@ -14,6 +14,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
+from jaxbandits.checks import whole
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import register_problem
 from jaxbandits.problems.checks import family_name, probabilities
@@ -145,16 +146,12 @@ def blocks(means: ArrayLike, size: int, *, name: str = "") -> Blocks:
     probability, bandits = probabilities("means of blocks", means)
     if bandits > 1:
         raise UsageError("means of blocks are for one bandit")
-    number = isinstance(size, int | float | np.number) and np.isfinite(size)
-    if not number or size != int(size) or size < 1:
-        raise UsageError(f"the size of a block must be a whole number, at least 1, got {size}")
-    if size > MAX_COUNT:
-        raise UsageError(f"the size of a block must stay below 2^31, got {size:g}")
+    size = whole("the size of a block", size, 1, MAX_COUNT)
     values = np.asarray(probability)
-    increasing = (np.diff(values) > 0) & (np.arange(1, len(values)) % int(size) != 0)
+    increasing = (np.diff(values) > 0) & (np.arange(1, len(values)) % size != 0)
     if increasing.any():
         arm = int(np.argmax(increasing)) + 1
         raise UsageError(
             f"means must not increase within a block: arm {arm} has {values[arm]:g} after {values[arm - 1]:g}"
         )
-    return Blocks(probability, size=int(size), name=name or family_name("blocks", means))
+    return Blocks(probability, size=size, name=name or family_name("blocks", means))

@@ -4,11 +4,11 @@ Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed ba
 """
 
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 
+from jaxbandits import checks
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.plain_data.contents import File
 from jaxbandits.problems.base import register_problem
@@ -26,6 +26,7 @@ _PULLS = ("independent", "one-click", "blocks")
 #: Largest probability that an arm beyond a simulated head pays in the first round.
 UNSEEN = 1e-9
 _LARGEST_HEAD = 2**20 - 1
+_CONVERGES = checks.ABOVE_ONE._replace(words="must be finite and above 1, or the sum of the means diverges")
 
 
 def _exact(number: float) -> str:
@@ -55,8 +56,7 @@ def ppr(
     if pulls not in _PULLS:
         raise unknown_name("pulls", str(pulls), _PULLS)
     k = arm_count("k", k)
-    if not (w > 0 and np.isfinite(w)):
-        raise UsageError(f"ppr: the sum of the means w must be positive and finite, got {w:g}")
+    checks.number("ppr: the sum of the means w", w, checks.POSITIVE)
     if weights == "one-good":
         if w < 0.5:
             raise UsageError(f"ppr:one-good needs w of at least 1/2, the mean of its good arm, got {w:g}")
@@ -100,8 +100,8 @@ def click_rates(path: str) -> Bernoulli:
     shown, clicked = table.place(["impressions"]), table.place(["clicks"])
     means = []
     for line, row in table.rows:
-        impressions = table.number(line, row, shown, *_whole(1))
-        count = table.number(line, row, clicked, *_whole(0))
+        impressions = table.number(line, row, shown, checks.whole_rule(1))
+        count = table.number(line, row, clicked, checks.whole_rule(0))
         if count > impressions:
             table.refuse(line, clicked, f"{row[clicked]} clicks of {row[shown]} impressions")
         means.append(count / impressions)
@@ -109,11 +109,6 @@ def click_rates(path: str) -> Bernoulli:
         raise UsageError(f"{path}: two arms or more are needed, got {len(means)}")
     problem: Bernoulli = with_costs(bernoulli(sorted(means, reverse=True), name=f"clicks:{path}"), "reward")
     return problem
-
-
-def _whole(least: int) -> tuple[str, Callable[[float], bool]]:
-    """What a count must be."""
-    return f"a whole number, at least {least}", lambda x: x == int(x) and x >= least
 
 
 @register_problem
@@ -152,18 +147,16 @@ def ppr_unbounded(
     """
     if law not in ("zipf", "geometric"):
         raise unknown_name("law", str(law), ("zipf", "geometric"))
-    if not (w > 0 and np.isfinite(w) and first_pulls > 0 and np.isfinite(first_pulls)):
-        raise UsageError(f"ppr-unbounded: w and first_pulls must be positive and finite, got {w:g} and {first_pulls:g}")
+    checks.number("ppr-unbounded: w", w, checks.POSITIVE)
+    checks.number("ppr-unbounded: first_pulls", first_pulls, checks.POSITIVE)
     share = UNSEEN / first_pulls / w  # of the whole weight, that may be left out
     if law == "zipf":
-        if not exponent > 1:
-            raise UsageError(f"ppr-unbounded: the sum of i^-{exponent:g} diverges: the exponent must be above 1")
+        checks.number("ppr-unbounded: exponent", exponent, _CONVERGES)
         total = float(scipy.special.zeta(exponent))
         # The sum of i^-s from h + 1 on is at most h^(1-s) / (s - 1).
         head = (share * total * (exponent - 1)) ** (1 / (1 - exponent))
     else:
-        if not 0 < ratio < 1:
-            raise UsageError(f"ppr-unbounded: the sum of {ratio:g}^i diverges: the ratio must be in (0, 1)")
+        checks.number("ppr-unbounded: ratio", ratio, checks.INSIDE_UNIT)
         total = ratio / (1 - ratio)
         head = np.log(share) / np.log(ratio)
     if head > _LARGEST_HEAD:

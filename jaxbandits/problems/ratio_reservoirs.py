@@ -12,11 +12,12 @@ from jax import lax
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import exp, log, rounded
+from jaxbandits.checks import POSITIVE, UNIT, Rule, number
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.costs import SMALLEST_PRICE
-from jaxbandits.problems.reservoirs import Arms, Reservoir, check_number, register_reservoir
+from jaxbandits.problems.reservoirs import Arms, Reservoir, register_reservoir
 from jaxbandits.random import streams
 from jaxbandits.random.bits import block, fine_uniform, normal, threefry2x32, uniform
 
@@ -141,13 +142,13 @@ def reservoir(
     Raises:
         UsageError: a value outside its range.
     """
-    check_number("beta", beta, beta > 0, "positive and finite")
-    check_number("rho", rho, 0 < rho <= 1, "in (0, 1]")
-    check_number("lam", lam, SMALLEST_PRICE <= lam < 1, "at least 2^-31 and below 1")
-    check_number("coupling", coupling, 0 <= coupling <= 1, "in [0, 1]")
-    check_number("concentration", concentration, concentration > 0, "positive and finite")
-    check_number("mu", mu, True, "finite")
-    check_number("sigma", sigma, sigma > 0, "positive and finite")
+    number("reservoir: beta", beta, POSITIVE)
+    number("reservoir: rho", rho, Rule("must lie in (0, 1]", lambda x: (x > 0) & (x <= 1)))
+    number("reservoir: lam", lam, Rule("must be at least 2^-31 and below 1", lambda x: (x >= SMALLEST_PRICE) & (x < 1)))
+    number("reservoir: coupling", coupling, UNIT)
+    number("reservoir: concentration", concentration, POSITIVE)
+    number("reservoir: mu", mu)
+    number("reservoir: sigma", sigma, POSITIVE)
     for what, given, known in (("prices", prices, _PRICES), ("law", law, _LAWS)):
         if given not in known:
             raise unknown_name(what, str(given), known)

@@ -20,7 +20,7 @@ from jaxbandits.problems.costs import Costs
 from jaxbandits.problems.families import Bernoulli, Beta
 from jaxbandits.problems.recipes import carried
 
-__all__ = ["Arms", "Reservoir", "check_number", "register_reservoir"]
+__all__ = ["Arms", "Reservoir", "register_reservoir"]
 
 
 class Arms(NamedTuple):
@@ -143,13 +143,3 @@ def register_reservoir(cls: type[Any]) -> type[Any]:
     """`register_problem` for a class of reservoirs, whose leaves include those that all have."""
     cls.parameters = (*cls.parameters, "concentration", "coupling")
     return register_problem(cls)
-
-
-def check_number(name: str, value: float, valid: bool, rule: str) -> None:
-    """Whether a parameter of a reservoir is as its rule says.
-
-    Raises:
-        UsageError: it is not, or it is not finite.
-    """
-    if not (valid and np.isfinite(value)):
-        raise UsageError(f"reservoir: {name} must be {rule}, got {value:g}")

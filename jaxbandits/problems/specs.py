@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from jaxbandits.axes import Axis
+from jaxbandits.checks import number, whole
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.plain_data.axis_values import is_text, number_type, required, value_of
 from jaxbandits.problems.base import Problem
@@ -67,9 +68,7 @@ def _by_name(table: dict[str, Any], label: Any) -> Problem | ProblemFamily:
 
 def _padded(problem: Problem, count: Any) -> Problem:
     arms = problem.arms // problem.bandits
-    if isinstance(count, bool) or not isinstance(count, int) or count < arms:
-        raise UsageError(f"padded must be a whole number, at least {arms}, the number of arms, got {count!r}")
-    return problem.padded(count)
+    return problem.padded(whole("padded", count, arms, bound="the number of arms"))
 
 
 def _check_content(made: Problem | ProblemFamily, wanted: Any) -> None:
@@ -160,10 +159,7 @@ def _check_argument(owner: str, argument: inspect.Parameter, value: Any) -> None
             raise UsageError(f"problem {owner}: {argument.name} is true or false, got {one!r}")
         if kind_of is None or (one is None and argument.default is None):
             continue
-        number = isinstance(one, int | float) and not isinstance(one, bool) and np.isfinite(one)
-        if not number or (kind_of is int and one != int(one)):
-            kind = "a whole number" if kind_of is int else "a finite number"
-            raise UsageError(f"problem {owner}: {argument.name} must be {kind}, got {one!r}")
+        (whole if kind_of is int else number)(f"problem {owner}: {argument.name}", one)
 
 
 def _numbers(text: str, spec: str) -> Any:

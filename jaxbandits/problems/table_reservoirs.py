@@ -8,17 +8,20 @@ import numpy as np
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import smaller
+from jaxbandits.checks import POSITIVE, UNIT, Rule, number
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
 from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.costs import SMALLEST_PRICE
 from jaxbandits.problems.csv_files import Table
-from jaxbandits.problems.reservoirs import Arms, Reservoir, check_number, register_reservoir
+from jaxbandits.problems.reservoirs import Arms, Reservoir, register_reservoir
 from jaxbandits.random import streams
 from jaxbandits.random.bits import block, uniform
 
 __all__ = ["TableReservoir", "reservoir_from_csv"]
+
+_PRICE = Rule("must lie in [2^-31, 1]", lambda x: (x >= SMALLEST_PRICE) & (x <= 1))
 
 
 @register_reservoir
@@ -85,16 +88,16 @@ def reservoir_from_csv(
     gain, price = (table.place([name]) for name in ("reward", "cost"))
     rows = [
         (
-            table.number(line, row, gain, "a number from 0 to 1", lambda x: 0 <= x <= 1),
-            table.number(line, row, price, "a number from 2^-31 to 1", lambda x: SMALLEST_PRICE <= x <= 1),
+            table.number(line, row, gain, UNIT),
+            table.number(line, row, price, _PRICE),
         )
         for line, row in table.rows
     ]
     if len(rows) < 2:
         raise UsageError(f"{path}: two rows or more are needed, got {len(rows)}")
     if beta is not None:
-        check_number("beta", beta, beta > 0, "positive and finite")
-    check_number("coupling", coupling, 0 <= coupling <= 1, "in [0, 1]")
+        number("reservoir: beta", beta, POSITIVE)
+    number("reservoir: coupling", coupling, UNIT)
     reward, cost = np.asarray(rows, np.float32).T
     text = f"reservoir-table:path={path}"
     text += "" if beta is None else f",beta={beta:g}"

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 
+from jaxbandits import checks
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.constructors import varying
@@ -74,8 +75,7 @@ def synthetic(p: float = 0.5, n: int = 1000, k: int | None = None) -> Bernoulli:
     """
     n = arm_count("n", n)
     k = _good_arms("synthetic", k, n)
-    if not (p > 0 and np.isfinite(p)):
-        raise UsageError(f"synthetic: p must be positive and finite, got {p:g}")
+    checks.number("synthetic: p", p, checks.POSITIVE)
     i = np.arange(1, n + 1)
     border = 1 - k / n
     above = border + (k / n) * np.maximum(1 - i / k, 0) ** p  # theta_i, i <= K
@@ -100,17 +100,16 @@ def random_truncated_normal(n: int = 1000, seed: int = 0, center: float = 0.5, s
     Raises:
         UsageError: a value outside its range.
     """
-    if not 0 <= center <= 1:
-        raise UsageError(f"random-truncated-normal: center must lie in [0, 1], got {center:g}")
-    if not (sd > 0 and np.isfinite(sd)):
-        raise UsageError(f"random-truncated-normal: sd must be positive and finite, got {sd:g}")
+    checks.number("random-truncated-normal: center", center, checks.UNIT)
+    checks.number("random-truncated-normal: sd", sd, checks.POSITIVE)
+    seed = checks.seed("random-truncated-normal: seed", seed, bits=32)
     bottom, top = scipy.special.ndtr(np.array([0 - center, 1 - center]) / sd)
 
     def quantile(u: np.ndarray) -> np.ndarray:
         return np.clip(center + sd * scipy.special.ndtri(bottom + u * (top - bottom)), 0, 1)
 
     n = arm_count("n", n)
-    name = f"random-truncated-normal:n={n},seed={int(seed)},center={center:g},sd={sd:g}"
+    name = f"random-truncated-normal:n={n},seed={seed},center={center:g},sd={sd:g}"
     return _drawn(n, seed, quantile, name)
 
 
@@ -129,11 +128,11 @@ def random_beta(n: int = 1000, seed: int = 0, a: float = 4.0, b: float = 1.0) ->
     Raises:
         UsageError: a value outside its range.
     """
-    for name, value in (("a", a), ("b", b)):
-        if not (value > 0 and np.isfinite(value)):
-            raise UsageError(f"random-beta: {name} must be positive and finite, got {value:g}")
+    checks.number("random-beta: a", a, checks.POSITIVE)
+    checks.number("random-beta: b", b, checks.POSITIVE)
+    seed = checks.seed("random-beta: seed", seed, bits=32)
     n = arm_count("n", n)
-    label = f"random-beta:n={n},seed={int(seed)},a={a:g},b={b:g}"
+    label = f"random-beta:n={n},seed={seed},a={a:g},b={b:g}"
     return _drawn(n, seed, lambda u: scipy.special.betaincinv(a, b, u), label)
 
 
@@ -154,8 +153,7 @@ def c_spread(c: float = 2.0, n: int = 1000) -> Bernoulli:
         UsageError: c below 1, or fewer than two arms.
     """
     n = arm_count("n", n)
-    if not (c >= 1 and np.isfinite(c)):
-        raise UsageError(f"c-spread: c must be finite and at least 1, got {c:g}")
+    checks.number("c-spread: c", c, checks.AT_LEAST_ONE)
     x = np.arange(1, n + 1) / n
     # F^-1(1 - x): slope -c above the mean 1/(1+c), slope -1/c below; the steeper line lies above the other first.
     problem: Bernoulli = bernoulli(np.float32(np.maximum(1 - c * x, (1 - x) / c)), name=f"c-spread:c={c:g},n={n}")
@@ -166,13 +164,11 @@ def _good_arms(owner: str, k: float | None, n: int) -> int:
     """The number of good arms that a user gave; max(1, n // 10) without."""
     if k is None:
         return max(1, n // 10)
-    if not (np.isfinite(k) and k == int(k) and 1 <= k < n):
-        raise UsageError(f"{owner}: k must be a whole number, at least 1 and smaller than n={n}, got {k:g}")
-    return int(k)
+    return checks.whole(f"{owner}: k", k, 1, n - 1, bound=f"smaller than n={n}")
 
 
 def _drawn(n: int, seed: int, quantile: Callable[[np.ndarray], np.ndarray], name: str) -> Bernoulli:
     """Arms with means from a law given by its quantiles."""
-    uniform = np.asarray(jax.random.uniform(jax.random.key(int(seed)), (n,)), np.float64)
+    uniform = np.asarray(jax.random.uniform(jax.random.key(seed), (n,)), np.float64)
     problem: Bernoulli = bernoulli(np.float32(np.sort(quantile(uniform))[::-1]), name=name)
     return problem

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from jaxbandits.checks import refuse_what_does_not_fit
 from jaxbandits.engine.driver import Rows
-from jaxbandits.memory import refuse_what_does_not_fit
 from jaxbandits.sweeps.grid import Cell, Grid
 from jaxbandits.sweeps.metrics import Measured, Seen
 

@@ -9,6 +9,8 @@ import jax
 import numpy as np
 import xarray as xr
 
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.checks import seed, whole
 from jaxbandits.engine.admitted import admitted, check, check_like
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
@@ -20,7 +22,7 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.sweeps.grid import RESERVED, expand, identities
 from jaxbandits.sweeps.metrics import METRICS, table
-from jaxbandits.sweeps.options import checkpoint_values, seed_number, whole
+from jaxbandits.sweeps.options import checkpoint_values
 from jaxbandits.sweeps.programs import alike, program
 from jaxbandits.sweeps.results import Results
 from jaxbandits.sweeps.spec import describe
@@ -81,9 +83,9 @@ def sweep(
     Raises:
         UsageError: anything that cannot be run, before anything is.
     """
-    seeds, root_seed = whole("seeds", seeds, 1), seed_number(root_seed)
+    seeds, root_seed = whole("seeds", seeds, 1, MAX_COUNT), seed("root_seed", root_seed)
     known = admitted(algorithm)
-    max_pulls = known.most_pulls if max_pulls is None else whole("max_pulls", max_pulls, 1)
+    max_pulls = known.most_pulls if max_pulls is None else whole("max_pulls", max_pulls, 1, MAX_COUNT)
     points = checkpoint_values(known, checkpoints, max_pulls)
     if not isinstance(problem, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")

@@ -18,6 +18,7 @@ import jax
 
 from jaxbandits.algorithms.registry import REGISTRY, normal_name
 from jaxbandits.axes import Axis
+from jaxbandits.checks import is_number
 from jaxbandits.engine.admitted import Admitted
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.plain_data.axis_values import required, value_of, written
@@ -132,7 +133,7 @@ def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
             continue
         if switch:
             raise UsageError(f"{owner}: {field.name} is true or false, got {one!r}")
-        if field.metadata["rule"] and (isinstance(one, bool) or not isinstance(one, int | float)):
+        if field.metadata["rule"] and not is_number(one):
             hint = f"; an axis is written {{ axis = {one!r} }}" if isinstance(one, list) else ""
             raise UsageError(f"{owner}: {field.name} must be a number, got {one!r}{hint}")
 

@@ -13,7 +13,8 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.theory._checks import as_float, check_accuracy, check_budget, check_confidence
+from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE
+from jaxbandits.theory._checks import as_float, check, check_budget
 from jaxbandits.theory._forms import error_if_admissible, largest_solution
 from jaxbandits.theory.complexity import gape_h, gape_h_variance, gaps, h1, h2
 
@@ -164,8 +165,8 @@ def lucb_pulls_bound(means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, m: 
     Returns:
         Shape `(…)`; infinite if epsilon = 0 and the m best arms are not unique.
     """
-    check_accuracy(epsilon)
-    check_confidence(delta)
+    check("epsilon", epsilon, NOT_NEGATIVE)
+    check("delta", delta, INSIDE_UNIT)
     arms = jnp.shape(means)[0]
     slope = 8 * jnp.sum(jnp.maximum(gaps(means, m), as_float(epsilon)) ** -2.0, axis=0)
     log_scale = jnp.log(1.25 * arms) - jnp.log(as_float(delta))

@@ -12,7 +12,8 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.theory._checks import as_float, check_budget, check_confidence, check_spread
+from jaxbandits.checks import INSIDE_UNIT, POSITIVE
+from jaxbandits.theory._checks import as_float, check, check_budget
 from jaxbandits.theory._forms import error_if_admissible, largest_solution
 from jaxbandits.theory.complexity import h_epsilon, h_epsilon_variance
 
@@ -162,8 +163,8 @@ def ugape_c_pulls_bound(
     Returns:
         Shape `(…)`; infinite if epsilon = 0 and the m best arms are not unique.
     """
-    check_confidence(delta)
-    check_spread(c, "c")
+    check("delta", delta, INSIDE_UNIT)
+    check("c", c, POSITIVE)
     arms = jnp.shape(means)[0]
     slope = 4 * as_float(c) * h_epsilon(means, epsilon, m, b)
     log_scale = jnp.log(4.0 * arms) - jnp.log(as_float(delta))
@@ -194,7 +195,7 @@ def ugape_c_variance_pulls_bound(
     Returns:
         Shape `(…)`; infinite if epsilon = 0 and the m best arms are not unique.
     """
-    check_confidence(delta)
+    check("delta", delta, INSIDE_UNIT)
     arms = jnp.shape(means)[0]
     slope = 2 * h_epsilon_variance(means, variances, epsilon, m, b)
     log_scale = jnp.log(7.0 * arms) - jnp.log(as_float(delta))

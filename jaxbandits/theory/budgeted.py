@@ -16,8 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
 from jaxbandits.errors import UsageError
-from jaxbandits.theory._checks import as_float, check_at_least_one, check_fraction, check_spread
+from jaxbandits.theory._checks import as_float, check
 from jaxbandits.theory._forms import rate_log
 
 __all__ = [
@@ -64,8 +65,8 @@ def reservoir_arms(budget: ArrayLike, beta: ArrayLike) -> int | np.ndarray:
     Raises:
         UsageError: a value outside its range, or 2^53 arms or more.
     """
-    check_spread(budget, "the budget")
-    check_spread(beta, "beta")
+    check("the budget", budget, POSITIVE)
+    check("beta", beta, POSITIVE)
     b, beta = np.asarray(budget, np.float64), np.asarray(beta, np.float64)
     power = b ** np.where(beta < 1, beta / 2, beta / (1 + beta))  # eq. (5)
     if (power >= 2.0**53).any():
@@ -88,7 +89,7 @@ def reservoir_arms_exponent(beta: ArrayLike) -> jax.Array:
     Raises:
         UsageError: beta outside its range.
     """
-    check_spread(beta, "beta")
+    check("beta", beta, POSITIVE)
     beta = jnp.asarray(beta, jnp.result_type(beta, float))  # an algorithm's float32 stays one under `jax.enable_x64`
     return jnp.where(beta < 1, beta / 2, beta / (1 + beta))
 
@@ -116,7 +117,7 @@ def lower_bound_exponent(beta: ArrayLike) -> jax.Array:
     Raises:
         UsageError: beta outside its range.
     """
-    check_spread(beta, "beta")
+    check("beta", beta, POSITIVE)
     beta = as_float(beta)
     return beta / (1 + beta)
 
@@ -133,7 +134,7 @@ def rcb_i_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
     Raises:
         UsageError: a value outside its range.
     """
-    check_spread(budget, "the budget")
+    check("the budget", budget, POSITIVE)
     exponent = regret_exponent(beta)
     b, beta = as_float(budget), as_float(beta)
     return b**exponent * _log_factor(b, beta)  # Theorem 1
@@ -159,9 +160,9 @@ def rcb_i_regret_rate_for_arms(budget: ArrayLike, beta: ArrayLike, arms: ArrayLi
     Raises:
         UsageError: a value outside its range.
     """
-    check_spread(budget, "the budget")
-    check_spread(beta, "beta")
-    check_at_least_one(arms, "the number of arms")
+    check("the budget", budget, POSITIVE)
+    check("beta", beta, POSITIVE)
+    check("the number of arms", arms, AT_LEAST_ONE)
     b, beta, k = as_float(budget), as_float(beta), as_float(arms)
     exploring = k * b ** (jnp.maximum(1 - beta, 0.0) / 2) * _log_factor(b, beta)
     return exploring + b * k ** (-1 / beta) * rate_log(k)  # S3
@@ -180,7 +181,7 @@ def rcb_air_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
     Raises:
         UsageError: a value outside its range.
     """
-    check_spread(budget, "the budget")
+    check("the budget", budget, POSITIVE)
     b = as_float(budget)
     return b ** regret_exponent(beta) * rate_log(b) ** 2  # eq. (27), cases put right
 
@@ -195,7 +196,7 @@ def budgeted_regret_lower_bound_rate(budget: ArrayLike, beta: ArrayLike) -> jax.
     Raises:
         UsageError: a value outside its range.
     """
-    check_spread(budget, "the budget")
+    check("the budget", budget, POSITIVE)
     return as_float(budget) ** lower_bound_exponent(beta)
 
 
@@ -215,8 +216,8 @@ def pseudo_stopping_time(budget: ArrayLike, lam: ArrayLike) -> jax.Array:
     Raises:
         UsageError: a value outside its range.
     """
-    check_spread(budget, "the budget")
-    check_fraction(lam, "lam")
+    check("the budget", budget, POSITIVE)
+    check("lam", lam, INSIDE_UNIT)
     rounds = 2 * as_float(budget) / as_float(lam)
     return jnp.floor(rounds * (1 + 4 * float(jnp.finfo(rounds.dtype).eps)))  # 2 * 0.3 / 0.1 may be just below 6
 
@@ -232,7 +233,7 @@ def rcb_accuracy(lam: ArrayLike) -> jax.Array:
     Raises:
         UsageError: lambda outside its range.
     """
-    check_fraction(lam, "lam")
+    check("lam", lam, INSIDE_UNIT)
     lam = as_float(lam)
     return lam**2 / (3 + 2 * lam)
 
@@ -253,7 +254,7 @@ def rcb_enough_pulls(budget: ArrayLike, lam: ArrayLike, gap: ArrayLike) -> jax.A
     Raises:
         UsageError: a value outside its range.
     """
-    check_spread(gap, "the gap")
+    check("the gap", gap, POSITIVE)
     rounds = jnp.maximum(pseudo_stopping_time(budget, lam), 1.0)
     return jnp.ceil(2 * jnp.log(rounds) / (rcb_accuracy(lam) * as_float(gap)) ** 2)
 
@@ -275,8 +276,8 @@ def best_reward_bracket(budget: ArrayLike, rho: ArrayLike) -> tuple[jax.Array, j
     Raises:
         UsageError: a value outside its range.
     """
-    check_spread(budget, "the budget")
-    check_spread(rho, "rho")
+    check("the budget", budget, POSITIVE)
+    check("rho", rho, POSITIVE)
     b, rho = as_float(budget), as_float(rho)
     return rho * b - 1, rho * (b + 1)
 

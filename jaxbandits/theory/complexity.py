@@ -15,7 +15,8 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.theory._checks import as_float, check_accuracy, check_means, check_size, check_spread, check_variances
+from jaxbandits.checks import FINITE, NOT_NEGATIVE, POSITIVE
+from jaxbandits.theory._checks import as_float, check, check_size
 
 __all__ = ["gape_h", "gape_h_variance", "gaps", "h1", "h2", "h_epsilon", "h_epsilon_variance"]
 
@@ -36,7 +37,7 @@ def gaps(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> j
     Returns:
         Shape `(K, …)`, non-negative; infinite for padded arms, which then weigh nothing in any complexity.
     """
-    check_means(means)
+    check("means", means, FINITE)
     mu = as_float(means)
     check_size(m, mu.shape[0], mask)
     key = mu if mask is None else jnp.where(mask, mu, -jnp.inf)
@@ -64,7 +65,7 @@ def h_epsilon(
     Returns:
         Shape `(…)`, positive; infinite if epsilon = 0 and the m best arms are not unique.
     """
-    check_spread(b, "b")
+    check("b", b, POSITIVE)
     distance = _distance(gaps(means, m, mask), epsilon)
     return jnp.sum((as_float(b) / distance) ** 2, axis=0)  # eq. 6
 
@@ -93,7 +94,7 @@ def h_epsilon_variance(
     Returns:
         Shape `(…)`, positive.
     """
-    check_spread(b, "b")
+    check("b", b, POSITIVE)
     return jnp.sum(
         _variance_terms(_distance(gaps(means, m, mask), epsilon), variances, b, _UGAPE_V_RANGE, mask), axis=0
     )
@@ -140,7 +141,7 @@ def gape_h(means: ArrayLike, b: ArrayLike = 1.0, mask: ArrayLike | None = None) 
     Returns:
         Shape `(bandits, …)`, positive.
     """
-    check_spread(b, "b")
+    check("b", b, POSITIVE)
     return jnp.sum((as_float(b) / _bandit_gaps(means, mask)) ** 2, axis=0)  # GapE section 3: H = sum b^2 / Delta_mk^2
 
 
@@ -158,7 +159,7 @@ def gape_h_variance(
     Returns:
         Shape `(bandits, …)`, positive.
     """
-    check_spread(b, "b")
+    check("b", b, POSITIVE)
     arms_first = None if mask is None else jnp.moveaxis(jnp.asarray(mask), 1, 0)
     variance = jnp.moveaxis(as_float(variances), 1, 0)
     return jnp.sum(_variance_terms(_bandit_gaps(means, mask), variance, b, _GAPE_V_RANGE, arms_first), axis=0)
@@ -166,13 +167,13 @@ def gape_h_variance(
 
 def _bandit_gaps(means: ArrayLike, mask: ArrayLike | None) -> jax.Array:
     """Gaps to the best other arm of the same bandit, arms moved to the front: bandits are then one more batch axis."""
-    check_means(means)
+    check("means", means, FINITE)
     return gaps(jnp.moveaxis(as_float(means), 1, 0), 1, None if mask is None else jnp.moveaxis(jnp.asarray(mask), 1, 0))
 
 
 def _distance(gap: jax.Array, epsilon: ArrayLike) -> jax.Array:
     """How far a confidence interval must shrink before its arm needs no more pulls."""
-    check_accuracy(epsilon)
+    check("epsilon", epsilon, NOT_NEGATIVE)
     accuracy = as_float(epsilon)
     return jnp.maximum((gap + accuracy) / 2, accuracy)
 
@@ -181,7 +182,7 @@ def _variance_terms(
     distance: jax.Array, variances: ArrayLike, b: ArrayLike, range_constant: float, mask: ArrayLike | None
 ) -> jax.Array:
     """(sigma + sqrt(sigma^2 + c b D))^2 / D^2 of each arm; 0 for padded arms, infinite where D = 0."""
-    check_variances(variances)
+    check("variances", variances, NOT_NEGATIVE)
     variance = as_float(variances)
     # Selected twice, before and after: an infinite or 0/0 term that `where` drops would still put NaN into gradients.
     usable = (distance > 0) & jnp.isfinite(distance)

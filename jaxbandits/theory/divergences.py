@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.theory._checks import as_float, check_confidence, check_means, check_probability, check_spread
+from jaxbandits.checks import FINITE, INSIDE_UNIT, POSITIVE, UNIT
+from jaxbandits.theory._checks import as_float, check
 
 __all__ = ["bernoulli_divergence", "binary_relative_entropy", "kl_bernoulli", "kl_gaussian"]
 
@@ -30,8 +31,8 @@ def kl_bernoulli(p: ArrayLike, q: ArrayLike) -> jax.Array:
     Returns:
         Shape `(…)`, at least 0; infinite where q is 0 or 1 and p is not.
     """
-    check_probability(p, "p")
-    check_probability(q, "q")
+    check("p", p, UNIT)
+    check("q", q, UNIT)
     first, second = jnp.broadcast_arrays(as_float(p), as_float(q))
     return _kl_bernoulli(first, second)
 
@@ -47,9 +48,9 @@ def kl_gaussian(p: ArrayLike, q: ArrayLike, sd: ArrayLike = 1.0) -> jax.Array:
     Returns:
         Shape `(…)`, at least 0.
     """
-    check_means(p)
-    check_means(q)
-    check_spread(sd, "sd")
+    check("means", p, FINITE)
+    check("means", q, FINITE)
+    check("sd", sd, POSITIVE)
     return ((as_float(p) - as_float(q)) / as_float(sd)) ** 2 / 2
 
 
@@ -62,7 +63,7 @@ def binary_relative_entropy(delta: ArrayLike) -> jax.Array:
     Returns:
         Shape `(…)`, at least 0, symmetric about its zero at 1/2.
     """
-    check_confidence(delta)
+    check("delta", delta, INSIDE_UNIT)
     error = as_float(delta)
     # (1 - 2 delta) log((1 - delta) / delta), the logarithm so written as to keep its digits near 1/2.
     return (1 - 2 * error) * jnp.log1p((1 - 2 * error) / error)

@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.theory._checks import as_float, check_budget, check_confidence, check_moment_order, check_spread
+from jaxbandits.checks import INSIDE_UNIT, POSITIVE
+from jaxbandits.theory._checks import as_float, check, check_budget, check_moment_order
 from jaxbandits.theory.complexity import gaps
 
 __all__ = [
@@ -210,7 +211,7 @@ def sr_tea_error_bound(
     """
     spare, arms, harmonic = _spare(means, budget)
     _check(0.5, p, moment_b, most=2)
-    check_spread(gap, "the gap")
+    check("the gap", gap, POSITIVE)
     p, b, gap = (as_float(x) for x in (p, moment_b, gap))
     rate = (p - 1) / (4 * (2**p * 3 * b * p**p) ** (1 / (p - 1)))
     bound = 2 * arms * (arms - 1) * jnp.exp(-spare * rate * gap ** (p / (p - 1)) / (harmonic * arms))
@@ -229,15 +230,15 @@ def sr_tea_threshold(p: ArrayLike, moment_b: ArrayLike, gap: ArrayLike) -> jax.A
         UsageError: a value outside its range.
     """
     _check(0.5, p, moment_b, most=2)
-    check_spread(gap, "the gap")
+    check("the gap", gap, POSITIVE)
     p, b, gap = (as_float(x) for x in (p, moment_b, gap))
     return (3 * b * p / gap) ** (1 / (p - 1))
 
 
 def _check(delta: ArrayLike, p: ArrayLike, moment: ArrayLike, most: float = float("inf")) -> None:
-    check_confidence(delta)
+    check("delta", delta, INSIDE_UNIT)
     check_moment_order(p, most)
-    check_spread(moment, "the moment")
+    check("the moment", moment, POSITIVE)
 
 
 def _spare(means: ArrayLike, budget: ArrayLike) -> tuple[jax.Array, int, float]:

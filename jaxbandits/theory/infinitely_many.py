@@ -13,7 +13,8 @@ import jax.numpy as jnp
 from jax.scipy.special import betaln
 from jax.typing import ArrayLike
 
-from jaxbandits.theory._checks import as_float, check_at_least_one, check_budget, check_probability, check_spread
+from jaxbandits.checks import AT_LEAST_ONE, POSITIVE, UNIT
+from jaxbandits.theory._checks import as_float, check, check_budget
 from jaxbandits.theory._forms import rate_log
 from jaxbandits.theory.budgeted import lower_bound_exponent, regret_exponent
 
@@ -36,9 +37,9 @@ def expected_shortfall(arms: ArrayLike, beta: ArrayLike, rho: ArrayLike = 1.0) -
     Raises:
         UsageError: a value outside its range.
     """
-    check_at_least_one(arms, "the number of arms")
-    check_spread(beta, "beta")
-    check_spread(rho, "rho")
+    check("the number of arms", arms, AT_LEAST_ONE)
+    check("beta", beta, POSITIVE)
+    check("rho", rho, POSITIVE)
     k, beta, rho = as_float(arms), as_float(beta), as_float(rho)
     return rho * jnp.exp(jnp.log(k) + betaln(1 + 1 / beta, k))
 
@@ -58,7 +59,7 @@ def ucb_air_regret_rate(budget: ArrayLike, beta: ArrayLike, best: ArrayLike) -> 
         UsageError: a value outside its range.
     """
     check_budget(budget)
-    check_probability(best, "the best mean")
+    check("the best mean", best, UNIT)
     exponent = jnp.where(as_float(best) < 1, regret_exponent(beta), lower_bound_exponent(beta))
     n = as_float(budget)
     return n**exponent * rate_log(n) ** 2
@@ -79,7 +80,7 @@ def siri_simple_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
         UsageError: a value outside its range.
     """
     check_budget(budget)
-    check_spread(beta, "beta")
+    check("beta", beta, POSITIVE)
     n, beta = as_float(budget), as_float(beta)
     log = rate_log(n)
     arms = jnp.where(beta < 2, n ** (jnp.minimum(beta, 2.0) / 2), n / jnp.where(beta == 2, log**2, log))

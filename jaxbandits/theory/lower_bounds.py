@@ -13,17 +13,10 @@ from jax import numpy as jnp
 from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
+from jaxbandits.checks import FINITE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, UNIT
 from jaxbandits.errors import UsageError
 from jaxbandits.theory._allocation import BERNOULLI, PairCosts, gaussian, smallest_allocation
-from jaxbandits.theory._checks import (
-    as_float,
-    check_accuracy,
-    check_confidence,
-    check_means,
-    check_probability,
-    check_size,
-    check_spread,
-)
+from jaxbandits.theory._checks import as_float, check, check_size
 from jaxbandits.theory.divergences import binary_relative_entropy, kl_bernoulli, kl_gaussian
 
 __all__ = ["binary_relative_entropy", "characteristic_time", "kl_bernoulli", "kl_gaussian", "pulls_lower_bound"]
@@ -67,18 +60,18 @@ def characteristic_time(
         and the proportions, shape `(K,)`, float64, adding up to 1; in these two cases any are optimal, and they are
         uniform.
     """
-    check_means(means)
-    check_accuracy(epsilon)
+    check("means", means, FINITE)
+    check("epsilon", epsilon, NOT_NEGATIVE)
     mu = np.asarray(means, np.float64)
     if mu.ndim != 1:
         raise UsageError(f"means must have shape (K,), got {mu.shape}")
     check_size(m, mu.size)
     m = int(m)
     if family == "bernoulli":
-        check_probability(mu, "means")
+        check("means", mu, UNIT)
         rewards = BERNOULLI
     elif family == "gaussian":
-        check_spread(sd, "sd")
+        check("sd", sd, POSITIVE)
         rewards = gaussian(float(sd))
     else:
         raise UsageError(f"family must be 'bernoulli' or 'gaussian', got {family!r}")
@@ -120,7 +113,7 @@ def pulls_lower_bound(
     Returns:
         Shape `(…)`, at least 0.
     """
-    check_confidence(delta)
+    check("delta", delta, INSIDE_UNIT)
     time, _ = characteristic_time(means, m, epsilon, family, sd)
     # Garivier and Kaufmann 2016, Theorem 1; its last step needs 1 - delta (right here) above delta (right elsewhere).
     return jnp.where(as_float(delta) < 0.5, time * binary_relative_entropy(delta), 0.0)

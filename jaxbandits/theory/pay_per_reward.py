@@ -14,15 +14,9 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
+from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE
 from jaxbandits.errors import UsageError
-from jaxbandits.theory._checks import (
-    as_float,
-    check_at_least_one,
-    check_confidence,
-    check_fraction,
-    check_spread,
-    check_variances,
-)
+from jaxbandits.theory._checks import as_float, check
 from jaxbandits.theory.pay_per_reward_constants import PPRConstants
 from jaxbandits.theory.pay_per_reward_rivals import ppr_bernstein_cost, ppr_hoeffding_cost, ppr_median_of_means_cost
 
@@ -77,7 +71,7 @@ def ppr_round(
         UsageError: a value outside its range.
     """
     _check(epsilon, delta, correlation)
-    check_at_least_one(t, "t")
+    check("t", t, AT_LEAST_ONE)
     t, epsilon, delta, v = (as_float(x) for x in (t, epsilon, delta, correlation))
     c = jax.tree.map(as_float, constants)
     epsilon_t = (1 - c.rho) * c.rho ** (t - 1) * epsilon / 2
@@ -120,7 +114,7 @@ def ppr_cost_bound(
         UsageError: a value outside its range.
     """
     first = ppr_round(1, epsilon, delta, correlation, constants)
-    check_fraction(phi_l, "phi_l")
+    check("phi_l", phi_l, INSIDE_UNIT)
     v, left = as_float(correlation), 1 - as_float(phi_l)
     cq, c1, factor, rho = (as_float(x) for x in (constants.cq, constants.c1, constants.factor, constants.rho))
     log2 = jnp.log(2.0)
@@ -153,7 +147,7 @@ def ppr_cost_rate(epsilon: ArrayLike, delta: ArrayLike, correlation: ArrayLike, 
         UsageError: a value outside its range.
     """
     _check(epsilon, delta, correlation)
-    check_spread(weight, "the weight W")
+    check("the weight W", weight, POSITIVE)
     epsilon, delta, v, weight = (as_float(x) for x in (epsilon, delta, correlation, weight))
     return -weight * jnp.log(delta) * jnp.maximum(1 / epsilon**2, v / epsilon)
 
@@ -218,9 +212,9 @@ def ppr_median_of_means_bound(batches: ArrayLike, size: ArrayLike, variance: Arr
     Raises:
         UsageError: a value outside its range.
     """
-    check_at_least_one(batches, "the number of batches")
-    check_at_least_one(size, "the size of a batch")
-    check_variances(variance)
+    check("the number of batches", batches, AT_LEAST_ONE)
+    check("the size of a batch", size, AT_LEAST_ONE)
+    check("variances", variance, NOT_NEGATIVE)
     return jnp.sqrt(6 * as_float(variance) / as_float(size)), jnp.exp(-2 * as_float(batches) / 9)
 
 
@@ -246,16 +240,16 @@ def ppr_large_estimates_bound(
     Raises:
         UsageError: a value outside its range.
     """
-    check_spread(gamma, "gamma")
-    check_spread(mean, "the mean")
+    check("gamma", gamma, POSITIVE)
+    check("the mean", mean, POSITIVE)
     radius, _ = ppr_median_of_means_bound(batches, size, variance)
     return 4 / as_float(gamma) * (1 + radius / as_float(mean)), jnp.exp(-as_float(batches) / 18)
 
 
 def _check(epsilon: ArrayLike, delta: ArrayLike, correlation: ArrayLike) -> None:
-    check_fraction(epsilon, "epsilon")
-    check_confidence(delta)
-    check_at_least_one(correlation, "V")
+    check("epsilon", epsilon, INSIDE_UNIT)
+    check("delta", delta, INSIDE_UNIT)
+    check("V", correlation, AT_LEAST_ONE)
 
 
 def _sum(ratio: jax.Array, first: jax.Array, growth: jax.Array, start: ArrayLike) -> jax.Array:

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxbandits.errors import UsageError
-from jaxbandits.theory._checks import check_at_least_one, check_confidence, check_fraction
+from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, whole
+from jaxbandits.theory._checks import check
 from jaxbandits.theory.pay_per_reward import ppr_cost_bound
 from jaxbandits.theory.pay_per_reward_constants import PPRConstants, PPRProof
 
@@ -55,13 +55,11 @@ def ppr_constants(epsilon: float, delta: float, correlation: float = 1.0, n_fina
     Raises:
         UsageError: a value outside its range.
     """
-    check_fraction(epsilon, "epsilon")
-    check_confidence(delta)
-    check_at_least_one(correlation, "V")
-    most = _MOST if n_final_max is None else n_final_max
-    if not _FEWEST <= most <= _MOST or most != int(most):
-        raise UsageError(f"n_final_max must be a whole number in [{_FEWEST}, {_MOST}], got {n_final_max}")
-    return _cheapest(float(epsilon), float(delta), float(correlation), int(most))
+    check("epsilon", epsilon, INSIDE_UNIT)
+    check("delta", delta, INSIDE_UNIT)
+    check("V", correlation, AT_LEAST_ONE)
+    most = _MOST if n_final_max is None else whole("n_final_max", n_final_max, _FEWEST, _MOST)
+    return _cheapest(float(epsilon), float(delta), float(correlation), most)
 
 
 @functools.lru_cache(maxsize=256)

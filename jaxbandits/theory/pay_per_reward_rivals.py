@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.theory._checks import as_float, check_at_least_one, check_confidence, check_fraction, check_spread
+from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
+from jaxbandits.theory._checks import as_float, check
 
 __all__ = [
     "ppr_bernstein_cost",
@@ -90,7 +91,7 @@ def ppr_bernstein_cost(
     Raises:
         UsageError: a value outside its range.
     """
-    check_spread(mean_weight, "the mean weight")
+    check("the mean weight", mean_weight, POSITIVE)
     log_ratio, epsilon, weight = _union(epsilon, delta, arms, weight)
     return weight * (8 * as_float(mean_weight) / epsilon**2 + 4 / (3 * epsilon)) * (log_ratio + jnp.log(2.0))
 
@@ -128,8 +129,8 @@ def _union(
     epsilon: ArrayLike, delta: ArrayLike, arms: ArrayLike, weight: ArrayLike
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """log(K/delta), epsilon and W."""
-    check_fraction(epsilon, "epsilon")
-    check_confidence(delta)
-    check_at_least_one(arms, "the number of arms")
-    check_spread(weight, "the weight W")
+    check("epsilon", epsilon, INSIDE_UNIT)
+    check("delta", delta, INSIDE_UNIT)
+    check("the number of arms", arms, AT_LEAST_ONE)
+    check("the weight W", weight, POSITIVE)
     return jnp.log(as_float(arms)) - jnp.log(as_float(delta)), as_float(epsilon), as_float(weight)

@@ -16,7 +16,8 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.theory._checks import as_float, check_means, check_size, check_spread
+from jaxbandits.checks import FINITE, POSITIVE
+from jaxbandits.theory._checks import as_float, check, check_size
 from jaxbandits.theory.complexity import gaps
 
 __all__ = [
@@ -65,8 +66,8 @@ def border(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike |
 
     Arguments and errors as in `exchangeable_arms`.
     """
-    check_means(means)
-    check_spread(epsilon, "epsilon")
+    check("means", means, FINITE)
+    check("epsilon", epsilon, POSITIVE)
     mu = as_float(means)
     check_size(k, mu.shape[0], mask, "k")
     k = jnp.asarray(k)
@@ -167,7 +168,7 @@ def h_0_epsilon(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayL
     Raises:
         UsageError: a value outside its range.
     """
-    check_spread(epsilon, "epsilon")
+    check("epsilon", epsilon, POSITIVE)
     check_size(k, jnp.shape(means)[0], mask, "k")
     return jnp.sum(jnp.maximum(gaps(means, k, mask), as_float(epsilon)) ** -2.0, axis=0)
 
@@ -184,7 +185,7 @@ def spread_constant(means: ArrayLike) -> jax.Array:
     Raises:
         UsageError: means that are not finite.
     """
-    check_means(means)
+    check("means", means, FINITE)
     theta = jnp.sort(as_float(means), axis=0)
     step = theta.shape[0] * jnp.diff(theta, axis=0)  # Neighbours are enough: distances and places add up.
     return jnp.maximum(1.0, jnp.maximum(jnp.max(step, axis=0), 1 / jnp.min(step, axis=0)))
@@ -202,8 +203,8 @@ def c_spread_h_t_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:
     Raises:
         UsageError: a value that is not positive.
     """
-    check_spread(n, "n")
-    check_spread(epsilon, "epsilon")
+    check("n", n, POSITIVE)
+    check("epsilon", epsilon, POSITIVE)
     return as_float(n) / jnp.sqrt(as_float(epsilon))
 
 
@@ -219,6 +220,6 @@ def c_spread_h_0_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:
     Raises:
         UsageError: a value that is not positive.
     """
-    check_spread(n, "n")
-    check_spread(epsilon, "epsilon")
+    check("n", n, POSITIVE)
+    check("epsilon", epsilon, POSITIVE)
     return as_float(n) / as_float(epsilon)

@@ -17,7 +17,8 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.theory._checks import as_float, check_budget, check_confidence, check_spread
+from jaxbandits.checks import INSIDE_UNIT, POSITIVE
+from jaxbandits.theory._checks import as_float, check, check_budget
 from jaxbandits.theory.top_k import border, h_0_epsilon, h_t_epsilon
 
 __all__ = [
@@ -62,7 +63,7 @@ def adaptive_top_k_pulls_bound(
     Raises:
         UsageError: a value outside its range.
     """
-    check_confidence(delta)
+    check("delta", delta, INSIDE_UNIT)
     around = border(means, epsilon, k, mask)
     epsilon = as_float(epsilon)
     distance = jnp.maximum(around.gap, around.gap_inside(around.inside))
@@ -90,7 +91,7 @@ def adaptive_top_k_pulls_rate(
     Raises:
         UsageError: a value outside its range.
     """
-    check_confidence(delta)
+    check("delta", delta, INSIDE_UNIT)
     h = h_t_epsilon(means, epsilon, k, mask)
     iterated = jnp.log(jnp.maximum(-jnp.log(as_float(epsilon)), 1.0))
     return (iterated + jnp.log(as_float(_arms(means, mask))) - jnp.log(as_float(delta))) * h
@@ -103,7 +104,7 @@ def improved_top_k_pulls_rate(
 
     Arguments and errors as in `adaptive_top_k_pulls_rate`.
     """
-    check_confidence(delta)
+    check("delta", delta, INSIDE_UNIT)
     return (_log_inverse(epsilon) - jnp.log(as_float(delta))) * h_t_epsilon(means, epsilon, k, mask)
 
 
@@ -114,7 +115,7 @@ def clucb_pac_pulls_rate(
 
     Arguments and errors as in `adaptive_top_k_pulls_rate`.
     """
-    check_confidence(delta)
+    check("delta", delta, INSIDE_UNIT)
     h = h_0_epsilon(means, epsilon, k, mask)
     return (jnp.log(h) - jnp.log(as_float(delta))) * h
 
@@ -132,8 +133,8 @@ def top_k_lower_bound_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:
     Raises:
         UsageError: a value that is not positive.
     """
-    check_spread(n, "n")
-    check_spread(epsilon, "epsilon")
+    check("n", n, POSITIVE)
+    check("epsilon", epsilon, POSITIVE)
     return as_float(n) * _log_inverse(epsilon)
 
 
@@ -205,7 +206,7 @@ def opt_mai_pulls_rate(n: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, k: Ar
     Raises:
         UsageError: a value outside its range.
     """
-    check_spread(epsilon, "epsilon")
+    check("epsilon", epsilon, POSITIVE)
     n, _, ratio = _opt_mai(n, 1.0, delta, k, 1.0)
     return n / as_float(epsilon) ** 2 * (1 + ratio)  # Corollary 4.4
 
@@ -214,10 +215,10 @@ def _opt_mai(
     arms: ArrayLike, pulls: ArrayLike, delta: ArrayLike, k: ArrayLike, factor: float
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The number of arms and of pulls, and ln(factor/delta)/K."""
-    check_spread(arms, "the number of arms")
+    check("the number of arms", arms, POSITIVE)
     check_budget(pulls)
-    check_confidence(delta)
-    check_spread(k, "k")
+    check("delta", delta, INSIDE_UNIT)
+    check("k", k, POSITIVE)
     return as_float(arms), as_float(pulls), (jnp.log(factor) - jnp.log(as_float(delta))) / as_float(k)
 
 

@@ -244,10 +244,10 @@ def test_live_sessions(algorithm):
     ("make", "message"),
     [
         (lambda: jb.MedianElimination(epsilon=0, delta=0.1), "epsilon must be positive"),
-        (lambda: jb.ExpGapElimination(epsilon=-1, delta=0.1), "epsilon must not be negative"),
+        (lambda: jb.ExpGapElimination(epsilon=-1, delta=0.1), "epsilon must be finite and at least 0"),
         (lambda: jb.UnionBound(epsilon=0.1, delta=1), "delta must lie"),
         (lambda: jb.UnionBound(epsilon=0.1, delta=0.1, estimator="median"), "estimator"),
-        (lambda: jb.BernsteinRace(epsilon=0.1, delta=0.1, growth=1), "growth must be above 1"),
+        (lambda: jb.BernsteinRace(epsilon=0.1, delta=0.1, growth=1), "growth must be finite and above 1"),
         (lambda: jb.simulate(jb.HoeffdingRace(epsilon=0.1, delta=0.1, m=7), INTEGERS, seeds=1), "m must be smaller"),
         (lambda: jb.simulate(jb.BernsteinRace(epsilon=0.1, delta=0.1), jb.gaussian(MEANS, 0.1), seeds=1), "negative"),
         (lambda: jb.simulate(jb.MedianElimination(epsilon=0.1, delta=0.1), jb.student_t(MEANS, 3), seeds=1), "heavy"),

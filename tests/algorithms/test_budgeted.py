@@ -445,7 +445,10 @@ def states_at(states, time):
         (lambda: jb.simulate(jb.RCB(9.0), jb.with_costs(jb.bernoulli([0.1, 0.2]), [0.5, 0.0]), 2), "arm 1 does not"),
         (lambda: jb.simulate(jb.RCB(9.0), jb.bernoulli([[0.1, 0.2], [0.1, 0.2]]), 2), "explores one bandit"),
         (lambda: jb.simulate(jb.RCBI(9.0), RESERVOIR, 2, checkpoints=[3.0]), "must know its budget"),
-        (lambda: jb.simulate(jb.RCBAIR(9.0), RESERVOIR, 2, checkpoints=[0.0, 3.0]), "a checkpoint must be a positive"),
+        (
+            lambda: jb.simulate(jb.RCBAIR(9.0), RESERVOIR, 2, checkpoints=[0.0, 3.0]),
+            "a checkpoint must be positive and finite",
+        ),
         (lambda: jb.simulate(jb.RCBAIR(9.0), RESERVOIR, 2, checkpoints=[3.0, 3.0]), "must be increasing"),
         (lambda: AskTell(jb.RCBI(9.0, beta=1.0), arms=3), "in a live experiment use RCB"),
         (lambda: AskTell(jb.UGapEc(0.1, 0.1), arms=3).tell(0, 1.0, 0.5), "arm"),

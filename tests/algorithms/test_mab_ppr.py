@@ -298,7 +298,7 @@ def test_valid_constants_are_those_of_the_cell():
 
 
 BAD = [
-    (lambda: MABPPR(epsilon=0.1, delta=0.1, correlation=0.5), "correlation must be at least 1 and finite, got 0.5"),
+    (lambda: MABPPR(epsilon=0.1, delta=0.1, correlation=0.5), "correlation must be finite and at least 1, got 0.5"),
     (lambda: MABPPR(epsilon=0.1, delta=0.1, rho=1), "rho must lie strictly between 0 and 1"),
     (lambda: MABPPR(epsilon=0.1, delta=0.1, constants="theroy"), "did you mean 'theory'"),
     (lambda: MABPPR(epsilon=0.1, delta=0.1, slots=0), "slots must be a whole number"),

@@ -112,7 +112,7 @@ def test_what_is_no_algorithm_is_one_line():
     a_line(PROBLEM, own(fields=[("rule", "greedy")])(), r"Own\.rule must be a number or an array, got 'greedy'")
     a_line(PROBLEM, own(), r"Own\(…\), not its class")
     a_line(PROBLEM, jb.UGapEc, r"UGapEc\(…\), not its class")
-    a_line(PROBLEM, own(fields=[("slack", -1.0)], traits=jb.Traits(tolerance="slack"))(), "slack is the tolerance")
+    a_line(PROBLEM, own(fields=[("slack", -1.0)], traits=jb.Traits(tolerance="slack"))(), "tolerance slack must be")
     a_line(jb.bernoulli([[0.1, 0.2], [0.3, 0.4]]), own()(), "explores one bandit, the problem has 2", ["simulate"])
     with pytest.raises(jb.UsageError, match="unknown criterion 'exakt'; did you mean 'exact'"):
         jb.Traits(criterion="exakt")
@@ -130,6 +130,13 @@ def test_an_array_is_not_taken_for_a_grid():
     a_line(PROBLEM, several, r"epsilon must be one number, got shape \(2,\): for a grid, jb.axis")
     with pytest.raises(jb.UsageError, match="one number"):
         AskTell(several, arms=3)
+
+
+@pytest.mark.parametrize("wrong", [np.asarray(-0.1), jnp.float32(-0.1), jnp.float32(np.nan)])
+def test_an_array_of_one_number_is_looked_at_too(wrong):
+    a_line(PROBLEM, jb.UGapEc(epsilon=wrong, delta=0.1), r"epsilon must be finite and at least 0, got (-0\.1|nan)$")
+    with pytest.raises(jb.UsageError, match="epsilon must be"):
+        AskTell(jb.UGapEc(epsilon=wrong, delta=0.1), arms=3)
 
 
 def test_a_session_looks_at_it_too():

@@ -266,7 +266,7 @@ def test_an_algorithm_that_needs_the_true_means_says_so_at_once(algorithm):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=1), "arms must be between"),
+        (lambda: AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=1), "arms must be a whole number from 2"),
         (lambda: AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=2.5), "arms must be a whole number"),
         (lambda: AskTell(jb.LUCB(epsilon=0.1, delta=0.1, m=3), arms=3), "m must be smaller"),
         (lambda: AskTell(jb.Uniform(budget=3), arms=4), "budget must cover"),

@@ -89,9 +89,9 @@ def test_specs_and_a_sweep_over_the_least_number_of_answers(tmp_path):
     ("text", "message"),
     [
         ("worker,accuracy\na,.9\nb,\n", r"line 3, column 'accuracy': is missing"),
-        ("worker,accuracy\na,.9\n\nb,high\n", r"line 4, column 'accuracy': 'high' is not a number in \[0, 1\]"),
-        ("worker,accuracy\na,.9\nb,1.1\n", r"line 3, column 'accuracy': '1.1' is not a number in \[0, 1\]"),
-        ("worker,accuracy\na,.9\nb,nan\n", r"line 3, column 'accuracy': 'nan'"),
+        ("worker,accuracy\na,.9\n\nb,high\n", r"line 4, column 'accuracy': must be a finite number, got 'high'"),
+        ("worker,accuracy\na,.9\nb,1.1\n", r"line 3, column 'accuracy': must lie in \[0, 1\], got '1.1'"),
+        ("worker,accuracy\na,.9\nb,nan\n", r"line 3, column 'accuracy': must be a finite number, got 'nan'"),
         ("worker,accuracy\na,.9\nb,.8\na,.7\n", r"line 4, column 'worker': worker 'a' has a row already"),
         ("worker,accuracy\na,.9\nb\n", r"line 3: 1 cells, and the header has 2"),
         ("worker,accuracy\na,.9\n", r"two workers or more are needed, got 1"),

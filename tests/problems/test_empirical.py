@@ -90,8 +90,8 @@ def test_a_csv_file_with_and_without_labels(tmp_path):
     ("text", "message"),
     [
         ("day,a,b\nmon,1,2\ntue,,4\n", "line 3, column 'a': is missing"),
-        ("day,a,b\nmon,1,2\ntue,3,four\n", "line 3, column 'b': 'four' is not a finite number"),
-        ("day,a,b\nmon,1,2\ntue,3,inf\n", "column 'b': 'inf' is not a finite number"),
+        ("day,a,b\nmon,1,2\ntue,3,four\n", "line 3, column 'b': must be a finite number, got 'four'"),
+        ("day,a,b\nmon,1,2\ntue,3,inf\n", "column 'b': must be a finite number, got 'inf'"),
         ("day,a,b\nmon,1,2\ntue,3\n", "line 3: 2 cells, and the header has 3"),
         ("day,a\nmon,1\ntue,3\n", "two or more, got 1"),
         ("a,b\n1,5\n3,5\n", "column 'b' is constant, 5"),
@@ -115,7 +115,7 @@ def test_bad_files_are_refused_in_one_line(tmp_path, text, message):
         ([1.0, 2.0], "column per arm"),
         ([[1.0, 2.0], [3.0, float("nan")]], "row 2, column 2 is not finite"),
         ([[1.0, 2.0], [3.0, 2.0]], "column 2 is constant"),
-        ([["x", 2.0]], "table of numbers"),
+        ([["x", 2.0]], "samples must be numbers"),
     ],
 )
 def test_bad_tables_are_refused(samples, message):

@@ -112,7 +112,9 @@ SIZED = [
 
 @pytest.mark.parametrize(("name", "make"), SIZED)
 def test_numbers_of_arms_are_bounded_before_memory_is_asked_for(name, make, monkeypatch):
-    with pytest.raises(jb.UsageError, match=rf"^{name} must be at most 8,388,608 arms, got 1e\+12$"):
+    with pytest.raises(
+        jb.UsageError, match=rf"^the number of arms {name} must be a whole number from 2 to 8,388,608, got 10{{12}}$"
+    ):
         make(10**12)
     monkeypatch.setattr("os.sysconf", lambda what: {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**14}[what])  # 64 MiB
     with pytest.raises(jb.UsageError, match=r"^a problem of 8,000,000 arms would take 0.24 of 0.062 GiB: a smaller "):
@@ -123,5 +125,5 @@ def test_a_block_takes_no_more_memory_than_its_arms():
     small, large = (jb.blocks([0.5, 0.25, 0.125], size) for size in (3, 2**31 - 1))
     key, count = jax.random.key(0), jnp.full(3, 100)
     assert small.sums(key, jnp.int32(0), count, count).tolist() == large.sums(key, jnp.int32(0), count, count).tolist()
-    with pytest.raises(jb.UsageError, match=r"size of a block must stay below 2\^31"):
+    with pytest.raises(jb.UsageError, match=r"size of a block must be a whole number from 1 to 2\^31 - 1"):
         jb.blocks([0.5, 0.25], 2**31)

@@ -127,11 +127,11 @@ BAD = [
     (lambda: jb.one_click([[0.1, 0.1], [0.1, 0.1]]), "one bandit"),
     (lambda: jb.blocks([0.1, 0.2], 2), "arm 1 has 0.2 after 0.1"),
     (lambda: jb.blocks([0.1, 1.2], 1), "got 1.2 at arm 1"),
-    (lambda: jb.blocks([0.1, 0.1], 0), "size of a block must be a whole number, at least 1, got 0"),
+    (lambda: jb.blocks([0.1, 0.1], 0), r"size of a block must be a whole number from 1 to 2\^31 - 1, got 0"),
     (lambda: jb.blocks([0.1, 0.1], "two"), "size of a block"),
     (lambda: jb.estimate_correlation([[1.0, 0.0]]), "at least two rows"),
-    (lambda: jb.estimate_correlation([[1.0, 0.0], [0.0, -2.0]]), "got -2 in row 1 of arm 1"),
-    (lambda: jb.estimate_correlation([[1.0, 0.0], [np.nan, 2.0]]), "got nan in row 1 of arm 0"),
+    (lambda: jb.estimate_correlation([[1.0, 0.0], [0.0, -2.0]]), "arm 1 must .* at least 0, got -2.0 at row 1"),
+    (lambda: jb.estimate_correlation([[1.0, 0.0], [np.nan, 2.0]]), "arm 0 must .* at least 0, got nan at row 1"),
     (lambda: jb.estimate_correlation([["a", "b"], ["c", "d"]]), "must be numbers"),
 ]  # fmt: skip
 

@@ -79,20 +79,20 @@ def test_a_result_says_what_it_did_not_see():
 BAD = [
     (lambda: jb.ppr("one-god"), "did you mean 'one-good'"),
     (lambda: jb.ppr("flat", pulls="oneclick"), "did you mean 'one-click'"),
-    (lambda: jb.ppr("flat", k=1), "k must be a whole number of arms, at least 2"),
+    (lambda: jb.ppr("flat", k=1), "k must be a whole number from 2 to 8,388,608"),
     (lambda: jb.ppr("flat", k=2, w=2.5), "mean of 1.25: at most 1"),
     (lambda: jb.ppr("one-good", w=0.4), "at least 1/2"),
     (lambda: jb.ppr("flat", w=float("nan")), "positive and finite"),
     (lambda: jb.ppr("flat", w=2.0, pulls="one-click"), "at most 1, not 2"),
     (lambda: jb.ppr("flat", pulls="blocks", block=float("nan")), "size of a block"),
     (lambda: jb.ppr_unbounded("zip"), "did you mean 'zipf'"),
-    (lambda: jb.ppr_unbounded(exponent=1.0), "diverges: the exponent must be above 1"),
+    (lambda: jb.ppr_unbounded(exponent=1.0), "exponent must be .*, or the sum of the means diverges"),
     (lambda: jb.ppr_unbounded(exponent=float("nan")), "diverges"),
     (lambda: jb.ppr_unbounded(exponent=1.5), "lighter tail, or smaller first_pulls"),
-    (lambda: jb.ppr_unbounded("geometric", ratio=1.0), "diverges: the ratio must be in"),
+    (lambda: jb.ppr_unbounded("geometric", ratio=1.0), "ratio must lie strictly between 0 and 1"),
     (lambda: jb.ppr_unbounded("geometric", ratio=0.1, w=2.0), "first mean is 1.8, above 1"),
     (lambda: jb.ppr_unbounded(w=-1.0), "positive and finite, got -1"),
-    (lambda: parse_problem("ppr-unbounded:geometric,ratio=2"), "diverges"),
+    (lambda: parse_problem("ppr-unbounded:geometric,ratio=2"), "ratio must lie strictly between 0 and 1"),
 ]  # fmt: skip
 
 

@@ -186,10 +186,10 @@ def test_axes_of_a_reservoir(table):
         ({"beta": 0.0}, "beta must be positive"),
         ({"beta": -1.0}, "beta must be positive"),
         ({"beta": float("nan")}, "beta must be positive"),
-        ({"rho": 1.5}, r"rho must be in \(0, 1\]"),
+        ({"rho": 1.5}, r"rho must lie in \(0, 1\]"),
         ({"lam": 0.0}, "lam must be at least 2.-31 and below 1"),
         ({"lam": 1.0}, "lam must be at least 2.-31 and below 1"),
-        ({"coupling": 1.5}, r"coupling must be in \[0, 1\]"),
+        ({"coupling": 1.5}, r"coupling must lie in \[0, 1\]"),
         ({"coupling": 0.5, "law": "beta"}, "coupling"),
         ({"coupling": 0.5, "prices": "unit"}, "coupling"),
         ({"concentration": 0.0}, "concentration must be positive"),
@@ -197,7 +197,7 @@ def test_axes_of_a_reservoir(table):
         ({"mu": 5.0, "prices": "log-normal"}, "of the log-normal costs"),
         ({"prices": "free"}, "prices"),
         ({"law": "gauss"}, "law"),
-        ({"arms": 1}, "at least 2"),
+        ({"arms": 1}, "arms must be a whole number from 2 to "),
     ],
 )
 def test_bad_reservoirs(arguments, message):
@@ -209,13 +209,13 @@ def test_bad_reservoirs(arguments, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("reward,cost\n0.5,0\n0.5,1\n", "line 2, column 'cost': '0' is not a number from 2.-31 to 1"),
+        ("reward,cost\n0.5,0\n0.5,1\n", r"line 2, column 'cost': must lie in \[2.-31, 1\], got '0'"),
         ("reward,cost\n0.5,1\n0.5,-1\n", "line 3, column 'cost'"),
         ("reward,cost\n1.5,1\n0.5,1\n", "line 2, column 'reward'"),
         ("reward,cost\n0.5,1\n", "two rows"),
         ("reward,price\n0.5,1\n0.5,1\n", "columns reward and cost are needed"),
         ("reward,cost\n,1\n0.5,1\n", "is missing"),
-        ("reward,cost\nx,1\n0.5,1\n", "'x' is not a number"),
+        ("reward,cost\nx,1\n0.5,1\n", "must be a finite number, got 'x'"),
     ],
 )
 def test_bad_tables(tmp_path, text, message):

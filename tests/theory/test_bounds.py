@@ -163,11 +163,11 @@ def test_runs_keep_to_theorem_2(m, epsilon):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: theory.ugape_c_pulls_bound(MEANS, 0.1, 0.0), r"^delta must lie in \(0, 1\), got 0.0$"),
-        (lambda: theory.ugape_c_pulls_bound(MEANS, 0.1, 1.5), r"^delta must lie in \(0, 1\), got 1.5$"),
+        (lambda: theory.ugape_c_pulls_bound(MEANS, 0.1, 0.0), r"^delta must lie strictly between 0 and 1, got 0.0$"),
+        (lambda: theory.ugape_c_pulls_bound(MEANS, 0.1, 1.5), r"^delta must lie strictly between 0 and 1, got 1.5$"),
         (lambda: theory.ugape_c_pulls_bound(MEANS, -1, 0.1), r"^epsilon must be .* got -1$"),
         (lambda: theory.ugape_c_pulls_bound(MEANS, 0.1, 0.1, 3), r"^m must be .* got 3$"),
-        (lambda: theory.ugape_c_pulls_bound(MEANS, 0.1, 0.1, c=0.0), r"^c must be positive, got 0.0$"),
+        (lambda: theory.ugape_c_pulls_bound(MEANS, 0.1, 0.1, c=0.0), r"^c must be positive and finite, got 0.0$"),
         (lambda: theory.ugape_b_error_bound(MEANS, 0, 0.1), r"^the budget n must be at least 1, got 0$"),
     ],
 )

@@ -299,9 +299,9 @@ BUDGETED = [
 @pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf])
 def test_bad_budgets_and_regularities(value):
     for function in BUDGETED:
-        with pytest.raises(jb.UsageError, match="the budget must be positive, got"):
+        with pytest.raises(jb.UsageError, match="the budget must be positive and finite, got"):
             function(value, 1.0)
-        with pytest.raises(jb.UsageError, match="beta must be positive, got"):
+        with pytest.raises(jb.UsageError, match="beta must be positive and finite, got"):
             function(100.0, np.array([1.0, value]))
     for function in (theory.reservoir_arms_exponent, theory.regret_exponent, theory.lower_bound_exponent):
         with pytest.raises(jb.UsageError, match="beta must be positive"):
@@ -311,7 +311,10 @@ def test_bad_budgets_and_regularities(value):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        *((lambda lam=lam: theory.rcb_accuracy(lam), r"lam must lie in \(0, 1\)") for lam in (0, 1, -0.2, math.nan)),
+        *(
+            (lambda lam=lam: theory.rcb_accuracy(lam), r"lam must lie strictly between 0 and 1")
+            for lam in (0, 1, -0.2, math.nan)
+        ),
         (lambda: theory.pseudo_stopping_time(10, 1.0), "lam must lie"),
         (lambda: theory.pseudo_stopping_time(0, 0.5), "budget must be positive"),
         (lambda: theory.rcb_enough_pulls(10, 1.5, 0.1), "lam must lie"),

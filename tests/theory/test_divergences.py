@@ -128,9 +128,9 @@ def test_gradient_of_binary_relative_entropy_equals_differences(x64, central_dif
     [
         (lambda: theory.kl_bernoulli(1.2, 0.5), r"^p must lie in \[0, 1\], got 1.2"),
         (lambda: theory.kl_bernoulli(0.5, np.array([0.1, -0.5])), r"^q must lie in \[0, 1\], got -0.5$"),
-        (lambda: theory.kl_gaussian(0.0, 1.0, 0.0), r"^sd must be positive, got 0.0$"),
-        (lambda: theory.binary_relative_entropy(0.0), r"^delta must lie in \(0, 1\), got 0.0$"),
-        (lambda: theory.binary_relative_entropy(1.0), r"^delta must lie in \(0, 1\), got 1.0$"),
+        (lambda: theory.kl_gaussian(0.0, 1.0, 0.0), r"^sd must be positive and finite, got 0.0$"),
+        (lambda: theory.binary_relative_entropy(0.0), r"^delta must lie strictly between 0 and 1, got 0.0$"),
+        (lambda: theory.binary_relative_entropy(1.0), r"^delta must lie strictly between 0 and 1, got 1.0$"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(call, message):

@@ -9,10 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases.parameters import check_parameter, is_number, is_parameter
+from jaxbandits.algorithms.bases.parameters import check_parameter, is_parameter
 from jaxbandits.algorithms.bases.protocol import State
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.axes import Axis
+from jaxbandits.checks import is_number
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from jaxbandits import checks
 from jaxbandits.errors import UsageError, unknown_name
 
-__all__ = ["RULES", "Numeric", "check_parameter", "is_number", "is_parameter", "parameter"]
+__all__ = ["RULES", "Numeric", "check_parameter", "is_parameter", "parameter"]
 
 #: A hyperparameter: a number, an array of numbers once it is batched, an axis of a grid, or None where that is allowed.
 Numeric = Any
@@ -40,22 +41,17 @@ def is_parameter(field: dataclasses.Field[Any]) -> bool:
 
 
 RULES = {
-    "probability": (lambda x: 0 < x < 1, "must lie strictly between 0 and 1"),
-    "positive": (lambda x: x > 0 and np.isfinite(x), "must be positive and finite"),
-    "above one": (lambda x: x > 1 and np.isfinite(x), "must be above 1 and finite"),
-    "not negative": (lambda x: x >= 0 and np.isfinite(x), "must not be negative, and finite"),
-    "at least one": (lambda x: x >= 1 and np.isfinite(x), "must be at least 1 and finite"),
-    "count": (lambda x: np.isfinite(x) and x >= 1 and x == int(x), "must be a whole number, at least 1"),
+    "probability": checks.INSIDE_UNIT,
+    "positive": checks.POSITIVE,
+    "above one": checks.ABOVE_ONE,
+    "not negative": checks.NOT_NEGATIVE,
+    "at least one": checks.AT_LEAST_ONE,
+    "count": checks.whole_rule(1),
 }
 
 
-def is_number(value: Any) -> bool:
-    """Whether this is one number, and neither an array nor traced."""
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-
-
 def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
-    """Whether a field made with `parameter` may hold a value; any other field may.
+    """Whether a field made with `parameter` may hold a value; any other field may, and arrays, as JAX puts them there.
 
     Raises:
         UsageError: it may not.
@@ -68,10 +64,5 @@ def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> No
         return
     if isinstance(value, list | tuple):
         raise UsageError(f"{owner}: {field.name} must be one number, got {value!r}: for a grid, jb.axis({value!r})")
-    if isinstance(value, str | bool | np.bool_ | dict) or value is None:
-        raise UsageError(f"{owner}: {field.name} must be a number, got {value!r}")
-    if not is_number(value):
-        return
-    valid, text = RULES[rule]
-    if not valid(value):
-        raise UsageError(f"{owner}: {field.name} {text}, got {value:g}")
+    if isinstance(value, int | float | str | np.generic | dict) or value is None:
+        checks.number(f"{owner}: {field.name}", value, RULES[rule])

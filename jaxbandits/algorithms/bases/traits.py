@@ -4,8 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from jaxbandits.checks import NOT_NEGATIVE, number
 from jaxbandits.errors import UsageError, unknown_name
 
 __all__ = ["CRITERIA", "Traits", "tolerance_of", "traits_of"]
@@ -71,7 +70,4 @@ def tolerance_of(algorithm: Any) -> float:
         return 0.0
     if not hasattr(algorithm, field):
         raise UsageError(f"{name}: the tolerance is to be in the field {field!r}, which it has not")
-    value = np.asarray(getattr(algorithm, field))
-    if value.ndim or value.dtype.kind not in "iuf" or not 0 <= value < np.inf:
-        raise UsageError(f"{name}: {field} is the tolerance, a number not below 0, got {getattr(algorithm, field)!r}")
-    return float(value)
+    return number(f"{name}: the tolerance {field}", getattr(algorithm, field), NOT_NEGATIVE)

@@ -1,0 +1,229 @@
+"""What a user gives, looked at once: the value to use, or one line with its name, what it must be, and what was got.
+
+Wherever one number is asked for, the same is one:
+
+* an int or a float, Python's or NumPy's, and an array of shape `()` that holds one, NumPy's or JAX's;
+* 3.0 and 1e6 are whole numbers too, 2.5 is not; but what numbers something, an arm or a seed, is never a float, since
+  large ones are not exact;
+* True is no number, nor is the text "3", None, or a list or array of one number;
+* nan is never taken, an infinity only where a rule says so;
+* what is being traced has no value yet and is refused; formulas that may be traced let it pass before they ask.
+
+Many numbers at once may be of any shape, and are refused for the first that is not as it must be. They may be bools:
+data say so whether something happened. Texts they may not be.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jaxbandits.errors import UsageError
+
+__all__ = [
+    "ABOVE_ONE",
+    "AT_LEAST_ONE",
+    "FINITE",
+    "INSIDE_UNIT",
+    "NOT_NEGATIVE",
+    "POSITIVE",
+    "UNIT",
+    "Rule",
+    "each",
+    "index",
+    "is_number",
+    "number",
+    "numbers",
+    "refuse_what_does_not_fit",
+    "seed",
+    "shown",
+    "whole",
+    "whole_rule",
+]
+
+_INFINITY = float("inf")
+
+
+class Rule(NamedTuple):
+    """What a number must be: in words that follow its name, and as a function of one number or an array of them."""
+
+    words: str
+    holds: Callable[[Any], Any]
+
+
+FINITE = Rule("must be finite", lambda x: abs(x) < _INFINITY)
+POSITIVE = Rule("must be positive and finite", lambda x: (x > 0) & (x < _INFINITY))
+NOT_NEGATIVE = Rule("must be finite and at least 0", lambda x: (x >= 0) & (x < _INFINITY))
+AT_LEAST_ONE = Rule("must be finite and at least 1", lambda x: (x >= 1) & (x < _INFINITY))
+ABOVE_ONE = Rule("must be finite and above 1", lambda x: (x > 1) & (x < _INFINITY))
+UNIT = Rule("must lie in [0, 1]", lambda x: (x >= 0) & (x <= 1))
+INSIDE_UNIT = Rule("must lie strictly between 0 and 1", lambda x: (x > 0) & (x < 1))
+
+
+def whole_rule(least: int | None = None, most: int | None = None, bound: str = "") -> Rule:
+    """The rule of whole numbers from `least` to `most`; `bound` says why the last of these that is given is one."""
+    if least is None:
+        limits = "" if most is None else f", at most {_limit(most)}"
+    else:
+        limits = f", at least {_limit(least)}" if most is None else f" from {_limit(least)} to {_limit(most)}"
+    low, high = -_INFINITY if least is None else least, _INFINITY if most is None else most
+    words = f"must be a whole number{limits}{bound and ', ' + bound}"
+    return Rule(words, lambda x: (x // 1 == x) & (x >= low) & (x <= high))
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is one number, with a value."""
+    return _plain(value) is not None
+
+
+def number(name: str, value: Any, rule: Rule = FINITE) -> float:
+    """One number, as a float.
+
+    Args:
+        name: what it is, as the subject of a sentence.
+        value: what was given.
+        rule: what it must be.
+
+    Raises:
+        UsageError: anything else.
+    """
+    plain = _plain(value)
+    if plain is None:
+        raise UsageError(f"{name} must be a number, got {shown(value)}")
+    if not (_fits_float(plain) and rule.holds(plain)):
+        raise UsageError(f"{name} {rule.words}, got {shown(value)}")
+    return float(plain)
+
+
+def whole(name: str, value: Any, least: int | None = None, most: int | None = None, *, bound: str = "") -> int:
+    """One whole number, such as a count, as an int.
+
+    Args:
+        name: what it is, as the subject of a sentence.
+        value: what was given.
+        least: the smallest that is taken; None for no limit.
+        most: the largest; None for no limit.
+        bound: why the last limit is one, where the sentence should say so: "the number of arms".
+
+    Raises:
+        UsageError: anything else.
+    """
+    plain, rule = _plain(value), whole_rule(least, most, bound)
+    if plain is None or not rule.holds(plain):
+        raise UsageError(f"{name} {rule.words}, got {shown(value)}")
+    return int(plain)
+
+
+def index(name: str, value: Any, least: int, most: int) -> int:
+    """A whole number that numbers something; as `whole`, but 3.0 is none.
+
+    Raises:
+        UsageError: anything else.
+    """
+    if isinstance(_plain(value), float):
+        raise UsageError(f"{name} {whole_rule(least, most).words}, written without a point, got {shown(value)}")
+    return whole(name, value, least, most)
+
+
+def seed(name: str, value: Any, bits: int = 64) -> int:
+    """A seed, from 0 to 2^bits - 1.
+
+    Raises:
+        UsageError: anything else.
+    """
+    return index(name, value, 0, 2**bits - 1)
+
+
+def numbers(name: str, values: ArrayLike) -> np.ndarray:
+    """Numbers of any shape, as float64; nan and infinities too.
+
+    Raises:
+        UsageError: texts, rows of different lengths, or what is no number.
+    """
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind in "SU" or (given.dtype == object and any(isinstance(x, str | bytes) for x in given.flat)):
+            raise TypeError
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} must be numbers, got {shown(values)}") from None
+
+
+def each(name: str, values: ArrayLike, rule: Rule, place: str = "") -> np.ndarray:
+    """`numbers`, each as the rule says.
+
+    Args:
+        name: what they are, as the subject of a sentence.
+        values: what was given.
+        rule: what each must be.
+        place: what stands in a row, such as "arm", where the sentence should say which it is.
+
+    Raises:
+        UsageError: others; the first of them is shown.
+    """
+    found = numbers(name, values)
+    with np.errstate(invalid="ignore"):  # an infinity is no whole number
+        valid = np.asarray(rule.holds(found))
+    if not valid.all():
+        first = int(np.argmin(valid))
+        where = f" at {place} {first}" if place else ""
+        raise UsageError(f"{name} {rule.words}, got {np.asarray(values).flat[first]!s}{where}")
+    return found
+
+
+def shown(value: Any) -> str:
+    """A value as a sentence shows it: on one line, and not long."""
+    text = " ".join((str(value) if is_number(value) else repr(value)).split())
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def refuse_what_does_not_fit(what: str, needed: int, remedy: str) -> None:
+    """Refuse what would take more memory than the machine has.
+
+    Args:
+        what: what would take it, as the subject of a sentence.
+        needed: bytes.
+        remedy: what to do instead.
+
+    Raises:
+        UsageError: if it does not fit; a system that does not say how much memory it has is believed to have enough.
+    """
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return
+    if needed > there:
+        raise UsageError(f"{what} would take {needed / 2**30:.2g} of {there / 2**30:.2g} GiB: {remedy}")
+
+
+def _plain(value: Any) -> int | float | None:
+    """The number that a value is; None if it is none."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    if isinstance(value, int | float):
+        return value
+    if getattr(value, "shape", None) != ():
+        return None
+    try:
+        array = np.asarray(value)
+    except TypeError:  # a key, or traced
+        return None
+    if array.dtype.kind not in "iuf":
+        return None
+    return int(array) if array.dtype.kind in "iu" else float(array)
+
+
+def _fits_float(plain: float) -> bool:
+    try:
+        float(plain)
+    except OverflowError:
+        return False
+    return True
+
+
+def _limit(value: int) -> str:
+    """A limit as people know it: 2^31 - 1, or 8,388,608."""
+    power = (value + 1).bit_length() - 1
+    return f"2^{power} - 1" if power >= 31 and value + 1 == 2**power else f"{value:,}"
