@@ -17,6 +17,7 @@ from jaxbandits.comparison.candidates import comparisons
 from jaxbandits.comparison.rows import Comparison
 from jaxbandits.engine.admitted import admitted
 from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.status import STATUS, stopped_early
 from jaxbandits.sweeps.grid import expand
 from jaxbandits.sweeps.spec import describe, difference
 
@@ -192,10 +193,10 @@ def sweep(
     with display.progress_bar(progress) as update:
         dataset = jb.sweep(algorithm, problem, **run, devices=devices, on_progress=lambda state: update(state, runs))
     stores.write_store(stores.reduced(dataset.assign_attrs(spec=json.dumps(wanted), keep=keep), keep), out)
-    capped = int((dataset["status"] == 1).sum())
+    stopped = int(stopped_early(dataset["status"]).sum())
     display.say(f"{runs:,} runs, {float(dataset['pulls'].sum()):,.0f} pulls in {dataset.attrs['seconds']:.3g} s: {out}")
-    if capped:
-        display.say(f"{capped:,} runs were stopped at max_pulls, status 1")
+    if stopped:
+        display.say(f"{stopped:,} of {runs:,} runs were stopped early; their status says why: {STATUS}")
 
 
 def plot(

@@ -14,6 +14,7 @@ import xarray as xr
 
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report.tables import summary
+from jaxbandits.status import stopped_early
 
 __all__ = [
     "check_folder",
@@ -129,7 +130,7 @@ def reduced(dataset: xr.Dataset, keep: str) -> xr.Dataset:
         [
             numbers.mean("seed").rename({name: f"{name}_mean" for name in numbers}),
             numbers.var("seed", ddof=1).rename({name: f"{name}_variance" for name in numbers}),
-            {"runs": ((), dataset.sizes["seed"]), "stopped_early": (dataset["status"] != 0).sum("seed")},
+            {"runs": ((), dataset.sizes["seed"]), "stopped_early": stopped_early(dataset["status"]).sum("seed")},
         ]
     ).assign_attrs(dataset.attrs)
 

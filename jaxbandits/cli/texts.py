@@ -134,8 +134,8 @@ def _confidence_part(found: Comparison, prose: Callable[[str], str]) -> Iterator
     yield prose(f"Fixed confidence, delta={found.delta:g}. Theory: pulls exceeded with probability at most delta.")
     rows = ((row.label, *_pulls(row), *_errors(row, value)) for row in found.fixed_confidence)
     yield table([("", "mean pulls", "10% to 90%", *_ERRORS), *rows])
-    if any(row.capped for row in found.fixed_confidence):
-        limits = {row.limit for row in found.fixed_confidence if row.capped}
+    if any(row.stopped_early for row in found.fixed_confidence):
+        limits = {row.limit for row in found.fixed_confidence if row.stopped_early}
         places = [f"at {limit:,} pulls" for limit in sorted(limit for limit in limits if limit is not None)]
         places += ["where counts would pass 2^31"] * (None in limits)
         how = "--max-pulls sets another limit"
@@ -158,7 +158,7 @@ def _budget_heading(found: Comparison) -> str:
         best = found.fixed_confidence[0]
         took = math.ceil(best.mean_pulls) == found.budget
         origin = f", what {best.label} took on average" if took else ", within reach of so many runs"
-        origin += " until it was stopped" if took and best.capped else ""
+        origin += " until it was stopped" if took and best.stopped_early else ""
     return f"Fixed budget, {found.budget:,} pulls{origin}. Theory: probability of being wrong."
 
 
@@ -171,7 +171,7 @@ _ERRORS = ("wrong", "interval", "theory", "")
 
 def _pulls(row: Row) -> tuple[str, str]:
     low, high = np.quantile(row.pulls, [0.1, 0.9])
-    return f"{'>= ' if row.capped else ''}{count(row.mean_pulls)}", f"{count(low)} to {count(high)}"
+    return f"{'>= ' if row.stopped_early else ''}{count(row.mean_pulls)}", f"{count(low)} to {count(high)}"
 
 
 def _errors(row: Row, show: Callable[[float], str]) -> tuple[str, str, str, str]:
@@ -185,4 +185,4 @@ def _errors(row: Row, show: Callable[[float], str]) -> tuple[str, str, str, str]
 
 
 def _stopped(row: Row) -> str:
-    return f"{row.capped:,} runs stopped" if row.capped else ""
+    return f"{row.stopped_early:,} runs stopped" if row.stopped_early else ""

@@ -21,6 +21,7 @@ from jaxbandits.comparison.rows import Comparison, Row
 from jaxbandits.engine.driver import Progress
 from jaxbandits.errors import UsageError
 from jaxbandits.problems import Problem
+from jaxbandits.status import stopped_early
 from jaxbandits.sweeps.run import simulate
 
 __all__ = ["Comparison", "Row", "compare", "comparisons"]
@@ -136,14 +137,13 @@ def comparisons(
         dataset = simulate(algorithm, problem, seeds, root_seed=root_seed, max_pulls=limit, on_progress=report)
         before = latest
         bound, theorem = guarantee(problem, algorithm, delta=delta, epsilon=epsilon, m=m)
-        status = dataset["status"].to_numpy()
         return Row(
             label=label,
             algorithm=algorithm,
             pulls=dataset["pulls"].to_numpy(),
             # Not `correct`: an algorithm without an epsilon of its own is scored with 0 there.
             wrong=~(dataset["simple_regret"].to_numpy() <= epsilon + _TOLERANCE * max(1.0, np.abs(means).max())),
-            capped=int((status != 0).sum()),
+            stopped_early=int(stopped_early(dataset["status"].to_numpy()).sum()),
             limit=limit,
             bound=bound,
             theorem=theorem,
@@ -154,7 +154,7 @@ def comparisons(
         if max_pulls is None and not _draws_sums(algorithm, problem):
             limit = _within_reach(found, reach, _TIMES_BEST)
         row = run(label, algorithm, limit)
-        rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.capped > 0, row.mean_pulls))
+        rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.stopped_early > 0, row.mean_pulls))
         found = dataclasses.replace(found, fixed_confidence=rows, missing=found.missing[1:])
         if budget is None and len(rows) == len(stopping):
             spent = _within_reach(found, reach, 1) if max_pulls is None else math.ceil(rows[0].mean_pulls)
@@ -177,7 +177,7 @@ def _draws_sums(algorithm: BuiltIn, problem: Problem) -> bool:
 
 def _within_reach(found: Comparison, reach: int, times: int) -> int:
     """So many times the mean pulls of the best algorithm that ended all its runs; `reach` where these are too many."""
-    ended = [row.mean_pulls for row in found.fixed_confidence if not row.capped]
+    ended = [row.mean_pulls for row in found.fixed_confidence if not row.stopped_early]
     if not ended or _TIMES_BEST * min(ended) > _TIMES_REACH * reach:
         return reach
     pulls = math.ceil(times * min(ended))

@@ -27,7 +27,7 @@ class Row:
         algorithm: the algorithm.
         pulls: int64 `(runs,)`.
         wrong: bool `(runs,)`.
-        capped: runs that were stopped before they were done; the mean of the pulls is then a lower bound.
+        stopped_early: runs that did not end by themselves; the mean of the pulls is then a lower bound.
         limit: pulls at which a run was stopped; None for no other limit than the range of the counts.
         bound: pulls exceeded with probability at most delta, or probability of error at a budget; None without a
             theorem.
@@ -38,7 +38,7 @@ class Row:
     algorithm: BuiltIn
     pulls: np.ndarray
     wrong: np.ndarray
-    capped: int
+    stopped_early: int
     limit: int | None
     bound: float | None
     theorem: str
@@ -104,7 +104,7 @@ class Comparison:
         return " ".join([*self._advice_confidence(), *self._advice_budget(), "Measured on these means only."])
 
     def _advice_confidence(self) -> Iterator[str]:
-        finished = [row for row in self.fixed_confidence if not row.capped]
+        finished = [row for row in self.fixed_confidence if not row.stopped_early]
         if not finished:
             if self.fixed_confidence:
                 longest = max(float(row.pulls.max()) for row in self.fixed_confidence)
@@ -114,7 +114,7 @@ class Comparison:
         best, *others = finished
         equal = [row for row in others if not _differ(best.pulls, row.pulls)]
         low, high = best.failure_interval
-        unknown = [row for row in self.fixed_confidence if row.capped and row.mean_pulls < best.mean_pulls]
+        unknown = [row for row in self.fixed_confidence if row.stopped_early and row.mean_pulls < best.mean_pulls]
         reason = f"{best.mean_pulls:,.0f} pulls on average, the fewest"
         reason += " of those that ended all their runs" if unknown else ""
         if equal:

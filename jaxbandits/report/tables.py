@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jaxbandits.errors import UsageError
 from jaxbandits.report import numbers
-from jaxbandits.status import STALLED
+from jaxbandits.status import STALLED, stopped_early
 
 __all__ = ["check_runs", "clopper_pearson", "frame", "is_summary", "metrics", "summary", "table"]
 
@@ -75,7 +75,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
     """
     check_runs(ds)
     runs = ds.sizes["seed"]
-    censored = (ds["status"] != 0).sum("seed") if "status" in ds else xr.zeros_like(ds["pulls"].isel(seed=0))
+    censored = stopped_early(ds["status"]).sum("seed") if "status" in ds else xr.zeros_like(ds["pulls"].isel(seed=0))
     results: dict[str, xr.DataArray] = {}
     for name in metrics(ds):
         results.update(_metric(ds[name], level, censored if name in _GROWING else None))

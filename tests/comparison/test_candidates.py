@@ -169,9 +169,9 @@ def test_hopeless_rows_are_stopped_by_their_work_and_say_so(capsys, monkeypatch)
     found = compare(problem, delta=0.1, seeds=20)
     reach = int(3e5 / (100 * (3 + 12)))
     race, lucb = found.fixed_confidence
-    assert (race.label, race.capped, race.limit) == ("bernstein-race", 0, None)
+    assert (race.label, race.stopped_early, race.limit) == ("bernstein-race", 0, None)
     assert race.mean_pulls > 100_000
-    assert (lucb.label, lucb.capped, lucb.limit) == ("lucb", 20, reach)
+    assert (lucb.label, lucb.stopped_early, lucb.limit) == ("lucb", 20, reach)
     assert reach <= lucb.pulls.min() <= lucb.pulls.max() < reach + 2
     assert (found.budget, found.given_budget) == (reach, False)
     assert "fewest of those that ended all their runs" in (advice := found.advice())
@@ -188,8 +188,8 @@ def test_what_is_within_reach():
         known = _comparison([slow, _row("best", [pulls] * 10)], [])
         assert module._within_reach(known, 1000, 4) == limit
         assert module._within_reach(known, 1000, 1) == budget
-    capped = dataclasses.replace(_row("capped", [10] * 10), capped=10)
-    assert module._within_reach(_comparison([capped], []), 1000, 4) == 1000
+    stopped = dataclasses.replace(_row("stopped", [10] * 10), stopped_early=10)
+    assert module._within_reach(_comparison([stopped], []), 1000, 4) == 1000
 
 
 def test_every_kind_of_stop_counts(monkeypatch):
@@ -203,7 +203,7 @@ def test_every_kind_of_stop_counts(monkeypatch):
     monkeypatch.setattr(module, "REGISTRY", {"lucb": REGISTRY["lucb"]})
     monkeypatch.setattr(module, "simulate", stalled)
     (row,) = compare(jb.bernoulli(MEANS), delta=0.1, epsilon=0.1, seeds=20).fixed_confidence
-    assert row.capped == 1
+    assert row.stopped_early == 1
 
 
 @pytest.mark.usefixtures("few")
@@ -220,7 +220,7 @@ def test_stopped_runs_are_marked(capsys):
 def _row(label: str, pulls: list[int], wrong: int = 0, algorithm: jb.Algorithm | None = None) -> Row:
     mistakes = np.arange(len(pulls)) < wrong
     chosen = algorithm or jb.UGapEc(epsilon=0.1, delta=0.1)
-    return Row(label, chosen, np.asarray(pulls), mistakes, capped=0, limit=None, bound=None, theorem="")
+    return Row(label, chosen, np.asarray(pulls), mistakes, stopped_early=0, limit=None, bound=None, theorem="")
 
 
 def _comparison(confidence: list[Row], budget: list[Row]) -> Comparison:
@@ -247,7 +247,7 @@ def test_advice_names_a_winner_only_where_there_is_one():
     advice = _comparison([quick, slow], [good, bad]).advice()
     assert "use quick: 100 pulls on average, the fewest (slow needs 2 times as many)" in advice
     assert "use good, wrong in 1 of 100 runs" in advice
-    assert _comparison([quick, dataclasses.replace(slow, capped=1)], []).advice().count("stopped") == 0
+    assert _comparison([quick, dataclasses.replace(slow, stopped_early=1)], []).advice().count("stopped") == 0
     advice = _comparison([quick, close], [good, dataclasses.replace(good, label="same")]).advice()
     assert "close cannot be told apart" in advice
     assert "any of good and same" in advice

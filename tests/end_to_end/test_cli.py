@@ -418,6 +418,18 @@ def test_reproduce_takes_tables_of_the_users(capsys, tmp_path, monkeypatch):
     assert "gape takes no table: heavy-tailed, pay-per-reward, budgeted do" in capsys.readouterr().err
 
 
+def test_sweep_counts_every_run_that_was_stopped_early(specification, tmp_path, monkeypatch, capsys):
+    ran = jb.sweep
+
+    def stopped(*arguments, **options):
+        ds = ran(*arguments, **options)
+        return ds.assign(status=ds["status"] + np.arange(20, dtype=np.int8) % 3)  # statuses 0, 1 and 2
+
+    monkeypatch.setattr(jb, "sweep", stopped)
+    assert main(["sweep", str(specification), "--out", str(tmp_path / "grid.nc")]) == 0
+    assert "39 of 60 runs were stopped early; their status says why: 0 finished, 1 " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("path", sorted(SWEEPS.glob("*.toml")), ids=lambda path: path.stem)
 def test_the_large_sweeps_are_specifications_that_run(path, tmp_path, capsys):
     """As they stand they take minutes; their grids are built, and the first cell of each is run."""
