@@ -16,23 +16,22 @@ import numpy as np
 
 from jaxbandits import checks
 from jaxbandits.algorithms.bases.built_in import BuiltIn
-from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.admitted import admitted, check
 from jaxbandits.engine.border import check_result
 from jaxbandits.errors import UsageError
+from jaxbandits.live.given import cost_of, key_of, range_of, reward_of
 from jaxbandits.live.live_problem import LiveProblem
 from jaxbandits.live.moments import Moment, advance, begin
-from jaxbandits.live.plain_states import from_plain, to_plain
+from jaxbandits.live.plain_states import to_plain
+from jaxbandits.live.requests import Requests
+from jaxbandits.live.saved_sessions import data_of, moment_of, rewarded
 from jaxbandits.random.bits import key_words
-from jaxbandits.random.streams import MOST_ARMS, root_key
+from jaxbandits.random.streams import MOST_ARMS
 from jaxbandits.random.ties import tie_order, tie_words
 from jaxbandits.sweeps.spec import build_algorithm, describe_algorithm
 
 __all__ = ["AskTell"]
-
-_KEYS = ["version", "algorithm", "arms", "key", "reward_range", "bounded"]
-_KEYS += ["asked", "counts", "sums", "told", "done", "recommended", "state"]
 
 
 class AskTell:
@@ -76,8 +75,7 @@ class AskTell:
         if known.base is None:
             raise UsageError(
                 "ask and tell needs an algorithm with select and update, or request and absorb (built in, or derived "
-                "from Sequential, RoundBased, BatchBased, JointBatches or IndexWithBudget), got "
-                f"{known.name}"
+                f"from Sequential, RoundBased, BatchBased, JointBatches or IndexWithBudget), got {known.name}"
             )
         for name in known.axes:
             raise UsageError(f"a session runs one algorithm, not a grid: {name} is an axis")
@@ -87,17 +85,14 @@ class AskTell:
         self._arms = checks.whole("arms", arms, 2, MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
         algorithm.check_live()
-        self._reward_range = _reward_range(algorithm, reward_range)
+        self._reward_range = range_of(algorithm, reward_range)
         self._bounded = bool(bounded)
-        self._key = _key(key)
+        self._key = key_of(key)
         order = np.argsort(np.asarray(_tie_order(self._key, self._arms)))
-        self._asked: list[int] = np.tile(order, algorithm.initial_pulls).tolist()
-        self._counts: list[int] = [1] * len(self._asked)  # pulls of each arm in `asked`
-        self._sums: list[float] = []  # of the rewards told for the first arms in `asked`
-        self._told = 0  # how many rewards these are
+        first_arms = np.tile(order, algorithm.initial_pulls).tolist()
+        self._requests = Requests(first_arms, [1] * len(first_arms), [])
         self._state: Any = None  # until every arm has its initial pulls
-        self._done = False
-        self._recommended = np.zeros(self._arms, bool)
+        self._done, self._recommended = False, np.zeros(self._arms, bool)
         self._classes = classes(algorithm)
         first = functools.partial(begin, classes=self._classes)
         # Also, does the algorithm begin without a problem?
@@ -130,11 +125,7 @@ class AskTell:
         """
         if self._done:
             raise UsageError("the session is done: there is no arm to pull, read its recommendation")
-        return self._asked[self._place()]
-
-    def _place(self) -> int:
-        """The place in `asked` of the next arm to pull."""
-        return int(np.searchsorted(np.cumsum(self._counts), self._told, side="right"))
+        return self._requests.next_arm
 
     def tell(self, arm: int, reward: float, cost: float | None = None) -> None:
         """The reward of the arm that was asked; a refused one changes nothing.
@@ -148,24 +139,23 @@ class AskTell:
             UsageError: another arm, a reward that cannot be, or a session that is done.
         """
         asked = self.ask()
-        if self._arm(arm) != asked:
+        if checks.index("an arm", arm, 0, self._arms - 1) != asked:
             raise UsageError(f"the session asked for arm {asked}, not for arm {arm}: tell the reward of arm {asked}")
-        value, place = self._checked(reward), self._place()
+        requests = self._requests.with_reward(reward_of(reward, self._reward_range, self._bounded))
         if cost is not None and not self._algorithm.takes_costs:
             raise UsageError(
                 f"{type(self._algorithm).__name__} spends no budget of cost: a pull's cost means nothing to it"
             )
-        price = self._checked_cost(1.0 if cost is None else cost)
-        told = [*self._sums[:place], sum(self._sums[place:], value)]
-        if self._told + 1 < sum(self._counts):
-            self._sums, self._told = told, self._told + 1
+        price = cost_of(1.0 if cost is None else cost)
+        if not requests.complete:
+            self._requests = requests
             return
-        sums = np.asarray(told, np.float32)
+        sums = np.asarray(requests.sums, np.float32)
         if self._state is None:
             problem = self._live_problem(sums)
             self._enter(begin(self._algorithm, problem, self._key, classes=self._classes))
         else:
-            self._enter(self._after(self._state, self._asked, self._counts, sums, price))
+            self._enter(self._after(self._state, requests.arms, requests.counts, sums, price))
 
     def _after(self, state: Any, asked: Any, counts: Any, sums: Any, cost: float = 1.0) -> Moment:
         """The moment after rewards; what was asked for is filled up to the width of all requests."""
@@ -183,10 +173,10 @@ class AskTell:
             "key": [int(word) for word in key_words(self._key)],
             "reward_range": self._reward_range,
             "bounded": self._bounded,
-            "asked": self._asked,
-            "counts": self._counts,
-            "sums": self._sums,
-            "told": self._told,
+            "asked": self._requests.arms,
+            "counts": self._requests.counts,
+            "sums": self._requests.sums,
+            "told": self._requests.told,
             "done": self._done,
             "recommended": self._recommended.tolist(),
             "state": None if self._state is None else [to_plain(leaf) for leaf in jax.tree.leaves(self._state)],
@@ -205,12 +195,7 @@ class AskTell:
             UsageError: text that is not a saved session, is of another algorithm, or of a version of the package whose
                 states look different.
         """
-        try:
-            data = json.loads(text)
-        except (TypeError, ValueError):
-            raise UsageError("a saved session must be the JSON text of to_json()") from None
-        if not isinstance(data, dict) or set(data) != set(_KEYS):
-            raise UsageError(f"a saved session must have the entries {', '.join(_KEYS)}")
+        data = data_of(text)
         try:
             return cls._restored(data, algorithm)
         except UsageError:
@@ -222,43 +207,23 @@ class AskTell:
 
     @classmethod
     def _restored(cls, data: dict[str, Any], algorithm: BuiltIn | None) -> Self:
-        key = jax.random.wrap_key_data(jnp.asarray(data["key"], jnp.uint32), impl="threefry2x32")
         session = cls(
             build_algorithm(data["algorithm"]) if algorithm is None else algorithm,
             data["arms"],
-            key=key,
+            key=jax.random.wrap_key_data(jnp.asarray(data["key"], jnp.uint32), impl="threefry2x32"),
             reward_range=data["reward_range"],
             bounded=data["bounded"],
         )
         if session._spec() != data["algorithm"]:
             raise UsageError(f"the session was saved with {data['algorithm']}, not with {session._spec()}")
         if data["state"] is None:
-            if (data["asked"], data["counts"]) != (session._asked, session._counts):
+            if (data["asked"], data["counts"]) != (session._requests.arms, session._requests.counts):
                 raise ValueError("other first pulls")
         else:
-            # What was asked and recommended stays, should this machine round an index to another arm.
-            leaves, structure = jax.tree.flatten(session._shapes)
-            state = [from_plain(plain, leaf) for plain, leaf in zip(data["state"], leaves, strict=True)]
-            moment = Moment(
-                state=jax.tree.unflatten(structure, state),
-                asked=np.asarray([session._arm(arm) for arm in data["asked"]], np.int32),
-                counts=np.asarray([checks.whole("a count", count, 1, MAX_COUNT) for count in data["counts"]], np.int32),
-                done=np.bool_(data["done"]),
-                recommended=np.asarray(data["recommended"], bool),
-            )
-            if moment.recommended.shape != (session._arms,):
-                raise ValueError("other arms")
-            session._enter(moment)
-        if len(session._asked) != len(session._counts):
-            raise ValueError("other counts")
-        session._sums = [float(total) for total in data["sums"]]
-        session._told = checks.whole("rewards", data["told"], 0, MAX_COUNT)
-        counts = np.asarray(session._counts, np.int64)
-        number = np.clip(session._told - (np.cumsum(counts) - counts), 0, counts)  # of rewards in each sum
-        for total, rewards in zip(session._sums, number[number > 0], strict=True):
-            session._checked(total / rewards)
-        if session._told >= max(counts.sum(), 1):
-            raise ValueError("more rewards than pulls")
+            session._enter(moment_of(data, session._shapes, session._arms))
+        session._requests = rewarded(session._requests, data)
+        for mean in session._requests.means():
+            reward_of(mean, session._reward_range, session._bounded)
         return session
 
     def _enter(self, moment: Moment) -> None:
@@ -268,7 +233,7 @@ class AskTell:
         pulled = np.asarray(moment.counts) > 0
         asked, counts = np.asarray(moment.asked)[pulled].tolist(), np.asarray(moment.counts)[pulled].tolist()
         done, recommended = bool(moment.done), np.asarray(moment.recommended)
-        self._asked, self._counts, self._sums, self._told = asked, counts, [], 0
+        self._requests = Requests(asked, counts, [])
         self._state, self._done, self._recommended = moment.state, done, recommended
 
     def _spec(self) -> dict[str, Any]:
@@ -278,55 +243,8 @@ class AskTell:
         """The stand-in for a problem, with the rewards of the initial pulls in the order they were asked."""
         first = np.zeros((self._arms, self._algorithm.initial_pulls), np.float32)
         if told is not None:
-            first[self._asked[: self._arms]] = told.reshape(-1, self._arms).T
+            first[self._requests.arms[: self._arms]] = told.reshape(-1, self._arms).T
         return LiveProblem(jnp.asarray(first), jnp.float32(self._reward_range), name=type(self._algorithm).__name__)
-
-    def _arm(self, arm: Any) -> int:
-        return checks.index("an arm", arm, 0, self._arms - 1)
-
-    def _checked_cost(self, cost: Any) -> float:
-        value = _observed("a cost", cost)
-        if not 0 <= value <= 1:
-            raise UsageError(f"the cost {cost} lies outside [0, 1]: scale it, and the budget with it")
-        return value
-
-    def _checked(self, reward: Any) -> float:
-        value = _observed("a reward", reward)
-        if self._bounded and not 0 <= value <= np.float32(self._reward_range):
-            raise UsageError(
-                f"the reward {reward} lies outside [0, {self._reward_range:g}], which the session was promised: "
-                "scale it, or make the session with another reward_range or bounded=False"
-            )
-        return value
-
-
-#: Rewards and costs are kept as float32.
-_FLOAT32 = checks.Rule("must be a finite float32", lambda x: abs(x) <= float(np.finfo(np.float32).max))
-
-
-def _observed(what: str, given: Any) -> float:
-    """What was measured, which may be whether something happened: True is 1."""
-    happened = np.asarray(given).dtype == bool
-    return float(np.float32(checks.number(what, np.asarray(given).astype(int) if happened else given, _FLOAT32)))
 
 
 _tie_order = jax.jit(lambda key, arms: tie_order(tie_words(key), arms), static_argnums=1)
-
-
-def _key(given: jax.Array | int) -> jax.Array:
-    """A typed key of shape `()`, given as such or as a seed."""
-    if not isinstance(given, jax.Array):
-        return root_key(checks.seed("key", given))
-    if not jnp.issubdtype(given.dtype, jax.dtypes.prng_key) or given.shape:
-        raise UsageError("key must be one typed key, such as jax.random.key(0), or a seed")
-    return given
-
-
-def _reward_range(algorithm: BuiltIn, given: float | None) -> float:
-    own = algorithm.given("b")
-    if own is None:
-        own = 1.0 if given is None else given
-    b = checks.number("reward_range", own, checks.POSITIVE)
-    if given is not None and given != b:
-        raise UsageError(f"reward_range={given:g} contradicts the algorithm's b={b:g}: give one of them")
-    return b

@@ -1,0 +1,72 @@
+"""The text of a saved session, read back and held to what a session can be."""
+
+import json
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxbandits import checks
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.errors import UsageError
+from jaxbandits.live.moments import Moment
+from jaxbandits.live.plain_states import from_plain
+from jaxbandits.live.requests import Requests
+
+__all__ = ["data_of", "moment_of", "rewarded"]
+
+_ENTRIES = ["version", "algorithm", "arms", "key", "reward_range", "bounded"]
+_ENTRIES += ["asked", "counts", "sums", "told", "done", "recommended", "state"]
+
+
+def data_of(text: str) -> dict[str, Any]:
+    """The entries of the text.
+
+    Raises:
+        UsageError: text that is no saved session.
+    """
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError):
+        raise UsageError("a saved session must be the JSON text of to_json()") from None
+    if not isinstance(data, dict) or set(data) != set(_ENTRIES):
+        raise UsageError(f"a saved session must have the entries {', '.join(_ENTRIES)}")
+    return data
+
+
+def moment_of(data: dict[str, Any], shapes: Any, arms: int) -> Moment:
+    """The moment that was saved.
+
+    What was asked and recommended stays, should this machine round an index to another arm.
+
+    Args:
+        data: the entries of the text.
+        shapes: a state of the session's algorithm, by the shapes and dtypes of its leaves.
+        arms: number of arms.
+
+    Raises:
+        UsageError: an arm or a count that cannot be.
+        ValueError: another state.
+    """
+    leaves, structure = jax.tree.flatten(shapes)
+    state = [from_plain(plain, leaf) for plain, leaf in zip(data["state"], leaves, strict=True)]
+    moment = Moment(
+        state=jax.tree.unflatten(structure, state),
+        asked=np.asarray([checks.index("an arm", arm, 0, arms - 1) for arm in data["asked"]], np.int32),
+        counts=np.asarray([checks.whole("a count", count, 1, MAX_COUNT) for count in data["counts"]], np.int32),
+        done=np.bool_(data["done"]),
+        recommended=np.asarray(data["recommended"], bool),
+    )
+    if moment.recommended.shape != (arms,):
+        raise ValueError("other arms")
+    return moment
+
+
+def rewarded(requests: Requests, data: dict[str, Any]) -> Requests:
+    """What was asked for, with the rewards that were told; what these may be is for `Requests.means` to ask.
+
+    Raises:
+        UsageError: a number of rewards that cannot be.
+    """
+    told = checks.whole("rewards", data["told"], 0, MAX_COUNT)
+    return requests._replace(sums=[float(total) for total in data["sums"]], told=told)
