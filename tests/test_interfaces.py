@@ -14,7 +14,7 @@ ROOMS = ["cli", "comparison", "engine", "live", "report", "spending", "sweeps"]
 BORDERS = {"engine/admitted.py", "engine/border.py", "engine/users_own.py"}
 #: (file, text): what is looked up by name, or by class, elsewhere, and why.
 ALLOWED = {
-    ("cli/commands.py", "hasattr(module, contents)"): "an installation may lack a part",
+    ("cli/pictures.py", "hasattr(module, contents)"): "an installation may lack a part",
     ("engine/driver.py", "hasattr(os, 'sched_getaffinity')"): "not on every system",
     (
         "report/style.py",

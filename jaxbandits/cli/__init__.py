@@ -1,7 +1,8 @@
 """The command line: `jaxbandits list | simulate | compare | sweep | plot | reproduce`.
 
 `main` turns whatever goes wrong with the input into one line on stderr and exit status 2; everything else lives in
-`commands` (what the commands do), `inputs` (text to values), `stores` (Datasets on disk) and `display`.
+`commands`, `pictures` and `listing` (what the commands do), `inputs` (text to values), `stores` (Datasets on disk) and
+`display`.
 """
 
 import gc
@@ -11,7 +12,9 @@ from collections.abc import Sequence
 
 import cyclopts
 
-from jaxbandits.cli import commands
+from jaxbandits.cli.commands import compare, simulate, sweep
+from jaxbandits.cli.listing import list_
+from jaxbandits.cli.pictures import plot, reproduce
 from jaxbandits.engine.kept_programs import kept_programs
 from jaxbandits.errors import UsageError
 
@@ -28,8 +31,8 @@ def application() -> cyclopts.App:
         result_action="return_value",
         suppress_keyboard_interrupt=False,  # `main` says it in one line
     )
-    app.command(commands.list_, name="list")
-    for command in (commands.simulate, commands.compare, commands.sweep, commands.plot, commands.reproduce):
+    app.command(list_, name="list")
+    for command in (simulate, compare, sweep, plot, reproduce):
         app.command(command)
     return app
 

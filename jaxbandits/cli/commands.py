@@ -1,53 +1,26 @@
-"""The commands. Each checks all of its input first, then works, then prints or writes."""
+"""The commands that run algorithms. Each checks all of its input first, then works, then prints or writes."""
 
-import importlib
-import inspect
 import json
-import textwrap
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
 import jaxbandits as jb
-from jaxbandits import algorithms, data, problems
 from jaxbandits.cli import display, inputs, stores, texts
-from jaxbandits.cli.inputs import Whole
+from jaxbandits.cli.inputs import Switch, Whole
 from jaxbandits.comparison.candidates import comparisons
 from jaxbandits.comparison.rows import Comparison
 from jaxbandits.engine.admitted import admitted
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError
 from jaxbandits.status import STATUS, stopped_early
 from jaxbandits.sweeps.grid import expand
 from jaxbandits.sweeps.spec import describe, difference
 
-__all__ = ["compare", "list_", "plot", "reproduce", "simulate", "sweep"]
+__all__ = ["compare", "simulate", "sweep"]
 
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative=())]
-Selection = Annotated[tuple[str, ...], Parameter(name="--sel", consume_multiple=True, negative=())]
-Tables = Annotated[tuple[str, ...], Parameter(name="--table", consume_multiple=True, negative=())]
 Means = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
-Switch = Annotated[bool, Parameter(negative=())]
-_PICTURES = (".png", ".pdf", ".svg")
-
-
-def list_() -> None:
-    """Show the algorithms with their parameters, the problems, the figures and the bundled data."""
-    display.say("Algorithms, with the parameters of --set:")
-    for name, cls in algorithms.REGISTRY.items():
-        _entry(name, cls)
-    display.say("\nProblems, for --problem (NAME:first,second or NAME:name=value,...):")
-    for name, make in problems.REGISTRY.items():
-        _entry(name, make)
-    display.say("\nFigures, for reproduce:")
-    try:
-        figures = _figures()
-    except UsageError as error:
-        display.say(f"  {error}")
-    else:
-        for name, function in figures.REGISTRY.items():
-            display.say(f"  {name}\n      {_first_line(function)}")
-    display.say("\nBundled data, for --problem:\n  " + "\n  ".join(f"data:{name}" for name in data.NAMES))
 
 
 def simulate(
@@ -197,104 +170,3 @@ def sweep(
     display.say(f"{runs:,} runs, {float(dataset['pulls'].sum()):,.0f} pulls in {dataset.attrs['seconds']:.3g} s: {out}")
     if stopped:
         display.say(f"{stopped:,} of {runs:,} runs were stopped early; their status says why: {STATUS}")
-
-
-def plot(
-    store: Path,
-    /,
-    *,
-    kind: str,
-    out: Path,
-    x: str | None = None,
-    y: str | None = None,
-    hue: str | None = None,
-    sel: Selection = (),
-) -> None:
-    """Draw a figure from a store.
-
-    Args:
-        store: a store that `sweep` wrote.
-        kind: the kind of figure, such as curve or phase.
-        out: the picture, NAME.png, NAME.pdf or NAME.svg.
-        x: dimension along the horizontal axis.
-        y: metric, such as pulls or failure; of a phase diagram, dimension along the vertical axis.
-        hue: dimension with a line or a colour per value.
-        sel: dimension=value, as many as needed: draw only what was run there.
-    """
-    stores.check_writable(out, _PICTURES)
-    stores.check_there(store)
-    kinds = _part("jaxbandits.report.plots", "KINDS").KINDS
-    if kind not in kinds:
-        raise unknown_name("kind of plot", kind, kinds)
-    places = {name: place for name, place in (("x", x), ("y", y), ("hue", hue)) if place is not None}
-    for name in places:
-        if name not in inspect.signature(kinds[kind]).parameters:
-            raise UsageError(f"--{name} has no place in a {kind}")
-    figure = kinds[kind](inputs.selected(stores.read_store(store), sel), **places)
-    with stores.replacing(out) as temporary:
-        figure.savefig(temporary)
-    display.say(str(out))
-
-
-def reproduce(
-    *names: str,
-    out: Path,
-    scale: Literal["quick", "paper"] = "quick",
-    tables: Tables = (),
-    progress: bool | None = None,
-) -> None:
-    """Reproduce figures of the papers: pictures, numbers and a gallery page.
-
-    Args:
-        names: the figures, see `jaxbandits list`; all of them without.
-        out: the folder to write to.
-        scale: quick (minutes, fewer runs) or paper (the papers' numbers of runs).
-        tables: figure=FILE.csv, as many as needed: a table of your own (returns for heavy-tailed, clicks for
-            pay-per-reward, rewards and costs for budgeted).
-        progress: a line on stderr for each figure as it is finished, and a progress bar if that is a terminal; no
-            progress is quiet.
-    """
-    figures = _figures()
-    for name in names:
-        if name not in figures.REGISTRY:
-            raise unknown_name("figure", name, figures.REGISTRY)
-    given = inputs.tables_of(tables)
-    for name in given:
-        if name not in figures.REGISTRY:
-            raise unknown_name("figure", name, figures.REGISTRY)
-    stores.check_folder(out)
-    inputs.start_jax()
-    with display.stage_bar(progress) as update:
-        gallery = figures.reproduce(list(names) or list(figures.REGISTRY), scale, out, update, given)
-    display.say(str(gallery))
-
-
-def _figures() -> Any:
-    return _part("jaxbandits.experiments", "REGISTRY")
-
-
-def _part(name: str, contents: str) -> Any:
-    """A part that takes long to import, and that a small installation may lack."""
-    try:
-        module = importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-        module = None
-    if not hasattr(module, contents):
-        raise UsageError(f"{name} is not part of this installation")
-    return module
-
-
-def _entry(name: str, thing: Any) -> None:
-    parameters = [p for p in inspect.signature(thing).parameters.values() if p.kind is not p.KEYWORD_ONLY]
-    shown = [p.name if p.default is p.empty else f"{p.name}={_word(p.default)}" for p in parameters]
-    display.say(f"  {name}  {' '.join(shown)}\n{textwrap.indent(textwrap.fill(_first_line(thing), 100), ' ' * 6)}")
-
-
-def _word(value: Any) -> str:
-    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
-
-
-def _first_line(thing: Any) -> str:
-    return (inspect.getdoc(thing) or "").partition("\n")[0]

@@ -20,7 +20,7 @@ from jaxbandits.problems import Problem, with_costs
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.sweeps import spec
 
-__all__ = ["Whole", "algorithm_of", "problem_of", "read_specification", "selected", "start_jax"]
+__all__ = ["Switch", "Whole", "algorithm_of", "problem_of", "read_specification", "selected", "start_jax"]
 
 #: Options of `jaxbandits.sweep` that a specification's [run] table may set, and what is kept of the results.
 RUN_OPTIONS = {
@@ -40,6 +40,8 @@ def _convert_whole(_: Any, tokens: Sequence[Token]) -> int:
 
 #: The type of an option that takes a whole number.
 Whole = Annotated[int, Parameter(converter=_convert_whole, n_tokens=1)]
+#: The type of an option that is there or not.
+Switch = Annotated[bool, Parameter(negative=())]
 
 
 def algorithm_of(name: str, settings: Sequence[str]) -> Any:

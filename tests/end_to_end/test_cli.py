@@ -17,7 +17,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits import algorithms, experiments, problems
-from jaxbandits.cli import commands, inputs, main, stores
+from jaxbandits.cli import inputs, main, pictures, stores
 from jaxbandits.engine.admitted import admitted
 from jaxbandits.experiments import Stage
 from jaxbandits.report.tables import clopper_pearson
@@ -290,7 +290,7 @@ def test_plot_takes_its_dimensions_and_a_selection(specification, capsys, monkey
     def phase(ds, x=None, y=None, value=None):
         raise AssertionError("nothing is drawn")
 
-    monkeypatch.setattr(commands, "_part", lambda *_: types.SimpleNamespace(KINDS={"curve": curve, "phase": phase}))
+    monkeypatch.setattr(pictures, "_part", lambda *_: types.SimpleNamespace(KINDS={"curve": curve, "phase": phase}))
     command = ["plot", "grid.nc", "--kind", "curve", "--out", "a.png"]
     assert main([*command, "--x", "epsilon", "--y", "failure", "--hue", "delta"]) == 0
     assert main([*command, "--sel", "delta=.2", "--sel", "epsilon=2e-1"]) == 0
@@ -377,7 +377,7 @@ def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
         REGISTRY={"figure-1": lambda out, scale, progress: None, "figure-2": lambda out, scale, progress: None},
         reproduce=reproduce,
     )
-    monkeypatch.setattr(commands, "_figures", lambda: figures)
+    monkeypatch.setattr(pictures, "figures", lambda: figures)
     assert main(["reproduce", "figure-2", "--scale", "paper", "--out", "a/b", "--progress"]) == 0
     captured = capsys.readouterr()
     assert captured.out == "a/b/index.html\n"

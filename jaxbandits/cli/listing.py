@@ -1,0 +1,44 @@
+"""The command that lists what there is."""
+
+import inspect
+import textwrap
+from typing import Any
+
+from jaxbandits import algorithms, data, problems
+from jaxbandits.cli import display, pictures
+from jaxbandits.errors import UsageError
+
+__all__ = ["list_"]
+
+
+def list_() -> None:
+    """Show the algorithms with their parameters, the problems, the figures and the bundled data."""
+    display.say("Algorithms, with the parameters of --set:")
+    for name, cls in algorithms.REGISTRY.items():
+        _entry(name, cls)
+    display.say("\nProblems, for --problem (NAME:first,second or NAME:name=value,...):")
+    for name, make in problems.REGISTRY.items():
+        _entry(name, make)
+    display.say("\nFigures, for reproduce:")
+    try:
+        known = pictures.figures()
+    except UsageError as error:
+        display.say(f"  {error}")
+    else:
+        for name, function in known.REGISTRY.items():
+            display.say(f"  {name}\n      {_first_line(function)}")
+    display.say("\nBundled data, for --problem:\n  " + "\n  ".join(f"data:{name}" for name in data.NAMES))
+
+
+def _entry(name: str, thing: Any) -> None:
+    parameters = [p for p in inspect.signature(thing).parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    shown = [p.name if p.default is p.empty else f"{p.name}={_word(p.default)}" for p in parameters]
+    display.say(f"  {name}  {' '.join(shown)}\n{textwrap.indent(textwrap.fill(_first_line(thing), 100), ' ' * 6)}")
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def _first_line(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").partition("\n")[0]

@@ -1,0 +1,106 @@
+"""The commands that draw: a figure from a store, and the figures of the papers."""
+
+import importlib
+import inspect
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from jaxbandits.cli import display, inputs, stores
+from jaxbandits.errors import UsageError, unknown_name
+
+__all__ = ["figures", "plot", "reproduce"]
+
+Selection = Annotated[tuple[str, ...], Parameter(name="--sel", consume_multiple=True, negative=())]
+Tables = Annotated[tuple[str, ...], Parameter(name="--table", consume_multiple=True, negative=())]
+_PICTURES = (".png", ".pdf", ".svg")
+
+
+def plot(
+    store: Path,
+    /,
+    *,
+    kind: str,
+    out: Path,
+    x: str | None = None,
+    y: str | None = None,
+    hue: str | None = None,
+    sel: Selection = (),
+) -> None:
+    """Draw a figure from a store.
+
+    Args:
+        store: a store that `sweep` wrote.
+        kind: the kind of figure, such as curve or phase.
+        out: the picture, NAME.png, NAME.pdf or NAME.svg.
+        x: dimension along the horizontal axis.
+        y: metric, such as pulls or failure; of a phase diagram, dimension along the vertical axis.
+        hue: dimension with a line or a colour per value.
+        sel: dimension=value, as many as needed: draw only what was run there.
+    """
+    stores.check_writable(out, _PICTURES)
+    stores.check_there(store)
+    kinds = _part("jaxbandits.report.plots", "KINDS").KINDS
+    if kind not in kinds:
+        raise unknown_name("kind of plot", kind, kinds)
+    places = {name: place for name, place in (("x", x), ("y", y), ("hue", hue)) if place is not None}
+    for name in places:
+        if name not in inspect.signature(kinds[kind]).parameters:
+            raise UsageError(f"--{name} has no place in a {kind}")
+    figure = kinds[kind](inputs.selected(stores.read_store(store), sel), **places)
+    with stores.replacing(out) as temporary:
+        figure.savefig(temporary)
+    display.say(str(out))
+
+
+def reproduce(
+    *names: str,
+    out: Path,
+    scale: Literal["quick", "paper"] = "quick",
+    tables: Tables = (),
+    progress: bool | None = None,
+) -> None:
+    """Reproduce figures of the papers: pictures, numbers and a gallery page.
+
+    Args:
+        names: the figures, see `jaxbandits list`; all of them without.
+        out: the folder to write to.
+        scale: quick (minutes, fewer runs) or paper (the papers' numbers of runs).
+        tables: figure=FILE.csv, as many as needed: a table of your own (returns for heavy-tailed, clicks for
+            pay-per-reward, rewards and costs for budgeted).
+        progress: a line on stderr for each figure as it is finished, and a progress bar if that is a terminal; no
+            progress is quiet.
+    """
+    known = figures()
+    given = inputs.tables_of(tables)
+    for name in (*names, *given):
+        if name not in known.REGISTRY:
+            raise unknown_name("figure", name, known.REGISTRY)
+    stores.check_folder(out)
+    inputs.start_jax()
+    with display.stage_bar(progress) as update:
+        gallery = known.reproduce(list(names) or list(known.REGISTRY), scale, out, update, given)
+    display.say(str(gallery))
+
+
+def figures() -> Any:
+    """The package's experiments.
+
+    Raises:
+        UsageError: an installation without them.
+    """
+    return _part("jaxbandits.experiments", "REGISTRY")
+
+
+def _part(name: str, contents: str) -> Any:
+    """A part that takes long to import, and that a small installation may lack."""
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        module = None
+    if not hasattr(module, contents):
+        raise UsageError(f"{name} is not part of this installation")
+    return module
