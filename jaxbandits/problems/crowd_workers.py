@@ -12,8 +12,8 @@ import numpy as np
 from jaxbandits.checks import UNIT, whole
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.plain_data.contents import File
+from jaxbandits.plain_data.csv_files import Table, is_number
 from jaxbandits.problems.constructors import varying
-from jaxbandits.problems.csv_files import Table, is_number
 from jaxbandits.problems.families import Bernoulli, bernoulli
 
 __all__ = ["rte_workers", "workers_from_csv"]

@@ -13,10 +13,10 @@ from jaxbandits.arrays import arms
 from jaxbandits.checks import numbers
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
+from jaxbandits.plain_data.csv_files import Table, looks_like_number
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.correlation import estimate_correlation
-from jaxbandits.problems.csv_files import Table, looks_like_number
 from jaxbandits.random.bits import block
 from jaxbandits.random.streams import SHARED_ROWS, reward_block
 

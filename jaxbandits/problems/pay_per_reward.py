@@ -11,11 +11,11 @@ import scipy  # type: ignore[import-untyped,unused-ignore]
 from jaxbandits import checks
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.plain_data.contents import File
+from jaxbandits.plain_data.csv_files import Table
 from jaxbandits.problems.base import register_problem
 from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.costs import with_costs
-from jaxbandits.problems.csv_files import Table
 from jaxbandits.problems.families import Bernoulli, bernoulli
 from jaxbandits.problems.joint import blocks, one_click
 

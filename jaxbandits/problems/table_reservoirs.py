@@ -11,10 +11,10 @@ from jaxbandits.arrays.numerics import smaller
 from jaxbandits.checks import POSITIVE, UNIT, Rule, number
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
+from jaxbandits.plain_data.csv_files import Table
 from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.costs import SMALLEST_PRICE
-from jaxbandits.problems.csv_files import Table
 from jaxbandits.problems.reservoirs import Arms, Reservoir, register_reservoir
 from jaxbandits.random import streams
 from jaxbandits.random.bits import block, uniform

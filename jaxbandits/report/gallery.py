@@ -1,6 +1,5 @@
 """One static page of figures: opens without a network, pictures and numbers lie beside it."""
 
-import csv
 import dataclasses
 import datetime
 import importlib.metadata
@@ -12,6 +11,8 @@ from typing import Any
 
 import jax
 from matplotlib.figure import Figure
+
+from jaxbandits.plain_data.csv_files import Table
 
 __all__ = ["Exhibit", "exhibit", "write_gallery"]
 
@@ -135,10 +136,9 @@ def _article(shown: Exhibit) -> str:
 
 
 def _html_table(file: Path) -> str:
-    with file.open(newline="", encoding="utf-8") as lines:
-        head, *rows = csv.reader(lines)
-    heads = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for row in rows)
+    table = Table.read(file)
+    heads = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for _, row in table.rows)
     return f"<table><thead><tr>{heads}</tr></thead>\n<tbody>{body}</tbody></table>"
 
 

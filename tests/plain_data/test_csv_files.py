@@ -1,11 +1,14 @@
 """The reader of CSV files, which all tables share: what it reads, and one line for what it does not."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.plain_data.csv_files import Table
 from jaxbandits.problems import rte_workers, workers_from_csv
-from jaxbandits.problems.csv_files import Table
 
 NUMBERS = "a,b\n0.5,1\n0.25,3\n"
 #: For each constructor, a table that it reads.
@@ -134,3 +137,22 @@ def test_named_columns(make, text, message, tmp_path):
 def test_a_folder_is_no_file(tmp_path):
     assert "Is a directory" in refused(jb.click_rates, tmp_path)
     assert rte_workers().arms == 164
+
+
+def readers(source):
+    """What a module reads CSV with: the standard library, NumPy or pandas."""
+    names = {"genfromtxt", "loadtxt", "read_csv", "read_table"}
+    return [
+        ast.unparse(node)
+        for node in ast.walk(ast.parse(source))
+        if (isinstance(node, ast.Import) and any(alias.name == "csv" for alias in node.names))
+        or (isinstance(node, ast.ImportFrom) and node.module == "csv")
+        or (isinstance(node, ast.Attribute) and node.attr in names)
+    ]
+
+
+def test_there_is_one_reader():
+    assert all(map(readers, ["import csv", "from csv import reader", "np.genfromtxt(file)", "pandas.read_csv(file)"]))
+    package = Path(jb.__file__).parent
+    found = [path.relative_to(package).as_posix() for path in package.rglob("*.py") if readers(path.read_text())]
+    assert found == ["plain_data/csv_files.py"]
