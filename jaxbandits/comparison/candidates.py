@@ -16,6 +16,8 @@ import numpy as np
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.registry import REGISTRY
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.checks import whole
 from jaxbandits.comparison.guarantees import guarantee, lower_bound, number
 from jaxbandits.comparison.rows import Comparison, Row
 from jaxbandits.engine.driver import Progress
@@ -35,44 +37,15 @@ _WORK, _PULL, _FEWEST_RUNS = 3e9, 12, 100
 _TIMES_BEST, _TIMES_REACH = 4, 5
 
 
-def compare(
-    problem: Problem,
-    *,
-    delta: float,
-    epsilon: float = 0.0,
-    m: int = 1,
-    budget: int | None = None,
-    seeds: int = 1000,
-    root_seed: int = 0,
-    max_pulls: int | None = None,
-    on_progress: Callable[[Progress, int], None] | None = None,
-    on_row: Callable[[Row], None] | None = None,
-) -> Comparison:
+def compare(problem: Problem, *, on_row: Callable[[Row], None] | None = None, **options: Any) -> Comparison:
     """Run every registered algorithm that needs nothing but these arguments on one problem.
 
     Args:
         problem: the problem, no axes.
-        delta: allowed probability of error, in (0, 1).
-        epsilon: accuracy, not negative; 0 asks for the m best arms themselves.
-        m: arms to return, 1 <= m < K.
-        budget: pulls of the fixed-budget algorithms; None for the mean pulls of the best fixed-confidence one, or for N
-            where that is more than 5/4 N.
-        seeds: runs per algorithm, at least 1.
-        root_seed: as in `sweep`.
-        max_pulls: where runs are stopped; None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of every
-            arm, or for 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums that
-            are drawn at once have no limit then.
-        on_progress: called now and then with what is done so far and the number of runs there will be.
         on_row: called with each row as it is finished.
-
-    Raises:
-        UsageError: a question that cannot be asked or, with epsilon = 0 and a tie for the m-th place, never answered.
+        **options: those of `comparisons`, whose errors are these.
     """
-    rows = comparisons(
-        problem, delta=delta, epsilon=epsilon, m=m, budget=budget, seeds=seeds, root_seed=root_seed,
-        max_pulls=max_pulls, on_progress=on_progress,
-    )  # fmt: skip
-    for row, found in rows:  # noqa: B007 - the last is returned
+    for row, found in comparisons(problem, **options):  # noqa: B007 - the last is returned
         if on_row is not None:
             on_row(row)
     return found
@@ -92,11 +65,30 @@ def comparisons(
 ) -> Iterator[tuple[Row, Comparison]]:
     """Each row as it is finished, with all that is known by then; the last is what `compare` returns.
 
-    Arguments and errors are those of `compare`. Algorithms that draw sums of rewards at once come first: they take no
-    time however many pulls they need, and show how many the others may be given.
+    Algorithms that draw sums of rewards at once come first: they take no time however many pulls they need, and show
+    how many the others may be given.
+
+    Args:
+        problem: the problem, no axes.
+        delta: allowed probability of error, in (0, 1).
+        epsilon: accuracy, not negative; 0 asks for the m best arms themselves.
+        m: arms to return, 1 <= m < K.
+        budget: pulls of the fixed-budget algorithms; None for the mean pulls of the best fixed-confidence one, or for N
+            where that is more than 5/4 N.
+        seeds: runs per algorithm, at least 1.
+        root_seed: as in `sweep`.
+        max_pulls: where runs are stopped; None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of every
+            arm, or for 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums that
+            are drawn at once have no limit then.
+        on_progress: called now and then with what is done so far and the number of runs there will be.
+
+    Raises:
+        UsageError: a question that cannot be asked or, with epsilon = 0 and a tie for the m-th place, never answered.
     """
     if problem.axes:
         raise UsageError("compare needs one problem, without axes")
+    seeds = whole("seeds", seeds, 1, MAX_COUNT)
+    budget = None if budget is None else whole("budget", budget, 1, MAX_COUNT)
     means = np.asarray(problem.mean).reshape(-1, problem.bandits)
     # Refuses values outside their ranges, by their names.
     jax.eval_shape(lambda: theory.ugape_c_pulls_bound(means, epsilon, delta, m))
@@ -105,7 +97,7 @@ def comparisons(
             f"arms tie for place m={m}: with epsilon 0 no algorithm can ever stop, give an epsilon above 0"
         )
     if budget is not None and budget < problem.arms:
-        raise UsageError(f"the budget must cover the first pulls of {problem.arms} arms, got {budget:g}")
+        raise UsageError(f"the budget must cover the first pulls of {problem.arms} arms, got {budget}")
     reach = max(int(_WORK / (max(seeds, _FEWEST_RUNS) * (problem.arms + _PULL))), 10 * problem.arms)
     most = reach if max_pulls is None else max_pulls
     stopping, left_out = _candidates(problem, delta=delta, epsilon=epsilon, m=m)

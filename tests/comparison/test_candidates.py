@@ -37,7 +37,7 @@ def test_suitable_algorithms():
     found, left_out = _labels(one, delta=0.1, epsilon=0.0, m=1)
     assert found == [*stoppers, "exp-gap-elimination", *races]
     assert [reason.split(" (")[0] for reason in left_out.split("; ")] == [*INEXACT]
-    assert left_out.count("got 0)") == len(INEXACT)
+    assert left_out.count("got 0.0)") == len(INEXACT)
     found, left_out = _labels(one, delta=0.1, epsilon=0.1, m=1)
     assert found == [*stoppers, "mab-ppr", "median-elimination", "exp-gap-elimination", "union-bound", *races]
     assert left_out == ""
