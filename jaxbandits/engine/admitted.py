@@ -21,7 +21,7 @@ from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.axes import Axis
-from jaxbandits.checks import each, whole, whole_rule
+from jaxbandits.checks import each, whole_rule
 from jaxbandits.engine.border import check_algorithm, check_methods
 from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.errors import UsageError
@@ -190,7 +190,7 @@ def _stacked(algorithms: Sequence[Admitted]) -> Any:
         if common is not None and all(value == common for value in values):
             changes[field.name] = Known(common)
         elif field.metadata["rule"] == "count":
-            counts = [whole(f"{first.name}: {field.name}", value, 1, MAX_COUNT) for value in values]
+            counts = each(f"{first.name}: {field.name}", values, whole_rule(1, MAX_COUNT))
             changes[field.name] = np.asarray(counts, np.int32)
         else:
             changes[field.name] = np.asarray(values, np.float32)

@@ -39,7 +39,7 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
             value: Any = getattr(algorithm, field.name) if is_parameter(field) else None
             if shape := np.shape(value):
                 raise UsageError(f"{name}: {field.name} must be one number, got shape {shape}: for a grid, jb.axis(…)")
-            if is_number(value):  # an array's too, which a class leaves as JAX puts it there
+            if isinstance(value, np.ndarray | jax.Array) and is_number(value):  # a class takes it as JAX puts it there
                 check_parameter(name, field, np.asarray(value)[()])
     if registered:
         return

@@ -107,7 +107,7 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
 
 @varying
 def random_uniform(n: int = 10, seed: int = 0) -> Bernoulli:
-    """Bernoulli arms with means drawn uniformly from [0, 1], largest first; a function of the seed."""
+    """Bernoulli arms with means drawn uniformly from [0, 1], largest first; a function of the seed, below 2^32."""
     n = arm_count("n", n)
     seed = checks.seed("random-uniform: seed", seed, bits=32)
     means = np.sort(np.asarray(jax.random.uniform(jax.random.key(seed), (n,))))[::-1]

@@ -93,7 +93,7 @@ def random_truncated_normal(n: int = 1000, seed: int = 0, center: float = 0.5, s
 
     Args:
         n: number of arms, at least 2.
-        seed: seed of the means.
+        seed: seed of the means, from 0 to 2^32 - 1.
         center: mean before the cut, in [0, 1].
         sd: standard deviation before the cut, positive.
 
@@ -121,7 +121,7 @@ def random_beta(n: int = 1000, seed: int = 0, a: float = 4.0, b: float = 1.0) ->
 
     Args:
         n: number of arms, at least 2.
-        seed: seed of the means.
+        seed: seed of the means, from 0 to 2^32 - 1.
         a: first shape parameter, positive; with b = 1, more arms near 1 the larger it is.
         b: second shape parameter, positive.
 

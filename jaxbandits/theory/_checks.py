@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import Rule, each, whole_rule
+from jaxbandits.checks import ABOVE_ONE, Rule, each, whole_rule
 
 __all__ = ["as_float", "check", "check_budget", "check_moment_order", "check_size"]
 
@@ -26,8 +26,11 @@ def check(name: str, values: ArrayLike, rule: Rule) -> None:
 
 def check_moment_order(p: ArrayLike, most: float = float("inf")) -> None:
     """The order of a moment is finite, above 1 and at most `most`."""
-    words = "must be finite and above 1" if most == float("inf") else f"must lie in (1, {most:g}]"
-    check("p", p, Rule(words, lambda x: (x > 1) & (x <= most) & (x < float("inf"))))
+    check(
+        "p",
+        p,
+        ABOVE_ONE if most == float("inf") else Rule(f"must lie in (1, {most:g}]", lambda x: (x > 1) & (x <= most)),
+    )
 
 
 def check_budget(n: ArrayLike) -> None:
