@@ -26,11 +26,8 @@ def check(name: str, values: ArrayLike, rule: Rule) -> None:
 
 def check_moment_order(p: ArrayLike, most: float = float("inf")) -> None:
     """The order of a moment is finite, above 1 and at most `most`."""
-    check(
-        "p",
-        p,
-        ABOVE_ONE if most == float("inf") else Rule(f"must lie in (1, {most:g}]", lambda x: (x > 1) & (x <= most)),
-    )
+    rule = Rule(f"must lie in (1, {most:g}]", lambda x: (x > 1) & (x <= most))
+    check("p", p, ABOVE_ONE if most == float("inf") else rule)
 
 
 def check_budget(n: ArrayLike) -> None:
