@@ -156,7 +156,7 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         price = np.broadcast_to(given, (problem.arms,))
     except ValueError:
         raise UsageError(
-            f"costs must be one price, or one for each of {problem.arms} arms, got shape {given.shape}"
+            f"costs must be one price, or one for each of {problem.arms} arms, got {given.size} of them"
         ) from None
     each("costs", price, _PROBABILITY if random else NOT_NEGATIVE, "arm")
     priced = dataclasses.replace(problem, costs=Costs(jnp.asarray(price, jnp.float32), random=bool(random)))
