@@ -15,7 +15,7 @@ from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.batch_based import BatchBased
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
@@ -64,7 +64,7 @@ class TopKState(ArmState):
 
         The latter is -inf where no more than `left` arms are active.
         """
-        inner = arms.kth_largest(values, larger(left, 1), self.active)
+        inner = ranking.kth_largest(values, larger(left, 1), self.active)
         level = arms.total((self.active & (values >= inner)).astype(jnp.int32)) > left
         below = arms.largest(jnp.where(self.active & (values < inner), values.astype(jnp.float32), -jnp.inf))
         inner = inner.astype(jnp.float32)
@@ -158,7 +158,7 @@ class _TopK(BatchBased):
 
     def recommend(self, state: RoundState) -> jax.Array:
         """A, and the K - |A| active arms with the largest values."""
-        return state.accepted | arms.top_mask(state.values, state.left(self.k), state.order, state.active)
+        return state.accepted | ranking.top_mask(state.values, state.left(self.k), state.order, state.active)
 
 
 @pytree
@@ -281,10 +281,10 @@ class ImprovedTopK(_TopK):
     def _decide(self, state: RoundState, sums: jax.Array, pulls: jax.Array) -> tuple[jax.Array, jax.Array]:
         left, count, slack = state.left(self.k), state.count, self._slack(state.round + 1).astype(jnp.int32)
         below, above = left + 1 + slack, left - slack
-        a = arms.kth_largest(sums, smaller(larger(below, 1), count), state.active).astype(jnp.float32)  # a_r
-        b = arms.kth_largest(sums, smaller(larger(above, 1), count), state.active).astype(jnp.float32)  # b_r
+        a = ranking.kth_largest(sums, smaller(larger(below, 1), count), state.active).astype(jnp.float32)  # a_r
+        b = ranking.kth_largest(sums, smaller(larger(above, 1), count), state.active).astype(jnp.float32)  # b_r
         outer, inner = jnp.where(below > count, -jnp.inf, a), jnp.where(above < 1, jnp.inf, b)
-        best = arms.top_mask(sums, left, state.order, state.active)
+        best = ranking.top_mask(sums, left, state.order, state.active)
         sums, width = sums.astype(jnp.float32), 2 * state.radius * pulls.astype(jnp.float32)
         # At most K - |A|, best first.
         accepted = best & (sums - outer > width)

@@ -23,7 +23,7 @@ from jaxbandits.algorithms.bases.joint_batches import (
 )
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
@@ -217,7 +217,7 @@ class MABPPR(JointBatches):
             light = weight <= rounded(batches.each.astype(jnp.float32) * self.epsilon) * 0.5
             # Any arm will do: the first in an order that has decided no tie.
             scattered = (state.order * jnp.int32(0x2545F491)) & jnp.int32(0x7FFFFFFF)
-            some = arms.first_place(state.active, scattered) == scattered
+            some = ranking.first_place(state.active, scattered) == scattered
             rest = state.active & ~_lightest(state, sums, number, rounded(self.theta * weight))
             return jnp.where(removing, jnp.where(light, some, rest), state.active), removing & light
 

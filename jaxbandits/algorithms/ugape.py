@@ -20,7 +20,7 @@ from jaxbandits.algorithms.bases.gaps import bernstein_complexity, gap_upper_bou
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT, larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
@@ -92,25 +92,25 @@ class _UGapE(Sequential):
             upper = jnp.where(view(state.mask), upper, -jnp.inf)
         one = isinstance(self.m, Known) and self.m == 1
         if one:
-            kth, top_place = arms.arg_largest(upper, order)
+            kth, top_place = ranking.arg_largest(upper, order)
             top = only(top_place)
             following = arms.largest(jnp.where(top, -jnp.inf, upper))
         else:
-            kth, following, top = arms.kth_and_next_largest(upper, self.m, order)
+            kth, following, top = ranking.kth_and_next_largest(upper, self.m, order)
         index = jnp.where(top, following, kth) - lower  # eq. 3: the m-th largest U over the other arms
         if state.mask is not None:
             index = jnp.where(view(state.mask), index, jnp.inf)
         if one:  # the same decision in fewer passes: J(t) is one arm, l_t is that arm, the others' largest U is known
-            worst_index, low_place = arms.arg_smallest(index, order)
+            worst_index, low_place = ranking.arg_smallest(index, order)
             chosen = only(low_place)
             best_other = jnp.where(low_place == top_place, following, kth)
         else:
-            chosen = arms.top_mask(-index, self.m, order)  # J(t)
+            chosen = ranking.top_mask(-index, self.m, order)  # J(t)
             worst_index = arms.largest(jnp.where(chosen, index, -jnp.inf))
-            _, low_place = arms.arg_smallest(jnp.where(chosen, lower, jnp.inf), order)  # l_t
+            _, low_place = ranking.arg_smallest(jnp.where(chosen, lower, jnp.inf), order)  # l_t
             best_other = arms.largest(jnp.where(chosen, -jnp.inf, upper))
         # u_t; equal bounds with different radii, which the paper ranks too, only arise from rounding.
-        high_place = arms.first_place(~chosen & (upper == best_other), order)
+        high_place = ranking.first_place(~chosen & (upper == best_other), order)
         low, high = (self._breadth(state, ties.arm_at(p, count, state.ties)) for p in (low_place, high_place))
         place = jnp.where(high > low, high_place, low_place)  # I(t): the larger radius
         place = jnp.where(high == low, smaller(high_place, low_place), place)

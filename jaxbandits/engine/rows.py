@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import larger, smaller
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, next_checkpoint
 from jaxbandits.engine.metric import measured
@@ -131,7 +131,7 @@ def _regret(problem: Problem, recommended: jax.Array, pulled: jax.Array) -> Regr
     value, number = problem.value, arms.total(recommended.astype(jnp.int32))
     worst = arms.smallest(jnp.where(recommended, value, jnp.inf))
     mean = arms.total(jnp.where(recommended, value, 0)) / number.astype(jnp.float32)
-    best = arms.kth_largest(value, larger(number, 1), pulled)
+    best = ranking.kth_largest(value, larger(number, 1), pulled)
     lost = (problem.supremum - worst, problem.supremum - mean, best - worst)
     return Regret(*(jnp.where(number > 0, regret, jnp.nan) for regret in lost))
 

@@ -14,7 +14,7 @@ from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.compiler_forms import computed_once
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
@@ -132,7 +132,7 @@ class IndexWithBudget(BuiltIn):
             part = state if size == count else state.part(first, size)
             return self._index(part), ties.turned(first + arms.index(size, state.time.shape), turn)
 
-        _, place = arms.arg_largest_of_known(block, state.known, count, at_once=not self.in_parts)
+        _, place = ranking.arg_largest_of_known(block, state.known, count, at_once=not self.in_parts)
         return jnp.where(self._wanting(state), smaller(state.known, jnp.int32(count - 1)), ties.arm_turned(place, turn))
 
     takes_costs = True
@@ -165,7 +165,7 @@ class IndexWithBudget(BuiltIn):
 
     def recommend(self, state: Any) -> jax.Array:
         """The arm pulled most often."""
-        return arms.top_mask(state.pulls, Known(1), state.order)
+        return ranking.top_mask(state.pulls, Known(1), state.order)
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
         """Whether the problem has one bandit.

@@ -17,7 +17,7 @@ from jaxbandits.algorithms.bases.parameters import Numeric
 from jaxbandits.algorithms.bases.protocol import State
 from jaxbandits.algorithms.bases.run_state import RunState
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.compiler_forms import in_blocks
 from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
 from jaxbandits.arrays.pytrees import pytree
@@ -98,7 +98,7 @@ class JointState(RunState):
         lowest = -jnp.inf if jnp.issubdtype(self.values.dtype, jnp.floating) else -MAX_COUNT
         values = jnp.where(self.active, self.values, lowest)
         best = self.active & (values == arms.largest(values))
-        return best & (self.order == arms.first_place(best, self.order))
+        return best & (self.order == ranking.first_place(best, self.order))
 
 
 @pytree
