@@ -26,11 +26,6 @@ from jaxbandits.problems.heavy_instances import student_t as student_t
 from jaxbandits.problems.heavy_instances import symmetric_pareto as symmetric_pareto
 from jaxbandits.problems.heavy_instances import weibull as weibull
 from jaxbandits.problems.heavy_tails import HeavyTailed as HeavyTailed
-from jaxbandits.problems.heavy_tails import LogNormal as LogNormal
-from jaxbandits.problems.heavy_tails import Pareto as Pareto
-from jaxbandits.problems.heavy_tails import StudentT as StudentT
-from jaxbandits.problems.heavy_tails import SymmetricPareto as SymmetricPareto
-from jaxbandits.problems.heavy_tails import Weibull as Weibull
 from jaxbandits.problems.instances import abm as abm
 from jaxbandits.problems.instances import gabillon as gabillon
 from jaxbandits.problems.instances import linear as linear
@@ -41,9 +36,14 @@ from jaxbandits.problems.joint import Blocks as Blocks
 from jaxbandits.problems.joint import OneClick as OneClick
 from jaxbandits.problems.joint import blocks as blocks
 from jaxbandits.problems.joint import one_click as one_click
+from jaxbandits.problems.log_normal_and_weibull import LogNormal as LogNormal
+from jaxbandits.problems.log_normal_and_weibull import Weibull as Weibull
 from jaxbandits.problems.pay_per_reward import click_rates as click_rates
 from jaxbandits.problems.pay_per_reward import ppr as ppr
 from jaxbandits.problems.pay_per_reward import ppr_unbounded as ppr_unbounded
+from jaxbandits.problems.power_tails import Pareto as Pareto
+from jaxbandits.problems.power_tails import StudentT as StudentT
+from jaxbandits.problems.power_tails import SymmetricPareto as SymmetricPareto
 from jaxbandits.problems.ratio_reservoirs import RatioReservoir as RatioReservoir
 from jaxbandits.problems.ratio_reservoirs import reservoir as reservoir
 from jaxbandits.problems.registry import REGISTRY as REGISTRY

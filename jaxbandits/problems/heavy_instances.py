@@ -5,7 +5,8 @@ from jax.typing import ArrayLike
 
 from jaxbandits.problems.checks import check_each, family_name, per_arm, per_arm_like
 from jaxbandits.problems.constructors import varying
-from jaxbandits.problems.heavy_tails import LogNormal, Pareto, StudentT, SymmetricPareto, Weibull
+from jaxbandits.problems.log_normal_and_weibull import LogNormal, Weibull
+from jaxbandits.problems.power_tails import Pareto, StudentT, SymmetricPareto
 
 __all__ = ["log_normal", "pareto", "s1", "s2", "student_t", "symmetric_pareto", "weibull"]
 
