@@ -11,7 +11,7 @@ import jaxbandits
 PACKAGE = Path(jaxbandits.__file__).parent
 ROOMS = ["algorithms", "arrays", "engine", "random", "spending", "statistics"]
 PROBLEMS = [
-    "base", "costs", "empirical_arms", "families", "heavy_tails", "joint", "log_normal_and_weibull", "power_tails",
+    "base", "costs", "empirical_arms", "facts", "families", "heavy_tails", "joint", "log_normal_and_weibull", "power_tails",
     "ratio_reservoirs", "reservoirs", "table_reservoirs",
 ]  # fmt: skip
 FILES = sorted(
