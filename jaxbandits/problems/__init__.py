@@ -5,7 +5,7 @@ from jaxbandits.registry import face
 
 _FURTHER = {
     "Bernoulli": "families:Bernoulli",
-    "Beta": "families:Beta",
+    "Beta": "beta_and_two_point:Beta",
     "Blocks": "joint:Blocks",
     "Costs": "costs:Costs",
     "Empirical": "empirical_arms:Empirical",
@@ -20,7 +20,7 @@ _FURTHER = {
     "StudentT": "power_tails:StudentT",
     "SymmetricPareto": "power_tails:SymmetricPareto",
     "TableReservoir": "table_reservoirs:TableReservoir",
-    "TwoPoint": "families:TwoPoint",
+    "TwoPoint": "beta_and_two_point:TwoPoint",
     "Weibull": "log_normal_and_weibull:Weibull",
     "estimate_correlation": "correlation:estimate_correlation",
     "with_costs": "costs:with_costs",

@@ -1,6 +1,10 @@
 """Written by `python tests/test_generated.py` from the registries."""
 
 from jaxbandits.problems.base import Problem as Problem
+from jaxbandits.problems.beta_and_two_point import Beta as Beta
+from jaxbandits.problems.beta_and_two_point import TwoPoint as TwoPoint
+from jaxbandits.problems.beta_and_two_point import beta as beta
+from jaxbandits.problems.beta_and_two_point import rademacher as rademacher
 from jaxbandits.problems.correlation import estimate_correlation as estimate_correlation
 from jaxbandits.problems.costs import Costs as Costs
 from jaxbandits.problems.costs import with_costs as with_costs
@@ -11,13 +15,9 @@ from jaxbandits.problems.empirical_arms import empirical as empirical
 from jaxbandits.problems.empirical_arms import empirical_from_csv as empirical_from_csv
 from jaxbandits.problems.empirical_arms import empirical_from_data as empirical_from_data
 from jaxbandits.problems.families import Bernoulli as Bernoulli
-from jaxbandits.problems.families import Beta as Beta
 from jaxbandits.problems.families import Gaussian as Gaussian
-from jaxbandits.problems.families import TwoPoint as TwoPoint
 from jaxbandits.problems.families import bernoulli as bernoulli
-from jaxbandits.problems.families import beta as beta
 from jaxbandits.problems.families import gaussian as gaussian
-from jaxbandits.problems.families import rademacher as rademacher
 from jaxbandits.problems.heavy_instances import log_normal as log_normal
 from jaxbandits.problems.heavy_instances import pareto as pareto
 from jaxbandits.problems.heavy_instances import s1 as s1

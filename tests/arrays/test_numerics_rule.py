@@ -11,8 +11,8 @@ import jaxbandits
 PACKAGE = Path(jaxbandits.__file__).parent
 ROOMS = ["algorithms", "arrays", "engine", "random", "spending", "statistics"]
 PROBLEMS = [
-    "base", "costs", "empirical_arms", "facts", "families", "heavy_tails", "joint", "log_normal_and_weibull", "power_tails",
-    "ratio_reservoirs", "reservoirs", "table_reservoirs",
+    "base", "beta_and_two_point", "costs", "empirical_arms", "facts", "families", "heavy_tails", "joint",
+    "log_normal_and_weibull", "power_tails", "ratio_reservoirs", "reservoirs", "table_reservoirs",
 ]  # fmt: skip
 FILES = sorted(
     [path for room in ROOMS for path in (PACKAGE / room).rglob("*.py")]
