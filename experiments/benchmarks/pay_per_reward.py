@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 
 import jaxbandits as jb
-from jaxbandits.algorithms.bases.joint_batches import middle_sums
+from jaxbandits.algorithms.bases.batch_medians import middle_sums
 from jaxbandits.engine.lane_count import lane_count
 
 

@@ -8,7 +8,8 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.index_with_budget import BudgetState, IndexWithBudget
+from jaxbandits.algorithms.bases.budget_state import BudgetState
+from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms

@@ -12,7 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, RangedState, whole
+from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, whole
+from jaxbandits.algorithms.bases.joint_state import RangedState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms, ranking

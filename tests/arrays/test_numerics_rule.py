@@ -32,7 +32,7 @@ WHOLE, HOST = "of whole numbers", "on the host, before the runs"
 #: (file, function, what) -> why it may stand there; "*" for all functions of a file.
 EXCEPTIONS = {
     ("algorithms/bases/elimination.py", "_without", "cumsum"): WHOLE,
-    ("algorithms/bases/index_with_budget.py", "_rounds", PRODUCT): HOST,
+    ("algorithms/bases/from_reservoir.py", "_rounds", PRODUCT): HOST,
     ("algorithms/mab_ppr.py", "_first_pulls", PRODUCT): HOST,
     ("algorithms/ucb_e.py", "begin", "cumsum"): WHOLE,
     ("algorithms/ucb_e.py", "begin", PRODUCT): WHOLE,
