@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.adaptive_top_k import TopKState
 from jaxbandits.algorithms.bases.batch_based import BatchBased
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
+from jaxbandits.algorithms.bases.top_k_rounds import TopKState
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded
