@@ -12,10 +12,9 @@ import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.built_in import Theorem
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.round_based import RoundBased
-from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.arrays import ranking
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import log

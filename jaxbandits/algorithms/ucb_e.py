@@ -11,12 +11,11 @@ import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.built_in import Theorem
 from jaxbandits.algorithms.bases.gaps import gaps
 from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.phases import rejects_pulls
-from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.compiler_forms import where_any
 from jaxbandits.arrays.known import Known
