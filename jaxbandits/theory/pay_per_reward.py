@@ -1,4 +1,4 @@
-"""What theory promises of MAB-PPR, where a pull costs its expected reward: sample sizes, costs, lemmas.
+"""What theory promises of MAB-PPR, where a pull costs its expected reward: sample sizes and costs.
 
 Sabato 2019, "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS. Arm i has the weight
 w_i = E[X_i], its variance is at most w_i <= 1, and a pull of it costs w_i; W is the sum of the weights, and V bounds
@@ -21,7 +21,6 @@ from jaxbandits.theory._checks import (
     check_confidence,
     check_fraction,
     check_spread,
-    check_variances,
 )
 from jaxbandits.theory.pay_per_reward_constants import PPRConstants
 from jaxbandits.theory.pay_per_reward_rivals import ppr_bernstein_cost, ppr_hoeffding_cost, ppr_median_of_means_cost
@@ -31,8 +30,6 @@ __all__ = [
     "ppr_cost_bound",
     "ppr_cost_rate",
     "ppr_crossing_arms",
-    "ppr_large_estimates_bound",
-    "ppr_median_of_means_bound",
     "ppr_round",
 ]
 
@@ -199,57 +196,6 @@ def ppr_crossing_arms(
     offset = (0.0 if rival == "median-of-means" else jnp.log(2.0)) - jnp.log(as_float(delta))
     unit = costs[rival]() / offset
     return ppr_cost_bound(epsilon, delta, correlation, constants, phi_l) / unit - offset
-
-
-def ppr_median_of_means_bound(batches: ArrayLike, size: ArrayLike, variance: ArrayLike) -> tuple[jax.Array, jax.Array]:
-    """Radius sqrt(6 sigma^2/l) around the median of the means of q batches of l draws (Lemma 2.3).
-
-    A batch is off by as much with probability at most 1/6 (Chebyshev), and half of them with at most exp(-2q/9)
-    (Hoeffding: 2q (1/2 - 1/6)^2).
-
-    Args:
-        batches: q, at least 1.
-        size: l, draws in a batch, at least 1.
-        variance: sigma^2, at least 0.
-
-    Returns:
-        The radius, and the probability with which the error is larger: exp(-2q/9) at most.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    check_at_least_one(batches, "the number of batches")
-    check_at_least_one(size, "the size of a batch")
-    check_variances(variance)
-    return jnp.sqrt(6 * as_float(variance) / as_float(size)), jnp.exp(-2 * as_float(batches) / 9)
-
-
-def ppr_large_estimates_bound(
-    batches: ArrayLike, size: ArrayLike, gamma: ArrayLike, mean: ArrayLike, variance: ArrayLike
-) -> tuple[jax.Array, jax.Array]:
-    """Number of non-negative variables whose median of means is gamma mu or more: (4/gamma)(1 + sqrt(6 sigma^2/l)/mu).
-
-    Lemma 5.7; mu and sigma^2 are mean and variance of the variables' sum, however they depend on each other. In 2q/3
-    batches or more the means add up to at most mu + sqrt(6 sigma^2/l), but for a probability of exp(-q/18) (Hoeffding:
-    2q (1/3 - 1/6)^2). A variable that counts is at gamma mu or above in q/2 batches, so in q/6 of any 2q/3.
-
-    Args:
-        batches: q, at least 1.
-        size: l, draws in a batch, at least 1.
-        gamma: share of the mean, positive.
-        mean: mu, positive.
-        variance: sigma^2, at least 0.
-
-    Returns:
-        The number, not rounded, and the probability with which there are more: exp(-q/18) at most.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    check_spread(gamma, "gamma")
-    check_spread(mean, "the mean")
-    radius, _ = ppr_median_of_means_bound(batches, size, variance)
-    return 4 / as_float(gamma) * (1 + radius / as_float(mean)), jnp.exp(-as_float(batches) / 18)
 
 
 def _check(epsilon: ArrayLike, delta: ArrayLike, correlation: ArrayLike) -> None:
