@@ -17,7 +17,7 @@ from jaxbandits.arrays.numerics import larger, log
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.bits import key_words, threefry2x32
-from jaxbandits.random.gamma import beta
+from jaxbandits.random.gamma_draws import beta
 from jaxbandits.random.streams import POSTERIOR
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.statistics.confidence import hoeffding_radius

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.gaps import gaps
+from jaxbandits.algorithms.bases.gap_bounds import gaps
 from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.phases import rejects_pulls

@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
+from jaxbandits.algorithms.bases.gap_bounds import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.algorithms.bases.ugape_selection import UGapE, UGapEState

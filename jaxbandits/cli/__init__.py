@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import cyclopts
 
 from jaxbandits.cli import commands
-from jaxbandits.engine.kept_programs import kept_programs
+from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
 
 __all__ = ["main"]

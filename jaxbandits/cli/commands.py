@@ -15,7 +15,7 @@ from jaxbandits.cli import display, inputs, stores, texts
 from jaxbandits.cli.inputs import Whole
 from jaxbandits.comparison.candidates import comparisons
 from jaxbandits.comparison.rows import Comparison
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.sweeps.grid import expand
 from jaxbandits.sweeps.spec import describe, difference

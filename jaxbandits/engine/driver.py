@@ -13,7 +13,7 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.jobs import empty_carry
-from jaxbandits.engine.lane_count import lane_count
+from jaxbandits.engine.lane_counts import lane_count
 from jaxbandits.engine.lane_state import Cells, Settings
 from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.program import Placement, Program

@@ -18,7 +18,7 @@ import numpy as np
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes
-from jaxbandits.engine.admitted import admitted, check
+from jaxbandits.engine.admission import admitted, check
 from jaxbandits.engine.border import check_result
 from jaxbandits.errors import UsageError
 from jaxbandits.live.live_problem import LiveProblem

@@ -11,7 +11,7 @@ from jaxbandits.arrays.arms import largest, smallest
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.checks import check_each, family_name, per_arm, per_arm_like
 from jaxbandits.problems.constructors import varying
-from jaxbandits.random.gamma import beta as draw_beta
+from jaxbandits.random.gamma_draws import beta as draw_beta
 
 __all__ = ["Beta", "TwoPoint", "beta", "rademacher"]
 

@@ -14,7 +14,7 @@ from jaxbandits.arrays.numerics import rounded
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.checks import check_each, family_name, per_arm, per_arm_like, probabilities
 from jaxbandits.problems.constructors import varying
-from jaxbandits.random.binomial import binomial
+from jaxbandits.random.binomial_draws import binomial
 from jaxbandits.random.bits import block, normal
 from jaxbandits.random.streams import batch_key
 

@@ -9,12 +9,12 @@ import jax
 import numpy as np
 import xarray as xr
 
-from jaxbandits.engine.admitted import admitted, check, check_like
+from jaxbandits.engine.admission import admitted, check, check_like
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
-from jaxbandits.engine.kept_programs import kept_programs
 from jaxbandits.engine.metric import Metric, check_metrics, users_metrics
 from jaxbandits.engine.program import Placement, Runs
+from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily

@@ -63,11 +63,11 @@ EXCEPTIONS = {
     ("problems/log_normal_and_weibull.py", "_pieces", PRODUCT): HOST,
     # A quantile is a whole number: a last bit of what it is found by changes one count in some 10^7, and what is drawn
     # alone and in batches is compared in tests of its own (tests/random/test_binomial.py).
-    ("random/binomial.py", "*", PRODUCT): "a whole number is found by it",
-    ("random/binomial.py", "*", "exp"): "a whole number is found by it",
-    ("random/binomial.py", "*", "expm1"): "a whole number is found by it",
-    ("random/binomial.py", "*", "log1p"): "a whole number is found by it",
-    ("random/gamma.py", "words_of", PRODUCT): WHOLE,
+    ("random/binomial_draws.py", "*", PRODUCT): "a whole number is found by it",
+    ("random/binomial_draws.py", "*", "exp"): "a whole number is found by it",
+    ("random/binomial_draws.py", "*", "expm1"): "a whole number is found by it",
+    ("random/binomial_draws.py", "*", "log1p"): "a whole number is found by it",
+    ("random/gamma_draws.py", "words_of", PRODUCT): WHOLE,
     ("random/ties.py", "turn", PRODUCT): WHOLE,
     ("random/ties.py", "_arm", PRODUCT): WHOLE,
     ("statistics/arm_statistics.py", "plus", PRODUCT): WHOLE,

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import jaxbandits as jb
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.sweeps.grid import expand, identities
 
 MEANS = [0.7, 0.5, 0.5, 0.4, 0.3]
