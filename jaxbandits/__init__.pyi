@@ -41,6 +41,8 @@ from jaxbandits.engine.single import trajectory as trajectory
 from jaxbandits.errors import UsageError as UsageError
 from jaxbandits.live.session import AskTell as AskTell
 from jaxbandits.problems.base import Problem as Problem
+from jaxbandits.problems.beta_and_two_point import beta as beta
+from jaxbandits.problems.beta_and_two_point import rademacher as rademacher
 from jaxbandits.problems.correlation import estimate_correlation as estimate_correlation
 from jaxbandits.problems.costs import with_costs as with_costs
 from jaxbandits.problems.crowd_workers import rte_workers as rte_workers
@@ -49,9 +51,7 @@ from jaxbandits.problems.empirical_arms import empirical as empirical
 from jaxbandits.problems.empirical_arms import empirical_from_csv as empirical_from_csv
 from jaxbandits.problems.empirical_arms import empirical_from_data as empirical_from_data
 from jaxbandits.problems.families import bernoulli as bernoulli
-from jaxbandits.problems.families import beta as beta
 from jaxbandits.problems.families import gaussian as gaussian
-from jaxbandits.problems.families import rademacher as rademacher
 from jaxbandits.problems.heavy_instances import log_normal as log_normal
 from jaxbandits.problems.heavy_instances import pareto as pareto
 from jaxbandits.problems.heavy_instances import s1 as s1

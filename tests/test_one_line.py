@@ -13,7 +13,7 @@ import jaxbandits as jb
 from jaxbandits import algorithms, problems
 from jaxbandits.algorithms import uniform
 from jaxbandits.cli import main
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.sweeps.spec import describe_algorithm
 
 TESTS = Path(__file__).parent

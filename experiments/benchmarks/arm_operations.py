@@ -1,4 +1,4 @@
-"""The forms of `jaxbandits.arrays.arms` against the obvious ones, in nanoseconds a run on one device.
+"""The forms of `jaxbandits.arrays.arms` and `ranking` against the obvious ones, in nanoseconds a run on one device.
 
 pip install -e ".[bench]" && python experiments/benchmarks/arm_operations.py
 """
@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.random import ties
 
 STEPS = 2000
@@ -49,7 +49,7 @@ def main() -> None:
         times = [
             nanoseconds(scaled(lambda x: 1 + 1e-9 * jnp.argmax(x, 0)), x, runs),
             nanoseconds(
-                scaled(lambda x, o=order, c=count, w=words: 1 + 1e-9 * ties.arm_at(arms.arg_largest(x, o)[1], c, w)),
+                scaled(lambda x, o=order, c=count, w=words: 1 + 1e-9 * ties.arm_at(ranking.arg_largest(x, o)[1], c, w)),
                 x,
                 runs,
             ),

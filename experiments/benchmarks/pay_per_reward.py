@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 
 import jaxbandits as jb
-from jaxbandits.algorithms.bases.joint_batches import middle_sums
-from jaxbandits.engine.lane_count import lane_count
+from jaxbandits.algorithms.bases.batch_medians import middle_sums
+from jaxbandits.engine.lane_counts import lane_count
 
 
 def complete_runs(k: int, runs: int) -> None:

@@ -8,7 +8,8 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.index_with_budget import BudgetState, IndexWithBudget
+from jaxbandits.algorithms.bases.budget_state import BudgetState
+from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
@@ -16,7 +17,7 @@ from jaxbandits.arrays.numerics import larger, log
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.bits import key_words, threefry2x32
-from jaxbandits.random.gamma import beta
+from jaxbandits.random.gamma_draws import beta
 from jaxbandits.random.streams import POSTERIOR
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.statistics.confidence import hoeffding_radius

@@ -14,7 +14,7 @@ from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import log
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
@@ -88,7 +88,7 @@ class CLUCB(Sequential):
             close=nothing > 0,
         )  # fmt: skip
         # After one pull each the radii are equal and the sets differ in many arms: from scratch.
-        rival = arms.top_mask(self._moved(state), k, shared.order)
+        rival = ranking.top_mask(self._moved(state), k, shared.order)
         return self._decided(dataclasses.replace(state, rival=rival), self._moved(state))
 
     def _moved(self, state: CLUCBState) -> jax.Array:
@@ -100,7 +100,7 @@ class CLUCB(Sequential):
     def _decided(self, state: CLUCBState, moved: jax.Array) -> CLUCBState:
         """The state with its next arm and whether it is done, from its two sets."""
         doubt = state.chosen ^ state.rival
-        _, place = arms.arg_largest(jnp.where(doubt, state.statistics.inverse_root, -1), state.order)
+        _, place = ranking.arg_largest(jnp.where(doubt, state.statistics.inverse_root, -1), state.order)
         gain = arms.total(jnp.where(doubt, jnp.where(state.rival, moved, -moved), 0))
         return dataclasses.replace(
             state,
@@ -117,12 +117,12 @@ class CLUCB(Sequential):
         pulled = state.pulled(arm, reward, live)
         mean = pulled.existing(pulled.statistics.mean, -jnp.inf)
         # One mean has changed, so at most one arm of M_t.
-        chosen, _ = arms.exchange(mean, state.chosen, state.order)
+        chosen, _ = ranking.exchange(mean, state.chosen, state.order)
         pulled = dataclasses.replace(pulled, chosen=chosen)
         moved = self._moved(pulled)
 
         def exchange(loop: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-            return arms.exchange(moved, loop[0], state.order)
+            return ranking.exchange(moved, loop[0], state.order)
 
         start = (state.rival, jnp.ones_like(state.close))
         rival, _ = lax.while_loop(lambda loop: jnp.any(loop[1]), exchange, start)

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
+from jaxbandits.algorithms.bases.gap_bounds import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
 from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits

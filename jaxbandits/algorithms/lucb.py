@@ -12,11 +12,10 @@ import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.built_in import Theorem
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.round_based import RoundBased
-from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.algorithms.bases.traits import Theorem, Traits
+from jaxbandits.arrays import ranking
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import log
 from jaxbandits.arrays.pytrees import pytree
@@ -102,7 +101,7 @@ class LUCB(RoundBased):
         if chosen is not None:
             mean = state.existing(state.statistics.mean, -jnp.inf)
             for _ in range(requested.shape[0]):  # a mean that changed moves at most one arm
-                chosen, _ = arms.exchange(mean, chosen, state.order)
+                chosen, _ = ranking.exchange(mean, chosen, state.order)
         return dataclasses.replace(state, rounds=state.rounds + jnp.asarray(live).astype(jnp.int32), chosen=chosen)
 
     def done(self, state: LUCBState) -> jax.Array:
@@ -117,7 +116,7 @@ class LUCB(RoundBased):
         known = state.statistics
         radius = hoeffding_radius(lucb1_scale(state.level, state.rounds, state.b), known.inverse_root)
         mean = state.existing(known.mean, -jnp.inf)
-        chosen = arms.top_mask(mean, self.m, state.order) if state.chosen is None else state.chosen
-        low, low_place = arms.arg_smallest(jnp.where(chosen, mean - radius, jnp.inf), state.order)
-        high, high_place = arms.arg_largest(jnp.where(chosen, -jnp.inf, mean + radius), state.order)
+        chosen = ranking.top_mask(mean, self.m, state.order) if state.chosen is None else state.chosen
+        low, low_place = ranking.arg_smallest(jnp.where(chosen, mean - radius, jnp.inf), state.order)
+        high, high_place = ranking.arg_largest(jnp.where(chosen, -jnp.inf, mean + radius), state.order)
         return _Decision(chosen=chosen, low_place=low_place, high_place=high_place, distance=high - low)

@@ -4,7 +4,6 @@ Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed ba
 """
 
 import dataclasses
-from collections.abc import Callable
 from typing import Self
 
 import jax
@@ -13,24 +12,26 @@ import numpy as np
 from jax import lax
 
 from jaxbandits import theory
+from jaxbandits.algorithms.bases.batch_medians import middle_sums
 from jaxbandits.algorithms.bases.joint_batches import (
     LARGEST_BATCH,
     Batches,
     JointBatches,
-    JointState,
-    middle_sums,
     whole,
 )
+from jaxbandits.algorithms.bases.joint_state import JointState
+from jaxbandits.algorithms.bases.light_prefixes import lightest, prefix_sums
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded
+from jaxbandits.algorithms.bases.weights import check_weights
+from jaxbandits.arrays import ranking
+from jaxbandits.arrays.numerics import exp, larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.pay_per_reward import UNSEEN
 
-__all__ = ["MABPPR", "check_weights"]
+__all__ = ["MABPPR"]
 
 _LOG2 = np.float32(np.log(2.0))
 # What an algorithm is prepared for; delta_t is then 10^-9 delta, and no run comes near.
@@ -212,13 +213,13 @@ class MABPPR(JointBatches):
             return jnp.where(estimated, middle_sums(sums, number), values)  # lines 5 and 21, times 2 l
 
         def remove(state: PPRState) -> tuple[jax.Array, jax.Array]:
-            weight = middle_sums(_prefix_sums(sums, state.active, number), number).astype(jnp.float32)
+            weight = middle_sums(prefix_sums(sums, state.active, number), number).astype(jnp.float32)
             # Line 15, in sums: 2 l W~ <= 2 l epsilon / 4.
             light = weight <= rounded(batches.each.astype(jnp.float32) * self.epsilon) * 0.5
             # Any arm will do: the first in an order that has decided no tie.
             scattered = (state.order * jnp.int32(0x2545F491)) & jnp.int32(0x7FFFFFFF)
-            some = arms.first_place(state.active, scattered) == scattered
-            rest = state.active & ~_lightest(state, sums, number, rounded(self.theta * weight))
+            some = ranking.first_place(state.active, scattered) == scattered
+            rest = state.active & ~lightest(state, sums, number, rounded(self.theta * weight))
             return jnp.where(removing, jnp.where(light, some, rest), state.active), removing & light
 
         def keep(state: PPRState) -> tuple[jax.Array, jax.Array]:
@@ -235,85 +236,3 @@ class MABPPR(JointBatches):
             round=state.round + removing.astype(jnp.int32),
             ended=state.ended | answered | light,
         )
-
-
-def _prefix_sums(sums: jax.Array, among: jax.Array, number: jax.Array) -> jax.Array:
-    """The sum of every batch over some arms, `(Q, …)` (line 12)."""
-
-    def add(batch: jax.Array | int, totals: jax.Array) -> jax.Array:
-        there = lax.dynamic_index_in_dim(sums, batch, 0, keepdims=False)
-        return lax.dynamic_update_index_in_dim(totals, arms.total(jnp.where(among, there, 0)), batch, 0)
-
-    return lax.fori_loop(0, jnp.max(number), add, jnp.zeros((sums.shape[0], *sums.shape[2:]), sums.dtype))
-
-
-def _lightest(state: PPRState, sums: jax.Array, number: jax.Array, limit: jax.Array) -> jax.Array:
-    """A_N: the longest prefix of the arms, smallest estimate first, whose median sum is within the limit (line 16).
-
-    Rewards are not negative, so the sums of the batches grow with the prefix, and with them their median: its end is
-    found by halving, first the range of the estimates, then the tie order of those that share an estimate.
-
-    Args:
-        state: the state, with the estimates.
-        sums: `(Q, K, …)`, the second batch.
-        number: int32 `(…)`.
-        limit: float32 `(…)`: twice the sum that a prefix may have; the whole set has more.
-
-    Returns:
-        bool `(K, …)`.
-    """
-    bits, active = _order_bits(state.values), state.active
-    Ends = tuple[jax.Array, jax.Array]
-
-    def halve(ends: Ends, prefix_to: Callable[[jax.Array], jax.Array]) -> Ends:
-        low, high = ends
-        middle = (low & high) + ((low ^ high) >> 1)  # their mean, which cannot overflow
-        fits = middle_sums(_prefix_sums(sums, prefix_to(middle), number), number).astype(jnp.float32) <= limit
-        return jnp.where(fits, middle, low), jnp.where(fits, high, middle)
-
-    # All estimates up to `low` fit, those up to `high` do not.
-    first = arms.smallest(jnp.where(active, bits, MAX_COUNT)) - 1
-    last = arms.largest(jnp.where(active, bits, -1))
-    low, high = lax.while_loop(
-        lambda ends: jnp.any(ends[0] + 1 < ends[1]),
-        lambda ends: halve(ends, lambda middle: active & (bits <= middle)),
-        (first, last),
-    )
-    below, level = active & (bits <= low), active & (bits == high)
-
-    def undecided(ends: Ends) -> jax.Array:
-        between = level & (state.order > ends[0]) & (state.order <= ends[1])
-        return jnp.any(arms.total(between.astype(jnp.int32)) > 1)
-
-    before, _ = lax.while_loop(
-        undecided,
-        lambda ends: halve(ends, lambda middle: below | (level & (state.order <= middle))),
-        (jnp.full_like(number, -1), jnp.full_like(number, MAX_COUNT)),
-    )
-    return below | (level & (state.order <= before))
-
-
-def _order_bits(values: jax.Array) -> jax.Array:
-    """int32, not negative, in the order of values that are not negative."""
-    if not jnp.issubdtype(values.dtype, jnp.floating):
-        return values
-    return lax.bitcast_convert_type(jnp.where(values > 0, values, 0), jnp.int32)
-
-
-def check_weights(owner: str, problem: Problem) -> None:
-    """Assumption 2.1, 0 <= X and Var(X_i) <= w_i <= 1.
-
-    Raises:
-        UsageError: which arm breaks it, and by how much.
-    """
-    if problem.lowest_reward < 0:
-        raise UsageError(f"{owner} needs rewards that are not negative; those of {problem.name} can be")
-    mean, variance = np.asarray(problem.mean, np.float64), np.asarray(problem.variance, np.float64)
-    for what, value, bound in (("mean", mean, np.ones_like(mean)), ("variance", variance, mean)):
-        if np.any(value > bound * (1 + 1e-6)):
-            arm = int(np.argmax(value / np.maximum(bound, 1e-30)))
-            limit = "1" if what == "mean" else f"its mean {bound[arm]:g}"
-            raise UsageError(
-                f"{owner} needs variance <= mean <= 1 for every arm (Assumption 2.1): arm {arm} has {what} "
-                f"{value[arm]:g}, above {limit} by {value[arm] - bound[arm]:.3g}"
-            )

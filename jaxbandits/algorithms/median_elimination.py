@@ -12,10 +12,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, RangedState, whole
+from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, whole
+from jaxbandits.algorithms.bases.joint_state import RangedState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import exp, larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
@@ -43,7 +44,7 @@ def _median_pulls(epsilon: jax.Array, level: jax.Array, number: jax.Array) -> ja
 
 def _upper_half(state: RangedState, sums: jax.Array) -> jax.Array:
     """The ceil(|S| / 2) active arms with the largest means, ties by the order; bool `(K, …)`."""
-    return arms.top_mask(sums, (state.count + 1) // 2, state.order, state.active)
+    return ranking.top_mask(sums, (state.count + 1) // 2, state.order, state.active)
 
 
 @pytree

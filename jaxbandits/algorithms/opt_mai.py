@@ -9,11 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.adaptive_top_k import TopKState
 from jaxbandits.algorithms.bases.batch_based import BatchBased
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
+from jaxbandits.algorithms.bases.top_k_rounds import TopKState
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
@@ -91,9 +91,9 @@ class OptMAI(BatchBased):
         ranked = jnp.where(turned, -values, values)
         alive, left = state.count, state.left(wanted)
         # Quartile elimination: the worst floor(|S| / 4) go.
-        best = arms.top_mask(ranked, alive - alive // 4, state.order, state.active)
+        best = ranking.top_mask(ranked, alive - alive // 4, state.order, state.active)
         # Accept and reject: the ceil(|S| / 4) arms farthest from the border between the K - |T| best and the rest go.
-        inside = arms.top_mask(ranked, left, state.order, state.active)
+        inside = ranking.top_mask(ranked, left, state.order, state.active)
         farthest = _farthest(ranked, inside, state.active & ~inside, state.order, (alive + 3) // 4)
         quartile = alive >= 4 * wanted
         gone = jnp.where(quartile, state.active & ~best, farthest)
@@ -118,7 +118,7 @@ class OptMAI(BatchBased):
         """The accepted arms, or all others if the worst were sought; what is missing, from the active arms' means."""
         turned, wanted = self._reflected(state)
         ranked = jnp.where(turned, -state.values, state.values)
-        found = state.accepted | arms.top_mask(ranked, state.left(wanted), state.order, state.active)
+        found = state.accepted | ranking.top_mask(ranked, state.left(wanted), state.order, state.active)
         exists = state.existing(jnp.ones_like(found), False)
         return jnp.where(turned, exists & ~found, found)
 
@@ -147,10 +147,10 @@ def _farthest(
     # Sums are counts, whose differences are counts.
     gap = jnp.where(inside, jnp.where(arms.any_arm(outside), values - outer, -lowest), inner - values)
     last = arms.largest(jnp.where(inside & (values == inner), order, -1))
-    first = arms.first_place(outside & (values == outer), order)
+    first = ranking.first_place(outside & (values == outer), order)
     behind = jnp.where(inside, first - order, order - last)
     looked_at = inside | outside
-    kth = arms.kth_largest(gap, number, looked_at)
+    kth = ranking.kth_largest(gap, number, looked_at)
     beyond = looked_at & (gap > kth)
     missing = number - arms.total(beyond.astype(jnp.int32))
-    return beyond | arms.top_mask(behind, missing, order, looked_at & (gap == kth))
+    return beyond | ranking.top_mask(behind, missing, order, looked_at & (gap == kth))

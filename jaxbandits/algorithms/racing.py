@@ -12,10 +12,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases.joint_batches import LARGEST_BATCH, Batches, JointBatches, RangedState, whole
+from jaxbandits.algorithms.bases.joint_batches import LARGEST_BATCH, Batches, JointBatches, whole
+from jaxbandits.algorithms.bases.joint_state import RangedState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
@@ -112,7 +113,7 @@ class _Race(JointBatches):
         each = 1 / larger(new.looked, jnp.int32(1)).astype(jnp.float32)
         mean = rounded(new.values.astype(jnp.float32) * each)
         bounds = self._bounds(mean, self._level(state, state.round + 1) * each, state.b)
-        inside = arms.top_mask(new.values, state.left(self.m), state.order, state.active)  # J
+        inside = ranking.top_mask(new.values, state.left(self.m), state.order, state.active)  # J
         outside = state.active & ~inside
         high = arms.largest(jnp.where(outside, bounds.upper, -jnp.inf))  # U_u
         low = arms.smallest(jnp.where(inside, bounds.lower, jnp.inf))  # L_l
@@ -124,7 +125,7 @@ class _Race(JointBatches):
 
     def recommend(self, state: RaceState) -> jax.Array:
         """The accepted arms, and the best active ones."""
-        return state.accepted | arms.top_mask(state.values, state.left(self.m), state.order, state.active)
+        return state.accepted | ranking.top_mask(state.values, state.left(self.m), state.order, state.active)
 
 
 @pytree

@@ -8,13 +8,10 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.index_with_budget import (
-    BudgetState,
-    FromReservoir,
-    Growing,
-    IndexWithBudget,
-    exploration,
-)
+from jaxbandits.algorithms.bases.budget_state import BudgetState
+from jaxbandits.algorithms.bases.exploration_sequences import exploration
+from jaxbandits.algorithms.bases.from_reservoir import FromReservoir, Growing
+from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
 from jaxbandits.algorithms.bases.parameters import parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays.numerics import larger, smaller

@@ -14,7 +14,7 @@ from jaxbandits.algorithms.bases.elimination_state import EliminationState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.phases import EliminationInPhases, RejectsPhases
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import larger
 from jaxbandits.arrays.pytrees import pytree
@@ -92,7 +92,7 @@ class SAR(EliminationInPhases):
         if state.bandits == 1:
             # Deactivations move the border's rank with the ranks, so it stays between these two values.
             m = self.m if isinstance(self.m, Known) else plan.left
-            inner, outer, _ = arms.kth_and_next_largest(values, m, order)
+            inner, outer, _ = ranking.kth_and_next_largest(values, m, order)
             gap = larger(values - outer, inner - values)
         else:
             each = per_bandit(values, state.bandits)
@@ -108,7 +108,7 @@ class SAR(EliminationInPhases):
             else:
                 acceptable = _alone(now.active, state.bandits)
                 distance = jnp.where(acceptable, jnp.inf, gap)
-            _, place = arms.arg_largest(jnp.where(now.active, distance, -jnp.inf), order)
+            _, place = ranking.arg_largest(jnp.where(now.active, distance, -jnp.inf), order)
             arm = (order == place) & going
             accepted = arm & acceptable
             return _Deactivation(
@@ -131,7 +131,7 @@ class SAR(EliminationInPhases):
     def recommend(self, state: EliminationState) -> jax.Array:
         """The accepted arms, and the active arms with the largest means up to m (of each bandit)."""
         ranked = jnp.where(state.plan.accepted, jnp.inf, state.estimates)
-        top = arms.top_mask(per_bandit(ranked, state.bandits), self.m, per_bandit(state.order, state.bandits))
+        top = ranking.top_mask(per_bandit(ranked, state.bandits), self.m, per_bandit(state.order, state.bandits))
         return top.reshape(ranked.shape)
 
 

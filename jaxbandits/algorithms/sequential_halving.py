@@ -14,7 +14,7 @@ from jaxbandits.algorithms.bases.elimination_state import EliminationState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.phases import EliminationInPhases
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import ranking
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator
@@ -69,4 +69,4 @@ class SequentialHalving(EliminationInPhases):
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
         left = (state.count + 1) // 2
         target = state.round + self._pulls(left, state.plan.phases)
-        return arms.top_mask(state.estimates, left, state.order), state.plan._replace(target=target)
+        return ranking.top_mask(state.estimates, left, state.order), state.plan._replace(target=target)

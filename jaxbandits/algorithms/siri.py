@@ -15,7 +15,7 @@ from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.batch_based import BatchBased
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import ranking
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
@@ -108,7 +108,7 @@ class SiRI(BatchBased):
         """One pull of each arm; then as many of the best bound's arm as it has."""
         first = state.round == 0
         exists = jnp.ones(state.order.shape, jnp.int32) if state.mask is None else state.mask.astype(jnp.int32)
-        _, place = arms.arg_largest(state.existing(self._bound(state), -jnp.inf), state.order)
+        _, place = ranking.arg_largest(state.existing(self._bound(state), -jnp.inf), state.order)
         left = larger(jnp.asarray(self.budget, jnp.int32) - state.time, jnp.int32(0))
         double = jnp.where(state.order == place, smaller(state.pulls, left), 0)
         return jnp.where(first, exists, double)
@@ -138,4 +138,4 @@ class SiRI(BatchBased):
 
     def recommend(self, state: SiRIState) -> jax.Array:
         """The arm pulled most often."""
-        return arms.top_mask(state.pulls, Known(1), state.order)
+        return ranking.top_mask(state.pulls, Known(1), state.order)

@@ -16,7 +16,7 @@ from jaxbandits.algorithms.bases.moments import raw_moment
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.phases import EliminationInPhases, RejectsPhases
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import ranking
 from jaxbandits.arrays.numerics import larger, log
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
@@ -100,4 +100,4 @@ class SuccessiveRejects(EliminationInPhases):
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
         ended = state.plan.ended(state.round, state.arms)
         left = larger(state.arms.astype(jnp.int32) - ended, 1)
-        return arms.top_mask(state.estimates, left, state.order), state.plan.after(ended)
+        return ranking.top_mask(state.estimates, left, state.order), state.plan.after(ended)

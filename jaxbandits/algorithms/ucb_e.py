@@ -11,13 +11,12 @@ import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.built_in import Theorem
-from jaxbandits.algorithms.bases.gaps import gaps
+from jaxbandits.algorithms.bases.gap_bounds import gaps
 from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.phases import rejects_pulls
-from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.algorithms.bases.traits import Theorem, Traits
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.compiler_forms import where_any
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import rounded
@@ -116,7 +115,7 @@ class UCBE(IndexPolicy):
         # The best arm's gap is 0 here, not its lead; -1 keeps it first, and padded arms behind every other.
         best = state.largest_means(Known(1))
         distance = jnp.where(best, -1, state.existing(distance, -2))
-        position = state.arms - arms.rank(distance, state.order).astype(jnp.float32)  # i, from 1 for the smallest gap
+        position = state.arms - ranking.rank(distance, state.order).astype(jnp.float32)  # i, 1 for the smallest gap
         ratio = state.b / jnp.where(distance > 0, distance, 1)
         terms = jnp.where(distance > 0, position * rounded(ratio * ratio), jnp.inf)
         counted = (distance >= 0) & (position > state.arms - phase.astype(jnp.float32))

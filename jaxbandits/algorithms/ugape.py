@@ -5,9 +5,7 @@ confidence", NIPS 25; UGapE-V (empirical Bernstein radii) and several bandits as
 constants of `jaxbandits.statistics.confidence`.
 """
 
-import abc
 import dataclasses
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,116 +13,23 @@ import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.built_in import Theorem
-from jaxbandits.algorithms.bases.gaps import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
+from jaxbandits.algorithms.bases.gap_bounds import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.sequential import Sequential
-from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.algorithms.bases.traits import Theorem, Traits
+from jaxbandits.algorithms.bases.ugape_selection import UGapE, UGapEState
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import MAX_COUNT, larger, log, rounded, smaller
+from jaxbandits.arrays.numerics import larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.problems.base import Problem, per_bandit
-from jaxbandits.random import ties
+from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.statistics.confidence import bernstein_radius, cubed, hoeffding_radius, ugape_scale
 
-__all__ = ["UGapEState", "UGapEb", "UGapEbState", "UGapEc"]
+__all__ = ["UGapEb", "UGapEbState", "UGapEc"]
 
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class UGapEState(ArmState):
-    """The state of a run; arms first, runs last."""
-
-    level: jax.Array  # float32 (…): what stays of the radius: UGapEc's ln(4 K / delta), UGapEb's a
-
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class UGapEbState(UGapEState):
-    """The state of a UGapEb run that returns the J(t) with the smallest index."""
-
-    best_index: jax.Array  # float32 (…): smallest B_J(t) so far
-    best: jax.Array  # bool (K, …): its J(t)
-
-
-class Decision(NamedTuple):
-    """SELECT-ARM of the paper (Figure 2), with the bandit axis gone."""
-
-    worst_index: jax.Array  # float32 (…): B_J(t), the largest over bandits
-    chosen: jax.Array  # bool (K, …): J(t)
-    arm: jax.Array  # int32 (…): I(t)
-
-
-class _UGapE(Sequential):
-    """What UGapEc and UGapEb share: indices, J(t), the arm to pull."""
-
-    m: Numeric
-    variance: bool
-    b: Numeric
-    traits = Traits(tolerance="epsilon", multi_bandit=True)
-
-    @abc.abstractmethod
-    def _radius(self, state: UGapEState) -> jax.Array:
-        """Confidence radius of each arm, float32 `(K, …)`."""
-
-    def select(self, state: UGapEState) -> jax.Array:
-        """I(t), int32 `(…)`."""
-        return self._decide(state).arm
-
-    def _breadth(self, state: UGapEState, arm: jax.Array) -> jax.Array:
-        """What orders arms by their radius, `(…)`: without variances, fewer pulls mean a larger one."""
-        return arms.take(self._radius(state) if self.variance else state.statistics.inverse_root, arm)
-
-    def _decide(self, state: UGapEState) -> Decision:
-        count = state.order.shape[0]
-
-        def view(x: jax.Array) -> jax.Array:
-            return per_bandit(x, state.bandits)
-
-        def only(place: jax.Array) -> jax.Array:
-            return ties.mask_at(place, order) if state.bandits == 1 else order == place
-
-        order, mean, radius = view(state.order), view(state.statistics.mean), view(self._radius(state))
-        upper, lower = mean + radius, mean - radius
-        if state.mask is not None:
-            upper = jnp.where(view(state.mask), upper, -jnp.inf)
-        one = isinstance(self.m, Known) and self.m == 1
-        if one:
-            kth, top_place = arms.arg_largest(upper, order)
-            top = only(top_place)
-            following = arms.largest(jnp.where(top, -jnp.inf, upper))
-        else:
-            kth, following, top = arms.kth_and_next_largest(upper, self.m, order)
-        index = jnp.where(top, following, kth) - lower  # eq. 3: the m-th largest U over the other arms
-        if state.mask is not None:
-            index = jnp.where(view(state.mask), index, jnp.inf)
-        if one:  # the same decision in fewer passes: J(t) is one arm, l_t is that arm, the others' largest U is known
-            worst_index, low_place = arms.arg_smallest(index, order)
-            chosen = only(low_place)
-            best_other = jnp.where(low_place == top_place, following, kth)
-        else:
-            chosen = arms.top_mask(-index, self.m, order)  # J(t)
-            worst_index = arms.largest(jnp.where(chosen, index, -jnp.inf))
-            _, low_place = arms.arg_smallest(jnp.where(chosen, lower, jnp.inf), order)  # l_t
-            best_other = arms.largest(jnp.where(chosen, -jnp.inf, upper))
-        # u_t; equal bounds with different radii, which the paper ranks too, only arise from rounding.
-        high_place = arms.first_place(~chosen & (upper == best_other), order)
-        low, high = (self._breadth(state, ties.arm_at(p, count, state.ties)) for p in (low_place, high_place))
-        place = jnp.where(high > low, high_place, low_place)  # I(t): the larger radius
-        place = jnp.where(high == low, smaller(high_place, low_place), place)
-        if state.bandits > 1:  # the bandit with the largest B_J(t)
-            bandit = worst_index == arms.largest(worst_index)
-            place = arms.smallest(jnp.where(bandit, place, MAX_COUNT))
-            worst_index = arms.largest(worst_index)
-        chosen = chosen.reshape(state.order.shape)
-        return Decision(worst_index=worst_index, chosen=chosen, arm=ties.arm_at(place, count, state.ties))
-
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class UGapEc(_UGapE):
+class UGapEc(UGapE):
     """UGapE with fixed confidence: returns an (epsilon, m)-optimal set with probability at least 1 - delta.
 
     Rewards in [0, b] (or (b/2)-sub-Gaussian). Pulls: K + O(H_eps log(H_eps / delta)) (Theorem 2). With `variance` the
@@ -186,16 +91,25 @@ class UGapEc(_UGapE):
 
     def done(self, state: UGapEState) -> jax.Array:
         """B_J(t) < epsilon (Figure 1)."""
-        return self._decide(state).worst_index < self.epsilon
+        return self.decide(state).worst_index < self.epsilon
 
     def recommend(self, state: UGapEState) -> jax.Array:
         """J(t)."""
-        return self._decide(state).chosen
+        return self.decide(state).chosen
 
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class UGapEb(_UGapE):
+class UGapEbState(UGapEState):
+    """The state of a UGapEb run that returns the J(t) with the smallest index."""
+
+    best_index: jax.Array  # float32 (…): smallest B_J(t) so far
+    best: jax.Array  # bool (K, …): its J(t)
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class UGapEb(UGapE):
     """UGapE with a fixed budget: after n pulls returns the J(t) with the smallest B_J(t), t = K+1, …, n (Figure 1).
 
     P(simple regret >= epsilon) <= 2 K n exp(-2a) for 0 < a <= (n - K) / (4 H_eps) (Theorem 1). At realistic budgets
@@ -254,7 +168,7 @@ class UGapEb(_UGapE):
         if self.last:
             return state
         infinite = jnp.full(key.shape, jnp.inf, jnp.float32)
-        return UGapEbState(**shared.shared(), level=level, best_index=infinite, best=self._decide(state).chosen)
+        return UGapEbState(**shared.shared(), level=level, best_index=infinite, best=self.decide(state).chosen)
 
     def _radius(self, state: UGapEState) -> jax.Array:
         known = state.statistics
@@ -288,7 +202,7 @@ class UGapEb(_UGapE):
         pulled = state.pulled(arm, reward, live)
         if not isinstance(pulled, UGapEbState) or not isinstance(state, UGapEbState):
             return pulled
-        decision = self._decide(state)
+        decision = self.decide(state)
         better = live & (decision.worst_index < state.best_index)
         return dataclasses.replace(
             pulled,
@@ -302,4 +216,4 @@ class UGapEb(_UGapE):
 
     def recommend(self, state: UGapEState) -> jax.Array:
         """The J(t) with the smallest B_J(t), or the last one."""
-        return state.best if isinstance(state, UGapEbState) else self._decide(state).chosen
+        return state.best if isinstance(state, UGapEbState) else self.decide(state).chosen

@@ -8,7 +8,7 @@ from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import ranking
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
@@ -44,7 +44,7 @@ class Uniform(Sequential):
 
     def select(self, state: ArmState) -> jax.Array:
         """An arm pulled least, int32 `(…)`."""
-        _, place = arms.arg_smallest(state.existing(state.pulls, MAX_COUNT), state.order)
+        _, place = ranking.arg_smallest(state.existing(state.pulls, MAX_COUNT), state.order)
         return arm_at(place, state.order.shape[0], state.ties)
 
     def update(self, state: ArmState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> ArmState:

@@ -12,10 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, RangedState, middle_sums, whole
+from jaxbandits.algorithms.bases.batch_medians import middle_sums
+from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, whole
+from jaxbandits.algorithms.bases.joint_state import RangedState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.algorithms.mab_ppr import check_weights
+from jaxbandits.algorithms.bases.weights import check_weights
 from jaxbandits.arrays.numerics import log
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError

@@ -9,8 +9,8 @@ and on any number of devices of one kind. So, in everything that a run computes 
   of zero;
 * `log` and `exp` are those below, and powers are made of them: `exp(rounded(p * log(x)))`;
 * a product of floats that is added to something is `rounded` first, unless it is exact (by a power of two) or whole;
-* sums and selections over arms are those of `arrays/arms.py`; sums that grow with the pulls are whole, or a
-  `CompensatedSum` (`arrays/sums.py`): a plain float32 sum of ones stops at 2^24;
+* sums over arms are those of `arrays/arms.py`, selections of `arrays/ranking.py`; sums that grow with the
+  pulls are whole, or a `CompensatedSum` (`arrays/sums.py`): a plain float32 sum of ones stops at 2^24;
 * a state holds whole numbers, masks, float32 that are functions of these or of compensated sums, and no running mean;
 * what is random is a block of `random/bits.py` under a stream of `random/streams.py`, never a draw of `jax.random`;
 * forms that serve one compiler's speed stand in `arrays/compiler_forms.py`, and the operations over arms.

@@ -15,7 +15,7 @@ import cyclopts
 from jaxbandits.cli.commands import compare, simulate, sweep
 from jaxbandits.cli.listing import list_
 from jaxbandits.cli.pictures import plot, reproduce
-from jaxbandits.engine.kept_programs import kept_programs
+from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
 
 __all__ = ["main"]

@@ -11,7 +11,7 @@ from jaxbandits.cli import display, inputs, stores, texts
 from jaxbandits.cli.inputs import Switch, Whole
 from jaxbandits.comparison.candidates import comparisons
 from jaxbandits.comparison.rows import Comparison
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.errors import UsageError
 from jaxbandits.status import STATUS, stopped_early
 from jaxbandits.sweeps.grid import expand

@@ -13,7 +13,7 @@ import xarray as xr
 from cyclopts import Parameter, Token
 
 from jaxbandits.checks import is_number, whole
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.engine.driver import use_all_cores
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems import Problem, with_costs

@@ -11,7 +11,7 @@ import xarray as xr
 
 from jaxbandits.cli.display import table
 from jaxbandits.comparison.rows import Comparison, Row
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.report.numbers import count, interval, probability, value
 from jaxbandits.report.tables import summary
 

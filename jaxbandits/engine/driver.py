@@ -13,9 +13,12 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.checks import whole
-from jaxbandits.engine.lane_count import lane_count
-from jaxbandits.engine.lanes import Cells, Log, Regret, Row, Settings, advance, empty_carry, row_types, unpacked
+from jaxbandits.engine.jobs import empty_carry
+from jaxbandits.engine.lane_counts import lane_count
+from jaxbandits.engine.lane_state import Cells, Settings
+from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.program import Placement, Program
+from jaxbandits.engine.rows import Log, Regret, Row, row_types, unpacked
 from jaxbandits.errors import UsageError
 from jaxbandits.random.streams import root_key
 from jaxbandits.spending.accounts import Account

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays.pytrees import classes
-from jaxbandits.engine.admitted import Admitted, admitted, check, check_one
-from jaxbandits.engine.kept_programs import kept_programs
+from jaxbandits.engine.admission import Admitted, admitted, check, check_one
+from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.problems.base import Problem
 
 __all__ = ["prepared", "run", "trajectory"]

@@ -17,7 +17,7 @@ import numpy as np
 from jaxbandits import checks
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.arrays.pytrees import classes
-from jaxbandits.engine.admitted import admitted, check
+from jaxbandits.engine.admission import admitted, check
 from jaxbandits.engine.border import check_result
 from jaxbandits.errors import UsageError
 from jaxbandits.live.given import cost_of, key_of, range_of, reward_of

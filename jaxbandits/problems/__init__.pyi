@@ -1,6 +1,10 @@
 """Written by `python tests/test_generated.py` from the registries."""
 
 from jaxbandits.problems.base import Problem as Problem
+from jaxbandits.problems.beta_and_two_point import Beta as Beta
+from jaxbandits.problems.beta_and_two_point import TwoPoint as TwoPoint
+from jaxbandits.problems.beta_and_two_point import beta as beta
+from jaxbandits.problems.beta_and_two_point import rademacher as rademacher
 from jaxbandits.problems.correlation import estimate_correlation as estimate_correlation
 from jaxbandits.problems.costs import Costs as Costs
 from jaxbandits.problems.costs import with_costs as with_costs
@@ -11,13 +15,9 @@ from jaxbandits.problems.empirical_arms import empirical as empirical
 from jaxbandits.problems.empirical_arms import empirical_from_csv as empirical_from_csv
 from jaxbandits.problems.empirical_arms import empirical_from_data as empirical_from_data
 from jaxbandits.problems.families import Bernoulli as Bernoulli
-from jaxbandits.problems.families import Beta as Beta
 from jaxbandits.problems.families import Gaussian as Gaussian
-from jaxbandits.problems.families import TwoPoint as TwoPoint
 from jaxbandits.problems.families import bernoulli as bernoulli
-from jaxbandits.problems.families import beta as beta
 from jaxbandits.problems.families import gaussian as gaussian
-from jaxbandits.problems.families import rademacher as rademacher
 from jaxbandits.problems.heavy_instances import log_normal as log_normal
 from jaxbandits.problems.heavy_instances import pareto as pareto
 from jaxbandits.problems.heavy_instances import s1 as s1
@@ -26,11 +26,6 @@ from jaxbandits.problems.heavy_instances import student_t as student_t
 from jaxbandits.problems.heavy_instances import symmetric_pareto as symmetric_pareto
 from jaxbandits.problems.heavy_instances import weibull as weibull
 from jaxbandits.problems.heavy_tails import HeavyTailed as HeavyTailed
-from jaxbandits.problems.heavy_tails import LogNormal as LogNormal
-from jaxbandits.problems.heavy_tails import Pareto as Pareto
-from jaxbandits.problems.heavy_tails import StudentT as StudentT
-from jaxbandits.problems.heavy_tails import SymmetricPareto as SymmetricPareto
-from jaxbandits.problems.heavy_tails import Weibull as Weibull
 from jaxbandits.problems.instances import abm as abm
 from jaxbandits.problems.instances import gabillon as gabillon
 from jaxbandits.problems.instances import linear as linear
@@ -41,9 +36,14 @@ from jaxbandits.problems.joint import Blocks as Blocks
 from jaxbandits.problems.joint import OneClick as OneClick
 from jaxbandits.problems.joint import blocks as blocks
 from jaxbandits.problems.joint import one_click as one_click
+from jaxbandits.problems.log_normal_and_weibull import LogNormal as LogNormal
+from jaxbandits.problems.log_normal_and_weibull import Weibull as Weibull
 from jaxbandits.problems.pay_per_reward import click_rates as click_rates
 from jaxbandits.problems.pay_per_reward import ppr as ppr
 from jaxbandits.problems.pay_per_reward import ppr_unbounded as ppr_unbounded
+from jaxbandits.problems.power_tails import Pareto as Pareto
+from jaxbandits.problems.power_tails import StudentT as StudentT
+from jaxbandits.problems.power_tails import SymmetricPareto as SymmetricPareto
 from jaxbandits.problems.ratio_reservoirs import RatioReservoir as RatioReservoir
 from jaxbandits.problems.ratio_reservoirs import reservoir as reservoir
 from jaxbandits.problems.registry import REGISTRY as REGISTRY

@@ -7,7 +7,7 @@ bandit `b` at `k * M + b`.
 
 import abc
 import dataclasses
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,8 +19,8 @@ from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import register_fields
 from jaxbandits.arrays.sums import CompensatedSum
-from jaxbandits.errors import UsageError
 from jaxbandits.problems.costs import Costs
+from jaxbandits.problems.facts import Facts
 from jaxbandits.problems.recipes import Recipe, carried
 from jaxbandits.random.streams import batch_key, reward_block
 
@@ -32,12 +32,11 @@ __all__ = [
 
 
 @dataclasses.dataclass(frozen=True)
-class Problem(abc.ABC):
+class Problem(Facts):
     """Arms with a law of rewards each.
 
     Subclasses are frozen dataclasses whose array fields, shape `(K,)` float32, are the parameters of the law,
-    registered with
-    `register_problem`.
+    registered with `register_problem`. What else a problem is asked stands in `Facts`.
 
     Attributes:
         mask: bool `(K,)`, false for padded arms; None when no arm is padded.
@@ -65,84 +64,21 @@ class Problem(abc.ABC):
     written: ClassVar[tuple[str, ...]] = ()
     #: Whether rewards are int32 (sums are then exact) or float32.
     integer_rewards: ClassVar[bool] = False
-    #: Whether rewards lie in an interval, or are sub-Gaussian: whether `reward_range` is a number.
-    bounded: ClassVar[bool] = True
 
-    #: Whether the rewards of the family lie in an interval, as theorems for [0, 1] ask.
-    in_interval: ClassVar[bool] = False
-    #: Whether theorems for (b/2)-sub-Gaussian rewards hold for it.
-    sub_gaussian: ClassVar[bool] = False
-    #: Whether `moments` knows the moments of its law.
-    has_moments: ClassVar[bool] = False
-    #: Whether every run draws arms of its own, as from a reservoir.
-    drawn: ClassVar[bool] = False
-
-    @property
+    @classmethod
     @abc.abstractmethod
-    def mean(self) -> jax.Array:
-        """Expected reward of each arm, float32 `(K, …)`."""
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """Rewards from two random words (uint32) and the parameters, elementwise."""
 
     @property
-    def value(self) -> jax.Array:
-        """Expected reward over expected cost of each arm, float32 `(K, …)`."""
-        return self.mean if self.costs is None else self.mean / self.costs.expected(self.mean)
+    def arms(self) -> int:
+        """Number of arms K on the axis, padded arms and all bandits included."""
+        return int(getattr(self, self.parameters[0]).shape[0])
 
     @property
-    @abc.abstractmethod
-    def variance(self) -> jax.Array:
-        """Variance of the reward of each arm, float32 `(K, …)`."""
-
-    def moments(self, p: float, *, central: bool) -> np.ndarray:
-        """E|X|^p of each arm, or E|X - mean|^p, float64 `(K,)`; infinite where there is none.
-
-        Raises:
-            UsageError: a family that does not know them.
-        """
-        del p, central
-        raise UsageError(f"{self.name} does not know its moments")
-
-    @property
-    def tail_index(self) -> np.ndarray:
-        """Moments of lower order than this are finite, float64 `(K,)`."""
-        return np.full(self.arms, np.inf)
-
-    @property
-    def bound_law(self) -> tuple[Literal["bernoulli", "gaussian"], float] | None:
-        """The law of rewards as lower bounds of pulls take it, and its standard deviation; None without a bound."""
-        return None
-
-    @property
-    def unseen_mean(self) -> float | None:
-        """Sum of the means of the arms that are not simulated; None where all are."""
-        return None
-
-    @property
-    def regularity(self) -> float | None:
-        """The exponent beta of the law that arms are drawn from; None where they are given, or it is not known."""
-        return None
-
-    @property
-    def best_ratio(self) -> float:
-        """The largest ratio of expected reward to expected cost that there is."""
-        price = 1.0 if self.costs is None else np.asarray(self.costs.expected(self.mean), np.float64)
-        return float(np.max(np.asarray(self.mean, np.float64) / price))
-
-    @property
-    def smallest_cost(self) -> float:
-        """No arm's expected cost is smaller."""
-        return 1.0 if self.costs is None else float(np.min(self.costs.expected(self.mean)))
-
-    @property
-    def unit_costs(self) -> bool:
-        """Whether every pull costs one."""
-        return self.costs is None
-
-    @property
-    def cost_unit(self) -> str:
-        """What costs are counted in."""
-        if self.costs is None:
-            return "pulls"
-        return "rewards" if self.costs.price is None else "prices"
+    def second_word_free(self) -> bool:
+        """Whether a reward leaves the second of its words alone, so that a cost may be drawn from it."""
+        return False
 
     @property
     def axes(self) -> dict[str, Any]:
@@ -163,39 +99,6 @@ class Problem(abc.ABC):
         """With so many arms, where that is left open."""
         del count
         return self
-
-    @property
-    def lowest_reward(self) -> float:
-        """No reward of any arm is smaller; -inf where that is not known."""
-        return -np.inf
-
-    @property
-    def correlation(self) -> float:
-        """V, at least 1: Var(X_A) <= V E X_A for the sum X_A of a joint pull of any set A of arms.
-
-        Assumption 2.2 of Sabato (2019), if Var(X_i) <= E X_i; 1 where arms are independent.
-        """
-        return 1.0
-
-    @property
-    def second_word_free(self) -> bool:
-        """Whether a reward leaves the second of its words alone, so that a cost may be drawn from it."""
-        return False
-
-    @property
-    @abc.abstractmethod
-    def reward_range(self) -> jax.Array:
-        """The b of the papers, float32 `(…)`: rewards lie in an interval of this length, or are (b/2)-sub-Gaussian."""
-
-    @classmethod
-    @abc.abstractmethod
-    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """Rewards from two random words (uint32) and the parameters, elementwise."""
-
-    @property
-    def arms(self) -> int:
-        """Number of arms K on the axis, padded arms and all bandits included."""
-        return int(getattr(self, self.parameters[0]).shape[0])
 
     def realised(self, key: jax.Array) -> "Problem":
         """The problem of the runs with these keys, `(…)`: itself; a reservoir draws arms."""

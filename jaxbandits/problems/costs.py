@@ -15,9 +15,9 @@ from jaxbandits.checks import NOT_NEGATIVE, Rule, each, numbers
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import plain
 from jaxbandits.problems.recipes import carried
-from jaxbandits.random.binomial import binomial
+from jaxbandits.random.binomial_draws import binomial
 from jaxbandits.random.bits import uniform
-from jaxbandits.random.gamma import beta as draw_beta
+from jaxbandits.random.gamma_draws import beta as draw_beta
 from jaxbandits.random.spare_words import happens
 from jaxbandits.random.streams import cost_block, costs_key
 

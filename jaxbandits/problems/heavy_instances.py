@@ -6,7 +6,8 @@ from jax.typing import ArrayLike
 from jaxbandits.checks import ABOVE_ONE, POSITIVE, each
 from jaxbandits.problems.checks import family_name, per_arm, per_arm_like
 from jaxbandits.problems.constructors import varying
-from jaxbandits.problems.heavy_tails import LogNormal, Pareto, StudentT, SymmetricPareto, Weibull
+from jaxbandits.problems.log_normal_and_weibull import LogNormal, Weibull
+from jaxbandits.problems.power_tails import Pareto, StudentT, SymmetricPareto
 
 __all__ = ["log_normal", "pareto", "s1", "s2", "student_t", "symmetric_pareto", "weibull"]
 

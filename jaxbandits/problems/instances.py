@@ -5,9 +5,10 @@ import numpy as np
 
 from jaxbandits import checks
 from jaxbandits.errors import UsageError
+from jaxbandits.problems.beta_and_two_point import TwoPoint, rademacher
 from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.constructors import varying
-from jaxbandits.problems.families import Bernoulli, TwoPoint, bernoulli, rademacher
+from jaxbandits.problems.families import Bernoulli, bernoulli
 
 __all__ = ["abm", "gabillon", "linear", "one_sparse", "polynomial", "random_uniform"]
 

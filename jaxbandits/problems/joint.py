@@ -20,7 +20,7 @@ from jaxbandits.problems.base import register_problem
 from jaxbandits.problems.checks import family_name, probabilities
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.families import Bernoulli
-from jaxbandits.random.binomial import binomial
+from jaxbandits.random.binomial_draws import binomial
 from jaxbandits.random.streams import batch_key
 
 __all__ = ["Blocks", "OneClick", "blocks", "one_click"]

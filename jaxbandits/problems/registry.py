@@ -14,8 +14,8 @@ REGISTRY = Registry(
     {
         "bernoulli": "families:bernoulli",
         "gaussian": "families:gaussian",
-        "beta": "families:beta",
-        "rademacher": "families:rademacher",
+        "beta": "beta_and_two_point:beta",
+        "rademacher": "beta_and_two_point:rademacher",
         "student-t": "heavy_instances:student_t",
         "pareto": "heavy_instances:pareto",
         "symmetric-pareto": "heavy_instances:symmetric_pareto",

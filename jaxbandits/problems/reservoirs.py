@@ -16,8 +16,9 @@ import numpy as np
 from jaxbandits.arrays.numerics import larger
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem, register_problem
+from jaxbandits.problems.beta_and_two_point import Beta
 from jaxbandits.problems.costs import Costs
-from jaxbandits.problems.families import Bernoulli, Beta
+from jaxbandits.problems.families import Bernoulli
 from jaxbandits.problems.recipes import carried
 
 __all__ = ["Arms", "Reservoir", "register_reservoir"]

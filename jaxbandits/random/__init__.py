@@ -1,5 +1,5 @@
 """Random draws as pure functions of a key and a counter."""
 
-from jaxbandits.random.binomial import binomial
+from jaxbandits.random.binomial_draws import binomial
 
 __all__ = ["binomial"]

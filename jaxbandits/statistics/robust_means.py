@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.compiler_forms import computed_once
 from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
@@ -112,7 +112,7 @@ class MedianOfMeans(MeanEstimator):
         # Batches that stand empty are below all others.
         means = jnp.where(batch < used, means / larger(size, jnp.int32(1)).astype(jnp.float32), -jnp.inf)
         used = jnp.broadcast_to(used, means.shape[1:])
-        low = arms.kth_largest(means, used // 2 + 1)
+        low = ranking.kth_largest(means, used // 2 + 1)
         above = means > low
         two = (used % 2 == 0) & (arms.total(above.astype(jnp.int32)) == used // 2)  # else both middle ones are `low`
         high = arms.smallest(jnp.where(above, means, jnp.inf))

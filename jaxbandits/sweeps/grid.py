@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxbandits.algorithms.bases.parameters import is_parameter
 from jaxbandits.axes import Axis
-from jaxbandits.engine.admitted import Admitted
+from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import array_hash
 from jaxbandits.problems.base import Problem

@@ -3,7 +3,7 @@
 import numpy as np
 
 from jaxbandits.algorithms.bases.traits import CRITERIA
-from jaxbandits.engine.lanes import Regret
+from jaxbandits.engine.rows import Regret
 from jaxbandits.sweeps.grid import Cell
 
 __all__ = ["criterion", "judged"]

@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import POSITIVE, number, whole
-from jaxbandits.engine.admitted import Admitted
+from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError
 
 __all__ = ["checkpoint_values"]

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from jaxbandits.arrays.pytrees import classes
-from jaxbandits.engine.admitted import batched
+from jaxbandits.engine.admission import batched
 from jaxbandits.engine.metric import Measures
 from jaxbandits.engine.program import Program, Runs
 from jaxbandits.problems.base import Problem

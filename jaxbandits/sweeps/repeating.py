@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.axes import Axis
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily

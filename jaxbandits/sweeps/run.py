@@ -11,12 +11,12 @@ import xarray as xr
 
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import seed, whole
-from jaxbandits.engine.admitted import admitted, check, check_like
+from jaxbandits.engine.admission import admitted, check, check_like
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
-from jaxbandits.engine.kept_programs import kept_programs
 from jaxbandits.engine.metric import Metric, check_metrics, users_metrics
 from jaxbandits.engine.program import Placement, Runs
+from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily

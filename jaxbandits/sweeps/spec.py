@@ -19,7 +19,7 @@ import jax
 from jaxbandits.algorithms.registry import REGISTRY, normal_name
 from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number
-from jaxbandits.engine.admitted import Admitted
+from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.plain_data.axis_values import required, value_of, written
 from jaxbandits.plain_data.contents import NotPlainError, array_hash

@@ -19,19 +19,21 @@ from jaxbandits.theory.bounds import (
     ugape_c_variance_pulls_bound,
 )
 from jaxbandits.theory.budgeted import (
-    EXPLORATION_WINDOW_START,
-    best_reward_bracket,
     budgeted_regret_lower_bound_rate,
     lower_bound_exponent,
-    pseudo_stopping_time,
-    rcb_accuracy,
     rcb_air_regret_rate,
-    rcb_enough_pulls,
     rcb_i_regret_rate,
     rcb_i_regret_rate_for_arms,
     regret_exponent,
     reservoir_arms,
     reservoir_arms_exponent,
+)
+from jaxbandits.theory.budgeted_proof import (
+    EXPLORATION_WINDOW_START,
+    best_reward_bracket,
+    pseudo_stopping_time,
+    rcb_accuracy,
+    rcb_enough_pulls,
 )
 from jaxbandits.theory.complexity import gape_h, gape_h_variance, gaps, h1, h2, h_epsilon, h_epsilon_variance
 from jaxbandits.theory.divergences import binary_relative_entropy, kl_bernoulli, kl_gaussian
@@ -54,18 +56,11 @@ from jaxbandits.theory.pay_per_reward import (
     ppr_cost_bound,
     ppr_cost_rate,
     ppr_crossing_arms,
-    ppr_large_estimates_bound,
-    ppr_median_of_means_bound,
     ppr_round,
 )
-from jaxbandits.theory.pay_per_reward_constants import (
-    PPR_PRACTICAL,
-    PPRCondition,
-    PPRConditions,
-    PPRConstants,
-    PPRProof,
-    ppr_conditions,
-)
+from jaxbandits.theory.pay_per_reward_conditions import PPRCondition, PPRConditions, ppr_conditions
+from jaxbandits.theory.pay_per_reward_constants import PPR_PRACTICAL, PPRConstants, PPRProof
+from jaxbandits.theory.pay_per_reward_lemmas import ppr_large_estimates_bound, ppr_median_of_means_bound
 from jaxbandits.theory.pay_per_reward_optimum import PPROptimum, ppr_constants
 from jaxbandits.theory.pay_per_reward_rivals import (
     ppr_bernstein_cost,

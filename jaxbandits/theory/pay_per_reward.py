@@ -1,4 +1,4 @@
-"""What theory promises of MAB-PPR, where a pull costs its expected reward: sample sizes, costs, lemmas.
+"""What theory promises of MAB-PPR, where a pull costs its expected reward: sample sizes and costs.
 
 Sabato 2019, "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS. Arm i has the weight
 w_i = E[X_i], its variance is at most w_i <= 1, and a pull of it costs w_i; W is the sum of the weights, and V bounds
@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE
+from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
 from jaxbandits.errors import UsageError
 from jaxbandits.theory._checks import as_float, check
 from jaxbandits.theory.pay_per_reward_constants import PPRConstants
@@ -25,8 +25,6 @@ __all__ = [
     "ppr_cost_bound",
     "ppr_cost_rate",
     "ppr_crossing_arms",
-    "ppr_large_estimates_bound",
-    "ppr_median_of_means_bound",
     "ppr_round",
 ]
 
@@ -193,57 +191,6 @@ def ppr_crossing_arms(
     offset = (0.0 if rival == "median-of-means" else jnp.log(2.0)) - jnp.log(as_float(delta))
     unit = costs[rival]() / offset
     return ppr_cost_bound(epsilon, delta, correlation, constants, phi_l) / unit - offset
-
-
-def ppr_median_of_means_bound(batches: ArrayLike, size: ArrayLike, variance: ArrayLike) -> tuple[jax.Array, jax.Array]:
-    """Radius sqrt(6 sigma^2/l) around the median of the means of q batches of l draws (Lemma 2.3).
-
-    A batch is off by as much with probability at most 1/6 (Chebyshev), and half of them with at most exp(-2q/9)
-    (Hoeffding: 2q (1/2 - 1/6)^2).
-
-    Args:
-        batches: q, at least 1.
-        size: l, draws in a batch, at least 1.
-        variance: sigma^2, at least 0.
-
-    Returns:
-        The radius, and the probability with which the error is larger: exp(-2q/9) at most.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    check("the number of batches", batches, AT_LEAST_ONE)
-    check("the size of a batch", size, AT_LEAST_ONE)
-    check("variances", variance, NOT_NEGATIVE)
-    return jnp.sqrt(6 * as_float(variance) / as_float(size)), jnp.exp(-2 * as_float(batches) / 9)
-
-
-def ppr_large_estimates_bound(
-    batches: ArrayLike, size: ArrayLike, gamma: ArrayLike, mean: ArrayLike, variance: ArrayLike
-) -> tuple[jax.Array, jax.Array]:
-    """Number of non-negative variables whose median of means is gamma mu or more: (4/gamma)(1 + sqrt(6 sigma^2/l)/mu).
-
-    Lemma 5.7; mu and sigma^2 are mean and variance of the variables' sum, however they depend on each other. In 2q/3
-    batches or more the means add up to at most mu + sqrt(6 sigma^2/l), but for a probability of exp(-q/18) (Hoeffding:
-    2q (1/3 - 1/6)^2). A variable that counts is at gamma mu or above in q/2 batches, so in q/6 of any 2q/3.
-
-    Args:
-        batches: q, at least 1.
-        size: l, draws in a batch, at least 1.
-        gamma: share of the mean, positive.
-        mean: mu, positive.
-        variance: sigma^2, at least 0.
-
-    Returns:
-        The number, not rounded, and the probability with which there are more: exp(-q/18) at most.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    check("gamma", gamma, POSITIVE)
-    check("the mean", mean, POSITIVE)
-    radius, _ = ppr_median_of_means_bound(batches, size, variance)
-    return 4 / as_float(gamma) * (1 + radius / as_float(mean)), jnp.exp(-as_float(batches) / 18)
 
 
 def _check(epsilon: ArrayLike, delta: ArrayLike, correlation: ArrayLike) -> None:

@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 import jaxbandits as jb
-from jaxbandits.algorithms.bases.index_with_budget import FromReservoir, Growing
+from jaxbandits.algorithms.bases.from_reservoir import FromReservoir, Growing
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.engine.lanes import advance
 from jaxbandits.live.session import AskTell

@@ -11,7 +11,7 @@ from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits import theory
-from jaxbandits.algorithms.bases.joint_batches import middle_sums
+from jaxbandits.algorithms.bases.batch_medians import middle_sums
 from jaxbandits.algorithms.mab_ppr import MABPPR
 
 RUNS, ARMS, SLOTS = 48, 12, 32

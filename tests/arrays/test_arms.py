@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.known import Known
 from jaxbandits.random.ties import tie_order, tie_words
 
@@ -52,8 +52,8 @@ def everything(x, order, k, mask, value):
     def number(place):
         return jnp.argmax(order == place, axis=0).astype(jnp.int32)
 
-    high, high_place = arms.arg_largest(x, order)
-    low, low_place = arms.arg_smallest(x, order)
+    high, high_place = ranking.arg_largest(x, order)
+    low, low_place = ranking.arg_smallest(x, order)
     found = {
         "largest": arms.largest(x),
         "smallest": arms.smallest(x),
@@ -62,15 +62,15 @@ def everything(x, order, k, mask, value):
         "high arm": number(high_place),
         "low": low,
         "low arm": number(low_place),
-        "first": number(arms.first_place(mask, order)),
-        "rank": arms.rank(x, order),
-        "top": arms.top_mask(x, k, order),
+        "first": number(ranking.first_place(mask, order)),
+        "rank": ranking.rank(x, order),
+        "top": ranking.top_mask(x, k, order),
         "put": arms.put(x, number(high_place), value),
         "take": arms.take(x, number(low_place)),
     }
     if jnp.issubdtype(x.dtype, jnp.floating):
-        found["kth"], found["next"], found["kth top"] = arms.kth_and_next_largest(x, k, order)
-        found["kth alone"] = arms.kth_largest(x, k)
+        found["kth"], found["next"], found["kth top"] = ranking.kth_and_next_largest(x, k, order)
+        found["kth alone"] = ranking.kth_largest(x, k)
     return found
 
 
@@ -119,8 +119,8 @@ def test_top_and_kth_among_some_arms(count, integer):
     among = random.random(x.shape) < random.random(60)
     among[:, 0] = False
     k = random.integers(0, count, 60).astype(np.int32)
-    found = np.asarray(jax.jit(arms.top_mask)(x, k, order, among))
-    kth = np.asarray(jax.jit(arms.kth_largest)(x, k, among))
+    found = np.asarray(jax.jit(ranking.top_mask)(x, k, order, among))
+    kth = np.asarray(jax.jit(ranking.kth_largest)(x, k, among))
     several = 0
     for run in range(60):
         ranked = [arm for arm in by_sorting(x[:, run], order[:, run]) if among[arm, run]]
@@ -139,7 +139,7 @@ def test_k_known_to_the_program_changes_nothing(count):
     @functools.partial(jax.jit, static_argnames="known")
     def answers(x, order, k, known):
         k = Known(1) if known else k
-        return (arms.top_mask(x, k, order), *arms.kth_and_next_largest(x, k, order))
+        return (ranking.top_mask(x, k, order), *ranking.kth_and_next_largest(x, k, order))
 
     ones = np.ones(40, np.int32)
     for known, traced in zip(answers(x, order, ones, True), answers(x, order, ones, False), strict=True):
@@ -150,8 +150,8 @@ def test_k_known_to_the_program_changes_nothing(count):
 def test_removal_and_the_search_by_bits_find_the_same_top(count, monkeypatch):
     masks = []
     for few in (1000, 0):
-        monkeypatch.setattr(arms, "_FEW_ARMS", few)
-        found, top_mask = [], jax.jit(lambda *given: arms.top_mask(*given))
+        monkeypatch.setattr(ranking, "_FEW_ARMS", few)
+        found, top_mask = [], jax.jit(lambda *given: ranking.top_mask(*given))
         for integer, padded in ((False, False), (False, True), (True, False)):
             x, order, k = table(count, count, (50,), integer=integer, padded=padded)
             # Negative zero equals zero as a float and differs from it as bits.
@@ -164,11 +164,11 @@ def test_removal_and_the_search_by_bits_find_the_same_top(count, monkeypatch):
 
 
 def test_top_of_the_extreme_floats_by_bits(monkeypatch):
-    monkeypatch.setattr(arms, "_FEW_ARMS", 0)
+    monkeypatch.setattr(ranking, "_FEW_ARMS", 0)
     # Subnormal numbers are left out: some processors flush them to zero.
     x = np.asarray([0.0, -0.0, 1e-37, -1e-37, 3e38, -3e38, -np.inf, np.inf, 1.0, 1.0000001], np.float32)
     order = np.asarray(tie_order(tie_words(jax.random.key(0)), len(x)))
-    of_size = jax.jit(lambda k: arms.top_mask(jnp.asarray(x), k, jnp.asarray(order)))
+    of_size = jax.jit(lambda k: ranking.top_mask(jnp.asarray(x), k, jnp.asarray(order)))
     for k in range(1, len(x) + 1):
         np.testing.assert_array_equal(of_size(jnp.int32(k)), top(x, k, order))
 
@@ -199,7 +199,7 @@ def test_the_largest_of_the_known_arms_by_blocks(count, batch):
         def block(first, size):
             return tuple(jax.lax.dynamic_slice_in_dim(y, first, size) for y in (x, order))
 
-        value, place = arms.arg_largest_of_known(block, known, count)
+        value, place = ranking.arg_largest_of_known(block, known, count)
         return value, jnp.argmax(order == place, axis=0)
 
     random = np.random.default_rng(5)

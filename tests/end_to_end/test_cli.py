@@ -18,7 +18,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits import algorithms, experiments, problems
 from jaxbandits.cli import inputs, main, pictures, stores
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.experiments import Stage
 from jaxbandits.report.tables import clopper_pearson
 from jaxbandits.sweeps.grid import expand

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.program import Runs

@@ -7,7 +7,7 @@ import sys
 import jax
 import pytest
 
-from jaxbandits.engine import kept_programs as kept
+from jaxbandits.engine import programs_on_disk as kept
 
 SCRIPT = """
 import jax

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import jaxbandits as jb
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.sweeps.grid import expand, identities
 
 MEANS = [0.7, 0.5, 0.5, 0.4, 0.3]
@@ -233,12 +233,12 @@ def test_multi_bandit_results_have_bandits() -> None:
 
 
 def test_memory_does_not_follow_the_number_of_jobs() -> None:
-    from jaxbandits.engine import lanes
+    from jaxbandits.engine import jobs, lane_state
 
     seen = []
-    original = lanes.empty_carry
+    original = jobs.empty_carry
 
-    def spy(cells: lanes.Cells, settings: lanes.Settings) -> lanes.Carry:
+    def spy(cells: lane_state.Cells, settings: lane_state.Settings) -> lane_state.Carry:
         carry = original(cells, settings)
         seen.append(sum(leaf.size for leaf in jax.tree.leaves((cells, carry))) + settings.capacity)
         return carry
@@ -253,11 +253,11 @@ def test_memory_does_not_follow_the_number_of_jobs() -> None:
 
 
 def test_few_jobs_have_few_lanes() -> None:
-    from jaxbandits.engine import driver, lanes
+    from jaxbandits.engine import driver, lane_state
 
     seen = []
 
-    def spy(cells: lanes.Cells, settings: lanes.Settings) -> lanes.Carry:
+    def spy(cells: lane_state.Cells, settings: lane_state.Settings) -> lane_state.Carry:
         seen.append(settings.lanes)
         raise jb.UsageError("seen")
 

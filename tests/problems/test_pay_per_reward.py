@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 import jaxbandits as jb
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.problems.pay_per_reward import UNSEEN
 from jaxbandits.sweeps.spec import describe, parse_problem
 

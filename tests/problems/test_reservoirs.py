@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import jaxbandits as jb
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.problems import Bernoulli, Beta
 from jaxbandits.sweeps.spec import build, describe, parse_problem
 

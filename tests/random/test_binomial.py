@@ -14,10 +14,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from jaxbandits.random.binomial import SWITCH_MEAN, binomial
+from jaxbandits.random.binomial_draws import SWITCH_MEAN, binomial
 
 # The function of the same name hides the module from `from … import`.
-module = importlib.import_module("jaxbandits.random.binomial")
+module = importlib.import_module("jaxbandits.random.binomial_draws")
 
 FALSE_ALARM = 5e-7
 DRAWS = 400_000

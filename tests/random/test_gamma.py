@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jaxbandits.random.gamma import beta, gamma
+from jaxbandits.random.gamma_draws import beta, gamma
 
 DRAWS = 200_000
 LEVEL = 1e-8

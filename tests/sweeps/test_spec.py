@@ -13,7 +13,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import algorithms, problems
-from jaxbandits.engine.admitted import admitted
+from jaxbandits.engine.admission import admitted
 from jaxbandits.sweeps.spec import build, build_algorithm, build_problem, describe, difference, parse_problem
 
 FILES = {

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.run_state import RunState
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem, per_bandit
 from jaxbandits.random import ties
@@ -73,7 +73,7 @@ class ArmState(RunState):
     def largest_means(self, m: jax.Array | int) -> jax.Array:
         """Mask of the m largest empirical means of each bandit, bool `(K, …)`."""
         mean = per_bandit(self.existing(self.statistics.mean, -jnp.inf), self.bandits)
-        return arms.top_mask(mean, m, per_bandit(self.order, self.bandits)).reshape(self.order.shape)
+        return ranking.top_mask(mean, m, per_bandit(self.order, self.bandits)).reshape(self.order.shape)
 
     def pulled(self, arm: jax.Array, reward: jax.Array, live: jax.Array | bool) -> Self:
         """The state after one reward of one arm; unchanged where `live` is false."""

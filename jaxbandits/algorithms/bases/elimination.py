@@ -16,7 +16,7 @@ from jaxbandits.algorithms.bases.elimination_blocks import block_of_rounds
 from jaxbandits.algorithms.bases.elimination_state import EliminationState
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.compiler_forms import computed_once, where_any, where_few
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
@@ -185,5 +185,5 @@ class Elimination(Sequential):
 
     def recommend(self, state: EliminationState) -> jax.Array:
         """The last arm; before that, the survivor with the largest estimate."""
-        best = arms.top_mask(state.estimates, Known(1), state.order)
+        best = ranking.top_mask(state.estimates, Known(1), state.order)
         return jnp.where(state.count == 1, state.active, best)

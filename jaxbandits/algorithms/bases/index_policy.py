@@ -10,7 +10,7 @@ from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.parameters import Numeric
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import ranking
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
@@ -51,7 +51,7 @@ class IndexPolicy(Sequential):
 
     def select(self, state: IndexState) -> jax.Array:
         """The arm with the largest index over all bandits, int32 `(…)`."""
-        _, place = arms.arg_largest(state.existing(self._index(state), -jnp.inf), state.order)
+        _, place = ranking.arg_largest(state.existing(self._index(state), -jnp.inf), state.order)
         return arm_at(place, state.order.shape[0], state.ties)
 
     def update(self, state: IndexState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> IndexState:

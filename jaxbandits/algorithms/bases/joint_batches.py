@@ -5,7 +5,7 @@ A formula says how large a batch is, and how many there are; the request, and wh
 
 import abc
 import dataclasses
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,23 +13,17 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.algorithms.bases.built_in import BuiltIn
-from jaxbandits.algorithms.bases.parameters import Numeric
 from jaxbandits.algorithms.bases.protocol import State
-from jaxbandits.algorithms.bases.run_state import RunState
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.compiler_forms import in_blocks
 from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
-from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import compensated_total
 from jaxbandits.arrays.wide_counts import Wide
 from jaxbandits.problems.base import Problem
-from jaxbandits.random import ties
 from jaxbandits.random.streams import batch_key
-from jaxbandits.spending.accounts import Account, Looked, Spent
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
-__all__ = ["LARGEST_BATCH", "Batches", "JointBatches", "JointState", "RangedState", "middle_sums", "whole"]
+__all__ = ["LARGEST_BATCH", "Batches", "JointBatches", "whole"]
 
 #: Rewards of an arm in a batch: the sum of two batches must be a count.
 LARGEST_BATCH = 2**30 - 1
@@ -45,74 +39,6 @@ class Batches(NamedTuple):
     active: jax.Array  # bool (K, …): the arms to pull, all equally often
     each: jax.Array  # int32 (…): joint pulls in a batch
     number: jax.Array  # int32 (…): how many batches
-
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class JointState(RunState):
-    """The state of a run; arms first, runs last."""
-
-    order: jax.Array  # int32 (K, …): tie order
-    active: jax.Array  # bool (K, …)
-    values: jax.Array  # int32 or float32 (K, …): what active arms were last ranked by
-    pulls: jax.Array  # int32 (K, …): pulls of each arm, 2^31 - 1 where there were more
-    drawn: jax.Array  # int32 (…): batches so far
-    ended: jax.Array  # bool (…)
-    spent: Spent
-
-    @classmethod
-    def start(cls, problem: Problem, key: jax.Array, **more: Any) -> Self:
-        """Before the first pull; `more` are a subclass's fields."""
-        order = ties.tie_order(ties.tie_words(key), problem.arms)
-        exists = jnp.ones(order.shape, bool) if problem.mask is None else jnp.broadcast_to(problem.mask, order.shape)
-        nothing = jnp.zeros(order.shape, jnp.int32)
-        return cls(
-            order=order, active=exists, values=nothing if problem.integer_rewards else jnp.zeros(order.shape),
-            pulls=nothing, drawn=jnp.zeros(key.shape, jnp.int32), ended=jnp.zeros(key.shape, bool),
-            spent=Spent.nothing(problem, key.shape), **more,
-        )  # fmt: skip
-
-    @property
-    def count(self) -> jax.Array:
-        """|S|, int32 `(…)`."""
-        return arms.total(self.active.astype(jnp.int32))
-
-    @property
-    def time(self) -> jax.Array:
-        """Pulls of all arms in a simulation, int32 `(…)`; 2^31 - 2 where there were more."""
-        return self.spent.pulls.capped(MAX_COUNT - 1)
-
-    def made(self) -> jax.Array:
-        """Pulls so far, float32 `(…)`, beyond the range of `time` too."""
-        return self.spent.pulls.as_float()
-
-    def account(
-        self, problem: Problem, key: jax.Array, budget: jax.Array | None = None, looked: Looked | None = None
-    ) -> Account:
-        """What runs have spent: it is kept as they go."""
-        del problem, key, budget, looked
-        return self.spent.account()
-
-    def best(self) -> jax.Array:
-        """Mask of the active arm with the largest value, ties by the order; bool `(K, …)`."""
-        lowest = -jnp.inf if jnp.issubdtype(self.values.dtype, jnp.floating) else -MAX_COUNT
-        values = jnp.where(self.active, self.values, lowest)
-        best = self.active & (values == arms.largest(values))
-        return best & (self.order == arms.first_place(best, self.order))
-
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class RangedState(JointState):
-    """With the range of the rewards."""
-
-    b: jax.Array  # float32 (…)
-
-    @classmethod
-    def of(cls, problem: Problem, key: jax.Array, b: Numeric, **more: Any) -> Self:
-        """Before the first pull; `b` of None takes the problem's range, and `more` are a subclass's fields."""
-        width = jnp.asarray(problem.reward_range if b is None else b, jnp.float32)
-        return cls.start(problem, key, b=jnp.broadcast_to(width, key.shape), **more)
 
 
 def whole(count: jax.Array) -> jax.Array:
@@ -235,44 +161,3 @@ def _total(sums: jax.Array, number: jax.Array) -> jax.Array:
         return total + over_arms(lax.dynamic_index_in_dim(sums, batch, 0, keepdims=False))
 
     return lax.fori_loop(0, jnp.max(number), add, jnp.zeros(sums.shape[2:]))
-
-
-def middle_sums(sums: jax.Array, number: jax.Array) -> jax.Array:
-    """Twice the median over batches: the sum of the two middle values, or twice the middle one.
-
-    Args:
-        sums: int32 or float32 `(Q, …)`, by batch; int32 below 2^30.
-        number: int32, of a shape that broadcasts with the others: the batches there are, at least 1.
-
-    Returns:
-        The type of `sums`, `(…)`.
-    """
-    most = jnp.max(number)
-
-    def row(sums: jax.Array, batch: jax.Array | int) -> jax.Array:
-        return lax.dynamic_index_in_dim(sums, batch, 0, keepdims=False)
-
-    def middle(sums: jax.Array) -> jax.Array:
-        """By the rank of each: a few batches are compared in pairs faster than they are sorted."""
-
-        def add(batch: jax.Array | int, total: jax.Array) -> jax.Array:
-            value = row(sums, batch)
-
-            def count(other: jax.Array | int, rank: jax.Array) -> jax.Array:
-                before = (row(sums, other) < value) | ((row(sums, other) == value) & (other < batch))
-                return rank + (before & (other < number)).astype(jnp.int32)
-
-            rank = lax.fori_loop(0, most, count, jnp.zeros(value.shape, jnp.int32))
-            for place in ((number - 1) // 2, number // 2):
-                total = total + jnp.where((rank == place) & (batch < number), value, 0)
-            return total
-
-        return lax.fori_loop(0, most, add, jnp.zeros_like(sums[0]))
-
-    if sums.ndim < 3:
-        return middle(sums)
-
-    def of_arms(arm: jax.Array) -> jax.Array:
-        return middle(lax.dynamic_slice_in_dim(sums, arm[0, 0], arm.shape[0], 1))
-
-    return in_blocks(of_arms, jnp.broadcast_to(arms.index(sums.shape[1], sums.shape[2:]), sums.shape[1:]))

@@ -1,13 +1,15 @@
 """What an algorithm says of itself in so many words: nothing is taken from the names of its fields."""
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import jax
 
 from jaxbandits.checks import NOT_NEGATIVE, number
 from jaxbandits.errors import UsageError, unknown_name
 
-__all__ = ["CRITERIA", "Traits", "tolerance_of", "traits_of"]
+__all__ = ["CRITERIA", "Theorem", "Traits", "tolerance_of", "traits_of"]
 
 #: What counts as a correct answer; without a tolerance epsilon is 0.
 CRITERIA = {
@@ -51,6 +53,14 @@ class Traits:
     def __post_init__(self) -> None:
         if self.criterion not in CRITERIA:
             raise unknown_name("criterion", str(self.criterion), CRITERIA)
+
+
+class Theorem(NamedTuple):
+    """A bound: a formula of `theory`, its arguments, and where it stands."""
+
+    formula: Callable[..., jax.Array]
+    arguments: tuple[Any, ...]
+    source: str
 
 
 def traits_of(algorithm: Any) -> Traits:

@@ -7,7 +7,7 @@ padded arms.
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import larger, rounded
 from jaxbandits.problems.base import per_bandit
 from jaxbandits.statistics.arm_statistics import ArmStatistics
@@ -27,7 +27,7 @@ def gaps(mean: jax.Array, m: jax.Array | int, order: jax.Array, mask: jax.Array 
     """
     values = mean if mask is None else jnp.where(mask, mean, -jnp.inf)
     values = per_bandit(values, bandits)
-    kth, following, top = arms.kth_and_next_largest(values, m, per_bandit(order, bandits))
+    kth, following, top = ranking.kth_and_next_largest(values, m, per_bandit(order, bandits))
     distance = jnp.abs(jnp.where(top, following, kth) - values).reshape(mean.shape)
     return distance if mask is None else jnp.where(mask, distance, jnp.inf)
 

@@ -1,0 +1,248 @@
+"""Arms in the order of their values: the first, the k-th, the k largest, ranks; ties by a tie order.
+
+Shapes as in `arms.py`: `(K, …)` over arms, `(…)` for what a run has once. Ties never depend on the arms' order:
+operations that name an arm take a tie order, an int32 per arm drawn once per run (`jaxbandits.random.ties`).
+"""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
+
+__all__ = [
+    "arg_largest",
+    "arg_largest_of_known",
+    "arg_smallest",
+    "exchange",
+    "first_place",
+    "kth_and_next_largest",
+    "kth_largest",
+    "rank",
+    "top_mask",
+]
+
+# Up to this many arms, taking out the largest arm k times is faster than searching for a threshold bit by bit
+# (measured).
+_FEW_ARMS = 64
+# From so many arms on, looking at them a block after another is faster (measured: 256 slower, 512 faster).
+_BLOCKED = 512
+# Arms in a block, about: as many as are reduced in vectors.
+_BLOCK = 128
+
+
+def first_place(candidates: jax.Array, order: jax.Array) -> jax.Array:
+    """The first candidate's place in the tie order: `order == place` is that arm's mask, `ties.arm_at` its number.
+
+    Args:
+        candidates: bool, shape `(K, …)`, at least one true per run.
+        order: int32, shape `(K, …)`, from `tie_order`.
+
+    Returns:
+        int32, shape `(…)`.
+    """
+    return arms.smallest(jnp.where(candidates, order, MAX_COUNT))
+
+
+def arg_largest(x: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The largest value `(…)` and its arm's place in the tie order, int32 `(…)`; the first of several."""
+    value = arms.largest(x)
+    return value, first_place(x == value, order)
+
+
+def arg_smallest(x: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The smallest value `(…)` and its arm's place in the tie order, int32 `(…)`; the first of several."""
+    value = arms.smallest(x)
+    return value, first_place(x == value, order)
+
+
+def arg_largest_of_known(
+    block: Callable[[jax.Array | int, int], tuple[jax.Array, jax.Array]],
+    known: jax.Array,
+    count: int,
+    *,
+    at_once: bool = False,
+) -> tuple[jax.Array, jax.Array]:
+    """`arg_largest` of the arms below `known`; of many arms a block at a time on CPU.
+
+    What is read of a block and computed from it then stays in the nearer caches, and blocks beyond every run's `known`
+    are left out.
+
+    Args:
+        block: from the number of the first arm and a static number of arms to their values, float32 `(k, …)`, not NaN,
+            and their tie order, int32 `(k, …)`.
+        known: int32 `(…)`, at least 1 (else any arm's place is returned).
+        count: number of arms K.
+        at_once: whether `block` must be asked for all arms.
+    """
+    number = 1 if at_once or count < _BLOCKED else -(-count // _BLOCK)
+    size = -(-count // number)
+
+    def best(first: jax.Array | int, size: int) -> tuple[jax.Array, jax.Array]:
+        x, order = block(first, size)
+        return arg_largest(jnp.where(first + arms.index(size, known.shape) < known, x, -jnp.inf), order)
+
+    def merge(i: jax.Array | int, found: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        value, place = best(smaller(i * size, count - size), size)  # the last block may repeat some arms
+        better = (value > found[0]) | ((value == found[0]) & (place < found[1]))
+        return jnp.where(better, value, found[0]), jnp.where(better, place, found[1])
+
+    def by_blocks() -> tuple[jax.Array, jax.Array]:
+        return lax.fori_loop(1, -(-jnp.max(known) // size), merge, best(0, size))
+
+    return best(0, count) if number == 1 else lax.platform_dependent(cpu=by_blocks, default=lambda: best(0, count))
+
+
+def rank(x: jax.Array, order: jax.Array) -> jax.Array:
+    """Rank of each arm from the largest (0) to the smallest (K-1), ties by the order: `(K, …)` to int32 `(K, …)`."""
+
+    def count_one(arm: jax.Array | int, ranks: jax.Array) -> jax.Array:
+        value = lax.dynamic_index_in_dim(x, arm, 0)
+        place = lax.dynamic_index_in_dim(order, arm, 0)
+        before = (value > x) | ((value == x) & (place < order))
+        return ranks + before.astype(jnp.int32)
+
+    return lax.fori_loop(0, x.shape[0], count_one, jnp.zeros_like(x, jnp.int32))
+
+
+def top_mask(x: jax.Array, k: jax.Array | int, order: jax.Array, among: jax.Array | None = None) -> jax.Array:
+    """The k arms with the largest values, ties by the order.
+
+    Args:
+        x: float32 or int32, shape `(K, …)`, not NaN.
+        k: int32, shape `(…)`, at least 0; or `Known`, which makes a cheaper program.
+        order: int32, shape `(K, …)`.
+        among: bool, shape `(K, …)`: the arms looked at; None for all.
+
+    Returns:
+        bool, shape `(K, …)`, exactly k true per run, or all arms looked at where they are fewer.
+    """
+    if isinstance(k, Known) and k == 1 and among is None:
+        _, place = arg_largest(x, order)
+        return order == place
+    among = jnp.ones(x.shape, bool) if among is None else among
+    if x.shape[0] <= _FEW_ARMS:
+        return _top_by_removal(x, k, order, among)
+    kth = kth_largest(x, larger(k, 1), among)
+    above, level = among & (x > kth), among & (x == kth)
+    missing = jnp.int32(k) - arms.total(above.astype(jnp.int32))
+    # The first `missing` of the level arms in the tie order: the order's complement turns first into largest.
+    place = jnp.where(level, (MAX_COUNT - order).astype(jnp.uint32), jnp.uint32(0))
+    return above | (level & (missing > 0) & (place >= _threshold(place, missing, level)))
+
+
+def exchange(x: jax.Array, top: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """One step from a mask towards `top_mask`: the worst inside for the best outside, if that is better.
+
+    After a change of one value one step is enough; a selection from scratch takes dozens of passes over the arms.
+
+    Args:
+        x: float32, shape `(K, …)`, not NaN.
+        top: bool, shape `(K, …)`, neither empty nor full.
+        order: int32, shape `(K, …)`.
+
+    Returns:
+        The mask, and whether it changed, bool `(…)`.
+    """
+    low, high = (
+        arms.smallest(jnp.where(top, x, arms.highest(x.dtype))),
+        arms.largest(jnp.where(top, arms.lowest(x.dtype), x)),
+    )
+    worst = arms.largest(jnp.where(top & (x == low), order, -1))
+    best = first_place(~top & (x == high), order)
+    better = (high > low) | ((high == low) & (best < worst))
+    return top ^ (better & ((order == worst) | (order == best))), better
+
+
+def kth_largest(x: jax.Array, k: jax.Array | int, among: jax.Array | None = None) -> jax.Array:
+    """The k-th largest value.
+
+    Args:
+        x: float32 or int32, shape `(K, …)`, not NaN.
+        k: int32, shape `(…)`, from 1 to the number of arms looked at.
+        among: bool, shape `(K, …)`: the arms looked at; None for all.
+
+    Returns:
+        The type of `x`, shape `(…)`.
+    """
+    bits = _sortable(x)
+    among = jnp.ones(x.shape, bool) if among is None else among
+    reached = among & (bits >= _threshold(bits, k, among))
+    return arms.smallest(jnp.where(reached, x, arms.highest(x.dtype)))
+
+
+def kth_and_next_largest(x: jax.Array, k: jax.Array | int, order: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The k-th and (k+1)-th largest values over arms, and which arms are the top k.
+
+    Args:
+        x: float32, shape `(K, …)`, not NaN.
+        k: int32, shape `(…)`, in [1, K-1]; or `Known`.
+        order: int32, shape `(K, …)`, for ties.
+
+    Returns:
+        Two arrays of shape `(…)` and a bool mask of shape `(K, …)` with k true per run.
+    """
+    lowest = arms.lowest(x.dtype)
+    if isinstance(k, Known) and k == 1:
+        value, place = arg_largest(x, order)
+        top = order == place
+        return value, arms.largest(jnp.where(top, lowest, x)), top
+    top = top_mask(x, k, order)
+    return arms.smallest(jnp.where(top, x, arms.highest(x.dtype))), arms.largest(jnp.where(top, lowest, x)), top
+
+
+def _sortable(x: jax.Array) -> jax.Array:
+    """uint32 in the order of `x` (float32 or int32)."""
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        # -0 and +0 are equal as floats and would differ as bits.
+        bits = lax.bitcast_convert_type(jnp.where(x == 0, 0, x).astype(jnp.float32), jnp.int32)
+        bits = jnp.where(bits < 0, bits ^ jnp.int32(0x7FFFFFFF), bits)
+    else:
+        bits = x.astype(jnp.int32)
+    return lax.bitcast_convert_type(bits, jnp.uint32) ^ jnp.uint32(0x80000000)
+
+
+def _top_by_removal(x: jax.Array, k: jax.Array | int, order: jax.Array, among: jax.Array) -> jax.Array:
+    """`top_mask` by taking out the largest arm as often as the largest k asks for."""
+    wanted = jnp.broadcast_to(jnp.int32(k), x.shape[1:])
+    rounds = jnp.max(wanted)
+
+    def take_out(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        i, taken = carry
+        value = arms.largest(jnp.where(taken, arms.lowest(x.dtype), x))
+        place = first_place(~taken & (x == value), order)
+        return i + 1, taken | ((order == place) & (i < wanted))
+
+    return among & lax.while_loop(lambda carry: carry[0] < rounds, take_out, (jnp.int32(0), ~among))[1]
+
+
+def _threshold(x: jax.Array, k: jax.Array | int, among: jax.Array) -> jax.Array:
+    """A threshold that k arms of a mask reach, or as few more as ties allow: uint32 `(K, …)` to `(…)`.
+
+    It is found bit by bit above the smallest value: as many passes as the spread of the values has bits, fewer where k
+    arms stand apart earlier.
+    """
+    low = arms.smallest(jnp.where(among, x, jnp.uint32(0xFFFFFFFF)))
+    x = jnp.where(among, x, jnp.uint32(0))
+    high = arms.largest(x)
+    size = arms.total(among.astype(jnp.int32))
+    spread = jnp.max(jnp.where(size > k, high - low, jnp.uint32(0)))
+    highest_bit = jnp.uint32(0x80000000) >> lax.clz(spread)
+
+    def unfinished(state: tuple[jax.Array, jax.Array, jax.Array]) -> jax.Array:
+        bit, _, size = state
+        return (bit > 0) & jnp.any(size > k)
+
+    def decide_bit(state: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array, jax.Array]:
+        bit, value, size = state
+        candidate = value + bit
+        reached = arms.total((x >= candidate).astype(jnp.int32))
+        # The sum may pass the largest number there is.
+        fits = (bit <= high - value) & (reached >= k)
+        return bit >> jnp.uint32(1), jnp.where(fits, candidate, value), jnp.where(fits, reached, size)
+
+    return lax.while_loop(unfinished, decide_bit, (highest_bit, low, size))[1]

@@ -1,0 +1,95 @@
+"""Jobs: a lane that is free loads the next one of its device's queue."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import NamedSharding, PartitionSpec
+
+from jaxbandits.arrays.numerics import smaller
+from jaxbandits.engine.lane_state import Carry, Cells, Settings
+from jaxbandits.problems.base import Problem
+from jaxbandits.random.streams import cell_key, run_key
+from jaxbandits.spending.accounts import Looked
+
+__all__ = ["empty_carry", "refill"]
+
+
+def empty_carry(cells: Cells, settings: Settings) -> Carry:
+    """Lanes that hold no job yet, with the device axis first on every leaf."""
+    devices, lanes = settings.mesh.size, settings.lanes
+    shapes = jax.eval_shape(lambda c: _load(c, jnp.zeros(lanes, jnp.int32), settings), cells)
+
+    def blank(leaf: jax.ShapeDtypeStruct) -> Any:
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            words: Any = np.zeros((devices, *leaf.shape, 2), np.uint32)
+            return jax.random.wrap_key_data(words, impl="threefry2x32")
+        return np.zeros((devices, *leaf.shape), leaf.dtype)
+
+    never = jax.eval_shape(lambda: _never_looked(cells, shapes[0], shapes[1], (lanes,)))
+    (algorithm, problem, key, cell, state), looked = jax.tree.map(blank, (shapes, never))
+    zeros: Any = np.zeros((devices, lanes), np.int32)
+    count: Any = np.zeros(devices, np.int32)
+    carry = Carry(
+        state=state, algorithm=algorithm, problem=problem, key=key, job=zeros, busy=zeros > 0, cell=cell,
+        checkpoint=zeros, steps=zeros, looked=looked, following=count, finished=count,
+    )  # fmt: skip
+    # Placed as the loop will return it: another placement would be another compilation.
+    return jax.device_put(carry, NamedSharding(settings.mesh, PartitionSpec("device")))
+
+
+def refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) -> Carry:
+    """Give every idle lane the next job of the queue; a few lanes at a time where few end together."""
+    width = settings.lanes if settings.together else max(1, settings.lanes // 16)
+
+    def wanting(carry: Carry) -> jax.Array:
+        return (carry.following < queue) & ~jnp.all(carry.busy)
+
+    def load(carry: Carry) -> Carry:
+        if settings.together:
+            lane, idle = jnp.arange(width), ~carry.busy
+            number = carry.following + jnp.cumsum(idle, dtype=jnp.int32) - 1
+        else:
+            # The first idle lanes, as `jnp.nonzero`, with one running sum in place of two.
+            rank = jnp.where(carry.busy, width, jnp.cumsum(~carry.busy, dtype=jnp.int32) - 1)
+            lane = jnp.full(width, settings.lanes).at[rank].set(jnp.arange(settings.lanes), mode="drop")
+            idle = lane < settings.lanes
+            number = carry.following + jnp.arange(width, dtype=jnp.int32)
+        fresh = idle & (number < queue)
+        job = jnp.where(fresh, number, 0) * settings.mesh.size + lax.axis_index("device")
+        algorithm, problem, key, cell, state = _load(cells, smaller(job, cells.jobs - 1), settings)
+        zero = jnp.zeros(width, jnp.int32)
+        new = carry._replace(
+            state=state, algorithm=algorithm, problem=problem, key=key, cell=cell, steps=zero, job=number,
+            busy=fresh, checkpoint=zero, looked=_never_looked(cells, algorithm, problem, (width,)),
+        )  # fmt: skip
+
+        def place(old: jax.Array, new: jax.Array) -> jax.Array:
+            if old.ndim == 0:
+                return old
+            if settings.together:
+                return jnp.where(fresh, new, old)
+            return old.at[..., jnp.where(fresh, lane, settings.lanes)].set(new, mode="drop")
+
+        placed: Carry = jax.tree.map(place, carry, new)
+        return placed._replace(following=carry.following + jnp.sum(fresh.astype(jnp.int32)))
+
+    return lax.while_loop(wanting, load, carry)
+
+
+def _load(cells: Cells, job: jax.Array, settings: Settings) -> tuple[Any, Problem, jax.Array, jax.Array, Any]:
+    """Algorithm, problem, key, cell and first state of jobs given by their number in the whole list, `(R,)`."""
+    cell = smaller(job // cells.seeds, cells.identity.shape[1] - 1)
+    algorithm, problem = jax.tree.map(lambda leaf: leaf[..., cell], (cells.algorithm, cells.problem))
+    key = run_key(cells.root, job % cells.seeds)
+    if settings.independent:
+        key = cell_key(key, *cells.identity[:, cell])
+    problem = problem.realised(key)
+    return algorithm, problem, key, cell, algorithm.init(problem, key)
+
+
+def _never_looked(cells: Cells, algorithm: Any, problem: Problem, shape: tuple[int, ...]) -> Looked | None:
+    drawn = problem.costs is not None and problem.costs.drawn_as_sums and algorithm.cost_budget is None
+    return Looked.never(problem.arms, shape) if drawn and cells.checkpoints.shape[0] > 1 else None

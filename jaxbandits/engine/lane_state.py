@@ -1,0 +1,64 @@
+"""What the lanes of a device hold, what they all share, and what their loop is made for."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+from jax.sharding import Mesh
+
+from jaxbandits.arrays.numerics import smaller
+from jaxbandits.engine.metric import Measures
+from jaxbandits.problems.base import Problem
+from jaxbandits.spending.accounts import Looked
+
+__all__ = ["Carry", "Cells", "Settings", "next_checkpoint"]
+
+
+class Cells(NamedTuple):
+    """The grid: hyperparameters, problems and checkpoints by cell (C cells, padded), and what all jobs share."""
+
+    algorithm: Any  # leaves (C,)
+    problem: Problem  # leaves (K, C)
+    identity: jax.Array  # uint32 (2, C): a hash of the cell, folded into run keys when cells are to be independent
+    checkpoints: jax.Array  # (Q, C), increasing: int32, pulls at which a run is logged, or float32, costs
+    root: jax.Array  # typed key ()
+    seeds: jax.Array  # int32 (): seeds per cell
+    jobs: jax.Array  # int32 ()
+    max_pulls: jax.Array  # int32 ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What the compiled loop is made for; none of it changes a result."""
+
+    mesh: Mesh
+    lanes: int
+    block: int  # steps of the innermost loop: an accelerator runs a loop of known length without asking the host
+    capacity: int
+    independent: bool
+    together: bool  # whether lanes tend to end in the same step, and are refilled all at once
+    metrics: Measures  # a user's own
+    classes: tuple[type, ...]  # of all nodes of algorithm and problem, which JAX may not tell apart
+
+
+class Carry(NamedTuple):
+    """The lanes of one device (a leading device axis is added outside); R lanes, arms first, runs last."""
+
+    state: Any  # the algorithm's state, (…, R)
+    algorithm: Any  # leaves (R,)
+    problem: Problem  # leaves (K, R)
+    key: jax.Array  # typed keys (R,)
+    job: jax.Array  # int32 (R,): number in this device's queue
+    busy: jax.Array  # bool (R,)
+    cell: jax.Array  # int32 (R,)
+    checkpoint: jax.Array  # int32 (R,): next checkpoint
+    steps: jax.Array  # int32 (R,)
+    looked: Looked | None  # (K, R), where costs are drawn when a run is looked at, and it is more than once
+    following: jax.Array  # int32 (): next job of the queue
+    finished: jax.Array  # int32 (): jobs done
+
+
+def next_checkpoint(cells: Cells, carry: Carry) -> jax.Array:
+    """Where a lane must stand still to be looked at, int32 or float32 (R,)."""
+    following = smaller(carry.checkpoint, cells.checkpoints.shape[0] - 1)
+    return cells.checkpoints[following, carry.cell]

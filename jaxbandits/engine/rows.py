@@ -1,0 +1,158 @@
+"""What is logged of runs: a row when a run ends, or is looked at; the log, and how the host reads it."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxbandits.arrays import arms, ranking
+from jaxbandits.arrays.numerics import larger, smaller
+from jaxbandits.engine.lane_state import Carry, Cells, Settings, next_checkpoint
+from jaxbandits.engine.metric import measured
+from jaxbandits.problems.base import Problem
+from jaxbandits.spending.accounts import Account, Looked
+from jaxbandits.status import CAPPED, ENDED, STALLED
+
+__all__ = ["Log", "Regret", "Row", "blank_log", "record", "row_types", "unpacked"]
+
+
+class Regret(NamedTuple):
+    """How far the returned arms are from the best that the reservoir has, in value; NaN where none is returned."""
+
+    simple: jax.Array  # float32 (…): the worst of them
+    aggregate: jax.Array  # float32 (…): their mean
+    drawn: jax.Array  # float32 (…): the worst of m of them, from the m-th best that the run pulled
+
+
+class Row(NamedTuple):
+    """What is logged of a run at a time."""
+
+    job: jax.Array  # int32 (…): number in the whole list of jobs
+    checkpoint: jax.Array  # int32 (…)
+    account: Account  # (…)
+    steps: jax.Array  # int32 (…)
+    status: jax.Array  # int32 (…): how the run ended, a code of `jaxbandits.status`
+    ended: jax.Array  # bool (…): the run's last row
+    regret: Regret | None  # (…): where arms were drawn for the run, and only the device knows them
+    own: dict[str, jax.Array]  # (…): a user's metrics
+
+
+class Log(NamedTuple):
+    """Rows written in one call, in order of completion; the first `rows` are valid."""
+
+    rows: jax.Array  # int32 ()
+    pulled: jax.Array  # float32 (): pulls made in this call, for the progress display
+    # One array: the compiler takes 30 ms for each loop over lanes, however small, and there is one for each array.
+    words: jax.Array  # uint32 (W, capacity): the leaves of `Row`, see `unpacked`
+    recommended: jax.Array  # bool (capacity, K)
+
+
+def row_types(cells: Cells, carry: Carry, settings: Settings) -> Row:
+    """The types of what is logged of these lanes, which have the device axis first."""
+    types: Row = jax.eval_shape(jax.vmap(lambda c: _row(cells, c, c.job, c.job, c.busy, settings)[0]), carry)
+    return types
+
+
+def blank_log(cells: Cells, carry: Carry, settings: Settings) -> Log:
+    """A log of these lanes without a row."""
+    row, recommended = jax.eval_shape(lambda c: _row(cells, c, c.job, c.job, c.busy, settings), carry)
+    return Log(
+        rows=jnp.int32(0),
+        pulled=jnp.float32(0),
+        words=jnp.zeros((len(jax.tree.leaves(row)), settings.capacity), jnp.uint32),
+        recommended=jnp.zeros((settings.capacity, recommended.shape[0]), bool),
+    )
+
+
+def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Carry, Log]:
+    """Log the lanes that are done, at a checkpoint or at `max_pulls`; free those whose run is over."""
+    time = carry.state.time
+    done = carry.algorithm.done(carry.state)
+    capped = ~done & ((time >= cells.max_pulls) | jnp.asarray(carry.algorithm.exhausted(carry.state)))
+    stalled = ~done & ~capped & jnp.asarray(carry.algorithm.stalled(carry.state))
+    status = jnp.where(capped, CAPPED, jnp.where(stalled, STALLED, ENDED))
+    over = done | capped | stalled
+    points = cells.checkpoints.shape[0]
+    if points:
+        written = carry.busy & (over | carry.state.reached(next_checkpoint(cells, carry)))
+        # The last checkpoint ends a run: nothing after it is asked for.
+        over = over | (written & (carry.checkpoint + 1 >= points))
+    else:
+        written = carry.busy & over
+    ended = carry.busy & over
+
+    def write(log: Log) -> tuple[Log, Looked | None]:
+        row = jnp.where(written, log.rows + jnp.cumsum(written) - 1, settings.capacity)
+        job = carry.job * settings.mesh.size + lax.axis_index("device")
+        found, recommended = _row(cells, carry, job, status, ended, settings)
+        looked = carry.looked
+        if looked is not None:
+            assert found.account.paid is not None
+            looked = looked.again(carry.state.pulls, time, found.account.paid, written)
+        log = log._replace(
+            rows=log.rows + jnp.sum(written.astype(jnp.int32)),
+            words=log.words.at[:, row].set(_packed(found), mode="drop"),
+            recommended=log.recommended.at[row].set(recommended.T, mode="drop"),
+        )
+        return log, looked
+
+    log, looked = lax.cond(jnp.any(written), write, lambda log: (log, carry.looked), log)
+    carry = carry._replace(
+        looked=looked,
+        busy=carry.busy & ~ended,
+        checkpoint=carry.checkpoint + written.astype(jnp.int32),
+        finished=carry.finished + jnp.sum(ended.astype(jnp.int32)),
+    )
+    return carry, log
+
+
+def _row(
+    cells: Cells, carry: Carry, job: jax.Array, status: jax.Array, ended: jax.Array, settings: Settings
+) -> tuple[Row, jax.Array]:
+    """Rows of all lanes, and their recommended arms, bool (K, R)."""
+    recommended = carry.algorithm.recommend(carry.state)
+    budget = carry.algorithm.cost_budget
+    if budget is not None and cells.checkpoints.shape[0]:
+        budget = smaller(budget, next_checkpoint(cells, carry))
+    spent = carry.state.account(carry.problem, carry.key, budget, carry.looked)
+    row = Row(
+        job=job, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, status=status, ended=ended,
+        regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
+        own=measured(settings.metrics, carry.problem, carry.algorithm.state_of(carry.state), recommended),
+    )  # fmt: skip
+    return row, recommended
+
+
+def _regret(problem: Problem, recommended: jax.Array, pulled: jax.Array) -> Regret | None:
+    if problem.supremum is None:
+        return None
+    value, number = problem.value, arms.total(recommended.astype(jnp.int32))
+    worst = arms.smallest(jnp.where(recommended, value, jnp.inf))
+    mean = arms.total(jnp.where(recommended, value, 0)) / number.astype(jnp.float32)
+    best = ranking.kth_largest(value, larger(number, 1), pulled)
+    lost = (problem.supremum - worst, problem.supremum - mean, best - worst)
+    return Regret(*(jnp.where(number > 0, regret, jnp.nan) for regret in lost))
+
+
+def _packed(row: Row) -> jax.Array:
+    """The leaves of rows `(R,)`, bit for bit; uint32 `(W, R)`."""
+    whole = [leaf.astype(jnp.int32) if leaf.dtype == bool else leaf for leaf in jax.tree.leaves(row)]
+    return jnp.stack([lax.bitcast_convert_type(leaf, jnp.uint32) for leaf in whole])
+
+
+def unpacked(words: np.ndarray, like: Row) -> Row:
+    """Rows `(N,)` from the words `(W, N)` of a log, on the host.
+
+    Args:
+        words: uint32.
+        like: rows with the leaves' types, of any shape.
+    """
+    leaves, structure = jax.tree.flatten(like)
+    found = [
+        column.astype(bool) if leaf.dtype == bool else column.view(leaf.dtype)
+        for column, leaf in zip(words, leaves, strict=True)
+    ]
+    rows: Row = jax.tree.unflatten(structure, found)
+    return rows

@@ -1,0 +1,134 @@
+"""Beta-distributed rewards, and rewards of two points."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+
+from jaxbandits.arrays.arms import largest, smallest
+from jaxbandits.checks import POSITIVE, Rule, each
+from jaxbandits.problems.base import Problem, register_problem
+from jaxbandits.problems.checks import family_name, per_arm, per_arm_like
+from jaxbandits.problems.constructors import varying
+from jaxbandits.random.gamma_draws import beta as draw_beta
+
+__all__ = ["Beta", "TwoPoint", "beta", "rademacher"]
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class Beta(Problem):
+    """Beta-distributed rewards in [0, 1]; shape parameters `a`, `b`, float32 `(K, …)`, positive."""
+
+    a: jax.Array
+    b: jax.Array
+    parameters = ("a", "b")
+    written = ("beta", "a", "b")
+    in_interval = True
+    sub_gaussian = True
+
+    @property
+    def mean(self) -> jax.Array:
+        """A / (a + b)."""
+        return self.a / (self.a + self.b)
+
+    @property
+    def variance(self) -> jax.Array:
+        """Ab / ((a + b)^2 (a + b + 1))."""
+        size = self.a + self.b
+        return self.a * self.b / (size * size * (size + 1))
+
+    @property
+    def lowest_reward(self) -> float:
+        """0."""
+        return 0.0
+
+    @property
+    def reward_range(self) -> jax.Array:
+        """1."""
+        return jnp.ones(self.a.shape[1:], jnp.float32)
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """X / (X + Y) of two Gamma draws."""
+        return draw_beta(words, *parameters)
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class TwoPoint(Problem):
+    """Rademacher arms (Gabillon et al. 2011): `low` or `high` with probability 1/2 each, float32 `(K, …)`."""
+
+    low: jax.Array
+    high: jax.Array
+    parameters = ("low", "high")
+    written = ("rademacher", "low", "high")
+    in_interval = True
+    sub_gaussian = True
+
+    @property
+    def mean(self) -> jax.Array:
+        """(low + high) / 2."""
+        return (self.low + self.high) / 2
+
+    @property
+    def variance(self) -> jax.Array:
+        """((high - low) / 2)^2."""
+        return ((self.high - self.low) / 2) ** 2
+
+    @property
+    def lowest_reward(self) -> float:
+        """The smallest of the lower points."""
+        return float(np.min(np.asarray(self.low)))
+
+    @property
+    def reward_range(self) -> jax.Array:
+        """1 when all rewards lie in [0, 1], as in the paper; otherwise the length of an interval that holds them."""
+        bottom, top = smallest(jnp.asarray(self.low)), largest(jnp.asarray(self.high))
+        return jnp.where((bottom >= 0) & (top <= 1), 1.0, top - bottom).astype(jnp.float32)
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """The top bit of a word decides."""
+        low, high = parameters
+        return jnp.where(words[0] >> jnp.uint32(31) == 1, high, low)
+
+
+@varying
+def beta(a: ArrayLike, b: ArrayLike, *, name: str = "") -> Beta:
+    """Beta-distributed arms.
+
+    Args:
+        a: first shape parameters, positive; one per arm, or one row per bandit.
+        b: second shape parameters, positive; one for all arms or in the shape of `a`.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, or a parameter that is not positive.
+    """
+    first, bandits = per_arm("Beta parameters a", a)
+    second = per_arm_like("Beta parameters b", b, a)
+    each("Beta parameters", first, POSITIVE, "arm")
+    each("Beta parameters", second, POSITIVE, "arm")
+    return Beta(first, second, bandits=bandits, name=name or family_name("beta", a))
+
+
+@varying
+def rademacher(low: ArrayLike, high: ArrayLike, *, name: str = "") -> TwoPoint:
+    """Two-point arms: `low` or `high`, each with probability 1/2.
+
+    Args:
+        low: smaller rewards; one per arm, or one row per bandit.
+        high: larger rewards, in the same shape.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, or low > high.
+    """
+    bottom, bandits = per_arm("Rademacher low values", low)
+    top = per_arm_like("Rademacher high values", high, low)
+    above = Rule("must not lie below the low ones", lambda high: high >= np.asarray(bottom))
+    each("Rademacher high values", top, above, "arm")
+    return TwoPoint(bottom, top, bandits=bandits, name=name or family_name("rademacher", low))

@@ -1,0 +1,104 @@
+"""Heavy-tailed laws of which every moment is finite: log-normal and Weibull."""
+
+import dataclasses
+import math
+from collections.abc import Iterator
+
+import jax
+import jax.numpy as jnp
+import scipy  # type: ignore[import-untyped,unused-ignore]
+from jax.scipy.special import gammaln
+
+from jaxbandits.arrays.numerics import exp, larger, log, rounded
+from jaxbandits.problems.base import register_problem
+from jaxbandits.problems.heavy_tails import HeavyTailed, Piece
+from jaxbandits.random.bits import fine_uniform, normal
+
+__all__ = ["LogNormal", "Weibull"]
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class LogNormal(HeavyTailed):
+    """exp(`mu` + `sigma` Z) with Z standard normal, float32 `(K, …)`."""
+
+    mu: jax.Array
+    sigma: jax.Array
+    parameters = ("mu", "sigma")
+    written = ("log-normal", "mu", "sigma")
+
+    @property
+    def mean(self) -> jax.Array:
+        """exp(mu + sigma^2 / 2)."""
+        return jnp.exp(self.mu + self.sigma * self.sigma / 2)
+
+    @property
+    def variance(self) -> jax.Array:
+        """(exp(sigma^2) - 1) mean^2."""
+        return jnp.expm1(self.sigma * self.sigma) * self.mean**2
+
+    @property
+    def lowest_reward(self) -> float:
+        """0."""
+        return 0.0
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """The exponential of a normal draw."""
+        mu, sigma = parameters
+        return exp(mu + rounded(sigma * normal(words)))
+
+    @classmethod
+    def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
+        mu, sigma = parameters
+        return super()._moment(p, central, mean, mu, sigma) if central else math.exp(p * mu + (p * sigma) ** 2 / 2)
+
+    @classmethod
+    def _pieces(cls, *parameters: float) -> Iterator[Piece]:
+        mu, sigma = parameters
+        yield 1.0, lambda w: math.exp(mu - sigma * float(scipy.special.ndtri_exp(-w)))
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class Weibull(HeavyTailed):
+    """Weibull rewards of `scale` and `shape`, float32 `(K, …)`, positive; heavy-tailed for shape below 1."""
+
+    scale: jax.Array
+    shape: jax.Array
+    parameters = ("scale", "shape")
+    written = ("weibull", "scale", "shape")
+
+    @property
+    def mean(self) -> jax.Array:
+        """Scale Gamma(1 + 1/shape)."""
+        return self.scale * jnp.exp(gammaln(1 + 1 / self.shape))
+
+    @property
+    def variance(self) -> jax.Array:
+        """scale^2 Gamma(1 + 2/shape) - mean^2."""
+        return self.scale**2 * jnp.exp(gammaln(1 + 2 / self.shape)) - self.mean**2
+
+    @property
+    def lowest_reward(self) -> float:
+        """0."""
+        return 0.0
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """Scale (-log U)^(1/shape)."""
+        scale, shape = parameters
+        exponential = larger(-log(fine_uniform(words)), jnp.float32(1e-30))
+        return rounded(scale * exp(rounded(log(exponential) * (1 / shape))))
+
+    @classmethod
+    def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
+        scale, shape = parameters
+        if central:
+            return super()._moment(p, central, mean, scale, shape)
+        return scale**p * math.exp(scipy.special.gammaln(1 + p / shape))
+
+    @classmethod
+    def _pieces(cls, *parameters: float) -> Iterator[Piece]:
+        scale, shape = parameters
+        yield 1.0, lambda w: scale * w ** (1 / shape)
