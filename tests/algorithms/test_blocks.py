@@ -9,6 +9,8 @@ import pytest
 
 import jaxbandits as jb
 
+pytestmark = pytest.mark.bits
+
 MEANS = [0.6, 0.5, 0.45, 0.2, 0.0]
 HEAVY = jb.student_t(MEANS, 2.5)
 COINS = jb.bernoulli([0.9, 0.75, 0.5, 0.3])

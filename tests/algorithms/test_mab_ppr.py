@@ -213,6 +213,7 @@ def test_pull_by_pull_and_in_sums_the_same_law():
     assert answers[0].max() < 500
 
 
+@pytest.mark.bits
 def test_lanes_chunks_and_devices_change_no_bit():
     algorithm = MABPPR(epsilon=0.5, delta=0.5, c1=0.01, c2=1, c3=1, n_final=2, slots=SLOTS)
     problem = jb.with_costs(jb.bernoulli(MEANS), "reward")
@@ -268,6 +269,7 @@ def test_few_arms_go_to_the_final_round_at_once():
     assert (data.recommended.sum("seed") > 0)[0]
 
 
+@pytest.mark.bits
 def test_a_cell_of_a_grid_is_what_it_is_alone():
     """Numbers of arms by a mask too, and an axis over V."""
     algorithm = MABPPR(epsilon=jb.axis([0.5, 0.6]), delta=0.2, correlation=jb.axis([1, 3]), slots=SLOTS)

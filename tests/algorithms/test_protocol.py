@@ -17,6 +17,8 @@ from jaxbandits.algorithms import REGISTRY, BuiltIn
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
 
+pytestmark = pytest.mark.bits
+
 RUNS, STEPS = 6, 200
 # Values that differ from run to run, for every parameter that has no usable default; some runs end, others do not.
 VALUES = {
@@ -55,6 +57,7 @@ SMOOTH = jb.gaussian([0.6, 0.5, 0.5, 0.4, 0.3], 0.5)
 PRICED = jb.with_costs(FLAT, [0.9, 0.7, 0.7, 0.3, 0.5], random=True)
 SEVERAL = jb.bernoulli([[0.6, 0.5, 0.4, 0.3], [0.5, 0.5, 0.2, 0.1]])
 KEYS = jax.random.split(jax.random.key(11), RUNS)
+LIVE = np.arange(RUNS) % 2 == 0
 
 
 class Case(NamedTuple):
@@ -108,6 +111,11 @@ def cases():
             yield pytest.param(Case(cls(**{n: numeric(v) for n, v in given.items()}), SEVERAL), id=f"{name}-bandits")
 
 
+def _common(algorithm, name):
+    """Whether a grid that shares a parameter's common value gets a program of its own."""
+    return any(field.name == name and field.metadata["common"] is not None for field in dataclasses.fields(algorithm))
+
+
 def _choices(fields, name):
     return fields[name].metadata["choices"] if name in fields else ()
 
@@ -115,32 +123,29 @@ def _choices(fields, name):
 CASES = list(cases())
 
 
-@jax.jit
-def advance(problem, key, algorithm, state, steps, live=True):
-    return jax.lax.fori_loop(0, steps, lambda _, state: algorithm.step(problem, key, state, live), state)
-
-
-@jax.jit
-def begin(problem, key, algorithm):
-    return algorithm.init(problem, key)
-
-
-@jax.jit
-def look(algorithm, state):
-    return algorithm.done(state), algorithm.recommend(state)
-
-
 class Played(NamedTuple):
     first: Any
     last: Any
+    after: Any
     done: jax.Array
     recommended: jax.Array
 
 
-def play(problem, key, algorithm):
-    first = begin(problem, key, algorithm)
-    last = advance(problem, key, algorithm, first, STEPS)
-    return Played(first, last, *look(algorithm, last))
+@jax.jit
+def play(problem, key, algorithm, live):
+    """A run of `STEPS` steps and what it answers then; and its state after three more, where it is `live`."""
+    first = algorithm.init(problem, key)
+
+    def leg(state, leg):
+        steps, live = leg
+        state = jax.lax.fori_loop(0, steps, lambda _, state: algorithm.step(problem, key, state, live), state)
+        return state, state
+
+    # One loop for both, so that a step is compiled once.
+    legs = jnp.asarray([STEPS, 3]), jnp.stack([jnp.ones_like(live), live])
+    _, states = jax.lax.scan(leg, first, legs)
+    last, after = (jax.tree.map(lambda leaf, i=i: leaf[i], states) for i in range(2))
+    return Played(first, last, after, algorithm.done(last), algorithm.recommend(last))
 
 
 def wide(problem):
@@ -152,7 +157,7 @@ def wide(problem):
 def together(index):
     """All runs of a case in a native batch."""
     algorithm, problem = CASES[index].values[0]
-    return play(wide(problem), KEYS, algorithm)
+    return play(wide(problem), KEYS, algorithm, LIVE)
 
 
 def of_run(tree, run):
@@ -251,18 +256,16 @@ def test_a_step_keeps_structure_shapes_and_types(index):
     assert jax.tree.map(describe, after) == jax.tree.map(describe, state)
 
 
-@first_of_each(lambda algorithm: True, KINDS)
+@every_case
 def test_nothing_changes_when_done_or_not_live(index):
-    algorithm, problem = CASES[index].values[0]
+    algorithm, _ = CASES[index].values[0]
     played = together(index)
-    live = np.arange(RUNS) % 2 == 0
-    after = advance(wide(problem), KEYS, algorithm, played.last, 3, live)
-    moving = live & ~np.asarray(played.done) & ~np.asarray(algorithm.exhausted(played.last))
+    moving = LIVE & ~np.asarray(played.done) & ~np.asarray(algorithm.exhausted(played.last))
     for run in range(RUNS):
         if moving[run]:
-            assert int(after.time[run]) > int(played.last.time[run])
+            assert int(played.after.time[run]) > int(played.last.time[run])
         else:
-            same_bits(of_run(after, run), of_run(played.last, run))
+            same_bits(of_run(played.after, run), of_run(played.last, run))
 
 
 @every_case
@@ -270,14 +273,14 @@ def test_a_run_alone_has_the_bits_of_the_batch(index):
     algorithm, problem = CASES[index].values[0]
     batch = together(index)
     for run in range(RUNS):
-        alone = play(problem, KEYS[run], of_run(algorithm, run))
+        alone = play(problem, KEYS[run], of_run(algorithm, run), LIVE[run])
         same_bits(alone, of_run(batch, run))
 
 
 @first_of_each(lambda algorithm: True, KINDS)
 def test_vmap_of_one_run_has_the_bits_of_the_batch(index):
     algorithm, problem = CASES[index].values[0]
-    mapped = jax.vmap(play, in_axes=(None, 0, -1), out_axes=-1)(problem, KEYS, algorithm)
+    mapped = jax.vmap(play, in_axes=(None, 0, -1, 0), out_axes=-1)(problem, KEYS, algorithm, LIVE)
     same_bits(mapped, together(index))
 
 
@@ -288,7 +291,7 @@ def test_padding_changes_neither_pulls_nor_the_answer(index):
     batch = together(index)
     padded = problem.padded(8)
     assert padded.arms == 8 * problem.bandits
-    played = play(wide(padded), KEYS, algorithm)
+    played = play(wide(padded), KEYS, algorithm, LIVE)
     np.testing.assert_array_equal(played.last.pulls[: problem.arms], batch.last.pulls)
     np.testing.assert_array_equal(played.recommended[: problem.arms], batch.recommended)
     np.testing.assert_array_equal(played.done, batch.done)
@@ -296,12 +299,12 @@ def test_padding_changes_neither_pulls_nor_the_answer(index):
     assert not np.asarray(played.recommended[problem.arms :]).any()
 
 
-@first_of_each(lambda algorithm: hasattr(algorithm, "m"))
+@first_of_each(lambda algorithm: _common(algorithm, "m"))
 def test_one_arm_known_to_the_program_has_the_bits_of_one_arm_traced(index):
     algorithm, problem = CASES[index].values[0]
     ones = dataclasses.replace(algorithm, m=np.ones(RUNS, np.int32))
     known = dataclasses.replace(algorithm, m=Known(1))
-    one, other = play(wide(problem), KEYS, known), play(wide(problem), KEYS, ones)
+    one, other = (play(wide(problem), KEYS, m, LIVE) for m in (known, ones))
     # Not the whole states: what is kept for many arms to return, one arm does without.
     same_bits(*((p.last.pulls, p.done, p.recommended) for p in (one, other)))
 

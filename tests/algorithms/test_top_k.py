@@ -13,6 +13,8 @@ import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY, BatchBased
 from jaxbandits.random.ties import tie_order, tie_words
 
+pytestmark = pytest.mark.bits
+
 # Distinct means, so that a reference needs no ties: rewards are normal.
 PROBLEM = jb.gaussian(np.linspace(0.9, 0.1, 12) ** 1.3, 0.3)
 RUNS = 6

@@ -29,7 +29,12 @@ def table(seed, count, batch, integer=False, padded=False):
         exists[:2] = True
         x = np.where(exists, x, np.float32(-np.inf))
     keys = jax.random.split(jax.random.key(seed), batch)
-    return x, np.asarray(tie_order(tie_words(keys), count)), random.integers(1, count, batch).astype(np.int32)
+    return x, np.asarray(order_of(keys, count)), random.integers(1, count, batch).astype(np.int32)
+
+
+@functools.partial(jax.jit, static_argnames="count")
+def order_of(keys, count):
+    return tie_order(tie_words(keys), count)
 
 
 def by_sorting(x, order):

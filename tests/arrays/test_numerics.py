@@ -8,6 +8,8 @@ import pytest
 from jaxbandits.arrays.compiler_forms import where_few
 from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
 
+pytestmark = pytest.mark.bits
+
 
 def numbers():
     random = np.random.default_rng(0)

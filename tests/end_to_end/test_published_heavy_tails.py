@@ -11,6 +11,8 @@ import pytest
 
 import jaxbandits as jb
 
+pytestmark = pytest.mark.bits
+
 RUNS = 300
 
 

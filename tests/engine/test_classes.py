@@ -14,7 +14,7 @@ from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine import driver
 from jaxbandits.live.session import AskTell
 
-MANY = 40
+MANY = 30  # with the address of a class in the key, the 23rd run was another's, and the 27th trajectory
 PROBLEM = jb.bernoulli(np.linspace(0.1, 0.9, MANY))
 KEY = jax.random.key(0)
 

@@ -12,6 +12,8 @@ import jaxbandits as jb
 from jaxbandits.engine.admission import admitted
 from jaxbandits.sweeps.grid import expand, identities
 
+pytestmark = pytest.mark.bits
+
 MEANS = [0.7, 0.5, 0.5, 0.4, 0.3]
 PROBLEM = jb.bernoulli(MEANS)
 # One of each kind: the lanes are the same for all, and that each has the bits of its batch is tested with the protocol.

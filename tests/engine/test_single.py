@@ -11,6 +11,8 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 
+pytestmark = pytest.mark.bits
+
 ROOT, SEEDS, MAX_PULLS = 11, 4, 400
 # One of each kind; what one step of a trajectory is, is the same for all.
 KINDS = ("ugape-c", "lucb", "successive-elimination", "successive-rejects", "adaptive-top-k", "clucb")

@@ -11,6 +11,8 @@ from scipy import stats
 
 import jaxbandits as jb
 
+pytestmark = pytest.mark.bits
+
 RUNS = 3_000
 EPSILON, DELTA = 0.15, 0.1
 # Where errors are likeliest: means just further apart than epsilon, few arms or many, variances large.

@@ -7,6 +7,8 @@ from scipy import stats
 import jaxbandits as jb
 from jaxbandits.algorithms.mab_ppr import MABPPR
 
+pytestmark = pytest.mark.bits
+
 KNOWN = {100: 200, 1000: 50, 10_000: 16}
 
 

@@ -13,6 +13,8 @@ import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY, RoundBased, Sequential
 from jaxbandits.live.session import AskTell
 
+pytestmark = pytest.mark.bits
+
 ARMS = 4
 PROBLEM = jb.bernoulli([0.8, 0.3, 0.6, 0.4])
 VALUES = {"epsilon": 0.7, "delta": 0.3, "budget": 60, "moment_b": 0.03, "moment_c": 0.02, "threshold": 2.0, "k": 2}

@@ -14,6 +14,8 @@ import jaxbandits as jb
 from jaxbandits import problems
 from jaxbandits.problems import Problem, Reservoir
 
+pytestmark = pytest.mark.bits
+
 KEY = jax.random.key(3)
 PULLS = 4000
 TABLE = np.random.default_rng(0).normal(1000, 1e-2, (50, 3))

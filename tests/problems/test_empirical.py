@@ -10,6 +10,8 @@ import jaxbandits as jb
 from jaxbandits.problems import Empirical, empirical_from_data
 from jaxbandits.sweeps.spec import parse_problem
 
+pytestmark = pytest.mark.bits
+
 TABLE = np.asarray([[1.0, 10.0, -1.0], [2.0, 20.0, 0.0], [4.0, 30.0, 0.5], [8.0, 40.0, 7.0], [16.0, 55.0, 9.0]])
 
 

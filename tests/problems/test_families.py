@@ -108,6 +108,7 @@ def test_rare_events_come_as_often_as_they_should(p):
     assert stats.binomtest(int(runs * pulls - common), runs * pulls, 1 - float(problem.probability[1])).pvalue > LEVEL
 
 
+@pytest.mark.bits
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "beta")) for n in FAMILIES])
 def test_a_reward_is_an_entry_of_the_table(name):
     """The same bits one by one, in vectors of several lengths, in a row of the table and in a batch of runs."""
@@ -144,6 +145,7 @@ def test_rewards_of_different_pulls_arms_and_runs_are_unrelated(name):
         assert stats.pearsonr(one, other).pvalue > LEVEL
 
 
+@pytest.mark.bits
 @every_family
 def test_padding_adds_masked_arms_and_keeps_the_others(name):
     problem = FAMILIES[name]
@@ -160,6 +162,7 @@ def test_padding_adds_masked_arms_and_keeps_the_others(name):
     assert problem.padded(3).mask.all()
 
 
+@pytest.mark.bits
 def test_padding_several_bandits():
     problem = jb.bernoulli([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
     np.testing.assert_array_equal(problem.probability, np.float32([0.1, 0.4, 0.2, 0.5, 0.3, 0.6]))

@@ -69,6 +69,7 @@ def test_unit_costs_make_the_means_beta_distributed():
     assert jb.reservoir(prices="unit", arms=5).realised(KEYS[0]).costs is None
 
 
+@pytest.mark.bits
 def test_a_run_has_the_same_arms_however_many_are_drawn_and_alone():
     few, many = jb.reservoir(beta=0.5, arms=7), jb.reservoir(beta=0.5, arms=50)
     for prices in ("uniform", "log-normal"):

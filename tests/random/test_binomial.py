@@ -16,6 +16,8 @@ from scipy import special, stats
 
 from jaxbandits.random.binomial_draws import SWITCH_MEAN, binomial
 
+pytestmark = pytest.mark.bits
+
 # The function of the same name hides the module from `from … import`.
 module = importlib.import_module("jaxbandits.random.binomial_draws")
 

@@ -9,6 +9,8 @@ from scipy import stats
 
 from jaxbandits.random.bits import block, key_words, open_uniform, uniform
 
+pytestmark = pytest.mark.bits
+
 
 def test_block_is_threefry_of_jax_word_for_word():
     random = np.random.default_rng(0)

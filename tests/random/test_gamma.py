@@ -8,6 +8,8 @@ from scipy import stats
 
 from jaxbandits.random.gamma_draws import beta, gamma
 
+pytestmark = pytest.mark.bits
+
 DRAWS = 200_000
 LEVEL = 1e-8
 

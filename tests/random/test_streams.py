@@ -10,6 +10,8 @@ import jaxbandits as jb
 from jaxbandits.random import streams
 from jaxbandits.random.bits import block
 
+pytestmark = pytest.mark.bits
+
 KEY = jax.random.key(5)
 MANY = 100_000
 

@@ -132,6 +132,7 @@ def test_what_did_not_happen_changes_no_bit(kind, variance):
     same_bits(one, state.add(jnp.int32(1), kind(-7)))
 
 
+@pytest.mark.bits
 def test_a_batch_has_the_bits_of_its_runs():
     random = np.random.default_rng(4)
     rewards = random.normal(0.3, 1, (30, 9)).astype(np.float32)

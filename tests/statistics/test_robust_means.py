@@ -17,6 +17,7 @@ ARMS = 3
 REWARDS = np.random.default_rng(0).standard_t(1.5, (400, ARMS)).astype(np.float32)
 
 
+@jax.jit
 def fed(estimator, rewards):
     """The sums after rewards `(n, K)`, one at a time."""
     count = rewards.shape[1]
@@ -30,6 +31,11 @@ def fed(estimator, rewards):
 
     empty = CompensatedSum.of(jnp.zeros(estimator.slots * count))
     return jax.lax.scan(add, empty, (jnp.arange(1, len(rewards) + 1), jnp.asarray(rewards)))[0]
+
+
+@jax.jit
+def estimated(estimator, sums, number):
+    return estimator.estimates(sums, number)
 
 
 def psi(x, p):
@@ -47,7 +53,7 @@ def test_truncated_mean_cuts_each_reward_by_its_own_number(power):
     estimator = TruncatedMean(jnp.log(cut), jnp.float32(power))
     kept = np.abs(REWARDS) <= cut * np.arange(1, 401)[:, None] ** power
     expected = np.where(kept, REWARDS, 0).mean(0, np.float64)
-    np.testing.assert_allclose(estimator.estimates(fed(estimator, REWARDS), jnp.int32(400)), expected, rtol=1e-5)
+    np.testing.assert_allclose(estimated(estimator, fed(estimator, REWARDS), 400), expected, rtol=1e-5)
     by_the_last = np.where(np.abs(REWARDS) <= cut * 400**power, REWARDS, 0).mean(0)
     assert power == 0 or np.abs(expected - by_the_last).max() > 0.01
 
@@ -59,7 +65,7 @@ def test_median_of_means(batches, number):
     rewards = REWARDS[:number]
     means = [rewards[batch::batches].mean(0, np.float64) for batch in range(min(batches, number))]
     np.testing.assert_allclose(
-        estimator.estimates(fed(estimator, rewards), jnp.int32(number)), np.median(means, axis=0), rtol=1e-5, atol=1e-6
+        estimated(estimator, fed(estimator, rewards), number), np.median(means, axis=0), rtol=1e-5, atol=1e-6
     )
 
 
@@ -68,7 +74,7 @@ def test_median_of_means_with_ties():
     for values in ([5, 4, 1, 1], [1, 1, 1, 1], [2, 2, 1, 1], [3, 1, 1, 1], [3, 3, 3, 1], [-1, -1, 0, 0]):
         rewards = np.asarray([values, values[::-1]], np.float32).T
         np.testing.assert_array_equal(
-            estimator.estimates(fed(estimator, rewards), jnp.int32(4)), [np.median(values)] * 2, err_msg=str(values)
+            estimated(estimator, fed(estimator, rewards), 4), [np.median(values)] * 2, err_msg=str(values)
         )
 
 

@@ -11,6 +11,9 @@ import jaxbandits as jb
 from jaxbandits import theory
 
 MEANS = np.array([0.31, 0.92, 0.5, 0.83, 0.12, 0.61, 0.66])
+# One program each in place of one for every operation.
+EXCHANGEABLE_ARMS, PSI_T, PSI_T_EPSILON = map(jax.jit, (theory.exchangeable_arms, theory.psi_t, theory.psi_t_epsilon))
+H_T_EPSILON, H_0_EPSILON = map(jax.jit, (theory.h_t_epsilon, theory.h_0_epsilon))
 
 MAKE = {
     "two-group": lambda k: jb.two_group(1000, k),
@@ -42,11 +45,11 @@ def test_reference_values_of_chens_data_sets(dataset, k, wide):
     t, psi, h_t, h_0 = TABLE[dataset, k]
     with jax.enable_x64(wide):
         arguments = (MAKE[dataset](k).mean, 0.01, k)
-        assert int(theory.exchangeable_arms(*arguments)) == t
-        assert float(theory.psi_t(*arguments)) == pytest.approx(psi, abs=5e-5)
-        assert float(f"{float(theory.h_t_epsilon(*arguments)):.4g}") == h_t
-        assert float(f"{float(theory.h_0_epsilon(*arguments)):.4g}") == h_0
-        assert float(theory.psi_t_epsilon(*arguments)) == pytest.approx(max(psi, 0.01), abs=5e-5)
+        assert int(EXCHANGEABLE_ARMS(*arguments)) == t
+        assert float(PSI_T(*arguments)) == pytest.approx(psi, abs=5e-5)
+        assert float(f"{float(H_T_EPSILON(*arguments)):.4g}") == h_t
+        assert float(f"{float(H_0_EPSILON(*arguments)):.4g}") == h_0
+        assert float(PSI_T_EPSILON(*arguments)) == pytest.approx(max(psi, 0.01), abs=5e-5)
 
 
 def brute_force(means, epsilon, k):
@@ -70,10 +73,10 @@ def test_brute_force(epsilon, k, x64):
     rng = np.random.default_rng(k)
     for means in (rng.uniform(size=17), rng.integers(0, 5, size=17) / 10, np.full(17, 0.4)):
         t, psi, h_t, h_0 = brute_force(means, epsilon, k)
-        assert int(theory.exchangeable_arms(means, epsilon, k)) == t
-        assert float(theory.psi_t(means, epsilon, k)) == pytest.approx(psi, abs=1e-12)
-        assert float(theory.h_t_epsilon(means, epsilon, k)) == pytest.approx(h_t, rel=1e-9)
-        assert float(theory.h_0_epsilon(means, epsilon, k)) == pytest.approx(h_0, rel=1e-9)
+        assert int(EXCHANGEABLE_ARMS(means, epsilon, k)) == t
+        assert float(PSI_T(means, epsilon, k)) == pytest.approx(psi, abs=1e-12)
+        assert float(H_T_EPSILON(means, epsilon, k)) == pytest.approx(h_t, rel=1e-9)
+        assert float(H_0_EPSILON(means, epsilon, k)) == pytest.approx(h_0, rel=1e-9)
 
 
 def test_by_hand():
@@ -127,7 +130,8 @@ FUNCTIONS = [
 def test_padding_batches_and_traced_k(function):
     rng = np.random.default_rng(4)
     means, k, epsilon = rng.uniform(size=(9, 12)), rng.integers(1, 9, size=12), rng.uniform(0.01, 0.3, size=12)
-    alone = [float(function(means[:, r], epsilon[r], int(k[r]))) for r in range(12)]
+    one = jax.jit(function)
+    alone = [float(one(means[:, r], epsilon[r], k[r])) for r in range(12)]
     np.testing.assert_allclose(function(means, epsilon, k), alone, rtol=1e-5)
     np.testing.assert_allclose(jax.jit(jax.vmap(function, in_axes=(1, 0, 0)))(means, epsilon, k), alone, rtol=1e-5)
     # Padded arms have any mean, and stand anywhere.
@@ -135,13 +139,13 @@ def test_padding_batches_and_traced_k(function):
     mask[-1] = True
     padded = np.full((13, 12), 0.77)
     padded[mask] = means
-    np.testing.assert_allclose(function(padded, epsilon, k, np.repeat(mask[:, None], 12, 1)), alone, rtol=1e-5)
+    np.testing.assert_allclose(one(padded, epsilon, k, np.repeat(mask[:, None], 12, 1)), alone, rtol=1e-5)
 
 
 @pytest.mark.parametrize("epsilon", [0.03, 0.075, 0.2])
 @pytest.mark.parametrize("function", [*FUNCTIONS[1:5], *FUNCTIONS[6:]])
 def test_derivatives_are_those_of_differences(function, epsilon, x64, central_differences):
-    found = jax.grad(lambda *at: function(*at, 3), argnums=(0, 1))(jnp.asarray(MEANS), epsilon)
+    found = jax.jit(jax.grad(lambda *at: function(*at, 3), argnums=(0, 1)))(jnp.asarray(MEANS), epsilon)
     by_mean = central_differences(lambda x: function(x, epsilon, 3), MEANS)
     by_epsilon = central_differences(lambda x: function(MEANS, x, 3), np.array(epsilon))
     scale = np.abs(by_mean).max()
@@ -163,7 +167,7 @@ def test_derivatives_are_those_of_differences(function, epsilon, x64, central_di
     ],
 )
 def test_derivatives_in_delta(function, x64, central_differences):
-    found = jax.grad(function)(0.07)
+    found = jax.jit(jax.grad(function))(0.07)
     assert float(found) < 0
     np.testing.assert_allclose(found, central_differences(function, np.array(0.07)), rtol=1e-6)
 
@@ -171,8 +175,8 @@ def test_derivatives_in_delta(function, x64, central_differences):
 def test_padded_arms_leave_gradients_finite():
     mask = jnp.arange(9) < 7
     means = jnp.where(mask, jnp.pad(jnp.asarray(MEANS), (0, 2)), 0.85)
-    padded = jax.grad(lambda x: theory.h_t_epsilon(x, 0.075, 3, mask))(means)
-    plain = jax.grad(lambda x: theory.h_t_epsilon(x, 0.075, 3))(means[:7])
+    padded = jax.jit(jax.grad(lambda x: theory.h_t_epsilon(x, 0.075, 3, mask)))(means)
+    plain = jax.jit(jax.grad(lambda x: theory.h_t_epsilon(x, 0.075, 3)))(means[:7])
     np.testing.assert_allclose(padded, np.pad(plain, (0, 2)), rtol=1e-5)
 
 
