@@ -11,8 +11,11 @@ from jaxbandits.registry import face
 _FURTHER = {
     "Algorithm": "algorithms.bases.protocol:Algorithm",
     "AskTell": "live.session:AskTell",
+    "Axis": "axes:Axis",
     "Metric": "engine.metric:Metric",
     "Problem": "problems.base:Problem",
+    "Progress": "engine.driver:Progress",
+    "problems": "problems",
     "Traits": "algorithms.bases.traits:Traits",
     "UsageError": "errors:UsageError",
     "axis": "axes:axis",

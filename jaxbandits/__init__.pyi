@@ -1,5 +1,6 @@
 """Written by `python tests/test_generated.py` from the registries."""
 
+from jaxbandits import problems as problems
 from jaxbandits import theory as theory
 from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
 from jaxbandits.algorithms.adaptive_top_k import ImprovedTopK as ImprovedTopK
@@ -33,7 +34,9 @@ from jaxbandits.algorithms.ugape import UGapEc as UGapEc
 from jaxbandits.algorithms.uniform import Uniform as Uniform
 from jaxbandits.algorithms.union_bound import UnionBound as UnionBound
 from jaxbandits.arrays.pytrees import pytree as pytree
+from jaxbandits.axes import Axis as Axis
 from jaxbandits.axes import axis as axis
+from jaxbandits.engine.driver import Progress as Progress
 from jaxbandits.engine.driver import use_all_cores as use_all_cores
 from jaxbandits.engine.metric import Metric as Metric
 from jaxbandits.engine.single import run as run
@@ -98,6 +101,7 @@ __all__ = [
     "AdaptiveTopK",
     "Algorithm",
     "AskTell",
+    "Axis",
     "BernsteinRace",
     "BudgetedThompson",
     "EpsilonFirst",
@@ -109,6 +113,7 @@ __all__ = [
     "Metric",
     "OptMAI",
     "Problem",
+    "Progress",
     "SequentialHalving",
     "SiRI",
     "SuccessiveElimination",
@@ -142,6 +147,7 @@ __all__ = [
     "polynomial",
     "ppr",
     "ppr_unbounded",
+    "problems",
     "pytree",
     "rademacher",
     "random_beta",

@@ -2,6 +2,7 @@
 
 import ast
 import fractions
+import re
 from pathlib import Path
 
 import jax
@@ -57,7 +58,9 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize(("given", "expected"), [(given, rest) for given, *rest in GIVEN], ids=lambda x: repr(x)[:40])
+@pytest.mark.parametrize(
+    ("given", "expected"), [(given, rest) for given, *rest in GIVEN], ids=lambda x: re.sub(" at 0x.*", "", repr(x)[:40])
+)
 def test_what_a_number_is(given, expected):
     for (ask, kind), wanted in zip(ASKED, expected, strict=True):
         if wanted is REFUSED:

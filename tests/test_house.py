@@ -13,9 +13,7 @@ PACKAGE = Path(jaxbandits.__file__).parent
 SITTING = 250
 #: file -> (lines at most, why it is not taken apart).
 LONGER = {
-    "experiments/budgeted_algorithms.py": (251, "one figure: its runs, its panels and what they show"),
     "experiments/heavy_tailed_phase.py": (279, "one figure: its runs, its panels and what they show"),
-    "experiments/pay_per_reward_arms.py": (257, "one figure: its runs, its panels and what they show"),
 }
 
 

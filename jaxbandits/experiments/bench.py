@@ -8,12 +8,9 @@ from typing import Any, NamedTuple
 import xarray as xr
 from matplotlib.figure import Figure
 
-from jaxbandits.engine.driver import Progress
-from jaxbandits.problems.base import Problem
-from jaxbandits.problems.constructors import ProblemFamily
+import jaxbandits as jb
 from jaxbandits.report.gallery import Exhibit, exhibit
 from jaxbandits.report.tables import summary
-from jaxbandits.sweeps.run import sweep
 
 __all__ = ["Bench", "Stage", "runs_of", "seconds_of", "stacked"]
 
@@ -48,20 +45,20 @@ class Bench:
         self._on_progress = on_progress
 
     def sweep(
-        self, doing: str, algorithm: Any, problem: Problem | ProblemFamily, seeds: int, **options: Any
+        self, doing: str, algorithm: Any, problem: jb.Problem | jb.problems.ProblemFamily, seeds: int, **options: Any
     ) -> xr.Dataset:
         """`jaxbandits.sweep`, reported as `doing`; the wall time is kept with the Dataset."""
         self.number += 1
 
-        def report(progress: Progress) -> None:
+        def report(progress: jb.Progress) -> None:
             if self._on_progress is not None:
                 self._on_progress(
                     Stage(self.experiment, doing, self.number, self.sweeps, progress.runs, progress.pulls)
                 )
 
-        report(Progress(runs=0, pulls=0.0))  # before compilation, which takes longest
+        report(jb.Progress(runs=0, pulls=0.0))  # before compilation, which takes longest
         began = time.perf_counter()
-        ds = sweep(algorithm, problem, seeds, on_progress=report, **options)
+        ds = jb.sweep(algorithm, problem, seeds, on_progress=report, **options)
         ds.attrs[_SECONDS] = time.perf_counter() - began
         return ds
 
@@ -76,7 +73,7 @@ class Bench:
         self,
         doing: str,
         algorithm: Any,
-        problem: Problem | ProblemFamily,
+        problem: jb.Problem | jb.problems.ProblemFamily,
         seeds: int,
         budgets: Sequence[int],
         **options: Any,

@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import KUBE, RCBI, BudgetedThompson, EpsilonFirst, UCBVInf
-from jaxbandits.axes import Axis, axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
 from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, exponent, joined, labelled, lanes, listed
-from jaxbandits.problems import TableReservoir, reservoir, reservoir_from_csv
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
-from jaxbandits.theory import rcb_accuracy
 
 __all__ = ["Size", "read", "show", "sweeps"]
 
@@ -39,13 +36,13 @@ _SPOT = "log-normal"
 _TABLE_BETA = 1.0
 
 
-def _algorithms(budget: Axis, *, every: bool) -> dict[str, Any]:
+def _algorithms(budget: jb.Axis, *, every: bool) -> dict[str, Any]:
     """Those that need few seconds."""
-    few = {_RCB: RCBI(budget), _FIRST: EpsilonFirst(budget)}
-    return {**few, "UCB-V(∞)": UCBVInf(budget), "KUBE": KUBE(budget)} if every else few
+    few = {_RCB: jb.RCBI(budget), _FIRST: jb.EpsilonFirst(budget)}
+    return {**few, "UCB-V(∞)": jb.UCBVInf(budget), "KUBE": jb.KUBE(budget)} if every else few
 
 
-def read(tables: Sequence[str]) -> dict[str, TableReservoir]:
+def read(tables: Sequence[str]) -> dict[str, jb.problems.TableReservoir]:
     """Reservoirs from CSV files with columns reward and cost, by their names.
 
     Raises:
@@ -53,19 +50,19 @@ def read(tables: Sequence[str]) -> dict[str, TableReservoir]:
     """
     found = {}
     for table in tables:
-        problem = reservoir_from_csv(table, beta=_TABLE_BETA)
-        assert isinstance(problem, TableReservoir)
+        problem = jb.reservoir_from_csv(table, beta=_TABLE_BETA)
+        assert isinstance(problem, jb.problems.TableReservoir)
         found[Path(table).stem] = problem
     return found
 
 
-def sweeps(size: Size, tables: Mapping[str, TableReservoir]) -> int:
+def sweeps(size: Size, tables: Mapping[str, jb.problems.TableReservoir]) -> int:
     """How many sweeps `show` makes."""
     return 2 * (4 if size.every else 2) + 1 + size.every + 2 + 2 * len(tables)
 
 
 def show(
-    bench: Bench, out: Path, size: Size, growing: xr.Dataset, tables: Mapping[str, TableReservoir]
+    bench: Bench, out: Path, size: Size, growing: xr.Dataset, tables: Mapping[str, jb.problems.TableReservoir]
 ) -> list[Exhibit]:
     """Regret against B for all algorithms, against lambda, and with other prices.
 
@@ -87,12 +84,12 @@ def show(
 
 
 def _compare(bench: Bench, size: Size) -> dict[str, xr.Dataset]:
-    budget, problem = axis(size.budgets), reservoir(beta=axis(size.betas))
+    budget, problem = jb.axis(size.budgets), jb.reservoir(beta=jb.axis(size.betas))
     algorithms = _algorithms(budget, every=size.every)
     if size.every:
-        algorithms["RCB-I, peeling E"] = RCBI(budget, sequence="peeling")
+        algorithms["RCB-I, peeling E"] = jb.RCBI(budget, sequence="peeling")
     few = [b for b in size.budgets if b <= size.thompson_most]
-    algorithms["Thompson sampling"] = BudgetedThompson(axis(few))
+    algorithms["Thompson sampling"] = jb.BudgetedThompson(jb.axis(few))
     return {
         label: bench.sweep(f"{label} against B", algorithm, problem, size.seeds, lanes=lanes(size.seeds))
         for label, algorithm in algorithms.items()
@@ -146,7 +143,7 @@ def _compared(bench: Bench, out: Path, size: Size, runs: dict[str, xr.Dataset], 
 
 def _lambda(bench: Bench, out: Path, size: Size) -> Exhibit:
     """Sensitivity to the smallest expected cost."""
-    problem, budget = reservoir(beta=1.0, lam=axis(size.lams)), axis(size.lam_budgets)
+    problem, budget = jb.reservoir(beta=1.0, lam=jb.axis(size.lams)), jb.axis(size.lam_budgets)
     runs = {
         label: bench.sweep(f"{label} over λ", algorithm, problem, size.seeds, lanes=lanes(size.seeds))
         for label, algorithm in _algorithms(budget, every=size.every).items()
@@ -160,7 +157,7 @@ def _lambda(bench: Bench, out: Path, size: Size) -> Exhibit:
     )
     largest = numbers.value(float(at["budget"]))
     finding = f"β = 1, B = {largest}: as λ goes from {lams[0]} to {lams[1]} the regret goes from {changes}"
-    theory = float((rcb_accuracy(size.lams[-1]) / rcb_accuracy(size.lams[0])) ** 2)
+    theory = float((jb.theory.rcb_accuracy(size.lams[-1]) / jb.theory.rcb_accuracy(size.lams[0])) ** 2)
     return bench.exhibit(
         out,
         "budgeted-lambda",
@@ -183,10 +180,10 @@ def _lambda(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 def _prices(bench: Bench, out: Path, size: Size, compared: dict[str, xr.Dataset]) -> Exhibit:
     """Uniform costs beside costs like the prices of machines that a cloud sells for the moment."""
-    problem = reservoir(beta=1.0, prices=_SPOT)
+    problem = jb.reservoir(beta=1.0, prices=_SPOT)
     spot = {
         label: bench.sweep(f"{label}, spot prices", algorithm, problem, size.seeds, lanes=lanes(size.seeds))
-        for label, algorithm in _algorithms(axis(size.budgets), every=False).items()
+        for label, algorithm in _algorithms(jb.axis(size.budgets), every=False).items()
     }
     uniform = {label: compared[label].sel(beta=1.0, drop=True) for label in spot}
     kinds = {"uniform": uniform, _SPOT: spot}
@@ -219,12 +216,12 @@ def _prices(bench: Bench, out: Path, size: Size, compared: dict[str, xr.Dataset]
     )
 
 
-def _table(bench: Bench, out: Path, size: Size, label: str, problem: TableReservoir) -> Exhibit:
+def _table(bench: Bench, out: Path, size: Size, label: str, problem: jb.problems.TableReservoir) -> Exhibit:
     """The arms of one table of expected rewards and costs."""
     ratios = np.asarray(problem.gains, np.float64) / np.asarray(problem.prices, np.float64)
     runs = {
         name: bench.sweep(f"{name} on {label}", algorithm, problem, size.seeds, lanes=lanes(size.seeds))
-        for name, algorithm in _algorithms(axis(size.budgets), every=False).items()
+        for name, algorithm in _algorithms(jb.axis(size.budgets), every=False).items()
     }
     known = labelled(joined("algorithm", runs))
     last = known.isel(budget=-1)

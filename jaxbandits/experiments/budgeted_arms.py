@@ -6,15 +6,12 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import RCBI
-from jaxbandits.axes import axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
 from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, joined, lanes, slope
-from jaxbandits.problems import reservoir
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
-from jaxbandits.theory import expected_shortfall, rcb_i_regret_rate_for_arms, reservoir_arms
 
 __all__ = ["Size", "show", "sweeps"]
 
@@ -84,14 +81,14 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 def _over_arms(bench: Bench, size: Size, budget: int, beta: float, seeds: int) -> xr.Dataset:
     """Runs along `multiplier`, with their numbers of arms and what the best of so many misses."""
-    paper = reservoir_arms(budget, beta)
+    paper = jb.theory.reservoir_arms(budget, beta)
     tried = {m: round(paper * m) for m in size.multipliers if size.arms[0] <= paper * m <= size.arms[1]}
-    problem = reservoir(beta=beta, arms=axis(list(tried.values())))
+    problem = jb.reservoir(beta=beta, arms=jb.axis(list(tried.values())))
     doing = f"numbers of arms, B = {budget}, β = {beta:.3g}"
-    ds = bench.sweep(doing, RCBI(budget), problem, seeds, lanes=lanes(seeds))
+    ds = bench.sweep(doing, jb.RCBI(budget), problem, seeds, lanes=lanes(seeds))
     ds = ds.rename(arms="multiplier").assign_coords(multiplier=list(tried))
     arms = np.asarray(list(tried.values()), np.float64)
-    missed = budget * np.asarray(expected_shortfall(arms, beta))
+    missed = budget * np.asarray(jb.theory.expected_shortfall(arms, beta))
     return ds.assign(arms=("multiplier", arms), floor=("multiplier", missed))
 
 
@@ -112,7 +109,7 @@ def _multiple(m: float) -> str:
 def _numbers(size: Size) -> str:
     return "; ".join(
         f"at B = {numbers.count(budget)} "
-        + ", ".join(f"{reservoir_arms(budget, beta)} (β = {beta:.3g})" for beta in size.betas)
+        + ", ".join(f"{jb.theory.reservoir_arms(budget, beta)} (β = {beta:.3g})" for beta in size.betas)
         for budget, _ in size.runs
     )
 
@@ -124,7 +121,7 @@ def _moving(best: xr.DataArray, size: Size) -> tuple[str, ...]:
     ends = [size.runs[0][0], size.runs[-1][0]]
     texts = []
     for beta in size.betas:
-        paper = np.asarray([reservoir_arms(budget, beta) for budget in ends])
+        paper = np.asarray([jb.theory.reservoir_arms(budget, beta) for budget in ends])
         found = np.rint(best.sel(beta=beta, budget=ends).values * paper)
         own, theirs = (float(slope(ends, arms)) for arms in (found, paper))
         texts.append(f"{found[0]:g} to {found[1]:g} for β = {beta:.3g}, like B^{own:.2f} (K(B): B^{theirs:.2f})")
@@ -138,9 +135,11 @@ def _of_proof(size: Size) -> str:
     for budget, _ in size.runs:
         least = []
         for beta in size.betas:
-            paper = reservoir_arms(budget, beta)
+            paper = jb.theory.reservoir_arms(budget, beta)
             arms = np.arange(2, 4 * paper)
-            least.append(int(arms[np.asarray(rcb_i_regret_rate_for_arms(budget, beta, arms)).argmin()]) / paper)
+            least.append(
+                int(arms[np.asarray(jb.theory.rcb_i_regret_rate_for_arms(budget, beta, arms)).argmin()]) / paper
+            )
         texts.append(f"{', '.join(f'{m:.2g}' for m in least)} at B = {numbers.count(budget)}")
     return (
         "The proof's own two terms (step S3), with 1 for their open constants, are least together at these multiples "

@@ -7,21 +7,12 @@ import jax
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import RCBAIR
-from jaxbandits.axes import axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
 from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, exponent, labelled, lanes, slope
-from jaxbandits.problems import reservoir
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
-from jaxbandits.theory import (
-    EXPLORATION_WINDOW_START,
-    lower_bound_exponent,
-    rcb_air_regret_rate,
-    regret_exponent,
-    reservoir_arms,
-)
 
 __all__ = ["Growth", "Size", "run", "show", "sweeps"]
 
@@ -71,8 +62,8 @@ def run(bench: Bench, size: Size) -> Growth:
     groups = []
     for betas, seeds in size.groups:
         doing = f"RCB-AIR, β = {', '.join(f'{beta:g}' for beta in betas)}"
-        problem = reservoir(beta=axis(betas))
-        ds = bench.sweep(doing, RCBAIR(budgets[-1]), problem, seeds, checkpoints=budgets, lanes=lanes(seeds))
+        problem = jb.reservoir(beta=jb.axis(betas))
+        ds = bench.sweep(doing, jb.RCBAIR(budgets[-1]), problem, seeds, checkpoints=budgets, lanes=lanes(seeds))
         groups.append(ds.rename(checkpoint="budget"))
     return Growth(groups)
 
@@ -85,7 +76,7 @@ def show(bench: Bench, growth: Growth, out: Path, size: Size) -> list[Exhibit]:
 def _regret(bench: Bench, growth: Growth, out: Path, size: Size) -> Exhibit:
     known = growth.summary()
     budgets, betas = known["budget"].values.astype(float), known["beta"].values
-    rate = np.asarray(rcb_air_regret_rate(budgets[None, :], betas[:, None]))
+    rate = np.asarray(jb.theory.rcb_air_regret_rate(budgets[None, :], betas[:, None]))
     scaled = rate / rate[:, -1:] * known["regret_mean"].isel(budget=[-1]).values
     known["rate"] = (("beta", "budget"), scaled, {"long_name": "Theorem 3's rate, through the last point"})
     lost = known["regret_mean"].isel(budget=-1) / budgets[-1]
@@ -131,11 +122,19 @@ def _exponents(bench: Bench, growth: Growth, out: Path, size: Size) -> Exhibit:
     known["range"].attrs["long_name"] = "RCB-AIR, fitted to"
     known["exponent_mean"].attrs["label"] = "exponent of B in the regret"
     last = budgets[middle:].astype(float)
-    promised = slope(last, np.asarray(rcb_air_regret_rate(last[:, None], betas[None, :])))
-    known["promised"] = ("beta", np.asarray(regret_exponent(betas)), {"long_name": "max(1/2, β/(1+β)), Theorems 1, 3"})
+    promised = slope(last, np.asarray(jb.theory.rcb_air_regret_rate(last[:, None], betas[None, :])))
+    known["promised"] = (
+        "beta",
+        np.asarray(jb.theory.regret_exponent(betas)),
+        {"long_name": "max(1/2, β/(1+β)), Theorems 1, 3"},
+    )
     about = {"long_name": f"Theorem 3 with its (ln B)², {_range(last)}"}
     known["promised_with_logs"] = ("beta", promised, about)
-    known["least"] = ("beta", np.asarray(lower_bound_exponent(betas)), {"long_name": "β/(1+β), Theorem 2: no less"})
+    known["least"] = (
+        "beta",
+        np.asarray(jb.theory.lower_bound_exponent(betas)),
+        {"long_name": "β/(1+β), Theorem 2: no less"},
+    )
     at = known.sel(beta=list(size.shown)).isel(range=-1)
     fitted = ", ".join(
         f"B^{float(value):.2f} ({'β = ' * (i == 0)}{beta:g})"
@@ -185,11 +184,11 @@ def _range(budgets: np.ndarray) -> str:
 
 def _forced(known: xr.Dataset, size: Size) -> str:
     """Which share of the pulls goes into arms whose bounds are still infinite."""
-    lam = float(reservoir(beta=1.0).lam)
+    lam = float(jb.reservoir(beta=1.0).lam)
     rounds = known["pulls_mean"].isel(budget=-1).sel(beta=list(size.shown))
     texts = []
     for beta, t in zip(size.shown, rounds.values, strict=True):
-        share = 100 * min(1.0, reservoir_arms(t, beta) * np.log(t) / (2 * lam) / t)
+        share = 100 * min(1.0, jb.theory.reservoir_arms(t, beta) * np.log(t) / (2 * lam) / t)
         texts.append(f"{f'{share:.0f}' if share >= 1 else 'less than 1'}% at β = {beta:g}")
     return (
         "Why so late: an arm's index is infinite, and the arm is pulled next, until ln t / (2 c²) pulls have shown "
@@ -200,9 +199,11 @@ def _forced(known: xr.Dataset, size: Size) -> str:
 
 def _window(known: xr.Dataset) -> str:
     """For which budgets the exploration sequence is one that the theorems allow."""
-    outside = known["budget"].where((known["pulls_mean"] < EXPLORATION_WINDOW_START).all("beta"), drop=True).values
+    outside = (
+        known["budget"].where((known["pulls_mean"] < jb.theory.EXPLORATION_WINDOW_START).all("beta"), drop=True).values
+    )
     text = (
         "Theorems 1 and 3 ask for E_t ≥ 2 ln(4 (log2 t + 1)); E_t = ln t, the largest they allow and what is run here, "
-        f"is less than that before round {numbers.count(EXPLORATION_WINDOW_START)}"
+        f"is less than that before round {numbers.count(jb.theory.EXPLORATION_WINDOW_START)}"
     )
     return text + (f", where no run gets with B ≤ {numbers.value(float(outside.max()))}." if outside.size else ".")

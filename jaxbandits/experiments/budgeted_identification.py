@@ -11,16 +11,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import RCBI, SequentialHalving, SiRI, UGapEb
-from jaxbandits.axes import Axis, axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
 from jaxbandits.experiments.budgeted_common import exponent, joined, lanes, slope
-from jaxbandits.problems import RatioReservoir, reservoir
-from jaxbandits.problems.constructors import ProblemFamily, varying
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
-from jaxbandits.theory import expected_shortfall, siri_simple_regret_rate
 
 __all__ = ["Size", "show", "sweeps"]
 
@@ -49,12 +45,12 @@ def sweeps(size: Size) -> int:
 
 def _arms(n: float, beta: float, factor: float) -> int:
     """SiRI's number of arms: that of which the best misses the rate of its simple regret."""
-    return int(np.ceil(factor * float(siri_simple_regret_rate(n, beta)) ** -beta * (1 - 1e-5)))
+    return int(np.ceil(factor * float(jb.theory.siri_simple_regret_rate(n, beta)) ** -beta * (1 - 1e-5)))
 
 
-@varying
-def _pool(beta: float, n: int, factor: float) -> RatioReservoir:
-    return reservoir(beta=beta, rho=_BEST, prices="unit", arms=_arms(n, beta, factor))
+@jb.problems.varying
+def _pool(beta: float, n: int, factor: float) -> jb.problems.RatioReservoir:
+    return jb.reservoir(beta=beta, rho=_BEST, prices="unit", arms=_arms(n, beta, factor))
 
 
 def show(bench: Bench, out: Path, size: Size) -> Exhibit:
@@ -68,7 +64,7 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
         about = {"long_name": "SiRI's rate, Theorem 2, through its last point"}
         known["rate"] = ("budget", rate / rate[-1] * siri, about)
         about = {"long_name": "what the best of K arms misses"}
-        known["floor"] = ("budget", np.asarray(expected_shortfall(arms, beta, _BEST)), about)
+        known["floor"] = ("budget", np.asarray(jb.theory.expected_shortfall(arms, beta, _BEST)), about)
         by_beta[beta] = known
         fitted = float(exponent(runs[_SIRI], "simple_regret")["exponent_mean"])
         texts.append(_of_beta(known, beta, fitted, float(slope(budgets, rate))))
@@ -116,28 +112,28 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 def _theory(beta: float, budgets: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """The rate of SiRI's simple regret, and its numbers of arms."""
-    rate = np.asarray(siri_simple_regret_rate(np.asarray(budgets, np.float64), beta), np.float64)
+    rate = np.asarray(jb.theory.siri_simple_regret_rate(np.asarray(budgets, np.float64), beta), np.float64)
     return rate, np.asarray([_arms(n, beta, _FACTOR) for n in budgets], np.float64)
 
 
 def _runs(bench: Bench, size: Size, beta: float, budgets: tuple[int, ...]) -> dict[str, xr.Dataset]:
     """Runs along `budget`."""
-    budget = axis(budgets, name="budget")
-    few = axis([n for n in budgets if n <= size.slow_most], name="budget")
+    budget = jb.axis(budgets, name="budget")
+    few = jb.axis([n for n in budgets if n <= size.slow_most], name="budget")
 
-    def pool(n: Axis, factor: float = _FACTOR) -> ProblemFamily:
+    def pool(n: jb.Axis, factor: float = _FACTOR) -> jb.problems.ProblemFamily:
         family = _pool(beta, n, factor)
-        assert isinstance(family, ProblemFamily)
+        assert isinstance(family, jb.problems.ProblemFamily)
         return family
 
-    one_by_one: dict[str, Any] = {"UGapEb": UGapEb(few, last=True)}
+    one_by_one: dict[str, Any] = {"UGapEb": jb.UGapEb(few, last=True)}
     batches: dict[str, Any] = {
-        _SIRI: (SiRI(budget, a=_FACTOR), reservoir(beta=beta, rho=_BEST, prices="unit")),
-        "sequential halving": (SequentialHalving(budget), pool(budget)),
+        _SIRI: (jb.SiRI(budget, a=_FACTOR), jb.reservoir(beta=beta, rho=_BEST, prices="unit")),
+        "sequential halving": (jb.SequentialHalving(budget), pool(budget)),
     }
     if size.every:
-        one_by_one["RCB-I"] = RCBI(few)
-        batches[_TWICE] = (SequentialHalving(budget), pool(budget, 2 * _FACTOR))
+        one_by_one["RCB-I"] = jb.RCBI(few)
+        batches[_TWICE] = (jb.SequentialHalving(budget), pool(budget, 2 * _FACTOR))
     found = {
         label: bench.sweep(f"{label}, β = {beta:g}", algorithm, problem, size.seeds)
         for label, (algorithm, problem) in batches.items()

@@ -11,11 +11,9 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import UCBE, GapE, Uniform
-from jaxbandits.axes import axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, Stage, runs_of, seconds_of
 from jaxbandits.experiments.published import GAPE
-from jaxbandits.problems import bernoulli, gabillon
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
@@ -74,7 +72,7 @@ def _problem(bench: Bench, out: Path, number: int, seeds: int) -> Exhibit:
     picture = plots.bars(known, group="method", reference="published", title=(finding := _finding(known, number)))
     columns = ["method", "runs", "errors", "failure", "failure_low", "failure_high", "published", "difference"]
     table = frame(known, [*columns, "failure_at_twice_eta"]).rename(columns={"bar": "eta"})
-    bandits = gabillon(number).bandits
+    bandits = jb.gabillon(number).bandits
     return bench.exhibit(
         out,
         f"gape-problem-{number}",
@@ -98,10 +96,10 @@ def _problem(bench: Bench, out: Path, number: int, seeds: int) -> Exhibit:
 
 def _runs(bench: Bench, number: int, method: str, seeds: int) -> xr.Dataset:
     """All runs of a method, over eta where it has one."""
-    problem, budget = gabillon(number), _BUDGETS[number]
+    problem, budget = jb.gabillon(number), _BUDGETS[number]
     doing = f"{method} on problem {number}"
     if method == "uniform":
-        ds = bench.sweep(doing, Uniform(budget=budget), problem, seeds)
+        ds = bench.sweep(doing, jb.Uniform(budget=budget), problem, seeds)
     elif method == "uniform + UCB-E":
         ds = _per_bandit(bench, doing, number, seeds)
     else:
@@ -109,20 +107,20 @@ def _runs(bench: Bench, number: int, method: str, seeds: int) -> xr.Dataset:
         etas = [float(eta) for eta in GAPE[number][method] if eta is not None]
         if adaptive:
             etas = sorted({*etas, *(_LABEL_FACTOR * eta for eta in etas)})
-        algorithm = GapE(budget=budget, eta=axis(etas), adaptive=adaptive, variance=variance, b=1.0)
+        algorithm = jb.GapE(budget=budget, eta=jb.axis(etas), adaptive=adaptive, variance=variance, b=1.0)
         ds = bench.sweep(doing, algorithm, problem, seeds)
     return ds[["pulls", "correct", "status"]]
 
 
 def _per_bandit(bench: Bench, doing: str, number: int, seeds: int) -> xr.Dataset:
     """UCB-E on every bandit by itself with an equal share of the budget; a run is right if all bandits are."""
-    problem = gabillon(number)
+    problem = jb.gabillon(number)
     means = np.asarray(problem.mean, np.float64).reshape(-1, problem.bandits).T.round(6)
     etas = [float(eta) for eta in GAPE[number]["uniform + UCB-E"] if eta is not None]
     ds = bench.sweep(
         doing,
-        UCBE(budget=_BUDGETS[number] // problem.bandits, eta=axis(etas), b=1.0),
-        bernoulli(axis(means.tolist(), name="alone")),
+        jb.UCBE(budget=_BUDGETS[number] // problem.bandits, eta=jb.axis(etas), b=1.0),
+        jb.bernoulli(jb.axis(means.tolist(), name="alone")),
         seeds,
         independent=True,  # the bandits of one run must not share rewards
     )

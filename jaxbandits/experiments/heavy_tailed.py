@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxbandits.algorithms import SuccessiveRejects
-from jaxbandits.axes import axis
+import jaxbandits as jb
 from jaxbandits.experiments import heavy_tailed_phase, heavy_tailed_returns
 from jaxbandits.experiments.bench import Bench, Stage, runs_of, seconds_of, stacked
 from jaxbandits.experiments.heavy_tailed_common import (
@@ -21,12 +20,9 @@ from jaxbandits.experiments.heavy_tailed_common import (
     eliminations,
     with_theorem,
 )
-from jaxbandits.problems import Problem, s1, s2
-from jaxbandits.problems.heavy_tails import HeavyTailed
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
-from jaxbandits.theory import sr_tea_threshold
 
 __all__ = ["SIZES", "Size", "run"]
 
@@ -89,19 +85,19 @@ def run(
     sweeps = _SWEEPS + heavy_tailed_phase.SWEEPS + heavy_tailed_returns.SWEEPS * len(chosen)
     bench = Bench("heavy-tailed", sweeps, on_progress)
     return [
-        _against_delta(bench, out, size, "S1", s1(), ("EA", "TEA", "MoM", "Catoni")),
-        _against_delta(bench, out, size, "S2", s2(), ("EA", "TEA")),
-        *(_against_budget(bench, out, size, name, problem) for name, problem in (("S1", s1()), ("S2", s2()))),
+        _against_delta(bench, out, size, "S1", jb.s1(), ("EA", "TEA", "MoM", "Catoni")),
+        _against_delta(bench, out, size, "S2", jb.s2(), ("EA", "TEA")),
+        *(_against_budget(bench, out, size, name, problem) for name, problem in (("S1", jb.s1()), ("S2", jb.s2()))),
         *heavy_tailed_phase.exhibits(bench, out, phase or heavy_tailed_phase.SIZES[scale]),
         *(heavy_tailed_returns.show(bench, out, size.return_budgets, size.return_seeds, table) for table in chosen),
     ]
 
 
 def _against_delta(
-    bench: Bench, out: Path, size: Size, name: str, problem: HeavyTailed, estimators: tuple[str, ...]
+    bench: Bench, out: Path, size: Size, name: str, problem: jb.problems.HeavyTailed, estimators: tuple[str, ...]
 ) -> Exhibit:
     seeds = {label: size.stopped_seeds if label != "MoM" else max(1, size.stopped_seeds // 4) for label in estimators}
-    runs = eliminations(bench, f"on {name}", seeds, problem, _NO_END, delta=axis(size.deltas))
+    runs = eliminations(bench, f"on {name}", seeds, problem, _NO_END, delta=jb.axis(size.deltas))
     deltas = np.asarray(size.deltas)
     known = with_theorem(stacked("estimator", runs), "delta", [problem] * len(deltas), deltas, [_P] * len(deltas))
     ratio = known["pulls_mean"].sel(estimator="EA") / known["pulls_mean"].sel(estimator="TEA")
@@ -139,25 +135,27 @@ def _crossing(deltas: np.ndarray, ratio: np.ndarray) -> float:
     return float(np.exp(np.interp(0.0, -np.log(ratio[order]), np.log(deltas[order]))))
 
 
-def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: Problem) -> Exhibit:
+def _against_budget(bench: Bench, out: Path, size: Size, name: str, problem: jb.Problem) -> Exhibit:
     means = np.sort(np.asarray(problem.mean, np.float64))
-    paper_b = float(sr_tea_threshold(_P, _B, means[-1] - means[-2]))
+    paper_b = float(jb.theory.sr_tea_threshold(_P, _B, means[-1] - means[-2]))
     tuning = bench.sweep(
         f"tuning b on {name}",
-        SuccessiveRejects(budget=size.tuned_at, estimator="tea", threshold=axis(_TRIED), harmonic="full"),
+        jb.SuccessiveRejects(budget=size.tuned_at, estimator="tea", threshold=jb.axis(_TRIED), harmonic="full"),
         problem,
         size.budget_seeds,
         root_seed=1,
     )
     tuned = float(tuning["correct"].mean("seed").idxmax("threshold"))
-    budget = axis(size.budgets)
+    budget = jb.axis(size.budgets)
     algorithms = {
-        "EA": SuccessiveRejects(budget=budget, harmonic="full"),
-        f"TEA, the paper's b = {paper_b:.0f}": SuccessiveRejects(
+        "EA": jb.SuccessiveRejects(budget=budget, harmonic="full"),
+        f"TEA, the paper's b = {paper_b:.0f}": jb.SuccessiveRejects(
             budget=budget, estimator="tea", threshold=paper_b, harmonic="full"
         ),
-        f"TEA, b = {tuned:g}": SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned, harmonic="full"),
-        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=budget, estimator="mom", batches=BATCHES, harmonic="full"),
+        f"TEA, b = {tuned:g}": jb.SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned, harmonic="full"),
+        f"MoM, {BATCHES} batches": jb.SuccessiveRejects(
+            budget=budget, estimator="mom", batches=BATCHES, harmonic="full"
+        ),
     }
     runs = {
         label: bench.sweep(f"SR-T ({label}) on {name}", algorithm, problem, size.budget_seeds)

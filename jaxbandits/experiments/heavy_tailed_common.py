@@ -7,12 +7,8 @@ import numpy as np
 import xarray as xr
 from jax.typing import ArrayLike
 
-from jaxbandits.algorithms import SuccessiveElimination
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench
-from jaxbandits.problems import Problem
-from jaxbandits.problems.constructors import ProblemFamily
-from jaxbandits.problems.heavy_tails import HeavyTailed
-from jaxbandits.theory import se_ea_pulls_bound, se_tea_pulls_bound
 
 __all__ = ["BATCHES", "COLUMNS", "PROMISE", "PULLS_COLUMNS", "eliminations", "with_theorem"]
 
@@ -27,7 +23,12 @@ _LANES = 128  # few and long runs: more lanes would stand idle
 
 
 def eliminations(
-    bench: Bench, where: str, seeds: Mapping[str, int], problem: Problem | ProblemFamily, max_pulls: int, **fields: Any
+    bench: Bench,
+    where: str,
+    seeds: Mapping[str, int],
+    problem: jb.Problem | jb.problems.ProblemFamily,
+    max_pulls: int,
+    **fields: Any,
 ) -> dict[str, xr.Dataset]:
     """Runs of SE-delta with each of some estimators, as many as `seeds` says, a sweep each.
 
@@ -36,7 +37,7 @@ def eliminations(
     return {
         label: bench.sweep(
             f"SE-δ ({label}) {where}",
-            SuccessiveElimination(estimator=label.lower(), **fields),
+            jb.SuccessiveElimination(estimator=label.lower(), **fields),
             problem,
             number,
             max_pulls=max_pulls,
@@ -47,7 +48,11 @@ def eliminations(
 
 
 def with_theorem(
-    known: xr.Dataset, along: str, problems: Sequence[HeavyTailed], delta: ArrayLike, orders: Sequence[float]
+    known: xr.Dataset,
+    along: str,
+    problems: Sequence[jb.problems.HeavyTailed],
+    delta: ArrayLike,
+    orders: Sequence[float],
 ) -> xr.Dataset:
     """Summaries with Theorem 1's numbers of pulls, for EA and TEA; NaN for estimators that it is not about.
 
@@ -64,7 +69,10 @@ def with_theorem(
         for kind in (False, True)
     )
     p = np.asarray(orders, np.float64)
-    bounds = {"EA": se_ea_pulls_bound(means, delta, p, central), "TEA": se_tea_pulls_bound(means, delta, p, raw)}
+    bounds = {
+        "EA": jb.theory.se_ea_pulls_bound(means, delta, p, central),
+        "TEA": jb.theory.se_tea_pulls_bound(means, delta, p, raw),
+    }
     nothing = np.full(len(problems), np.nan)
     values = np.stack([bounds.get(str(label), nothing) for label in known["estimator"].values])
     return known.assign(bound=(("estimator", along), values, {"long_name": "Theorem 1"}))

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import SuccessiveRejects
-from jaxbandits.axes import axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.heavy_tailed_common import (
     BATCHES,
@@ -21,8 +20,6 @@ from jaxbandits.experiments.heavy_tailed_common import (
     eliminations,
     with_theorem,
 )
-from jaxbandits.problems import Problem, s1, student_t
-from jaxbandits.problems.constructors import varying
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
@@ -75,10 +72,10 @@ def order_for(dof: float) -> float:
     return min(2.0, 1 + _SLOPE * (dof - 1))
 
 
-@varying
-def _told(p: float) -> Problem:
+@jb.problems.varying
+def _told(p: float) -> jb.Problem:
     """The problem whose tails go with a p below 2."""
-    problem: Problem = student_t(_MEANS, 1 + (p - 1) / _SLOPE)
+    problem: jb.Problem = jb.student_t(_MEANS, 1 + (p - 1) / _SLOPE)
     return problem
 
 
@@ -92,7 +89,7 @@ def exhibits(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
 
 
 def _pulls_against_order(bench: Bench, out: Path, size: Size) -> Exhibit:
-    problem = s1()
+    problem = jb.s1()
     runs = eliminations(
         bench,
         "over p",
@@ -100,7 +97,7 @@ def _pulls_against_order(bench: Bench, out: Path, size: Size) -> Exhibit:
         problem,
         size.order_pulls,
         delta=_DELTA,
-        p=axis(size.orders),
+        p=jb.axis(size.orders),
     )
     known = with_theorem(stacked("estimator", runs), "p", [problem] * len(size.orders), _DELTA, size.orders)
     tea = known["pulls_q50"].sel(estimator="TEA")
@@ -141,14 +138,16 @@ def _runs_over_tails(bench: Bench, size: Size) -> tuple[xr.Dataset, list[xr.Data
     heavy, light = size.dofs[: len(told)], size.dofs[len(told) :]
     runs = [
         eliminations(
-            bench, "over heavy tails", seeds, _told(axis(told, "p")), size.dof_pulls, delta=_DELTA, p=axis(told)
+            bench, "over heavy tails", seeds, _told(jb.axis(told, "p")), size.dof_pulls, delta=_DELTA, p=jb.axis(told)
         ),
-        eliminations(bench, "over light tails", seeds, student_t(_MEANS, axis(light)), size.dof_pulls, delta=_DELTA),
+        eliminations(
+            bench, "over light tails", seeds, jb.student_t(_MEANS, jb.axis(light)), size.dof_pulls, delta=_DELTA
+        ),
     ]
     below, above = (stacked("estimator", part) for part in runs)
     below = below.assign_coords(dof=("p", list(heavy))).swap_dims(p="dof").drop_vars("p")
     known = xr.concat([below, above], "dof")
-    problems = [student_t(_MEANS, dof) for dof in size.dofs]
+    problems = [jb.student_t(_MEANS, dof) for dof in size.dofs]
     known = with_theorem(known, "dof", problems, _DELTA, orders).assign(p=("dof", orders))
     return known, [ds for part in runs for ds in part.values()]
 
@@ -225,13 +224,13 @@ def _region(failing: np.ndarray, text: str) -> tuple[float, float, str] | None:
 
 
 def _error_against_tails(bench: Bench, out: Path, size: Size) -> Exhibit:
-    means = [float(x) for x in np.asarray(s1().mean, np.float64)]
-    problem = student_t(means, axis(size.dofs))
+    means = [float(x) for x in np.asarray(jb.s1().mean, np.float64)]
+    problem = jb.student_t(means, jb.axis(size.dofs))
     algorithms: dict[str, Any] = {
-        "EA": SuccessiveRejects(budget=size.budget, harmonic="full"),
-        "TEA, b = 10": SuccessiveRejects(budget=size.budget, estimator="tea", threshold=10.0, harmonic="full"),
-        "TEA, b = 4": SuccessiveRejects(budget=size.budget, estimator="tea", threshold=4.0, harmonic="full"),
-        f"MoM, {BATCHES} batches": SuccessiveRejects(
+        "EA": jb.SuccessiveRejects(budget=size.budget, harmonic="full"),
+        "TEA, b = 10": jb.SuccessiveRejects(budget=size.budget, estimator="tea", threshold=10.0, harmonic="full"),
+        "TEA, b = 4": jb.SuccessiveRejects(budget=size.budget, estimator="tea", threshold=4.0, harmonic="full"),
+        f"MoM, {BATCHES} batches": jb.SuccessiveRejects(
             budget=size.budget, estimator="mom", batches=BATCHES, harmonic="full"
         ),
     }

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxbandits.algorithms import SuccessiveRejects
-from jaxbandits.axes import axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.heavy_tailed_common import BATCHES, COLUMNS
-from jaxbandits.problems import Empirical
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
@@ -24,14 +22,14 @@ _TRIED = np.asarray([0.5, 1, 2, 4, 8])  # thresholds to tune over, in standard d
 def show(bench: Bench, out: Path, budgets: Sequence[int], seeds: int, table: str) -> Exhibit:
     """Error against the budget on a table, `data:NAME` or the path of a CSV file."""
     problem = parse_problem(table)
-    assert isinstance(problem, Empirical)
+    assert isinstance(problem, jb.problems.Empirical)
     label = Path(table.removeprefix("data:")).stem
-    budget = axis(budgets)
+    budget = jb.axis(budgets)
     spread = float(np.sqrt(problem.moments(2, central=True).max()))
     tuning = bench.sweep(
         f"tuning b on {label}",
-        SuccessiveRejects(
-            budget=budgets[-2], estimator="tea", threshold=axis(np.round(spread * _TRIED, 3)), harmonic="full"
+        jb.SuccessiveRejects(
+            budget=budgets[-2], estimator="tea", threshold=jb.axis(np.round(spread * _TRIED, 3)), harmonic="full"
         ),
         problem,
         seeds,
@@ -39,9 +37,11 @@ def show(bench: Bench, out: Path, budgets: Sequence[int], seeds: int, table: str
     )
     tuned = float(tuning["correct"].mean("seed").idxmax("threshold"))
     algorithms = {
-        "EA": SuccessiveRejects(budget=budget, harmonic="full"),
-        f"TEA, b = {tuned:g}": SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned, harmonic="full"),
-        f"MoM, {BATCHES} batches": SuccessiveRejects(budget=budget, estimator="mom", batches=BATCHES, harmonic="full"),
+        "EA": jb.SuccessiveRejects(budget=budget, harmonic="full"),
+        f"TEA, b = {tuned:g}": jb.SuccessiveRejects(budget=budget, estimator="tea", threshold=tuned, harmonic="full"),
+        f"MoM, {BATCHES} batches": jb.SuccessiveRejects(
+            budget=budget, estimator="mom", batches=BATCHES, harmonic="full"
+        ),
     }
     runs = {
         name: bench.sweep(f"SR-T ({name}) on {label}", algorithm, problem, seeds)

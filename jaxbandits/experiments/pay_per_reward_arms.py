@@ -8,16 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import (
-    MABPPR,
-    BernsteinRace,
-    ExpGapElimination,
-    HoeffdingRace,
-    MedianElimination,
-    UGapEc,
-    UnionBound,
-)
-from jaxbandits.axes import axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.pay_per_reward_common import (
     COLUMNS,
@@ -29,12 +20,9 @@ from jaxbandits.experiments.pay_per_reward_common import (
     UNION,
     over_weight,
 )
-from jaxbandits.problems import Bernoulli, Problem, click_rates, ppr, random_beta, with_costs
-from jaxbandits.problems.constructors import ProblemFamily, varying
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
-from jaxbandits.theory import PPR_PRACTICAL, ppr_constants, ppr_crossing_arms
 
 __all__ = ["Size", "show", "sweeps"]
 
@@ -58,15 +46,15 @@ _COLUMNS = [*COLUMNS[:4], "paid_mean", *COLUMNS[4:]]
 def _algorithms(epsilon: float, *, every: bool) -> dict[str, Any]:
     known: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA}
     few = {
-        MAB: MABPPR(**known),
-        "median elimination": MedianElimination(**known),
-        UNION: UnionBound(**known),
-        RACE: BernsteinRace(**known),
+        MAB: jb.MABPPR(**known),
+        "median elimination": jb.MedianElimination(**known),
+        UNION: jb.UnionBound(**known),
+        RACE: jb.BernsteinRace(**known),
     }
     more = {
-        "union bound, MoM": UnionBound(**known, estimator="mom"),
-        "Hoeffding race": HoeffdingRace(**known),
-        "exponential gaps": ExpGapElimination(**known),
+        "union bound, MoM": jb.UnionBound(**known, estimator="mom"),
+        "Hoeffding race": jb.HoeffdingRace(**known),
+        "exponential gaps": jb.ExpGapElimination(**known),
     }
     return {**few, **more} if every else few
 
@@ -84,7 +72,12 @@ def show(bench: Bench, out: Path, size: Size, tables: Sequence[str]) -> list[Exh
 
 
 def _against_arms(
-    bench: Bench, size: Size, problem: Callable[[int], Problem | ProblemFamily], epsilon: float, *, every: bool
+    bench: Bench,
+    size: Size,
+    problem: Callable[[int], jb.Problem | jb.problems.ProblemFamily],
+    epsilon: float,
+    *,
+    every: bool,
 ) -> dict[str, list[xr.Dataset]]:
     """Runs of every algorithm, by number of arms."""
     return {
@@ -109,7 +102,7 @@ def _known(runs: dict[str, list[xr.Dataset]], size: Size, weight: Callable[[int]
 
 def _fixed_weight(bench: Bench, out: Path, size: Size) -> Exhibit:
     def problem(k: int) -> Any:
-        return ppr(axis(_WEIGHTS), k, _W)
+        return jb.ppr(jb.axis(_WEIGHTS), k, _W)
 
     runs = _against_arms(bench, size, problem, EPSILON, every=size.every)
     known = _known(runs, size, lambda _: _W)
@@ -167,12 +160,12 @@ def _safety(known: xr.Dataset) -> str:
 
 def _crossings() -> str:
     """From which K on MAB-PPR would pay, by the cost bounds."""
-    valid = ppr_constants(EPSILON, DELTA)
+    valid = jb.theory.ppr_constants(EPSILON, DELTA)
     sets = {
         "the cheapest valid constants": (valid.constants, valid.proof.phi_l),
-        "the practical ones": (PPR_PRACTICAL, PPR_PRACTICAL.theta),
+        "the practical ones": (jb.theory.PPR_PRACTICAL, jb.theory.PPR_PRACTICAL.theta),
     }
-    values = {name: ppr_crossing_arms(EPSILON, DELTA, 1.0, *pair) for name, pair in sets.items()}
+    values = {name: jb.theory.ppr_crossing_arms(EPSILON, DELTA, 1.0, *pair) for name, pair in sets.items()}
     texts = [f"ln K = {float(value):.3g} with {name}" for name, value in values.items()]
     return (
         "MAB-PPR's cost does not grow with K, a union bound's does with ln K; by their bounds they cross at "
@@ -184,14 +177,14 @@ def _crossings() -> str:
 
 def _ugape(bench: Bench) -> str:
     """UGapEc pulls one arm a step: at the smallest K only."""
-    ds = bench.sweep("UGapEc, K = 100", UGapEc(epsilon=EPSILON, delta=DELTA), ppr("one-good", 100, _W), 100)
+    ds = bench.sweep("UGapEc, K = 100", jb.UGapEc(epsilon=EPSILON, delta=DELTA), jb.ppr("one-good", 100, _W), 100)
     known = summary(ds)
     return f"UGapEc with one good arm of 100: cost / W = {numbers.value(float(known['cost_mean']) / _W)}."
 
 
-@varying
-def _headlines(k: int, seed: int) -> Bernoulli:
-    problem: Bernoulli = with_costs(random_beta(k, seed, *_CLICKS), "reward")
+@jb.problems.varying
+def _headlines(k: int, seed: int) -> jb.problems.Bernoulli:
+    problem: jb.problems.Bernoulli = jb.with_costs(jb.random_beta(k, seed, *_CLICKS), "reward")
     return problem
 
 
@@ -229,7 +222,7 @@ def _clicks(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 def _survey(bench: Bench, out: Path, size: Size, table: str) -> Exhibit:
     """The arms of one table of impressions and clicks."""
-    problem, label = click_rates(table), Path(table).stem
+    problem, label = jb.click_rates(table), Path(table).stem
     means = np.asarray(problem.mean, np.float64)
     runs = {
         name: bench.sweep(f"{name} on {label}", algorithm, problem, size.runs[0][1])

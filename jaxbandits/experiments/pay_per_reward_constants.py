@@ -6,16 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from jaxbandits.algorithms import MABPPR
-from jaxbandits.axes import axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.pay_per_reward_common import DELTA, EPSILON
-from jaxbandits.problems import Bernoulli, bernoulli, with_costs
-from jaxbandits.problems.constructors import varying
 from jaxbandits.report import plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
-from jaxbandits.theory import PPR_PRACTICAL, ppr_conditions
 
 __all__ = ["SWEEPS", "Size", "show"]
 
@@ -34,22 +30,22 @@ _LABELS = {"cq": "C_q", "c1": "C_1", "c2": "C_2", "c3": "C_3", "factor": "9/2 of
 SWEEPS = len(_LABELS)
 
 
-@varying
-def _instance(means: str) -> Bernoulli:
-    problem: Bernoulli = with_costs(bernoulli(_MEANS[means]), "reward")
+@jb.problems.varying
+def _instance(means: str) -> jb.problems.Bernoulli:
+    problem: jb.problems.Bernoulli = jb.with_costs(jb.bernoulli(_MEANS[means]), "reward")
     return problem
 
 
 def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     """One constant at a time, quartered again and again."""
     shares = 0.25 ** np.arange(size.steps + 1)
-    problem = _instance(axis(list(_MEANS)))
+    problem = _instance(jb.axis(list(_MEANS)))
     runs = {}
     for name, label in _LABELS.items():
-        own = getattr(PPR_PRACTICAL, name)
+        own = getattr(jb.theory.PPR_PRACTICAL, name)
         values = 1 - (1 - own) * shares if name == "theta" else own * shares
-        changed: dict[str, Any] = {name: axis([float(x) for x in values])}
-        algorithm = dataclasses.replace(MABPPR(EPSILON, DELTA), **changed)
+        changed: dict[str, Any] = {name: jb.axis([float(x) for x in values])}
+        algorithm = dataclasses.replace(jb.MABPPR(EPSILON, DELTA), **changed)
         ds = bench.sweep(f"{label} smaller", algorithm, problem, size.seeds)
         runs[label] = ds.rename({name: "share"}).assign_coords(share=shares)
     known = stacked("constant", runs)
@@ -64,7 +60,7 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
         f"{int(first['errors'].sum())} failures in {int(first['runs'].sum())} runs as they are; failing more often "
         f"than δ: {', '.join(failing) or 'none'}; not even at 1/{round(1 / shares[-1])}: {', '.join(never) or 'none'}"
     )
-    checked = ppr_conditions(PPR_PRACTICAL)
+    checked = jb.theory.ppr_conditions(jb.theory.PPR_PRACTICAL)
     return [
         bench.exhibit(
             out,

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import MABPPR, BernsteinRace, UnionBound
-from jaxbandits.axes import axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.pay_per_reward_common import (
     COLUMNS,
@@ -19,7 +18,6 @@ from jaxbandits.experiments.pay_per_reward_common import (
     UNION,
     over_weight,
 )
-from jaxbandits.problems import ppr, ppr_unbounded
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
@@ -49,8 +47,8 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
 
 
 def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
-    algorithm = MABPPR(epsilon=axis(size.epsilons), delta=DELTA, correlation=axis(size.correlations, name="v"))
-    ds = bench.sweep("ε × V", algorithm, ppr("one-good", _ARMS, 2.0), size.seeds)
+    algorithm = jb.MABPPR(epsilon=jb.axis(size.epsilons), delta=DELTA, correlation=jb.axis(size.correlations, name="v"))
+    ds = bench.sweep("ε × V", algorithm, jb.ppr("one-good", _ARMS, 2.0), size.seeds)
     known = summary(over_weight(ds, 2.0))
     known["cost_mean"].attrs["label"] = COST_OVER_W
     known["v"].attrs["long_name"] = "V"
@@ -85,11 +83,11 @@ def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 
 def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
-    problem = ppr("flat", _ARMS, axis(size.weights))
+    problem = jb.ppr("flat", _ARMS, jb.axis(size.weights))
     runs = {
-        MAB: bench.sweep("MAB-PPR over W", MABPPR(EPSILON, DELTA), problem, size.seeds),
-        UNION: bench.sweep("union bound over W", UnionBound(EPSILON, DELTA), problem, size.seeds),
-        RACE: bench.sweep("Bernstein race over W", BernsteinRace(EPSILON, DELTA), problem, size.seeds),
+        MAB: bench.sweep("MAB-PPR over W", jb.MABPPR(EPSILON, DELTA), problem, size.seeds),
+        UNION: bench.sweep("union bound over W", jb.UnionBound(EPSILON, DELTA), problem, size.seeds),
+        RACE: bench.sweep("Bernstein race over W", jb.BernsteinRace(EPSILON, DELTA), problem, size.seeds),
     }
     known = stacked("algorithm", runs)
     known["w"].attrs["long_name"] = "sum of all means W"
@@ -114,10 +112,10 @@ def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 
 def _unbounded(bench: Bench, out: Path, size: Size) -> Exhibit:
-    algorithm = MABPPR(EPSILON, DELTA)
-    zipf = bench.sweep("Zipf laws", algorithm, ppr_unbounded(exponent=axis(size.exponents)), size.seeds)
+    algorithm = jb.MABPPR(EPSILON, DELTA)
+    zipf = bench.sweep("Zipf laws", algorithm, jb.ppr_unbounded(exponent=jb.axis(size.exponents)), size.seeds)
     geometric = bench.sweep(
-        "geometric laws", algorithm, ppr_unbounded("geometric", ratio=axis(size.ratios)), size.seeds
+        "geometric laws", algorithm, jb.ppr_unbounded("geometric", ratio=jb.axis(size.ratios)), size.seeds
     )
     parts = [("exponent", "i^-{:g}", zipf), ("ratio", "{:g}^i", geometric)]
     rows = []

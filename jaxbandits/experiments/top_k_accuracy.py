@@ -5,14 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxbandits.algorithms import AdaptiveTopK, ImprovedTopK
-from jaxbandits.axes import axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
-from jaxbandits.problems import uniform_means
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
-from jaxbandits.theory import adaptive_top_k_pulls_bound, h_0_epsilon, h_t_epsilon
 
 __all__ = ["SWEEPS", "Size", "show"]
 
@@ -32,19 +29,19 @@ SWEEPS = 2
 
 def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     """AdaptiveTopK and the derived ImprovedTopK on UNIFORM, a panel per K."""
-    problem, k, epsilon = uniform_means(_ARMS), axis(_KS), axis(size.epsilons)
+    problem, k, epsilon = jb.uniform_means(_ARMS), jb.axis(_KS), jb.axis(size.epsilons)
     runs = {
         name: bench.sweep(f"{name} over ε", cls(k=k, epsilon=epsilon, delta=_DELTA), problem, size.seeds)
-        for name, cls in (("AdaptiveTopK", AdaptiveTopK), ("ImprovedTopK, derived", ImprovedTopK))
+        for name, cls in (("AdaptiveTopK", jb.AdaptiveTopK), ("ImprovedTopK, derived", jb.ImprovedTopK))
     }
     known = stacked("algorithm", runs)
     known["k"].attrs["long_name"] = "K"
     means = np.asarray(problem.mean, np.float64)[:, None, None]
     grid = np.asarray(size.epsilons)[:, None], np.asarray(_KS)[None, :]
     values = {
-        "bound": (adaptive_top_k_pulls_bound(means, grid[0], _DELTA, grid[1]), "Theorem 4, for AdaptiveTopK"),
-        "h_t": (h_t_epsilon(means, *grid), "H^(t,ε)"),
-        "h_0": (h_0_epsilon(means, *grid), "H^(0,ε)"),
+        "bound": (jb.theory.adaptive_top_k_pulls_bound(means, grid[0], _DELTA, grid[1]), "Theorem 4, for AdaptiveTopK"),
+        "h_t": (jb.theory.h_t_epsilon(means, *grid), "H^(t,ε)"),
+        "h_0": (jb.theory.h_0_epsilon(means, *grid), "H^(0,ε)"),
     }
     for name, (value, text) in values.items():
         known[name] = (("epsilon", "k"), np.asarray(value), {"long_name": text})

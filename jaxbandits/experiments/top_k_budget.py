@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import CLUCB, AdaptiveTopK, OptMAI
-from jaxbandits.axes import axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
-from jaxbandits.problems import Problem, synthetic, two_group, uniform_means
-from jaxbandits.problems.constructors import varying
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
@@ -36,11 +33,11 @@ _ARMS, _EPSILON, _DELTA = 1000, 0.01, 0.01  # section 5
 _KS = (100, 250, 500)
 #: The radius of the fine schedule, as a multiple of the guaranteed one, that orders the algorithms as the paper does.
 _SCALE = 0.2
-_DATASETS: dict[str, Callable[[int], Problem]] = {
-    "TWOGROUP": lambda k: two_group(_ARMS, k),
-    "SYNTHETIC-.5": lambda k: synthetic(0.5, _ARMS, k),
-    "UNIFORM": lambda _: uniform_means(_ARMS),
-    "SYNTHETIC-6": lambda k: synthetic(6.0, _ARMS, k),
+_DATASETS: dict[str, Callable[[int], jb.Problem]] = {
+    "TWOGROUP": lambda k: jb.two_group(_ARMS, k),
+    "SYNTHETIC-.5": lambda k: jb.synthetic(0.5, _ARMS, k),
+    "UNIFORM": lambda _: jb.uniform_means(_ARMS),
+    "SYNTHETIC-6": lambda k: jb.synthetic(6.0, _ARMS, k),
 }
 _PRINTED, _FINE, _CLUCB = "AdaptiveTopK as printed", f"AdaptiveTopK, fine, radius × {_SCALE:g}", "CLUCB-PAC"
 _REUSE, _FORGET = "OptMAI", "OptMAI, a round's rewards only"
@@ -60,8 +57,8 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     return [*figures, _printed(bench, out, size), *_phases(bench, out, size)]
 
 
-@varying
-def _dataset(dataset: str, k: int) -> Problem:
+@jb.problems.varying
+def _dataset(dataset: str, k: int) -> jb.Problem:
     return _DATASETS[dataset](k)
 
 
@@ -75,24 +72,24 @@ def _judged(ds: xr.Dataset) -> xr.Dataset:
     return ds.assign(correct=ds["aggregate_regret"] <= _EPSILON + 1e-6)
 
 
-def _fine(k: Any, budget: Any) -> AdaptiveTopK:
-    return AdaptiveTopK(k=k, budget=budget, epsilon=_EPSILON, delta=_DELTA, schedule="fine", scale=_SCALE)
+def _fine(k: Any, budget: Any) -> jb.AdaptiveTopK:
+    return jb.AdaptiveTopK(k=k, budget=budget, epsilon=_EPSILON, delta=_DELTA, schedule="fine", scale=_SCALE)
 
 
 def _runs(bench: Bench, size: Size) -> dict[str, xr.Dataset]:
     """The runs of every algorithm, over data set, K and the budget."""
-    k, budget = axis(_KS), axis(size.budgets)
-    problem = _dataset(axis(list(_DATASETS)), k)
+    k, budget = jb.axis(_KS), jb.axis(size.budgets)
+    problem = _dataset(jb.axis(list(_DATASETS)), k)
     algorithms: dict[str, Any] = {
-        _PRINTED: AdaptiveTopK(k=k, budget=budget, epsilon=_EPSILON, delta=_DELTA),
+        _PRINTED: jb.AdaptiveTopK(k=k, budget=budget, epsilon=_EPSILON, delta=_DELTA),
         _FINE: _fine(k, budget),
-        _REUSE: OptMAI(k=k, budget=budget),
-        _FORGET: OptMAI(k=k, budget=budget, reuse=False),
+        _REUSE: jb.OptMAI(k=k, budget=budget),
+        _FORGET: jb.OptMAI(k=k, budget=budget, reuse=False),
     }
     runs = {label: bench.sweep(label, a, problem, size.seeds) for label, a in algorithms.items()}
     if size.slow_seeds:
         # CLUCB-PAC decides nothing by its budget: one run shows all of them.
-        slow = CLUCB(k=k, epsilon=_EPSILON, delta=_DELTA)
+        slow = jb.CLUCB(k=k, epsilon=_EPSILON, delta=_DELTA)
         runs[_CLUCB] = bench.at_budgets(_CLUCB, slow, problem, size.slow_seeds, size.budgets)
     return {label: _judged(ds) for label, ds in runs.items()}
 
@@ -181,9 +178,9 @@ def _order(known: xr.Dataset) -> str:
 
 def _printed(bench: Bench, out: Path, size: Size) -> Exhibit:
     """The printed constants up to budgets at which they accept and reject."""
-    k, budget = axis(_KS), axis(size.printed_budgets)
-    algorithm = AdaptiveTopK(k=k, budget=budget, epsilon=_EPSILON, delta=_DELTA)
-    runs = _judged(bench.sweep("printed constants", algorithm, _dataset(axis(list(_DATASETS)), k), size.seeds))
+    k, budget = jb.axis(_KS), jb.axis(size.printed_budgets)
+    algorithm = jb.AdaptiveTopK(k=k, budget=budget, epsilon=_EPSILON, delta=_DELTA)
+    runs = _judged(bench.sweep("printed constants", algorithm, _dataset(jb.axis(list(_DATASETS)), k), size.seeds))
     known = _labelled(summary(runs))
     sure = known["failure"].max("k") <= 0.01
     budgets = sure["budget"].where(sure).min("budget")
@@ -211,10 +208,10 @@ def _printed(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 def _phases(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     """Failure probability over K and the budget, for OptMAI and for the fine schedule."""
-    k, budget, problem = axis(size.ks), axis(size.budgets), uniform_means(_ARMS)
+    k, budget, problem = jb.axis(size.ks), jb.axis(size.budgets), jb.uniform_means(_ARMS)
     exhibits = []
     for name, label, algorithm in (
-        ("opt-mai", _REUSE, OptMAI(k=k, budget=budget)),
+        ("opt-mai", _REUSE, jb.OptMAI(k=k, budget=budget)),
         ("adaptive", _FINE, _fine(k, budget)),
     ):
         runs = _judged(bench.sweep(f"{label}, K by budget", algorithm, problem, size.seeds))

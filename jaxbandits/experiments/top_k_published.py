@@ -12,13 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import LUCB, SAR, AdaptiveTopK, OptMAI, Uniform
-from jaxbandits.axes import Axis, axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.published import OPT_MAI, SAR_BUDGETS
 from jaxbandits.experiments.published import SAR as SAR_ERRORS
-from jaxbandits.problems import Problem, abm, random_uniform, rte_workers, two_group
-from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
@@ -38,7 +35,9 @@ class Size:
 
 class _Figure(NamedTuple):
     name: str  # of the files
-    problem: Callable[[Axis, Axis], Problem | ProblemFamily]  # from the axes of K and of random means
+    problem: Callable[
+        [jb.Axis, jb.Axis], jb.Problem | jb.problems.ProblemFamily
+    ]  # from the axes of K and of random means
     ks: tuple[int, ...]
     budget: int
     about: str
@@ -50,15 +49,15 @@ _MANY = tuple(range(50, 501, 50))
 _SAR_SHOWN = (1, 2)
 _FIGURES = {
     "uniform means": _Figure(
-        "random", lambda _, instance: random_uniform(_ARMS, seed=instance), _MANY, 20 * _ARMS,
+        "random", lambda _, instance: jb.random_uniform(_ARMS, seed=instance), _MANY, 20 * _ARMS,
         "1000 means drawn uniformly from [0, 1], anew for every run; 20 n pulls",
     ),
     "0.6/0.5": _Figure(
-        "two-group", lambda k, _: two_group(_ARMS, k, 0.6, 0.5), _MANY, 20 * _ARMS,
+        "two-group", lambda k, _: jb.two_group(_ARMS, k, 0.6, 0.5), _MANY, 20 * _ARMS,
         "K means of .6 among 1000, the others .5; 20 n pulls",
     ),
     "RTE workers": _Figure(
-        "workers", lambda *_: rte_workers(), tuple(range(10, 101, 10)), 1640,
+        "workers", lambda *_: jb.rte_workers(), tuple(range(10, 101, 10)), 1640,
         "accuracies of the 164 workers of RTE, read from a histogram and so within .003; 10 n pulls",
     ),
 }  # fmt: skip
@@ -76,16 +75,16 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
 
 def _figure(bench: Bench, out: Path, size: Size, problem: str) -> Exhibit:
     figure = _FIGURES[problem]
-    k = axis(figure.ks, name="k")
+    k = jb.axis(figure.ks, name="k")
     algorithms: dict[str, Any] = {
         # Below 49 n pulls AdaptiveTopK is uniform sampling, drawn as sums.
-        "uniform": AdaptiveTopK(k=k, budget=figure.budget),
-        "OptMAI, β = .8": OptMAI(k=k, budget=figure.budget, beta=0.8),
-        "OptMAI, β = .9": OptMAI(k=k, budget=figure.budget, beta=0.9),
+        "uniform": jb.AdaptiveTopK(k=k, budget=figure.budget),
+        "OptMAI, β = .8": jb.OptMAI(k=k, budget=figure.budget, beta=0.8),
+        "OptMAI, β = .9": jb.OptMAI(k=k, budget=figure.budget, beta=0.9),
     }
     if size.one_by_one:
-        algorithms["SAR"] = SAR(m=k, budget=figure.budget)
-        algorithms["LUCB"] = LUCB(m=k, epsilon=0.0, delta=0.1)
+        algorithms["SAR"] = jb.SAR(m=k, budget=figure.budget)
+        algorithms["LUCB"] = jb.LUCB(m=k, epsilon=0.0, delta=0.1)
     runs = {label: _runs(bench, size, figure, f"{label} on {problem}", a) for label, a in algorithms.items()}
     known = stacked("algorithm", runs)
     known["k"].attrs["long_name"] = "arms to return K"
@@ -123,11 +122,11 @@ def _figure(bench: Bench, out: Path, size: Size, problem: str) -> Exhibit:
 
 def _runs(bench: Bench, size: Size, figure: _Figure, doing: str, algorithm: Any) -> xr.Dataset:
     """The runs over K; instances of random means count as seeds."""
-    instance = axis(range(size.runs), name="instance")
-    problem = figure.problem(axis(figure.ks, name="k"), instance)
+    instance = jb.axis(range(size.runs), name="instance")
+    problem = figure.problem(jb.axis(figure.ks, name="k"), instance)
     random = figure.name == "random"
     seeds = 1 if random else size.runs
-    if isinstance(algorithm, LUCB):  # it stops by confidence, not by a budget
+    if isinstance(algorithm, jb.LUCB):  # it stops by confidence, not by a budget
         ds = bench.at_budgets(doing, algorithm, problem, seeds, [figure.budget], independent=random)
         ds = ds.isel(budget=0, drop=True)
     else:
@@ -144,11 +143,11 @@ def _sar(bench: Bench, out: Path, size: Size) -> Exhibit:
     runs: list[xr.Dataset] = []
     panels = []
     for number in _SAR_SHOWN:
-        m = axis(range(1, len(SAR_ERRORS[number]["SAR"]) + 1))
+        m = jb.axis(range(1, len(SAR_ERRORS[number]["SAR"]) + 1))
         found = {}
-        for label, cls in (("SAR", SAR), ("uniform", Uniform)):
+        for label, cls in (("SAR", jb.SAR), ("uniform", jb.Uniform)):
             algorithm = cls(budget=SAR_BUDGETS[number], m=m)
-            ds = bench.sweep(f"{label} on experiment {number}", algorithm, abm(number), size.sar_runs)
+            ds = bench.sweep(f"{label} on experiment {number}", algorithm, jb.abm(number), size.sar_runs)
             # The exact m best arms, for both.
             found[label] = ds.assign(correct=ds["aggregate_regret"] < 1e-6)
         known = stacked("algorithm", found)

@@ -8,15 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import UGapEb, Uniform
-from jaxbandits.axes import axis
-from jaxbandits.engine.single import trajectory
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
-from jaxbandits.problems import abm
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
-from jaxbandits.theory import ugape_b_error_bound, ugape_b_largest_a
 
 __all__ = ["SIZES", "SWEEPS", "Size", "show"]
 
@@ -40,24 +36,24 @@ SWEEPS = 4
 
 def show(bench: Bench, out: Path, size: Size) -> Exhibit:
     """Error against budget."""
-    problem, budget = abm(1), axis(size.budgets)
+    problem, budget = jb.abm(1), jb.axis(size.budgets)
     runs = {
-        "UGapEb, a of Theorem 1": bench.sweep("UGapEb", UGapEb(budget=budget), problem, size.seeds),
-        "UGapEb, last J": bench.sweep("UGapEb, last J", UGapEb(budget=budget, last=True), problem, size.seeds),
+        "UGapEb, a of Theorem 1": bench.sweep("UGapEb", jb.UGapEb(budget=budget), problem, size.seeds),
+        "UGapEb, last J": bench.sweep("UGapEb, last J", jb.UGapEb(budget=budget, last=True), problem, size.seeds),
         "UGapEb, adaptive a": bench.sweep(
-            "UGapEb, adaptive", UGapEb(budget=budget, adaptive=True), problem, size.seeds
+            "UGapEb, adaptive", jb.UGapEb(budget=budget, adaptive=True), problem, size.seeds
         ),
-        "uniform": bench.sweep("uniform", Uniform(budget=budget), problem, size.seeds),
+        "uniform": bench.sweep("uniform", jb.Uniform(budget=budget), problem, size.seeds),
     }
     known = stacked("algorithm", runs)
     means = np.asarray(problem.mean, np.float64)
     budgets = np.asarray(size.budgets, np.float64)
     known["bound"] = (
         "budget",
-        np.asarray(ugape_b_error_bound(means, budgets, 0.0)),
+        np.asarray(jb.theory.ugape_b_error_bound(means, budgets, 0.0)),
         {"long_name": "Theorem 1's bound"},
     )
-    known["a_of_theorem"] = ("budget", np.asarray(ugape_b_largest_a(means, budgets, 0.0)))
+    known["a_of_theorem"] = ("budget", np.asarray(jb.theory.ugape_b_largest_a(means, budgets, 0.0)))
     finding = _finding(known, size.at)
     a = float(known["a_of_theorem"].sel(budget=size.at))
     chosen, pulls, mean = _watch(size)
@@ -101,11 +97,11 @@ def _finding(known: xr.Dataset, at: int) -> str:
 
 def _watch(size: Size) -> tuple[float, float, float]:
     """Of the returned J: the pull at which it was chosen, its arm's pulls and mean then; medians over runs."""
-    problem, algorithm = abm(1), UGapEb(budget=size.at)
+    problem, algorithm = jb.abm(1), jb.UGapEb(budget=size.at)
     steps = size.at - problem.arms
 
     def one(seed: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-        states = trajectory(algorithm, problem, jax.random.fold_in(jax.random.key(0), seed), steps)
+        states = jb.trajectory(algorithm, problem, jax.random.fold_in(jax.random.key(0), seed), steps)
         # After step s the smallest index includes that of the decision before it, so it is s - 1 that decided.
         when = jnp.maximum(jnp.argmin(states.best_index) - 1, 0)
         own = states.best[-1]
@@ -119,5 +115,5 @@ def _watch(size: Size) -> tuple[float, float, float]:
 def _informative(means: np.ndarray) -> float:
     """The budget from which Theorem 1's bound is below 1, to two digits."""
     budgets = np.geomspace(100, 1e8, 1000)
-    below = np.asarray(ugape_b_error_bound(means, budgets, 0.0)) < 1
+    below = np.asarray(jb.theory.ugape_b_error_bound(means, budgets, 0.0)) < 1
     return float(f"{budgets[int(np.argmax(below))]:.2g}")

@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms import LUCB, UGapEc
-from jaxbandits.axes import axis
+import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
-from jaxbandits.problems import linear, one_sparse
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
-from jaxbandits.theory import h_epsilon, pulls_lower_bound, ugape_c_pulls_bound
 
 __all__ = ["SIZES", "SWEEPS", "Size", "exhibits"]
 
@@ -42,7 +39,7 @@ SIZES = {
 SWEEPS = 4
 
 _DELTA = 0.05
-_ALGORITHMS = {"UGapEc": UGapEc, "LUCB1": LUCB}
+_ALGORITHMS = {"UGapEc": jb.UGapEc, "LUCB1": jb.LUCB}
 _BEST, _REST = 0.7, 0.5
 _BOUNDS = ("upper_bound", "lower_bound")
 _ASYMPTOTIC = (
@@ -53,7 +50,7 @@ _ASYMPTOTIC = (
 
 def exhibits(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     """The four figures with a fixed confidence."""
-    epsilon, arms = axis(size.epsilons), axis(size.arms)
+    epsilon, arms = jb.axis(size.epsilons), jb.axis(size.arms)
     grid = {
         name: bench.sweep(f"{name} over ε and K", kind(epsilon=epsilon, delta=_DELTA), _problem(arms), size.seeds)
         for name, kind in _ALGORITHMS.items()
@@ -61,8 +58,8 @@ def exhibits(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     several = {
         name: bench.sweep(
             f"{name} over m",
-            kind(epsilon=size.at_epsilon, delta=_DELTA, m=axis(size.returned)),
-            linear(n=size.at_arms),
+            kind(epsilon=size.at_epsilon, delta=_DELTA, m=jb.axis(size.returned)),
+            jb.linear(n=size.at_arms),
             size.seeds,
         )
         for name, kind in _ALGORITHMS.items()
@@ -120,7 +117,7 @@ _DRAWN = (
 
 
 def _problem(n: Any) -> Any:
-    return one_sparse(n=n, best=_BEST, rest=_REST)
+    return jb.one_sparse(n=n, best=_BEST, rest=_REST)
 
 
 def _with_bounds(runs: dict[str, xr.Dataset], cells: list[tuple[np.ndarray, float, int]]) -> xr.Dataset:
@@ -128,9 +125,9 @@ def _with_bounds(runs: dict[str, xr.Dataset], cells: list[tuple[np.ndarray, floa
     known = stacked("algorithm", runs)
     along = [d for d in known["runs"].dims if d != "algorithm"]
     shape = [known.sizes[d] for d in along]
-    upper = [float(ugape_c_pulls_bound(mu, e, _DELTA, m)) for mu, e, m in cells]
-    lower = [float(pulls_lower_bound(mu, _DELTA, m, e)) for mu, e, m in cells]
-    complexity = [float(h_epsilon(mu, e, m)) for mu, e, m in cells]
+    upper = [float(jb.theory.ugape_c_pulls_bound(mu, e, _DELTA, m)) for mu, e, m in cells]
+    lower = [float(jb.theory.pulls_lower_bound(mu, _DELTA, m, e)) for mu, e, m in cells]
+    complexity = [float(jb.theory.h_epsilon(mu, e, m)) for mu, e, m in cells]
     known["upper_bound"] = (along, np.reshape(upper, shape), {"long_name": "Theorem 2 for UGapEc"})
     known["lower_bound"] = (along, np.reshape(lower, shape), {"long_name": "lower bound T* kl(δ, 1−δ)"})
     known["complexity"] = (along, np.reshape(complexity, shape), {"long_name": "H_ε"})

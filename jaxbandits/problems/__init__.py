@@ -15,6 +15,7 @@ _FURTHER = {
     "OneClick": "joint:OneClick",
     "Pareto": "power_tails:Pareto",
     "Problem": "base:Problem",
+    "ProblemFamily": "constructors:ProblemFamily",
     "RatioReservoir": "ratio_reservoirs:RatioReservoir",
     "Reservoir": "reservoirs:Reservoir",
     "StudentT": "power_tails:StudentT",
@@ -23,6 +24,7 @@ _FURTHER = {
     "TwoPoint": "beta_and_two_point:TwoPoint",
     "Weibull": "log_normal_and_weibull:Weibull",
     "estimate_correlation": "correlation:estimate_correlation",
+    "varying": "constructors:varying",
     "with_costs": "costs:with_costs",
     "REGISTRY": "registry:REGISTRY",
 }

@@ -5,6 +5,8 @@ from jaxbandits.problems.beta_and_two_point import Beta as Beta
 from jaxbandits.problems.beta_and_two_point import TwoPoint as TwoPoint
 from jaxbandits.problems.beta_and_two_point import beta as beta
 from jaxbandits.problems.beta_and_two_point import rademacher as rademacher
+from jaxbandits.problems.constructors import ProblemFamily as ProblemFamily
+from jaxbandits.problems.constructors import varying as varying
 from jaxbandits.problems.correlation import estimate_correlation as estimate_correlation
 from jaxbandits.problems.costs import Costs as Costs
 from jaxbandits.problems.costs import with_costs as with_costs
@@ -70,6 +72,7 @@ __all__ = [
     "OneClick",
     "Pareto",
     "Problem",
+    "ProblemFamily",
     "RatioReservoir",
     "Reservoir",
     "StudentT",
@@ -111,6 +114,7 @@ __all__ = [
     "synthetic",
     "two_group",
     "uniform_means",
+    "varying",
     "weibull",
     "with_costs",
     "workers_from_csv",
