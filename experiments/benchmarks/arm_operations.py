@@ -14,6 +14,7 @@ from jax import lax
 
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.random import ties
+from jaxbandits.report.text_tables import text_table
 
 STEPS = 2000
 
@@ -37,8 +38,7 @@ def scaled(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def main() -> None:
     """Print the table."""
-    columns = "{:>5} {:>5}  {:>7} {:>12}  {:>12} {:>6}  {:>6} {:>6}"
-    print(columns.format("arms", "runs", "argmax", "arg_largest", "one-hot sum", "take", "where", "put"))
+    rows = [("arms", "runs", "argmax", "arg_largest", "one-hot sum", "take", "where", "put")]
     for count, runs in ((10, 528), (50, 336), (1000, 80)):
         words = ties.tie_words(jax.random.split(jax.random.key(0), runs))
         order = ties.tie_order(words, count)
@@ -58,7 +58,8 @@ def main() -> None:
             nanoseconds(lambda x, n=number, a=arm: jnp.where(n == a, x[0] + 1e-9, x), x, runs),
             nanoseconds(lambda x, a=arm: arms.put(x, a, x[0] + 1e-9), x, runs),
         ]
-        print(columns.format(count, runs, *(round(nanosecond, 1) for nanosecond in times)))
+        rows.append((str(count), str(runs), *(f"{nanosecond:.1f}" for nanosecond in times)))
+    print(text_table(rows))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from numba_rcb import rcb_i_arms, reservoir_runs
 
 import jaxbandits as jb
 from jaxbandits.engine.compilation import compile_clock
+from jaxbandits.report.text_tables import text_table
 
 BUDGET, BETA = 10_000.0, 1.0
 ARMS = (10, 30, 100, 300, 1000, 5000)
@@ -53,7 +54,7 @@ def by_numba(arms: int, budget: float, runs: int, seed: int, threads: int) -> Ou
 
 
 def duel(arms: int, budget: float, runs: int, options: argparse.Namespace, *, given: bool) -> None:
-    """Both in turn on one job, two lines of the table; `given` for RCB on so many arms, else RCB-I."""
+    """Both in turn on one job, a table of two lines; `given` for RCB on so many arms, else RCB-I."""
     if given:
         algorithm, problem = jb.RCB(budget=budget), jb.reservoir(beta=BETA, arms=arms)
     else:
@@ -72,18 +73,20 @@ def duel(arms: int, budget: float, runs: int, options: argparse.Namespace, *, gi
         for name, run in contestants.items():
             found[name].append(run(seed, runs))
     rates = {name: statistics.median(runs * o.pulls / o.seconds for o in found[name]) for name in contestants}
+    rows = [("what", "M pulls/s", "G arms/s", "ratio", "pulls", "reward", "compile s")]
     for name, outcomes in found.items():
         mean, pulls = np.mean([o.reward for o in outcomes]), np.mean([o.pulls for o in outcomes])
         error = np.mean([o.spread for o in outcomes]) / (runs * len(outcomes)) ** 0.5
-        print(
-            f"{arms:>6}{budget:>8.0f}{runs:>6}  {name:<12}{rates[name] / 1e6:>9.2f}{rates[name] * arms / 1e9:>9.2f}"
-            f"{rates[name] / rates['numba']:>7.2f}{pulls:>10.0f}{mean:>10.1f} +-{error:>5.1f}{compiled[name]:>7.1f}"
-        )
+        speed = (rates[name] / 1e6, rates[name] * arms / 1e9, rates[name] / rates["numba"])
+        reward = f"{mean:.1f} +-{error:5.1f}"
+        rows.append((name, *(f"{number:.2f}" for number in speed), f"{pulls:.0f}", reward, f"{compiled[name]:.1f}"))
+    print(f"{arms} arms, budget {budget:.0f}, {runs} runs")
+    print(text_table(rows, left=(0,)))
     apart = (found["numba"], found["jaxbandits"])
     means = [np.mean([o.reward for o in outcomes]) for outcomes in apart]
     errors = [np.mean([o.spread for o in outcomes]) / (runs * options.rounds) ** 0.5 for outcomes in apart]
     score = (means[1] - means[0]) / np.hypot(*errors)
-    print(f"{'':>22}rewards differ by {score:+.1f} standard errors{'' if abs(score) < 5 else ': THEY DISAGREE'}")
+    print(f"rewards differ by {score:+.1f} standard errors{'' if abs(score) < 5 else ': THEY DISAGREE'}")
 
 
 def grid(runs: int) -> None:
@@ -111,9 +114,6 @@ def main() -> None:
     options = parser.parse_args()
     devices = jb.use_all_cores(options.threads)
     print(f"{devices} CPU devices, {options.threads} numba threads, {options.rounds} rounds in turn, medians")
-    if {"job", "arms"} & set(options.parts):
-        heads = f"{'arms':>6}{'B':>8}{'runs':>6}  {'what':<12}{'M pull/s':>9}{'G arm/s':>9}{'ratio':>7}{'pulls':>10}"
-        print(f"{heads}{'reward':>10}{'':>8}{'comp. s':>7}")
     if "job" in options.parts:
         duel(rcb_i_arms(BUDGET, BETA), BUDGET, int(1000 * options.scale), options, given=False)
     if "arms" in options.parts:

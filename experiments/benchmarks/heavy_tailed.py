@@ -18,6 +18,7 @@ from numba import njit, prange
 from numba_ugape import run_seed, splitmix
 
 import jaxbandits as jb
+from jaxbandits.report.text_tables import text_table
 
 MEANS = np.asarray([2.0, *np.linspace(0.7, 1.5, 9)])  # S1
 DELTA, MOMENT, BUDGET = 0.05, 7.0, 3200
@@ -135,7 +136,7 @@ def main() -> None:
             lambda seed: package(jb.SuccessiveRejects(budget=BUDGET, harmonic="full"), budget_runs, seed),
         ),
     }
-    print(f"{'job':<28}{'what':<14}{'M pulls/s':>10}{'runs/s':>10}{'ratio':>7}{'mean pulls':>12}{'compile s':>11}")
+    rows = [("job", "what", "M pulls/s", "runs/s", "ratio", "mean pulls", "compile s")]
     for name, (runs, by_numba, by_package) in jobs.items():
         by_numba(0)
         compiled = by_package(0)[0].attrs["compile_seconds"]
@@ -151,8 +152,9 @@ def main() -> None:
         for what in rates:
             rate, mean = statistics.median(rates[what]), float(np.mean(means[what]))
             seconds = f"{compiled:.1f}" if what == "jaxbandits" else ""
-            speed = f"{rate / 1e6:>10.1f}{rate / mean:>10.0f}{rate / bar:>7.2f}"
-            print(f"{name:<28}{what:<14}{speed}{mean:>12.1f}{seconds:>11}")
+            speed = (f"{rate / 1e6:.1f}", f"{rate / mean:.0f}", f"{rate / bar:.2f}")
+            rows.append((name, what, *speed, f"{mean:.1f}", seconds))
+    print(text_table(rows, left=(0, 1)))
 
 
 if __name__ == "__main__":

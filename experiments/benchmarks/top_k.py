@@ -18,6 +18,7 @@ import numpy as np
 from numba_top_k import adaptive_top_k, tables
 
 import jaxbandits as jb
+from jaxbandits.report.text_tables import text_table
 
 ARMS, K, EPSILON, DELTA = 1000, 100, 0.05, 0.01
 MEANS = 1 - np.arange(1, ARMS + 1) / ARMS
@@ -61,15 +62,15 @@ def main() -> None:
     for seed in range(1, options.rounds + 1):
         for name, run in contestants.items():
             results[name].append(run(seed))
-    print(
-        f"{'what':<22}{'G pulls/s':>10}{'runs/s':>9}{'ratio':>7}{'mean pulls':>13}{'worst regret':>14}{'compile s':>11}"
-    )
+    table = [("what", "G pulls/s", "runs/s", "ratio", "mean pulls", "worst regret", "compile s")]
     rates = {name: statistics.median(options.runs / seconds for *_, seconds in rows) for name, rows in results.items()}
     for name, rows in results.items():
         mean, rate = float(np.mean([pulls for pulls, *_ in rows])), rates[name]
         worst, ratio = max(regret for _, regret, _ in rows), rate / rates["numba, own sampler"]
         seconds = "" if np.isnan(compile_seconds[name]) else f"{compile_seconds[name]:.1f}"
-        print(f"{name:<22}{rate * mean / 1e9:>10.1f}{rate:>9.0f}{ratio:>7.2f}{mean:>13.0f}{worst:>14.5f}{seconds:>11}")
+        speed = (f"{rate * mean / 1e9:.1f}", f"{rate:.0f}", f"{ratio:.2f}")
+        table.append((name, *speed, f"{mean:.0f}", f"{worst:.5f}", seconds))
+    print(text_table(table, left=(0,)))
     print(f"peak memory of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
 
 

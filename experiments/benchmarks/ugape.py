@@ -17,6 +17,7 @@ import numpy as np
 from numba_ugape import stopping_times
 
 import jaxbandits as jb
+from jaxbandits.report.text_tables import text_table
 
 PROBLEMS = {10: np.asarray([0.7] + [0.5] * 9), 50: np.linspace(0.9, 0.1, 50)}
 EPSILON, DELTA = 0.1, 0.05
@@ -44,7 +45,7 @@ def main() -> None:
     options = parser.parse_args()
     devices = jb.use_all_cores(options.threads)
     print(f"{devices} CPU devices, {options.threads} numba threads, {options.rounds} rounds in turn, medians")
-    print(f"{'arms':>4}  {'what':<24}{'M pulls/s':>10}{'ratio':>8}{'mean pulls':>12}{'compile s':>11}")
+    rows = [("arms", "what", "M pulls/s", "ratio", "mean pulls", "compile s")]
     for arms, means in PROBLEMS.items():
         runs = int((64_000 if arms == 10 else 16_000) * options.scale)
         contestants = {
@@ -66,7 +67,9 @@ def main() -> None:
         for name in contestants:
             rate = statistics.median(rates[name])
             seconds = "" if np.isnan(compile_seconds[name]) else f"{compile_seconds[name]:.1f}"
-            print(f"{arms:>4}  {name:<24}{rate:>10.1f}{rate / bar:>8.2f}{np.mean(counts[name]):>12.1f}{seconds:>11}")
+            mean = f"{np.mean(counts[name]):.1f}"
+            rows.append((str(arms), name, f"{rate:.1f}", f"{rate / bar:.2f}", mean, seconds))
+    print(text_table(rows, left=(1,)))
     print(f"peak memory of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
 
 

@@ -4,14 +4,14 @@ import contextlib
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tqdm import tqdm  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.engine.driver import Progress
 
-__all__ = ["progress_bar", "say", "stage_bar", "table", "tell", "width"]
+__all__ = ["progress_bar", "say", "stage_bar", "tell", "width"]
 
 
 def tell(text: str) -> None:
@@ -94,13 +94,3 @@ def _show(bar: Any, done: int, total: int, postfix: str) -> None:
 
 def _speed(pulls: float, began: float) -> str:
     return f"{tqdm.format_sizeof(pulls / max(time.perf_counter() - began, 1e-9))} pulls/s"
-
-
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of text, the first being the heading, in columns; all but the first and the last to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for first, *numbers, last in rows:
-        cells = (text.rjust(width) for text, width in zip(numbers, widths[1:-1], strict=True))
-        lines.append("  ".join([first.ljust(widths[0]), *cells, last]).rstrip())
-    return "\n".join(lines)

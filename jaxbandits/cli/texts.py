@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.cli.display import table
 from jaxbandits.comparison.rows import Comparison, Row
 from jaxbandits.engine.admission import admitted
 from jaxbandits.report.numbers import count, interval, probability, value
 from jaxbandits.report.tables import summary
+from jaxbandits.report.text_tables import text_table
 
 __all__ = ["comparison", "finished", "json_of", "moments", "run_statistics", "settled", "statistics"]
 
@@ -95,7 +95,7 @@ def statistics(dataset: xr.Dataset) -> str:
     seconds, compiling = dataset.attrs["seconds"], dataset.attrs["compile_seconds"]
     lines["time"] = f"{seconds:.3g} s, and {compiling:.3g} s to compile"
     lines["pulls per second"] = count(float(dataset["pulls"].sum()) / max(seconds, 1e-9))
-    text = "\n".join(f"{name:<24}{line}" for name, line in lines.items()) + "\nIntervals are 95%."
+    text = text_table(list(lines.items()), left=(0, 1)) + "\nIntervals are 95%."
     if stopped:
         text += (
             f"\n{stopped:,} runs were stopped before they were done, at max_pulls or where counts would pass 2^31: the "
@@ -115,7 +115,7 @@ def comparison(found: Comparison, width: int) -> str:
     asked = f"{found.problem.name}: find {aim}. {found.seeds:,} runs each, intervals are 95%."
     parts = [prose(found.advice()), "", prose(asked), "", *_confidence_part(found, prose)]
     if found.fixed_budget:
-        parts += ["", prose(_budget_heading(found)), table(_budget_rows(found.fixed_budget))]
+        parts += ["", prose(_budget_heading(found)), _columns(_budget_rows(found.fixed_budget))]
     if found.left_out or found.missing:
         parts.append("")
     if found.missing:
@@ -133,7 +133,7 @@ def finished(row: Row) -> str:
 def _confidence_part(found: Comparison, prose: Callable[[str], str]) -> Iterator[str]:
     yield prose(f"Fixed confidence, delta={found.delta:g}. Theory: pulls exceeded with probability at most delta.")
     rows = ((row.label, *_pulls(row), *_errors(row, value)) for row in found.fixed_confidence)
-    yield table([("", "mean pulls", "10% to 90%", *_ERRORS), *rows])
+    yield _columns([("", "mean pulls", "10% to 90%", *_ERRORS), *rows])
     if any(row.stopped_early for row in found.fixed_confidence):
         limits = {row.limit for row in found.fixed_confidence if row.stopped_early}
         places = [f"at {limit:,} pulls" for limit in sorted(limit for limit in limits if limit is not None)]
@@ -182,6 +182,11 @@ def _errors(row: Row, show: Callable[[float], str]) -> tuple[str, str, str, str]
         "-" if row.bound is None else show(row.bound),
         "; ".join(note for note in notes if note),
     )
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> str:
+    """Names and remarks to the left, numbers between them to the right."""
+    return text_table(rows, left=(0, len(rows[0]) - 1))
 
 
 def _stopped(row: Row) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jaxbandits.errors import UsageError
 from jaxbandits.report import numbers
+from jaxbandits.report.text_tables import text_table
 from jaxbandits.status import STALLED, stopped_early
 
 __all__ = ["check_runs", "clopper_pearson", "frame", "is_summary", "metrics", "summary", "table"]
@@ -162,7 +163,7 @@ def table(ds: xr.Dataset) -> str:
             low, high = cell["failure_low"].item(), cell["failure_high"].item()
             row.append(f"{numbers.probability(cell['failure'].item())} {numbers.interval(low, high, True)}")
         rows.append(row)
-    text = _markdown(columns, rows)
+    text = text_table([columns, *rows], markdown=True)
     return f"{text}\n\n{known.attrs['censored']}." if "censored" in known.attrs else text
 
 
@@ -218,12 +219,3 @@ def check_runs(ds: Any) -> None:
 def _cells(known: xr.Dataset, dimensions: list[str]) -> list[xr.Dataset]:
     places = itertools.product(*(range(known.sizes[name]) for name in dimensions))
     return [known.isel(dict(zip(dimensions, place, strict=True))) for place in places]
-
-
-def _markdown(columns: list[str], rows: list[list[str]]) -> str:
-    widths = [max(len(cell) for cell in column) for column in zip(columns, *rows, strict=True)]
-
-    def line(cells: list[str]) -> str:
-        return "| " + " | ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True)) + " |"
-
-    return "\n".join([line(columns), "|" + "|".join("-" * (w + 1) + ":" for w in widths) + "|", *map(line, rows)])
