@@ -1,8 +1,7 @@
 """Settings for every test, made before JAX starts: two CPU devices, no windows, compiled programs kept and bounded.
 
-Most tests ask whether a formula or a rule is right; their programs are compiled without most optimisations, which takes
-half the time. What is marked `bits` has the programs that users get: it compares their bits, or runs longer than it
-compiles.
+Most tests ask whether a formula or a rule is right; their programs are compiled plainly, which takes a third of the
+time. What is marked `bits` has the programs that users get: it compares their bits, or runs longer than it compiles.
 
 Rank promotion stays allowed: arms first, runs last rests on it, `(R,)` broadcasting with `(K, R)`.
 """
@@ -27,7 +26,14 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 
 import jax
 import pytest
+from jax._src import compiler
 
+#: How programs are compiled plainly: kernels as XLA wrote them before its fusion emitters, without LLVM's dear passes.
+PLAINLY = {
+    "xla_cpu_use_fusion_emitters": False,
+    "xla_backend_optimization_level": 0,
+    "xla_llvm_disable_expensive_passes": True,
+}
 #: Bytes that a worker may hold before it forgets its programs; a test takes a few hundred MiB at most.
 MOST_BYTES = 1.4 * 2**30
 
@@ -40,12 +46,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("bits") is None)
 
 
+class Compiler:
+    """Compiles plainly, or as for users."""
+
+    def __init__(self) -> None:
+        self.plain = False
+        # JAX has such options for a function, and none for a process that may change; without this one, tests are slow.
+        self.options = compiler.get_compile_options
+        compiler.get_compile_options = self.options_now
+
+    def options_now(self, *args, env_options_overrides=None, **rest):
+        chosen = PLAINLY if self.plain else {}
+        return self.options(*args, env_options_overrides=chosen | (env_options_overrides or {}), **rest)
+
+    def switch(self, plain: bool) -> None:
+        if plain != self.plain:
+            jax.clear_caches()
+            self.plain = plain
+
+
+COMPILER = Compiler()
+
+
 @pytest.fixture(autouse=True)
 def optimised_where_bits_are_compared(request: pytest.FixtureRequest) -> None:
-    plain = request.node.get_closest_marker("bits") is None
-    if jax.config.read("jax_disable_most_optimizations") != plain:
-        jax.clear_caches()
-        jax.config.update("jax_disable_most_optimizations", plain)
+    COMPILER.switch(plain=request.node.get_closest_marker("bits") is None)
 
 
 @pytest.fixture(autouse=True)

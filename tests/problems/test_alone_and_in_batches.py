@@ -54,20 +54,17 @@ def test_a_pull_alone_has_the_bits_of_a_batch(name):
         # Another use beside it: what the compiler fuses with a draw must not change it.
         return rewards, jnp.cumsum(rewards, axis=0) / (1 + pull[:, None])
 
+    arms = jnp.arange(problem.arms, dtype=jnp.int32)
+
     @jax.jit
     def alone(problem):
-        def one(t):
-            pairs = [problem.payoff(KEY, jnp.int32(arm), t) for arm in range(problem.arms)]
-            return [reward for reward, _ in pairs], [cost for _, cost in pairs]
-
-        return jax.lax.map(one, pull)
+        return jax.lax.map(lambda t: jax.lax.map(lambda arm: problem.payoff(KEY, arm, t), arms), pull)
 
     @jax.jit
     def costs(problem):
-        each = jax.vmap(jax.vmap(lambda arm, t: problem.payoff(KEY, arm, t), (0, None)), (None, 0))
-        return each(jnp.arange(problem.arms, dtype=jnp.int32), pull)[1]
+        return jax.vmap(jax.vmap(lambda arm, t: problem.payoff(KEY, arm, t), (0, None)), (None, 0))(arms, pull)[1]
 
-    rewards, costs_alone = (np.stack(x, axis=1) for x in alone(problem))
+    rewards, costs_alone = alone(problem)
     np.testing.assert_array_equal(in_a_batch(problem)[0], rewards)
     np.testing.assert_array_equal(costs(problem), costs_alone)
     assert np.isfinite(rewards).all()
