@@ -12,9 +12,7 @@ PACKAGE = Path(jaxbandits.__file__).parent
 #: Lines of a file at most.
 SITTING = 250
 #: file -> (lines at most, why it is not taken apart).
-LONGER = {
-    "experiments/heavy_tailed_phase.py": (279, "one figure: its runs, its panels and what they show"),
-}
+LONGER = {}
 
 
 def files(package):

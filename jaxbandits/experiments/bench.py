@@ -1,7 +1,7 @@
 """What every experiment needs: sweeps that report where they are and how long they took."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,10 +45,11 @@ class Bench:
         self._on_progress = on_progress
 
     def sweep(
-        self, doing: str, algorithm: Any, problem: jb.Problem | jb.problems.ProblemFamily, seeds: int, **options: Any
+        self, algorithm: Any, problem: jb.Problem | jb.problems.ProblemFamily, seeds: int, **options: Any
     ) -> xr.Dataset:
-        """`jaxbandits.sweep`, reported as `doing`; the wall time is kept with the Dataset."""
+        """`jaxbandits.sweep`, reported; the wall time is kept with the Dataset."""
         self.number += 1
+        doing = type(algorithm).__name__
 
         def report(progress: jb.Progress) -> None:
             if self._on_progress is not None:
@@ -68,20 +69,6 @@ class Bench:
         if self._on_progress is not None:
             self._on_progress(Stage(self.experiment, "drawing", self.number, self.sweeps, 0, 0.0, finished=shown))
         return shown
-
-    def at_budgets(
-        self,
-        doing: str,
-        algorithm: Any,
-        problem: jb.Problem | jb.problems.ProblemFamily,
-        seeds: int,
-        budgets: Sequence[int],
-        **options: Any,
-    ) -> xr.Dataset:
-        """The answers of an algorithm that knows no budget after each of these numbers of pulls, from the same runs."""
-        ds = self.sweep(doing, algorithm, problem, seeds, max_pulls=budgets[-1], checkpoints=budgets, **options)
-        ds = ds.rename(checkpoint="budget")
-        return ds.assign(status=xr.zeros_like(ds["status"]))  # ended by their budget, not cut short
 
 
 def stacked(dimension: str, runs: dict[str, xr.Dataset]) -> xr.Dataset:

@@ -3,7 +3,6 @@
 Gabillon, Ghavamzadeh, Lazaric, Bubeck (2011), "Multi-bandit best arm identification", NIPS 24, section 6.
 """
 
-import dataclasses
 import fractions
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, Stage, runs_of, seconds_of
 from jaxbandits.experiments.published import GAPE
+from jaxbandits.experiments.runs.gape import LABEL_FACTOR, SIZES, Size, budget_of, runs_of_method
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
@@ -21,21 +21,9 @@ from jaxbandits.report.tables import frame, summary
 __all__ = ["SIZES", "Size", "run"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """How much to run."""
-
-    seeds: int
-
-
-SIZES = {"quick": Size(seeds=10_000), "paper": Size(seeds=100_000)}
-
-#: Pulls for all bandits together, by problem.
-_BUDGETS = {1: 700, 2: 1000}
+_KEPT = ["pulls", "correct", "status"]
 #: Runs behind a published bar.
 _PUBLISHED_RUNS = 100_000
-#: Published labels of the adaptive versions agree with ours at this multiple.
-_LABEL_FACTOR = 2
 
 
 def run(
@@ -51,19 +39,22 @@ def run(
     """
     size = size or SIZES[scale]
     bench = Bench("gape", sum(len(methods) for methods in GAPE.values()), on_progress)
-    return [_problem(bench, out, number, size.seeds) for number in GAPE]
+    return [_problem(bench, out, number, size) for number in GAPE]
 
 
-def _problem(bench: Bench, out: Path, number: int, seeds: int) -> Exhibit:
+def _problem(bench: Bench, out: Path, number: int, size: Size) -> Exhibit:
     """One problem's figure."""
-    budget, methods = _BUDGETS[number], GAPE[number]
-    results = {method: _runs(bench, number, method, seeds) for method in methods}
+    methods, budget = GAPE[number], budget_of(number)
+    results = {
+        name: runs_of_method(number, name, [eta for eta in values if eta is not None], size, bench.sweep)[_KEPT]
+        for name, values in methods.items()
+    }
     bars = []
-    for method, values in methods.items():
+    for name, values in methods.items():
         for eta, printed in values.items():
-            bar = results[method] if eta is None else results[method].sel(eta=eta, drop=True)
-            bar = bar.assign_coords(bar=_fraction(eta), method=method).drop_attrs()
-            bars.append(bar.assign(published=printed, failure_at_twice_eta=_at_twice(results[method], method, eta)))
+            bar = results[name] if eta is None else results[name].sel(eta=eta, drop=True)
+            bar = bar.assign_coords(bar=_fraction(eta), method=name).drop_attrs()
+            bars.append(bar.assign(published=printed, failure_at_twice_eta=_at_twice(results[name], name, eta)))
     ds = xr.concat(bars, "bar", data_vars="all", coords="different", compat="equals", join="exact")
     ds["bar"].attrs["long_name"] = "η as printed in the paper: a = η n / H"
     ds["published"].attrs["long_name"] = "published"
@@ -89,53 +80,16 @@ def _problem(bench: Bench, out: Path, number: int, seeds: int) -> Exhibit:
         ),
         runs=runs_of(*results.values()),
         seconds=seconds_of(*results.values()),
-        notes=_notes(known, number, seeds),
+        notes=_notes(known, number, size.seeds),
         alt=f"Bar chart of failure probabilities on Problem {number}, ours beside the published. {finding}.",
     )
-
-
-def _runs(bench: Bench, number: int, method: str, seeds: int) -> xr.Dataset:
-    """All runs of a method, over eta where it has one."""
-    problem, budget = jb.gabillon(number), _BUDGETS[number]
-    doing = f"{method} on problem {number}"
-    if method == "uniform":
-        ds = bench.sweep(doing, jb.Uniform(budget=budget), problem, seeds)
-    elif method == "uniform + UCB-E":
-        ds = _per_bandit(bench, doing, number, seeds)
-    else:
-        adaptive, variance = method.startswith("A-"), method.endswith("-V")
-        etas = [float(eta) for eta in GAPE[number][method] if eta is not None]
-        if adaptive:
-            etas = sorted({*etas, *(_LABEL_FACTOR * eta for eta in etas)})
-        algorithm = jb.GapE(budget=budget, eta=jb.axis(etas), adaptive=adaptive, variance=variance, b=1.0)
-        ds = bench.sweep(doing, algorithm, problem, seeds)
-    return ds[["pulls", "correct", "status"]]
-
-
-def _per_bandit(bench: Bench, doing: str, number: int, seeds: int) -> xr.Dataset:
-    """UCB-E on every bandit by itself with an equal share of the budget; a run is right if all bandits are."""
-    problem = jb.gabillon(number)
-    means = np.asarray(problem.mean, np.float64).reshape(-1, problem.bandits).T.round(6)
-    etas = [float(eta) for eta in GAPE[number]["uniform + UCB-E"] if eta is not None]
-    ds = bench.sweep(
-        doing,
-        jb.UCBE(budget=_BUDGETS[number] // problem.bandits, eta=jb.axis(etas), b=1.0),
-        jb.bernoulli(jb.axis(means.tolist(), name="alone")),
-        seeds,
-        independent=True,  # the bandits of one run must not share rewards
-    )
-    attributes = ds.attrs
-    ds = xr.Dataset(
-        {"pulls": ds["pulls"].sum("alone"), "correct": ds["correct"].all("alone"), "status": ds["status"].max("alone")}
-    )
-    return ds.assign_attrs(attributes)
 
 
 def _at_twice(runs: xr.Dataset, method: str, eta: float | None) -> float:
     """The failure rate of an adaptive version at twice the printed eta."""
     if eta is None or not method.startswith("A-"):
         return float("nan")
-    return float(1 - runs["correct"].sel(eta=_LABEL_FACTOR * eta).mean())
+    return float(1 - runs["correct"].sel(eta=LABEL_FACTOR * eta).mean())
 
 
 def _finding(known: xr.Dataset, number: int) -> str:
