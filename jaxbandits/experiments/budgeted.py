@@ -94,7 +94,7 @@ def run(
     sweeps = (
         budgeted_growth.sweeps(size.growth)
         + budgeted_arms.sweeps(size.arms)
-        + budgeted_algorithms.sweeps(size.algorithms, offers)
+        + budgeted_algorithms.sweeps(size.algorithms, len(offers))
         + budgeted_identification.sweeps(size.identification)
     )
     bench = Bench("budgeted", sweeps, on_progress)

@@ -1,16 +1,27 @@
 """RCB-I and RCB-AIR against simple baselines, over the smallest cost, and with spot prices."""
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
-from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, exponent, joined, labelled, lanes, listed
+from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, exponent, joined, labelled, listed
+from jaxbandits.experiments.runs.budgeted_algorithms import (
+    RCB,
+    SPOT,
+    TABLE_BETA,
+    Size,
+    against_budget,
+    on_table,
+    over_smallest_cost,
+    read,
+    spot,
+    spot_problem,
+    sweeps,
+)  # fmt: skip
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
@@ -18,47 +29,7 @@ from jaxbandits.report.tables import frame
 __all__ = ["Size", "read", "show", "sweeps"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """How much to run."""
-
-    seeds: int
-    budgets: tuple[float, ...]  #: each one that RCB-AIR was looked at with
-    betas: tuple[float, ...]
-    thompson_most: float  #: largest budget of Thompson sampling, which draws 2 K numbers a pull
-    every: bool  #: all algorithms, or those that tell most
-    lams: tuple[float, ...]
-    lam_budgets: tuple[float, ...]
-
-
-_RCB, _AIR, _FIRST = "RCB-I", "RCB-AIR", "ε-first (0.1)"
-_SPOT = "log-normal"
-_TABLE_BETA = 1.0
-
-
-def _algorithms(budget: jb.Axis, *, every: bool) -> dict[str, Any]:
-    """Those that need few seconds."""
-    few = {_RCB: jb.RCBI(budget), _FIRST: jb.EpsilonFirst(budget)}
-    return {**few, "UCB-V(∞)": jb.UCBVInf(budget), "KUBE": jb.KUBE(budget)} if every else few
-
-
-def read(tables: Sequence[str]) -> dict[str, jb.problems.TableReservoir]:
-    """Reservoirs from CSV files with columns reward and cost, by their names.
-
-    Raises:
-        UsageError: a file that cannot be read.
-    """
-    found = {}
-    for table in tables:
-        problem = jb.reservoir_from_csv(table, beta=_TABLE_BETA)
-        assert isinstance(problem, jb.problems.TableReservoir)
-        found[Path(table).stem] = problem
-    return found
-
-
-def sweeps(size: Size, tables: Mapping[str, jb.problems.TableReservoir]) -> int:
-    """How many sweeps `show` makes."""
-    return 2 * (4 if size.every else 2) + 1 + size.every + 2 + 2 * len(tables)
+_AIR = "RCB-AIR"
 
 
 def show(
@@ -74,7 +45,7 @@ def show(
         tables: what `read` returns.
     """
     air = growing.sel(beta=list(size.betas), budget=list(size.budgets))
-    compared = _compare(bench, size)
+    compared = against_budget(size, bench.sweep)
     return [
         _compared(bench, out, size, compared, air),
         _lambda(bench, out, size),
@@ -83,24 +54,11 @@ def show(
     ]
 
 
-def _compare(bench: Bench, size: Size) -> dict[str, xr.Dataset]:
-    budget, problem = jb.axis(size.budgets), jb.reservoir(beta=jb.axis(size.betas))
-    algorithms = _algorithms(budget, every=size.every)
-    if size.every:
-        algorithms["RCB-I, peeling E"] = jb.RCBI(budget, sequence="peeling")
-    few = [b for b in size.budgets if b <= size.thompson_most]
-    algorithms["Thompson sampling"] = jb.BudgetedThompson(jb.axis(few))
-    return {
-        label: bench.sweep(f"{label} against B", algorithm, problem, size.seeds, lanes=lanes(size.seeds))
-        for label, algorithm in algorithms.items()
-    }
-
-
 def _compared(bench: Bench, out: Path, size: Size, runs: dict[str, xr.Dataset], air: xr.Dataset) -> Exhibit:
-    known = joined("algorithm", {_RCB: runs[_RCB], _AIR: air, **{k: v for k, v in runs.items() if k != _RCB}})
+    known = joined("algorithm", {RCB: runs[RCB], _AIR: air, **{k: v for k, v in runs.items() if k != RCB}})
     at = known["regret_mean"].sel(beta=1.0)
     common = at.dropna("budget")["budget"].values[-1]  # the largest that all of them have
-    ratio = at.sel(budget=common) / at.sel(budget=common, algorithm=_RCB)
+    ratio = at.sel(budget=common) / at.sel(budget=common, algorithm=RCB)
     order = ratio.sortby(ratio)
     finding = f"β = 1, B = {numbers.value(float(common))}: regret in units of RCB-I's is " + listed(
         order.values, order["algorithm"].values
@@ -143,11 +101,7 @@ def _compared(bench: Bench, out: Path, size: Size, runs: dict[str, xr.Dataset], 
 
 def _lambda(bench: Bench, out: Path, size: Size) -> Exhibit:
     """Sensitivity to the smallest expected cost."""
-    problem, budget = jb.reservoir(beta=1.0, lam=jb.axis(size.lams)), jb.axis(size.lam_budgets)
-    runs = {
-        label: bench.sweep(f"{label} over λ", algorithm, problem, size.seeds, lanes=lanes(size.seeds))
-        for label, algorithm in _algorithms(budget, every=size.every).items()
-    }
+    runs = over_smallest_cost(size, bench.sweep)
     known = joined("algorithm", runs)
     at = known.isel(budget=-1)
     ends = at["regret_mean"].isel(lam=[0, -1])
@@ -180,20 +134,16 @@ def _lambda(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 def _prices(bench: Bench, out: Path, size: Size, compared: dict[str, xr.Dataset]) -> Exhibit:
     """Uniform costs beside costs like the prices of machines that a cloud sells for the moment."""
-    problem = jb.reservoir(beta=1.0, prices=_SPOT)
-    spot = {
-        label: bench.sweep(f"{label}, spot prices", algorithm, problem, size.seeds, lanes=lanes(size.seeds))
-        for label, algorithm in _algorithms(jb.axis(size.budgets), every=False).items()
-    }
-    uniform = {label: compared[label].sel(beta=1.0, drop=True) for label in spot}
-    kinds = {"uniform": uniform, _SPOT: spot}
-    known = joined("algorithm", {f"{label}, {kind}": ds[label] for label in spot for kind, ds in kinds.items()})
+    problem, dear = spot_problem(), spot(size, bench.sweep)
+    uniform = {label: compared[label].sel(beta=1.0, drop=True) for label in dear}
+    kinds = {"uniform": uniform, SPOT: dear}
+    known = joined("algorithm", {f"{label}, {kind}": ds[label] for label in dear for kind, ds in kinds.items()})
     known["algorithm"].attrs["long_name"] = "algorithm, costs"
     last = known["regret_mean"].isel(budget=-1)
     finding = f"B = {numbers.value(float(last['budget']))}: with log-normal costs the regret is " + ", ".join(
-        f"{float(last.sel(algorithm=f'{label}, {_SPOT}') / last.sel(algorithm=f'{label}, uniform')):.2f} times "
+        f"{float(last.sel(algorithm=f'{label}, {SPOT}') / last.sel(algorithm=f'{label}, uniform')):.2f} times "
         f"that with uniform ones ({label})"
-        for label in spot
+        for label in dear
     )
     return bench.exhibit(
         out,
@@ -207,8 +157,8 @@ def _prices(bench: Bench, out: Path, size: Size, compared: dict[str, xr.Dataset]
             f"{float(problem.sigma):.3g}, kept within [0.2, 1], a fit to 8 576 cloud spot prices per unit of capacity; "
             "uniform: on [0.2, 1]."
         ),
-        runs=runs_of(*spot.values()),
-        seconds=seconds_of(*spot.values()),
+        runs=runs_of(*dear.values()),
+        seconds=seconds_of(*dear.values()),
         notes=(
             "Smaller costs: a budget buys more pulls, and each arm asks for more before its cost is known not to be 0.",
         ),
@@ -219,10 +169,7 @@ def _prices(bench: Bench, out: Path, size: Size, compared: dict[str, xr.Dataset]
 def _table(bench: Bench, out: Path, size: Size, label: str, problem: jb.problems.TableReservoir) -> Exhibit:
     """The arms of one table of expected rewards and costs."""
     ratios = np.asarray(problem.gains, np.float64) / np.asarray(problem.prices, np.float64)
-    runs = {
-        name: bench.sweep(f"{name} on {label}", algorithm, problem, size.seeds, lanes=lanes(size.seeds))
-        for name, algorithm in _algorithms(jb.axis(size.budgets), every=False).items()
-    }
+    runs = on_table(problem, size, bench.sweep)
     known = labelled(joined("algorithm", runs))
     last = known.isel(budget=-1)
     available = float(ratios.max() * last["budget"])
@@ -238,7 +185,7 @@ def _table(bench: Bench, out: Path, size: Size, label: str, problem: jb.problems
         drawn="Mean regret, the table's best ratio times B minus the reward collected, with 95% intervals.",
         settings=(
             f"{ratios.size} rows of expected reward and cost; arms are rows drawn with replacement, K(B) = B^(1/2) as "
-            f"for β = {_TABLE_BETA:g}. Ratios: median {np.median(ratios):.3g}, best {ratios.max():.3g}; costs from "
+            f"for β = {TABLE_BETA:g}. Ratios: median {np.median(ratios):.3g}, best {ratios.max():.3g}; costs from "
             f"{float(np.min(np.asarray(problem.prices))):.3g}."
         ),
         runs=runs_of(*runs.values()),

@@ -1,6 +1,5 @@
 """How many arms to draw: the regret of RCB on multiples of K(B), the number that the paper takes."""
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,8 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
-from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, joined, lanes, slope
+from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, joined, slope
+from jaxbandits.experiments.runs.budgeted_arms import Size, over_arms, sweeps
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
@@ -16,27 +16,12 @@ from jaxbandits.report.tables import frame
 __all__ = ["Size", "show", "sweeps"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """How much to run."""
-
-    runs: tuple[tuple[int, int], ...]  #: budgets, and runs of each number of arms
-    betas: tuple[float, ...]
-    multipliers: tuple[float, ...]  #: of K(B)
-    arms: tuple[int, int]  #: the smallest and the largest number of arms to try
-
-
-def sweeps(size: Size) -> int:
-    """How many sweeps `show` makes."""
-    return len(size.runs) * len(size.betas)
-
-
 def show(bench: Bench, out: Path, size: Size) -> Exhibit:
     """Regret against the multiple, a line per beta, and what the best of so many arms misses."""
     every: list[xr.Dataset] = []
     by_budget = {}
     for budget, seeds in size.runs:
-        runs = {beta: _over_arms(bench, size, budget, beta, seeds) for beta in size.betas}
+        runs = {beta: over_arms(budget, beta, seeds, size, bench.sweep) for beta in size.betas}
         by_budget[budget] = joined("beta", runs)
         every += runs.values()
     known = joined("budget", by_budget)
@@ -77,19 +62,6 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
         ),
         alt=f"Regret against the number of arms as a multiple of K(B), a line per β. {finding}.",
     )
-
-
-def _over_arms(bench: Bench, size: Size, budget: int, beta: float, seeds: int) -> xr.Dataset:
-    """Runs along `multiplier`, with their numbers of arms and what the best of so many misses."""
-    paper = jb.theory.reservoir_arms(budget, beta)
-    tried = {m: round(paper * m) for m in size.multipliers if size.arms[0] <= paper * m <= size.arms[1]}
-    problem = jb.reservoir(beta=beta, arms=jb.axis(list(tried.values())))
-    doing = f"numbers of arms, B = {budget}, β = {beta:.3g}"
-    ds = bench.sweep(doing, jb.RCBI(budget), problem, seeds, lanes=lanes(seeds))
-    ds = ds.rename(arms="multiplier").assign_coords(multiplier=list(tried))
-    arms = np.asarray(list(tried.values()), np.float64)
-    missed = budget * np.asarray(jb.theory.expected_shortfall(arms, beta))
-    return ds.assign(arms=("multiplier", arms), floor=("multiplier", missed))
 
 
 def _best(best: xr.DataArray, excess: xr.DataArray, budget: int) -> str:

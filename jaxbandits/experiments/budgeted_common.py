@@ -1,9 +1,8 @@
-"""What the parts of the experiment on budgets share: summaries with holes, exponents of the regret, labels."""
+"""What the figures on budgets share: summaries with holes, exponents of the regret, labels."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import jax
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
@@ -12,16 +11,11 @@ from scipy.special import stdtrit  # type: ignore[import-untyped,unused-ignore]
 from jaxbandits.report import numbers
 from jaxbandits.report.select import summarised
 
-__all__ = ["COLUMNS", "SEQUENCE", "exponent", "joined", "labelled", "lanes", "listed", "slope"]
+__all__ = ["COLUMNS", "SEQUENCE", "exponent", "joined", "labelled", "listed", "slope"]
 
 COLUMNS = ["runs", "regret_mean", "regret_low", "regret_high", "pulls_mean", "paid_mean"]
 SEQUENCE = "E_t = ln t, rewards and costs 0 or 1"
 _LABELS = {"budget": "budget B", "beta": "regularity β", "lam": "smallest expected cost λ", "arms": "number of arms K"}
-
-
-def lanes(seeds: int) -> int:
-    """As many lanes as a cell has runs: these are few and long, and more lanes would stand idle."""
-    return -(-seeds // jax.device_count())
 
 
 def joined(dimension: str, parts: Mapping[Any, xr.Dataset]) -> xr.Dataset:

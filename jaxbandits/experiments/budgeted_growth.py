@@ -3,13 +3,13 @@
 import dataclasses
 from pathlib import Path
 
-import jax
 import numpy as np
 import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
-from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, exponent, labelled, lanes, slope
+from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, exponent, labelled, slope
+from jaxbandits.experiments.runs.budgeted_growth import Size, growing, sweeps
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
@@ -17,16 +17,6 @@ from jaxbandits.report.tables import frame, summary
 __all__ = ["Growth", "Size", "run", "show", "sweeps"]
 
 _BOUNDS = ("promised", "promised_with_logs", "least")
-
-
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """How much to run."""
-
-    groups: tuple[tuple[tuple[float, ...], int], ...]  #: regularities, and runs of each
-    budgets: tuple[float, ...]
-    further: tuple[float, ...]  #: budgets beyond these, where there is an accelerator
-    shown: tuple[float, ...]  #: regularities with a line of their own against the budget
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,21 +41,9 @@ class Growth:
         return sum(runs_of(ds.isel(budget=0)) for ds in self.groups)
 
 
-def sweeps(size: Size) -> int:
-    """How many sweeps `run` makes."""
-    return len(size.groups)
-
-
 def run(bench: Bench, size: Size) -> Growth:
     """One run of RCB-AIR serves all budgets."""
-    budgets = size.budgets if jax.default_backend() == "cpu" else size.budgets + size.further
-    groups = []
-    for betas, seeds in size.groups:
-        doing = f"RCB-AIR, β = {', '.join(f'{beta:g}' for beta in betas)}"
-        problem = jb.reservoir(beta=jb.axis(betas))
-        ds = bench.sweep(doing, jb.RCBAIR(budgets[-1]), problem, seeds, checkpoints=budgets, lanes=lanes(seeds))
-        groups.append(ds.rename(checkpoint="budget"))
-    return Growth(groups)
+    return Growth(growing(size, bench.sweep))
 
 
 def show(bench: Bench, growth: Growth, out: Path, size: Size) -> list[Exhibit]:

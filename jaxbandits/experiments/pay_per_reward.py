@@ -64,9 +64,8 @@ def run(
         tables: CSV files of impressions and clicks, a row per arm.
     """
     size = size or SIZES[scale]
-    sweeps = (
-        pay_per_reward_arms.sweeps(size.arms, tables) + pay_per_reward_scale.SWEEPS + pay_per_reward_constants.SWEEPS
-    )
+    sweeps = pay_per_reward_arms.sweeps(size.arms, len(tables))
+    sweeps += pay_per_reward_scale.SWEEPS + pay_per_reward_constants.SWEEPS
     bench = Bench("pay-per-reward", sweeps, on_progress)
     return [
         *pay_per_reward_arms.show(bench, out, size.arms, tables),

@@ -1,9 +1,7 @@
 """Cost against the number of arms: with a fixed sum of means, and with means drawn like click-through rates."""
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,13 +11,21 @@ from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.pay_per_reward_common import (
     COLUMNS,
     COST_OVER_W,
-    DELTA,
-    EPSILON,
-    MAB,
-    RACE,
-    UNION,
     over_weight,
 )
+from jaxbandits.experiments.runs.pay_per_reward_arms import (
+    CLICK_EPSILON,
+    CLICKS,
+    WEIGHT,
+    Size,
+    click_weight,
+    clicks,
+    fixed_weight,
+    survey,
+    sweeps,
+    ugape_at_few_arms,
+)  # fmt: skip
+from jaxbandits.experiments.runs.pay_per_reward_common import DELTA, EPSILON, MAB, RACE
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
@@ -27,63 +33,13 @@ from jaxbandits.report.tables import frame, summary
 __all__ = ["Size", "show", "sweeps"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """How much to run."""
-
-    runs: tuple[tuple[int, int], ...]  #: numbers of arms, and runs of each
-    every: bool  #: all rivals, or the four that tell most
-
-
-_W = 2.0
-_WEIGHTS = ("one-good", "power", "flat")
-#: A Beta law fitted to the click-through rates of 18 176 headlines (Upworthy Research Archive).
-_CLICKS = (2.29, 166.4)
-_CLICK_EPSILON = 0.02
 _COLUMNS = [*COLUMNS[:4], "paid_mean", *COLUMNS[4:]]
-
-
-def _algorithms(epsilon: float, *, every: bool) -> dict[str, Any]:
-    known: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA}
-    few = {
-        MAB: jb.MABPPR(**known),
-        "median elimination": jb.MedianElimination(**known),
-        UNION: jb.UnionBound(**known),
-        RACE: jb.BernsteinRace(**known),
-    }
-    more = {
-        "union bound, MoM": jb.UnionBound(**known, estimator="mom"),
-        "Hoeffding race": jb.HoeffdingRace(**known),
-        "exponential gaps": jb.ExpGapElimination(**known),
-    }
-    return {**few, **more} if every else few
-
-
-def sweeps(size: Size, tables: Sequence[str]) -> int:
-    """How many sweeps `show` makes."""
-    rivals, few = (len(_algorithms(EPSILON, every=every)) for every in (size.every, False))
-    return (rivals + few) * len(size.runs) + 1 + few * len(tables)
 
 
 def show(bench: Bench, out: Path, size: Size, tables: Sequence[str]) -> list[Exhibit]:
     """Cost over W against K, and the cost of a survey of headlines: of a fitted law, and of tables of clicks."""
     surveys = [_survey(bench, out, size, table) for table in tables]
     return [_fixed_weight(bench, out, size), _clicks(bench, out, size), *surveys]
-
-
-def _against_arms(
-    bench: Bench,
-    size: Size,
-    problem: Callable[[int], jb.Problem | jb.problems.ProblemFamily],
-    epsilon: float,
-    *,
-    every: bool,
-) -> dict[str, list[xr.Dataset]]:
-    """Runs of every algorithm, by number of arms."""
-    return {
-        label: [bench.sweep(f"{label}, K = {k}", algorithm, problem(k), seeds) for k, seeds in size.runs]
-        for label, algorithm in _algorithms(epsilon, every=every).items()
-    }
 
 
 def _known(runs: dict[str, list[xr.Dataset]], size: Size, weight: Callable[[int], float]) -> xr.Dataset:
@@ -101,11 +57,8 @@ def _known(runs: dict[str, list[xr.Dataset]], size: Size, weight: Callable[[int]
 
 
 def _fixed_weight(bench: Bench, out: Path, size: Size) -> Exhibit:
-    def problem(k: int) -> Any:
-        return jb.ppr(jb.axis(_WEIGHTS), k, _W)
-
-    runs = _against_arms(bench, size, problem, EPSILON, every=size.every)
-    known = _known(runs, size, lambda _: _W)
+    runs = fixed_weight(size, bench.sweep)
+    known = _known(runs, size, lambda _: WEIGHT)
     known["weights"].attrs["long_name"] = "means"
     first, last = size.runs[0][0], size.runs[-1][0]
     growth = known["cost_mean"].isel(k=-1) / known["cost_mean"].isel(k=0)
@@ -125,7 +78,7 @@ def _fixed_weight(bench: Bench, out: Path, size: Size) -> Exhibit:
         frame(known, _COLUMNS),
         finding=finding,
         drawn="Mean cost (sum of the expected rewards of all pulls) over W, with 95% intervals.",
-        settings=f"ε = δ = {EPSILON:g}, W = {_W:g}: one mean of 1/2 and the others equal; w_i ~ 1/i; all equal.",
+        settings=f"ε = δ = {EPSILON:g}, W = {WEIGHT:g}: one mean of 1/2 and the others equal; w_i ~ 1/i; all equal.",
         runs=runs_of(*every),
         seconds=seconds_of(*every),
         notes=(_growths(known), _safety(known), _crossings(), _ugape(bench)),
@@ -177,25 +130,14 @@ def _crossings() -> str:
 
 def _ugape(bench: Bench) -> str:
     """UGapEc pulls one arm a step: at the smallest K only."""
-    ds = bench.sweep("UGapEc, K = 100", jb.UGapEc(epsilon=EPSILON, delta=DELTA), jb.ppr("one-good", 100, _W), 100)
-    known = summary(ds)
-    return f"UGapEc with one good arm of 100: cost / W = {numbers.value(float(known['cost_mean']) / _W)}."
-
-
-@jb.problems.varying
-def _headlines(k: int, seed: int) -> jb.problems.Bernoulli:
-    problem: jb.problems.Bernoulli = jb.with_costs(jb.random_beta(k, seed, *_CLICKS), "reward")
-    return problem
+    known = summary(ugape_at_few_arms(bench.sweep))
+    return f"UGapEc with one good arm of 100: cost / W = {numbers.value(float(known['cost_mean']) / WEIGHT)}."
 
 
 def _clicks(bench: Bench, out: Path, size: Size) -> Exhibit:
     """A reservoir of headlines: W grows with K, so costs do; who pays less?"""
-
-    def problem(k: int) -> Any:
-        return _headlines(k, 0)
-
-    runs = _against_arms(bench, size, problem, _CLICK_EPSILON, every=False)
-    known = _known(runs, size, lambda k: float(np.sum(np.asarray(_headlines(k, 0).mean, np.float64))))
+    runs = clicks(size, bench.sweep)
+    known = _known(runs, size, click_weight)
     ratio = known["cost_mean"].sel(algorithm=MAB) / known["cost_mean"].sel(algorithm=RACE)
     finding = (
         f"Click-through rates like those of headlines: the Bernstein race pays {numbers.fold(float(ratio.min()))} to "
@@ -210,8 +152,8 @@ def _clicks(bench: Bench, out: Path, size: Size) -> Exhibit:
         finding=finding,
         drawn="Mean cost over W, with 95% intervals.",
         settings=(
-            f"Means drawn from Beta{_CLICKS}, fitted to the click-through rates of 18 176 headlines; ε = "
-            f"{_CLICK_EPSILON:g}, δ = {DELTA:g}."
+            f"Means drawn from Beta{CLICKS}, fitted to the click-through rates of 18 176 headlines; ε = "
+            f"{CLICK_EPSILON:g}, δ = {DELTA:g}."
         ),
         runs=runs_of(*every),
         seconds=seconds_of(*every),
@@ -224,10 +166,7 @@ def _survey(bench: Bench, out: Path, size: Size, table: str) -> Exhibit:
     """The arms of one table of impressions and clicks."""
     problem, label = jb.click_rates(table), Path(table).stem
     means = np.asarray(problem.mean, np.float64)
-    runs = {
-        name: bench.sweep(f"{name} on {label}", algorithm, problem, size.runs[0][1])
-        for name, algorithm in _algorithms(_CLICK_EPSILON, every=False).items()
-    }
+    runs = survey(problem, size, bench.sweep)
     known = stacked("algorithm", {name: over_weight(ds, means.sum()) for name, ds in runs.items()})
     known["cost_mean"].attrs["label"] = COST_OVER_W
     costs = zip(runs, known["cost_mean"].values, strict=True)
@@ -241,7 +180,7 @@ def _survey(bench: Bench, out: Path, size: Size, table: str) -> Exhibit:
         drawn="Mean cost over W, with 95% intervals.",
         settings=(
             f"{means.size} arms with the click-through rates of the table, {means.min():.2g} to {means.max():.2g}; "
-            f"ε = {_CLICK_EPSILON:g}, δ = {DELTA:g}."
+            f"ε = {CLICK_EPSILON:g}, δ = {DELTA:g}."
         ),
         runs=runs_of(*runs.values()),
         seconds=seconds_of(*runs.values()),

@@ -1,44 +1,31 @@
 """How MAB-PPR's cost depends on the accuracy and V, on the sum of all means, and on infinitely many arms."""
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.pay_per_reward_common import (
     COLUMNS,
     COST_OVER_W,
-    DELTA,
-    EPSILON,
-    MAB,
-    RACE,
-    UNION,
     over_weight,
 )
+from jaxbandits.experiments.runs.pay_per_reward_common import DELTA, EPSILON
+from jaxbandits.experiments.runs.pay_per_reward_scale import (
+    ARMS,
+    PHASE_WEIGHT,
+    SWEEPS,
+    Size,
+    over_accuracy_and_v,
+    over_weight_of_arms,
+    unbounded,
+)  # fmt: skip
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
 
 __all__ = ["SWEEPS", "Size", "show"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """How much to run."""
-
-    seeds: int
-    epsilons: tuple[float, ...]
-    correlations: tuple[int, ...]
-    weights: tuple[float, ...]  #: sums of all means
-    exponents: tuple[float, ...]  #: of Zipf laws
-    ratios: tuple[float, ...]  #: of geometric laws
-
-
-_ARMS = 100
-SWEEPS = 6
 
 
 def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
@@ -47,9 +34,8 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
 
 
 def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
-    algorithm = jb.MABPPR(epsilon=jb.axis(size.epsilons), delta=DELTA, correlation=jb.axis(size.correlations, name="v"))
-    ds = bench.sweep("ε × V", algorithm, jb.ppr("one-good", _ARMS, 2.0), size.seeds)
-    known = summary(over_weight(ds, 2.0))
+    ds = over_accuracy_and_v(size, bench.sweep)
+    known = summary(over_weight(ds, PHASE_WEIGHT))
     known["cost_mean"].attrs["label"] = COST_OVER_W
     known["v"].attrs["long_name"] = "V"
     epsilon, v = known["epsilon"].values, known["v"].values.astype(float)
@@ -68,7 +54,7 @@ def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
         frame(known, COLUMNS),
         finding=finding,
         drawn="Mean cost over W of MAB-PPR with practical constants.",
-        settings=f"One good arm, K = {_ARMS}, W = 2, δ = {DELTA:g}; the arms are independent, V is what it is told.",
+        settings=f"One good arm, K = {ARMS}, W = 2, δ = {DELTA:g}; the arms are independent, V is what it is told.",
         runs=runs_of(ds),
         seconds=seconds_of(ds),
         notes=(
@@ -83,12 +69,7 @@ def _phase(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 
 def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
-    problem = jb.ppr("flat", _ARMS, jb.axis(size.weights))
-    runs = {
-        MAB: bench.sweep("MAB-PPR over W", jb.MABPPR(EPSILON, DELTA), problem, size.seeds),
-        UNION: bench.sweep("union bound over W", jb.UnionBound(EPSILON, DELTA), problem, size.seeds),
-        RACE: bench.sweep("Bernstein race over W", jb.BernsteinRace(EPSILON, DELTA), problem, size.seeds),
-    }
+    runs = over_weight_of_arms(size, bench.sweep)
     known = stacked("algorithm", runs)
     known["w"].attrs["long_name"] = "sum of all means W"
     slopes = {
@@ -103,7 +84,7 @@ def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
         frame(known, COLUMNS),
         finding=finding,
         drawn="Mean cost, with 95% intervals.",
-        settings=f"{_ARMS} arms with mean W/{_ARMS}, ε = δ = {EPSILON:g}.",
+        settings=f"{ARMS} arms with mean W/{ARMS}, ε = δ = {EPSILON:g}.",
         runs=runs_of(*runs.values()),
         seconds=seconds_of(*runs.values()),
         notes=("With equal means any answer is right: what is paid is the price of finding that out.",),
@@ -112,11 +93,7 @@ def _weight(bench: Bench, out: Path, size: Size) -> Exhibit:
 
 
 def _unbounded(bench: Bench, out: Path, size: Size) -> Exhibit:
-    algorithm = jb.MABPPR(EPSILON, DELTA)
-    zipf = bench.sweep("Zipf laws", algorithm, jb.ppr_unbounded(exponent=jb.axis(size.exponents)), size.seeds)
-    geometric = bench.sweep(
-        "geometric laws", algorithm, jb.ppr_unbounded("geometric", ratio=jb.axis(size.ratios)), size.seeds
-    )
+    zipf, geometric = unbounded(size, bench.sweep)
     parts = [("exponent", "i^-{:g}", zipf), ("ratio", "{:g}^i", geometric)]
     rows = []
     for along, text, ds in parts:

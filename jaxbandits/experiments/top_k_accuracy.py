@@ -1,12 +1,12 @@
 """Pulls with fixed confidence against the accuracy, next to the complexities H^(t,epsilon) and H^(0,epsilon)."""
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
 
 import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
+from jaxbandits.experiments.runs.top_k_accuracy import ARMS, DELTA, KS, SWEEPS, Size, over_accuracy
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
@@ -14,32 +14,18 @@ from jaxbandits.report.tables import frame
 __all__ = ["SWEEPS", "Size", "show"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """How much to run."""
-
-    seeds: int
-    epsilons: tuple[float, ...]
-
-
-_ARMS, _DELTA, _KS = 1000, 0.01, (100, 500)
 _BOUNDS = ("bound", "h_t", "h_0")
-SWEEPS = 2
 
 
 def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     """AdaptiveTopK and the derived ImprovedTopK on UNIFORM, a panel per K."""
-    problem, k, epsilon = jb.uniform_means(_ARMS), jb.axis(_KS), jb.axis(size.epsilons)
-    runs = {
-        name: bench.sweep(f"{name} over ε", cls(k=k, epsilon=epsilon, delta=_DELTA), problem, size.seeds)
-        for name, cls in (("AdaptiveTopK", jb.AdaptiveTopK), ("ImprovedTopK, derived", jb.ImprovedTopK))
-    }
+    runs = over_accuracy(size, bench.sweep)
     known = stacked("algorithm", runs)
     known["k"].attrs["long_name"] = "K"
-    means = np.asarray(problem.mean, np.float64)[:, None, None]
-    grid = np.asarray(size.epsilons)[:, None], np.asarray(_KS)[None, :]
+    means = np.asarray(jb.uniform_means(ARMS).mean, np.float64)[:, None, None]
+    grid = np.asarray(size.epsilons)[:, None], np.asarray(KS)[None, :]
     values = {
-        "bound": (jb.theory.adaptive_top_k_pulls_bound(means, grid[0], _DELTA, grid[1]), "Theorem 4, for AdaptiveTopK"),
+        "bound": (jb.theory.adaptive_top_k_pulls_bound(means, grid[0], DELTA, grid[1]), "Theorem 4, for AdaptiveTopK"),
         "h_t": (jb.theory.h_t_epsilon(means, *grid), "H^(t,ε)"),
         "h_0": (jb.theory.h_0_epsilon(means, *grid), "H^(0,ε)"),
     }
@@ -70,7 +56,7 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
             ),
             finding=finding,
             drawn="Mean pulls until the run ends by itself, with 95% intervals; complexities and the bound dashed.",
-            settings=f"UNIFORM, n = {_ARMS}, δ = {_DELTA:g}, the constants as printed.",
+            settings=f"UNIFORM, n = {ARMS}, δ = {DELTA:g}, the constants as printed.",
             runs=runs_of(*runs.values()),
             seconds=seconds_of(*runs.values()),
             notes=(

@@ -4,68 +4,20 @@ Zhou, Chen, Li (2014), Figures 1(a), 1(d) and 2(b): OptMAI and its rivals. Bubec
 identifications in multi-armed bandits", ICML, Figure 4: SAR.
 """
 
-import dataclasses
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
-import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.published import OPT_MAI, SAR_BUDGETS
 from jaxbandits.experiments.published import SAR as SAR_ERRORS
+from jaxbandits.experiments.runs.top_k_published import FIGURES, SAR_SHOWN, Size, over_k, sar, sweeps
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 
 __all__ = ["Size", "show", "sweeps"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Size:
-    """How much to run."""
-
-    runs: int  #: of every point; on random means each has means of its own
-    one_by_one: bool  #: whether to run SAR and LUCB too, which pull one or two arms a step
-    sar_runs: int  #: of every point of the figure on SAR
-    problems: tuple[str, ...] = ("uniform means", "0.6/0.5", "RTE workers")  #: of Zhou et al.
-
-
-class _Figure(NamedTuple):
-    name: str  # of the files
-    problem: Callable[
-        [jb.Axis, jb.Axis], jb.Problem | jb.problems.ProblemFamily
-    ]  # from the axes of K and of random means
-    ks: tuple[int, ...]
-    budget: int
-    about: str
-
-
-_ARMS = 1000
-_MANY = tuple(range(50, 501, 50))
-#: The experiments on SAR with as many m as arms but one; the others have three and five.
-_SAR_SHOWN = (1, 2)
-_FIGURES = {
-    "uniform means": _Figure(
-        "random", lambda _, instance: jb.random_uniform(_ARMS, seed=instance), _MANY, 20 * _ARMS,
-        "1000 means drawn uniformly from [0, 1], anew for every run; 20 n pulls",
-    ),
-    "0.6/0.5": _Figure(
-        "two-group", lambda k, _: jb.two_group(_ARMS, k, 0.6, 0.5), _MANY, 20 * _ARMS,
-        "K means of .6 among 1000, the others .5; 20 n pulls",
-    ),
-    "RTE workers": _Figure(
-        "workers", lambda *_: jb.rte_workers(), tuple(range(10, 101, 10)), 1640,
-        "accuracies of the 164 workers of RTE, read from a histogram and so within .003; 10 n pulls",
-    ),
-}  # fmt: skip
-
-
-def sweeps(size: Size) -> int:
-    """How many sweeps `show` makes."""
-    return len(size.problems) * (5 if size.one_by_one else 3) + 2 * len(_SAR_SHOWN)
 
 
 def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
@@ -74,21 +26,10 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
 
 
 def _figure(bench: Bench, out: Path, size: Size, problem: str) -> Exhibit:
-    figure = _FIGURES[problem]
-    k = jb.axis(figure.ks, name="k")
-    algorithms: dict[str, Any] = {
-        # Below 49 n pulls AdaptiveTopK is uniform sampling, drawn as sums.
-        "uniform": jb.AdaptiveTopK(k=k, budget=figure.budget),
-        "OptMAI, β = .8": jb.OptMAI(k=k, budget=figure.budget, beta=0.8),
-        "OptMAI, β = .9": jb.OptMAI(k=k, budget=figure.budget, beta=0.9),
-    }
-    if size.one_by_one:
-        algorithms["SAR"] = jb.SAR(m=k, budget=figure.budget)
-        algorithms["LUCB"] = jb.LUCB(m=k, epsilon=0.0, delta=0.1)
-    runs = {label: _runs(bench, size, figure, f"{label} on {problem}", a) for label, a in algorithms.items()}
+    figure, runs = FIGURES[problem], over_k(problem, size, bench.sweep)
     known = stacked("algorithm", runs)
     known["k"].attrs["long_name"] = "arms to return K"
-    printed = np.asarray([OPT_MAI[problem][label] for label in algorithms])
+    printed = np.asarray([OPT_MAI[problem][label] for label in runs])
     known["published"] = (("algorithm", "k"), printed, {"long_name": "published"})
     ratio = known["aggregate_regret_mean"] / known["published"]
     distance = abs(ratio.sel(algorithm="OptMAI, β = .8") - 1)
@@ -120,46 +61,22 @@ def _figure(bench: Bench, out: Path, size: Size, problem: str) -> Exhibit:
     )
 
 
-def _runs(bench: Bench, size: Size, figure: _Figure, doing: str, algorithm: Any) -> xr.Dataset:
-    """The runs over K; instances of random means count as seeds."""
-    instance = jb.axis(range(size.runs), name="instance")
-    problem = figure.problem(jb.axis(figure.ks, name="k"), instance)
-    random = figure.name == "random"
-    seeds = 1 if random else size.runs
-    if isinstance(algorithm, jb.LUCB):  # it stops by confidence, not by a budget
-        ds = bench.at_budgets(doing, algorithm, problem, seeds, [figure.budget], independent=random)
-        ds = ds.isel(budget=0, drop=True)
-    else:
-        ds = bench.sweep(doing, algorithm, problem, seeds, independent=random)
-    seconds = ds.attrs
-    ds = ds[["pulls", "aggregate_regret", "correct", "status"]]
-    if random:
-        ds = ds.isel(seed=0, drop=True).rename(instance="seed")
-    return ds.assign_attrs(seconds)
-
-
 def _sar(bench: Bench, out: Path, size: Size) -> Exhibit:
     """Errors of SAR and uniform sampling against m, a panel per experiment."""
     runs: list[xr.Dataset] = []
     panels = []
-    for number in _SAR_SHOWN:
-        m = jb.axis(range(1, len(SAR_ERRORS[number]["SAR"]) + 1))
-        found = {}
-        for label, cls in (("SAR", jb.SAR), ("uniform", jb.Uniform)):
-            algorithm = cls(budget=SAR_BUDGETS[number], m=m)
-            ds = bench.sweep(f"{label} on experiment {number}", algorithm, jb.abm(number), size.sar_runs)
-            # The exact m best arms, for both.
-            found[label] = ds.assign(correct=ds["aggregate_regret"] < 1e-6)
+    for number in SAR_SHOWN:
+        found = sar(number, SAR_BUDGETS[number], len(SAR_ERRORS[number]["SAR"]), size, bench.sweep)
         known = stacked("algorithm", found)
         known["published"] = (("algorithm", "m"), np.asarray([SAR_ERRORS[number][label] for label in found]))
         runs += found.values()
         panels.append(known)
-    known = xr.concat(panels, "experiment", join="exact").assign_coords(experiment=list(_SAR_SHOWN))
+    known = xr.concat(panels, "experiment", join="exact").assign_coords(experiment=list(SAR_SHOWN))
     known["published"].attrs["long_name"] = "published"
     distance = abs(known["failure"] - known["published"]).max(["m", "experiment"])
     ours, theirs = (float(distance.sel(algorithm=label)) for label in ("SAR", "uniform"))
     finding = f"SAR is within {ours:.3f} of the published errors at every m, uniform sampling within {theirs:.3f}"
-    budgets = " and ".join(numbers.count(SAR_BUDGETS[number]) for number in _SAR_SHOWN)
+    budgets = " and ".join(numbers.count(SAR_BUDGETS[number]) for number in SAR_SHOWN)
     return bench.exhibit(
         out,
         "top-k-published-sar",
