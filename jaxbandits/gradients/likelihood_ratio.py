@@ -19,7 +19,7 @@ from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.metric import Metric
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.gradients.measures import DIRECT, OWN, Measure, direct_part, measure_of
-from jaxbandits.gradients.scores import scores
+from jaxbandits.gradients.reward_scores import scores
 from jaxbandits.problems import Problem
 from jaxbandits.status import stopped_early
 from jaxbandits.sweeps.run import sweep
