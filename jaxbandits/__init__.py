@@ -16,6 +16,7 @@ _FURTHER = {
     "Problem": "problems.base:Problem",
     "Progress": "engine.driver:Progress",
     "problems": "problems",
+    "gradients": "gradients",
     "Traits": "algorithms.bases.traits:Traits",
     "UsageError": "errors:UsageError",
     "axis": "axes:axis",

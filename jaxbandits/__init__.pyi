@@ -1,5 +1,6 @@
 """Written by `python tests/test_generated.py` from the registries."""
 
+from jaxbandits import gradients as gradients
 from jaxbandits import problems as problems
 from jaxbandits import theory as theory
 from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
@@ -138,6 +139,7 @@ __all__ = [
     "estimate_correlation",
     "gabillon",
     "gaussian",
+    "gradients",
     "linear",
     "log_normal",
     "one_click",

@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -142,6 +143,11 @@ def numbers(name: str, values: ArrayLike) -> np.ndarray:
     Raises:
         UsageError: texts, rows of different lengths, or what is no number.
     """
+    if any(isinstance(value, jax.core.Tracer) for value in jax.tree.leaves(values)):
+        raise UsageError(
+            f"{name} must be numbers, and are being traced by jax.grad, jit or vmap: make it of values; for the "
+            "derivative of an expectation use jb.gradients.expected(metric, algorithm, problem, wrt=…)"
+        )
     try:
         given = np.asarray(values)
         if given.dtype.kind in "SU" or (given.dtype == object and any(isinstance(x, str | bytes) for x in given.flat)):

@@ -98,7 +98,7 @@ def test_every_algorithm_says_what_it_is_for(cls):
 
 def test_public_names_are_there_and_are_no_modules_by_accident():
     for name in jb.__all__:
-        assert inspect.ismodule(getattr(jb, name)) == (name in ("plot", "problems", "theory")), name
+        assert inspect.ismodule(getattr(jb, name)) == (name in ("gradients", "plot", "problems", "theory")), name
     assert set(jb.__all__) <= set(dir(jb))
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
         jb.no_such_name  # noqa: B018

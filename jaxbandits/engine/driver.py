@@ -52,7 +52,7 @@ class Rows(NamedTuple):
     status: np.ndarray  # int32 (N,)
     ended: np.ndarray  # bool (N,)
     regret: Regret | None  # (N,), float32
-    own: dict[str, np.ndarray]  # (N,): a user's metrics
+    own: dict[str, np.ndarray]  # (N,) or (N, K): a user's metrics
     recommended: np.ndarray  # bool (N, K)
 
 

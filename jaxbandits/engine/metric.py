@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,18 +11,18 @@ import numpy as np
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
-__all__ = ["Measures", "Metric", "check_metrics", "measured", "users_metrics"]
+__all__ = ["Kind", "Measures", "Metric", "check_metrics", "measured", "users_metrics"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Metric:
-    """A number that is measured of every run.
+    """A number that is measured of every run, or one of each arm.
 
     Attributes:
         function: of the problem, leaves `(K,)`, the run's state, and the returned arms, bool `(K,)`, to a truth value
-            or a number `()`; written with `jax.numpy`. It sees the arms that a reservoir gave the run, and the state of
-            a user's own algorithm as that made it. It is compiled into the engine: another function object is another
-            compilation.
+            or a number `()`, or one of each arm `(K,)`; written with `jax.numpy`. It sees the arms that a reservoir
+            gave the run, and the state of a user's own algorithm as that made it. It is compiled into the engine:
+            another function object is another compilation.
         unit: of its values, for labels.
         long_name: in words, for labels; empty for the function's name.
     """
@@ -34,6 +34,13 @@ class Metric:
 
 #: Metrics by name, in the order in which they are logged; hashable, by the identity of the functions.
 Measures = tuple[tuple[str, Metric], ...]
+
+
+class Kind(NamedTuple):
+    """What the values of a metric are."""
+
+    dtype: np.dtype[Any]
+    per_arm: bool
 
 
 def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> Measures:
@@ -67,8 +74,8 @@ def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> 
     return tuple(found)
 
 
-def check_metrics(metrics: Measures, algorithm: Any, problem: Problem, key: jax.Array) -> dict[str, np.dtype[Any]]:
-    """The types of metrics of a run, which is traced and not run.
+def check_metrics(metrics: Measures, algorithm: Any, problem: Problem, key: jax.Array) -> dict[str, Kind]:
+    """What metrics are of a run, which is traced and not run.
 
     Args:
         metrics: by name.
@@ -93,14 +100,17 @@ def check_metrics(metrics: Measures, algorithm: Any, problem: Problem, key: jax.
         except Exception as error:
             what = " ".join(str(error).split())[:300]
             raise UsageError(f"the metric {name!r} fails: {type(error).__name__}: {what}") from None
-        if value.shape or value.dtype.kind not in "biuf":
-            raise UsageError(f"the metric {name!r} must be one number of a run, got {value.dtype} {value.shape}")
-        found[name] = np.dtype({"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float32}[value.dtype.kind])
+        if value.shape not in ((), (problem.arms,)) or value.dtype.kind not in "biuf":
+            raise UsageError(
+                f"the metric {name!r} must be one number of a run or of each arm, got {value.dtype} {value.shape}"
+            )
+        dtype = np.dtype({"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float32}[value.dtype.kind])
+        found[name] = Kind(dtype, per_arm=bool(value.shape))
     return found
 
 
 def measured(metrics: Measures, problem: Problem, state: Any, recommended: jax.Array) -> dict[str, jax.Array]:
-    """Metrics of R runs, float32, int32 or bool `(R,)`, from leaves that have the runs last."""
+    """Metrics of R runs, float32, int32 or bool `(R,)` or `(K, R)`, from leaves that have the runs last."""
 
     def of_run(metric: Metric) -> Callable[..., jax.Array]:
         def value(problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
@@ -110,4 +120,6 @@ def measured(metrics: Measures, problem: Problem, state: Any, recommended: jax.A
 
         return value
 
-    return {name: jax.vmap(of_run(metric), in_axes=-1)(problem, state, recommended) for name, metric in metrics}
+    return {
+        name: jax.vmap(of_run(metric), in_axes=-1, out_axes=-1)(problem, state, recommended) for name, metric in metrics
+    }

@@ -36,7 +36,7 @@ class Row(NamedTuple):
     status: jax.Array  # int32 (…): how the run ended, a code of `jaxbandits.status`
     ended: jax.Array  # bool (…): the run's last row
     regret: Regret | None  # (…): where arms were drawn for the run, and only the device knows them
-    own: dict[str, jax.Array]  # (…): a user's metrics
+    own: dict[str, jax.Array]  # (…) or (K, …): a user's metrics
 
 
 class Log(NamedTuple):
@@ -61,7 +61,7 @@ def blank_log(cells: Cells, carry: Carry, settings: Settings) -> Log:
     return Log(
         rows=jnp.int32(0),
         pulled=jnp.float32(0),
-        words=jnp.zeros((len(jax.tree.leaves(row)), settings.capacity), jnp.uint32),
+        words=jnp.zeros((jax.eval_shape(_packed, row).shape[0], settings.capacity), jnp.uint32),
         recommended=jnp.zeros((settings.capacity, recommended.shape[0]), bool),
     )
 
@@ -137,22 +137,23 @@ def _regret(problem: Problem, recommended: jax.Array, pulled: jax.Array) -> Regr
 
 
 def _packed(row: Row) -> jax.Array:
-    """The leaves of rows `(R,)`, bit for bit; uint32 `(W, R)`."""
+    """The leaves of rows, `(R,)` or `(K, R)`, bit for bit below each other; uint32 `(W, R)`."""
     whole = [leaf.astype(jnp.int32) if leaf.dtype == bool else leaf for leaf in jax.tree.leaves(row)]
-    return jnp.stack([lax.bitcast_convert_type(leaf, jnp.uint32) for leaf in whole])
+    return jnp.concatenate([lax.bitcast_convert_type(jnp.atleast_2d(leaf), jnp.uint32) for leaf in whole])
 
 
 def unpacked(words: np.ndarray, like: Row) -> Row:
-    """Rows `(N,)` from the words `(W, N)` of a log, on the host.
+    """Rows `(N,)`, or `(N, K)` where there is a value of each arm, from the words `(W, N)` of a log, on the host.
 
     Args:
         words: uint32.
-        like: rows with the leaves' types, of any shape.
+        like: rows with the leaves' types, of shape `(devices, R)` or `(devices, K, R)`.
     """
     leaves, structure = jax.tree.flatten(like)
-    found = [
-        column.astype(bool) if leaf.dtype == bool else column.view(leaf.dtype)
-        for column, leaf in zip(words, leaves, strict=True)
-    ]
+    ends = np.cumsum([1 if len(leaf.shape) == 2 else leaf.shape[1] for leaf in leaves])
+    found = []
+    for leaf, columns in zip(leaves, np.split(words, ends[:-1]), strict=True):
+        values = columns.astype(bool) if leaf.dtype == bool else columns.view(leaf.dtype)
+        found.append(values[0] if len(leaf.shape) == 2 else values.T)
     rows: Row = jax.tree.unflatten(structure, found)
     return rows

@@ -9,6 +9,7 @@ from jax import lax
 
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.admission import Admitted, admitted, check, check_one
+from jaxbandits.engine.no_derivative import undifferentiated
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.problems.base import Problem
 
@@ -31,12 +32,12 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
         was stopped: at `max_pulls`, or after 10 000 steps without a pull, which only a user's own algorithm makes.
 
     Raises:
-        UsageError: an algorithm that does not keep to the protocol.
+        UsageError: an algorithm that does not keep to the protocol; a derivative that is asked for.
     """
     known = admitted(algorithm)
     check(known)
     most = known.most_pulls if max_pulls is None else max_pulls
-    algorithm, problem = prepared(known, problem)
+    algorithm, problem = undifferentiated(prepared(known, problem))
     with kept_programs():
         return _run(algorithm, problem, key, most, classes=classes((algorithm, problem)))
 
@@ -79,11 +80,11 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
         steps: how many steps to look at.
 
     Raises:
-        UsageError: an algorithm that does not keep to the protocol.
+        UsageError: an algorithm that does not keep to the protocol; a derivative that is asked for.
     """
     known = admitted(algorithm)
     check(known)
-    algorithm, problem = prepared(known, problem)
+    algorithm, problem = undifferentiated(prepared(known, problem))
     with kept_programs():
         return _trajectory(algorithm, problem, key, steps, classes=classes((algorithm, problem)))
 

@@ -19,6 +19,7 @@ from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import register_fields
 from jaxbandits.arrays.sums import CompensatedSum
+from jaxbandits.checks import Rule
 from jaxbandits.problems.costs import Costs
 from jaxbandits.problems.facts import Facts
 from jaxbandits.problems.recipes import Recipe, carried
@@ -62,6 +63,12 @@ class Problem(Facts):
     #: The constructor that takes nothing but the parameters, by its name in the registry, and what it calls them; empty
     #: where there is none.
     written: ClassVar[tuple[str, ...]] = ()
+    #: The parameter that is the mean; empty where none is.
+    mean_is: ClassVar[str] = ""
+    #: Parameters in which `log_density` has a derivative for every reward: what is possible does not move with them.
+    scored: ClassVar[tuple[str, ...]] = ()
+    #: What a parameter must be for its score; None for any.
+    score_range: ClassVar[Rule | None] = None
     #: Whether rewards are int32 (sums are then exact) or float32.
     integer_rewards: ClassVar[bool] = False
 
@@ -69,6 +76,11 @@ class Problem(Facts):
     @abc.abstractmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
         """Rewards from two random words (uint32) and the parameters, elementwise."""
+
+    @classmethod
+    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+        """Logarithm of the density of float32 rewards, elementwise, up to a constant; where there are `scored` ones."""
+        raise NotImplementedError
 
     @property
     def arms(self) -> int:

@@ -5,6 +5,7 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.scipy.special import betaln
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays.arms import largest, smallest
@@ -25,6 +26,7 @@ class Beta(Problem):
     a: jax.Array
     b: jax.Array
     parameters = ("a", "b")
+    scored = ("a", "b")
     written = ("beta", "a", "b")
     in_interval = True
     sub_gaussian = True
@@ -49,6 +51,13 @@ class Beta(Problem):
     def reward_range(self) -> jax.Array:
         """1."""
         return jnp.ones(self.a.shape[1:], jnp.float32)
+
+    @classmethod
+    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+        """(a - 1) log x + (b - 1) log(1 - x) - log B(a, b), x moved off 0 and 1, where float32 may put it."""
+        a, b = parameters
+        x = jnp.clip(reward, 1e-37, 1 - 2.0**-24)
+        return (a - 1) * jnp.log(x) + (b - 1) * jnp.log1p(-x) - betaln(a, b)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:

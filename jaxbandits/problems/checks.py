@@ -47,8 +47,8 @@ def probabilities(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
         UsageError: as there, or if a value is outside [0, 1], or so near to 1 that it would be taken for that.
     """
     array, bandits = per_arm(what, values)
-    kept = each(what, array, UNIT, "arm")
     given = np.asarray(values, np.float64).T.reshape(-1)
+    kept = each(what, given.astype(np.float32), UNIT, "arm")
     if np.any(sure := (given < 1) & (kept == 1)):
         arm = int(np.argmax(sure))
         raise UsageError(f"{what}: {float(given[arm])!r} at arm {arm} is 1 as a float32 number: it would never fail")

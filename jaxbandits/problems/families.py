@@ -1,7 +1,7 @@
 """The two families of most papers, Bernoulli and normal: a law, its moments, and its draw from two random words."""
 
 import dataclasses
-from typing import Literal
+from typing import ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ from jax.typing import ArrayLike
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.arms import largest
 from jaxbandits.arrays.numerics import rounded
-from jaxbandits.checks import POSITIVE, each
+from jaxbandits.checks import INSIDE_UNIT, POSITIVE, each
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.checks import family_name, per_arm, per_arm_like, probabilities
 from jaxbandits.problems.constructors import varying
@@ -30,6 +30,9 @@ class Bernoulli(Problem):
     probability: jax.Array
     parameters = ("probability",)
     written = ("bernoulli", "means")
+    mean_is = "probability"
+    scored: ClassVar[tuple[str, ...]] = ("probability",)
+    score_range = INSIDE_UNIT
     in_interval = True
     sub_gaussian = True
     integer_rewards = True
@@ -70,6 +73,12 @@ class Bernoulli(Problem):
         return binomial(batch_key(key, batch), count, jnp.asarray(self.probability))
 
     @classmethod
+    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+        """Log p or log(1 - p)."""
+        (probability,) = parameters
+        return reward * jnp.log(probability) + (1 - reward) * jnp.log1p(-probability)
+
+    @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
         """1 with the float32 probability to 2^-62: a 31-bit comparison, and 31 more bits where it is a draw."""
         (probability,) = parameters
@@ -91,6 +100,8 @@ class Gaussian(Problem):
     sd: jax.Array
     parameters = ("location", "sd")
     written = ("gaussian", "means", "sd")
+    mean_is = "location"
+    scored = ("location", "sd")
     sub_gaussian = True
 
     @property
@@ -120,6 +131,12 @@ class Gaussian(Problem):
         noise = normal(block(batch_key(key, batch), arms.index(self.arms, key.shape), 0, rolled=True))
         number = count.astype(jnp.float32)
         return rounded(number * self.location) + rounded(jnp.sqrt(number) * rounded(self.sd * noise))
+
+    @classmethod
+    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+        """-log sd - z^2 / 2."""
+        location, sd = parameters
+        return -jnp.log(sd) - ((reward - location) / sd) ** 2 / 2
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:

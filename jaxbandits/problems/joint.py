@@ -5,6 +5,7 @@ of arms is one draw of a random vector. An arm that is pulled on its own is Bern
 """
 
 import dataclasses
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -31,6 +32,7 @@ __all__ = ["Blocks", "OneClick", "blocks", "one_click"]
 class OneClick(Bernoulli):
     """At most one arm of a joint pull pays: arm i with probability w_i, float32 `(K, …)`, that sum to at most 1."""
 
+    scored: ClassVar[tuple[str, ...]] = ()  # pulls of several arms at once have a density of their own
     written = ("one-click", "means")
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
@@ -74,6 +76,7 @@ class Blocks(Bernoulli):
     Within a block probabilities, float32 `(K, …)`, do not increase.
     """
 
+    scored: ClassVar[tuple[str, ...]] = ()  # pulls of several arms at once have a density of their own
     size: int = 1
     choices = ("size",)
     written = ("blocks", "means")

@@ -25,6 +25,7 @@ class LogNormal(HeavyTailed):
     mu: jax.Array
     sigma: jax.Array
     parameters = ("mu", "sigma")
+    scored = ("mu", "sigma")
     written = ("log-normal", "mu", "sigma")
 
     @property
@@ -41,6 +42,12 @@ class LogNormal(HeavyTailed):
     def lowest_reward(self) -> float:
         """0."""
         return 0.0
+
+    @classmethod
+    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+        """Of the logarithm, which is normal."""
+        mu, sigma = parameters
+        return -jnp.log(sigma) - ((jnp.log(reward) - mu) / sigma) ** 2 / 2
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
@@ -67,6 +74,7 @@ class Weibull(HeavyTailed):
     scale: jax.Array
     shape: jax.Array
     parameters = ("scale", "shape")
+    scored = ("scale", "shape")
     written = ("weibull", "scale", "shape")
 
     @property
@@ -83,6 +91,13 @@ class Weibull(HeavyTailed):
     def lowest_reward(self) -> float:
         """0."""
         return 0.0
+
+    @classmethod
+    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+        """Log(shape/scale) + (shape - 1) log x - x^shape, x the reward over the scale."""
+        scale, shape = parameters
+        log_x = jnp.log(reward / scale)
+        return jnp.log(shape / scale) + (shape - 1) * log_x - jnp.exp(shape * log_x)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:

@@ -4,6 +4,7 @@ Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed ba
 """
 
 import dataclasses
+from typing import ClassVar
 
 import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
@@ -116,6 +117,7 @@ def click_rates(path: str) -> Bernoulli:
 class BernoulliHead(Bernoulli):
     """The first of infinitely many Bernoulli arms; `beyond` is the sum of the other means."""
 
+    scored: ClassVar[tuple[str, ...]] = ()  # the arms that are not simulated belong to the law too
     beyond: float = 0.0
     choices = ("beyond",)
 

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
+from jax.scipy.special import gammaln
 
 from jaxbandits.arrays.numerics import exp, larger, log, rounded
 from jaxbandits.problems.base import register_problem
@@ -48,6 +49,8 @@ class StudentT(PowerTailed):
     dof: jax.Array
     scale: jax.Array
     parameters = ("location", "dof", "scale")
+    mean_is = "location"
+    scored = ("location", "dof", "scale")
     written = ("student-t", "means", "dof", "scale")
     index_name = "dof"
 
@@ -58,6 +61,14 @@ class StudentT(PowerTailed):
 
     def _variance(self, above: jax.Array) -> jax.Array:
         return self.scale * self.scale * self.dof / above
+
+    @classmethod
+    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+        """Of Student's t with `dof` degrees of freedom."""
+        location, dof, scale = parameters
+        z = (reward - location) / scale
+        size = gammaln((dof + 1) / 2) - gammaln(dof / 2) - jnp.log(dof) / 2 - jnp.log(scale)
+        return size - (dof + 1) / 2 * jnp.log1p(z / dof * z)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
@@ -103,6 +114,7 @@ class Pareto(PowerTailed):
     average: jax.Array
     tail: jax.Array
     parameters = ("average", "tail")
+    mean_is = "average"
     written = ("pareto", "means", "tail")
 
     @property
@@ -150,6 +162,7 @@ class SymmetricPareto(PowerTailed):
     tail: jax.Array
     scale: jax.Array
     parameters = ("location", "tail", "scale")
+    mean_is = "location"
     written = ("symmetric-pareto", "means", "tail", "scale")
 
     @property

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxbandits.engine.driver import Rows
-from jaxbandits.engine.metric import Measures
+from jaxbandits.engine.metric import Kind, Measures
 from jaxbandits.status import STATUS
 from jaxbandits.sweeps.grid import Cell
 from jaxbandits.sweeps.judgement import criterion, judged
@@ -33,9 +33,12 @@ class Seen:
             checkpoints: `(Q,)`, points of a curve; none without.
         """
         self.rows, self.cells, self.local, self.checkpoints = rows, cells, local, checkpoints
-        bandits = cells[0].problem.bandits
         #: bool `(N, bandits, K)`
-        self.recommended = rows.recommended.reshape(len(rows.job), -1, bandits).transpose(0, 2, 1)
+        self.recommended = self.of_arms(rows.recommended)
+
+    def of_arms(self, values: np.ndarray) -> np.ndarray:
+        """Values of all arms on one axis, `(N, bandits K)`, as `(N, bandits, K)`."""
+        return values.reshape(len(values), -1, self.cells[0].problem.bandits).transpose(0, 2, 1)
 
     @functools.cached_property
     def judgement(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -114,18 +117,20 @@ METRICS: dict[str, Measured] = {
 }  # fmt: skip
 
 
-def table(own: Measures, types: dict[str, np.dtype[Any]]) -> dict[str, Measured]:
+def table(own: Measures, kinds: dict[str, Kind]) -> dict[str, Measured]:
     """The table with a user's metrics.
 
     Args:
         own: by name.
-        types: of their values.
+        kinds: what their values are.
     """
 
     def line(name: str) -> Callable[[Seen], Any]:
-        return lambda seen: seen.rows.own[name]
+        return lambda seen: seen.of_arms(seen.rows.own[name]) if kinds[name].per_arm else seen.rows.own[name]
 
     return METRICS | {
-        name: Measured(types[name], metric.unit, metric.long_name or name.replace("_", " "), line(name))
+        name: Measured(
+            kinds[name].dtype, metric.unit, metric.long_name or name.replace("_", " "), line(name), kinds[name].per_arm
+        )
         for name, metric in own
     }

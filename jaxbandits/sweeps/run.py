@@ -15,6 +15,7 @@ from jaxbandits.engine.admission import admitted, check, check_like
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.metric import Metric, check_metrics, users_metrics
+from jaxbandits.engine.no_derivative import INSTEAD
 from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
@@ -89,6 +90,8 @@ def sweep(
     points = checkpoint_values(known, checkpoints, max_pulls)
     if not isinstance(problem, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((algorithm, problem))):
+        raise UsageError(f"jb.simulate and jb.sweep run on values, and these are being traced: {INSTEAD}")
     grid = expand(known, problem)
     own = users_metrics(metrics, {**METRICS, **grid.dimensions, **dict.fromkeys(RESERVED)})
     for cell in grid.cells:

@@ -40,14 +40,16 @@ from jaxbandits.theory.divergences import binary_relative_entropy, kl_bernoulli,
 from jaxbandits.theory.heavy_tails import (
     catoni_radius,
     empirical_mean_radius,
-    h2_p,
     median_of_means_radius,
+    truncated_mean_radius,
+)
+from jaxbandits.theory.heavy_tails_bounds import (
+    h2_p,
     se_ea_pulls_bound,
     se_tea_pulls_bound,
     sr_ea_error_bound,
     sr_tea_error_bound,
     sr_tea_threshold,
-    truncated_mean_radius,
 )
 from jaxbandits.theory.infinitely_many import expected_shortfall, siri_simple_regret_rate, ucb_air_regret_rate
 from jaxbandits.theory.lower_bounds import characteristic_time, pulls_lower_bound

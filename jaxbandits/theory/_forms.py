@@ -1,4 +1,8 @@
-"""Forms that guarantees take: an exponential under a condition, a number of pulls that bounds itself, logs of rates."""
+"""Forms that guarantees take: an exponential under a condition, a number of pulls that bounds itself, powers of gaps.
+
+A number that is infinite has slope 0 here, as has a bound that says nothing: a derivative is never NaN. Arguments are
+made harmless before a formula sees them, since a `where` behind it would still multiply 0 by an infinite slope.
+"""
 
 from collections.abc import Callable
 
@@ -8,7 +12,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.theory._checks import as_float
 
-__all__ = ["error_if_admissible", "largest_solution", "rate_log"]
+__all__ = ["error_if_admissible", "exponential", "largest_solution", "power", "quotient", "rate_log", "times"]
 
 # An a computed as the largest admissible one must not fail its own condition through rounding.
 _ROUNDING = 1e-5
@@ -38,6 +42,38 @@ def error_if_admissible(
     return jnp.exp(jnp.where(holds, jnp.minimum(log_error(chosen), 0.0), 0.0))
 
 
+def exponential(log: jax.Array) -> jax.Array:
+    """The number with this logarithm; infinite where it exceeds the range of floats."""
+    fits = log < jnp.log(jnp.finfo(log.dtype).max)
+    return jnp.where(fits, jnp.exp(jnp.where(fits, log, 0.0)), jnp.inf)
+
+
+def power(base: jax.Array, exponent: ArrayLike) -> jax.Array:
+    """A positive number to a power; infinite where that exceeds the range of floats, or for a power of 0 below 0.
+
+    Args:
+        base: at least 0, shape `(…)`; 0 with a negative exponent only.
+        exponent: broadcasting with base.
+    """
+    exponent = as_float(exponent)
+    log = exponent * jnp.log(jnp.where(base > 0, base, 1.0))
+    fits = (base > 0) & (log < jnp.log(jnp.finfo(log.dtype).max))
+    return jnp.where(fits, jnp.where(fits, base, 1.0) ** jnp.where(fits, exponent, 1.0), jnp.inf)
+
+
+def times(factor: ArrayLike, complexity: jax.Array) -> jax.Array:
+    """A positive factor times a complexity that may be infinite."""
+    finite = jnp.isfinite(complexity)
+    return jnp.where(finite, as_float(factor) * jnp.where(finite, complexity, 0.0), jnp.inf)
+
+
+def quotient(spare: jax.Array, complexity: jax.Array) -> jax.Array:
+    """What a budget has to spare, by a complexity: 0 for an infinite complexity, infinite for an infinite budget."""
+    usable = jnp.isfinite(spare) & jnp.isfinite(complexity)
+    ratio = jnp.where(usable, spare, 0.0) / jnp.where(usable, complexity, 1.0)
+    return jnp.where(usable, ratio, jnp.where(jnp.isfinite(complexity), spare, 0.0))
+
+
 def largest_solution(offset: jax.Array, slope: jax.Array, log_scale: jax.Array, power: float) -> jax.Array:
     """Largest x with x <= offset + slope (log_scale + power log x); differentiable in all but the power.
 
@@ -52,9 +88,10 @@ def largest_solution(offset: jax.Array, slope: jax.Array, log_scale: jax.Array, 
     Returns:
         Shape `(…)`, at least `slope * power`.
     """
-    unit = slope * power
+    finite = jnp.isfinite(slope)
+    unit = jnp.where(finite, slope, 1.0) * power
     c = offset / unit + log_scale / power + jnp.log(unit)
-    return unit * _larger_root(jnp.maximum(c, 1.0 + _CLOSEST))
+    return jnp.where(finite, unit * _larger_root(jnp.maximum(c, 1.0 + _CLOSEST)), jnp.inf)
 
 
 def rate_log(x: jax.Array) -> jax.Array:

@@ -15,7 +15,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE
 from jaxbandits.theory._checks import as_float, check, check_budget
-from jaxbandits.theory._forms import error_if_admissible, largest_solution
+from jaxbandits.theory._forms import error_if_admissible, largest_solution, power, quotient
 from jaxbandits.theory.complexity import gape_h, gape_h_variance, gaps, h1, h2
 
 __all__ = [
@@ -42,7 +42,8 @@ def gape_largest_a(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0) -> jax.Ar
         Shape `(…)`; not positive if the budget does not exceed the number of arms.
     """
     check_budget(n)
-    return 4 / 9 * (as_float(n) - _arms(means)) / jnp.sum(gape_h(means, b), axis=0)  # Theorem 1: a = 4/9 (n - MK) / H
+    total = jnp.sum(gape_h(means, b), axis=0)
+    return quotient(4 / 9 * (as_float(n) - _arms(means)), total)  # Theorem 1: a = 4/9 (n - MK) / H
 
 
 def gape_error_bound(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0, a: ArrayLike | None = None) -> jax.Array:
@@ -75,7 +76,10 @@ def gape_variance_largest_a(means: ArrayLike, variances: ArrayLike, n: ArrayLike
     """
     check_budget(n)
     total = jnp.sum(gape_h_variance(means, variances, b), axis=0)
-    return 8 / 9 * (as_float(n) - 2 * _arms(means)) / total  # a = 8/9 (n - 2MK) / H^sigma
+    # Where a tie makes it infinite, the infinite slope of a variance of 0 elsewhere must not meet the 0 of `quotient`.
+    harmless = jnp.where(jnp.isfinite(total), as_float(variances), 1.0)
+    total = jnp.sum(gape_h_variance(means, harmless, b), axis=0)
+    return quotient(8 / 9 * (as_float(n) - 2 * _arms(means)), total)  # a = 8/9 (n - 2MK) / H^sigma
 
 
 def gape_variance_error_bound(
@@ -109,7 +113,7 @@ def ucb_e_largest_a(means: ArrayLike, n: ArrayLike) -> jax.Array:
         Shape `(…)`; not positive if the budget does not exceed K.
     """
     check_budget(n)
-    return 25 / 36 * (as_float(n) - jnp.shape(means)[0]) / h1(means)  # Theorem 1: a = 25/36 (n - K) / H1
+    return quotient(25 / 36 * (as_float(n) - jnp.shape(means)[0]), h1(means))  # Theorem 1: a = 25/36 (n - K) / H1
 
 
 def ucb_e_error_bound(means: ArrayLike, n: ArrayLike, a: ArrayLike | None = None) -> jax.Array:
@@ -141,7 +145,8 @@ def successive_rejects_error_bound(means: ArrayLike, n: ArrayLike) -> jax.Array:
     arms = jnp.shape(means)[0]
     log_bar = 0.5 + sum(1 / i for i in range(2, arms + 1))
     # Theorem 2: K(K-1)/2 exp(-(n-K) / (logbar(K) H2)), with logbar(K) = 1/2 + sum_{i=2}^K 1/i.
-    return jnp.exp(jnp.minimum(jnp.log(arms * (arms - 1) / 2) - (as_float(n) - arms) / (log_bar * h2(means)), 0.0))
+    rate = quotient(as_float(n) - arms, log_bar * h2(means))
+    return jnp.exp(jnp.minimum(jnp.log(arms * (arms - 1) / 2) - rate, 0.0))
 
 
 def lucb_pulls_bound(means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, m: ArrayLike = 1) -> jax.Array:
@@ -168,7 +173,7 @@ def lucb_pulls_bound(means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, m: 
     check("epsilon", epsilon, NOT_NEGATIVE)
     check("delta", delta, INSIDE_UNIT)
     arms = jnp.shape(means)[0]
-    slope = 8 * jnp.sum(jnp.maximum(gaps(means, m), as_float(epsilon)) ** -2.0, axis=0)
+    slope = 8 * jnp.sum(power(jnp.maximum(gaps(means, m), as_float(epsilon)), -2.0), axis=0)
     log_scale = jnp.log(1.25 * arms) - jnp.log(as_float(delta))
     return arms + 2 * largest_solution(jnp.zeros_like(slope), slope, log_scale, power=4)
 

@@ -14,7 +14,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE
 from jaxbandits.theory._checks import as_float, check, check_budget
-from jaxbandits.theory._forms import error_if_admissible, largest_solution
+from jaxbandits.theory._forms import error_if_admissible, largest_solution, quotient, times
 from jaxbandits.theory.complexity import h_epsilon, h_epsilon_variance
 
 __all__ = [
@@ -44,7 +44,7 @@ def ugape_b_largest_a(
     """
     check_budget(n)
     spare = as_float(n) - jnp.shape(means)[0]
-    return spare / (4 * h_epsilon(means, epsilon, m, b))  # Theorem 1: a = (n-K) / (4 H_eps)
+    return quotient(spare, 4 * h_epsilon(means, epsilon, m, b))  # Theorem 1: a = (n-K) / (4 H_eps)
 
 
 def ugape_b_error_bound(
@@ -102,7 +102,7 @@ def ugape_b_variance_largest_a(
     """
     check_budget(n)
     spare = as_float(n) - 2 * jnp.shape(means)[0]
-    return spare / (2 * h_epsilon_variance(means, variances, epsilon, m, b))
+    return quotient(spare, 2 * h_epsilon_variance(means, variances, epsilon, m, b))
 
 
 def ugape_b_variance_error_bound(
@@ -166,7 +166,7 @@ def ugape_c_pulls_bound(
     check("delta", delta, INSIDE_UNIT)
     check("c", c, POSITIVE)
     arms = jnp.shape(means)[0]
-    slope = 4 * as_float(c) * h_epsilon(means, epsilon, m, b)
+    slope = times(4 * as_float(c), h_epsilon(means, epsilon, m, b))
     log_scale = jnp.log(4.0 * arms) - jnp.log(as_float(delta))
     return 1 + largest_solution(as_float(arms - 1), slope, log_scale, power=3)  # eq. 15 summed over arms, x = n - 1
 

@@ -8,7 +8,8 @@ Sources:
 - Bubeck, Wang, Viswanathan 2013, "Multiple identifications in multi-armed bandits" (H2 of the m best arms).
 
 Shapes: per-arm arrays are `(K, …)`, one number per run is `(…)` (arms first, runs last; `…` may be empty). All is
-differentiable in means, variances and epsilon where no two arms that decide a gap are tied.
+differentiable in means, variances and epsilon where no two arms that decide a gap are tied; where a complexity is
+infinite its derivative is 0.
 """
 
 import jax
@@ -17,6 +18,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import FINITE, NOT_NEGATIVE, POSITIVE
 from jaxbandits.theory._checks import as_float, check, check_size
+from jaxbandits.theory._forms import power
 
 __all__ = ["gape_h", "gape_h_variance", "gaps", "h1", "h2", "h_epsilon", "h_epsilon_variance"]
 
@@ -67,7 +69,7 @@ def h_epsilon(
     """
     check("b", b, POSITIVE)
     distance = _distance(gaps(means, m, mask), epsilon)
-    return jnp.sum((as_float(b) / distance) ** 2, axis=0)  # eq. 6
+    return jnp.sum(_squares(as_float(b), distance), axis=0)  # eq. 6
 
 
 def h_epsilon_variance(
@@ -111,7 +113,7 @@ def h1(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> jax
     Returns:
         Shape `(…)`, positive.
     """
-    return jnp.sum(gaps(means, m, mask) ** -2.0, axis=0)
+    return jnp.sum(power(gaps(means, m, mask), -2.0), axis=0)
 
 
 def h2(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> jax.Array:
@@ -127,7 +129,7 @@ def h2(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> jax
     """
     ascending = jnp.sort(gaps(means, m, mask), axis=0)
     place = jnp.arange(1, ascending.shape[0] + 1).reshape((-1,) + (1,) * (ascending.ndim - 1))
-    return jnp.max(place * ascending**-2.0, axis=0)
+    return jnp.max(place * power(ascending, -2.0), axis=0)
 
 
 def gape_h(means: ArrayLike, b: ArrayLike = 1.0, mask: ArrayLike | None = None) -> jax.Array:
@@ -142,7 +144,7 @@ def gape_h(means: ArrayLike, b: ArrayLike = 1.0, mask: ArrayLike | None = None) 
         Shape `(bandits, …)`, positive.
     """
     check("b", b, POSITIVE)
-    return jnp.sum((as_float(b) / _bandit_gaps(means, mask)) ** 2, axis=0)  # GapE section 3: H = sum b^2 / Delta_mk^2
+    return jnp.sum(_squares(as_float(b), _bandit_gaps(means, mask)), axis=0)  # GapE section 3: H = sum b^2 / Delta_mk^2
 
 
 def gape_h_variance(
@@ -178,6 +180,12 @@ def _distance(gap: jax.Array, epsilon: ArrayLike) -> jax.Array:
     return jnp.maximum((gap + accuracy) / 2, accuracy)
 
 
+def _squares(b: jax.Array, distance: jax.Array) -> jax.Array:
+    """(b / D)^2 of each arm; infinite, with slope 0, where D = 0."""
+    apart = distance > 0
+    return jnp.where(apart, (b / jnp.where(apart, distance, 1.0)) ** 2, jnp.inf)
+
+
 def _variance_terms(
     distance: jax.Array, variances: ArrayLike, b: ArrayLike, range_constant: float, mask: ArrayLike | None
 ) -> jax.Array:
@@ -186,7 +194,7 @@ def _variance_terms(
     variance = as_float(variances)
     # Selected twice, before and after: an infinite or 0/0 term that `where` drops would still put NaN into gradients.
     usable = (distance > 0) & jnp.isfinite(distance)
-    safe = jnp.where(usable, distance, 1.0)
+    safe, variance = jnp.where(usable, distance, 1.0), jnp.where(usable, variance, 1.0)
     spread = jnp.sqrt(variance) + jnp.sqrt(variance + range_constant * as_float(b) * safe)
     terms = jnp.where(usable, (spread / safe) ** 2, jnp.inf)
     return terms if mask is None else jnp.where(mask, terms, 0.0)

@@ -1,8 +1,7 @@
-"""What theory promises where tails are heavy: radii, numbers of pulls, error bounds; differentiable in every number.
+"""Radii around estimates of the mean where tails are heavy; differentiable in every number.
 
 Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-tailed payoffs", UAI. Arms have a p-th
-raw moment of at most B and a p-th central moment of at most C, 1 < p <= 2. Means are `(K, …)`, the other arguments `()`
-or `(…)`, results `(…)`.
+raw moment of at most B and a p-th central moment of at most C, 1 < p <= 2. Arguments are `()` or `(…)`, results `(…)`.
 """
 
 import jax
@@ -10,19 +9,12 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE
-from jaxbandits.theory._checks import as_float, check, check_budget, check_moment_order
-from jaxbandits.theory.complexity import gaps
+from jaxbandits.theory._checks import as_float, check, check_moment_order
 
 __all__ = [
     "catoni_radius",
     "empirical_mean_radius",
-    "h2_p",
     "median_of_means_radius",
-    "se_ea_pulls_bound",
-    "se_tea_pulls_bound",
-    "sr_ea_error_bound",
-    "sr_tea_error_bound",
-    "sr_tea_threshold",
     "truncated_mean_radius",
 ]
 
@@ -41,9 +33,10 @@ def empirical_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c
     """
     _check(delta, p, moment_c)
     s, delta, p, c = (as_float(x) for x in (s, delta, p, moment_c))
-    light = (2 * c / (s ** (p - 1) * delta)) ** (1 / p)  # 1 < p <= 2
-    factor = 8 * (p - 1) * jnp.maximum(1.0, 2 ** (p - 3))  # C_p^(1/p)
-    return jnp.where(p <= 2, light, factor * (c / (s ** (p / 2) * delta)) ** (1 / p))
+    factor = jnp.where(p <= 2, 1.0, 8 * (p - 1) * jnp.maximum(1.0, 2 ** (p - 3)))  # 1, and C_p^(1/p) above 2
+    scale, rate = jnp.where(p <= 2, 2 * c, c), jnp.where(p <= 2, p - 1, p / 2)
+    # Logarithms: 1 / delta^2, which a derivative would meet, exceeds the range of floats where the radius does not.
+    return factor * jnp.exp((jnp.log(scale) - rate * jnp.log(s) - jnp.log(delta)) / p)
 
 
 def truncated_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b: ArrayLike) -> jax.Array:
@@ -61,7 +54,7 @@ def truncated_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b
     _check(delta, p, moment_b)
     s, delta, p, b = (as_float(x) for x in (s, delta, p, moment_b))
     rate = jnp.minimum((p - 1) / p, 0.5)
-    return 5 * b ** (1 / p) * (jnp.log(2 / delta) / s) ** rate
+    return 5 * b ** (1 / p) * (_log_inverse(delta) / s) ** rate
 
 
 def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
@@ -81,7 +74,7 @@ def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_
     """
     _check(delta, p, moment_c, most=2)
     s, delta, p, c = (as_float(x) for x in (s, delta, p, moment_c))
-    size = s / (8 * jnp.log(2 / delta))
+    size = s / (8 * _log_inverse(delta))
     return jnp.where(size >= 1, (12 * c / jnp.maximum(size, 1.0) ** (p - 1)) ** (1 / p), jnp.inf)
 
 
@@ -102,137 +95,15 @@ def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayL
     """
     _check(delta, p, moment_c, most=2)
     s, delta, p, c = (as_float(x) for x in (s, delta, p, moment_c))
-    level = jnp.log(2 / delta)
+    level = _log_inverse(delta)
     alpha = (p * level / ((p - 1) * s * c * 2 ** (2 - p))) ** (1 / p)
     least = level * p / ((p - 1) * s)
     enough = least < (p - 1) / p
-    least = jnp.where(enough, least, (p - 1) / p)
+    least = jnp.where(enough, least, 0.5 * (p - 1) / p)
     u = least
     for _ in range(40):  # Newton's method for the smallest root of u = least + u^p / p
         u = u + (least + u**p / p - u) / jnp.maximum(1 - u ** (p - 1), 1e-3)
     return jnp.where(enough, u / alpha, jnp.inf)
-
-
-def se_ea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
-    """Pulls of SE-delta with empirical means, exceeded with probability at most delta (Theorem 1).
-
-    Args:
-        means: arm means, shape `(K, …)`, the best one alone.
-        delta: probability of error, in (0, 1).
-        p: order of the moment, in (1, 2].
-        moment_c: C, positive.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    _check(delta, p, moment_c, most=2)
-    delta, p, c = (as_float(x) for x in (delta, p, moment_c))
-    arms = jnp.shape(means)[0]
-    terms = 2 ** (2 * p + 1) * arms * c / (gaps(means) ** p * delta)
-    return jnp.sum(terms ** (1 / (p - 1)), axis=0)
-
-
-def se_tea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b: ArrayLike) -> jax.Array:
-    """Pulls of SE-delta with truncated means, exceeded with probability at most delta (Theorem 1).
-
-    Args:
-        means: arm means, shape `(K, …)`, the best one alone.
-        delta: probability of error, in (0, 1).
-        p: order of the moment, in (1, 2].
-        moment_b: B, positive.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    _check(delta, p, moment_b, most=2)
-    delta, p, b = (as_float(x) for x in (delta, p, moment_b))
-    terms = (20**p * b / gaps(means) ** p) ** (1 / (p - 1))
-    return jnp.sum(terms, axis=0) * jnp.log(2 * jnp.shape(means)[0] / delta)
-
-
-def h2_p(means: ArrayLike, p: ArrayLike) -> jax.Array:
-    """max_k k^(p-1) gap_(k)^-p over the gaps in increasing order, the first of which is the second's (section 4).
-
-    Args:
-        means: arm means, shape `(K, …)`.
-        p: order of the moment, in (1, 2].
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    check_moment_order(p, most=2)
-    ordered = jnp.sort(gaps(means), axis=0)
-    p = as_float(p)
-    rank = jnp.arange(1, ordered.shape[0] + 1).reshape((-1,) + (1,) * (ordered.ndim - 1))
-    return jnp.max(rank ** (p - 1) * ordered**-p, axis=0)
-
-
-def sr_ea_error_bound(means: ArrayLike, budget: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
-    """Bound on the error of SR-T with empirical means, 2^(p+1) C K (K-1) H_2^p (Kbar / (T-K))^(p-1) (Theorem 2).
-
-    Args:
-        means: arm means, shape `(K, …)`, the best one alone.
-        budget: T, above K.
-        p: order of the moment, in (1, 2].
-        moment_c: C, positive.
-
-    Returns:
-        A probability, capped at 1; 1 for budgets that do not exceed K.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    spare, arms, harmonic = _spare(means, budget)
-    _check(0.5, p, moment_c, most=2)
-    p, c = as_float(p), as_float(moment_c)
-    bound = 2 ** (p + 1) * c * arms * (arms - 1) * h2_p(means, p) * (harmonic / jnp.maximum(spare, 1e-9)) ** (p - 1)
-    return jnp.where(spare > 0, jnp.minimum(bound, 1.0), 1.0)
-
-
-def sr_tea_error_bound(
-    means: ArrayLike, budget: ArrayLike, p: ArrayLike, moment_b: ArrayLike, gap: ArrayLike
-) -> jax.Array:
-    """Bound on the error of SR-T with truncated means (Theorem 2).
-
-    2 K (K-1) exp(-(T-K) B1 gap^(p/(p-1)) / (Kbar K)) with B1 = (p-1) / (4 (2^p 3 B p^p)^(1/(p-1))).
-
-    Args:
-        means: arm means, shape `(K, …)`.
-        budget: T, above K.
-        p: order of the moment, in (1, 2].
-        moment_b: B, positive.
-        gap: the gap that the threshold is made for, positive, at most the smallest.
-
-    Returns:
-        A probability, capped at 1; 1 for budgets that do not exceed K.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    spare, arms, harmonic = _spare(means, budget)
-    _check(0.5, p, moment_b, most=2)
-    check("the gap", gap, POSITIVE)
-    p, b, gap = (as_float(x) for x in (p, moment_b, gap))
-    rate = (p - 1) / (4 * (2**p * 3 * b * p**p) ** (1 / (p - 1)))
-    bound = 2 * arms * (arms - 1) * jnp.exp(-spare * rate * gap ** (p / (p - 1)) / (harmonic * arms))
-    return jnp.where(spare > 0, jnp.minimum(bound, 1.0), 1.0)
-
-
-def sr_tea_threshold(p: ArrayLike, moment_b: ArrayLike, gap: ArrayLike) -> jax.Array:
-    """B = (3 B p / gap)^(1/(p-1)), the size above which SR-T with truncated means drops a reward (section 4).
-
-    Args:
-        p: order of the moment, in (1, 2].
-        moment_b: B, positive.
-        gap: positive.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    _check(0.5, p, moment_b, most=2)
-    check("the gap", gap, POSITIVE)
-    p, b, gap = (as_float(x) for x in (p, moment_b, gap))
-    return (3 * b * p / gap) ** (1 / (p - 1))
 
 
 def _check(delta: ArrayLike, p: ArrayLike, moment: ArrayLike, most: float = float("inf")) -> None:
@@ -241,8 +112,6 @@ def _check(delta: ArrayLike, p: ArrayLike, moment: ArrayLike, most: float = floa
     check("the moment", moment, POSITIVE)
 
 
-def _spare(means: ArrayLike, budget: ArrayLike) -> tuple[jax.Array, int, float]:
-    """T - K, K and Kbar = sum_{i=1}^K 1/i."""
-    check_budget(budget)
-    arms = jnp.shape(means)[0]
-    return as_float(budget) - arms, arms, sum(1 / i for i in range(1, arms + 1))
+def _log_inverse(delta: jax.Array) -> jax.Array:
+    """Log(2 / delta)."""
+    return jnp.log(2.0) - jnp.log(delta)

@@ -14,7 +14,7 @@ from jax.scipy.special import betaln
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import AT_LEAST_ONE, POSITIVE, UNIT
-from jaxbandits.theory._checks import as_float, check, check_budget
+from jaxbandits.theory._checks import as_float, check
 from jaxbandits.theory._forms import rate_log
 from jaxbandits.theory.budgeted import lower_bound_exponent, regret_exponent
 
@@ -58,7 +58,7 @@ def ucb_air_regret_rate(budget: ArrayLike, beta: ArrayLike, best: ArrayLike) -> 
     Raises:
         UsageError: a value outside its range.
     """
-    check_budget(budget)
+    check("the budget n", budget, AT_LEAST_ONE)
     check("the best mean", best, UNIT)
     exponent = jnp.where(as_float(best) < 1, regret_exponent(beta), lower_bound_exponent(beta))
     n = as_float(budget)
@@ -79,7 +79,7 @@ def siri_simple_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
     Raises:
         UsageError: a value outside its range.
     """
-    check_budget(budget)
+    check("the budget n", budget, AT_LEAST_ONE)
     check("beta", beta, POSITIVE)
     n, beta = as_float(budget), as_float(beta)
     log = rate_log(n)

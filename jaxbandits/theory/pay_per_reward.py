@@ -17,6 +17,7 @@ from jax.typing import ArrayLike
 from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
 from jaxbandits.errors import UsageError
 from jaxbandits.theory._checks import as_float, check
+from jaxbandits.theory._forms import quotient
 from jaxbandits.theory.pay_per_reward_constants import PPRConstants
 from jaxbandits.theory.pay_per_reward_rivals import ppr_bernstein_cost, ppr_hoeffding_cost, ppr_median_of_means_cost
 
@@ -190,7 +191,7 @@ def ppr_crossing_arms(
     # A union bound costs unit * (log K + offset) with offset = log(1/delta) or log(2/delta).
     offset = (0.0 if rival == "median-of-means" else jnp.log(2.0)) - jnp.log(as_float(delta))
     unit = costs[rival]() / offset
-    return ppr_cost_bound(epsilon, delta, correlation, constants, phi_l) / unit - offset
+    return quotient(ppr_cost_bound(epsilon, delta, correlation, constants, phi_l), unit) - offset
 
 
 def _check(epsilon: ArrayLike, delta: ArrayLike, correlation: ArrayLike) -> None:

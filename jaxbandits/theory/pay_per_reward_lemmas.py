@@ -37,7 +37,7 @@ def ppr_median_of_means_bound(batches: ArrayLike, size: ArrayLike, variance: Arr
     check("the number of batches", batches, AT_LEAST_ONE)
     check("the size of a batch", size, AT_LEAST_ONE)
     check("variances", variance, NOT_NEGATIVE)
-    return jnp.sqrt(6 * as_float(variance) / as_float(size)), jnp.exp(-2 * as_float(batches) / 9)
+    return jnp.sqrt(6 * as_float(variance)) / jnp.sqrt(as_float(size)), jnp.exp(-2 * as_float(batches) / 9)
 
 
 def ppr_large_estimates_bound(

@@ -120,7 +120,8 @@ def ppr_median_elimination_cost_bound(
     total = jnp.zeros_like(epsilon)
     for done in range(_HALVINGS):
         left = jnp.ceil(arms * 0.5**done)
-        pulls = 4 / (epsilon / 4 * 0.75**done) ** 2 * (jnp.log(6.0 * 2.0**done) - jnp.log(as_float(delta)))
+        accuracy = jnp.where(left > 1, epsilon / 4 * 0.75**done, 1.0)
+        pulls = 4 / accuracy**2 * (jnp.log(6.0 * 2.0**done) - jnp.log(as_float(delta)))
         total = total + jnp.where(left > 1, jnp.minimum(weight, left) * pulls, 0.0)
     return jnp.where(arms <= 2.0**_HALVINGS, total, jnp.inf)
 

@@ -18,6 +18,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import FINITE, POSITIVE
 from jaxbandits.theory._checks import as_float, check, check_size
+from jaxbandits.theory._forms import power
 from jaxbandits.theory.complexity import gaps
 
 __all__ = [
@@ -188,7 +189,7 @@ def spread_constant(means: ArrayLike) -> jax.Array:
     check("means", means, FINITE)
     theta = jnp.sort(as_float(means), axis=0)
     step = theta.shape[0] * jnp.diff(theta, axis=0)  # Neighbours are enough: distances and places add up.
-    return jnp.maximum(1.0, jnp.maximum(jnp.max(step, axis=0), 1 / jnp.min(step, axis=0)))
+    return jnp.maximum(1.0, jnp.maximum(jnp.max(step, axis=0), power(jnp.min(step, axis=0), -1.0)))
 
 
 def c_spread_h_t_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:

@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import INSIDE_UNIT, POSITIVE
-from jaxbandits.theory._checks import as_float, check, check_budget
+from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
+from jaxbandits.theory._checks import as_float, check
 from jaxbandits.theory.top_k import border, h_0_epsilon, h_t_epsilon
 
 __all__ = [
@@ -216,7 +216,7 @@ def _opt_mai(
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The number of arms and of pulls, and ln(factor/delta)/K."""
     check("the number of arms", arms, POSITIVE)
-    check_budget(pulls)
+    check("the number of pulls", pulls, AT_LEAST_ONE)
     check("delta", delta, INSIDE_UNIT)
     check("k", k, POSITIVE)
     return as_float(arms), as_float(pulls), (jnp.log(factor) - jnp.log(as_float(delta))) / as_float(k)

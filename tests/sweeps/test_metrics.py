@@ -68,6 +68,19 @@ def test_a_metric_has_a_unit_and_is_compiled_once(monkeypatch):
     np.testing.assert_allclose(other.pairs, ds.pulls / 3, rtol=1e-6)
 
 
+def test_a_metric_may_be_a_number_of_each_arm():
+    own = {"each": lambda problem, state, recommended: state.pulls, "mean": lambda p, s, r: jnp.where(r, p.mean, -1.0)}
+    ds = jb.simulate(LUCB, ARMS, seeds=5, metrics=own)
+    assert ds.each.dims == ds["mean"].dims == ("seed", "arm")
+    assert ds.each.dtype == np.int64
+    np.testing.assert_array_equal(ds.each.sum("arm"), ds.pulls)
+    np.testing.assert_array_equal(ds["mean"] > 0, ds.recommended)
+    several = jb.simulate(jb.Uniform(budget=80), jb.gabillon(1), 4, checkpoints=[40, 80], metrics=own)
+    assert several.each.dims == ("seed", "checkpoint", "bandit", "arm")
+    np.testing.assert_array_equal(several.each.sum(("bandit", "arm")), several.pulls)
+    np.testing.assert_array_equal(several["mean"] > 0, several.recommended)
+
+
 def test_metrics_are_taken_at_checkpoints_and_over_numbers_of_arms():
     curve = jb.simulate(jb.Uniform(budget=60), ARMS, seeds=8, checkpoints=[9, 30], metrics={"best": pulls_of_best})
     assert curve.best.dims == ("seed", "checkpoint")
@@ -126,7 +139,7 @@ def test_a_users_algorithm_shows_its_own_state():
         ({"my metric": pulls_of_best}, "a metric's name must be one that Python could use, got 'my metric'"),
         ({"own": 3}, "the metric 'own' must be a function of problem, state and returned arms, got 3"),
         (pulls_of_best, "metrics are functions by name"),
-        ({"own": lambda problem, state, recommended: state.pulls}, r"must be one number of a run, got int32 \(3,\)"),
+        ({"own": lambda problem, state, recommended: state.pulls[:2]}, r"of a run or of each arm, got int32 \(2,\)"),
         ({"own": lambda problem, state, recommended: state.wins}, "the metric 'own' fails: AttributeError: .*'wins'"),
         ({"own": lambda problem, state, recommended: float(state.pulls[0])}, "the metric 'own' fails: Concretization"),
         ({"own": lambda problem: 1}, "the metric 'own' fails: TypeError"),

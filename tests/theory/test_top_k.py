@@ -310,7 +310,7 @@ def test_ten_thousand_arms_are_quick():
         (lambda: theory.adaptive_top_k_pulls_rate(MEANS, 0.1, 0.0, 3), r"delta must lie strictly between 0 and 1"),
         (lambda: theory.improved_top_k_pulls_rate(MEANS, 0.0, 0.1, 3), "epsilon must be positive"),
         (lambda: theory.clucb_pac_pulls_rate(MEANS, 0.1, 2, 3), r"delta must lie strictly between 0 and 1"),
-        (lambda: theory.opt_mai_regret_rate(10, 0, 0.1, 3), "budget n must be at least 1"),
+        (lambda: theory.opt_mai_regret_rate(10, 0, 0.1, 3), "must be finite and at least 1"),
         (lambda: theory.opt_mai_pulls_rate(10, 0, 0.1, 3), "epsilon must be positive"),
         (lambda: theory.opt_mai_quartile_loss(10, 100, 0.1, 0), "k must be positive"),
         (lambda: theory.top_k_lower_bound_rate(0, 0.1), "n must be positive"),

@@ -1,0 +1,35 @@
+"""No silent zero: a derivative through hard decisions is refused, and what to use in its place is named."""
+
+from typing import Any, TypeVar
+
+import jax
+
+from jaxbandits.errors import UsageError
+
+__all__ = ["INSTEAD", "undifferentiated"]
+
+#: What to use instead.
+INSTEAD = "for the derivative of an expectation use jb.gradients.expected(metric, algorithm, problem, wrt=…)"
+
+T = TypeVar("T")
+
+
+@jax.custom_jvp
+def _refused(leaf: jax.Array) -> jax.Array:
+    return leaf
+
+
+@_refused.defjvp
+def _refused_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    del primals, tangents
+    raise UsageError(f"a run makes hard decisions, through which its derivative would be 0 or wrong: {INSTEAD}")
+
+
+def undifferentiated(tree: T) -> T:
+    """The tree, whose traced leaves refuse to be differentiated, with a `UsageError`."""
+
+    def leaf(x: Any) -> Any:
+        return _refused(x) if isinstance(x, jax.core.Tracer) and jax.numpy.issubdtype(x.dtype, jax.numpy.inexact) else x
+
+    found: T = jax.tree.map(leaf, tree)
+    return found
