@@ -29,6 +29,8 @@ KEYS = {"key", "key_data", "key_impl", "wrap_key_data"}
 
 PRODUCT = "product in a sum"
 WHOLE, HOST = "of whole numbers", "on the host, before the runs"
+#: What is asked after the runs, of which no decision hangs: the score of gradients.
+AFTER = {"log_density"}
 #: (file, function, what) -> why it may stand there; "*" for all functions of a file.
 EXCEPTIONS = {
     ("algorithms/bases/elimination.py", "_without", "cumsum"): WHOLE,
@@ -146,7 +148,7 @@ def test_the_rule_holds():
         for function, what, line in findings(path.read_text()):
             place = next((p for p in ((name, function, what), (name, "*", what)) if p in EXCEPTIONS), None)
             used.add(place)
-            if place is None:
+            if place is None and function not in AFTER:
                 broken.append(f"{name}:{line} {function}: {what}")
     assert not broken, "\n".join(broken)
     assert not (stale := set(EXCEPTIONS) - used), stale
