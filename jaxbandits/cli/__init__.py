@@ -1,8 +1,8 @@
-"""The command line: `jaxbandits list | simulate | compare | sweep | plot | reproduce`.
+"""The command line: `jaxbandits list | simulate | compare | gradient | sweep | plot | reproduce`.
 
 `main` turns whatever goes wrong with the input into one line on stderr and exit status 2; everything else lives in
-`commands`, `pictures` and `listing` (what the commands do), `inputs` (text to values), `stores` (Datasets on disk) and
-`display`.
+`commands`, `derivatives`, `pictures` and `listing` (what the commands do), `inputs` (text to values), `stores`
+(Datasets on disk) and `display`.
 """
 
 import gc
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import cyclopts
 
 from jaxbandits.cli.commands import compare, simulate, sweep
+from jaxbandits.cli.derivatives import gradient
 from jaxbandits.cli.listing import list_
 from jaxbandits.cli.pictures import plot, reproduce
 from jaxbandits.engine.programs_on_disk import kept_programs
@@ -32,7 +33,7 @@ def application() -> cyclopts.App:
         suppress_keyboard_interrupt=False,  # `main` says it in one line
     )
     app.command(list_, name="list")
-    for command in (simulate, compare, sweep, plot, reproduce):
+    for command in (simulate, compare, gradient, sweep, plot, reproduce):
         app.command(command)
     return app
 

@@ -1,5 +1,5 @@
 """Derivatives of what runs do in expectation, with standard errors."""
 
-from jaxbandits.gradients.likelihood_ratio import expected
+from jaxbandits.gradients.expectations import expected
 
 __all__ = ["expected"]

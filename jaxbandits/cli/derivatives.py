@@ -1,0 +1,107 @@
+"""The command `gradient`."""
+
+from json import dumps
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+import jaxbandits as jb
+from jaxbandits.cli import display, inputs
+from jaxbandits.cli.commands import Settings
+from jaxbandits.cli.inputs import Switch, Whole
+from jaxbandits.report.numbers import interval, value
+from jaxbandits.report.text_tables import text_table
+
+__all__ = ["gradient"]
+
+#: The normal quantile of 95% intervals.
+_Z = 1.96
+
+
+def gradient(
+    metric: str,
+    algorithm: str,
+    /,
+    *,
+    problem: str,
+    wrt: str = "mean",
+    seeds: Whole = 10_000,
+    settings: Settings = (),
+    smoothing: float | None = None,
+    root_seed: Whole = 0,
+    max_pulls: Whole | None = None,
+    costs: str | None = None,
+    json: Switch = False,
+    progress: bool | None = None,
+) -> None:
+    """The derivative of an expected metric in a parameter of the problem's law or of the algorithm.
+
+    Args:
+        metric: pulls, steps, cost, error, simple_regret or aggregate_regret.
+        algorithm: its name, see `jaxbandits list`.
+        problem: such as bernoulli:0.7,0.5,0.5.
+        wrt: mean, another parameter of the law such as sd, or one of the algorithm such as epsilon.
+        seeds: number of runs.
+        settings: the algorithm's parameters, name=value, as many as needed.
+        smoothing: standard deviation of the noise by which an algorithm's parameter is smoothed; without it, the
+            difference of runs at 5% on both sides.
+        root_seed: seed of all randomness.
+        max_pulls: stop a run after this many pulls and count it as stopped early.
+        costs: what a pull costs, see `simulate`.
+        json: print one JSON object instead of a table.
+        progress: show a progress bar on stderr; without it, if that is a terminal.
+    """
+    chosen = inputs.algorithm_of(algorithm, settings)  # before JAX starts, which may take seconds
+    inputs.start_jax()
+    explored = inputs.problem_of(problem, costs)
+    with display.progress_bar(progress) as update:
+        found = jb.gradients.expected(
+            metric,
+            chosen,
+            explored,
+            wrt,
+            seeds=seeds,
+            root_seed=root_seed,
+            smoothing=smoothing,
+            max_pulls=max_pulls,
+            on_progress=lambda state: update(state, seeds),
+        )
+    display.say(_json_of(found) if json else _table(found))
+
+
+def _json_of(found: xr.Dataset) -> str:
+    """One JSON object."""
+
+    def listed(name: str) -> Any:
+        return np.atleast_1d(found[name].to_numpy()).tolist()
+
+    numbers: dict[str, Any] = {name: float(found[name]) for name in ("value", "value_se")}
+    numbers |= {name: listed(name) for name in ("gradient", "gradient_se")}
+    return dumps({**numbers, "stopped_early": int(found["stopped_early"]), "estimator": found.attrs["estimator"]})
+
+
+def _table(found: xr.Dataset) -> str:
+    """A line for the value and one for each slope, with 95% intervals."""
+    metric, wrt = found.attrs["metric"], found.attrs["wrt"]
+    rows = [("", "", "95% interval"), _row(f"E[{metric}]", found["value"], found["value_se"])]
+    arms = [name for name in ("bandit", "arm") if name in found["gradient"].dims]
+    for place in np.ndindex(*(found.sizes[name] for name in arms)):
+        at = dict(zip(arms, place, strict=True))
+        of = ", ".join(f"{name} {number}" for name, number in at.items())
+        label = f"d / d {wrt}{of and ' of ' + of}"
+        rows.append(_row(label, found["gradient"].isel(at), found["gradient_se"].isel(at)))
+    width = f", width {found.attrs['width']:.3g}" if "width" in found.attrs else ""
+    stopped = int(found["stopped_early"])
+    lines = [
+        text_table(rows, left=(0,)),
+        f"Estimator: {found.attrs['estimator']}{width}; {found.attrs['seeds']:,} runs.",
+    ]
+    if stopped:
+        lines.append(f"{stopped:,} runs were stopped early, and are judged as they were then.")
+    return "\n".join(lines)
+
+
+def _row(label: str, middle: xr.DataArray, error: xr.DataArray) -> tuple[str, str, str]:
+    low, high = float(middle) - _Z * float(error), float(middle) + _Z * float(error)
+    return label, value(float(middle)), interval(low, high)

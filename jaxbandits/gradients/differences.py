@@ -1,0 +1,91 @@
+"""Gradients in the parameters of an algorithm: differences of runs that see the same rewards.
+
+A run is piecewise constant in an epsilon or a radius, its expectation is not. Two algorithms that differ by a nudge see
+the same reward tables, so that most of the noise of a difference cancels (common random numbers). With `smoothing` the
+expectation is that of a parameter with normal noise of this width, E[f(theta + h z) - f(theta - h z)] z / (2 h), whose
+integral over z is a Gauss-Hermite sum: the same runs, antithetic by construction.
+"""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.axes import axis
+from jaxbandits.checks import POSITIVE, is_number, number
+from jaxbandits.engine.admission import Admitted
+from jaxbandits.errors import UsageError
+
+__all__ = ["NUDGE", "Nudges", "by_differences", "nudged"]
+
+#: The dimension of the nudged parameter.
+NUDGE = "nudge"
+#: Half the distance of the two runs of a difference, as a share of the parameter.
+_WIDTH = 0.05
+#: Points of the Gauss-Hermite rule, of which half are positive: exact for polynomials of degree 11.
+_POINTS = 6
+
+
+@dataclasses.dataclass(frozen=True)
+class Nudges:
+    """Where runs are made, and what they are weighted with."""
+
+    parameter: str
+    at: float
+    width: float
+    points: np.ndarray  # float64 (P,), positive, in units of the width
+    weights: np.ndarray  # float64 (P,): the derivative is sum w (f(at + h z) - f(at - h z)) / (2 h)
+
+    @property
+    def values(self) -> list[float]:
+        """The parameter itself, and on both sides of it."""
+        steps = self.width * self.points
+        return [self.at, *(self.at + steps).tolist(), *(self.at - steps).tolist()]
+
+
+def nudged(known: Admitted, parameter: str, smoothing: float | None) -> tuple[Nudges, Any]:
+    """The algorithm with an axis of the values that a derivative needs.
+
+    Args:
+        known: the algorithm.
+        parameter: name of a real parameter with one value.
+        smoothing: standard deviation of the noise; None for a difference of two runs.
+
+    Raises:
+        UsageError: a parameter without a derivative or a value, or nudges that leave its range.
+    """
+    value = known.values[parameter]
+    if value is None:
+        raise UsageError(f"{known.name} takes {parameter} from the problem: give it a value to nudge")
+    whole = {field.name for field in known.fields if field.metadata.get("rule") == "count"}
+    if parameter in whole or (isinstance(value, bool | str | int) and not is_number(value)):
+        raise UsageError(f"{known.name} has no derivative in {parameter}, which is a whole number or a choice")
+    if not is_number(value):
+        raise UsageError(f"{known.name} needs one value of {parameter} for a derivative, got {value!r}")
+    at = float(value)
+    if smoothing is None:
+        width, points, weights = _WIDTH * (abs(at) or 1.0), np.ones(1), np.ones(1)
+    else:
+        width = number("smoothing", smoothing, POSITIVE)
+        roots, masses = np.polynomial.hermite_e.hermegauss(_POINTS)
+        points = roots[roots > 0]
+        # E[g(z)] over both signs; g(z) = z (f(at + h z) - f(at - h z)) / (2 h) is even.
+        weights = 2 * masses[roots > 0] / masses.sum() * points
+    found = Nudges(parameter, at, width, points, weights)
+    try:
+        changed: dict[str, Any] = {parameter: axis(found.values, name=NUDGE)}
+        return found, dataclasses.replace(known.algorithm, **changed)
+    except UsageError as error:
+        raise UsageError(
+            f"{error}: nudges of {width:.3g} leave the range of {parameter}; smoothing=… narrows them"
+        ) from None
+
+
+def by_differences(value: xr.DataArray, nudges: Nudges) -> xr.DataArray:
+    """Each run's difference quotient, from a metric along `NUDGE`."""
+    number_of = nudges.points.size
+    up = value.isel({NUDGE: slice(1, 1 + number_of)}).drop_vars(NUDGE)
+    down = value.isel({NUDGE: slice(1 + number_of, None)}).drop_vars(NUDGE)
+    weights = xr.DataArray(nudges.weights, dims=NUDGE)
+    return ((up - down) * weights).sum(NUDGE) / (2 * nudges.width)

@@ -1,0 +1,129 @@
+"""The expectation of a metric and its gradient, in the parameters of the problem's law or of the algorithm."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.engine.admission import Admitted, admitted
+from jaxbandits.engine.driver import Progress
+from jaxbandits.engine.metric import Metric
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.gradients.differences import NUDGE, by_differences, nudged
+from jaxbandits.gradients.likelihood_ratio import by_scores, check_scored, score_metrics
+from jaxbandits.gradients.measures import OWN, measure_of
+from jaxbandits.problems import Problem
+from jaxbandits.status import stopped_early
+from jaxbandits.sweeps.run import sweep
+
+__all__ = ["expected"]
+
+
+def expected(
+    metric: str | Callable[..., Any] | Metric,
+    algorithm: Any,
+    problem: Problem,
+    wrt: str = "mean",
+    *,
+    seeds: int = 10_000,
+    root_seed: int = 0,
+    smoothing: float | None = None,
+    max_pulls: int | None = None,
+    checkpoints: Sequence[int] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> xr.Dataset:
+    """The expectation of a metric over runs, and its gradient.
+
+    In a parameter of the problem's law, one of each arm, by the score function: the law of the rewards is
+    differentiated, and the metric where it depends on the means itself (a regret; costs paid per reward). What the
+    algorithm is told stays as it is, also where it took it from the problem: a range of rewards, a moment, the true
+    gaps of an oracle.
+
+    In a parameter of the algorithm by differences of runs that see the same rewards, at 5% on both sides of it; or,
+    with `smoothing`, of the expectation that is smoothed by normal noise of the parameter. An error is judged by the
+    algorithm's own epsilon: the derivative in it includes that the judge moves.
+
+    Args:
+        metric: `pulls`, `steps`, `cost`, `error`, `simple_regret` or `aggregate_regret`; or a function of problem,
+            state and returned arms to a number, as for `jb.simulate`.
+        algorithm: for the law's parameters any that pulls arms one by one; its other parameters may have axes.
+        problem: for the law's parameters of a family whose densities are smooth in them.
+        wrt: `mean` where the mean is a parameter, or the name of one of the law (`sd`, `dof`, `a`, …) or of the
+            algorithm (`epsilon`, `delta`, `c`, …); `problem.a` or `algorithm.a` where both have it.
+        seeds: runs, at least 2.
+        root_seed: as in `jb.simulate`, whose runs these are.
+        smoothing: standard deviation of the noise of an algorithm's parameter, positive; None for a difference.
+        max_pulls: as there; runs that are stopped are counted in `stopped_early`, and judged as they are then.
+        checkpoints: as there; the gradients of the curve.
+        on_progress: called now and then with the runs and pulls done so far.
+
+    Returns:
+        `value` and `value_se`, with the axes of the algorithm and `checkpoint` where asked for; `gradient` and
+        `gradient_se`, for the law's parameters with `arm` (`bandit`, `arm`) too; float64, standard errors of means over
+        runs. `attrs` name the estimator, and the width of a difference or of the noise.
+
+    Raises:
+        UsageError: a metric or parameter that is not there, or that has no derivative: a whole number, a law without a
+            score, a value at the edge of its range, an algorithm that draws sums of rewards.
+    """
+    measure = measure_of(metric)
+    known, parameter, of_problem = _target(algorithm, problem, wrt)
+    own: dict[str, Any] = {} if isinstance(metric, str) else {OWN: metric}
+    about: dict[str, Any] = {}
+    if of_problem:
+        if smoothing is not None:
+            raise UsageError(f"smoothing is of a parameter of the algorithm, and {wrt} is one of the problem")
+        check_scored(known, problem, parameter)
+        own |= score_metrics(measure, parameter)
+        about["estimator"] = "score function, each arm's score its own control variate"
+    else:
+        nudges, algorithm = nudged(known, parameter, smoothing)
+        how = "differences" if smoothing is None else "Gaussian smoothing"
+        about |= {"estimator": f"{how} with common random numbers", "width": nudges.width}
+    runs = sweep(
+        algorithm, problem, seeds, root_seed=root_seed, max_pulls=max_pulls, checkpoints=checkpoints, metrics=own,
+        on_progress=on_progress,
+    )  # fmt: skip
+    if runs.sizes["seed"] < 2:
+        raise UsageError("a gradient needs at least 2 seeds: its standard error is that of a mean")
+    value = measure.value(runs).astype(np.float64)
+    if of_problem:
+        terms, status = by_scores(runs, value, problem, parameter, root_seed), runs["status"]
+    else:
+        terms, status = by_differences(value, nudges), runs["status"].isel({NUDGE: 0}, drop=True)
+        value = value.isel({NUDGE: 0}, drop=True)
+    root = runs.sizes["seed"] ** 0.5
+    return xr.Dataset(
+        {
+            "value": value.mean("seed"),
+            "value_se": value.std("seed", ddof=1) / root,
+            "gradient": terms.mean("seed"),
+            "gradient_se": terms.std("seed", ddof=1) / root,
+            "stopped_early": stopped_early(status).sum("seed"),
+        },
+        attrs={
+            "metric": metric if isinstance(metric, str) else getattr(metric, "__name__", "own"),
+            "wrt": wrt,
+            **about,
+            **{name: runs.attrs[name] for name in ("algorithm", "problem", "root_seed", "jaxbandits_version")},
+            "seeds": seeds,
+        },
+    )
+
+
+def _target(algorithm: Any, problem: Any, wrt: str) -> tuple[Admitted, str, bool]:
+    """The algorithm, the name of what is meant, and whether it is one of the problem's."""
+    if not isinstance(problem, Problem):
+        raise UsageError(f"a gradient is one of a single problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")
+    known = admitted(algorithm)
+    law = {name: name for name in problem.parameters} | ({"mean": problem.mean_is} if problem.mean_is else {})
+    own = {name: name for name in known.values}
+    names = {f"problem.{name}": (leaf, True) for name, leaf in law.items()}
+    names |= {f"algorithm.{name}": (name, False) for name in own}
+    if wrt in law and wrt in own:
+        raise UsageError(f"both have a parameter {wrt}: say problem.{wrt} or algorithm.{wrt}")
+    names |= {name: names[f"problem.{name}"] for name in law} | {name: names[f"algorithm.{name}"] for name in own}
+    if wrt not in names:
+        raise unknown_name("parameter of the problem or the algorithm", wrt, [*law, *own])
+    return known, *names[wrt]
