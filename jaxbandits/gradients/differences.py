@@ -60,7 +60,7 @@ def nudged(known: Admitted, parameter: str, smoothing: float | None) -> tuple[Nu
         raise UsageError(f"{known.name} takes {parameter} from the problem: give it a value to nudge")
     whole = {field.name for field in known.fields if field.metadata.get("rule") == "count"}
     if parameter in whole or (isinstance(value, bool | str | int) and not is_number(value)):
-        raise UsageError(f"{known.name} has no derivative in {parameter}, which is a whole number or a choice")
+        raise UsageError(f"{known.name} has no derivative in {parameter}, which is counted or chosen")
     if not is_number(value):
         raise UsageError(f"{known.name} needs one value of {parameter} for a derivative, got {value!r}")
     at = float(value)

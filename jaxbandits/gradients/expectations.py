@@ -74,7 +74,7 @@ def expected(
     if of_problem:
         if smoothing is not None:
             raise UsageError(f"smoothing is of a parameter of the algorithm, and {wrt} is one of the problem")
-        check_scored(known, problem, parameter)
+        check_scored(known, problem, parameter, wrt)
         own |= score_metrics(measure, parameter)
         about["estimator"] = "score function, each arm's score its own control variate"
     else:

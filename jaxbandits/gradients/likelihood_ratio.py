@@ -31,8 +31,8 @@ def _arm_pulls(problem: Any, state: Any, recommended: Any) -> Any:
     return state.pulls
 
 
-def check_scored(known: Admitted, problem: Problem, parameter: str) -> None:
-    """Refuse what has no score.
+def check_scored(known: Admitted, problem: Problem, parameter: str, wrt: str) -> None:
+    """Refuse what has no score in a parameter, which the user calls `wrt`.
 
     Raises:
         UsageError: a law without one in this parameter, a value at the edge of its range, or sums of rewards.
@@ -40,12 +40,12 @@ def check_scored(known: Admitted, problem: Problem, parameter: str) -> None:
     if parameter not in problem.scored:
         others = f": only in {', '.join(problem.scored)}" if problem.scored else ""
         raise UsageError(
-            f"{problem.name or type(problem).__name__} has no score in {parameter}{others} "
+            f"{problem.name or type(problem).__name__} has no score in {wrt}{others} "
             "(what rewards are possible moves with it, or they are no draws of a density)"
         )
     if known.traits.in_batches:
         raise UsageError(f"{known.name} draws sums of rewards, of which no score is taken yet")
-    each(f"{parameter}, for a score,", np.asarray(getattr(problem, parameter)), problem.score_range or FINITE, "arm")
+    each(f"{wrt}, for a score,", np.asarray(getattr(problem, parameter)), problem.score_range or FINITE, "arm")
 
 
 def score_metrics(measure: Measure, parameter: str) -> dict[str, Callable[..., Any]]:
