@@ -10,29 +10,37 @@ import jaxbandits as jb
 
 FOLDER = Path(jb.__file__).parent / "experiments"
 RUNS = "jaxbandits.experiments.runs"
-OUTSIDE = {*sys.stdlib_module_names, "numpy", "xarray", "jax", "scipy", "matplotlib"}
+OF_RUNS = {*sys.stdlib_module_names, "numpy", "xarray", "jax"}
+OF_DRAWING = {*OF_RUNS, "scipy", "matplotlib"}
+PUBLIC = {"jb": jb, "jb.problems": jb.problems, "jb.theory": jb.theory}
+
+
+def barred(module, *, runs):
+    """Whether the figures may not import from a module."""
+    rooms = [RUNS] if runs else ["jaxbandits.experiments", "jaxbandits.report", "jaxbandits.errors"]
+    own = any(module == room or module.startswith(f"{room}.") for room in rooms)
+    return not own and module.split(".")[0] not in (OF_RUNS if runs else OF_DRAWING)
 
 
 def faults(source, *, runs):
     """What a module of the figures does that a user could not: imports from inside, and runs beside drawing."""
     found = []
     for node in ast.walk(ast.parse(source)):
-        modules = []
         if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
+            names = [(alias.name, alias.asname) for alias in node.names]
+            found += [
+                f"imports {name}"
+                for name, own in names
+                if (name, own) != ("jaxbandits", "jb") and barred(name, runs=runs)
+            ]
         elif isinstance(node, ast.ImportFrom):
-            modules = [node.module]
-        for module in modules:
-            allowed = module.split(".")[0] in OUTSIDE or module == "jaxbandits" or module.startswith(RUNS)
-            if not runs:
-                allowed |= module.startswith(("jaxbandits.experiments", "jaxbandits.report", "jaxbandits.errors"))
-            if not allowed:
-                found.append(f"imports {module}")
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "jb":
-            if node.attr not in jb.__all__:
-                found.append(f"uses jb.{node.attr}")
-            if not runs and node.attr in ("simulate", "sweep"):
-                found.append(f"runs jb.{node.attr}")
+            module = "." * node.level + (node.module or "")
+            found += [f"imports from {module}"] if barred(module, runs=runs) else []
+        elif isinstance(node, ast.Attribute):
+            holder = PUBLIC.get(ast.unparse(node.value))
+            found += [f"uses {ast.unparse(node)}"] if holder and node.attr not in holder.__all__ else []
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not runs:
+            found += [f"runs {ast.unparse(node.func)}"] if node.func.attr in ("simulate", "sweep") else []
     return found
 
 
@@ -43,11 +51,33 @@ def test_figures_use_what_a_user_has(path):
 
 
 def test_faults_are_found():
-    inside = "from jaxbandits.sweeps.spec import parse_problem\nimport torch\nimport jaxbandits as jb\njb.no_such_name"
-    assert len(faults(inside, runs=True)) == 3
-    drawing = "from jaxbandits.report import plots\nimport jaxbandits as jb\njb.sweep(1)"
-    assert faults(drawing, runs=False) == ["runs jb.sweep"]
-    assert faults(drawing, runs=True) == ["imports jaxbandits.report"]
+    both = {
+        "from jaxbandits.sweeps.spec import parse_problem": "imports from jaxbandits.sweeps.spec",
+        "from jaxbandits import engine": "imports from jaxbandits",
+        "from . import common": "imports from .",
+        "import jaxbandits": "imports jaxbandits",
+        "import jaxbandits.engine as jb": "imports jaxbandits.engine",
+        "import torch": "imports torch",
+        "import jaxbandits as jb\njb._inside": "uses jb._inside",
+        "import jaxbandits as jb\njb.no_such_name": "uses jb.no_such_name",
+        "import jaxbandits as jb\njb.theory._inside(1)": "uses jb.theory._inside",
+    }
+    for source, fault in both.items():
+        assert faults(source, runs=True) == faults(source, runs=False) == [fault]
+    for source in (
+        "from jaxbandits.report import plots",
+        "from jaxbandits.experiments import bench",
+        "import matplotlib",
+    ):
+        assert len(faults(source, runs=True)) == 1
+        assert not faults(source, runs=False)
+    for name in ("jb.sweep", "bench.sweep", "jb.simulate"):
+        assert faults(f"import jaxbandits as jb\n{name}(1)", runs=False) == [f"runs {name}"]
+    fine = (
+        f"import jax.numpy as jnp\nimport jaxbandits as jb\nfrom {RUNS}.common import Sweep\njb.theory.h_t_epsilon(1)"
+    )
+    assert not faults(fine + "\njb.sweep(1)", runs=True)
+    assert not faults(fine, runs=False)
 
 
 def test_there_are_both():

@@ -31,44 +31,14 @@ class Size:
 
 
 SIZES = {
-    # A program serves the numbers of arms of one power of two: few of these, by the choice of budgets.
-    "quick": Size(
-        growth=budgeted_growth.Size(
-            groups=(((0.5, 1, 2), 64),), budgets=(100, 178, 316, 562, 1000, 1778, 3162, 5623, 10_000), further=(),
-            shown=(0.5, 1, 2),
-        ),
-        arms=budgeted_arms.Size(
-            runs=((4096, 64),), betas=(2 / 3, 1, 2), multipliers=(1 / 64, 1 / 16, 1 / 4, 1, 4, 16), arms=(4, 256)
-        ),
-        algorithms=budgeted_algorithms.Size(
-            seeds=64, budgets=(316, 562, 1000), betas=(1,), thompson_most=1000, every=False,
-            lams=(0.05, 0.1, 0.2, 0.4, 0.8), lam_budgets=(316, 562, 1000),
-        ),
-        identification=budgeted_identification.Size(
-            runs=((1, (4400, 7000, 11_000)),), seeds=1000, slow_seeds=128, slow_most=11_000, every=False
-        ),
-    ),
-    "paper": Size(
-        growth=budgeted_growth.Size(
-            groups=(((0.25, 0.35, 0.5, 0.7, 0.85, 1), 64), ((1.2, 1.5, 2), 32), ((4,), 8)),
-            budgets=(100, 178, 316, 562, 1000, 1778, 3162, 5623, 10_000, 17_783, 31_623, 56_234, 100_000),
-            further=(177_828, 316_228, 562_341, 1_000_000), shown=(0.25, 0.5, 1, 2, 4),
-        ),
-        arms=budgeted_arms.Size(
-            runs=((2**12, 64), (2**18, 16)), betas=(2 / 3, 1, 2),
-            multipliers=(1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16), arms=(2, 4096),
-        ),
-        algorithms=budgeted_algorithms.Size(
-            seeds=32, budgets=(100, 316, 1000, 3162, 10_000, 31_623, 100_000), betas=(0.5, 1, 2), thompson_most=1000,
-            every=True, lams=(0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 0.9), lam_budgets=(100, 1000, 10_000),
-        ),
-        identification=budgeted_identification.Size(
-            # SiRI takes some 5 K steps with sums for all K arms: few arms where they are many.
-            runs=((1, (300, 1000, 3000, 10_000, 30_000, 100_000)), (3, (300, 1000, 3000, 10_000))), seeds=400,
-            slow_seeds=100, slow_most=10_000, every=True,
-        ),
-    ),
-}  # fmt: skip
+    scale: Size(
+        budgeted_growth.SIZES[scale],
+        budgeted_arms.SIZES[scale],
+        budgeted_algorithms.SIZES[scale],
+        budgeted_identification.SIZES[scale],
+    )
+    for scale in ("quick", "paper")
+}
 
 
 def run(

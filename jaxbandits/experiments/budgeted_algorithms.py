@@ -11,6 +11,7 @@ from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
 from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, exponent, joined, labelled, listed
 from jaxbandits.experiments.runs.budgeted_algorithms import (
     RCB,
+    SIZES,
     SPOT,
     TABLE_BETA,
     Size,
@@ -21,13 +22,12 @@ from jaxbandits.experiments.runs.budgeted_algorithms import (
     spot,
     spot_problem,
     sweeps,
-)  # fmt: skip
+)
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 
-__all__ = ["Size", "read", "show", "sweeps"]
-
+__all__ = ["SIZES", "Size", "read", "show", "sweeps"]
 
 _AIR = "RCB-AIR"
 
@@ -56,20 +56,7 @@ def show(
 
 def _compared(bench: Bench, out: Path, size: Size, runs: dict[str, xr.Dataset], air: xr.Dataset) -> Exhibit:
     known = joined("algorithm", {RCB: runs[RCB], _AIR: air, **{k: v for k, v in runs.items() if k != RCB}})
-    at = known["regret_mean"].sel(beta=1.0)
-    common = at.dropna("budget")["budget"].values[-1]  # the largest that all of them have
-    ratio = at.sel(budget=common) / at.sel(budget=common, algorithm=RCB)
-    order = ratio.sortby(ratio)
-    finding = f"β = 1, B = {numbers.value(float(common))}: regret in units of RCB-I's is " + listed(
-        order.values, order["algorithm"].values
-    )
-    fits = {label: exponent(ds).sel(beta=1.0) for label, ds in runs.items() if ds.sizes["budget"] > 1}
-    growth = ", ".join(
-        f"{label} B^{float(fit['exponent_mean']):.2f} [{float(fit['exponent_low']):.2f}, "
-        f"{float(fit['exponent_high']):.2f}]"
-        for label, fit in fits.items()
-    )
-    ends = " to ".join(numbers.value(float(b)) for b in (size.budgets[0], size.budgets[-1]))
+    finding = _ranking(known)
     return bench.exhibit(
         out,
         "budgeted-algorithms",
@@ -87,7 +74,7 @@ def _compared(bench: Bench, out: Path, size: Size, runs: dict[str, xr.Dataset], 
         runs=runs_of(*runs.values()),
         seconds=seconds_of(*runs.values()),
         notes=(
-            f"Fitted over B from {ends} at β = 1, or as far as it was run: {growth}.",
+            _fits(runs, size),
             (
                 "RCB has a bound on rewards and one on costs, both Hoeffding's, and pulls arms of small cost until "
                 "their costs' bound is above 0. The others look at mean costs (KUBE, ε-first), at rewards alone "
@@ -97,6 +84,28 @@ def _compared(bench: Bench, out: Path, size: Size, runs: dict[str, xr.Dataset], 
         ),
         alt=f"Regret against the budget for {known.sizes['algorithm']} algorithms. {finding}.",
     )
+
+
+def _ranking(known: xr.Dataset) -> str:
+    """The algorithms by their regret at β = 1, at the largest budget that all of them have."""
+    at = known["regret_mean"].sel(beta=1.0)
+    common = at.dropna("budget")["budget"].values[-1]
+    ratio = at.sel(budget=common) / at.sel(budget=common, algorithm=RCB)
+    order = ratio.sortby(ratio)
+    texts = listed(order.values, order["algorithm"].values)
+    return f"β = 1, B = {numbers.value(float(common))}: regret in units of RCB-I's is {texts}"
+
+
+def _fits(runs: dict[str, xr.Dataset], size: Size) -> str:
+    """How the regret of each grows at β = 1."""
+    fits = {label: exponent(ds).sel(beta=1.0) for label, ds in runs.items() if ds.sizes["budget"] > 1}
+    growth = ", ".join(
+        f"{label} B^{float(fit['exponent_mean']):.2f} [{float(fit['exponent_low']):.2f}, "
+        f"{float(fit['exponent_high']):.2f}]"
+        for label, fit in fits.items()
+    )
+    ends = " to ".join(numbers.value(float(b)) for b in (size.budgets[0], size.budgets[-1]))
+    return f"Fitted over B from {ends} at β = 1, or as far as it was run: {growth}."
 
 
 def _lambda(bench: Bench, out: Path, size: Size) -> Exhibit:

@@ -8,12 +8,12 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
 from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, joined, slope
-from jaxbandits.experiments.runs.budgeted_arms import Size, over_arms, sweeps
+from jaxbandits.experiments.runs.budgeted_arms import SIZES, Size, over_arms, sweeps
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 
-__all__ = ["Size", "show", "sweeps"]
+__all__ = ["SIZES", "Size", "show", "sweeps"]
 
 
 def show(bench: Bench, out: Path, size: Size) -> Exhibit:
@@ -22,23 +22,21 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
     by_budget = {}
     for budget, seeds in size.runs:
         runs = {beta: over_arms(budget, beta, seeds, size, bench.sweep) for beta in size.betas}
-        by_budget[budget] = joined("beta", runs)
+        by_budget[budget] = joined("beta", {beta: _with_floor(ds, budget, beta) for beta, ds in runs.items()})
         every += runs.values()
     known = joined("budget", by_budget)
     known["multiplier"].attrs["long_name"] = "number of arms, in units of K(B)"
     known["floor"].attrs["long_name"] = "what the best of K arms misses"
     best = known["regret_mean"].idxmin("multiplier")
     excess = known["regret_mean"].sel(multiplier=1) / known["regret_mean"].min("multiplier")
-    texts = [_best(best.sel(budget=budget), excess.sel(budget=budget), budget) for budget, _ in size.runs]
-    finding = "; ".join(texts)
+    finding = "; ".join(_best(best.sel(budget=b), excess.sel(budget=b), b) for b, _ in size.runs)
     panel = "budget" if len(size.runs) > 1 else None
-    columns = ["arms", *COLUMNS, "floor"]
     seen = known.assign(floor=known["floor"].where(known["floor"] > known["regret_mean"] / 10))
     return bench.exhibit(
         out,
         "budgeted-arms",
         plots.curve(seen, x="multiplier", y="regret", hue="beta", panel=panel, bounds=("floor",), title=finding),
-        frame(known, columns).dropna(subset="runs"),
+        frame(known, ["arms", *COLUMNS, "floor"]).dropna(subset="runs"),
         finding=finding,
         drawn=(
             "Mean regret of RCB on K arms, with 95% intervals; at 1 it is RCB-I. Dashed: B times the expected distance "
@@ -62,6 +60,12 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
         ),
         alt=f"Regret against the number of arms as a multiple of K(B), a line per β. {finding}.",
     )
+
+
+def _with_floor(ds: xr.Dataset, budget: int, beta: float) -> xr.Dataset:
+    """With what the best of so many arms misses."""
+    missed = budget * np.asarray(jb.theory.expected_shortfall(ds["arms"].values, beta))
+    return ds.assign(floor=("multiplier", missed))
 
 
 def _best(best: xr.DataArray, excess: xr.DataArray, budget: int) -> str:

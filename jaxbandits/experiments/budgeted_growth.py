@@ -9,12 +9,12 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of
 from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, exponent, labelled, slope
-from jaxbandits.experiments.runs.budgeted_growth import Size, growing, sweeps
+from jaxbandits.experiments.runs.budgeted_growth import SIZES, Size, growing, sweeps
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
 
-__all__ = ["Growth", "Size", "run", "show", "sweeps"]
+__all__ = ["SIZES", "Growth", "Size", "run", "show", "sweeps"]
 
 _BOUNDS = ("promised", "promised_with_logs", "least")
 
@@ -92,67 +92,66 @@ def _regret(bench: Bench, growth: Growth, out: Path, size: Size) -> Exhibit:
 
 def _exponents(bench: Bench, growth: Growth, out: Path, size: Size) -> Exhibit:
     summaries = growth.summary()
-    budgets, betas = summaries["budget"].values, summaries["beta"].values
+    budgets = summaries["budget"].values
     middle = len(budgets) // 2
-    ranges = {_range(part): part for part in (budgets[: middle + 1], budgets[middle:])}
-    parts = [growth.exponents(part) for part in ranges.values()]
-    known = labelled(xr.concat(parts, "range", join="exact").assign_coords(range=list(ranges)))
+    first, last = budgets[: middle + 1], budgets[middle:]
+    parts = [growth.exponents(first), growth.exponents(last)]
+    known = labelled(xr.concat(parts, "range", join="exact").assign_coords(range=[_range(first), _range(last)]))
     known["range"].attrs["long_name"] = "RCB-AIR, fitted to"
     known["exponent_mean"].attrs["label"] = "exponent of B in the regret"
-    last = budgets[middle:].astype(float)
-    promised = slope(last, np.asarray(jb.theory.rcb_air_regret_rate(last[:, None], betas[None, :])))
-    known["promised"] = (
-        "beta",
-        np.asarray(jb.theory.regret_exponent(betas)),
-        {"long_name": "max(1/2, β/(1+β)), Theorems 1, 3"},
-    )
-    about = {"long_name": f"Theorem 3 with its (ln B)², {_range(last)}"}
-    known["promised_with_logs"] = ("beta", promised, about)
-    known["least"] = (
-        "beta",
-        np.asarray(jb.theory.lower_bound_exponent(betas)),
-        {"long_name": "β/(1+β), Theorem 2: no less"},
-    )
-    at = known.sel(beta=list(size.shown)).isel(range=-1)
-    fitted = ", ".join(
-        f"B^{float(value):.2f} ({'β = ' * (i == 0)}{beta:g})"
-        for i, (beta, value) in enumerate(zip(size.shown, at["exponent_mean"].values, strict=True))
-    )
-    finding = f"{_range(last)}: the regret grows like {fitted}; Theorem 3 with its logarithms: " + ", ".join(
-        f"{float(value):.2f}" for value in at["promised_with_logs"].values
-    )
-    above = known["beta"].where(known["exponent_low"].isel(range=-1) > known["promised_with_logs"], drop=True).values
-    verdict = (
-        f"The interval lies above Theorem 3's growth with logarithms at β = {', '.join(f'{b:g}' for b in above)}: "
-        "budgets are too small there for the rate to hold yet, which contradicts nothing"
-        if above.size
-        else "Nowhere does the interval lie above Theorem 3's growth with logarithms"
-    )
+    known = _with_promises(known, last.astype(float))
+    finding = _growths(known, size)
     return bench.exhibit(
         out,
         "budgeted-exponents",
-        plots.curve(
-            known,
-            x="beta",
-            y="exponent",
-            hue="range",
-            bounds=_BOUNDS,
-            title=finding,
-        ),
-        frame(
-            known, ["runs", "exponent_mean", "exponent_low", "exponent_high", "promised", "promised_with_logs", "least"]
-        ),
+        plots.curve(known, x="beta", y="exponent", hue="range", bounds=_BOUNDS, title=finding),
+        frame(known, ["runs", "exponent_mean", "exponent_low", "exponent_high", *_BOUNDS]),
         finding=finding,
         drawn=(
             "Slope of the logarithm of the mean regret on that of B by least squares, over the first and the second "
             "half of the budgets, with 95% intervals by the delta method over runs."
         ),
-        settings=f"As in the figure before: the same runs, B from {numbers.value(float(budgets[0]))} to "
-        f"{numbers.value(float(budgets[-1]))}.",
+        settings=f"As in the figure before: the same runs, {_range(budgets)}.",
         runs=growth.runs,
         seconds=seconds_of(*growth.groups),
-        notes=(f"{verdict}.", _forced(summaries, size), _window(summaries)),
+        notes=(_verdict(known), _forced(summaries, size), _window(summaries)),
         alt=f"Exponent of the regret against the regularity β, with three curves of theory. {finding}.",
+    )
+
+
+def _with_promises(known: xr.Dataset, last: np.ndarray) -> xr.Dataset:
+    """With the exponents of the theorems along `beta`, and Theorem 3's growth over the last budgets."""
+    betas = known["beta"].values
+    with_logs = slope(last, np.asarray(jb.theory.rcb_air_regret_rate(last[:, None], betas[None, :])))
+    values = {
+        "promised": (jb.theory.regret_exponent(betas), "max(1/2, β/(1+β)), Theorems 1, 3"),
+        "promised_with_logs": (with_logs, f"Theorem 3 with its (ln B)², {_range(last)}"),
+        "least": (jb.theory.lower_bound_exponent(betas), "β/(1+β), Theorem 2: no less"),
+    }
+    return known.assign(
+        {name: ("beta", np.asarray(value), {"long_name": text}) for name, (value, text) in values.items()}
+    )
+
+
+def _growths(known: xr.Dataset, size: Size) -> str:
+    """How the regret grows over the last budgets, beside Theorem 3."""
+    at = known.sel(beta=list(size.shown)).isel(range=-1)
+    fitted = ", ".join(
+        f"B^{float(value):.2f} ({'β = ' * (i == 0)}{beta:g})"
+        for i, (beta, value) in enumerate(zip(size.shown, at["exponent_mean"].values, strict=True))
+    )
+    theory = ", ".join(f"{float(value):.2f}" for value in at["promised_with_logs"].values)
+    return f"{at['range'].item()}: the regret grows like {fitted}; Theorem 3 with its logarithms: {theory}"
+
+
+def _verdict(known: xr.Dataset) -> str:
+    """Where the regret grows faster than the theorem says it will."""
+    above = known["beta"].where(known["exponent_low"].isel(range=-1) > known["promised_with_logs"], drop=True).values
+    if above.size == 0:
+        return "Nowhere does the interval lie above Theorem 3's growth with logarithms."
+    return (
+        f"The interval lies above Theorem 3's growth with logarithms at β = {', '.join(f'{b:g}' for b in above)}: "
+        "budgets are too small there for the rate to hold yet, which contradicts nothing."
     )
 
 

@@ -16,6 +16,7 @@ from jaxbandits.experiments.runs.budgeted_identification import (
     BEST,
     FACTOR,
     SIRI,
+    SIZES,
     Size,
     of_regularity,
     siri_arms,
@@ -25,8 +26,7 @@ from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 
-__all__ = ["Size", "show", "sweeps"]
-
+__all__ = ["SIZES", "Size", "show", "sweeps"]
 
 _COLUMNS = ["runs", "simple_regret_mean", "simple_regret_low", "simple_regret_high", "pulls_mean", "rate", "floor"]
 
@@ -37,30 +37,19 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
     by_beta, texts, settings = {}, [], []
     for beta, budgets in size.runs:
         runs = of_regularity(beta, budgets, size, bench.sweep)
-        known, rate, arms = joined("algorithm", runs), *_theory(beta, budgets)
-        siri = float(known["simple_regret_mean"].sel(algorithm=SIRI).isel(budget=-1))
-        about = {"long_name": "SiRI's rate, Theorem 2, through its last point"}
-        known["rate"] = ("budget", rate / rate[-1] * siri, about)
-        about = {"long_name": "what the best of K arms misses"}
-        known["floor"] = ("budget", np.asarray(jb.theory.expected_shortfall(arms, beta, BEST)), about)
-        by_beta[beta] = known
+        known = by_beta[beta] = _with_theory(joined("algorithm", runs), beta, budgets)
         fitted = float(exponent(runs[SIRI], "simple_regret")["exponent_mean"])
-        texts.append(_of_beta(known, beta, fitted, float(slope(budgets, rate))))
-        settings.append(f"{arms[-1]:g} at n = {numbers.count(budgets[-1])} (β = {beta:g})")
+        texts.append(_of_beta(known, beta, fitted, float(slope(budgets, _rate(budgets, beta)))))
+        settings.append(f"{siri_arms(budgets[-1], beta):g} at n = {numbers.count(budgets[-1])} (β = {beta:g})")
         every += runs.values()
     known, finding = joined("beta", by_beta), "; ".join(texts)
     known["budget"].attrs["long_name"] = "pulls n"
+    panel = "beta" if len(size.runs) > 1 else None
     return bench.exhibit(
         out,
         "budgeted-identification",
         plots.curve(
-            known,
-            x="budget",
-            y="simple_regret",
-            hue="algorithm",
-            panel="beta" if len(size.runs) > 1 else None,
-            bounds=("rate", "floor"),
-            title=finding,
+            known, x="budget", y="simple_regret", hue="algorithm", panel=panel, bounds=("rate", "floor"), title=finding
         ),
         frame(known, _COLUMNS).dropna(subset="runs"),
         finding=finding,
@@ -88,10 +77,21 @@ def show(bench: Bench, out: Path, size: Size) -> Exhibit:
     )
 
 
-def _theory(beta: float, budgets: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The rate of SiRI's simple regret, and its numbers of arms."""
-    rate = np.asarray(jb.theory.siri_simple_regret_rate(np.asarray(budgets, np.float64), beta), np.float64)
-    return rate, np.asarray([siri_arms(n, beta) for n in budgets], np.float64)
+def _rate(budgets: tuple[int, ...], beta: float) -> np.ndarray:
+    """The rate of SiRI's simple regret."""
+    return np.asarray(jb.theory.siri_simple_regret_rate(np.asarray(budgets, np.float64), beta), np.float64)
+
+
+def _with_theory(known: xr.Dataset, beta: float, budgets: tuple[int, ...]) -> xr.Dataset:
+    """With SiRI's rate, scaled to its last point, and what the best of its arms misses, along `budget`."""
+    rate = _rate(budgets, beta)
+    siri = float(known["simple_regret_mean"].sel(algorithm=SIRI).isel(budget=-1))
+    arms = np.asarray([siri_arms(n, beta) for n in budgets], np.float64)
+    floor = np.asarray(jb.theory.expected_shortfall(arms, beta, BEST))
+    return known.assign(
+        rate=("budget", rate / rate[-1] * siri, {"long_name": "SiRI's rate, Theorem 2, through its last point"}),
+        floor=("budget", floor, {"long_name": "what the best of K arms misses"}),
+    )
 
 
 def _of_beta(known: xr.Dataset, beta: float, fitted: float, theory: float) -> str:

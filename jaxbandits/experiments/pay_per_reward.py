@@ -25,26 +25,11 @@ class Size:
 
 
 SIZES = {
-    "quick": Size(
-        arms=pay_per_reward_arms.Size(runs=((100, 100), (10_000, 10)), every=False),
-        scale=pay_per_reward_scale.Size(
-            seeds=20, epsilons=(0.03, 0.1, 0.3), correlations=(1, 3, 10, 30, 100, 300), weights=(0.5, 1, 2, 5, 10, 20),
-            exponents=(6.0,), ratios=(0.9,),
-        ),
-        constants=pay_per_reward_constants.Size(seeds=400, steps=8),
-    ),
-    "paper": Size(
-        arms=pay_per_reward_arms.Size(
-            runs=((100, 1000), (1000, 1000), (10_000, 200), (100_000, 40), (1_000_000, 10)), every=True
-        ),
-        scale=pay_per_reward_scale.Size(
-            seeds=200, epsilons=(0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3),
-            correlations=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), weights=(0.5, 1, 2, 5, 10, 20, 50, 100),
-            exponents=(3.5, 4.0, 5.0, 6.0, 8.0), ratios=(0.3, 0.5, 0.7, 0.9),
-        ),
-        constants=pay_per_reward_constants.Size(seeds=10_000, steps=9),
-    ),
-}  # fmt: skip
+    scale: Size(
+        pay_per_reward_arms.SIZES[scale], pay_per_reward_scale.SIZES[scale], pay_per_reward_constants.SIZES[scale]
+    )
+    for scale in ("quick", "paper")
+}
 
 
 def run(

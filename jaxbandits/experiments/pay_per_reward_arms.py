@@ -8,14 +8,11 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
-from jaxbandits.experiments.pay_per_reward_common import (
-    COLUMNS,
-    COST_OVER_W,
-    over_weight,
-)
+from jaxbandits.experiments.pay_per_reward_common import COLUMNS, COST_OVER_W, over_weight
 from jaxbandits.experiments.runs.pay_per_reward_arms import (
     CLICK_EPSILON,
     CLICKS,
+    SIZES,
     WEIGHT,
     Size,
     click_weight,
@@ -24,14 +21,13 @@ from jaxbandits.experiments.runs.pay_per_reward_arms import (
     survey,
     sweeps,
     ugape_at_few_arms,
-)  # fmt: skip
+)
 from jaxbandits.experiments.runs.pay_per_reward_common import DELTA, EPSILON, MAB, RACE
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
 
-__all__ = ["Size", "show", "sweeps"]
-
+__all__ = ["SIZES", "Size", "show", "sweeps"]
 
 _COLUMNS = [*COLUMNS[:4], "paid_mean", *COLUMNS[4:]]
 
@@ -57,19 +53,10 @@ def _known(runs: dict[str, list[xr.Dataset]], size: Size, weight: Callable[[int]
 
 
 def _fixed_weight(bench: Bench, out: Path, size: Size) -> Exhibit:
-    runs = fixed_weight(size, bench.sweep)
+    runs, ugape = fixed_weight(size, bench.sweep), ugape_at_few_arms(bench.sweep)
     known = _known(runs, size, lambda _: WEIGHT)
     known["weights"].attrs["long_name"] = "means"
-    first, last = size.runs[0][0], size.runs[-1][0]
-    growth = known["cost_mean"].isel(k=-1) / known["cost_mean"].isel(k=0)
-    good = growth.sel(weights="one-good")
-    race = known["cost_mean"].sel(algorithm=MAB) / known["cost_mean"].sel(algorithm=RACE)
-    finding = (
-        f"One good arm: from K = {numbers.count(first)} to {numbers.count(last)} the cost of MAB-PPR changes by "
-        f"{100 * abs(float(good.sel(algorithm=MAB)) - 1):.1f}%, of median elimination "
-        f"{numbers.fold(float(good.sel(algorithm='median elimination')))}-fold; the Bernstein race pays at "
-        f"least {numbers.fold(float(race.min()))} times less than MAB-PPR everywhere"
-    )
+    finding = _finding(known)
     every = [ds for parts in runs.values() for ds in parts]
     return bench.exhibit(
         out,
@@ -81,8 +68,22 @@ def _fixed_weight(bench: Bench, out: Path, size: Size) -> Exhibit:
         settings=f"ε = δ = {EPSILON:g}, W = {WEIGHT:g}: one mean of 1/2 and the others equal; w_i ~ 1/i; all equal.",
         runs=runs_of(*every),
         seconds=seconds_of(*every),
-        notes=(_growths(known), _safety(known), _crossings(), _ugape(bench)),
+        notes=(_growths(known), _safety(known), _crossings(), _ugape(ugape)),
         alt=f"Cost over W against the number of arms, a panel per kind of means. {finding}.",
+    )
+
+
+def _finding(known: xr.Dataset) -> str:
+    """What more arms cost MAB-PPR and its nearest relative, and what the race saves."""
+    first, last = known["k"].values[[0, -1]]
+    growth = known["cost_mean"].isel(k=-1) / known["cost_mean"].isel(k=0)
+    good = growth.sel(weights="one-good")
+    race = known["cost_mean"].sel(algorithm=MAB) / known["cost_mean"].sel(algorithm=RACE)
+    return (
+        f"One good arm: from K = {numbers.count(first)} to {numbers.count(last)} the cost of MAB-PPR changes by "
+        f"{100 * abs(float(good.sel(algorithm=MAB)) - 1):.1f}%, of median elimination "
+        f"{numbers.fold(float(good.sel(algorithm='median elimination')))}-fold; the Bernstein race pays at "
+        f"least {numbers.fold(float(race.min()))} times less than MAB-PPR everywhere"
     )
 
 
@@ -128,9 +129,9 @@ def _crossings() -> str:
     )
 
 
-def _ugape(bench: Bench) -> str:
+def _ugape(runs: xr.Dataset) -> str:
     """UGapEc pulls one arm a step: at the smallest K only."""
-    known = summary(ugape_at_few_arms(bench.sweep))
+    known = summary(runs)
     return f"UGapEc with one good arm of 100: cost / W = {numbers.value(float(known['cost_mean']) / WEIGHT)}."
 
 

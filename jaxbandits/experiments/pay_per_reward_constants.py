@@ -2,32 +2,26 @@
 
 from pathlib import Path
 
+import xarray as xr
+
 import jaxbandits as jb
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.runs.pay_per_reward_common import DELTA, EPSILON
-from jaxbandits.experiments.runs.pay_per_reward_constants import SWEEPS, Size, shares, smaller_constants
+from jaxbandits.experiments.runs.pay_per_reward_constants import SIZES, SWEEPS, Size, smaller_constants
 from jaxbandits.report import plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 
-__all__ = ["SWEEPS", "Size", "show"]
+__all__ = ["SIZES", "SWEEPS", "Size", "show"]
 
 
 def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     """One constant at a time, quartered again and again."""
-    left, runs = shares(size), smaller_constants(size, bench.sweep)
+    runs = smaller_constants(size, bench.sweep)
     known = stacked("constant", runs)
     known["share"].attrs["long_name"] = "constant, as a share of its practical value"
     known["means"].attrs["long_name"] = "means"
-    first = known.isel(share=0)
-    unsafe = (known["failure_low"] > DELTA).any("means")
-    broken = {label: left[unsafe.sel(constant=label).values].max(initial=0.0) for label in runs}
-    failing = [f"{label} at 1/{round(1 / share)}" for label, share in broken.items() if share]
-    never = [label for label, share in broken.items() if not share]
-    finding = (
-        f"{int(first['errors'].sum())} failures in {int(first['runs'].sum())} runs as they are; failing more often "
-        f"than δ: {', '.join(failing) or 'none'}; not even at 1/{round(1 / left[-1])}: {', '.join(never) or 'none'}"
-    )
+    finding = _finding(known)
     checked = jb.theory.ppr_conditions(jb.theory.PPR_PRACTICAL)
     return [
         bench.exhibit(
@@ -50,3 +44,17 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
             alt=f"Failure rate against the share of each constant that is left. {finding}.",
         )
     ]
+
+
+def _finding(known: xr.Dataset) -> str:
+    """The largest share of each constant at which runs fail more often than δ, if there is one."""
+    first, left = known.isel(share=0), known["share"].values
+    unsafe = (known["failure_low"] > DELTA).any("means")
+    labels = known["constant"].values
+    broken = {label: left[unsafe.sel(constant=label).values].max(initial=0.0) for label in labels}
+    failing = [f"{label} at 1/{round(1 / share)}" for label, share in broken.items() if share]
+    never = [label for label, share in broken.items() if not share]
+    return (
+        f"{int(first['errors'].sum())} failures in {int(first['runs'].sum())} runs as they are; failing more often "
+        f"than δ: {', '.join(failing) or 'none'}; not even at 1/{round(1 / left[-1])}: {', '.join(never) or 'none'}"
+    )

@@ -6,26 +6,23 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
-from jaxbandits.experiments.pay_per_reward_common import (
-    COLUMNS,
-    COST_OVER_W,
-    over_weight,
-)
+from jaxbandits.experiments.pay_per_reward_common import COLUMNS, COST_OVER_W, over_weight
 from jaxbandits.experiments.runs.pay_per_reward_common import DELTA, EPSILON
 from jaxbandits.experiments.runs.pay_per_reward_scale import (
     ARMS,
     PHASE_WEIGHT,
+    SIZES,
     SWEEPS,
     Size,
     over_accuracy_and_v,
     over_weight_of_arms,
     unbounded,
-)  # fmt: skip
+)
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
 
-__all__ = ["SWEEPS", "Size", "show"]
+__all__ = ["SIZES", "SWEEPS", "Size", "show"]
 
 
 def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:

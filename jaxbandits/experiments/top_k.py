@@ -25,33 +25,9 @@ class Size:
 
 
 SIZES = {
-    "quick": Size(
-        budget=top_k_budget.Size(
-            # With the data sets and K at most 64 cells, the smallest size of the engine's tables: programs are shared.
-            seeds=60, slow_seeds=0, budgets=(5000, 10_000, 18_000, 30_000, 48_000),
-            printed_budgets=(20_000, 100_000, 300_000, 1_000_000, 10_000_000),
-            ks=(10, 50, 100, 300, 500, 900),
-        ),
-        accuracy=top_k_accuracy.Size(seeds=10, epsilons=(0.02, 0.05, 0.1, 0.2)),
-        # Not the random means: runs that share no rewards are two more programs of 1000 arms.
-        published=top_k_published.Size(
-            runs=40, one_by_one=False, sar_runs=100, problems=("0.6/0.5", "RTE workers")
-        ),
-    ),
-    "paper": Size(
-        budget=top_k_budget.Size(
-            seeds=200, slow_seeds=200,
-            budgets=(5000, 7000, 10_000, 14_000, 20_000, 28_000, 39_000, 54_000, 74_000, 100_000),
-            printed_budgets=(
-                5000, 10_000, 20_000, 50_000, 100_000, 200_000, 300_000, 500_000, 1_000_000, 2_000_000, 5_000_000,
-                10_000_000,
-            ),
-            ks=(10, 25, 50, 100, 150, 200, 250, 300, 400, 500, 600, 700, 800, 900),
-        ),
-        accuracy=top_k_accuracy.Size(seeds=200, epsilons=(0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)),
-        published=top_k_published.Size(runs=200, one_by_one=True, sar_runs=5000),
-    ),
-}  # fmt: skip
+    scale: Size(top_k_budget.SIZES[scale], top_k_accuracy.SIZES[scale], top_k_published.SIZES[scale])
+    for scale in ("quick", "paper")
+}
 
 
 def run(

@@ -18,18 +18,18 @@ from jaxbandits.experiments.runs.top_k_budget import (
     PRINTED,
     REUSE,
     SCALE,
+    SIZES,
     Size,
     over_budgets,
     over_k_and_budgets,
     printed_constants,
     sweeps,
-)  # fmt: skip
+)
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame, summary
 
-__all__ = ["Size", "show", "sweeps"]
-
+__all__ = ["SIZES", "Size", "show", "sweeps"]
 
 _COLUMNS = ["runs", "failure", "failure_low", "failure_high", "aggregate_regret_mean", "pulls_mean"]
 

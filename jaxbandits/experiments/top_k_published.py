@@ -12,12 +12,22 @@ import xarray as xr
 from jaxbandits.experiments.bench import Bench, runs_of, seconds_of, stacked
 from jaxbandits.experiments.published import OPT_MAI, SAR_BUDGETS
 from jaxbandits.experiments.published import SAR as SAR_ERRORS
-from jaxbandits.experiments.runs.top_k_published import FIGURES, SAR_SHOWN, Size, over_k, sar, sweeps
+from jaxbandits.experiments.runs.top_k_published import SAR_SHOWN, SIZES, Size, over_k, sar, sweeps
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
 from jaxbandits.report.tables import frame
 
-__all__ = ["Size", "show", "sweeps"]
+__all__ = ["SIZES", "Size", "show", "sweeps"]
+
+#: Problem -> (name of the files, what it is).
+_ABOUT = {
+    "uniform means": ("random", "1000 means drawn uniformly from [0, 1], anew for every run; 20 n pulls"),
+    "0.6/0.5": ("two-group", "K means of .6 among 1000, the others .5; 20 n pulls"),
+    "RTE workers": (
+        "workers",
+        "Accuracies of the 164 workers of RTE, read from a histogram and so within .003; 10 n pulls",
+    ),
+}
 
 
 def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
@@ -26,7 +36,7 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
 
 
 def _figure(bench: Bench, out: Path, size: Size, problem: str) -> Exhibit:
-    figure, runs = FIGURES[problem], over_k(problem, size, bench.sweep)
+    (name, about), runs = _ABOUT[problem], over_k(problem, size, bench.sweep)
     known = stacked("algorithm", runs)
     known["k"].attrs["long_name"] = "arms to return K"
     printed = np.asarray([OPT_MAI[problem][label] for label in runs])
@@ -40,12 +50,12 @@ def _figure(bench: Bench, out: Path, size: Size, problem: str) -> Exhibit:
     off = [f"{label} {float(r.min()):.2f} to {float(r.max()):.2f}" for label, r in zip(runs, ratio, strict=True)]
     return bench.exhibit(
         out,
-        f"top-k-published-{figure.name}",
+        f"top-k-published-{name}",
         plots.curve(known, x="k", y="aggregate_regret", hue="algorithm", bounds=("published",), title=finding),
         frame(known, ["runs", "aggregate_regret_mean", "aggregate_regret_low", "aggregate_regret_high", "published"]),
         finding=finding,
         drawn="Mean aggregate regret with 95% intervals; dashed: the values of Zhou et al. 2014, from 100 runs.",
-        settings=f"{figure.about[0].upper()}{figure.about[1:]}; {size.runs} runs a point.",
+        settings=f"{about}; {size.runs} runs a point.",
         runs=runs_of(*runs.values()),
         seconds=seconds_of(*runs.values()),
         notes=(

@@ -32,6 +32,8 @@ from jaxbandits.experiments import (
     ugape_budget,
     ugape_confidence,
 )
+from jaxbandits.experiments.runs import top_k_accuracy as top_k_accuracy_runs
+from jaxbandits.experiments.runs import top_k_budget as top_k_budget_runs
 
 
 def rows(file):
@@ -130,9 +132,9 @@ def test_the_order_told_is_near_that_with_the_fewest_pulls(dof, excess):
 def test_top_k(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Few arms: the printed values of 1000 are not compared here.
-    for module in (top_k_budget, top_k_accuracy):
-        monkeypatch.setattr(module, "_ARMS", 20)
-        monkeypatch.setattr(module, "_KS", (4, 10))
+    for module in (top_k_budget, top_k_budget_runs, top_k_accuracy, top_k_accuracy_runs):
+        monkeypatch.setattr(module, "ARMS", 20)
+        monkeypatch.setattr(module, "KS", (4, 10))
     size = top_k.Size(
         budget=top_k_budget.Size(seeds=20, slow_seeds=4, budgets=(400, 4000), printed_budgets=(400, 20_000), ks=(2, 5)),
         accuracy=top_k_accuracy.Size(seeds=4, epsilons=(0.1, 0.3)),

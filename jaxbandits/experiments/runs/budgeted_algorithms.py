@@ -12,8 +12,8 @@ from jaxbandits.experiments.runs.budgeted_common import lanes
 from jaxbandits.experiments.runs.common import Sweep
 
 __all__ = [
-    "FIRST", "RCB", "SPOT", "TABLE_BETA", "Size", "against_budget", "on_table", "over_smallest_cost", "read", "spot",
-    "spot_problem", "sweeps",
+    "FIRST", "RCB", "SIZES", "SPOT", "TABLE_BETA", "Size", "against_budget", "on_table", "over_smallest_cost", "read",
+    "spot", "spot_problem", "sweeps",
 ]  # fmt: skip
 
 
@@ -29,6 +29,18 @@ class Size:
     lams: tuple[float, ...]
     lam_budgets: tuple[float, ...]
 
+
+SIZES = {
+    # A program serves the numbers of arms of one power of two: few of these, by the choice of budgets.
+    "quick": Size(
+        seeds=64, budgets=(316, 562, 1000), betas=(1,), thompson_most=1000, every=False,
+        lams=(0.05, 0.1, 0.2, 0.4, 0.8), lam_budgets=(316, 562, 1000),
+    ),
+    "paper": Size(
+        seeds=32, budgets=(100, 316, 1000, 3162, 10_000, 31_623, 100_000), betas=(0.5, 1, 2), thompson_most=1000,
+        every=True, lams=(0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 0.9), lam_budgets=(100, 1000, 10_000),
+    ),
+}  # fmt: skip
 
 RCB, FIRST = "RCB-I", "ε-first (0.1)"
 SPOT = "log-normal"
@@ -94,8 +106,6 @@ def spot(size: Size, sweep: Sweep = jb.sweep) -> dict[str, xr.Dataset]:
     return _each(_algorithms(jb.axis(size.budgets), every=False), spot_problem(), size, sweep)
 
 
-def on_table(
-    problem: jb.problems.TableReservoir, size: Size, sweep: Sweep = jb.sweep
-) -> dict[str, xr.Dataset]:  # fmt: skip
+def on_table(problem: jb.problems.TableReservoir, size: Size, sweep: Sweep = jb.sweep) -> dict[str, xr.Dataset]:
     """Runs by algorithm on the rows of a table, over `budget`."""
     return _each(_algorithms(jb.axis(size.budgets), every=False), problem, size, sweep)

@@ -9,7 +9,7 @@ import jaxbandits as jb
 from jaxbandits.experiments.runs.budgeted_common import lanes
 from jaxbandits.experiments.runs.common import Sweep
 
-__all__ = ["Size", "growing", "sweeps"]
+__all__ = ["SIZES", "Size", "growing", "sweeps"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,6 +20,19 @@ class Size:
     budgets: tuple[float, ...]
     further: tuple[float, ...]  #: budgets beyond these, where there is an accelerator
     shown: tuple[float, ...]  #: regularities with a line of their own against the budget
+
+
+SIZES = {
+    "quick": Size(
+        groups=(((0.5, 1, 2), 64),), budgets=(100, 178, 316, 562, 1000, 1778, 3162, 5623, 10_000), further=(),
+        shown=(0.5, 1, 2),
+    ),
+    "paper": Size(
+        groups=(((0.25, 0.35, 0.5, 0.7, 0.85, 1), 64), ((1.2, 1.5, 2), 32), ((4,), 8)),
+        budgets=(100, 178, 316, 562, 1000, 1778, 3162, 5623, 10_000, 17_783, 31_623, 56_234, 100_000),
+        further=(177_828, 316_228, 562_341, 1_000_000), shown=(0.25, 0.5, 1, 2, 4),
+    ),
+}  # fmt: skip
 
 
 def sweeps(size: Size) -> int:

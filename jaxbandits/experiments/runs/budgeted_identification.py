@@ -10,7 +10,7 @@ import jaxbandits as jb
 from jaxbandits.experiments.runs.budgeted_common import lanes
 from jaxbandits.experiments.runs.common import Sweep
 
-__all__ = ["BEST", "FACTOR", "SIRI", "Size", "of_regularity", "siri_arms", "sweeps"]
+__all__ = ["BEST", "FACTOR", "SIRI", "SIZES", "Size", "of_regularity", "siri_arms", "sweeps"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +23,15 @@ class Size:
     slow_most: int  #: and their largest budget
     every: bool  #: all algorithms, or those that tell most
 
+
+SIZES = {
+    "quick": Size(runs=((1, (4400, 7000, 11_000)),), seeds=1000, slow_seeds=128, slow_most=11_000, every=False),
+    # SiRI takes some 5 K steps with sums for all K arms: few arms where they are many.
+    "paper": Size(
+        runs=((1, (300, 1000, 3000, 10_000, 30_000, 100_000)), (3, (300, 1000, 3000, 10_000))), seeds=400,
+        slow_seeds=100, slow_most=10_000, every=True,
+    ),
+}  # fmt: skip
 
 BEST = 0.5  # mu*: arms near a best mean of 1 would hardly vary
 FACTOR = 0.3  # SiRI's A, as its authors have it
@@ -44,9 +53,7 @@ def _pool(beta: float, n: int, factor: float) -> jb.problems.RatioReservoir:
     return jb.reservoir(beta=beta, rho=BEST, prices="unit", arms=siri_arms(n, beta, factor))
 
 
-def of_regularity(
-    beta: float, budgets: tuple[int, ...], size: Size, sweep: Sweep = jb.sweep
-) -> dict[str, xr.Dataset]:  # fmt: skip
+def of_regularity(beta: float, budgets: tuple[int, ...], size: Size, sweep: Sweep = jb.sweep) -> dict[str, xr.Dataset]:
     """Runs by algorithm, over `budget`."""
     budget = jb.axis(budgets, name="budget")
     few = jb.axis([n for n in budgets if n <= size.slow_most], name="budget")

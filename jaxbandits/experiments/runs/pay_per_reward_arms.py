@@ -12,7 +12,7 @@ from jaxbandits.experiments.runs.common import Sweep
 from jaxbandits.experiments.runs.pay_per_reward_common import DELTA, EPSILON, MAB, RACE, UNION
 
 __all__ = [
-    "CLICKS", "CLICK_EPSILON", "WEIGHT", "Size", "click_weight", "clicks", "fixed_weight", "survey", "sweeps",
+    "CLICKS", "CLICK_EPSILON", "SIZES", "WEIGHT", "Size", "click_weight", "clicks", "fixed_weight", "survey", "sweeps",
     "ugape_at_few_arms",
 ]  # fmt: skip
 
@@ -24,6 +24,11 @@ class Size:
     runs: tuple[tuple[int, int], ...]  #: numbers of arms, and runs of each
     every: bool  #: all rivals, or the four that tell most
 
+
+SIZES = {
+    "quick": Size(runs=((100, 100), (10_000, 10)), every=False),
+    "paper": Size(runs=((100, 1000), (1000, 1000), (10_000, 200), (100_000, 40), (1_000_000, 10)), every=True),
+}
 
 WEIGHT = 2.0
 _WEIGHTS = ("one-good", "power", "flat")
@@ -55,9 +60,11 @@ def sweeps(size: Size, tables: int) -> int:
 
 
 def _against_arms(
-    problem: Callable[[int], jb.Problem | jb.problems.ProblemFamily], algorithms: dict[str, Any], size: Size,
+    problem: Callable[[int], jb.Problem | jb.problems.ProblemFamily],
+    algorithms: dict[str, Any],
+    size: Size,
     sweep: Sweep,
-) -> dict[str, list[xr.Dataset]]:  # fmt: skip
+) -> dict[str, list[xr.Dataset]]:
     return {
         label: [sweep(algorithm, problem(k), seeds) for k, seeds in size.runs]
         for label, algorithm in algorithms.items()

@@ -10,7 +10,7 @@ import jaxbandits as jb
 from jaxbandits.experiments.runs.common import Sweep
 from jaxbandits.experiments.runs.pay_per_reward_common import DELTA, EPSILON
 
-__all__ = ["SWEEPS", "Size", "shares", "smaller_constants"]
+__all__ = ["SIZES", "SWEEPS", "Size", "smaller_constants"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,6 +20,8 @@ class Size:
     seeds: int
     steps: int  #: how often a constant is quartered
 
+
+SIZES = {"quick": Size(seeds=400, steps=8), "paper": Size(seeds=10_000, steps=9)}
 
 #: One best arm and 99 that are just too bad, with large and with small means: the hardest instances found.
 _MEANS = {".50 and 99 of .39": [0.5] + [0.39] * 99, ".15 and 99 of .04": [0.15] + [0.04] * 99}
@@ -33,14 +35,10 @@ def _instance(means: str) -> jb.problems.Bernoulli:
     return problem
 
 
-def shares(size: Size) -> np.ndarray:
-    """What is left of a constant, quartered again and again."""
-    return 0.25 ** np.arange(size.steps + 1)
-
-
 def smaller_constants(size: Size, sweep: Sweep = jb.sweep) -> dict[str, xr.Dataset]:
     """Runs by constant, over `share`, what is left of it, and `means`."""
-    problem, left, runs = _instance(jb.axis(list(_MEANS))), shares(size), {}
+    problem, runs = _instance(jb.axis(list(_MEANS))), {}
+    left = 0.25 ** np.arange(size.steps + 1)  # quartered again and again
     for name, label in _LABELS.items():
         own = getattr(jb.theory.PPR_PRACTICAL, name)
         values = 1 - (1 - own) * left if name == "theta" else own * left

@@ -11,6 +11,7 @@ from jaxbandits.experiments.runs.pay_per_reward_common import DELTA, EPSILON, MA
 __all__ = [
     "ARMS",
     "PHASE_WEIGHT",
+    "SIZES",
     "SWEEPS",
     "Size",
     "over_accuracy_and_v",
@@ -30,6 +31,18 @@ class Size:
     exponents: tuple[float, ...]  #: of Zipf laws
     ratios: tuple[float, ...]  #: of geometric laws
 
+
+SIZES = {
+    "quick": Size(
+        seeds=20, epsilons=(0.03, 0.1, 0.3), correlations=(1, 3, 10, 30, 100, 300), weights=(0.5, 1, 2, 5, 10, 20),
+        exponents=(6.0,), ratios=(0.9,),
+    ),
+    "paper": Size(
+        seeds=200, epsilons=(0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3),
+        correlations=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), weights=(0.5, 1, 2, 5, 10, 20, 50, 100),
+        exponents=(3.5, 4.0, 5.0, 6.0, 8.0), ratios=(0.3, 0.5, 0.7, 0.9),
+    ),
+}  # fmt: skip
 
 ARMS, PHASE_WEIGHT = 100, 2.0
 SWEEPS = 6

@@ -7,7 +7,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.experiments.runs.common import Sweep
 
-__all__ = ["ARMS", "DELTA", "KS", "SWEEPS", "Size", "over_accuracy"]
+__all__ = ["ARMS", "DELTA", "KS", "SIZES", "SWEEPS", "Size", "over_accuracy"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,6 +17,11 @@ class Size:
     seeds: int
     epsilons: tuple[float, ...]
 
+
+SIZES = {
+    "quick": Size(seeds=10, epsilons=(0.02, 0.05, 0.1, 0.2)),
+    "paper": Size(seeds=200, epsilons=(0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)),
+}
 
 ARMS, DELTA, KS = 1000, 0.01, (100, 500)
 SWEEPS = 2

@@ -10,8 +10,8 @@ import jaxbandits as jb
 from jaxbandits.experiments.runs.common import Sweep, at_budgets
 
 __all__ = [
-    "ARMS", "CLUCB", "DATASETS", "DELTA", "FINE", "FORGET", "KS", "PRINTED", "REUSE", "SCALE", "Size",
-    "over_budgets", "over_k_and_budgets", "printed_constants", "sweeps",
+    "ARMS", "CLUCB", "DATASETS", "DELTA", "EPSILON", "FINE", "FORGET", "KS", "PRINTED", "REUSE", "SCALE", "SIZES",
+    "Size", "over_budgets", "over_k_and_budgets", "printed_constants", "sweeps",
 ]  # fmt: skip
 
 
@@ -25,6 +25,24 @@ class Size:
     printed_budgets: tuple[int, ...]  #: up to where the literal constants decide something
     ks: tuple[int, ...]  #: K of the phase diagrams
 
+
+SIZES = {
+    "quick": Size(
+        # With the data sets and K at most 64 cells, the smallest size of the engine's tables: programs are shared.
+        seeds=60, slow_seeds=0, budgets=(5000, 10_000, 18_000, 30_000, 48_000),
+        printed_budgets=(20_000, 100_000, 300_000, 1_000_000, 10_000_000),
+        ks=(10, 50, 100, 300, 500, 900),
+    ),
+    "paper": Size(
+        seeds=200, slow_seeds=200,
+        budgets=(5000, 7000, 10_000, 14_000, 20_000, 28_000, 39_000, 54_000, 74_000, 100_000),
+        printed_budgets=(
+            5000, 10_000, 20_000, 50_000, 100_000, 200_000, 300_000, 500_000, 1_000_000, 2_000_000, 5_000_000,
+            10_000_000,
+        ),
+        ks=(10, 25, 50, 100, 150, 200, 250, 300, 400, 500, 600, 700, 800, 900),
+    ),
+}  # fmt: skip
 
 ARMS, EPSILON, DELTA = 1000, 0.01, 0.01  # section 5
 KS = (100, 250, 500)

@@ -12,7 +12,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.experiments.runs.common import Sweep, at_budgets
 
-__all__ = ["FIGURES", "SAR_SHOWN", "Setting", "Size", "over_k", "sar", "sweeps"]
+__all__ = ["SAR_SHOWN", "SETTINGS", "SIZES", "Setting", "Size", "over_k", "sar", "sweeps"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,35 +25,34 @@ class Size:
     problems: tuple[str, ...] = ("uniform means", "0.6/0.5", "RTE workers")  #: of Zhou et al.
 
 
-class Setting(NamedTuple):
-    """What a figure is about."""
+SIZES = {
+    # Not the random means: runs that share no rewards are two more programs of 1000 arms.
+    "quick": Size(runs=40, one_by_one=False, sar_runs=100, problems=("0.6/0.5", "RTE workers")),
+    "paper": Size(runs=200, one_by_one=True, sar_runs=5000),
+}
 
-    name: str  # of the files
+
+class Setting(NamedTuple):
+    """What a figure of Zhou et al. is about."""
+
     #: From the axes of K and of random means.
     problem: Callable[[jb.Axis, jb.Axis], jb.Problem | jb.problems.ProblemFamily]
     ks: tuple[int, ...]
     budget: int
-    about: str
+    anew: bool = False  #: whether every run has means of its own
 
 
 _ARMS = 1000
 _MANY = tuple(range(50, 501, 50))
 #: The experiments on SAR with as many m as arms but one; the others have three and five.
 SAR_SHOWN = (1, 2)
-FIGURES = {
+SETTINGS = {
     "uniform means": Setting(
-        "random", lambda _, instance: jb.random_uniform(_ARMS, seed=instance), _MANY, 20 * _ARMS,
-        "1000 means drawn uniformly from [0, 1], anew for every run; 20 n pulls",
+        lambda _, instance: jb.random_uniform(_ARMS, seed=instance), _MANY, budget=20 * _ARMS, anew=True
     ),
-    "0.6/0.5": Setting(
-        "two-group", lambda k, _: jb.two_group(_ARMS, k, 0.6, 0.5), _MANY, 20 * _ARMS,
-        "K means of .6 among 1000, the others .5; 20 n pulls",
-    ),
-    "RTE workers": Setting(
-        "workers", lambda *_: jb.rte_workers(), tuple(range(10, 101, 10)), 1640,
-        "accuracies of the 164 workers of RTE, read from a histogram and so within .003; 10 n pulls",
-    ),
-}  # fmt: skip
+    "0.6/0.5": Setting(lambda k, _: jb.two_group(_ARMS, k, 0.6, 0.5), _MANY, budget=20 * _ARMS),
+    "RTE workers": Setting(lambda *_: jb.rte_workers(), tuple(range(10, 101, 10)), budget=1640),
+}
 
 
 def sweeps(size: Size) -> int:
@@ -65,11 +64,11 @@ def over_k(problem: str, size: Size, sweep: Sweep = jb.sweep) -> dict[str, xr.Da
     """Runs by algorithm, over `k`.
 
     Args:
-        problem: a key of `FIGURES`.
+        problem: a key of `SETTINGS`.
         size: how much to run.
         sweep: in place of `jaxbandits.sweep`.
     """
-    setting = FIGURES[problem]
+    setting = SETTINGS[problem]
     k = jb.axis(setting.ks, name="k")
     algorithms: dict[str, Any] = {
         # Below 49 n pulls AdaptiveTopK is uniform sampling, drawn as sums.
@@ -87,16 +86,15 @@ def _runs(setting: Setting, algorithm: Any, size: Size, sweep: Sweep) -> xr.Data
     """The runs over K; instances of random means count as seeds."""
     instance = jb.axis(range(size.runs), name="instance")
     problem = setting.problem(jb.axis(setting.ks, name="k"), instance)
-    random = setting.name == "random"
-    seeds = 1 if random else size.runs
+    seeds = 1 if setting.anew else size.runs
     if isinstance(algorithm, jb.LUCB):  # it stops by confidence, not by a budget
-        ds = at_budgets(sweep, algorithm, problem, seeds, [setting.budget], independent=random)
+        ds = at_budgets(sweep, algorithm, problem, seeds, [setting.budget], independent=setting.anew)
         ds = ds.isel(budget=0, drop=True)
     else:
-        ds = sweep(algorithm, problem, seeds, independent=random)
+        ds = sweep(algorithm, problem, seeds, independent=setting.anew)
     attributes = ds.attrs
     ds = ds[["pulls", "aggregate_regret", "correct", "status"]]
-    if random:
+    if setting.anew:
         ds = ds.isel(seed=0, drop=True).rename(instance="seed")
     return ds.assign_attrs(attributes)
 
