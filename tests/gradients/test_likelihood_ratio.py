@@ -39,7 +39,7 @@ def test_pulls_move_as_differences_with_common_rewards_say(name):
     """At two arms, within 5.5 standard errors of both and half a per cent for the width: a false alarm in 10^7."""
     problem, leaf = LAWS[name]
     seeds = 4000
-    found = jb.gradients.expected("pulls", UGAPE, problem, wrt=leaf, seeds=seeds)
+    found = jb.gradients.expected("pulls", UGAPE, problem, wrt=f"problem.{leaf}", seeds=seeds)
     for arm in (0, 1):
         width = 0.03 * float(getattr(problem, leaf)[arm])
         up, down = (jb.simulate(UGAPE, moved(problem, leaf, arm, by), seeds).pulls for by in (width, -width))

@@ -1,0 +1,52 @@
+"""The command `gradient`: what the Python interface finds, as a table or as one JSON object."""
+
+import json
+
+import pytest
+
+import jaxbandits as jb
+from jaxbandits.cli import main
+
+GRADIENT = ["gradient", "pulls", "ugape-c", "--problem", "bernoulli:0.8,0.5,0.3"]
+FEW = ["--seeds", "50"]
+SETTINGS = ["--set", "epsilon=0.3", "delta=0.2"]
+PROBLEM = jb.bernoulli([0.8, 0.5, 0.3])
+UGAPE = jb.UGapEc(epsilon=0.3, delta=0.2)
+
+
+@pytest.mark.parametrize("wrt", ["mean", "epsilon"])
+def test_one_object_has_the_numbers_of_the_python_interface(wrt, capsys):
+    assert main([*GRADIENT, *FEW, "--wrt", wrt, "--json", *SETTINGS]) == 0
+    found = json.loads(capsys.readouterr().out)
+    same = jb.gradients.expected("pulls", UGAPE, PROBLEM, wrt, seeds=50)
+    assert found["value"] == pytest.approx(float(same.value))
+    assert found["gradient"] == pytest.approx(same.gradient.to_numpy().reshape(-1).tolist())
+    assert found["gradient_se"] == pytest.approx(same.gradient_se.to_numpy().reshape(-1).tolist())
+    assert found["stopped_early"] == 0
+
+
+def test_a_table_has_a_line_for_each_slope(capsys):
+    assert main([*GRADIENT, *FEW, *SETTINGS]) == 0
+    captured = capsys.readouterr()
+    lines = captured.out.splitlines()
+    assert captured.err == ""
+    slopes = [line.split("  ")[0] for line in lines if line.startswith("d / d")]
+    assert slopes == [f"d / d mean of arm {k}" for k in range(3)]
+    assert "Estimator: score function" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (["--wrt", "meen"], "did you mean 'mean'"),
+        (["--wrt", "m"], "no derivative in m, which is counted"),
+        (["--seeds", "1"], "at least 2 seeds"),
+        (["--smoothing", "0.1"], "smoothing is of a parameter of the algorithm"),
+    ],
+)
+def test_bad_input_is_one_line(changed, said, capsys):
+    assert main([*GRADIENT, *changed, *SETTINGS]) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
+    assert captured.out == ""
