@@ -19,6 +19,7 @@ _FURTHER = {
     "gradients": "gradients",
     "Traits": "algorithms.bases.traits:Traits",
     "UsageError": "errors:UsageError",
+    "adversary": "tuning.hard_instances:adversary",
     "axis": "axes:axis",
     "estimate_correlation": "problems.correlation:estimate_correlation",
     "plot": "report.plots",
@@ -30,6 +31,7 @@ _FURTHER = {
     "sweep": "sweeps.run:sweep",
     "theory": "theory",
     "trajectory": "engine.single:trajectory",
+    "tune": "tuning.search:tune",
     "use_all_cores": "engine.driver:use_all_cores",
     "with_costs": "problems.costs:with_costs",
 }

@@ -87,6 +87,8 @@ from jaxbandits.report.tables import summary as summary
 from jaxbandits.sweeps.repeating import repeat as repeat
 from jaxbandits.sweeps.run import simulate as simulate
 from jaxbandits.sweeps.run import sweep as sweep
+from jaxbandits.tuning.hard_instances import adversary as adversary
+from jaxbandits.tuning.search import tune as tune
 
 __all__ = [
     "CLUCB",
@@ -127,6 +129,7 @@ __all__ = [
     "UnionBound",
     "UsageError",
     "abm",
+    "adversary",
     "axis",
     "bernoulli",
     "beta",
@@ -170,6 +173,7 @@ __all__ = [
     "synthetic",
     "theory",
     "trajectory",
+    "tune",
     "two_group",
     "uniform_means",
     "use_all_cores",

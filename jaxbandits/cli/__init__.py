@@ -1,8 +1,8 @@
-"""The command line: `jaxbandits list | simulate | compare | gradient | sweep | plot | reproduce`.
+"""The command line: `jaxbandits list | simulate | compare | gradient | tune | sweep | plot | reproduce`.
 
 `main` turns whatever goes wrong with the input into one line on stderr and exit status 2; everything else lives in
-`commands`, `derivatives`, `pictures` and `listing` (what the commands do), `inputs` (text to values), `stores`
-(Datasets on disk) and `display`.
+`commands`, `derivatives`, `tuning`, `pictures` and `listing` (what the commands do), `inputs` (text to values),
+`stores` (Datasets on disk) and `display`.
 """
 
 import gc
@@ -16,6 +16,7 @@ from jaxbandits.cli.commands import compare, simulate, sweep
 from jaxbandits.cli.derivatives import gradient
 from jaxbandits.cli.listing import list_
 from jaxbandits.cli.pictures import plot, reproduce
+from jaxbandits.cli.tuning import tune
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
 
@@ -33,7 +34,7 @@ def application() -> cyclopts.App:
         suppress_keyboard_interrupt=False,  # `main` says it in one line
     )
     app.command(list_, name="list")
-    for command in (simulate, compare, gradient, sweep, plot, reproduce):
+    for command in (simulate, compare, gradient, tune, sweep, plot, reproduce):
         app.command(command)
     return app
 

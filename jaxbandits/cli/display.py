@@ -11,7 +11,12 @@ from tqdm import tqdm  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.engine.driver import Progress
 
-__all__ = ["progress_bar", "say", "stage_bar", "tell", "width"]
+__all__ = ["progress_bar", "say", "stage_bar", "tell", "told", "width"]
+
+
+def told(wanted: bool | None) -> bool:
+    """Whether progress is shown: as wanted, or where stderr is a terminal."""
+    return sys.stderr.isatty() if wanted is None else wanted
 
 
 def tell(text: str) -> None:
@@ -79,7 +84,7 @@ def _bar(shown: bool | None, bar_format: str) -> Any:
     return tqdm(
         total=0,
         file=sys.stderr,
-        disable=not (sys.stderr.isatty() if shown is None else shown),
+        disable=not told(shown),
         leave=False,
         smoothing=0,  # the average from the start: runs end in bursts, and the latest speed misleads
         bar_format=bar_format,

@@ -69,6 +69,8 @@ def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
     Raises:
         UsageError: no such dimension or value, with the nearest name or the values that there are.
     """
+    if not choices:
+        return dataset
     counted = dataset["runs" if "runs" in dataset else "pulls"]
     dimensions = [str(name) for name in counted.dims if name != "seed"]
     at: dict[str, int] = {}

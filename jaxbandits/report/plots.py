@@ -1,4 +1,4 @@
-"""Pictures of a Dataset of runs: `curve`, `phase`, `quantiles`, `distribution`, `bars`.
+"""Pictures of a Dataset of runs: `curve`, `phase`, `quantiles`, `distribution`, `bars`; and of a search: `tuning`.
 
 Each takes what `simulate` or `sweep` returned (or, where it needs no single runs, its `summary`), chooses dimensions by
 itself unless told, and returns a matplotlib Figure. Intervals are 95% ones: bands around curves, whiskers on bars.
@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 
 from jaxbandits.report.cells import bars, phase, quantiles
 from jaxbandits.report.curves import curve, distribution
+from jaxbandits.report.searches import tuning
 
-__all__ = ["KINDS", "bars", "curve", "distribution", "phase", "quantiles"]
+__all__ = ["KINDS", "bars", "curve", "distribution", "phase", "quantiles", "tuning"]
 
 #: Names on the command line. Every kind takes a Dataset and its own keywords.
 KINDS: dict[str, Callable[..., Figure]] = {
@@ -21,4 +22,5 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "quantiles": quantiles,
     "distribution": distribution,
     "bars": bars,
+    "tuning": tuning,
 }

@@ -77,10 +77,10 @@ def new_picture(height: float = _HEIGHT) -> tuple[Picture, Axes]:
     return picture, axes
 
 
-def new_panels(count: int, height: float = _HEIGHT) -> tuple[Picture, list[Axes]]:
-    """An empty picture with pairs of axes side by side, on one vertical scale."""
+def new_panels(count: int, height: float = _HEIGHT, *, shared: bool = True) -> tuple[Picture, list[Axes]]:
+    """An empty picture with pairs of axes side by side, on one vertical scale or on their own."""
     picture = Picture(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained", facecolor="white")
-    panels = list(picture.subplots(1, count, sharey=True, squeeze=False)[0])
+    panels = list(picture.subplots(1, count, sharey=shared, squeeze=False)[0])
     for axes in panels:
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)

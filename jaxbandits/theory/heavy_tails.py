@@ -6,6 +6,7 @@ raw moment of at most B and a p-th central moment of at most C, 1 < p <= 2. Argu
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE
@@ -100,9 +101,12 @@ def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayL
     least = level * p / ((p - 1) * s)
     enough = least < (p - 1) / p
     least = jnp.where(enough, least, 0.5 * (p - 1) / p)
-    u = least
-    for _ in range(40):  # Newton's method for the smallest root of u = least + u^p / p
-        u = u + (least + u**p / p - u) / jnp.maximum(1 - u ** (p - 1), 1e-3)
+
+    def closer(u: jax.Array) -> jax.Array:  # Newton's method for the smallest root of u = least + u^p / p
+        return u + (least + u**p / p - u) / jnp.maximum(1 - u ** (p - 1), 1e-3)
+
+    root = lax.fori_loop(0, 40, lambda _, u: closer(u), least)
+    u = closer(lax.stop_gradient(root))  # its derivative is the root's (implicit function theorem)
     return jnp.where(enough, u / alpha, jnp.inf)
 
 

@@ -214,6 +214,7 @@ def test_pull_by_pull_and_in_sums_the_same_law():
 
 
 @pytest.mark.bits
+@pytest.mark.slow
 def test_lanes_chunks_and_devices_change_no_bit():
     algorithm = MABPPR(epsilon=0.5, delta=0.5, c1=0.01, c2=1, c3=1, n_final=2, slots=SLOTS)
     problem = jb.with_costs(jb.bernoulli(MEANS), "reward")

@@ -17,8 +17,6 @@ from jaxbandits.algorithms import REGISTRY, BuiltIn
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
 
-pytestmark = pytest.mark.bits
-
 RUNS, STEPS = 6, 200
 # Values that differ from run to run, for every parameter that has no usable default; some runs end, others do not.
 VALUES = {
@@ -179,6 +177,14 @@ def same_bits(one, other):
 KINDS = (jb.UGapEc, jb.LUCB, jb.SuccessiveElimination, jb.AdaptiveTopK, jb.MABPPR, jb.RCBAIR)
 
 
+def marked(index, *, each_time):
+    """A case: with the programs that users get where it is the first of its kind, and else compiled plainly."""
+    kind = type(CASES[index].values[0].algorithm)
+    first = next(i for i, case in enumerate(CASES) if type(case.values[0].algorithm) is kind)
+    marks = [pytest.mark.bits] * (kind in KINDS and index == first) + [pytest.mark.slow] * (not each_time)
+    return pytest.param(index, id=CASES[index].id, marks=marks)
+
+
 def first_of_each(condition, often=BuiltIn):
     """The first case of each algorithm that meets a condition, and its case of several bandits."""
     chosen = {}
@@ -186,12 +192,7 @@ def first_of_each(condition, often=BuiltIn):
         algorithm, problem = case.values[0]
         if condition(algorithm):
             chosen.setdefault((type(algorithm), problem.bandits), index)
-    cases = [
-        pytest.param(
-            i, id=CASES[i].id, marks=[pytest.mark.slow] * (not isinstance(CASES[i].values[0].algorithm, often))
-        )
-        for i in chosen.values()
-    ]
+    cases = [marked(i, each_time=isinstance(CASES[i].values[0].algorithm, often)) for i in chosen.values()]
     return pytest.mark.parametrize("index", cases)
 
 
@@ -199,13 +200,10 @@ def first_of_each(condition, often=BuiltIn):
 TYPICAL = (
     *KINDS,
     jb.SuccessiveRejects,
-    jb.SAR,
     jb.CLUCB,
-    jb.GapE,
     jb.OptMAI,
     jb.MedianElimination,
     jb.BernsteinRace,
-    jb.SiRI,
 )
 
 
@@ -216,7 +214,7 @@ def all_cases():
         kind = type(case.values[0].algorithm)
         each_time = kind is jb.UGapEc or (kind in TYPICAL and kind not in seen)
         seen.add(kind)
-        cases.append(pytest.param(index, id=case.id, marks=[pytest.mark.slow] * (not each_time)))
+        cases.append(marked(index, each_time=each_time))
     return pytest.mark.parametrize("index", cases)
 
 

@@ -447,11 +447,7 @@ CASES = {
 }
 
 
-# Formulas are tested here, the bits of optimised programs elsewhere. These compile in a third of the time.
-UNOPTIMISED = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
-
-
-@functools.partial(jax.jit, static_argnames="steps", compiler_options=UNOPTIMISED)
+@functools.partial(jax.jit, static_argnames="steps")
 def watch(algorithm, problem, keys, steps):
     """Pulls after every step, returned arms and whether a run has ended: `(run, step, …)`."""
 
@@ -462,7 +458,7 @@ def watch(algorithm, problem, keys, steps):
     return jax.vmap(one)(keys)
 
 
-@functools.partial(jax.jit, compiler_options=UNOPTIMISED)
+@jax.jit
 def tables(problem, keys):
     """The first rewards of every arm, `(run, pull, arm)`, and tie orders `(run, arm)`."""
 

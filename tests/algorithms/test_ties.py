@@ -68,7 +68,7 @@ CASES = {
     "lucb": [jb.LUCB(epsilon=2.5, delta=0.4), jb.LUCB(epsilon=2.5, delta=0.4, m=2)],
 }
 # One of each kind every time, the others with the slow tests: a case is a program of several seconds.
-EACH_TIME = {"ugape-c", "lucb", "successive-rejects", "opt-mai", "adaptive-top-k", "mab-ppr", "bernstein-race", "rcb"}
+EACH_TIME = {"ugape-c", "lucb", "successive-rejects", "opt-mai", "adaptive-top-k", "rcb"}
 EVERY = [
     pytest.param(algorithm, id=f"{name}-{i}", marks=[pytest.mark.slow] * (i > 0 or name not in EACH_TIME))
     for name, cases in CASES.items()
@@ -117,7 +117,7 @@ def test_a_tie_order_that_prefers_the_first_arm_would_be_caught(monkeypatch):
 
     monkeypatch.setattr(ties, "tie_order", first_arm_first)
     advance.clear_cache()
-    few = [CASES[name] for name in ("uniform", "successive-rejects", "opt-mai")]
+    few = [CASES[name] for name in ("uniform", "opt-mai")]
     try:
         caught = [any(min(relabelling(one)) < FALSE_ALARM for one in cases) for cases in few]
     finally:

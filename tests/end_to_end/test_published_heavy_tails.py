@@ -19,7 +19,7 @@ RUNS = 300
 @pytest.mark.parametrize(
     ("estimator", "delta", "pulls"),
     [
-        ("tea", 0.05, 7.88e4),
+        pytest.param("tea", 0.05, 7.88e4, marks=pytest.mark.slow),
         ("ea", 0.1, 4.503e4),
         pytest.param("ea", 0.05, 8.99e4, marks=pytest.mark.slow),
         pytest.param("tea", 0.1, 6.937e4, marks=pytest.mark.slow),
@@ -44,6 +44,7 @@ def test_errors_of_successive_rejects(make, budget, error, known, estimator):
     assert abs(found - error) < 6 * np.hypot(known, np.sqrt(error * (1 - error) / runs))
 
 
+@pytest.mark.slow
 def test_the_naive_radius_is_for_bounded_rewards_only():
     """On heavy tails the sub-Gaussian radius of the same standard deviation errs far more often than delta."""
     problem = jb.student_t([1.0, 0.0], 1.3)

@@ -55,7 +55,7 @@ def cases():
     drawn["siri"] = "unit reservoir"
     for name in REGISTRY:
         law = drawn.get(name, "bernoulli")
-        often = name in ("ugape-c", "lucb", "successive-elimination", "adaptive-top-k", "rcb-air")
+        often = name in ("ugape-c", "adaptive-top-k", "rcb-air")
         yield pytest.param(name, law, id=f"{name}-{law}", marks=[pytest.mark.slow] * (not often))
     yield pytest.param("ugape-c", "gaussian", id="ugape-c-gaussian")
     yield pytest.param("lucb", "beta", id="lucb-beta", marks=pytest.mark.slow)
@@ -72,6 +72,11 @@ def test_a_run_alone_is_the_engines_row(name, law):
         np.testing.assert_array_equal(recommend(state), rows["recommended"][seed])
 
 
+each_kind = pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in ("lucb", "successive-rejects", "clucb"))) for n in KINDS]
+)
+
+
 @functools.cache
 def states_of(name):
     return jb.trajectory(example(name), PROBLEMS["bernoulli"], KEY, STEPS)
@@ -81,7 +86,7 @@ def after(states, step):
     return jax.tree.map(lambda x: x[step], states)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@each_kind
 def test_a_trajectory_leads_to_the_last_state_and_stays_there(name):
     states = states_of(name)
     total = np.sum(states.pulls, axis=1)
@@ -93,7 +98,7 @@ def test_a_trajectory_leads_to_the_last_state_and_stays_there(name):
         assert_same(after(states, step), last)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@each_kind
 def test_compiled_and_uncompiled_steps_have_the_same_bits(name):
     algorithm, problem = example(name), PROBLEMS["bernoulli"]
     state = algorithm.init(problem, KEY)

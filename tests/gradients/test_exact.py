@@ -92,7 +92,11 @@ def metrics(answers, means):
 @pytest.mark.bits  # they run longer than they compile
 @pytest.mark.parametrize(
     ("name", "metric"),
-    [*((name, "error") for name in CASES), ("uniform, 3", "simple_regret"), ("ucb-e, 2", "simple_regret")],
+    [
+        *(pytest.param(name, "error", marks=[pytest.mark.slow] * (name == "uniform, 3")) for name in CASES),
+        ("uniform, 3", "simple_regret"),
+        pytest.param("ucb-e, 2", "simple_regret", marks=pytest.mark.slow),
+    ],
 )
 def test_the_gradient_is_that_of_the_enumerated_law(name, metric):
     """Within 5.5 standard errors, value and each slope: a false alarm in 10^7."""

@@ -13,8 +13,8 @@ import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY, RoundBased, Sequential
 from jaxbandits.live.session import AskTell
 
-pytestmark = pytest.mark.bits
-
+# Of these the programs are compiled as for users.
+KINDS = ("ugape-c", "successive-elimination")
 ARMS = 4
 PROBLEM = jb.bernoulli([0.8, 0.3, 0.6, 0.4])
 VALUES = {"epsilon": 0.7, "delta": 0.3, "budget": 60, "moment_b": 0.03, "moment_c": 0.02, "threshold": 2.0, "k": 2}
@@ -37,15 +37,15 @@ def variants():
         if "estimator" in fields:
             required |= {n: VALUES[n] for n in ("moment_b", "moment_c", "threshold") if n in fields}
             for choice in ("ea", "tea"):
-                slow = [pytest.mark.slow] * (choice == "ea")
-                yield pytest.param(cls(**required, estimator=choice), id=f"{name}-{choice}", marks=slow)
+                marks = [pytest.mark.slow] * (choice == "ea") + [pytest.mark.bits] * (name in KINDS)
+                yield pytest.param(cls(**required, estimator=choice), id=f"{name}-{choice}", marks=marks)
             continue
         for switch in [None, *switches[:1]]:  # the others are settings of the same two halves
             values = required | ({switch: not fields[switch].default} if switch else {})
             if "a" in fields and switch != "adaptive":
                 values["a"] = 2.0
-            slow = [pytest.mark.slow] * bool(switch)
-            yield pytest.param(cls(**values), id=f"{name}-{switch}" if switch else name, marks=slow)
+            marks = [pytest.mark.slow] * bool(switch) + [pytest.mark.bits] * (name in KINDS)
+            yield pytest.param(cls(**values), id=f"{name}-{switch}" if switch else name, marks=marks)
 
 
 @pytest.fixture(scope="module")

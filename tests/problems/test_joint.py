@@ -94,7 +94,6 @@ def test_v_bounds_the_variance_of_every_set():
     assert jb.bernoulli([0.3, 0.3]).correlation == 1
 
 
-@pytest.mark.bits
 def test_a_padded_problem_draws_the_same():
     """What lets numbers of arms be swept by a mask."""
     for problem in (jb.one_click([0.2, 0.1, 0.3]), jb.blocks([0.6, 0.5, 0.3, 0.2, 0.2, 0.1, 0.3], 3)):

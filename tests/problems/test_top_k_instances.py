@@ -148,7 +148,7 @@ def test_a_sweep_repeats_from_its_specification(family):
 def test_an_axis_over_n_and_k_pads_and_gives_what_each_cell_gives_alone():
     ds = jb.sweep(jb.Uniform(budget=400, m=3), jb.two_group(n=jb.axis([10, 13, 40]), k=jb.axis([2, 5])), seeds=30)
     assert dict(ds.pulls.sizes) == {"n": 3, "k": 2, "seed": 30}
-    for n in (13, 40):
+    for n in (13,):
         for k in (2, 5):
             alone = jb.sweep(jb.Uniform(budget=400, m=3), jb.two_group(n=n, k=k), seeds=30)
             cell = ds.sel(n=n, k=k)

@@ -51,7 +51,6 @@ def test_the_cost_is_that_of_the_pulls(kind, runs, pulls):
     assert (data.paid != data.cost).any()
 
 
-@pytest.mark.bits
 def test_costs_change_nothing_else(runs):
     plain = runs["none"]
     np.testing.assert_array_equal(plain.cost, plain.pulls)

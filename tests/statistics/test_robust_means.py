@@ -176,6 +176,7 @@ def test_elimination_with_every_estimator(estimator):
     assert stats.binomtest(int((~data.correct).sum()), 100, 0.2, alternative="greater").pvalue > 1e-8
 
 
+@pytest.mark.slow
 def test_catoni_needs_far_fewer_pulls_than_the_others_where_the_variance_is_known():
     problem = jb.student_t([2.0, 0.0, -1.0], 3.0)
     means = {

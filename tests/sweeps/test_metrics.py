@@ -40,7 +40,6 @@ def test_every_variable_is_a_line_of_the_table(algorithm, problem):
         assert variable.attrs.get("units", "") == METRICS[name].unit.format(cost=problem.cost_unit)
 
 
-@pytest.mark.bits
 def test_a_users_metric_is_that_of_the_run_looked_at_alone():
     ds = jb.simulate(LUCB, ARMS, seeds=6, root_seed=4, metrics=OWN)
     for seed in range(6):

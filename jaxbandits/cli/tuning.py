@@ -1,0 +1,127 @@
+"""The command `tune`."""
+
+from json import dumps
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+import jaxbandits as jb
+from jaxbandits.checks import POSITIVE, number
+from jaxbandits.cli import display, inputs, stores
+from jaxbandits.cli.inputs import Switch
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.report.numbers import interval, value
+from jaxbandits.report.text_tables import text_table
+from jaxbandits.sweeps.spec import build_algorithm
+from jaxbandits.tuning.distributions import distribution
+
+__all__ = ["tune"]
+
+_TABLES = ("algorithm", "instances", "tune", "against")
+_OPTIONS = (
+    "objective", "wrt", "error_at_most", "steps", "instances", "seeds", "root_seed", "max_pulls", "held_out",
+    "held_out_seeds",
+)  # fmt: skip
+
+
+def tune(
+    specification: Path,
+    /,
+    *,
+    out: Path,
+    resume: Switch = False,
+    json: Switch = False,
+    progress: bool | None = None,
+) -> None:
+    """Find the parameters of an algorithm that do best over a distribution of instances.
+
+    Args:
+        specification: a TOML file with the tables [algorithm], where it starts; [instances], a problem of which numbers
+            are drawn, such as means = { uniform = [0.2, 0.8], arms = 10 }; [tune] with wrt, objective, error_at_most,
+            steps, learning_rate and others of jb.tune; and [against.NAME], algorithms to compare with.
+        out: where the history is kept, step by step, NAME.nc (NetCDF) or NAME.zarr.
+        resume: go on from the history that is there.
+        json: print one JSON object instead of a table.
+        progress: tell of each step on stderr; without it, if that is a terminal.
+    """
+    stores.check_writable(out)
+    tables = inputs.read_toml(specification)
+    inputs.start_jax()
+    given = _arguments(tables)
+    history = None
+    if out.exists():
+        if not resume:
+            raise UsageError(f"{out} is there already: --resume goes on from it")
+        history = stores.read_store(out)
+    shown = display.told(progress)
+
+    def keep(steps: xr.Dataset) -> None:
+        stores.write_store(steps, out)
+        if shown:
+            display.tell(_said(steps, given["steps"]))
+
+    found = jb.tune(**given, history=history, on_step=keep)
+    display.say(_json_of(found) if json else _table(found))
+
+
+def _arguments(tables: dict[str, Any]) -> dict[str, Any]:
+    """What `jb.tune` is called with."""
+    import optax  # takes as long as all other imports, and no other command needs it
+
+    for name in tables.keys() - set(_TABLES):
+        raise unknown_name("table", name, _TABLES)
+    for name in ("algorithm", "instances", "tune"):
+        if not isinstance(tables.get(name), dict):
+            raise UsageError(f"the specification has no [{name}] table")
+    options = dict(tables["tune"])
+    rate = number("learning_rate", options.pop("learning_rate", 0.1), POSITIVE)
+    for name in options.keys() - set(_OPTIONS):
+        raise unknown_name("option of [tune]", name, [*_OPTIONS, "learning_rate"])
+    if "wrt" not in options:
+        raise UsageError("the [tune] table needs wrt, a list of the parameters to tune")
+    return {
+        "algorithm": build_algorithm(tables["algorithm"]),
+        "problems": distribution(tables["instances"]),
+        "against": {name: build_algorithm(table) for name, table in tables.get("against", {}).items()},
+        "optimizer": optax.adam(rate),
+        "steps": 100,
+        **options,
+    }
+
+
+def _said(steps: xr.Dataset, of: int) -> str:
+    """A line on the latest step."""
+    last = steps.isel(step=-1)
+    at = {name: float(last["value"].sel(parameter=name)) for name in last["parameter"].values}
+    parameters = ", ".join(f"{name} {value(number)}" for name, number in at.items())
+    numbers = f"objective {value(float(last['objective']))}, error {value(float(last['error']))}"
+    return f"step {steps.sizes['step']} of {of}: {parameters}: {numbers}"
+
+
+def _json_of(found: Any) -> str:
+    """One JSON object: the values found, and what is judged on the held-out instances."""
+    rows = {
+        str(name): {str(key): float(one) for key, one in found.held_out.sel(algorithm=name).data_vars.items()}
+        for name in found.held_out["algorithm"].values
+    }
+    return dumps({"tuned": _values(found), "held_out": rows})
+
+
+def _values(found: Any) -> dict[str, float]:
+    return {name: float(number) for name, number in found.values.items()}
+
+
+def _table(found: Any) -> str:
+    """The values found, and a line for each algorithm on the held-out instances."""
+    columns = (part for name in ("objective", "error", "above tuned") for part in (name, "95% interval"))
+    rows: list[tuple[str, ...]] = [("", *columns)]
+    for name in found.held_out["algorithm"].values:
+        one = found.held_out.sel(algorithm=name)
+        parts = [
+            (value(float(one[part])), interval(float(one[f"{part}_low"]), float(one[f"{part}_high"])))
+            for part in ("objective", "error", "difference")
+        ]
+        rows.append((str(name), *(text for pair in parts for text in pair)))
+    tuned = ", ".join(f"{name} = {number:.4g}" for name, number in _values(found).items())
+    return f"Tuned: {tuned}\nOn instances that no step has seen:\n{text_table(rows, left=(0,))}"

@@ -1,0 +1,99 @@
+"""What is tuned, as runs say: its mean over instances, its slopes, and how sure either is.
+
+Slopes are differences of runs that see the same rewards, at a fixed width on both sides in a parameter's coordinate.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.axes import axis
+from jaxbandits.gradients.measures import OWN, Measure, measure_of
+from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.sweeps.run import sweep
+from jaxbandits.tuning.instances import INSTANCE
+from jaxbandits.tuning.lines import Coordinate
+
+__all__ = ["WIDTH", "Estimate", "Goal", "goal_of", "mean_and_error", "measured", "slopes"]
+
+#: Half the distance of the two runs of a difference, in a coordinate: about a tenth of the parameter.
+WIDTH = 0.1
+_SIDE = "side"
+
+
+class Estimate(NamedTuple):
+    """A mean, and its standard error; float64."""
+
+    mean: float
+    se: float
+
+
+class Goal(NamedTuple):
+    """What is made small."""
+
+    name: str
+    measure: Measure
+    metrics: dict[str, Any]
+    max_pulls: int | None
+
+
+def goal_of(objective: Any, max_pulls: int | None) -> Goal:
+    """The goal that a user means.
+
+    Raises:
+        UsageError: no metric of that name, or no function.
+    """
+    measure = measure_of(objective)
+    if isinstance(objective, str):
+        return Goal(objective, measure, {}, max_pulls)
+    return Goal(getattr(objective, "__name__", "own"), measure, {OWN: objective}, max_pulls)
+
+
+def measured(goal: Goal, algorithm: Any, problems: ProblemFamily, seeds: int, root_seed: int) -> xr.Dataset:
+    """`objective` and `error` of every run, float64, along the algorithm's axes, instances and seeds."""
+    runs = sweep(
+        algorithm, problems, seeds, root_seed=root_seed, max_pulls=goal.max_pulls, metrics=goal.metrics
+    )  # fmt: skip
+    error = (~runs["correct"]).astype(np.float64)
+    return xr.Dataset({"objective": goal.measure.value(runs).astype(np.float64), "error": error})
+
+
+def slopes(
+    goal: Goal, algorithm: Any, where: Sequence[Coordinate], points: dict[str, float], problems: ProblemFamily,
+    seeds: int, root_seed: int,
+) -> tuple[dict[str, Estimate], dict[str, dict[str, Estimate]]]:  # fmt: skip
+    """Means of objective and error, and their slopes in each coordinate, at the points.
+
+    Returns:
+        By name of the variable; the slopes then by name of the parameter. Means are those of the runs at both sides.
+    """
+    at = {one.parameter: one.value(points[one.parameter]) for one in where}
+    levels: list[xr.Dataset] = []
+    found: dict[str, dict[str, Estimate]] = {"objective": {}, "error": {}}
+    for one in where:
+        sides = [one.value(points[one.parameter] + sign * WIDTH) for sign in (1, -1)]
+        changed: dict[str, Any] = {**at, one.parameter: axis(sides, name=_SIDE)}
+        runs = measured(goal, dataclasses.replace(algorithm, **changed), problems, seeds, root_seed)
+        up, down = (runs.isel({_SIDE: side}, drop=True) for side in (0, 1))
+        for name in found:
+            found[name][one.parameter] = mean_and_error((up[name] - down[name]) / (2 * WIDTH))
+        levels += [up, down]
+    middle = sum(levels[1:], levels[0]) / len(levels)
+    return {name: mean_and_error(middle[name]) for name in found}, found
+
+
+def mean_and_error(values: xr.DataArray) -> Estimate:
+    """Mean over instances and seeds, and its standard error.
+
+    Instances share their seeds' rewards, so that neither instances nor seeds are independent of the other: the
+    variances of both means are added, which counts what is left after them twice.
+    """
+    count = {name: values.sizes[name] for name in (INSTANCE, "seed")}
+    square = 0.0
+    for name, other in ((INSTANCE, "seed"), ("seed", INSTANCE)):
+        if count[name] > 1:
+            square += float(values.mean(other).var(ddof=1)) / count[name]
+    return Estimate(float(values.mean()), square**0.5)

@@ -1,0 +1,89 @@
+"""Problems to tune on, fresh ones in each step, and others to judge by."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxbandits.axes import Axis
+from jaxbandits.checks import whole
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.problems.constructors import ProblemFamily
+
+__all__ = ["INSTANCE", "Draw", "Instances", "family", "instances_of", "seed_of"]
+
+#: The dimension of the problems.
+INSTANCE = "instance"
+
+#: What a problem is drawn by.
+Draw = Callable[[np.random.Generator], Problem]
+
+
+@dataclasses.dataclass(frozen=True)
+class Instances:
+    """A distribution over problems, or a list of them in two halves."""
+
+    draw: Draw | None
+    training: tuple[Problem, ...]
+    kept: tuple[Problem, ...]
+    root_seed: int
+
+    def of_step(self, step: int, count: int) -> list[Problem]:
+        """Those of a step: the same whenever it is made."""
+        random = np.random.default_rng([self.root_seed, 0, step])
+        if self.draw is not None:
+            return [_drawn(self.draw, random) for _ in range(count)]
+        number = min(count, len(self.training))
+        return [self.training[i] for i in random.permutation(len(self.training))[:number]]
+
+    def held_out(self, count: int) -> list[Problem]:
+        """Those to judge by, of which no step has any."""
+        if self.draw is None:
+            return list(self.kept[:count])
+        random = np.random.default_rng([self.root_seed, 1])
+        return [_drawn(self.draw, random) for _ in range(count)]
+
+
+def instances_of(problems: Draw | Sequence[Problem], root_seed: int) -> Instances:
+    """What a user gave.
+
+    Raises:
+        UsageError: neither a function nor at least four problems.
+    """
+    if callable(problems):
+        return Instances(problems, (), (), root_seed)
+    if not isinstance(problems, Sequence) or not all(isinstance(problem, Problem) for problem in problems):
+        raise UsageError(
+            "tuning needs a distribution, such as lambda random: jb.bernoulli(random.uniform(size=10)), or a list of "
+            f"problems, got {problems!r}"
+        )
+    whole("the number of problems, of which half are kept to judge by,", len(problems), 4)
+    order = np.random.default_rng([root_seed, 2]).permutation(len(problems))
+    half = len(problems) // 2
+    training, kept = (tuple(problems[i] for i in part) for part in (order[half:], order[:half]))
+    return Instances(None, training, kept, root_seed)
+
+
+def _drawn(draw: Draw, random: np.random.Generator) -> Problem:
+    problem = draw(random)
+    if not isinstance(problem, Problem):
+        raise UsageError(f"the distribution must give a problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")
+    return problem
+
+
+def family(problems: Sequence[Problem]) -> ProblemFamily:
+    """The problems along an axis, `INSTANCE`."""
+
+    def instances(instance: int) -> Problem:
+        return problems[instance]
+
+    arguments: dict[str, Any] = {INSTANCE: Axis(tuple(range(len(problems))), INSTANCE)}
+    return ProblemFamily(instances, arguments)
+
+
+def seed_of(root_seed: int, use: str, step: int = 0) -> int:
+    """A root seed of runs, of a step or of a judgement: apart from all others."""
+    words = np.frombuffer(use.encode().ljust(8, b"\0"), np.uint32).tolist()
+    return int(np.random.SeedSequence([root_seed, *words, step]).generate_state(1, np.uint64)[0])

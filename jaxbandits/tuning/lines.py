@@ -1,0 +1,90 @@
+"""Where tuning steps: each parameter on a line without ends, on which a unit is worth the same everywhere."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from jaxbandits.checks import is_number
+from jaxbandits.engine.admission import Admitted
+from jaxbandits.errors import UsageError, unknown_name
+
+__all__ = ["Coordinate", "coordinates"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Coordinate:
+    """A parameter in (low, high) as a point of a line.
+
+    Between two ends by the logit of its place between them, above one end by the logarithm of its distance from it, so
+    that a step is a share of it; without ends in units of where it started.
+    """
+
+    parameter: str
+    start: float
+    low: float = -math.inf
+    high: float = math.inf
+
+    def point(self, value: float) -> float:
+        """The place of a value."""
+        if self.low == -math.inf:
+            return value / self._unit
+        if self.high == math.inf:
+            return math.log(value - self.low)
+        return math.log((value - self.low) / (self.high - value))
+
+    def value(self, point: float) -> float:
+        """The value at a place."""
+        if self.low == -math.inf:
+            return point * self._unit
+        if self.high == math.inf:
+            return self.low + math.exp(point)
+        return self.low + (self.high - self.low) / (1 + math.exp(-point))
+
+    @property
+    def _unit(self) -> float:
+        return abs(self.start) or 1.0
+
+
+#: Ends of what a rule allows.
+_ENDS = {
+    "probability": (0.0, 1.0),
+    "positive": (0.0, math.inf),
+    "not negative": (0.0, math.inf),
+    "above one": (1.0, math.inf),
+    "at least one": (1.0, math.inf),
+    "": (-math.inf, math.inf),
+}
+
+
+def coordinates(known: Admitted, wrt: Sequence[str]) -> list[Coordinate]:
+    """The parameters of an algorithm that are tuned, from where they start.
+
+    Raises:
+        UsageError: none, one that is not there, has no value yet, is counted or chosen, or starts at an end of its
+            range.
+    """
+    if isinstance(wrt, str):
+        wrt = [wrt]
+    if not wrt or len(set(wrt)) < len(wrt):
+        raise UsageError(f"tuning needs names of parameters, each once, got {list(wrt)}")
+    return [_coordinate(known, name) for name in wrt]
+
+
+def _coordinate(known: Admitted, name: str) -> Coordinate:
+    fields = {field.name: field for field in known.fields}
+    if name not in fields:
+        raise unknown_name(f"parameter of {known.name}", name, fields)
+    start, rule = known.values[name], fields[name].metadata.get("rule", "")
+    if rule not in _ENDS or (isinstance(start, bool | str | int) and not is_number(start)):
+        raise UsageError(f"{known.name} has no derivative in {name}, which is counted or chosen")
+    if not is_number(start):
+        raise UsageError(f"tuning needs one value of {name} to start from, {known.name} has {_said(start)}")
+    low, high = _ENDS[rule]
+    if not low < float(start) < high:
+        raise UsageError(f"tuning moves {name} by shares of its distance from {low:g}: start it elsewhere, got {start}")
+    return Coordinate(name, float(start), low, high)
+
+
+def _said(value: Any) -> str:
+    return "none" if value is None else repr(value)

@@ -1,0 +1,197 @@
+"""Parameters of an algorithm that do best over a distribution of instances, by stochastic gradients."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import optax
+import xarray as xr
+
+from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
+from jaxbandits.engine.admission import admitted
+from jaxbandits.errors import UsageError
+from jaxbandits.plain_data.contents import array_hash
+from jaxbandits.problems.base import Problem
+from jaxbandits.sweeps.spec import describe_algorithm
+from jaxbandits.tuning.estimates import WIDTH, goal_of, slopes
+from jaxbandits.tuning.held_out import judged
+from jaxbandits.tuning.histories import Step, history_of, steps_of
+from jaxbandits.tuning.instances import Draw, family, instances_of, seed_of
+from jaxbandits.tuning.lines import Coordinate, coordinates
+
+__all__ = ["Tuned", "tune"]
+
+#: By how much the multiplier of the constraint moves in a step at most.
+_RATE = 0.05
+#: The weight of the augmented Lagrangian's square.
+_DAMPING = 1.0
+#: The names of what is judged beside what a user adds.
+_START, _TUNED = "start", "tuned"
+
+
+@dataclasses.dataclass(frozen=True)
+class Tuned:
+    """What `tune` returns.
+
+    Attributes:
+        algorithm: with the parameters found.
+        values: these, by name.
+        history: of each step the parameters' values, the means of objective and error with their slopes and standard
+            errors, and the constraint's multiplier; what `tune(…, history=…)` goes on from.
+        held_out: objective and error on instances that no step has seen, of what it started from (`start`), of what was
+            found (`tuned`) and of what was given to compare, with 95% intervals; `difference` is to `tuned`, paired.
+    """
+
+    algorithm: Any
+    values: dict[str, float]
+    history: xr.Dataset
+    held_out: xr.Dataset
+
+
+class _State(NamedTuple):
+    points: dict[str, jax.Array]  # float32 ()
+    optimizer: Any
+    multiplier: float
+
+
+def tune(
+    algorithm: Any,
+    problems: Draw | Sequence[Problem],
+    objective: str | Callable[..., Any] = "pulls",
+    *,
+    wrt: Sequence[str],
+    error_at_most: float | None = None,
+    optimizer: optax.GradientTransformation | None = None,
+    steps: int = 100,
+    instances: int = 16,
+    seeds: int = 100,
+    root_seed: int = 0,
+    max_pulls: int | None = None,
+    against: Mapping[str, Any] | None = None,
+    held_out: int = 200,
+    held_out_seeds: int | None = None,
+    history: xr.Dataset | None = None,
+    on_step: Callable[[xr.Dataset], None] | None = None,
+) -> Tuned:
+    """Find the parameters with the least expected objective over a distribution of instances.
+
+    Each step draws instances, takes differences of runs that see the same rewards at a tenth on both sides of each
+    parameter, and hands them to the optimizer, which moves logarithms of parameters (logits of probabilities). With
+    `error_at_most` it is the Lagrangian's saddle point that is sought: objective / objective at the start +
+    multiplier (error / error_at_most - 1), the multiplier growing while errors are too many. The result is the average
+    of the second half of the steps. It is judged on other instances, always: whether the error is small enough there,
+    `held_out` says.
+
+    Args:
+        algorithm: with a number for each parameter that is tuned.
+        problems: a function of a `numpy.random.Generator` to a problem; or a list of problems, of which half are kept
+            to judge by.
+        objective: `pulls`, `steps`, `cost`, `error`, `simple_regret` or `aggregate_regret`, or a function of problem,
+            state and returned arms, as for `jb.simulate`.
+        wrt: names of the parameters, real numbers of the algorithm.
+        error_at_most: in (0, 1); None for no constraint.
+        optimizer: of `optax`; None for `optax.adam(0.1)`.
+        steps: at least 1.
+        instances: problems in a step, at least 1.
+        seeds: runs of each problem at each value, at least 1.
+        root_seed: of instances and rewards.
+        max_pulls: as in `jb.simulate`.
+        against: further algorithms to judge, by name.
+        held_out: instances to judge by, at least 2; at most half of a list.
+        held_out_seeds: runs of each of them, at least 2; None for as many as `seeds`, at least 2.
+        history: of an earlier call with the same arguments, but for `steps` and what is judged: its steps are not made
+            again.
+        on_step: called after each step with the history so far.
+
+    Raises:
+        UsageError: a parameter that cannot be tuned, no distribution, other arguments than the history's, or steps that
+            lead to numbers that are not finite.
+    """
+    known, goal = admitted(algorithm), goal_of(objective, max_pulls)
+    steps, instances = whole("steps", steps, 1), whole("instances", instances, 1)
+    seeds, root_seed = whole("seeds", seeds, 1), seed("root_seed", root_seed)
+    kept = whole("held_out, the number of instances to judge by,", held_out, 2)
+    kept_seeds = max(seeds, 2) if held_out_seeds is None else whole("held_out_seeds", held_out_seeds, 2)
+    limit = None if error_at_most is None else number("error_at_most", error_at_most, INSIDE_UNIT)
+    where, drawn = coordinates(known, wrt), instances_of(problems, root_seed)
+    compared = {**(against or {})}
+    if clash := {_START, _TUNED} & compared.keys():
+        raise UsageError(f"{clash.pop()!r} names what is tuned already: give what it is compared with another name")
+    about = {
+        "algorithm": describe_algorithm(known),
+        "objective": goal.name,
+        "error_at_most": limit,
+        "wrt": [one.parameter for one in where],
+        "instances": instances,
+        "seeds": seeds,
+        "root_seed": root_seed,
+        "max_pulls": max_pulls,
+        "width": WIDTH,
+        "first_instances": array_hash(jax.tree.leaves(drawn.of_step(0, instances))),
+    }
+    search = _Search(where, limit, optimizer or optax.adam(0.1))
+    made = [] if history is None else steps_of(history, where, about)[:steps]
+    state = search.begun()
+    reached = []
+    for number_of in range(steps):
+        points = {name: float(point) for name, point in state.points.items()}
+        if number_of < len(made):
+            search.check_same(made[number_of], points, state.multiplier)
+        else:
+            on = family(drawn.of_step(number_of, instances))
+            means, found = slopes(goal, algorithm, where, points, on, seeds, seed_of(root_seed, "steps", number_of))
+            made.append(Step(points, state.multiplier, means, found))
+            if on_step is not None:
+                on_step(history_of(made, where, about))
+        state = search.moved(state, made[number_of], made[0])
+        reached.append(state.points)
+    late = reached[len(reached) // 2 :]
+    best = {one.parameter: one.value(float(np.mean([x[one.parameter] for x in late]))) for one in where}
+    tuned = dataclasses.replace(algorithm, **best)
+    judges = drawn.held_out(kept)
+    judgement = judged(
+        goal, {_START: algorithm, _TUNED: tuned, **compared}, judges, kept_seeds, seed_of(root_seed, "judge"), _TUNED
+    )  # fmt: skip
+    judgement.attrs.update(spec=json.dumps({**about, "held_out": len(judges), "held_out_seeds": kept_seeds}))
+    return Tuned(tuned, best, history_of(made, where, about), judgement)
+
+
+class _Search(NamedTuple):
+    """How a step moves."""
+
+    where: list[Coordinate]
+    limit: float | None
+    optimizer: optax.GradientTransformation
+
+    def begun(self) -> _State:
+        points = {one.parameter: np.float32(one.point(one.start)) for one in self.where}
+        placed = jax.tree.map(jax.numpy.asarray, points)
+        return _State(placed, self.optimizer.init(placed), 0.0)
+
+    def moved(self, state: _State, step: Step, first: Step) -> _State:
+        """The state after what a step found."""
+        scale = abs(first.means["objective"].mean) or 1.0
+        slope = {name: found.mean / scale for name, found in step.slopes["objective"].items()}
+        multiplier = state.multiplier
+        if self.limit is not None:
+            excess = min(step.means["error"].mean / self.limit - 1, 1.0)
+            # The augmented Lagrangian's: its multiplier answers at once, and so damps the swings of the other.
+            weight = max(0.0, multiplier + _DAMPING * excess)
+            for name, found in step.slopes["error"].items():
+                slope[name] += weight * found.mean / self.limit
+            multiplier = max(0.0, multiplier + _RATE * excess)
+        gradient = {name: jax.numpy.float32(value) for name, value in slope.items()}
+        updates, optimizer = self.optimizer.update(gradient, state.optimizer, state.points)
+        points: Any = optax.apply_updates(state.points, updates)
+        if lost := [name for name, point in points.items() if not np.isfinite(point)]:
+            raise UsageError(f"tuning led {lost[0]} to {points[lost[0]]}: a smaller learning rate may help")
+        return _State(points, optimizer, multiplier)
+
+    def check_same(self, step: Step, points: dict[str, float], multiplier: float) -> None:
+        """Whether a step of a history stands where these steps lead."""
+        there, here = ([*at.values(), m] for at, m in ((step.points, step.multiplier), (points, multiplier)))
+        if not np.allclose(there, here, rtol=1e-5, atol=1e-6):
+            raise UsageError("the history was made with another optimizer")

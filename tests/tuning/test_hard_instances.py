@@ -1,0 +1,80 @@
+"""`jb.adversary` climbs where the answer is known, and leaves the complexity as it was."""
+
+import math
+
+import numpy as np
+import optax
+import pytest
+
+import jaxbandits as jb
+
+BUDGET = 20
+UNIFORM = jb.Uniform(budget=BUDGET)
+
+
+def error_of(means):
+    """P(error) of uniform sampling of two Bernoulli arms, ties in half the cases."""
+    pulls = BUDGET // 2
+    first, second = (
+        [math.comb(pulls, s) * p**s * (1 - p) ** (pulls - s) for s in range(pulls + 1)] for p in sorted(means)[::-1]
+    )
+    return sum(
+        first[a] * second[b] * (1.0 if b > a else 0.5 * (a == b)) for a in range(pulls + 1) for b in range(pulls + 1)
+    )
+
+
+@pytest.fixture(scope="module")
+def found():
+    return jb.adversary(UNIFORM, jb.bernoulli([0.9, 0.75]), steps=60, judged_seeds=50_000)
+
+
+def test_two_arms_move_to_where_rewards_vary_most(found):
+    """With the gap as it is, errors are likeliest where the means lie around 1/2."""
+    means = np.asarray(found.problem.mean)
+    assert abs(means.mean() - 0.5) < 0.06
+    assert abs(means[0] - means[1]) == pytest.approx(0.15, abs=1e-4)
+    most = error_of([0.575, 0.425])
+    value = found.judged["value"]
+    assert float(value.sel(instance="found")) == pytest.approx(most, abs=0.012)  # 5.5 standard errors of 50 000 runs
+    assert float(value.sel(instance="start")) == pytest.approx(error_of([0.9, 0.75]), abs=0.012)
+    assert float(found.judged.value_low.sel(instance="found")) > float(found.judged.value_high.sel(instance="start"))
+
+
+def test_the_complexity_stays(found):
+    np.testing.assert_allclose(found.history.complexity, float(found.history.complexity[0]), rtol=1e-4)
+    assert found.history["mean"].dims == ("step", "arm")
+    assert found.history.sizes["step"] == 60
+
+
+def test_a_complexity_and_ends_of_ones_own():
+    """Of three arms the sum of gaps is kept, and no mean leaves its ends."""
+    seen = []
+    hard = jb.adversary(
+        jb.UCBE(budget=40, a=1.0), jb.bernoulli([0.7, 0.5, 0.5]), steps=4, seeds=300, judged_seeds=300,
+        complexity=lambda means: 1 / (means.max() - means).sum(), within=(0.3, 0.7), optimizer=optax.sgd(1.0),
+        on_step=lambda history: seen.append(history.sizes["step"]),
+    )  # fmt: skip
+    means = hard.history["mean"].to_numpy()
+    assert seen == [1, 2, 3, 4]
+    assert ((means >= 0.3 - 1e-6) & (means <= 0.7 + 1e-6)).all()
+    np.testing.assert_allclose((means.max(1, keepdims=True) - means).sum(1), 0.4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: jb.adversary(UNIFORM, jb.bernoulli([0.5, 0.5])), "positive and finite at the start, got inf"),
+        (lambda: jb.adversary(UNIFORM, jb.bernoulli([1.0, 0.5])), r"must lie in \[0.01, 0.99\]"),
+        (lambda: jb.adversary(UNIFORM, jb.gabillon(1)), "one bandit whose means are its parameters"),
+        (lambda: jb.adversary(UNIFORM, jb.pareto([2.0, 1.0], 1.5)), "an adversary starts at|has no score"),
+        (lambda: jb.adversary(jb.Uniform(budget=jb.axis([9, 10])), jb.bernoulli([0.6, 0.5])), "must be one value"),
+        (lambda: jb.adversary(UNIFORM, jb.bernoulli([0.6, 0.5]), "eror"), "did you mean 'error'"),
+        (lambda: jb.adversary(UNIFORM, jb.bernoulli([0.6, 0.5]), within=(0.9, 0.1)), "a smaller and a larger"),
+        (lambda: jb.adversary(UNIFORM, jb.bernoulli([0.6, 0.5]), within=0.5), "within must be two numbers"),
+        (lambda: jb.adversary(UNIFORM, jb.bernoulli([0.6, 0.5]), steps=0), "steps must be a whole number"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(jb.UsageError, match=message) as error:
+        call()
+    assert "\n" not in str(error.value)

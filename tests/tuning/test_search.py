@@ -1,0 +1,201 @@
+"""`jb.tune` finds what is known to be best, goes on where it stopped, and judges on instances that no step has seen."""
+
+import dataclasses
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+import xarray as xr
+
+import jaxbandits as jb
+from jaxbandits.tuning.estimates import mean_and_error
+from jaxbandits.tuning.instances import INSTANCE, instances_of
+from jaxbandits.tuning.lines import Coordinate
+
+
+class Seen(NamedTuple):
+    pulls: jax.Array  # int32 (K,)
+    x: jax.Array
+    luck: jax.Array
+
+
+@jb.pytree
+@dataclasses.dataclass(frozen=True)
+class Dial:
+    """Pulls every arm once, and errs with probability exp(-x)."""
+
+    x: float
+
+    def init(self, problem, key):
+        luck = jax.random.uniform(jax.random.fold_in(key, 7))
+        return Seen(jnp.ones(problem.arms, jnp.int32), jnp.asarray(self.x, jnp.float32), luck)
+
+    def step(self, problem, key, state):
+        return state
+
+    def done(self, state):
+        return jnp.asarray(True)
+
+    def recommend(self, state):
+        wrong = state.luck < jnp.exp(-state.x)
+        return jnp.arange(state.pulls.shape[0]) == jnp.where(wrong, 1, 0)
+
+
+def square(problem, state, recommended):
+    return (state.x - 3 * problem.mean[0]) ** 2
+
+
+def itself(problem, state, recommended):
+    return state.x
+
+
+def draw(random):
+    return jb.bernoulli([random.uniform(0.7, 0.9), 0.5])
+
+
+def quickly(algorithm, objective, **options):
+    given = {"wrt": ["x"], "steps": 60, "instances": 8, "seeds": 20, "held_out": 20} | options
+    return jb.tune(algorithm, draw, objective, **given)
+
+
+def test_the_least_of_a_known_function_is_found():
+    """E (x - 3 mu)^2 for mu uniform on [.7, .9] is least at 2.4; the average of 240 instances has an sd of .011."""
+    found = quickly(Dial(1.0), square)
+    assert found.algorithm.x == pytest.approx(2.4, abs=0.1)
+    assert type(found.algorithm.x) is float
+    objective = found.held_out.objective
+    assert float(objective.sel(algorithm="tuned")) < 0.2 * float(objective.sel(algorithm="start"))
+    assert float(found.held_out.difference_low.sel(algorithm="start")) > 0
+    assert float(found.held_out.difference.sel(algorithm="tuned")) == 0
+
+
+def test_a_constraint_holds_with_equality_where_it_costs():
+    """The least x with exp(-x) <= .1 is ln 10 = 2.30."""
+    found = quickly(Dial(1.0), itself, error_at_most=0.1, steps=200, seeds=200, held_out_seeds=1000)
+    assert found.algorithm.x == pytest.approx(np.log(10), rel=0.1)
+    tuned = found.held_out.sel(algorithm="tuned")
+    assert float(tuned.error) == pytest.approx(np.exp(-found.algorithm.x), abs=0.01)
+    assert float(tuned.error_low) < np.exp(-found.algorithm.x) < float(tuned.error_high)
+    assert float(found.history.multiplier[-1]) > 0
+
+
+def test_a_search_goes_on_where_it_stopped():
+    whole = quickly(Dial(1.0), square, steps=6)
+    said = []
+    first = quickly(Dial(1.0), square, steps=4, on_step=lambda history: said.append(history.sizes["step"]))
+    rest = quickly(Dial(1.0), square, steps=6, history=first.history, on_step=said.append)
+    assert said[:4] == [1, 2, 3, 4]
+    assert len(said) == 6
+    assert rest.history.identical(whole.history)
+    assert rest.held_out.identical(whole.held_out)
+    assert rest.algorithm == whole.algorithm
+    for changed, message in (
+        ({"seeds": 21}, "other arguments: seeds is 20 there and 21 here"),
+        ({"optimizer": optax.sgd(0.3)}, "another optimizer"),
+        ({"error_at_most": 0.1}, "error_at_most is not given there and 0.1 here"),
+    ):
+        with pytest.raises(jb.UsageError, match=message):
+            quickly(Dial(1.0), square, steps=6, history=first.history, **changed)
+    with pytest.raises(jb.UsageError, match=r"algorithm.*is"):
+        quickly(Dial(2.0), square, steps=6, history=first.history)
+    with pytest.raises(jb.UsageError, match="no history of tuning"):
+        quickly(Dial(1.0), square, steps=6, history=first.held_out)
+
+
+def test_a_built_in_algorithm_is_tuned_beside_others():
+    start = jb.UGapEb(budget=60, a=20.0)
+    found = jb.tune(
+        start, draw, "simple_regret", wrt="a", steps=3, instances=3, seeds=20, held_out=4,
+        against={"adaptive": jb.UGapEb(budget=60, adaptive=True)},
+    )  # fmt: skip
+    assert found.held_out["algorithm"].values.tolist() == ["start", "tuned", "adaptive"]
+    assert found.algorithm.budget == 60
+    assert found.algorithm.a != start.a
+    assert found.history["value"].dims == ("step", "parameter")
+    assert float(found.history["value"][0, 0]) == pytest.approx(20.0)
+    assert (found.held_out.error_high > found.held_out.error_low).all()
+    picture = jb.plot.tuning(found.history)
+    picture.canvas.draw()
+    assert "a from" in picture.get_suptitle()
+    with pytest.raises(jb.UsageError, match="of the history"):
+        jb.plot.tuning(found.held_out)
+
+
+def test_no_instance_of_a_list_both_tunes_and_judges():
+    problems = [jb.bernoulli([p, 0.1]) for p in np.linspace(0.2, 0.9, 9)]
+    drawn = instances_of(problems, root_seed=4)
+    judges = {float(problem.mean[0]) for problem in drawn.held_out(100)}
+    trained = {float(problem.mean[0]) for step in range(20) for problem in drawn.of_step(step, 3)}
+    assert len(judges) == 4
+    assert len(trained) == 5
+    assert not judges & trained
+
+
+def test_instances_of_a_step_do_not_depend_on_other_steps():
+    drawn = instances_of(draw, root_seed=1)
+    means = [[float(p.mean[0]) for p in drawn.of_step(step, 3)] for step in (0, 1, 0)]
+    assert means[0] == means[2] != means[1]
+    assert not set(means[0]) & {float(p.mean[0]) for p in drawn.held_out(50)}
+
+
+def test_standard_errors_are_neither_too_small_nor_twice_too_large():
+    """Sums of an instance's, a seed's and their own noise; 2 000 means have their variance within 12% (3.8 sd)."""
+    random, found = np.random.default_rng(0), []
+    for _ in range(2000):
+        values = random.normal(size=(12, 1)) + 0.5 * random.normal(size=(1, 30)) + 2 * random.normal(size=(12, 30))
+        found.append(mean_and_error(xr.DataArray(values, dims=(INSTANCE, "seed"))))
+    variance = np.var([one.mean for one in found])
+    assert variance == pytest.approx(1 / 12 + 0.25 / 30 + 4 / 360, rel=0.12)
+    assert 0.95 * variance < np.mean([one.se**2 for one in found]) < 1.3 * variance
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "value"), [(0.0, 1.0, 0.05), (0.0, np.inf, 3.0), (1.0, np.inf, 1.3), (-np.inf, np.inf, -2.0)]
+)
+def test_coordinates_stay_in_range(low, high, value):
+    at = Coordinate("x", value, low, high)
+    assert at.value(at.point(value)) == pytest.approx(value)
+    assert all(low < at.value(at.point(value) + step) < high for step in (-5, -0.1, 0.1, 5))
+    assert at.value(at.point(value) + 0.1) > value
+
+
+BAD = [
+    ({"wrt": []}, "names of parameters"),
+    ({"wrt": ["y"]}, "Dial"),
+    ({"wrt": ["x", "x"]}, "each once"),
+    ({"steps": 0}, "steps must be a whole number"),
+    ({"error_at_most": 1.0}, "strictly between 0 and 1"),
+    ({"against": {"tuned": Dial(2.0)}}, "another name"),
+    ({"optimizer": optax.sgd(float("inf"))}, "smaller learning rate"),
+    ({"held_out": 1}, "at least 2"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD)
+def test_bad_input(options, message):
+    with pytest.raises(jb.UsageError, match=message) as error:
+        quickly(Dial(1.0), square, **({"steps": 2} | options))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: jb.tune(jb.UGapEb(budget=60), draw, wrt="a"), "one value of a to start from, UGapEb has none"),
+        (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), draw, wrt="budget"), "counted or chosen"),
+        (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), draw, wrt="epsilon"), "start it elsewhere, got 0.0"),
+        (lambda: jb.tune(jb.UGapEb(budget=60, a=jb.axis([1, 2])), draw, wrt="a"), "one value of a"),
+        (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), draw, wrt="aa"), "did you mean 'a'"),
+        (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), jb.bernoulli([0.5, 0.4]), wrt="a"), "needs a distribution"),
+        (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), [jb.bernoulli([0.5, 0.4])], wrt="a"), "at least 4"),
+        (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), lambda random: [0.5], wrt="a"), "must give a problem"),
+        (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), draw, "errors", wrt="a"), "did you mean 'error'"),
+    ],
+)
+def test_what_cannot_be_tuned_is_said_in_one_line(call, message):
+    with pytest.raises(jb.UsageError, match=message) as error:
+        call()
+    assert "\n" not in str(error.value)
