@@ -42,6 +42,7 @@ class Bench:
         self.experiment = experiment
         self.sweeps = sweeps
         self.number = 0
+        self._called = 0.0
         self._on_progress = on_progress
 
     def sweep(
@@ -62,6 +63,21 @@ class Bench:
         ds = jb.sweep(algorithm, problem, seeds, on_progress=report, **options)
         ds.attrs[_SECONDS] = time.perf_counter() - began
         return ds
+
+    def call(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """A public function that runs sweeps of its own, reported as one."""
+        self.number += 1
+        if self._on_progress is not None:
+            self._on_progress(Stage(self.experiment, function.__name__, self.number, self.sweeps, 0, 0.0))
+        began = time.perf_counter()
+        found = function(*args, **options)
+        self._called += time.perf_counter() - began
+        return found
+
+    def seconds(self) -> float:
+        """What the calls took since this was asked last."""
+        seconds, self._called = self._called, 0.0
+        return seconds
 
     def exhibit(self, out: Path, name: str, picture: Figure, numbers: Any, **caption: Any) -> Exhibit:
         """`jaxbandits.report.gallery.exhibit`, reported."""

@@ -80,10 +80,11 @@ def tune(
 
     Each step draws instances, takes differences of runs that see the same rewards at a tenth on both sides of each
     parameter, and hands them to the optimizer, which moves logarithms of parameters (logits of probabilities). With
-    `error_at_most` it is the Lagrangian's saddle point that is sought: objective / objective at the start +
-    multiplier (error / error_at_most - 1), the multiplier growing while errors are too many. The result is the average
-    of the second half of the steps. It is judged on other instances, always: whether the error is small enough there,
-    `held_out` says.
+    `error_at_most` it is a Lagrangian's saddle point that is sought, of log(objective) + multiplier (error /
+    error_at_most - 1), the multiplier growing while errors are too many. The result is the average of the second half
+    of the steps. It is judged on other instances, always: whether errors are few enough there, `held_out` says. If so,
+    they are on average over the distribution, and where errors save anything as many as allowed: an algorithm's proof
+    does not cover what is found.
 
     Args:
         algorithm: with a number for each parameter that is tuned.
@@ -174,6 +175,10 @@ class _Search(NamedTuple):
     def moved(self, state: _State, step: Step, first: Step) -> _State:
         """The state after what a step found."""
         scale = abs(first.means["objective"].mean) or 1.0
+        if self.limit is not None:  # the logarithm's slope: a share of the objective against a share of the limit
+            scale = step.means["objective"].mean
+            if scale <= 0:
+                raise UsageError(f"with error_at_most the objective must be positive, it is {scale:g} on average")
         slope = {name: found.mean / scale for name, found in step.slopes["objective"].items()}
         multiplier = state.multiplier
         if self.limit is not None:

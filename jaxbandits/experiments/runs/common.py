@@ -7,10 +7,17 @@ import xarray as xr
 
 import jaxbandits as jb
 
-__all__ = ["Sweep", "at_budgets"]
+__all__ = ["Call", "Sweep", "at_budgets", "called"]
 
 #: A function like `jaxbandits.sweep`.
 Sweep = Callable[..., xr.Dataset]
+#: What calls a public function with the arguments that follow it.
+Call = Callable[..., Any]
+
+
+def called(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """The function's result."""
+    return function(*args, **options)
 
 
 def at_budgets(
