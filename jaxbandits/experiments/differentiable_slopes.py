@@ -25,7 +25,7 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
     found = {curve: along(curve, size, bench.call) for curve in CURVES}
     apart = np.concatenate([_apart(ds) for ds in found.values()])
     finding = (
-        f"Gradients and differences of other runs agree: of {apart.size} slopes the farthest lies "
+        f"Gradients beside differences of other runs: of {apart.size} slopes the farthest lies "
         f"{np.abs(apart).max():.1f} standard errors away"
     )
     names = [curve.label for curve in CURVES]
@@ -44,7 +44,7 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
         axes.ticklabel_format(axis="y", scilimits=(-2, 4))
     style.finish(panels[0], finding, CURVES[0].label, "derivative", others=panels[1:])
     for axes, curve in zip(panels, CURVES, strict=True):
-        axes.set_xlabel(curve.label, fontsize=11)
+        axes.set_xlabel(curve.label, fontsize=10.5)
     return [
         bench.exhibit(
             out,
@@ -53,8 +53,8 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
             xr.concat(found.values(), "parameter").assign_coords(parameter=names).to_dataframe().reset_index(),
             finding=finding,
             drawn="Derivatives with 95% intervals: of the smoothed expectation in a parameter of an algorithm (normal "
-            "noise of 5% of the value, 1.5% for p), by the score function in a mean; squares are quotients of two "
-            "cells of a sweep, 3% to either side, from other runs.",
+            "noise of 0.5 to 5% of the value), by the score function in a mean; squares are quotients of two "
+            "cells of a sweep, 1 to 6% to either side, from other runs.",
             settings="; ".join(f"{curve.label}: {curve.about}" for curve in CURVES) + ".",
             runs=size.seeds * size.points * len(CURVES),
             seconds=bench.seconds(),

@@ -35,7 +35,8 @@ def tuning(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     steps, limit = ds["step"].to_numpy() + 1, json.loads(ds.attrs["spec"])["error_at_most"]
     picture, (left, right) = style.new_panels(2, shared=False)
     names = [str(name) for name in ds["parameter"].to_numpy()]
-    blue, red, *others = style.colours(["objective", "error", *names])
+    blue, red = style.colours(["objective", "error"])
+    others = style.colours(range(len(names)) if len(names) > 3 else ["", "", *names])[-len(names) :]
     for name, colour in zip(names, others, strict=True):
         values = ds["value"].sel(parameter=name).to_numpy()
         left.plot(steps, values / values[0], color=colour, label=f"{name} / at the start")
@@ -47,7 +48,11 @@ def tuning(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         left.plot([], [], color=red, label=f"error / {limit:g}, its limit")
         right.axhline(1, color=_FAINT, linestyle="--", linewidth=1)
     for axes in (left, right):
-        axes.set_ylim(bottom=0)
+        values = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.get_lines()])
+        decades = style.spans_decades(values[values > 0])
+        style.set_scale(axes.yaxis, values[values > 0], decades, narrow=True)
+        if not decades:
+            axes.set_ylim(bottom=0)
     style.finish(left, title or _sentence(ds), "step", "share", others=(right,))
     return picture
 

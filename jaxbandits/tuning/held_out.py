@@ -1,6 +1,6 @@
 """What has been tuned, judged on instances that no step has seen, beside what it started from."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,12 @@ from jaxbandits.report.tables import clopper_pearson
 from jaxbandits.tuning.estimates import Goal, mean_and_error, measured
 from jaxbandits.tuning.instances import INSTANCE, family
 
-__all__ = ["judged"]
+__all__ = ["judged", "share_within"]
 
 #: The normal quantile of 95% intervals.
 _Z = 1.96
+#: Of the way from the start to what was found.
+_HALVINGS = 6
 
 
 def judged(
@@ -29,6 +31,36 @@ def judged(
         [_judged(one, one["objective"] - runs[reference]["objective"]) for one in runs.values()],
         dim=xr.DataArray(list(runs), dims="algorithm", name="algorithm"),
     )
+
+
+def share_within(
+    goal: Goal, limit: float, between: Callable[[float], Any], problems: list[Any], seeds: int, root_seed: int
+) -> float:
+    """How much of the way from a start (0) to what was found (1) leaves errors surely few enough.
+
+    Args:
+        goal: what runs are made for.
+        limit: the share of errors that is allowed.
+        between: the algorithm at a share of the way.
+        problems: instances to find out on.
+        seeds: runs of each.
+        root_seed: of these.
+
+    Returns:
+        The largest share, to 1/64, whose interval of the error ends below the limit; 1 where the start's does not.
+    """
+
+    def within(share: float) -> bool:
+        runs = measured(goal, between(share), family(problems), seeds, root_seed)
+        return float(_judged(runs, runs["objective"])["error_high"]) <= limit
+
+    if within(1.0) or not within(0.0):
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if within(middle) else (low, middle)
+    return low
 
 
 def _judged(runs: xr.Dataset, difference: xr.DataArray) -> xr.Dataset:

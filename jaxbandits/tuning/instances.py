@@ -38,6 +38,13 @@ class Instances:
         number = min(count, len(self.training))
         return [self.training[i] for i in random.permutation(len(self.training))[:number]]
 
+    def checks(self, count: int) -> list[Problem]:
+        """Those by which errors are counted before the judgement."""
+        if self.draw is None:
+            return list(self.training[:count])
+        random = np.random.default_rng([self.root_seed, 3])
+        return [_drawn(self.draw, random) for _ in range(count)]
+
     def held_out(self, count: int) -> list[Problem]:
         """Those to judge by, of which no step has any."""
         if self.draw is None:

@@ -17,7 +17,7 @@ from jaxbandits.plain_data.contents import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.spec import describe_algorithm
 from jaxbandits.tuning.estimates import WIDTH, goal_of, slopes
-from jaxbandits.tuning.held_out import judged
+from jaxbandits.tuning.held_out import judged, share_within
 from jaxbandits.tuning.histories import Step, history_of, steps_of
 from jaxbandits.tuning.instances import Draw, family, instances_of, seed_of
 from jaxbandits.tuning.lines import Coordinate, coordinates
@@ -82,9 +82,10 @@ def tune(
     parameter, and hands them to the optimizer, which moves logarithms of parameters (logits of probabilities). With
     `error_at_most` it is a Lagrangian's saddle point that is sought, of log(objective) + multiplier (error /
     error_at_most - 1), the multiplier growing while errors are too many. The result is the average of the second half
-    of the steps. It is judged on other instances, always: whether errors are few enough there, `held_out` says. If so,
-    they are on average over the distribution, and where errors save anything as many as allowed: an algorithm's proof
-    does not cover what is found.
+    of the steps, moved back towards the start as far as errors on further instances ask for. It is judged on instances
+    of which it has seen none, always: whether errors are few enough there, `held_out` says. If so, they are on average
+    over the distribution, and nearly as many as allowed where that saves anything: an algorithm's proof does not cover
+    what is found.
 
     Args:
         algorithm: with a number for each parameter that is tuned.
@@ -150,7 +151,18 @@ def tune(
         state = search.moved(state, made[number_of], made[0])
         reached.append(state.points)
     late = reached[len(reached) // 2 :]
-    best = {one.parameter: one.value(float(np.mean([x[one.parameter] for x in late]))) for one in where}
+    ends = {one: (one.point(one.start), float(np.mean([x[one.parameter] for x in late]))) for one in where}
+
+    def values(share: float) -> dict[str, Any]:
+        return {one.parameter: one.value(first + share * (last - first)) for one, (first, last) in ends.items()}
+
+    share = 1.0
+    if limit is not None:
+        share = share_within(
+            goal, limit, lambda x: dataclasses.replace(algorithm, **values(x)), drawn.checks(kept), kept_seeds,
+            seed_of(root_seed, "check"),
+        )  # fmt: skip
+    best = values(share)
     tuned = dataclasses.replace(algorithm, **best)
     judges = drawn.held_out(kept)
     judgement = judged(

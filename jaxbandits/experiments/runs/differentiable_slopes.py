@@ -23,9 +23,6 @@ class Size:
 
 SIZES = {"quick": Size(points=4, seeds=1000), "paper": Size(points=9, seeds=40_000)}
 
-#: Half the distance of the sweep's two values, as a share of the value.
-_APART = 0.03
-
 
 class Curve(NamedTuple):
     """A parameter, and what depends on it."""
@@ -33,7 +30,8 @@ class Curve(NamedTuple):
     label: str
     metric: str
     wrt: str
-    smoothing: float  #: of an algorithm's, whose runs move in jumps: the noise, as a share of the value; else 0
+    apart: float  #: half the distance of the sweep's two values, as a share of the value
+    smoothing: float  #: of an algorithm's, whose runs move in jumps: the noise, likewise; else 0
     ends: tuple[float, float]
     algorithm: Callable[[Any], Any]
     problem: Callable[[Any], Any]
@@ -49,25 +47,25 @@ def _best(value: Any) -> Any:
 
 CURVES = (
     Curve(
-        "ε of UGapEc", "pulls", "epsilon", 0.05, (0.08, 0.4),
+        "ε of UGapEc", "pulls", "epsilon", 0.02, 0.02, (0.08, 0.4),
         lambda value: jb.UGapEc(epsilon=value, delta=0.1, b=1.0),
         lambda _: jb.gaussian([0.6, 0.5, 0.4, 0.3, 0.2], 0.3),
         "normal arms with means 0.6, 0.5, …, 0.2 and standard deviation 0.3, δ = 0.1, b = 1",
     ),
     Curve(
-        "β of OptMAI", "aggregate_regret", "beta", 0.05, (0.6, 0.84),
+        "β of OptMAI", "aggregate_regret", "beta", 0.06, 0.05, (0.6, 0.84),
         lambda value: jb.OptMAI(k=10, budget=2000, beta=value),
         lambda _: jb.linear(n=100),
         "K = 100 Bernoulli arms with evenly spaced means, k = 10, budget 2000",
     ),
     Curve(
-        "p of SE-TEA", "pulls", "p", 0.015, (1.6, 1.9),
+        "p of SE-TEA", "pulls", "p", 0.01, 0.005, (1.6, 1.9),
         lambda value: jb.SuccessiveElimination(delta=0.1, p=value, moment_b=5.0),
         lambda _: jb.student_t([1.5, 0.0, -0.5], 3.0),
         "Student t arms with 3 degrees of freedom and means 1.5, 0, -0.5; E|X|^p at most 5, δ = 0.1", 0.1,
     ),
     Curve(
-        "mean of the best arm, UGapEc", "pulls", "mean", 0.0, (0.6, 0.9),
+        "best mean, UGapEc", "pulls", "mean", 0.02, 0.0, (0.6, 0.9),
         lambda _: jb.UGapEc(epsilon=0.1, delta=0.1),
         _best,
         "Bernoulli arms, the others with means 0.5, 0.45, 0.4, 0.3; ε = δ = 0.1",
@@ -93,12 +91,12 @@ def along(curve: Curve, size: Size, call: Call = called) -> xr.Dataset:
 
 def _difference(curve: Curve, at: float, seeds: int, call: Call) -> dict[str, Any]:
     """The quotient of a sweep over two values, of other runs than the gradient's, and its standard error."""
-    around = jb.axis([at * (1 - _APART), at * (1 + _APART)], name="side")
+    around = jb.axis([at * (1 - curve.apart), at * (1 + curve.apart)], name="side")
     if curve.smoothing:
         ds = call(jb.sweep, curve.algorithm(around), curve.problem(at), seeds, root_seed=1)
     else:
         ds = call(jb.sweep, curve.algorithm(at), curve.problem(around), seeds, root_seed=1)
     values = ds[curve.metric].astype(float)
     side = next(str(name) for name in values.dims if name != "seed")
-    each = (values.isel({side: 1}, drop=True) - values.isel({side: 0}, drop=True)) / (2 * _APART * at)
+    each = (values.isel({side: 1}, drop=True) - values.isel({side: 0}, drop=True)) / (2 * curve.apart * at)
     return {"difference": each.mean("seed"), "difference_se": each.std("seed", ddof=1) / seeds**0.5}
