@@ -54,11 +54,14 @@ def show(bench: Bench, out: Path, size: Size) -> list[Exhibit]:
             finding=finding,
             drawn="Derivatives with 95% intervals: of the smoothed expectation in a parameter of an algorithm (normal "
             "noise of 0.5 to 5% of the value), by the score function in a mean; squares are quotients of two "
-            "cells of a sweep, 1 to 6% to either side, from other runs.",
+            "cells of a sweep, 1 to 9% to either side, from other runs.",
             settings="; ".join(f"{curve.label}: {curve.about}" for curve in CURVES) + ".",
             runs=size.seeds * size.points * len(CURVES),
             seconds=bench.seconds(),
-            notes=("Where the expectation is convex, its smoothed slope is a little steeper.",),
+            notes=(
+                "Where the expectation is convex, its smoothed slope is a little steeper.",
+                "OptMAI's numbers of pulls are rounded, so that its expected regret itself moves in jumps with β.",
+            ),
             alt=f"Four panels with derivatives and differences along a parameter. {finding}.",
         )
     ]

@@ -51,8 +51,8 @@ def tuning(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         values = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.get_lines()])
         decades = style.spans_decades(values[values > 0])
         style.set_scale(axes.yaxis, values[values > 0], decades, narrow=True)
-        if not decades:
-            axes.set_ylim(bottom=0)
+        # A step without an error has no place on a logarithmic axis: the line leaves it downwards.
+        axes.set_ylim(bottom=values[values > 0].min() / 2 if decades else 0)
     style.finish(left, title or _sentence(ds), "step", "share", others=(right,))
     return picture
 

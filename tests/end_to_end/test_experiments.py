@@ -16,6 +16,10 @@ from jaxbandits.experiments import (
     budgeted_common,
     budgeted_growth,
     budgeted_identification,
+    differentiable,
+    differentiable_adversary,
+    differentiable_slopes,
+    differentiable_tuning,
     gape,
     heavy_tailed,
     heavy_tailed_phase,
@@ -274,3 +278,31 @@ def test_the_registry_has_the_scales():
         ugape_confidence,
     ):
         assert set(module.SIZES) == set(experiments.SCALES)
+
+
+@pytest.mark.slow
+def test_differentiable(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    size = differentiable.Size(
+        differentiable_slopes.Size(points=2, seeds=100),
+        differentiable_tuning.Size(steps=2, seeds=2, held_out=4, held_out_seeds=4),
+        differentiable_adversary.Size(steps=2, seeds=100, judged=100),
+    )
+    stages = []
+    shown = differentiable.run(tmp_path, on_progress=stages.append, size=size)
+    assert len(shown) == 7
+    assert {stage.number for stage in stages} == set(range(1, stages[0].sweeps + 1))
+    for one in shown:
+        assert one.picture.read_bytes().startswith(b"\x89PNG")
+        assert one.runs > 0
+        assert one.seconds > 0
+    slopes = rows(tmp_path / "differentiable-slopes.csv")
+    assert len(slopes) == 8
+    for row in slopes:
+        error = np.hypot(float(row["gradient_se"]), float(row["difference_se"]))
+        assert abs(float(row["gradient"]) - float(row["difference"])) < 6 * error + 0.1 * abs(float(row["gradient"]))
+    for row in rows(tmp_path / "differentiable-mab-ppr.csv"):
+        assert float(row["error_low"]) <= float(row["error"]) <= float(row["error_high"])
+    hard = rows(tmp_path / "differentiable-adversary.csv")
+    complexities = {row["complexity"] for row in hard}
+    assert max(map(float, complexities)) < 1.001 * min(map(float, complexities))

@@ -1,17 +1,21 @@
-"""The quickstart runs from its first cell to its last, on what is installed and without a network."""
+"""The notebooks run from their first cell to their last, on what is installed and without a network."""
 
 import pathlib
 
 import nbclient
 import nbformat
+import pytest
 
 NOTEBOOKS = pathlib.Path(__file__).parents[2] / "experiments" / "notebooks"
+#: Pictures at least, and tables.
+SHOWN = {"quickstart": (3, 2), "gradients": (1, 3)}
 
 
-def test_the_quickstart_runs(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_notebook_runs(name, tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    notebook = nbformat.read(NOTEBOOKS / "quickstart.ipynb", as_version=4)
+    notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells)
     client = nbclient.NotebookClient(
         notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(NOTEBOOKS)}}
@@ -20,6 +24,10 @@ def test_the_quickstart_runs(tmp_path, monkeypatch):
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     pictures = [o for o in outputs if "image/png" in o.get("data", {})]
     tables = [o for o in outputs if "text/html" in o.get("data", {})]
-    assert len(pictures) >= 3
-    assert len(tables) == 2
+    assert len(pictures) >= SHOWN[name][0]
+    assert len(tables) == SHOWN[name][1]
     assert not [o["text"] for o in outputs if o.get("name") == "stderr"]
+
+
+def test_every_notebook_is_run():
+    assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} == set(SHOWN)

@@ -27,7 +27,7 @@ def labelled_lines(axes):
 
 
 def test_kinds_are_the_functions():
-    assert set(plots.KINDS) == {"curve", "phase", "quantiles", "distribution", "bars"}
+    assert set(plots.KINDS) == {"curve", "phase", "quantiles", "distribution", "bars", "tuning"}
     assert set(plots.__all__) == {"KINDS", *plots.KINDS}
 
 

@@ -53,7 +53,7 @@ CURVES = (
         "normal arms with means 0.6, 0.5, …, 0.2 and standard deviation 0.3, δ = 0.1, b = 1",
     ),
     Curve(
-        "β of OptMAI", "aggregate_regret", "beta", 0.06, 0.05, (0.6, 0.84),
+        "β of OptMAI", "aggregate_regret", "beta", 0.087, 0.05, (0.6, 0.84),
         lambda value: jb.OptMAI(k=10, budget=2000, beta=value),
         lambda _: jb.linear(n=100),
         "K = 100 Bernoulli arms with evenly spaced means, k = 10, budget 2000",
