@@ -29,6 +29,7 @@ def gradient(
     seeds: Whole = 10_000,
     settings: Settings = (),
     smoothing: float | None = None,
+    told_anew: Switch = False,
     root_seed: Whole = 0,
     max_pulls: Whole | None = None,
     costs: str | None = None,
@@ -46,6 +47,7 @@ def gradient(
         settings: the algorithm's parameters, name=value, as many as needed.
         smoothing: standard deviation of the noise by which an algorithm's parameter is smoothed; without it, the
             difference of runs at 5% on both sides.
+        told_anew: let what the algorithm takes from the problem, such as a range of rewards, move with it.
         root_seed: seed of all randomness.
         max_pulls: stop a run after this many pulls and count it as stopped early.
         costs: what a pull costs, see `simulate`.
@@ -64,6 +66,7 @@ def gradient(
             seeds=seeds,
             root_seed=root_seed,
             smoothing=smoothing,
+            told_anew=told_anew,
             max_pulls=max_pulls,
             on_progress=lambda state: update(state, seeds),
         )

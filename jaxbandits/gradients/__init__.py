@@ -1,5 +1,6 @@
 """Derivatives of what runs do in expectation, with standard errors."""
 
 from jaxbandits.gradients.expectations import expected
+from jaxbandits.gradients.softened_policies import softened
 
-__all__ = ["expected"]
+__all__ = ["expected", "softened"]

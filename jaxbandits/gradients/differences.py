@@ -9,15 +9,25 @@ integral over z is a Gauss-Hermite sum: the same runs, antithetic by constructio
 import dataclasses
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
 from jaxbandits.axes import axis
-from jaxbandits.checks import POSITIVE, is_number, number
+from jaxbandits.checks import FINITE, POSITIVE, each, is_number, number
 from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
 
-__all__ = ["NUDGE", "Nudges", "by_differences", "nudged"]
+__all__ = [
+    "NUDGE",
+    "Nudges",
+    "ProblemNudges",
+    "by_differences",
+    "by_problem_differences",
+    "nudged",
+    "nudged_problem",
+]
 
 #: The dimension of the nudged parameter.
 NUDGE = "nudge"
@@ -80,6 +90,49 @@ def nudged(known: Admitted, parameter: str, smoothing: float | None) -> tuple[Nu
         raise UsageError(
             f"{error}: nudges of {width:.3g} leave the range of {parameter}; smoothing=… narrows them"
         ) from None
+
+
+@dataclasses.dataclass(frozen=True)
+class ProblemNudges:
+    """The problem itself, and with the parameter of one arm at a time up and down."""
+
+    problems: list[Problem]
+    widths: np.ndarray  # float64 (K,)
+
+
+def nudged_problem(problem: Problem, parameter: str, wrt: str) -> ProblemNudges:
+    """The problems that a derivative needs in a parameter of each arm.
+
+    Args:
+        problem: of one bandit, leaves `(K,)`.
+        parameter: name of the leaf.
+        wrt: what the user calls it.
+
+    Raises:
+        UsageError: several bandits, or nudges that leave the parameter's range.
+    """
+    if problem.bandits > 1 or problem.mask is not None:
+        raise UsageError("told_anew=True is for one bandit")
+    leaf = np.asarray(getattr(problem, parameter), np.float64)
+    widths = _WIDTH * np.where(leaf == 0, 1.0, np.abs(leaf))
+    made = [problem]
+    for sign in (1, -1):
+        for arm in range(leaf.size):
+            moved = leaf + sign * widths * (np.arange(leaf.size) == arm)
+            each(f"{wrt}, 5% to either side,", moved, problem.score_range or FINITE, "arm")
+            changed: dict[str, Any] = {parameter: jnp.asarray(moved, jnp.float32), "recipe": None}
+            made.append(dataclasses.replace(problem, **changed))
+    return ProblemNudges(made, widths)
+
+
+def by_problem_differences(value: xr.DataArray, nudges: ProblemNudges) -> xr.DataArray:
+    """Each run's difference quotients, along `arm`, from a metric along `NUDGE`."""
+    arms = nudges.widths.size
+    up, down = (
+        value.isel({NUDGE: slice(first, first + arms)}).drop_vars(NUDGE).rename({NUDGE: "arm"})
+        for first in (1, 1 + arms)
+    )
+    return (up - down) / (2 * xr.DataArray(nudges.widths, dims="arm"))
 
 
 def by_differences(value: xr.DataArray, nudges: Nudges) -> xr.DataArray:

@@ -10,14 +10,19 @@ from jaxbandits.engine.admission import Admitted, admitted
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.metric import Metric
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.gradients.differences import NUDGE, by_differences, nudged
-from jaxbandits.gradients.likelihood_ratio import by_scores, check_scored, score_metrics
+from jaxbandits.gradients.differences import NUDGE, by_differences, by_problem_differences, nudged, nudged_problem
+from jaxbandits.gradients.likelihood_ratio import by_scores, centred, check_scored, score_metrics
 from jaxbandits.gradients.measures import OWN, measure_of
+from jaxbandits.gradients.softened_policies import Softened, policy_score
 from jaxbandits.problems import Problem
+from jaxbandits.problems.constructors import listed
 from jaxbandits.status import stopped_early
 from jaxbandits.sweeps.run import sweep
 
 __all__ = ["expected"]
+
+#: Name of the metric that a softened policy's gradient needs.
+POLICY_SCORE = "policy_score"
 
 
 def expected(
@@ -29,6 +34,7 @@ def expected(
     seeds: int = 10_000,
     root_seed: int = 0,
     smoothing: float | None = None,
+    told_anew: bool = False,
     max_pulls: int | None = None,
     checkpoints: Sequence[int] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
@@ -38,11 +44,13 @@ def expected(
     In a parameter of the problem's law, one of each arm, by the score function: the law of the rewards is
     differentiated, and the metric where it depends on the means itself (a regret; costs paid per reward). What the
     algorithm is told stays as it is, also where it took it from the problem: a range of rewards, a moment, the true
-    gaps of an oracle.
+    gaps of an oracle. With `told_anew` it is told of the moved problem, and the derivative includes that, too; it is
+    then a difference of runs that see the same random numbers, at 5% on both sides of each arm's value.
 
     In a parameter of the algorithm by differences of runs that see the same rewards, at 5% on both sides of it; or,
     with `smoothing`, of the expectation that is smoothed by normal noise of the parameter. An error is judged by the
-    algorithm's own epsilon: the derivative in it includes that the judge moves.
+    algorithm's own epsilon: the derivative in it includes that the judge moves. In the parameters of a policy that
+    `jb.gradients.softened` made it is exact, by the score function too.
 
     Args:
         metric: `pulls`, `steps`, `cost`, `error`, `simple_regret` or `aggregate_regret`; or a function of problem,
@@ -54,6 +62,7 @@ def expected(
         seeds: runs, at least 2.
         root_seed: as in `jb.simulate`, whose runs these are.
         smoothing: standard deviation of the noise of an algorithm's parameter, positive; None for a difference.
+        told_anew: whether what the algorithm takes from the problem moves with the parameter of the law.
         max_pulls: as there; runs that are stopped are counted in `stopped_early`, and judged as they are then.
         checkpoints: as there; the gradients of the curve.
         on_progress: called now and then with the runs and pulls done so far.
@@ -68,31 +77,48 @@ def expected(
             score, a value at the edge of its range, an algorithm that draws sums of rewards.
     """
     measure = measure_of(metric)
-    known, parameter, of_problem = _target(algorithm, problem, wrt)
+    known, parameter, kind = _target(algorithm, problem, wrt)
     own: dict[str, Any] = {} if isinstance(metric, str) else {OWN: metric}
     about: dict[str, Any] = {}
-    if of_problem:
-        if smoothing is not None:
-            raise UsageError(f"smoothing is of a parameter of the algorithm, and {wrt} is one of the problem")
+    if kind != "algorithm" and smoothing is not None:
+        what = "the problem" if kind == "law" else "a softened policy, whose derivative is exact"
+        raise UsageError(f"smoothing is of a parameter of the algorithm, and {wrt} is one of {what}")
+    explored: Any = problem
+    if told_anew and kind != "law":
+        raise UsageError(f"told_anew=True is of a parameter of the problem, and {wrt} is one of the algorithm")
+    if told_anew:
+        around = nudged_problem(problem, parameter, wrt)
+        explored = listed(around.problems, NUDGE)
+        about["estimator"] = "differences with common random numbers, the algorithm told anew"
+    elif kind == "law":
         check_scored(known, problem, parameter, wrt)
         own |= score_metrics(measure, parameter)
         about["estimator"] = "score function, each arm's score its own control variate"
+    elif kind == "policy":
+        own |= {POLICY_SCORE: policy_score(algorithm.scored.index(parameter))}
+        about["estimator"] = "score function of the softened policy, its own control variate"
     else:
         nudges, algorithm = nudged(known, parameter, smoothing)
         how = "differences" if smoothing is None else "Gaussian smoothing"
         about |= {"estimator": f"{how} with common random numbers", "width": nudges.width}
     runs = sweep(
-        algorithm, problem, seeds, root_seed=root_seed, max_pulls=max_pulls, checkpoints=checkpoints, metrics=own,
+        algorithm, explored, seeds, root_seed=root_seed, max_pulls=max_pulls, checkpoints=checkpoints, metrics=own,
         on_progress=on_progress,
     )  # fmt: skip
     if runs.sizes["seed"] < 2:
         raise UsageError("a gradient needs at least 2 seeds: its standard error is that of a mean")
     value = measure.value(runs).astype(np.float64)
-    if of_problem:
+    if told_anew:
+        terms, status = by_problem_differences(value, around), runs["status"].isel({NUDGE: 0}, drop=True)
+        value = value.isel({NUDGE: 0}, drop=True)
+    elif kind == "law":
         terms, status = by_scores(runs, value, problem, parameter, root_seed), runs["status"]
+    elif kind == "policy":
+        terms, status = centred(value, runs[POLICY_SCORE].astype(np.float64)), runs["status"]
     else:
         terms, status = by_differences(value, nudges), runs["status"].isel({NUDGE: 0}, drop=True)
         value = value.isel({NUDGE: 0}, drop=True)
+    terms = terms.drop_attrs()  # what is a gradient has other units
     root = runs.sizes["seed"] ** 0.5
     return xr.Dataset(
         {
@@ -106,21 +132,23 @@ def expected(
             "metric": metric if isinstance(metric, str) else getattr(metric, "__name__", "own"),
             "wrt": wrt,
             **about,
-            **{name: runs.attrs[name] for name in ("algorithm", "problem", "root_seed", "jaxbandits_version")},
+            "problem": problem.name,
+            **{name: runs.attrs[name] for name in ("algorithm", "root_seed", "jaxbandits_version")},
             "seeds": seeds,
         },
     )
 
 
-def _target(algorithm: Any, problem: Any, wrt: str) -> tuple[Admitted, str, bool]:
-    """The algorithm, the name of what is meant, and whether it is one of the problem's."""
+def _target(algorithm: Any, problem: Any, wrt: str) -> tuple[Admitted, str, str]:
+    """The algorithm, the name of what is meant, and whether it is one of a law, an algorithm or a softened policy."""
     if not isinstance(problem, Problem):
         raise UsageError(f"a gradient is one of a single problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")
     known = admitted(algorithm)
     law = {name: name for name in problem.parameters} | ({"mean": problem.mean_is} if problem.mean_is else {})
-    own = {name: name for name in known.values}
-    names = {f"problem.{name}": (leaf, True) for name, leaf in law.items()}
-    names |= {f"algorithm.{name}": (name, False) for name in own}
+    policy = isinstance(algorithm, Softened)
+    own = {name: name for name in (algorithm.scored if policy else known.values)}
+    names = {f"problem.{name}": (leaf, "law") for name, leaf in law.items()}
+    names |= {f"algorithm.{name}": (name, "policy" if policy else "algorithm") for name in own}
     if wrt in law and wrt in own:
         raise UsageError(f"both have a parameter {wrt}: say problem.{wrt} or algorithm.{wrt}")
     names |= {name: names[f"problem.{name}"] for name in law} | {name: names[f"algorithm.{name}"] for name in own}

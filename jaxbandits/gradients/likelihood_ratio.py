@@ -20,7 +20,7 @@ from jaxbandits.gradients.measures import DIRECT, Measure, direct_part
 from jaxbandits.gradients.reward_scores import scores
 from jaxbandits.problems import Problem
 
-__all__ = ["ARM_PULLS", "by_scores", "check_scored", "score_metrics"]
+__all__ = ["ARM_PULLS", "by_scores", "centred", "check_scored", "score_metrics"]
 
 #: Name of the metric that scores need.
 ARM_PULLS = "arm_pulls"
@@ -57,14 +57,18 @@ def score_metrics(measure: Measure, parameter: str) -> dict[str, Callable[..., A
 def by_scores(runs: xr.Dataset, value: xr.DataArray, problem: Problem, parameter: str, root_seed: int) -> xr.DataArray:
     """Each run's sample of the gradient, with the dimensions of `value` and those of the arms."""
     score = _scores(runs[ARM_PULLS], problem, parameter, root_seed)
-    squared = score**2
-    weight = squared.sum("seed")
-    # The b with the least variance is E[f S^2] / E[S^2]; an arm that is never pulled has no score.
-    baseline = (value * squared).sum("seed") / weight.where(weight > 0)
-    terms = (value - baseline.fillna(value.mean("seed"))) * score
+    terms = centred(value, score)
     if DIRECT in runs:
         terms = terms + runs[DIRECT].astype(np.float64)
     return terms.transpose(..., *(name for name in ("bandit", "arm") if name in terms.dims))
+
+
+def centred(value: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
+    """(f - b) S of each run, with the b of least variance, E[f S^2] / E[S^2]."""
+    squared = score**2
+    weight = squared.sum("seed")
+    baseline = (value * squared).sum("seed") / weight.where(weight > 0)  # an arm that is never pulled has no score
+    return (value - baseline.fillna(value.mean("seed"))) * score
 
 
 def _scores(pulls: xr.DataArray, problem: Problem, parameter: str, root_seed: int) -> xr.DataArray:

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxbandits.axes import Axis
@@ -12,7 +12,7 @@ from jaxbandits.plain_data.contents import File
 from jaxbandits.problems.costs import with_costs
 from jaxbandits.problems.recipes import remembering
 
-__all__ = ["ProblemFamily", "varying"]
+__all__ = ["ProblemFamily", "listed", "varying"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +52,15 @@ class ProblemFamily:
             if isinstance(value, Axis) and isinstance(value.values[0], File):
                 return [file.sha256 for file in value.values]
         return None
+
+
+def listed(problems: Sequence[Any], name: str) -> ProblemFamily:
+    """Problems along an axis of their numbers."""
+
+    def one_of_a_list(number: int) -> Any:
+        return problems[number]
+
+    return ProblemFamily(one_of_a_list, {"number": Axis(tuple(range(len(problems))), name)})
 
 
 def varying(make: Callable[..., Any] | None = None, **readers: Callable[[Any], File]) -> Callable[..., Any]:

@@ -2,15 +2,13 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
-from jaxbandits.axes import Axis
 from jaxbandits.checks import whole
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.problems.constructors import ProblemFamily, listed
 
 __all__ = ["INSTANCE", "Draw", "Instances", "family", "instances_of", "seed_of"]
 
@@ -82,12 +80,7 @@ def _drawn(draw: Draw, random: np.random.Generator) -> Problem:
 
 def family(problems: Sequence[Problem]) -> ProblemFamily:
     """The problems along an axis, `INSTANCE`."""
-
-    def instances(instance: int) -> Problem:
-        return problems[instance]
-
-    arguments: dict[str, Any] = {INSTANCE: Axis(tuple(range(len(problems))), INSTANCE)}
-    return ProblemFamily(instances, arguments)
+    return listed(problems, INSTANCE)
 
 
 def seed_of(root_seed: int, use: str, step: int = 0) -> int:

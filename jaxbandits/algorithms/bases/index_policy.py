@@ -43,6 +43,13 @@ class IndexPolicy(Sequential):
     def _first_exploration(self, state: ArmState, problem: Problem) -> jax.Array:
         """The exploration parameter a at the start, float32 `(…)`."""
 
+    def indices(self, state: IndexState, problem: Problem) -> jax.Array:
+        """The index of each arm with the exploration and the range that these parameters have; float32 `(K, …)`."""
+        width = state.b if self.b is None else jnp.broadcast_to(jnp.asarray(self.b, jnp.float32), state.b.shape)
+        own = dataclasses.replace(state, b=width)
+        a = jnp.broadcast_to(jnp.asarray(self._first_exploration(own, problem), jnp.float32), width.shape)
+        return self._index(dataclasses.replace(own, exploration=a))
+
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> IndexState:
         """The state after the initial pulls; computes a from the true gaps where it is asked for."""
         state = ArmState.of(statistics, problem, key, self.b)

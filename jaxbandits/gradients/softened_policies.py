@@ -1,0 +1,124 @@
+"""Index policies whose selection is softened, so that their expectations have exact derivatives in their parameters.
+
+The arm with the largest index + temperature x Gumbel noise is pulled, which is arm k with probability
+softmax(index / temperature)_k (Gumbel 1954). d E[f] / d theta = E[f S], with S the sum over the run of d log
+softmax(index / temperature)_arm / d theta at the arms pulled (Williams 1992). As the temperature goes to 0 it becomes
+the policy itself, and the variance of S grows without bound.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
+from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.checks import POSITIVE, number
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+
+__all__ = ["Softened", "policy_score", "softened"]
+
+#: Parameters of an index.
+_OF_INDICES = ("a", "eta", "b")
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class SoftenedState:
+    """The state of one run."""
+
+    inner: IndexState
+    scores: jax.Array  # float32 (P,): of the parameters in `Softened.scored`
+
+    @property
+    def pulls(self) -> jax.Array:
+        """Pulls per arm, int32 `(K,)`."""
+        return self.inner.pulls
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class Softened:
+    """An index policy at a temperature; `softened` makes one."""
+
+    algorithm: IndexPolicy
+    temperature: Any
+
+    @property
+    def traits(self) -> Traits:
+        """Those of the policy itself."""
+        return self.algorithm.traits
+
+    @property
+    def scored(self) -> tuple[str, ...]:
+        """The parameters with a derivative: those of the index that are given."""
+        return tuple(name for name in _OF_INDICES if self.algorithm.given(name) is not None)
+
+    def init(self, problem: Problem, key: jax.Array) -> SoftenedState:
+        """After the first pulls, which are those of the policy itself."""
+        return SoftenedState(self.algorithm.init(problem, key), jnp.zeros(len(self.scored), jnp.float32))
+
+    def step(self, problem: Problem, key: jax.Array, state: SoftenedState) -> SoftenedState:
+        """One pull, and what it adds to the scores."""
+        inner = state.inner
+        noise = jax.random.gumbel(jax.random.fold_in(key, inner.time), inner.pulls.shape, jnp.float32)
+
+        def indices(values: list[jax.Array]) -> jax.Array:
+            moved = dataclasses.replace(self.algorithm, **dict(zip(self.scored, values, strict=True)))
+            return inner.existing(moved.indices(inner, problem), -jnp.inf)
+
+        values = [jnp.asarray(self.algorithm.given(name), jnp.float32) for name in self.scored]
+        arm = jnp.argmax(indices(values) + self.temperature * noise).astype(jnp.int32)
+
+        def log_probability(values: list[jax.Array]) -> jax.Array:
+            return jax.nn.log_softmax(indices(values) / self.temperature)[arm]
+
+        slopes = jnp.stack(jax.grad(log_probability)(values)) if values else state.scores
+        reward = problem.reward(key, arm, inner.pulls[arm])
+        return SoftenedState(self.algorithm.update(inner, arm, reward), state.scores + slopes)
+
+    def done(self, state: SoftenedState) -> jax.Array:
+        """The budget is spent."""
+        return self.algorithm.done(state.inner)
+
+    def recommend(self, state: SoftenedState) -> jax.Array:
+        """The policy's answer."""
+        return self.algorithm.recommend(state.inner)
+
+
+def softened(algorithm: IndexPolicy, temperature: float) -> Softened:
+    """An index policy that pulls arm k with probability softmax(index / temperature)_k.
+
+    `jb.gradients.expected` differentiates it exactly, with respect to `a`, `eta` or `b` where these are given.
+
+    Args:
+        algorithm: `jb.UCBE` or `jb.GapE`, not adaptive.
+        temperature: in units of the index, which are those of the rewards; positive.
+
+    Raises:
+        UsageError: another algorithm, one that estimates its exploration, or a temperature that is not positive.
+    """
+    if not isinstance(algorithm, IndexPolicy):
+        raise UsageError(
+            f"only what pulls the arm with the largest index is softened, UCBE and GapE, not {type(algorithm).__name__}"
+        )
+    if algorithm.given("adaptive"):
+        raise UsageError(f"{type(algorithm).__name__} with adaptive estimates its exploration, and is not softened")
+    return Softened(algorithm, number("the temperature", temperature, POSITIVE))
+
+
+@functools.lru_cache(maxsize=64)
+def policy_score(place: int) -> Callable[..., Any]:
+    """The metric that is one of a run's scores. Kept: a function of its own for each call would be another program."""
+
+    def score(problem: Any, state: Any, recommended: Any) -> jax.Array:
+        del problem, recommended
+        found: jax.Array = state.scores[place]
+        return found
+
+    return score
