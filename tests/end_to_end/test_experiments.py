@@ -266,9 +266,20 @@ def test_names_and_scales_are_checked_before_anything_runs(tmp_path):
 
 
 def test_the_registry_has_the_scales():
-    assert set(experiments.REGISTRY) == {"ugape", "gape", "heavy-tailed", "top-k", "pay-per-reward", "budgeted"}
+    assert set(experiments.REGISTRY) == {
+        "ugape",
+        "gape",
+        "heavy-tailed",
+        "top-k",
+        "pay-per-reward",
+        "budgeted",
+        "differentiable",
+    }
     for module in (
         budgeted,
+        differentiable_adversary,
+        differentiable_slopes,
+        differentiable_tuning,
         gape,
         heavy_tailed,
         heavy_tailed_phase,
