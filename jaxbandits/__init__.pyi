@@ -83,7 +83,8 @@ from jaxbandits.problems.top_k_instances import synthetic as synthetic
 from jaxbandits.problems.top_k_instances import two_group as two_group
 from jaxbandits.problems.top_k_instances import uniform_means as uniform_means
 from jaxbandits.report import plots as plot
-from jaxbandits.report.tables import summary as summary
+from jaxbandits.report.summaries import summary as summary
+from jaxbandits.sweeps.merging import merge as merge
 from jaxbandits.sweeps.repeating import repeat as repeat
 from jaxbandits.sweeps.run import simulate as simulate
 from jaxbandits.sweeps.run import sweep as sweep
@@ -145,6 +146,7 @@ __all__ = [
     "gradients",
     "linear",
     "log_normal",
+    "merge",
     "one_click",
     "one_sparse",
     "pareto",

@@ -1,13 +1,30 @@
 """The one exception for input that cannot be used, so that a command line can show it as one line."""
 
+import contextlib
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-__all__ = ["UsageError", "unknown_name"]
+__all__ = ["UsageError", "about", "unknown_name"]
 
 
 class UsageError(ValueError):
-    """Input that cannot be used; the message is one clear line that says which value and why."""
+    """Input that cannot be used; the message is one clear line that says which value and why.
+
+    Attributes:
+        place: keys that lead to the entry of a specification that it is about; empty for other input.
+    """
+
+    place: tuple[str, ...] = ()
+
+
+@contextlib.contextmanager
+def about(*keys: str) -> Iterator[None]:
+    """What cannot be used inside a `with` block is an entry below these keys of a specification."""
+    try:
+        yield
+    except UsageError as error:
+        error.place = (*keys, *error.place)
+        raise
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:

@@ -23,7 +23,7 @@ ALLOWED = {
     ("sweeps/grid.py", "getattr(problem, name)"): "names of fields that the problem declares in `choices`",
     ("sweeps/grid.py", "hasattr(leaf, 'dtype')"): "numbers and arrays",
     ("sweeps/grid.py", "hasattr(value, '__qualname__')"): "functions and classes",
-    ("sweeps/run.py", "isinstance(problem, Problem | ProblemFamily)"): "the user's problem comes in",
+    ("sweeps/plan.py", "isinstance(problem, Problem | ProblemFamily)"): "the user's problem comes in",
     ("sweeps/repeating.py", "isinstance(given, Problem | ProblemFamily)"): "the user's problem comes in",
 }
 #: Classes that nobody is asked whether they are of.

@@ -1,8 +1,8 @@
-"""The command line: `jaxbandits list | simulate | compare | gradient | tune | sweep | plot | reproduce`.
+"""The command line: `jaxbandits list | simulate | compare | gradient | tune | sweep | status | merge | plot | …`.
 
 `main` turns whatever goes wrong with the input into one line on stderr and exit status 2; everything else lives in
-`commands`, `derivatives`, `tuning`, `pictures` and `listing` (what the commands do), `inputs` (text to values),
-`stores` (Datasets on disk) and `display`.
+`commands`, `sweeping`, `derivatives`, `tuning`, `pictures` and `listing` (what the commands do), `inputs` (text to
+values), `files`, and `display`, `texts` and `store_texts` (what a person sees).
 """
 
 import gc
@@ -12,10 +12,11 @@ from collections.abc import Sequence
 
 import cyclopts
 
-from jaxbandits.cli.commands import compare, simulate, sweep
+from jaxbandits.cli.commands import compare, simulate
 from jaxbandits.cli.derivatives import gradient
 from jaxbandits.cli.listing import list_
 from jaxbandits.cli.pictures import plot, reproduce
+from jaxbandits.cli.sweeping import merge, status, sweep
 from jaxbandits.cli.tuning import tune
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
@@ -34,7 +35,7 @@ def application() -> cyclopts.App:
         suppress_keyboard_interrupt=False,  # `main` says it in one line
     )
     app.command(list_, name="list")
-    for command in (simulate, compare, gradient, tune, sweep, plot, reproduce):
+    for command in (simulate, compare, gradient, tune, sweep, status, merge, plot, reproduce):
         app.command(command)
     return app
 

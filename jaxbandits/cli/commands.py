@@ -1,23 +1,17 @@
 """The commands that run algorithms. Each checks all of its input first, then works, then prints or writes."""
 
-import json
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 import jaxbandits as jb
-from jaxbandits.cli import display, inputs, stores, texts
+from jaxbandits.cli import display, inputs, texts
 from jaxbandits.cli.inputs import Switch, Whole
 from jaxbandits.comparison.candidates import comparisons
 from jaxbandits.comparison.rows import Comparison
-from jaxbandits.engine.admission import admitted
 from jaxbandits.errors import UsageError
-from jaxbandits.status import STATUS, stopped_early
-from jaxbandits.sweeps.grid import expand
-from jaxbandits.sweeps.spec import describe, difference
 
-__all__ = ["compare", "simulate", "sweep"]
+__all__ = ["compare", "simulate"]
 
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative=())]
 Means = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
@@ -128,45 +122,3 @@ def compare(
         raise
     assert found is not None  # without a row there is an error
     display.say(texts.comparison(found, display.width()))
-
-
-def sweep(
-    specification: Path,
-    /,
-    *,
-    out: Path,
-    resume: Switch = False,
-    devices: Whole | None = None,
-    progress: bool | None = None,
-) -> None:
-    """Run a grid and write its results to a store.
-
-    Args:
-        specification: a TOML file with the tables [algorithm], [problem] and [run].
-        out: the store, NAME.nc (NetCDF) or NAME.zarr.
-        resume: do nothing, and succeed, if the store is there and complete.
-        devices: how many of JAX's devices to use.
-        progress: show a progress bar on stderr; without it, if that is a terminal.
-    """
-    stores.check_writable(out)
-    algorithm, problem, run = inputs.read_specification(specification)
-    keep = run.pop("keep")
-    stores.check_keep(keep)
-    settings = {name: value for name, value in run.items() if value is not None}
-    wanted = describe(admitted(algorithm), problem, settings)
-    if out.exists():
-        there = stores.specification_of(stores.read_store(out))
-        if found := difference(there, {**wanted, "run": {**settings, "keep": keep}}):
-            raise UsageError(f"{out} was written by another specification: {found}")
-        if not resume:
-            raise UsageError(f"{out} is there already, complete and of the same specification: --resume accepts it")
-        display.say(f"{out} is complete, nothing to do")
-        return
-    runs = len(expand(admitted(algorithm), problem).cells) * run["seeds"]
-    with display.progress_bar(progress) as update:
-        dataset = jb.sweep(algorithm, problem, **run, devices=devices, on_progress=lambda state: update(state, runs))
-    stores.write_store(stores.reduced(dataset.assign_attrs(spec=json.dumps(wanted), keep=keep), keep), out)
-    stopped = int(stopped_early(dataset["status"]).sum())
-    display.say(f"{runs:,} runs, {float(dataset['pulls'].sum()):,.0f} pulls in {dataset.attrs['seconds']:.3g} s: {out}")
-    if stopped:
-        display.say(f"{stopped:,} of {runs:,} runs were stopped early; their status says why: {STATUS}")

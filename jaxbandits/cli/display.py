@@ -49,7 +49,8 @@ def progress_bar(shown: bool | None) -> Iterator[Callable[[Progress, int], None]
     with _bar(shown, "{percentage:3.0f}% |{bar}| {n_fmt}/{total_fmt} runs{postfix}, {remaining} left") as bar:
 
         def update(progress: Progress, runs: int) -> None:
-            _show(bar, progress.runs, runs, f"{_speed(progress.pulls, began)}")
+            idle = "" if progress.lane_steps <= 0 else f", lanes {100 * progress.steps / progress.lane_steps:.0f}% busy"
+            _show(bar, progress.runs, runs, f"{_speed(progress.pulls, began)}{idle}")
 
         yield update
 

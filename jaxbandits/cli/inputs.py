@@ -3,7 +3,6 @@
 import contextlib
 import math
 import os
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,24 +12,14 @@ import xarray as xr
 from cyclopts import Parameter, Token
 
 from jaxbandits.checks import is_number, whole
-from jaxbandits.engine.admission import admitted
 from jaxbandits.engine.driver import use_all_cores
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError, about, unknown_name
+from jaxbandits.plain_data.toml_files import read_toml
 from jaxbandits.problems import Problem, with_costs
-from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.sweeps import spec
+from jaxbandits.sweeps.plan import Plan, planned
 
-__all__ = ["Switch", "Whole", "algorithm_of", "problem_of", "read_specification", "selected", "start_jax"]
-
-#: Options of `jaxbandits.sweep` that a specification's [run] table may set, and what is kept of the results.
-RUN_OPTIONS = {
-    "seeds": 1000,
-    "root_seed": 0,
-    "max_pulls": None,
-    "independent": False,
-    "checkpoints": None,
-    "keep": "runs",
-}
+__all__ = ["Switch", "Whole", "algorithm_of", "plan_of", "problem_of", "selected", "start_jax"]
 
 
 def _convert_whole(_: Any, tokens: Sequence[Token]) -> int:
@@ -130,44 +119,23 @@ def problem_of(text: str, costs: str | None = None) -> Problem:
     return problem
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file.
+def plan_of(path: Path) -> tuple[Plan, str]:
+    """What a sweep's TOML file asks for, and what it keeps of the runs; nothing is run.
 
     Raises:
-        UsageError: a file that cannot be read, or is not TOML.
+        UsageError: a file that cannot be read, or is not a specification that can be run: with the key and the line.
     """
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not TOML: {error}") from None
+    from jaxbandits.plain_data.tables import validated
+    from jaxbandits.sweeps.run_table import RunTable
 
-
-def read_specification(path: Path) -> tuple[Any, Problem | ProblemFamily, dict[str, Any]]:
-    """Algorithm, problem and run options of a sweep's TOML file; options that it leaves out have their defaults.
-
-    Raises:
-        UsageError: a file that cannot be read, or is not a specification.
-    """
-    tables = read_toml(path)
+    file = read_toml(path)
     start_jax()  # a problem is made of its arrays
-    with _one_line(str(path)):
-        algorithm, problem, run = spec.build(tables)
-    for name in run.keys() - RUN_OPTIONS.keys():
-        raise unknown_name("option of [run]", name, RUN_OPTIONS)
-    if run.get("max_pulls") is None:
-        run["max_pulls"] = admitted(algorithm).most_pulls
-    for name in run.keys() & {"seeds", "root_seed", "max_pulls"}:
-        run[name] = whole(name, run[name])
-    if not isinstance(run.get("independent", False), bool):
-        raise UsageError(f"independent is true or false, got {run['independent']!r}")
-    checkpoints = run.get("checkpoints")
-    if checkpoints is not None and not isinstance(checkpoints, list):
-        raise UsageError(f"checkpoints are a list of numbers of pulls, got {checkpoints!r}")
-    if checkpoints is not None:
-        run["checkpoints"] = [whole("a checkpoint", point) for point in checkpoints]
-    return algorithm, problem, {**RUN_OPTIONS, **run}
+    with file.blamed():
+        algorithm, problem, options = spec.build(file.tables)
+        with about("run"):
+            run = validated(RunTable, options).model_dump()
+        keep = run.pop("keep")
+        return planned(algorithm, problem, **run), keep
 
 
 def start_jax() -> None:

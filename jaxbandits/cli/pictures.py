@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from jaxbandits.cli import display, inputs, stores
+from jaxbandits.cli import display, files, inputs
 from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.stores.arrays_on_disk import replacing
+from jaxbandits.stores.views import read_store
 
 __all__ = ["figures", "plot", "reproduce"]
 
@@ -39,8 +41,7 @@ def plot(
         hue: dimension with a line or a colour per value.
         sel: dimension=value, as many as needed: draw only what was run there.
     """
-    stores.check_writable(out, _PICTURES)
-    stores.check_there(store)
+    files.check_writable(out, _PICTURES)
     kinds = _part("jaxbandits.report.plots", "KINDS").KINDS
     if kind not in kinds:
         raise unknown_name("kind of plot", kind, kinds)
@@ -48,8 +49,8 @@ def plot(
     for name in places:
         if name not in inspect.signature(kinds[kind]).parameters:
             raise UsageError(f"--{name} has no place in a {kind}")
-    figure = kinds[kind](inputs.selected(stores.read_store(store), sel), **places)
-    with stores.replacing(out) as temporary:
+    figure = kinds[kind](inputs.selected(read_store(store), sel), **places)
+    with replacing(out) as temporary:
         figure.savefig(temporary)
     display.say(str(out))
 
@@ -77,7 +78,7 @@ def reproduce(
     for name in (*names, *given):
         if name not in known.REGISTRY:
             raise unknown_name("figure", name, known.REGISTRY)
-    stores.check_folder(out)
+    files.check_folder(out)
     inputs.start_jax()
     with display.stage_bar(progress) as update:
         gallery = known.reproduce(list(names) or list(known.REGISTRY), scale, out, update, given)

@@ -12,7 +12,7 @@ import xarray as xr
 from jaxbandits.comparison.rows import Comparison, Row
 from jaxbandits.engine.admission import admitted
 from jaxbandits.report.numbers import count, interval, probability, value
-from jaxbandits.report.tables import summary
+from jaxbandits.report.summaries import summary
 from jaxbandits.report.text_tables import text_table
 
 __all__ = ["comparison", "finished", "json_of", "moments", "run_statistics", "settled", "statistics"]

@@ -8,11 +8,14 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.checks import POSITIVE, number
-from jaxbandits.cli import display, inputs, stores
+from jaxbandits.cli import display, files, inputs
 from jaxbandits.cli.inputs import Switch
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError, about, unknown_name
+from jaxbandits.plain_data.toml_files import read_toml
 from jaxbandits.report.numbers import interval, value
 from jaxbandits.report.text_tables import text_table
+from jaxbandits.stores.arrays_on_disk import write_arrays
+from jaxbandits.stores.views import read_store
 from jaxbandits.sweeps.spec import build_algorithm
 from jaxbandits.tuning.distributions import distribution
 
@@ -45,19 +48,20 @@ def tune(
         json: print one JSON object instead of a table.
         progress: tell of each step on stderr; without it, if that is a terminal.
     """
-    stores.check_writable(out)
-    tables = inputs.read_toml(specification)
+    files.check_writable(out)
+    file = read_toml(specification)
     inputs.start_jax()
-    given = _arguments(tables)
+    with file.blamed():
+        given = _arguments(file.tables)
     history = None
     if out.exists():
         if not resume:
             raise UsageError(f"{out} is there already: --resume goes on from it")
-        history = stores.read_store(out)
+        history = read_store(out)
     shown = display.told(progress)
 
     def keep(steps: xr.Dataset) -> None:
-        stores.write_store(steps, out)
+        write_arrays(steps, out)
         if shown:
             display.tell(_said(steps, given["steps"]))
 
@@ -69,25 +73,34 @@ def _arguments(tables: dict[str, Any]) -> dict[str, Any]:
     """What `jb.tune` is called with."""
     import optax  # takes as long as all other imports, and no other command needs it
 
-    for name in tables.keys() - set(_TABLES):
-        raise unknown_name("table", name, _TABLES)
+    for name in tables:
+        with about(name):
+            if name not in _TABLES:
+                raise unknown_name("table", name, _TABLES)
     for name in ("algorithm", "instances", "tune"):
         if not isinstance(tables.get(name), dict):
             raise UsageError(f"the specification has no [{name}] table")
     options = dict(tables["tune"])
-    rate = number("learning_rate", options.pop("learning_rate", 0.1), POSITIVE)
-    for name in options.keys() - set(_OPTIONS):
-        raise unknown_name("option of [tune]", name, [*_OPTIONS, "learning_rate"])
+    for name in options:
+        with about("tune", name):
+            if name not in (*_OPTIONS, "learning_rate"):
+                raise unknown_name("option of [tune]", name, [*_OPTIONS, "learning_rate"])
+    with about("tune", "learning_rate"):
+        rate = number("learning_rate", options.pop("learning_rate", 0.1), POSITIVE)
     if "wrt" not in options:
         raise UsageError("the [tune] table needs wrt, a list of the parameters to tune")
+    with about("algorithm"):
+        algorithm = build_algorithm(tables["algorithm"])
+    with about("instances"):
+        problems = distribution(tables["instances"])
+    against = {}
+    for name, table in tables.get("against", {}).items():
+        with about("against", name):
+            against[name] = build_algorithm(table)
     return {
-        "algorithm": build_algorithm(tables["algorithm"]),
-        "problems": distribution(tables["instances"]),
-        "against": {name: build_algorithm(table) for name, table in tables.get("against", {}).items()},
-        "optimizer": optax.adam(rate),
-        "steps": 100,
+        "algorithm": algorithm, "problems": problems, "against": against, "optimizer": optax.adam(rate), "steps": 100,
         **options,
-    }
+    }  # fmt: skip
 
 
 def _said(steps: xr.Dataset, of: int) -> str:

@@ -122,7 +122,7 @@ def comparisons(
 
         def report(progress: Progress) -> None:
             nonlocal latest
-            latest = Progress(before.runs + progress.runs, before.pulls + progress.pulls)
+            latest = progress.after(before)
             if on_progress is not None:
                 on_progress(latest, runs)
 

@@ -1,6 +1,7 @@
 """The host's side of the lane engine: sizes, devices, and the loop that collects finished runs."""
 
 import contextlib
+import dataclasses
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,8 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.checks import whole
+from jaxbandits.engine.fewer_lanes import lanes_worth_having, packed
+from jaxbandits.engine.job_queue import JobQueue
 from jaxbandits.engine.jobs import empty_carry
 from jaxbandits.engine.lane_counts import lane_count
 from jaxbandits.engine.lane_state import Cells, Settings
@@ -23,7 +26,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.random.streams import root_key
 from jaxbandits.spending.accounts import Account
 
-__all__ = ["Progress", "Rows", "job_rows", "use_all_cores"]
+__all__ = ["Progress", "Rows", "chosen_devices", "job_rows", "use_all_cores"]
 
 #: Bytes of a log of returned arms: above 65 536 arms it has room for fewer than 1024 runs.
 _LOGGED = 2**26
@@ -36,16 +39,30 @@ _CALL_SECONDS = 0.3
 
 
 class Progress(NamedTuple):
-    """What a progress display needs after a call."""
+    """How far runs have come, as it is told after a call.
+
+    Attributes:
+        runs: runs that have ended.
+        pulls: pulls of all runs.
+        steps: steps of these runs, and of those that are under way.
+        lane_steps: steps of all lanes, also of those that had nothing to do.
+    """
 
     runs: int
     pulls: float
+    steps: float = 0.0
+    lane_steps: float = 0.0
+
+    def after(self, earlier: "Progress") -> "Progress":
+        """Both together."""
+        return Progress(*(a + b for a, b in zip(self, earlier, strict=True)))  # type: ignore[arg-type]
 
 
 class Rows(NamedTuple):
     """Finished rows: one per run, or one per run and checkpoint."""
 
-    job: np.ndarray  # int32 (N,)
+    cell: np.ndarray  # int32 (N,)
+    seed: np.ndarray  # int32 (N,)
     checkpoint: np.ndarray  # int32 (N,)
     account: Account  # (N,), Wide counts and float32
     steps: np.ndarray  # int32 (N,)
@@ -72,7 +89,7 @@ def use_all_cores(count: int | None = None) -> int:
     wanted = usable if count is None else count
     with contextlib.suppress(RuntimeError):  # raised when JAX has started, which the count of devices shows
         jax.config.update("jax_num_cpu_devices", wanted)
-    there = len(jax.devices("cpu"))
+    there = len(jax.local_devices(backend="cpu"))
     if there != wanted:
         raise UsageError(
             f"JAX has already started with {there} CPU device(s); call use_all_cores() before any computation"
@@ -80,79 +97,102 @@ def use_all_cores(count: int | None = None) -> int:
     return there
 
 
+def chosen_devices(placement: Placement) -> list[jax.Device]:
+    """The devices of this process that are to be used.
+
+    Raises:
+        UsageError: more than there are.
+    """
+    there = jax.local_devices()
+    if placement.devices is None:
+        return there
+    return there[: whole("devices", placement.devices, 1, len(there), bound="the number JAX sees")]
+
+
 def job_rows(
-    program: Program, placement: Placement, on_progress: Callable[[Progress], None] | None = None
+    program: Program, queue: JobQueue, placement: Placement, on_progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Rows]:
-    """Make the runs of a program and yield finished rows as they come, in no particular order.
+    """Make runs of a program and yield finished rows as they come, in no particular order.
 
     Args:
         program: what to run.
+        queue: the runs to make of its cells.
         placement: where.
         on_progress: called after every call of the compiled loop.
 
     Raises:
-        UsageError: devices, lanes or chunk outside their ranges, or more runs than one call can number.
+        UsageError: devices, lanes or chunk outside their ranges.
     """
     algorithm, problem, identity, checkpoints, runs, metrics = program
-    devices, lanes, chunk = placement
+    lanes, chunk = placement.lanes, placement.chunk
     cells_count = identity.shape[1]
-    available = jax.devices()
-    if devices is not None:
-        devices = whole("devices", devices, 1, len(available), bound="the number JAX sees")
-    mesh = jax.make_mesh(
-        (devices or len(available),), ("device",), (AxisType.Auto,), devices=available[: devices or None]
-    )
+    available = chosen_devices(placement)
+    mesh = jax.make_mesh((len(available),), ("device",), (AxisType.Auto,), devices=available)
     in_batches = algorithm.traits.in_batches
+    shrinks = lanes is None and available[0].platform == "cpu"
     if lanes is None:
-        lanes = lane_count(algorithm, problem.arms, cells_count * runs.seeds, mesh.size, available[0].platform)
+        lanes = lane_count(algorithm, problem.arms, queue.left, mesh.size, available[0].platform)
     lanes = whole("lanes", lanes, 1, MAX_COUNT)
     block = (1 if in_batches else _BLOCK) if chunk is None else whole("chunk", chunk, 1, MAX_COUNT)
     settings = Settings(
         mesh=mesh,
         lanes=lanes,
         block=block,
-        capacity=max(4 * lanes, min(1024, _LOGGED // problem.arms)),
+        capacity=_capacity(lanes, problem.arms),
         independent=runs.independent,
         together=in_batches,
         metrics=metrics,
         classes=classes((algorithm, problem)),
     )
-    jobs = cells_count * runs.seeds
-    if jobs * max(1, checkpoints.shape[0]) > MAX_COUNT:
-        raise UsageError(f"{jobs} runs are more than one call can number (2^31 - 1): split the grid")
     width = _bucket(cells_count) - cells_count
 
     def pad(leaf: Any) -> Any:
         leaf = np.asarray(leaf)
         return np.concatenate([leaf, np.repeat(leaf[..., -1:], width, axis=-1)], axis=-1)
 
-    numbers: Any = [np.int32(number) for number in (runs.seeds, jobs, runs.max_pulls)]
+    max_pulls: Any = np.int32(runs.max_pulls)
     cells = Cells(
         algorithm=jax.tree.map(pad, algorithm),
         problem=jax.tree.map(pad, problem),
         identity=pad(identity.astype(np.uint32)),
         checkpoints=pad(checkpoints),
         root=root_key(runs.root_seed),
-        seeds=numbers[0],
-        jobs=numbers[1],
-        max_pulls=numbers[2],
+        max_pulls=max_pulls,
     )
     cells = jax.device_put(cells, NamedSharding(mesh, PartitionSpec()))
     carry = empty_carry(cells, settings)
     types = row_types(cells, carry, settings)
-    pace, finished, pulled = _Pace(chunk, block), 0, 0.0
-    while finished < jobs:
+    split = NamedSharding(mesh, PartitionSpec("device"))
+    pace, done, in_lanes, compiled = _Pace(chunk, block), Progress(runs=0, pulls=0.0), 0, False
+    while queue.left or in_lanes:
         began = time.perf_counter()
-        carry, log = advance(cells, carry, np.int32(pace.rounds), np.int32(pace.chunk), settings=settings)
-        finished = int(np.sum(np.asarray(carry.finished)))
+        window = jax.device_put(queue.deal(mesh.size, settings.window), split)
+        carry, log = advance(cells, window, carry, np.int32(pace.rounds), np.int32(pace.chunk), settings=settings)
+        loaded = np.asarray(carry.following)
+        queue.loaded(loaded)
         seconds = time.perf_counter() - began
-        pulled += float(np.sum(np.asarray(log.pulled)))
+        logged, ended, steps = 0, 0, 0.0
         for rows in _rows(log, types):
-            pace.saw(rows)
+            over = rows.ended
+            queue.saw(rows.cell[over], rows.steps[over])
+            logged, ended = logged + len(over), ended + int(over.sum())
+            steps += float(rows.steps[over].sum(dtype=np.int64))
             yield rows
-        pace.adapt(seconds)
+        in_lanes += int(loaded.sum()) - ended
+        made = np.asarray(log.rounds).astype(np.int64) * pace.chunk
+        lane_steps = float(settings.lanes * made.sum())
+        done = Progress(ended, float(np.sum(np.asarray(log.pulled))), steps, lane_steps).after(done)
+        pace.adapt(seconds, logged, steps)
         if on_progress is not None:
-            on_progress(Progress(runs=finished, pulls=pulled))
+            under_way = np.asarray(carry.steps)[np.asarray(carry.busy)].sum(dtype=np.int64)
+            on_progress(done._replace(steps=done.steps + float(under_way)))
+        fewer = settings.lanes
+        if shrinks and compiled:  # the first call has compiled, too: its time says nothing
+            fewer = lanes_worth_having(carry, queue, settings, seconds / max(int(made.max()), 1))
+        compiled = fewer == settings.lanes
+        if not compiled:
+            settings = dataclasses.replace(settings, lanes=fewer, capacity=_capacity(fewer, problem.arms))
+            carry = packed(carry, settings)
 
 
 class _Pace:
@@ -163,15 +203,12 @@ class _Pace:
         self._block = block
         self.rounds = 4
         self._fixed = chunk is not None
-        self._rows = self._steps = 0
+        self._rows, self._steps = 0, 0.0
 
-    def saw(self, rows: Rows) -> None:
-        """Count finished rows."""
-        self._rows += len(rows.job)
-        self._steps += int(rows.steps[rows.ended].sum(dtype=np.int64))
-
-    def adapt(self, seconds: float) -> None:
-        """Choose anew, after a call of so many seconds."""
+    def adapt(self, seconds: float, rows: int, steps: float) -> None:
+        """Choose anew, after a call of so many seconds that logged rows, and ended runs of so many steps."""
+        self._rows += rows
+        self._steps += steps
         # A full log ends a call early, which says nothing of the time a chunk takes; only short calls grow the next.
         steps = self.chunk * self.rounds * min(4.0, _CALL_SECONDS / max(seconds, 1e-3))
         if not self._fixed:
@@ -181,6 +218,11 @@ class _Pace:
             wanted = (2 * look * self._steps / self._rows) ** 0.5 if self._rows else 2 * self.chunk
             self.chunk = int(np.clip(wanted // self._block, 1, 64)) * self._block
         self.rounds = int(np.clip(steps / self.chunk, 1, 2**24))
+
+
+def _capacity(lanes: int, arms: int) -> int:
+    """Rows of a log."""
+    return max(4 * lanes, min(1024, _LOGGED // arms))
 
 
 def _bucket(count: int) -> int:

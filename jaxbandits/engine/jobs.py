@@ -1,4 +1,4 @@
-"""Jobs: a lane that is free loads the next one of its device's queue."""
+"""Jobs: a lane that is free loads the next one of its device's window of the queue."""
 
 from typing import Any
 
@@ -8,8 +8,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
-from jaxbandits.arrays.numerics import smaller
-from jaxbandits.engine.lane_state import Carry, Cells, Settings
+from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import cell_key, run_key
 from jaxbandits.spending.accounts import Looked
@@ -20,7 +19,8 @@ __all__ = ["empty_carry", "refill"]
 def empty_carry(cells: Cells, settings: Settings) -> Carry:
     """Lanes that hold no job yet, with the device axis first on every leaf."""
     devices, lanes = settings.mesh.size, settings.lanes
-    shapes = jax.eval_shape(lambda c: _load(c, jnp.zeros(lanes, jnp.int32), settings), cells)
+    none = jnp.zeros(lanes, jnp.int32)
+    shapes = jax.eval_shape(lambda c: _load(c, none, none, settings), cells)
 
     def blank(leaf: jax.ShapeDtypeStruct) -> Any:
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
@@ -29,23 +29,23 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
         return np.zeros((devices, *leaf.shape), leaf.dtype)
 
     never = jax.eval_shape(lambda: _never_looked(cells, shapes[0], shapes[1], (lanes,)))
-    (algorithm, problem, key, cell, state), looked = jax.tree.map(blank, (shapes, never))
+    (algorithm, problem, key, state), looked = jax.tree.map(blank, (shapes, never))
     zeros: Any = np.zeros((devices, lanes), np.int32)
     count: Any = np.zeros(devices, np.int32)
     carry = Carry(
-        state=state, algorithm=algorithm, problem=problem, key=key, job=zeros, busy=zeros > 0, cell=cell,
-        checkpoint=zeros, steps=zeros, looked=looked, following=count, finished=count,
+        state=state, algorithm=algorithm, problem=problem, key=key, busy=zeros > 0, cell=zeros, seed=zeros,
+        checkpoint=zeros, steps=zeros, looked=looked, following=count,
     )  # fmt: skip
     # Placed as the loop will return it: another placement would be another compilation.
     return jax.device_put(carry, NamedSharding(settings.mesh, PartitionSpec("device")))
 
 
-def refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) -> Carry:
-    """Give every idle lane the next job of the queue; a few lanes at a time where few end together."""
+def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Carry:
+    """Give every idle lane the next job of the window; a few lanes at a time where few end together."""
     width = settings.lanes if settings.together else max(1, settings.lanes // 16)
 
     def wanting(carry: Carry) -> jax.Array:
-        return (carry.following < queue) & ~jnp.all(carry.busy)
+        return (carry.following < window.jobs) & ~jnp.all(carry.busy)
 
     def load(carry: Carry) -> Carry:
         if settings.together:
@@ -57,12 +57,12 @@ def refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) -> 
             lane = jnp.full(width, settings.lanes).at[rank].set(jnp.arange(settings.lanes), mode="drop")
             idle = lane < settings.lanes
             number = carry.following + jnp.arange(width, dtype=jnp.int32)
-        fresh = idle & (number < queue)
-        job = jnp.where(fresh, number, 0) * settings.mesh.size + lax.axis_index("device")
-        algorithm, problem, key, cell, state = _load(cells, smaller(job, cells.jobs - 1), settings)
+        fresh = idle & (number < window.jobs)
+        cell, seed = (jobs[jnp.where(fresh, number, 0)] for jobs in (window.cell, window.seed))
+        algorithm, problem, key, state = _load(cells, cell, seed, settings)
         zero = jnp.zeros(width, jnp.int32)
         new = carry._replace(
-            state=state, algorithm=algorithm, problem=problem, key=key, cell=cell, steps=zero, job=number,
+            state=state, algorithm=algorithm, problem=problem, key=key, cell=cell, seed=seed, steps=zero,
             busy=fresh, checkpoint=zero, looked=_never_looked(cells, algorithm, problem, (width,)),
         )  # fmt: skip
 
@@ -79,15 +79,14 @@ def refill(cells: Cells, carry: Carry, queue: jax.Array, settings: Settings) -> 
     return lax.while_loop(wanting, load, carry)
 
 
-def _load(cells: Cells, job: jax.Array, settings: Settings) -> tuple[Any, Problem, jax.Array, jax.Array, Any]:
-    """Algorithm, problem, key, cell and first state of jobs given by their number in the whole list, `(R,)`."""
-    cell = smaller(job // cells.seeds, cells.identity.shape[1] - 1)
+def _load(cells: Cells, cell: jax.Array, seed: jax.Array, settings: Settings) -> tuple[Any, Problem, jax.Array, Any]:
+    """Algorithm, problem, key and first state of jobs, `(R,)`."""
     algorithm, problem = jax.tree.map(lambda leaf: leaf[..., cell], (cells.algorithm, cells.problem))
-    key = run_key(cells.root, job % cells.seeds)
+    key = run_key(cells.root, seed)
     if settings.independent:
         key = cell_key(key, *cells.identity[:, cell])
     problem = problem.realised(key)
-    return algorithm, problem, key, cell, algorithm.init(problem, key)
+    return algorithm, problem, key, algorithm.init(problem, key)
 
 
 def _never_looked(cells: Cells, algorithm: Any, problem: Problem, shape: tuple[int, ...]) -> Looked | None:

@@ -11,7 +11,7 @@ from jaxbandits.engine.metric import Measures
 from jaxbandits.problems.base import Problem
 from jaxbandits.spending.accounts import Looked
 
-__all__ = ["Carry", "Cells", "Settings", "next_checkpoint"]
+__all__ = ["Carry", "Cells", "Settings", "Window", "next_checkpoint"]
 
 
 class Cells(NamedTuple):
@@ -22,9 +22,15 @@ class Cells(NamedTuple):
     identity: jax.Array  # uint32 (2, C): a hash of the cell, folded into run keys when cells are to be independent
     checkpoints: jax.Array  # (Q, C), increasing: int32, pulls at which a run is logged, or float32, costs
     root: jax.Array  # typed key ()
-    seeds: jax.Array  # int32 (): seeds per cell
-    jobs: jax.Array  # int32 ()
     max_pulls: jax.Array  # int32 ()
+
+
+class Window(NamedTuple):
+    """The next jobs of a device's queue, W at most (a leading device axis is added outside)."""
+
+    cell: jax.Array  # int32 (W,)
+    seed: jax.Array  # int32 (W,)
+    jobs: jax.Array  # int32 (): how many of them there are
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,11 +40,16 @@ class Settings:
     mesh: Mesh
     lanes: int
     block: int  # steps of the innermost loop: an accelerator runs a loop of known length without asking the host
-    capacity: int
+    capacity: int  # rows that a call may log
     independent: bool
     together: bool  # whether lanes tend to end in the same step, and are refilled all at once
     metrics: Measures  # a user's own
     classes: tuple[type, ...]  # of all nodes of algorithm and problem, which JAX may not tell apart
+
+    @property
+    def window(self) -> int:
+        """Jobs that a call may load: all lanes, and one for each row."""
+        return self.capacity + self.lanes
 
 
 class Carry(NamedTuple):
@@ -48,14 +59,13 @@ class Carry(NamedTuple):
     algorithm: Any  # leaves (R,)
     problem: Problem  # leaves (K, R)
     key: jax.Array  # typed keys (R,)
-    job: jax.Array  # int32 (R,): number in this device's queue
     busy: jax.Array  # bool (R,)
     cell: jax.Array  # int32 (R,)
+    seed: jax.Array  # int32 (R,)
     checkpoint: jax.Array  # int32 (R,): next checkpoint
     steps: jax.Array  # int32 (R,)
     looked: Looked | None  # (K, R), where costs are drawn when a run is looked at, and it is more than once
-    following: jax.Array  # int32 (): next job of the queue
-    finished: jax.Array  # int32 (): jobs done
+    following: jax.Array  # int32 (): next job of the window
 
 
 def next_checkpoint(cells: Cells, carry: Carry) -> jax.Array:

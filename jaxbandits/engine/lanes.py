@@ -16,7 +16,7 @@ from jax.sharding import PartitionSpec
 
 from jaxbandits.arrays.numerics import smaller
 from jaxbandits.engine.jobs import refill
-from jaxbandits.engine.lane_state import Carry, Cells, Settings, next_checkpoint
+from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window, next_checkpoint
 from jaxbandits.engine.rows import Log, blank_log, record
 
 __all__ = ["advance"]
@@ -27,52 +27,53 @@ _COMPILER_OPTIONS = {"xla_cpu_prefer_vector_width": 512, "xla_disable_hlo_passes
 
 @functools.partial(jax.jit, static_argnames=("settings",), compiler_options=_COMPILER_OPTIONS)
 def advance(
-    cells: Cells, carry: Carry, rounds: jax.Array, chunk: jax.Array, *, settings: Settings
+    cells: Cells, window: Window, carry: Carry, rounds: jax.Array, chunk: jax.Array, *, settings: Settings
 ) -> tuple[Carry, Log]:
-    """Run the lanes until the queue is empty, the log is full, or `rounds` chunks are done.
+    """Run the lanes until there is nothing left to do, the log is full, or `rounds` chunks are done.
 
     Args:
         cells: the grid.
+        window: the next jobs, every leaf with the device axis first: `settings.window` of them, or all that are left.
         carry: the lanes, every leaf with the device axis first.
         rounds: int32 (), at least 1.
         chunk: int32 (), a multiple of `settings.block`: steps in a chunk, after which finished lanes are refilled.
         settings: what the loop is compiled for.
 
     Returns:
-        The lanes and the log, with the device axis first. All jobs are finished when the `finished` counts add up to
-        `cells.jobs`.
+        The lanes and the log, with the device axis first; `following` says how many jobs of the window were loaded.
     """
     shared, split = PartitionSpec(), PartitionSpec("device")
 
-    def on_device(cells: Cells, carry: Carry, rounds: jax.Array, chunk: jax.Array) -> tuple[Carry, Log]:
-        local = jax.tree.map(lambda x: x[0], carry)
-        result = _work(cells, local, rounds, chunk, settings)
+    def on_device(cells: Cells, window: Window, carry: Carry, rounds: jax.Array, chunk: jax.Array) -> tuple[Carry, Log]:
+        jobs, lanes = jax.tree.map(lambda x: x[0], (window, carry))
+        result = _work(cells, jobs, lanes, rounds, chunk, settings)
         return jax.tree.map(lambda x: x[None], result)
 
     return jax.shard_map(
-        on_device, mesh=settings.mesh, in_specs=(shared, split, shared, shared), out_specs=split, check_vma=False
-    )(cells, carry, rounds, chunk)
+        on_device, mesh=settings.mesh, in_specs=(shared, split, split, shared, shared), out_specs=split, check_vma=False
+    )(cells, window, carry, rounds, chunk)
 
 
-def _work(cells: Cells, carry: Carry, rounds: jax.Array, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:
-    devices = settings.mesh.size
-    queue = (cells.jobs - lax.axis_index("device") + devices - 1) // devices  # jobs are dealt out in turn
-    # Constants made inside a shard_map must still vary with its inputs.
+def _work(
+    cells: Cells, window: Window, carry: Carry, rounds: jax.Array, chunk: jax.Array, settings: Settings
+) -> tuple[Carry, Log]:
     log = blank_log(cells, carry, settings)
+    carry = carry._replace(following=carry.following * 0)
 
     def unfinished(loop: tuple[jax.Array, Carry, Log]) -> jax.Array:
         done_rounds, carry, log = loop
-        return (carry.finished < queue) & (log.rows + settings.lanes <= settings.capacity) & (done_rounds < rounds)
+        left = (carry.following < window.jobs) | jnp.any(carry.busy)
+        return left & (log.rows + settings.lanes <= settings.capacity) & (done_rounds < rounds)
 
     def one_round(loop: tuple[jax.Array, Carry, Log]) -> tuple[jax.Array, Carry, Log]:
         done_rounds, carry, log = loop
-        carry = refill(cells, carry, queue, settings)
+        carry = refill(cells, window, carry, settings)
         carry, log = _run_chunk(cells, carry, log, chunk, settings)
         carry, log = record(cells, carry, log, settings)
         return done_rounds + 1, carry, log
 
-    _, carry, log = lax.while_loop(unfinished, one_round, (jnp.int32(0), carry, log))
-    return carry, log
+    done_rounds, carry, log = lax.while_loop(unfinished, one_round, (jnp.int32(0), carry, log))
+    return carry, log._replace(rounds=done_rounds)
 
 
 def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:

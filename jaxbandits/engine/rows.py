@@ -29,7 +29,8 @@ class Regret(NamedTuple):
 class Row(NamedTuple):
     """What is logged of a run at a time."""
 
-    job: jax.Array  # int32 (…): number in the whole list of jobs
+    cell: jax.Array  # int32 (…)
+    seed: jax.Array  # int32 (…)
     checkpoint: jax.Array  # int32 (…)
     account: Account  # (…)
     steps: jax.Array  # int32 (…)
@@ -43,6 +44,7 @@ class Log(NamedTuple):
     """Rows written in one call, in order of completion; the first `rows` are valid."""
 
     rows: jax.Array  # int32 ()
+    rounds: jax.Array  # int32 (): chunks of steps made in this call
     pulled: jax.Array  # float32 (): pulls made in this call, for the progress display
     # One array: the compiler takes 30 ms for each loop over lanes, however small, and there is one for each array.
     words: jax.Array  # uint32 (W, capacity): the leaves of `Row`, see `unpacked`
@@ -51,15 +53,16 @@ class Log(NamedTuple):
 
 def row_types(cells: Cells, carry: Carry, settings: Settings) -> Row:
     """The types of what is logged of these lanes, which have the device axis first."""
-    types: Row = jax.eval_shape(jax.vmap(lambda c: _row(cells, c, c.job, c.job, c.busy, settings)[0]), carry)
+    types: Row = jax.eval_shape(jax.vmap(lambda c: _row(cells, c, c.cell, c.busy, settings)[0]), carry)
     return types
 
 
 def blank_log(cells: Cells, carry: Carry, settings: Settings) -> Log:
     """A log of these lanes without a row."""
-    row, recommended = jax.eval_shape(lambda c: _row(cells, c, c.job, c.job, c.busy, settings), carry)
+    row, recommended = jax.eval_shape(lambda c: _row(cells, c, c.cell, c.busy, settings), carry)
     return Log(
         rows=jnp.int32(0),
+        rounds=jnp.int32(0),
         pulled=jnp.float32(0),
         words=jnp.zeros((jax.eval_shape(_packed, row).shape[0], settings.capacity), jnp.uint32),
         recommended=jnp.zeros((settings.capacity, recommended.shape[0]), bool),
@@ -85,8 +88,7 @@ def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Ca
 
     def write(log: Log) -> tuple[Log, Looked | None]:
         row = jnp.where(written, log.rows + jnp.cumsum(written) - 1, settings.capacity)
-        job = carry.job * settings.mesh.size + lax.axis_index("device")
-        found, recommended = _row(cells, carry, job, status, ended, settings)
+        found, recommended = _row(cells, carry, status, ended, settings)
         looked = carry.looked
         if looked is not None:
             assert found.account.paid is not None
@@ -103,14 +105,11 @@ def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Ca
         looked=looked,
         busy=carry.busy & ~ended,
         checkpoint=carry.checkpoint + written.astype(jnp.int32),
-        finished=carry.finished + jnp.sum(ended.astype(jnp.int32)),
     )
     return carry, log
 
 
-def _row(
-    cells: Cells, carry: Carry, job: jax.Array, status: jax.Array, ended: jax.Array, settings: Settings
-) -> tuple[Row, jax.Array]:
+def _row(cells: Cells, carry: Carry, status: jax.Array, ended: jax.Array, settings: Settings) -> tuple[Row, jax.Array]:
     """Rows of all lanes, and their recommended arms, bool (K, R)."""
     recommended = carry.algorithm.recommend(carry.state)
     budget = carry.algorithm.cost_budget
@@ -118,8 +117,8 @@ def _row(
         budget = smaller(budget, next_checkpoint(cells, carry))
     spent = carry.state.account(carry.problem, carry.key, budget, carry.looked)
     row = Row(
-        job=job, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, status=status, ended=ended,
-        regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
+        cell=carry.cell, seed=carry.seed, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, status=status,
+        ended=ended, regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
         own=measured(settings.metrics, carry.problem, carry.algorithm.state_of(carry.state), recommended),
     )  # fmt: skip
     return row, recommended

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import jaxbandits as jb
 from jaxbandits.report.gallery import Exhibit, exhibit
-from jaxbandits.report.tables import summary
+from jaxbandits.report.summaries import summary
 
 __all__ = ["Bench", "Stage", "runs_of", "seconds_of", "stacked"]
 

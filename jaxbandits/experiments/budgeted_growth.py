@@ -12,7 +12,8 @@ from jaxbandits.experiments.budgeted_common import COLUMNS, SEQUENCE, exponent, 
 from jaxbandits.experiments.runs.budgeted_growth import SIZES, Size, growing, sweeps
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
-from jaxbandits.report.tables import frame, summary
+from jaxbandits.report.summaries import summary
+from jaxbandits.report.tables import frame
 
 __all__ = ["SIZES", "Growth", "Size", "run", "show", "sweeps"]
 

@@ -16,7 +16,8 @@ from jaxbandits.experiments.published import GAPE
 from jaxbandits.experiments.runs.gape import LABEL_FACTOR, SIZES, Size, budget_of, runs_of_method
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
-from jaxbandits.report.tables import frame, summary
+from jaxbandits.report.summaries import summary
+from jaxbandits.report.tables import frame
 
 __all__ = ["SIZES", "Size", "run"]
 

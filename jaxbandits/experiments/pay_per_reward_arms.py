@@ -25,7 +25,8 @@ from jaxbandits.experiments.runs.pay_per_reward_arms import (
 from jaxbandits.experiments.runs.pay_per_reward_common import DELTA, EPSILON, MAB, RACE
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
-from jaxbandits.report.tables import frame, summary
+from jaxbandits.report.summaries import summary
+from jaxbandits.report.tables import frame
 
 __all__ = ["SIZES", "Size", "show", "sweeps"]
 

@@ -20,7 +20,8 @@ from jaxbandits.experiments.runs.pay_per_reward_scale import (
 )
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
-from jaxbandits.report.tables import frame, summary
+from jaxbandits.report.summaries import summary
+from jaxbandits.report.tables import frame
 
 __all__ = ["SIZES", "SWEEPS", "Size", "show"]
 

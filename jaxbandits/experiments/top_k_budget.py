@@ -27,7 +27,8 @@ from jaxbandits.experiments.runs.top_k_budget import (
 )
 from jaxbandits.report import numbers, plots
 from jaxbandits.report.gallery import Exhibit
-from jaxbandits.report.tables import frame, summary
+from jaxbandits.report.summaries import summary
+from jaxbandits.report.tables import frame
 
 __all__ = ["SIZES", "Size", "show", "sweeps"]
 

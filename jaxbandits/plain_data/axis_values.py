@@ -34,20 +34,17 @@ def value_of(value: Any, whole: bool = False) -> Any:
         return value
     if "axis" not in value:
         raise UsageError(f"expected a number, a list or {{ axis = … }}, got {value!r}")
-    inner = value["axis"]
-    if not isinstance(inner, dict):
-        return axis(inner, value.get("name"))
-    unknown = inner.keys() - {"start", "stop", "num", "scale"}
-    if unknown or not {"start", "stop", "num"} <= inner.keys():
-        raise UsageError(f"an axis by range needs start, stop and num, and may have scale, got {sorted(inner)}")
-    scale = inner.get("scale", "linear")
-    if scale not in {"linear", "log"}:
-        raise UsageError(f"the scale of an axis is linear or log, got {scale!r}")
-    rule, of = (checks.POSITIVE, "an axis with scale log") if scale == "log" else (checks.FINITE, "an axis")
-    start, stop = (checks.number(f"{end} of {of}", inner[end], rule) for end in ("start", "stop"))
-    num = checks.whole("num of an axis", inner["num"], 1)
+    from jaxbandits.plain_data.tables import AxisTable, Range, validated
+
+    table = validated(AxisTable, value)
+    if not isinstance(table.axis, Range):
+        return axis(table.axis, table.name)
+    start, stop, num, scale = table.axis.start, table.axis.stop, table.axis.num, table.axis.scale
+    if scale == "log":
+        for end, given in (("start", start), ("stop", stop)):
+            checks.number(f"{end} of an axis with scale log", given, checks.POSITIVE)
     values = [float(x) for x in (np.geomspace if scale == "log" else np.linspace)(start, stop, num)]
-    return axis([round(x) for x in values] if whole else values, value.get("name"))
+    return axis([round(x) for x in values] if whole else values, table.name)
 
 
 def required(table: dict[str, Any], key: str, what: str) -> Any:

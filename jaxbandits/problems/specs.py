@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from jaxbandits.axes import Axis
-from jaxbandits.checks import number, whole
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.checks import number, shown, whole
+from jaxbandits.errors import UsageError, about, unknown_name
 from jaxbandits.plain_data.axis_values import is_text, number_type, required, value_of
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
@@ -33,18 +33,24 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
         raise UsageError(f"the problem {table.get('label') or table.get('name')} cannot be made again: {table[MARK]}")
     further = {key: table[key] for key in _FURTHER if key in table}
     bare = {key: value for key, value in table.items() if key not in further}
-    if "random_costs" in further and "costs" not in further:
-        raise UsageError("random_costs needs costs, one price or one per arm")
+    if "random_costs" in further:
+        with about("random_costs"):
+            if "costs" not in further:
+                raise UsageError("random_costs needs costs, one price or one per arm")
+            if not isinstance(further["random_costs"], bool):
+                raise UsageError(f"random_costs is true or false, got {shown(further['random_costs'])}")
     if "spec" in table:
         if others := sorted(bare.keys() - {"spec"}):
             raise UsageError(f"the [problem] table has a spec, which leaves no place for {', '.join(others)}")
-        made = parse_problem(str(table["spec"]))
+        with about("spec"):
+            made = parse_problem(str(table["spec"]))
     else:
         made = _by_name(bare, further.get("label"))
     if "sha256" in further:
         _check_content(made, further["sha256"])
     if "costs" in further:
-        made = with_costs(made, further["costs"], random=bool(further.get("random_costs", False)))
+        with about("costs"):
+            made = with_costs(made, further["costs"], random=further.get("random_costs", False))
     if isinstance(made, ProblemFamily):
         for key in ("padded", "label"):
             if key in further and not (key == "label" and "name" in made.arguments):
@@ -60,7 +66,10 @@ def _by_name(table: dict[str, Any], label: Any) -> Problem | ProblemFamily:
     make = REGISTRY.get(_normal(name))
     known = inspect.signature(make).parameters if make else {}
     whole = {key for key, argument in known.items() if number_type(argument.annotation) is int}
-    arguments = {key: value_of(value, whole=key in whole) for key, value in table.items() if key != "name"}
+    arguments = {}
+    for key in [key for key in table if key != "name"]:
+        with about(key):
+            arguments[key] = value_of(table[key], whole=key in whole)
     if label is not None and "name" in known:
         arguments["name"] = value_of(label)
     return _construct(name, [], arguments)
@@ -133,10 +142,11 @@ def _construct(name: str, positional: list[Any], named: dict[str, Any]) -> Probl
         raise unknown_name("problem", name, REGISTRY)
     make = REGISTRY[normal]
     known = inspect.signature(make).parameters
-    for key in named.keys() - known.keys():
-        raise unknown_name(f"argument of {normal}", key, [p for p in known if p != "name"])
     for key, value in named.items():
-        _check_argument(normal, known[key], value)
+        with about(key):
+            if key not in known:
+                raise unknown_name(f"argument of {normal}", key, [p for p in known if p != "name"])
+            _check_argument(normal, known[key], value)
     if len(positional) == 1 and np.ndim(positional[0]) == 1 and len(positional[0]) == 1 and "means" not in known:
         positional = [positional[0][0]]  # abm:1
     elif len(positional) == 2 and len(np.ravel(positional[1])) == 1:

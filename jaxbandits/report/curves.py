@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report import findings, numbers, style
 from jaxbandits.report.select import choose, metric, numeric, parts, summarised, values_of
-from jaxbandits.report.tables import clopper_pearson, is_summary
+from jaxbandits.report.summaries import clopper_pearson, is_summary
 
 __all__ = ["curve", "distribution"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.report.tables import check_runs, is_summary, metrics, summary
+from jaxbandits.report.summaries import check_runs, is_summary, metrics, summary
 
 __all__ = ["axes_of", "choose", "metric", "numeric", "parts", "summarised", "values_of"]
 

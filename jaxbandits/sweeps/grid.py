@@ -17,7 +17,7 @@ from jaxbandits.plain_data.contents import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 
-__all__ = ["RESERVED", "Cell", "Grid", "expand", "identities"]
+__all__ = ["RESERVED", "Cell", "Grid", "cell_hashes", "expand", "identities"]
 
 
 #: Dimensions that the results have of their own.
@@ -98,6 +98,11 @@ def identities(cells: Sequence[Cell]) -> np.ndarray:
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
         words.append(np.frombuffer(digest[:8], ">u4").astype(np.uint32))
     return np.stack(words, axis=-1)
+
+
+def cell_hashes(identity: np.ndarray) -> tuple[str, ...]:
+    """The hashes of `identities` as texts of 16 hexadecimal digits."""
+    return tuple(f"{high:08x}{low:08x}" for high, low in identity.T.tolist())
 
 
 def _content_of_problem(problem: Problem) -> list[Any]:

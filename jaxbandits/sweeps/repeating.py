@@ -9,13 +9,14 @@ import xarray as xr
 from jaxbandits.axes import Axis
 from jaxbandits.engine.admission import admitted
 from jaxbandits.errors import UsageError
+from jaxbandits.plain_data.differences import difference
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.descriptions import MARK, describe_problem
 from jaxbandits.sweeps.grid import expand
 from jaxbandits.sweeps.results import coordinate
 from jaxbandits.sweeps.run import sweep
-from jaxbandits.sweeps.spec import build_algorithm, build_problem, describe_algorithm, difference, specification
+from jaxbandits.sweeps.spec import build_algorithm, build_problem, describe_algorithm, specification
 
 __all__ = ["repeat"]
 
@@ -28,7 +29,7 @@ def repeat(
 ) -> xr.Dataset:
     """Run again what a Dataset shows, by its `spec` attribute: the same runs, bit for bit, on the same kind of device.
 
-    Of a selection of cells or seeds only those are run (with whatever seeds come before them).
+    Of a selection of cells or seeds only those are run (with whatever seeds lie between them).
 
     Args:
         ds: a result of `sweep`, a selection from one, or one read back from disk.
@@ -56,8 +57,9 @@ def repeat(
         raise UsageError(f"the Dataset has a dimension {name!r} that its specification has not: repeat its parts")
     run, chosen = {**recorded, **options}, {}
     if "seeds" not in options:
-        chosen["seed"] = _seeds(ds, int(recorded.get("seeds", 0)))
-        run["seeds"] = int(chosen["seed"].max()) + 1
+        chosen["seed"] = _seeds(ds, int(recorded.get("first_seed", 0)), int(recorded.get("seeds", 0)))
+        run["first_seed"] = int(chosen["seed"].min())
+        run["seeds"] = int(chosen["seed"].max()) + 1 - run["first_seed"]
     if "checkpoint" in ds.coords and "checkpoints" not in options:
         _places(ds, "checkpoint", recorded.get("checkpoints", []))
         chosen["checkpoint"] = ds["checkpoint"].to_numpy()
@@ -112,27 +114,27 @@ def _places(ds: xr.Dataset, name: str, known: list[Any]) -> list[int]:
     return [known.index(value) for value in shown]
 
 
-def _seeds(ds: xr.Dataset, count: int) -> np.ndarray:
+def _seeds(ds: xr.Dataset, first: int, count: int) -> np.ndarray:
     """The seeds of a Dataset of runs, or of a summary of all `count` runs of every cell.
 
     Raises:
         UsageError: no seeds, seeds that the specification does not have, or has once.
     """
     if "seed" in ds.coords:
-        seeds = ds["seed"].to_numpy()
+        seeds = np.atleast_1d(ds["seed"].to_numpy())
         if not seeds.size:
             raise UsageError("the Dataset has no runs to repeat")
         values, times = np.unique(seeds, return_counts=True)
-        if values[0] < 0 or values[-1] >= count or (values != values.astype(np.int64)).any():
+        if values[0] < first or values[-1] >= first + count or (values != values.astype(np.int64)).any():
             raise UsageError(
-                f"the Dataset has the seeds {values[0]} to {values[-1]} and its specification 0 to {count - 1}: repeat "
-                "its parts"
+                f"the Dataset has the seeds {values[0]} to {values[-1]} and its specification {first} to "
+                f"{first + count - 1}: repeat its parts"
             )
         if (times > 1).any():
             raise UsageError(f"the Dataset has seed={values[times > 1][0]} more than once: repeat its parts")
-        return seeds
+        return ds["seed"].to_numpy()
     if "runs" in ds and (ds["runs"] == count).all():
-        return np.arange(count)
+        return np.arange(first, first + count)
     raise UsageError("the Dataset does not say which seeds it is of: repeat(ds, seeds=…) runs as many as you say")
 
 

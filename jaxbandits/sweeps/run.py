@@ -1,32 +1,20 @@
 """Grid to jobs to Dataset: `sweep`, and `simulate` for when there is one cell or a few."""
 
-import json
-import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-import jax
-import numpy as np
 import xarray as xr
 
-from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.checks import seed, whole
-from jaxbandits.engine.admission import admitted, check, check_like
-from jaxbandits.engine.compilation import compile_clock, make_room
-from jaxbandits.engine.driver import Progress, job_rows
-from jaxbandits.engine.metric import Metric, check_metrics, users_metrics
-from jaxbandits.engine.no_derivative import INSTEAD
-from jaxbandits.engine.program import Placement, Runs
-from jaxbandits.engine.programs_on_disk import kept_programs
+from jaxbandits.engine.driver import Progress
+from jaxbandits.engine.metric import Metric
+from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
-from jaxbandits.sweeps.grid import RESERVED, expand, identities
-from jaxbandits.sweeps.metrics import METRICS, table
-from jaxbandits.sweeps.options import checkpoint_values
-from jaxbandits.sweeps.programs import alike, program
+from jaxbandits.sweeps.plan import make_runs, planned
 from jaxbandits.sweeps.results import Results
-from jaxbandits.sweeps.spec import describe
+from jaxbandits.sweeps.stored import check_keep, part_of, results_in, run_stored
 
 __all__ = ["simulate", "sweep"]
 
@@ -36,6 +24,7 @@ def sweep(
     problem: Problem | ProblemFamily,
     seeds: int = 1000,
     *,
+    first_seed: int = 0,
     root_seed: int = 0,
     max_pulls: int | None = None,
     checkpoints: Sequence[float] | None = None,
@@ -45,6 +34,9 @@ def sweep(
     chunk: int | None = None,
     metrics: Mapping[str, Callable[..., Any] | Metric] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    store: str | Path | None = None,
+    keep: str | None = None,
+    part: tuple[int, int] | None = None,
 ) -> xr.Dataset:
     """Run every cell of a grid with the same seeds and return a labelled Dataset.
 
@@ -57,6 +49,8 @@ def sweep(
             run; it is judged by the criterion and the tolerance that its `jb.Traits` declare.
         problem: a problem, or a constructor's result with axes among its arguments.
         seeds: runs per cell, at least 1.
+        first_seed: the first of the seeds: runs `first_seed` … `first_seed + seeds - 1` are made; `jb.merge` unites
+            them with others.
         root_seed: seed of the root key, in [0, 2^64) (of JAX's own keys, below 2^32); run `s` has the key
             `fold_in(key(root_seed), s)`.
         max_pulls: a run is stopped after this many pulls, with status 1 and its recommendation of that moment; None
@@ -71,6 +65,13 @@ def sweep(
         metrics: further numbers to measure of every run, functions of problem, state and returned arms or `jb.Metric`s,
             by the names of the Dataset's variables; a grid over numbers of arms is then not padded.
         on_progress: called now and then with the runs and pulls done so far.
+        store: NAME.zarr (or NAME.nc): runs are kept there block by block as they end, and those that are there are not
+            run again, whatever was interrupted; more seeds or values of the axes may be asked for later. The Dataset is
+            read from there when it is used. Of several processes of `jax.distributed` each makes its share.
+        keep: what a store keeps: "runs" (the default), "summary", what `jaxbandits.summary` returns, or "moments",
+            means and variances; neither of the two takes more memory or disk for more runs.
+        part: (1, 8) for the first of eight parts: a process on its own that makes these runs only, in one store with
+            the others. The last one to end makes the arrays; until then an empty Dataset is returned.
 
     Returns:
         Dimensions: one per axis, `checkpoint` where asked for, `seed`, and `arm` (`bandit`, `arm` for several bandits).
@@ -82,68 +83,30 @@ def sweep(
         a budget of cost, and `regret`, what it lacks to the best ratio times the budget.
 
     Raises:
-        UsageError: anything that cannot be run, before anything is.
+        UsageError: anything that cannot be run, before anything is; a store of another specification.
+        OSError: the store cannot be written; what has been committed is kept.
+        KeyboardInterrupt: interrupted; the first time, what has ended by then is committed to the store.
     """
-    seeds, root_seed = whole("seeds", seeds, 1, MAX_COUNT), seed("root_seed", root_seed)
-    known = admitted(algorithm)
-    max_pulls = known.most_pulls if max_pulls is None else whole("max_pulls", max_pulls, 1, MAX_COUNT)
-    points = checkpoint_values(known, checkpoints, max_pulls)
-    if not isinstance(problem, Problem | ProblemFamily):
-        raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
-    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((algorithm, problem))):
-        raise UsageError(f"jb.simulate and jb.sweep run on values, and these are being traced: {INSTEAD}")
-    grid = expand(known, problem)
-    own = users_metrics(metrics, {**METRICS, **grid.dimensions, **dict.fromkeys(RESERVED)})
-    for cell in grid.cells:
-        check(cell.algorithm)
-    identity = identities(grid.cells) if independent else np.zeros((2, len(grid.cells)), np.uint32)
-    for i, cell in enumerate(grid.cells):
-        suited, explored = cell.algorithm.suited(cell.problem)
-        grid.cells[i] = cell._replace(algorithm=suited, problem=explored)
-    runs, placement = Runs(seeds, root_seed, max_pulls, independent), Placement(devices, lanes, chunk)
-    settings: dict[str, Any] = runs._asdict()
-    if checkpoints is not None:
-        settings["checkpoints"] = points.tolist()
-    if own:
-        settings["metrics"] = [name for name, _ in own]  # their functions no text can hold
-    groups, types = alike(grid.cells, runs, padded=not own), {}
-    for cells in groups:
-        key = jax.random.key(0, impl="threefry2x32")
-        check_like([cell.algorithm for cell in cells], cells[0].problem, key)
-        types = check_metrics(own, cells[0].algorithm.alone(), cells[0].problem, key)
-    spec = json.dumps(describe(known, problem, settings))  # of what is there before the runs
-    results = Results(grid, seeds, points, table(own, types))
-    began = time.perf_counter()
-    before = Progress(runs=0, pulls=0.0)
-    make_room()
-    with kept_programs(), compile_clock() as clock:
-        for cells in groups:
-            latest = Progress(runs=0, pulls=0.0)
-
-            def report(progress: Progress, before: Progress = before) -> None:
-                nonlocal latest
-                latest = progress
-                if on_progress is not None:
-                    on_progress(Progress(before.runs + progress.runs, before.pulls + progress.pulls))
-
-            hashes = identity[:, [results.index[cell.position] for cell in cells]]
-            for batch in job_rows(program(cells, hashes, points, runs, own), placement, report):
-                results.add(cells, batch)
-            before = Progress(before.runs + latest.runs, before.pulls + latest.pulls)
-    seconds = time.perf_counter() - began
-    dataset = results.dataset()
-    unseen = [cell.algorithm.unseen(cell.problem) for cell in grid.cells]
-    if improbable := [probability for probability in unseen if probability is not None]:
-        dataset.attrs["unseen"] = max(improbable)
-    dataset.attrs.update(
-        algorithm=known.name,
-        problem=problem.name,
-        root_seed=root_seed,
-        spec=spec,
-        compile_seconds=round(clock.seconds, 4),
-        seconds=round(max(seconds - clock.seconds, 1e-9), 4),
-    )
-    return dataset
+    plan = planned(
+        algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
+        checkpoints=checkpoints, independent=independent, metrics=metrics,
+    )  # fmt: skip
+    placement = Placement(devices, lanes, chunk)
+    if store is not None:
+        path, share = Path(store), part_of(part)
+        report = None if on_progress is None else lambda progress, _: on_progress(progress)
+        outcome = run_stored(plan, path, check_keep(keep or "runs"), share, placement, report)
+        if outcome.there < outcome.wanted:
+            return xr.Dataset(attrs=plan.attrs | {"missing": f"{outcome.wanted - outcome.there} runs, of other parts"})
+        return results_in(path, plan)
+    if part is not None or keep is not None:
+        raise UsageError(f"{'part' if part is not None else 'keep'}=… is for sweeps with a store=…")
+    results = Results(plan.layout)
+    first, count = plan.layout.first_seed, plan.layout.seeds
+    everything = [[(first, first + count)]] * len(plan.cells)
+    spent = make_runs(plan, everything, placement, results.add, on_progress)
+    times = {"compile_seconds": round(spent.compile_seconds, 4), "seconds": round(spent.seconds, 4)}
+    return results.dataset().assign_attrs(plan.attrs | times)
 
 
 def simulate(algorithm: Any, problem: Problem | ProblemFamily, seeds: int = 1000, **options: Any) -> xr.Dataset:

@@ -16,11 +16,12 @@ from typing import Any
 
 import jax
 
+from jaxbandits.algorithms.bases.parameters import check_parameter
 from jaxbandits.algorithms.registry import REGISTRY, normal_name
 from jaxbandits.axes import Axis
-from jaxbandits.checks import is_number
+from jaxbandits.checks import is_number, shown
 from jaxbandits.engine.admission import Admitted
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError, about, unknown_name
 from jaxbandits.plain_data.axis_values import required, value_of, written
 from jaxbandits.plain_data.contents import NotPlainError, array_hash
 from jaxbandits.problems.base import Problem
@@ -34,7 +35,6 @@ __all__ = [
     "build_problem",
     "describe",
     "describe_algorithm",
-    "difference",
     "parse_problem",
     "specification",
 ]
@@ -52,7 +52,11 @@ def build(spec: str | dict[str, Any]) -> tuple[Any, Problem | ProblemFamily, dic
         UsageError: a missing table, a name or value that is not known, or a table that cannot be built from text.
     """
     tables = specification(spec)
-    return build_algorithm(tables["algorithm"]), build_problem(tables["problem"]), dict(tables.get("run", {}))
+    with about("algorithm"):
+        algorithm = build_algorithm(tables["algorithm"])
+    with about("problem"):
+        problem = build_problem(tables["problem"])
+    return algorithm, problem, dict(tables.get("run", {}))
 
 
 def specification(spec: str | dict[str, Any]) -> dict[str, Any]:
@@ -65,8 +69,12 @@ def specification(spec: str | dict[str, Any]) -> dict[str, Any]:
     for table in ("algorithm", "problem"):
         if not isinstance(tables.get(table), dict):
             raise UsageError(f"the specification has no [{table}] table")
-    for table in tables.keys() - {"algorithm", "problem", "run"}:
-        raise unknown_name("table", table, ["algorithm", "problem", "run"])
+    for table in tables:
+        with about(table):
+            if table not in ("algorithm", "problem", "run"):
+                raise unknown_name("table", table, ["algorithm", "problem", "run"])
+            if not isinstance(tables[table], dict):
+                raise UsageError(f"{table} is a table, [{table}], got {shown(tables[table])}")
     return tables
 
 
@@ -79,31 +87,22 @@ def build_algorithm(table: dict[str, Any]) -> Any:
     """
     if MARK in table:
         raise UsageError(f"the algorithm {table.get('name')} cannot be made again: {table[MARK]}")
-    cls = REGISTRY[normal_name(str(required(table, "name", "algorithm")))]
+    with about("name"):
+        cls = REGISTRY[normal_name(str(required(table, "name", "algorithm")))]
     known = {f.name: f for f in dataclasses.fields(cls)}
-    given = {name: value for name, value in table.items() if name != "name"}
-    for name in given.keys() - known.keys():
-        raise unknown_name(f"parameter of {table['name']}", name, known)
-    values = {name: value_of(value, whole=known[name].metadata["rule"] == "count") for name, value in given.items()}
-    for name, value in values.items():
-        _check_kind(table["name"], known[name], value)
+    values = {}
+    for name, given in table.items():
+        if name == "name":
+            continue
+        with about(name):
+            if name not in known:
+                raise unknown_name(f"parameter of {table['name']}", name, known)
+            values[name] = value_of(given, whole=known[name].metadata["rule"] == "count")
+            _check_kind(table["name"], known[name], values[name])
     missing = [key for key, field in known.items() if field.default is dataclasses.MISSING and key not in values]
     if missing:
         raise UsageError(f"{table['name']} needs {', '.join(missing)}")
     return cls(**values)
-
-
-def difference(first: Any, second: Any, where: str = "") -> str:
-    """The first place where two specifications differ, in words; empty if nowhere."""
-    if isinstance(first, dict) and isinstance(second, dict):
-        for key in sorted({*first, *second}):
-            if found := difference(first.get(key), second.get(key), f"{where}.{key}".lstrip(".")):
-                return found
-        return ""
-    if first == second:
-        return ""
-    hashes = where == "problem.sha256" and first is not None and second is not None
-    return f"{where} is {_short(first)} there and {_short(second)} here{', the data have changed' if hashes else ''}"
 
 
 def describe_algorithm(algorithm: Admitted) -> dict[str, Any]:
@@ -135,9 +134,5 @@ def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
             raise UsageError(f"{owner}: {field.name} is true or false, got {one!r}")
         if field.metadata["rule"] and not is_number(one):
             hint = f"; an axis is written {{ axis = {one!r} }}" if isinstance(one, list) else ""
-            raise UsageError(f"{owner}: {field.name} must be a number, got {one!r}{hint}")
-
-
-def _short(value: Any) -> str:
-    text = "not given" if value is None else json.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+            raise UsageError(f"{owner}: {field.name} must be a number, got {shown(one)}{hint}")
+        check_parameter(owner, field, one)

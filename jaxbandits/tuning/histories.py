@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.errors import UsageError
-from jaxbandits.sweeps.spec import difference
+from jaxbandits.plain_data.differences import difference
 from jaxbandits.tuning.estimates import Estimate
 from jaxbandits.tuning.lines import Coordinate
 

@@ -169,10 +169,22 @@ FILES = [
     (_toml("epsilon = { axis = [0.1, true] }"), "epsilon must be a number, got True"),
     (_toml("epsilon = { axis = [] }"), "at least one value"),
     (_toml("epsilon = { axis = [0.1, 0.1] }"), "must not repeat"),
-    (_toml("epsilon = { axis = { start = 0.1, stop = 0.2 } }"), "start, stop and num"),
-    (_toml("epsilon = { axis = { start = 0.1, stop = 0.2, num = 2.5 } }"), "num of an axis"),
-    (_toml("epsilon = { axis = { start = 0.1, stop = 0.2, num = 0 } }"), "num of an axis"),
-    (_toml("epsilon = { axis = { start = 'a', stop = 0.2, num = 2 } }"), "start of an axis must be a number, got 'a'"),
+    (
+        _toml("epsilon = { axis = { start = 0.1, stop = 0.2 } }"),
+        "line 4, algorithm.epsilon.axis: num is missing: start, stop, num must be given",
+    ),
+    (
+        _toml("epsilon = { axis = { start = 0.1, stop = 0.2, num = 2.5 } }"),
+        "line 4, algorithm.epsilon.axis.num: num must",
+    ),
+    (
+        _toml("epsilon = { axis = { start = 0.1, stop = 0.2, num = 0 } }"),
+        "epsilon.axis.num: num must be a whole number from 1",
+    ),
+    (
+        _toml("epsilon = { axis = { start = 'a', stop = 0.2, num = 2 } }"),
+        "axis.start: start must be a number",
+    ),
     (
         _toml("epsilon = { axis = { start = 0, stop = 0.2, num = 2, scale = 'log' } }"),
         "with scale log must be positive",
@@ -210,7 +222,7 @@ def test_bad_input_is_refused_before_any_run(monkeypatch, capsys):
     def never(*_, **__):
         raise AssertionError("a run was started")
 
-    monkeypatch.setattr(importlib.import_module("jaxbandits.sweeps.run"), "job_rows", never)
+    monkeypatch.setattr(importlib.import_module("jaxbandits.sweeps.plan"), "job_rows", never)
     _fails(["sweep", "grid.toml", "--out", "missing/grid.nc"], "cannot write to missing", capsys)
     Path("grid.toml").write_text(_toml("epsilon = 0.1\nm = { axis = [1, 2, 3] }"))
     _fails(["sweep", "grid.toml", "--out", "grid.nc"], "m must be smaller than the number of arms", capsys)

@@ -17,10 +17,12 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits import algorithms, experiments, problems
-from jaxbandits.cli import inputs, main, pictures, stores
+from jaxbandits.cli import inputs, main, pictures
 from jaxbandits.engine.admission import admitted
 from jaxbandits.experiments import Stage
-from jaxbandits.report.tables import clopper_pearson
+from jaxbandits.report.summaries import clopper_pearson
+from jaxbandits.stores.arrays_on_disk import write_arrays
+from jaxbandits.stores.views import read_store
 from jaxbandits.sweeps.grid import expand
 from jaxbandits.sweeps.spec import build
 
@@ -170,7 +172,7 @@ def test_progress_goes_to_stderr_and_only_on_request(capsys):
 def test_sweep_stores_the_dataset_of_the_python_interface(name, specification, capsys):
     assert main(["sweep", str(specification), "--out", name]) == 0
     assert "60 runs" in capsys.readouterr().out
-    stored = stores.read_store(Path(name))
+    stored = read_store(Path(name))
     epsilon = [float(x) for x in np.geomspace(0.1, 0.4, 3)]
     direct = jb.sweep(
         jb.UGapEc(epsilon=jb.axis(epsilon), delta=0.1), jb.bernoulli([0.7, 0.5, 0.4]), seeds=20, root_seed=3
@@ -184,44 +186,53 @@ def test_sweep_stores_the_dataset_of_the_python_interface(name, specification, c
         assert plain["pulls"].equals(stored["pulls"])
 
 
-def test_a_finished_store_is_never_lost(specification, capsys):
-    command = ["sweep", str(specification), "--out", "grid.nc"]
+@pytest.mark.parametrize("name", ["grid.nc", "grid.zarr"])
+def test_a_finished_store_is_never_lost(name, specification, capsys):
+    command = ["sweep", str(specification), "--out", name]
     assert main(command) == 0
-    before = Path("grid.nc").read_bytes()
+    before = snapshot()
     assert main(command) == 2
-    assert "--resume" in capsys.readouterr().err
+    assert "complete and of the same specification: --resume" in capsys.readouterr().err
     assert main([*command, "--resume"]) == 0
     captured = capsys.readouterr()
     assert "complete" in captured.out
     assert captured.err == ""
-    specification.write_text(SPECIFICATION.replace("seeds = 20", "seeds = 21"))
+    specification.write_text(SPECIFICATION.replace("delta = 0.1", "delta = 0.2"))
     for more in ([], ["--resume"]):
         assert main([*command, *more]) == 2
-        assert "another specification: run.seeds is 20 there and 21 here" in capsys.readouterr().err
+        assert "another specification: algorithm.delta is 0.1 there and 0.2 here" in capsys.readouterr().err
     specification.write_text(SPECIFICATION + 'keep = "moments"')
-    assert main([*command, "--resume"]) == 2
-    assert "run.keep" in capsys.readouterr().err
-    assert Path("grid.nc").read_bytes() == before
+    for more in ([], ["--resume"]):
+        assert main([*command, *more]) == 2
+        assert 'run.keep is "runs" there and "moments" here' in capsys.readouterr().err
+    specification.write_text(SPECIFICATION)
+    assert snapshot() == before
+
+
+def snapshot():
+    """What stands in the files here; locks are empty."""
+    return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file() and path.suffix != ".lock"}
 
 
 @pytest.mark.parametrize("name", ["grid.nc", "grid.zarr"])
 @pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(28, "No space left on device")])
-def test_an_interrupted_write_leaves_nothing(name, failure, specification, capsys, monkeypatch):
+def test_runs_are_kept_where_the_arrays_cannot_be_written(name, failure, specification, capsys, monkeypatch):
     real = os.replace
 
     def fail(source, target):
-        if Path(target).name != name:
-            return real(source, target)
-        assert Path(source).exists()  # all of the store is on disk under its temporary name
-        raise failure
+        if Path(target) in (Path(name), Path(name, ".zattrs")):
+            raise failure
+        return real(source, target)
 
     monkeypatch.setattr(os, "replace", fail)
     assert main(["sweep", str(specification), "--out", name]) == (130 if isinstance(failure, KeyboardInterrupt) else 1)
     assert len(capsys.readouterr().err.splitlines()) == 1
-    assert [path.name for path in Path().iterdir()] == ["grid.toml"]
+    assert main(["plot", name, "--kind", "curve", "--out", "a.png"]) == 2
+    assert f"{name} has 60 of 60 runs" in capsys.readouterr().err
     monkeypatch.setattr(os, "replace", real)
     assert main(["sweep", str(specification), "--out", name, "--resume"]) == 0
-    assert stores.read_store(Path(name)).sizes["seed"] == 20
+    assert "complete, nothing to do" in capsys.readouterr().out
+    assert read_store(Path(name)).sizes["seed"] == 20
 
 
 def test_an_interrupted_run_is_one_line_and_130(capsys, monkeypatch):
@@ -235,11 +246,11 @@ def test_an_interrupted_run_is_one_line_and_130(capsys, monkeypatch):
 
 def test_keep_moments_and_summary(specification):
     assert main(["sweep", str(specification), "--out", "runs.nc"]) == 0
-    runs = stores.read_store(Path("runs.nc"))
+    runs = read_store(Path("runs.nc"))
     for keep in ("moments", "summary"):
         specification.write_text(SPECIFICATION + f'keep = "{keep}"')
         assert main(["sweep", str(specification), "--out", f"{keep}.nc"]) == 0
-    moments, summary = stores.read_store(Path("moments.nc")), stores.read_store(Path("summary.nc"))
+    moments, summary = read_store(Path("moments.nc")), read_store(Path("summary.nc"))
     assert "seed" not in moments.dims
     np.testing.assert_allclose(moments["pulls_mean"], runs["pulls"].mean("seed"))
     np.testing.assert_allclose(moments["pulls_variance"], runs["pulls"].var("seed", ddof=1))
@@ -255,19 +266,18 @@ def test_axes_of_whole_numbers_by_range_are_rounded(specification):
         "budget = { axis = { start = 10, stop = 1000, num = 4, scale = 'log' } }\n"
         "[problem]\nname = 'one-sparse'\nn = { axis = { start = 3, stop = 4, num = 2 } }\n[run]\nseeds = 5"
     )
-    algorithm, problem, run = inputs.read_specification(specification)
-    assert algorithm == jb.Uniform(budget=jb.axis([10, 46, 215, 1000]))
-    assert problem.arguments == {"n": jb.axis([3, 4])}
-    assert run["seeds"] == 5
-    assert run["max_pulls"] == 10**9
+    plan, keep = inputs.plan_of(specification)
+    assert plan.known.algorithm == jb.Uniform(budget=jb.axis([10, 46, 215, 1000]))
+    assert plan.problem.arguments == {"n": jb.axis([3, 4])}
+    assert (plan.runs.seeds, plan.runs.max_pulls, keep) == (5, 10**9, "runs")
 
 
 def test_a_specification_longer_than_an_attribute_may_be_survives():
     runs = jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), jb.bernoulli([0.7, 0.5, 0.4]), seeds=3)
     runs = runs.assign_attrs(spec="x" * 200_000)
     for name in ("long.nc", "long.zarr"):
-        stores.write_store(runs, Path(name))
-        xr.testing.assert_identical(stores.read_store(Path(name)), runs)
+        write_arrays(runs, Path(name))
+        xr.testing.assert_identical(read_store(Path(name)), runs)
 
 
 def test_plot_draws_from_a_store(specification, capsys):
@@ -326,7 +336,7 @@ def test_large_root_seeds_are_passed_exactly(seed, specification, monkeypatch):
     with pytest.raises(SystemExit):
         main([*SIMULATE, "--root-seed", str(seed)])
     specification.write_text(SPECIFICATION.replace("root_seed = 3", f"root_seed = {seed}"))
-    seen.append(inputs.read_specification(specification)[2]["root_seed"])
+    seen.append(inputs.plan_of(specification)[0].runs.root_seed)
     assert seen == [seed, seed]
 
 
@@ -418,16 +428,13 @@ def test_reproduce_takes_tables_of_the_users(capsys, tmp_path, monkeypatch):
     assert "gape takes no table: heavy-tailed, pay-per-reward, budgeted do" in capsys.readouterr().err
 
 
-def test_sweep_counts_every_run_that_was_stopped_early(specification, tmp_path, monkeypatch, capsys):
-    ran = jb.sweep
-
-    def stopped(*arguments, **options):
-        ds = ran(*arguments, **options)
-        return ds.assign(status=ds["status"] + np.arange(20, dtype=np.int8) % 3)  # statuses 0, 1 and 2
-
-    monkeypatch.setattr(jb, "sweep", stopped)
-    assert main(["sweep", str(specification), "--out", str(tmp_path / "grid.nc")]) == 0
-    assert "39 of 60 runs were stopped early; their status says why: 0 finished, 1 " in capsys.readouterr().out
+def test_sweep_counts_every_run_that_was_stopped_early(specification, capsys):
+    specification.write_text(SPECIFICATION + "max_pulls = 900")
+    assert main(["sweep", str(specification), "--out", "grid.nc"]) == 0
+    stopped = int((read_store(Path("grid.nc")).status != 0).sum())
+    assert 0 < stopped < 60
+    expected = f"{stopped} of 60 runs were stopped early; their status says why: 0 finished, 1 "
+    assert expected in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", sorted(SWEEPS.glob("*.toml")), ids=lambda path: path.stem)

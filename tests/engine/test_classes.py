@@ -102,7 +102,7 @@ class EnoughError(Exception):
 def test_the_engine_has_a_program_for_each_class(register, monkeypatch):
     keys = []
 
-    def spy(cells, carry, rounds, chunk, *, settings):
+    def spy(cells, window, carry, rounds, chunk, *, settings):
         keys.append(settings)
         raise EnoughError
 

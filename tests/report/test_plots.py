@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import jaxbandits as jb
 from jaxbandits.report import plots
-from jaxbandits.report.tables import summary
+from jaxbandits.report.summaries import summary
 
 
 def axes_of(picture):

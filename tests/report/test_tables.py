@@ -6,7 +6,8 @@ import xarray as xr
 from scipy import stats
 
 import jaxbandits as jb
-from jaxbandits.report.tables import clopper_pearson, frame, summary, table
+from jaxbandits.report.summaries import clopper_pearson, summary
+from jaxbandits.report.tables import frame, table
 
 
 def test_clopper_pearson_agrees_with_scipy():

@@ -12,7 +12,8 @@ import pytest
 import xarray as xr
 
 import jaxbandits as jb
-from jaxbandits.cli import main, stores
+from jaxbandits.cli import main
+from jaxbandits.stores.views import read_store
 
 TABLE = "day,a,b,c\nmon,0.1,0.2,0.9\ntue,0.9,0.5,0.4\nwed,0.5,0.5,0.1\n"
 
@@ -184,7 +185,7 @@ def test_a_store_of_a_table_that_changed_is_not_complete(name, tmp_path, monkeyp
     )
     command = ["sweep", "grid.toml", "--out", name]
     assert main(command) == 0
-    ds = stores.read_store(Path(name))
+    ds = read_store(Path(name))
     assert ds.attrs["problem"] == "clicks: home page"
     same(jb.repeat(ds.sel(budget=30)), ds.sel(budget=30))
     assert main([*command, "--resume"]) == 0
@@ -203,5 +204,5 @@ def test_a_store_of_moments_says_how_many_runs_it_had(tmp_path, monkeypatch):
         "[run]\nseeds = 7\nkeep = 'moments'\n"
     )
     assert main(["sweep", "grid.toml", "--out", "grid.nc"]) == 0
-    moments = stores.read_store(Path("grid.nc"))
+    moments = read_store(Path("grid.nc"))
     assert jb.repeat(moments)["pulls"].mean() == moments["pulls_mean"]

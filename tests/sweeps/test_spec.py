@@ -14,7 +14,8 @@ import pytest
 import jaxbandits as jb
 from jaxbandits import algorithms, problems
 from jaxbandits.engine.admission import admitted
-from jaxbandits.sweeps.spec import build, build_algorithm, build_problem, describe, difference, parse_problem
+from jaxbandits.plain_data.differences import difference
+from jaxbandits.sweeps.spec import build, build_algorithm, build_problem, describe, parse_problem
 
 FILES = {
     "table.csv": "day,a,b\nmon,1,2\ntue,3,5\nwed,4,4\n",

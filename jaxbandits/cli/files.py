@@ -1,0 +1,36 @@
+"""Whether files can be written, found out before long work starts."""
+
+import tempfile
+from pathlib import Path
+
+from jaxbandits.errors import UsageError
+from jaxbandits.stores.arrays_on_disk import ENDINGS
+
+__all__ = ["check_folder", "check_writable"]
+
+
+def check_writable(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
+    """Find out whether a file can be made there.
+
+    Raises:
+        UsageError: an ending that means no format, or a folder that is missing or cannot be written.
+    """
+    if path.suffix not in endings:
+        raise UsageError(f"--out must end in {' or '.join(endings)}, got {str(path)!r}")
+    try:
+        tempfile.TemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        raise UsageError(f"cannot write to {path.parent}: {error.strerror}") from None
+
+
+def check_folder(path: Path) -> None:
+    """Find out whether files can be made in a folder that may not exist yet; it is not made here.
+
+    Raises:
+        UsageError: if they cannot.
+    """
+    there = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
+    try:
+        tempfile.TemporaryFile(dir=there).close()
+    except OSError as error:
+        raise UsageError(f"cannot write to {there}: {error.strerror}") from None

@@ -1,0 +1,140 @@
+"""The commands on large sweeps: `sweep`, `status`, `merge`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import jax
+from cyclopts import Parameter
+
+from jaxbandits.cli import display, files, inputs, store_texts
+from jaxbandits.cli.inputs import Switch, Whole
+from jaxbandits.engine.driver import Progress
+from jaxbandits.engine.program import Placement
+from jaxbandits.errors import UsageError
+from jaxbandits.status import STATUS
+from jaxbandits.stores.unions import refuse_another
+from jaxbandits.sweeps.estimates import estimated
+from jaxbandits.sweeps.merging import merge_stores
+from jaxbandits.sweeps.plan import Plan
+from jaxbandits.sweeps.store_states import state_of
+from jaxbandits.sweeps.stored import Outcome, part_of, run_stored
+
+__all__ = ["merge", "status", "sweep"]
+
+Share = Annotated[str | None, Parameter(name="--part")]
+
+
+def sweep(
+    specification: Path,
+    /,
+    *,
+    out: Path,
+    resume: Switch = False,
+    part: Share = None,
+    distributed: Switch = False,
+    devices: Whole | None = None,
+    dry_run: Switch = False,
+    progress: bool | None = None,
+) -> None:
+    """Run a grid into a store, block by block: what is interrupted is resumed, more seeds and values are added.
+
+    Args:
+        specification: a TOML file with the tables [algorithm], [problem] and [run].
+        out: the store, NAME.nc (NetCDF) or NAME.zarr.
+        resume: make the runs that the store lacks, also where the specification has more seeds, or more values on an
+            axis, than when it was begun.
+        part: 3/8 makes the third of eight parts: processes on their own, each with another part, fill one store.
+        distributed: make this process's part of a job of jax.distributed, which finds its processes by itself (SLURM,
+            MPI, Kubernetes, Cloud TPU).
+        devices: how many of JAX's devices to use.
+        dry_run: say how many cells, runs and programs there are, and how much time and memory they are likely to take.
+        progress: show a progress bar on stderr; without it, if that is a terminal.
+    """
+    files.check_writable(out)
+    share = _share(part)
+    if distributed:
+        if share is not None:
+            raise UsageError("--part is for processes on their own, --distributed for those of one job: give one")
+        _join()
+    plan, keep = inputs.plan_of(specification)
+    if dry_run:
+        with display.progress_bar(False):
+            display.say(store_texts.estimate(plan, keep, estimated(plan, Placement(devices, None, None))))
+        return
+    if not resume and share is None and not distributed:
+        _refuse_what_is_there(plan, keep, out)
+    with display.progress_bar(progress) as update:
+
+        def report(done: Progress, wanted: int) -> None:
+            update(done, wanted)
+
+        found = run_stored(plan, out, keep, part_of(share), Placement(devices, None, None), report)
+    display.say(_told(found, out))
+
+
+def status(store: Path, /) -> None:
+    """Say how far a sweep has come, from any terminal.
+
+    Args:
+        store: the store that `sweep` writes.
+    """
+    display.say(store_texts.state(store, state_of(store)))
+
+
+def merge(*stores: Path, out: Path) -> None:
+    """Unite stores of like specification, with other seeds or other values on their axes, in one.
+
+    Args:
+        stores: the stores, two or more.
+        out: the store to write, NAME.nc or NAME.zarr.
+    """
+    files.check_writable(out)
+    found = merge_stores(list(stores), out)
+    display.say(f"{found.there:,} of {found.wanted:,} runs: {out}")
+
+
+def _share(text: str | None) -> tuple[Any, Any] | None:
+    """The numbers of `3/8`."""
+    if text is None:
+        return None
+    number, slash, of = text.partition("/")
+    if not (slash and number.strip().isdecimal() and of.strip().isdecimal()):
+        raise UsageError(f"--part takes I/N, such as 3/8, got {text!r}")
+    share = part_of((int(number), int(of)))
+    return share.number, share.of
+
+
+def _join() -> None:
+    """Join the other processes of a job of `jax.distributed`."""
+    try:
+        jax.distributed.initialize()
+    except (ValueError, RuntimeError) as error:
+        raise UsageError(
+            f"jax.distributed found no job to join ({' '.join(str(error).split())}): start the processes by SLURM, MPI "
+            "or the like, or give each a part of its own, --part 1/2 and --part 2/2"
+        ) from None
+
+
+def _refuse_what_is_there(plan: Plan, keep: str, out: Path) -> None:
+    there = state_of(out) if out.exists() else None
+    if there is None:
+        return
+    here = {**plan.spec, "run": {**plan.spec["run"], "keep": keep}}
+    refuse_another(there.spec, here, str(out))
+    how_far = "complete" if there.there == there.wanted else f"with {there.there:,} of {there.wanted:,} runs"
+    raise UsageError(f"{out} is there already, {how_far} and of the same specification: --resume goes on from it")
+
+
+def _told(found: Outcome, out: Path) -> str:
+    """What a sweep has done."""
+    whole = f"{found.there:,} of {found.wanted:,} runs" if found.there < found.wanted else f"all {found.wanted:,} runs"
+    if found.spent is None:
+        return f"{out} {'is complete' if found.there == found.wanted else f'has {whole}'}, nothing to do here"
+    done = found.spent.progress
+    lines = [
+        f"{found.made:,} runs, {done.pulls:,.0f} pulls in {found.spent.seconds:.3g} s: {out} has {whole}",
+        f"{100 * done.steps / max(done.lane_steps, 1):.3g}% of the lanes' steps were steps of runs",
+    ]
+    if found.stopped:
+        lines.append(f"{found.stopped:,} of {found.made:,} runs were stopped early; their status says why: {STATUS}")
+    return "\n".join(lines)

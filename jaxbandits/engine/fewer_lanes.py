@@ -1,0 +1,61 @@
+"""Fewer lanes for the last runs: idle lanes take as long as busy ones on a CPU, another program some seconds."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
+
+from jaxbandits.engine.job_queue import JobQueue
+from jaxbandits.engine.lane_state import Carry, Settings
+
+__all__ = ["lanes_worth_having", "packed"]
+
+#: Lanes come in vectors.
+_VECTOR = 16
+#: Seconds that idle lanes must be going to take before others are compiled for (some 4 to compile, measured).
+_WORTH = 8.0
+
+
+def lanes_worth_having(carry: Carry, queue: JobQueue, settings: Settings, seconds_of_a_step: float) -> int:
+    """Lanes per device that would save more time than another program takes; as many as there are, if none would.
+
+    Args:
+        carry: the lanes.
+        queue: the jobs, which knows how long runs of each cell are; with any left, all lanes are wanted.
+        settings: of the lanes.
+        seconds_of_a_step: of all lanes, as measured.
+    """
+    busy = np.asarray(carry.busy)
+    wanted = -(-int(busy.sum()) // settings.mesh.size)
+    lanes = max(1, wanted if wanted < _VECTOR else -(-wanted // _VECTOR) * _VECTOR)
+    if queue.left or not busy.any() or lanes >= settings.lanes:
+        return settings.lanes
+    still = queue.still(np.asarray(carry.cell)[busy], np.asarray(carry.steps)[busy])
+    saved = float(still.max()) * seconds_of_a_step * (1 - lanes / settings.lanes)
+    return lanes if saved > _WORTH else settings.lanes
+
+
+def packed(carry: Carry, settings: Settings) -> Carry:
+    """The busy lanes, dealt out evenly to devices of `settings.lanes` lanes, which is enough for them."""
+    devices, lanes = settings.mesh.size, settings.lanes
+    busy = np.flatnonzero(np.asarray(carry.busy).ravel())
+    source: Any = np.zeros((devices, lanes), np.int64)
+    filled: Any = np.zeros((devices, lanes), bool)
+    for device in range(devices):
+        part = busy[device::devices]
+        source[device, : part.size], filled[device, : part.size] = part, True
+
+    def leaf(old: Any) -> Any:
+        if jnp.issubdtype(old.dtype, jax.dtypes.prng_key):
+            words: Any = np.asarray(jax.random.key_data(old)).reshape(-1, 2)[source]
+            return jax.random.wrap_key_data(words, impl="threefry2x32")
+        values = np.asarray(old)
+        if values.ndim == 1:  # one of a device
+            return values
+        values = np.moveaxis(values, 0, -2)  # (…, devices, R)
+        return np.moveaxis(values.reshape(*values.shape[:-2], -1)[..., source], -2, 0)
+
+    moved: Carry = jax.tree.map(leaf, carry)
+    return jax.device_put(moved._replace(busy=filled), NamedSharding(settings.mesh, PartitionSpec("device")))

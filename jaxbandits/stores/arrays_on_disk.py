@@ -1,0 +1,164 @@
+"""Datasets as files that xarray opens: written whole or not at all, and read without running anything in them."""
+
+import contextlib
+import json
+import math
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from jaxbandits.checks import refuse_what_does_not_fit
+from jaxbandits.errors import UsageError
+
+__all__ = ["ENDINGS", "open_arrays", "read_arrays", "replacing", "write_arrays"]
+
+ENDINGS = (".nc", ".zarr")
+#: HDF5 keeps attributes of up to 64 KiB; the specification of a problem with thousands of arms is longer.
+_LONGEST_ATTRIBUTE = 60_000
+#: Codecs of zarr that can run no code: its registry has one for pickles.
+_CODECS = frozenset(
+    {
+        "blosc",
+        "bytes",
+        "crc32c",
+        "fletcher32",
+        "gzip",
+        "lz4",
+        "sharding_indexed",
+        "shuffle",
+        "transpose",
+        "zlib",
+        "zstd",
+    }
+    | {"vlen-bytes", "vlen-utf8"}
+)
+#: Bytes of a chunk, uncompressed.
+_CHUNK = 2**23
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A name next to `path` to write to; it becomes `path` when the block ends well, and vanishes when it does not."""
+    temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex}{path.suffix}")
+    old = temporary.with_suffix(".old")
+    try:
+        yield temporary
+        if path.is_dir():  # which a rename does not replace
+            os.replace(path, old)
+        os.replace(temporary, path)
+    finally:
+        for leftover in (temporary, old):
+            if leftover.is_dir():
+                shutil.rmtree(leftover)
+            else:
+                leftover.unlink(missing_ok=True)
+
+
+def write_arrays(dataset: xr.Dataset, path: Path) -> None:
+    """Write a Dataset as NetCDF (`.nc`) or Zarr (`.zarr`), every chunk with a checksum; what was there is replaced."""
+    with replacing(path) as temporary:
+        _write(dataset, temporary)
+
+
+def _write(dataset: xr.Dataset, path: Path) -> None:
+    if path.suffix == ".zarr":
+        from numcodecs import Zstd  # type: ignore[import-untyped,unused-ignore]  # takes a while to import, as does all that writes
+
+        codec = Zstd(level=1, checksum=True)
+        encoding: dict[Any, Any] = {
+            name: {"compressors": (codec,), "chunks": _chunks(variable.shape, variable.dtype.itemsize)}
+            for name, variable in dataset.variables.items()
+            if variable.dtype.kind in "biuf" and variable.size
+        }
+        # Format 2: in format 3, consolidated metadata and strings are still without a specification.
+        dataset.to_zarr(path, zarr_format=2, consolidated=True, encoding=encoding)
+        return
+    long = {name for name, value in dataset.attrs.items() if len(str(value)) > _LONGEST_ATTRIBUTE}
+    short = dataset.drop_attrs(deep=False).assign_attrs(
+        {name: value for name, value in dataset.attrs.items() if name not in long}
+    )
+    short = short.assign({f"attribute_{name}": ((), dataset.attrs[name]) for name in long})
+    numbers = {
+        n: {"fletcher32": True} for n, v in short.variables.items() if v.dtype.kind in "biuf" and v.ndim and v.size
+    }
+    short.to_netcdf(path, engine="h5netcdf", encoding=numbers)
+
+
+def _chunks(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Parts of an array that are read at once: few cells of the grid, and many runs of each."""
+    chunks = list(shape)
+    for axis in range(len(chunks)):
+        rest = math.prod(chunks[axis + 1 :]) * itemsize
+        chunks[axis] = min(chunks[axis], max(1, _CHUNK // max(rest, 1)))
+        if math.prod(chunks) * itemsize <= _CHUNK:
+            break
+    return tuple(chunks)
+
+
+def read_arrays(path: Path) -> xr.Dataset:
+    """Read into memory what `write_arrays` wrote.
+
+    Raises:
+        UsageError: something else, damaged, or more than memory holds.
+    """
+    dataset = open_arrays(path)
+    refuse_what_does_not_fit(f"the arrays of {path}", dataset.nbytes, "open them with xarray, which reads what is used")
+    try:
+        return dataset.load()
+    except Exception as error:  # what a damaged file raises depends on where it is damaged
+        raise UsageError(f"{path} is damaged, or not a store of results ({type(error).__name__})") from None
+    finally:
+        dataset.close()
+
+
+def open_arrays(path: Path) -> xr.Dataset:
+    """Open what `write_arrays` wrote; numbers are read when they are used.
+
+    Raises:
+        UsageError: something else.
+    """
+    try:
+        if path.is_dir():
+            _refuse_code(path)
+            dataset = xr.open_dataset(path, engine="zarr")
+        else:
+            dataset = xr.open_dataset(path, engine="h5netcdf")
+        for name in [str(name) for name in dataset if str(name).startswith("attribute_")]:
+            dataset = dataset.assign_attrs({name.removeprefix("attribute_"): dataset[name].item()}).drop_vars(name)
+    except UsageError:
+        raise
+    except Exception:  # what a damaged file raises depends on where it is damaged
+        raise UsageError(f"{path} is not a store of results") from None
+    if "spec" not in dataset.attrs:
+        raise UsageError(f"{path} is not a store of results")
+    return dataset
+
+
+def _refuse_code(path: Path) -> None:
+    """Refuse arrays whose decoding could run code."""
+    for file in (*path.rglob(".zarray"), *path.rglob(".zmetadata"), *path.rglob("zarr.json")):
+        for codec in _codecs(json.loads(file.read_text())):
+            if codec not in _CODECS:
+                raise UsageError(f"{path} has arrays with the codec {codec!r}, which is not read")
+
+
+def _codecs(data: Any) -> Iterator[str]:
+    """The names of all codecs in a file of metadata."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            if key == "compressor" and isinstance(value, dict):
+                yield str(value.get("id"))
+            elif key in ("filters", "codecs") and isinstance(value, list):
+                for entry in value:
+                    yield str(entry.get("id", entry.get("name")) if isinstance(entry, dict) else entry)
+                yield from _codecs([entry.get("configuration") for entry in value if isinstance(entry, dict)])
+            else:
+                yield from _codecs(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _codecs(value)

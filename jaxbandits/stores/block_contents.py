@@ -1,0 +1,90 @@
+"""What a block holds: runs, a row each, or what a stream keeps of them; and which seeds of which cells."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxbandits.stores import stretches
+from jaxbandits.stores.layout import Finished, Layout
+from jaxbandits.stores.streams import Stream
+
+__all__ = ["Block", "block_of", "entered", "joined"]
+
+
+class Block(NamedTuple):
+    """As a block file has it."""
+
+    about: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+
+
+def joined(parts: list[Finished]) -> Finished:
+    """All runs of several parts, which measure the same."""
+    values = {name: np.concatenate([part.values[name] for part in parts]) for name in parts[0].values}
+    cell, seed = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    return Finished(cell, seed, values)
+
+
+def block_of(runs: Finished, layout: Layout, keep: str) -> Block:
+    """A block of runs.
+
+    Args:
+        runs: numbered as in the layout.
+        layout: of the sweep.
+        keep: what is kept, one of `KEEP`.
+    """
+    numbers, cell = np.unique(runs.cell, return_inverse=True)
+    order = np.lexsort((runs.seed, cell))
+    cell, runs = cell[order], runs.chosen(order)
+    arrays: dict[str, np.ndarray] = {"cells": np.asarray([layout.cells[i] for i in numbers], "S16")}
+    done = [(i, *seeds) for i in range(len(numbers)) for seeds in stretches.of_seeds(runs.seed[cell == i])]
+    for part, column in zip(("cell", "start", "stop"), np.asarray(done, np.int64).reshape(-1, 3).T, strict=True):
+        arrays[f"done_{part}"] = np.ascontiguousarray(column)
+    about = {"keep": keep, "bandits": layout.bandits, "arms": layout.arms}
+    if keep != "runs":
+        stream = Stream(_narrowed(layout, numbers), counting=keep == "summary")
+        stream.add(runs._replace(cell=cell))
+        return Block(about, arrays | stream.arrays())
+    arrays |= {"cell": cell.astype(np.uint32), "seed": runs.seed.astype(np.uint32)}
+    for name, values in runs.values.items():
+        arrays[f"value.{name}"] = np.packbits(values, axis=-1) if layout.variables[name].per_arm else values
+    return Block(about, arrays)
+
+
+def _narrowed(layout: Layout, numbers: np.ndarray) -> Layout:
+    """The layout of some cells."""
+    return layout._replace(cells=tuple(layout.cells[i] for i in numbers))
+
+
+def entered(
+    block: Block, places: dict[str, list[int]], layout: Layout, found: dict[str, np.ndarray], blank: Any
+) -> None:
+    """Enter the rows of a block of runs into arrays `(cells, seeds, points, …)`.
+
+    Args:
+        block: of runs.
+        places: the numbers of each cell in the layout; none for cells that are not in it.
+        layout: of the arrays; its seeds are wanted, others are left out.
+        found: the arrays by variable, to which variables that are new are added.
+        blank: from a variable's name to an array without a value.
+    """
+    arrays = block.arrays
+    shown = [places.get(cell.decode(), []) for cell in arrays["cells"].tolist()]
+    column = arrays["seed"].astype(np.int64) - layout.first_seed
+    inside = (column >= 0) & (column < layout.seeds)
+    for copy in range(max(map(len, shown), default=0)):  # a cell may stand in a grid more than once
+        number = np.asarray([numbers[copy] if copy < len(numbers) else -1 for numbers in shown])[arrays["cell"]]
+        which = inside & (number >= 0)
+        for key, values in arrays.items():
+            if not key.startswith("value."):
+                continue
+            name = key.removeprefix("value.")
+            if name not in found:
+                found[name] = blank(name)
+            if layout.variables[name].per_arm:
+                bits = np.unpackbits(values[which], axis=-1, count=block.about["arms"]).astype(bool)
+                bandits, arms = min(block.about["bandits"], layout.bandits), min(block.about["arms"], layout.arms)
+                rows = found[name][:, :, :, :bandits, :arms]
+                rows[number[which], column[which]] = bits[:, :, :bandits, :arms]
+            else:
+                found[name][number[which], column[which]] = values[which]

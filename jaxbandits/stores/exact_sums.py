@@ -1,0 +1,54 @@
+"""Sums of numbers in double precision that are exact: they do not depend on the order, and add up from parts.
+
+A number is split into whole multiples of powers of 2^20, of which each power has a sum of whole numbers.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+__all__ = ["ExactSums", "halves"]
+
+_BITS = 20
+_SPLIT = 2.0**27 + 1.0
+
+
+class ExactSums:
+    """C sums; a part is an int64 array `(C,)` of whole numbers times 2^(20 power)."""
+
+    def __init__(self, count: int, parts: dict[int, np.ndarray] | None = None) -> None:
+        """Sums of nothing, or of parts."""
+        self.count = count
+        self.parts: dict[int, np.ndarray] = parts or {}
+
+    def add(self, place: np.ndarray, values: np.ndarray) -> None:
+        """Add finite numbers, float64 `(N,)`, to the sums at their places, int64 `(N,)`; fewer than 2^33."""
+        rest = np.array(values, np.float64)
+        while rest.size and (largest := float(np.abs(rest).max())) > 0:
+            power = int(np.floor((np.frexp(largest)[1] - 1) / _BITS))
+            whole = np.trunc(np.ldexp(rest, -_BITS * power))  # below 2^20: their sums below 2^53 are exact
+            rest -= np.ldexp(whole, _BITS * power)
+            part = np.bincount(place, whole, self.count).astype(np.int64)
+            self.parts[power] = self.parts[power] + part if power in self.parts else part
+
+    def add_sums(self, other: "ExactSums", place: np.ndarray) -> None:
+        """Add sums `(c,)` to the sums at their places, int64 `(c,)`, each once."""
+        for power, part in other.parts.items():
+            self.parts.setdefault(power, np.zeros(self.count, np.int64))
+            self.parts[power][place] += part
+
+    def totals(self) -> np.ndarray:
+        """Fractions, objects `(C,)`."""
+        total: Any = np.zeros(self.count, object)
+        for power, part in self.parts.items():
+            scale = Fraction(2) ** (_BITS * power)
+            total = total + part.astype(object) * scale
+        return np.asarray([Fraction(one) for one in total], object)
+
+
+def halves(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers as sums of two with 26 bits each, whose products are exact (Veltkamp 1968); below 2^996."""
+    scaled = _SPLIT * values
+    high = scaled - (scaled - values)
+    return high, values - high

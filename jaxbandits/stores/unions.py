@@ -1,0 +1,162 @@
+"""Sweeps of like specification as one: more values on an axis, more seeds."""
+
+import functools
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxbandits.errors import UsageError
+from jaxbandits.plain_data.differences import difference
+from jaxbandits.stores import stretches
+from jaxbandits.stores.layout import Layout
+from jaxbandits.stores.store_files import Description
+
+__all__ = ["axes_of", "refuse_another", "united", "united_seeds", "united_spec", "united_values"]
+
+
+def refuse_another(there: dict[str, Any], here: dict[str, Any], what: str) -> None:
+    """Refuse a specification that is another one in more than the values of its axes and its seeds.
+
+    Raises:
+        UsageError: with the first difference.
+    """
+    if found := difference(_bare(there), _bare(here)):
+        raise UsageError(f"{what} was written by another specification: {found}")
+
+
+def united(parts: Sequence[Description], names: Sequence[str]) -> Description:
+    """What several sweeps describe together, which the runs of all fill.
+
+    Args:
+        parts: one at least.
+        names: of where they are, for messages.
+
+    Raises:
+        UsageError: different specifications, or runs that none has.
+    """
+    first, layouts, together = parts[0], [part.layout for part in parts], " and ".join(names)
+    for other in parts[1:]:
+        refuse_another(first.spec_with_keep, other.spec_with_keep, names[0])
+    values = {
+        name: functools.reduce(united_values, (layout.dimensions[name] for layout in layouts))
+        for name in first.layout.dimensions
+    }
+    start, stop = united_seeds([(layout.first_seed, layout.first_seed + layout.seeds) for layout in layouts], together)
+    layout = first.layout._replace(
+        dimensions={name: _as_coordinate(known) for name, known in values.items()},
+        cells=tuple(_cells(values, layouts, together)),
+        first_seed=start,
+        seeds=stop - start,
+        bandits=max(layout.bandits for layout in layouts),
+        arms=max(layout.arms for layout in layouts),
+    )
+    attrs: dict[str, Any] = functools.reduce(lambda one, other: one | other, (part.attrs for part in parts))
+    if improbable := [part.attrs["unseen"] for part in parts if "unseen" in part.attrs]:
+        attrs["unseen"] = max(improbable)
+    spec = united_spec([part.spec for part in parts], values, (start, stop))
+    made_with = tuple(dict.fromkeys(itertools.chain(*(part.made_with for part in parts))))
+    return Description(spec, first.keep, layout, attrs, made_with)
+
+
+def united_seeds(parts: Sequence[stretches.Stretch], names: str) -> stretches.Stretch:
+    """The one stretch that several make together.
+
+    Raises:
+        UsageError: they leave a gap.
+    """
+    found = stretches.united(parts)
+    if len(found) > 1:
+        raise UsageError(f"{names} leave a gap: the seeds from {found[0][1]} to {found[1][0] - 1}")
+    return found[0]
+
+
+def united_values(there: Any, here: Any) -> list[Any]:
+    """The values of an axis in two grids: as in the one that has all, or by size if both are, or as they come."""
+    first, second = (np.asarray(values).tolist() for values in (there, here))
+    for one, other in ((second, first), (first, second)):
+        if all(value in one for value in other):
+            return one
+    together = first + [value for value in second if value not in first]
+    if all(isinstance(value, int | float) for value in together):
+        for down in (False, True):
+            if all(values == sorted(values, reverse=down) for values in (first, second)):
+                return sorted(together, reverse=down)
+    return together
+
+
+def united_spec(specs: Sequence[dict[str, Any]], values: dict[str, list[Any]], seeds: stretches.Stretch) -> Any:
+    """The specification of several together.
+
+    Args:
+        specs: like ones.
+        values: of the axes, as results show them, by name.
+        seeds: of all.
+
+    Raises:
+        UsageError: files that an axis names have changed from one to the other.
+    """
+    spec = json.loads(json.dumps(specs[0]))
+    for name, places in axes_of(spec).items():
+        for i, (table, key) in enumerate(places):
+            entries: dict[Any, Any] = {}  # as text has them, by how results show them
+            hashes: dict[Any, str] = {}
+            for other in specs:
+                its, its_key = axes_of(other)[name][i]
+                listed = its[its_key]["axis"]
+                known: list[Any] = its["sha256"] if isinstance(its.get("sha256"), list) else [""] * len(listed)
+                for entry, content in zip(listed, known, strict=True):
+                    entries[str(entry)] = entry
+                    if isinstance(entry, int | float):
+                        entries[float(entry)] = entry
+                    if hashes.setdefault(str(entry), content) != content:
+                        raise UsageError(f"{key} {entry!r} is not the same in all of them: the data have changed")
+            table[key]["axis"] = [entries[value if isinstance(value, str) else float(value)] for value in values[name]]
+            if isinstance(table.get("sha256"), list):
+                table["sha256"] = [hashes[str(entry)] for entry in table[key]["axis"]]
+    start, stop = seeds
+    spec["run"] = {**spec["run"], "seeds": stop - start, "first_seed": start}
+    if not start:
+        del spec["run"]["first_seed"]
+    return spec
+
+
+def _as_coordinate(values: list[Any]) -> Any:
+    return values if any(isinstance(value, str) for value in values) else np.asarray(values)
+
+
+def _cells(values: dict[str, list[Any]], layouts: Sequence[Layout], names: str) -> Iterator[str]:
+    known: dict[tuple[Any, ...], str] = {}
+    for layout in layouts:
+        axes = [np.asarray(layout.dimensions[name]).tolist() for name in values]
+        known |= dict(zip(itertools.product(*axes), layout.cells, strict=True))
+    for cell in itertools.product(*values.values()):
+        if cell not in known:
+            where = ", ".join(f"{name} = {value}" for name, value in zip(values, cell, strict=True))
+            raise UsageError(f"{names} leave a gap at {where}: give all values of the axes")
+        yield known[cell]
+
+
+def _bare(spec: dict[str, Any]) -> dict[str, Any]:
+    """A specification without the values of its axes, and without seeds."""
+    data = json.loads(json.dumps(spec))
+    for places in axes_of(data).values():
+        for table, key in places:
+            table[key]["axis"] = "several values"
+            if isinstance(table.get("sha256"), list):
+                del table["sha256"]
+    for name in ("seeds", "first_seed"):
+        data.get("run", {}).pop(name, None)
+    return dict(data)
+
+
+def axes_of(spec: dict[str, Any]) -> dict[str, list[tuple[dict[str, Any], str]]]:
+    """Where the axes stand in a specification, by the names of their dimensions."""
+    found: dict[str, list[tuple[dict[str, Any], str]]] = {}
+    for table in (spec["algorithm"], spec["problem"]):
+        for key, value in table.items():
+            if isinstance(value, dict) and "axis" in value:
+                found.setdefault(value.get("name") or key, []).append((table, key))
+    return found

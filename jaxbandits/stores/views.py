@@ -1,0 +1,215 @@
+"""The arrays of a store, which xarray opens: made from the blocks once all runs are there."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import filelock
+import numpy as np
+import xarray as xr
+
+from jaxbandits.errors import UsageError
+from jaxbandits.stores import stretches
+from jaxbandits.stores.arrays_on_disk import read_arrays, write_arrays
+from jaxbandits.stores.block_contents import Block, entered
+from jaxbandits.stores.block_files import block_names, read_block, write_whole
+from jaxbandits.stores.layout import Layout, dataset_of
+from jaxbandits.stores.store_files import (
+    Description,
+    blocks_folder,
+    done_by_cell,
+    done_of_block,
+    read_description,
+)
+from jaxbandits.stores.stream_datasets import moments_dataset, summary_dataset
+from jaxbandits.stores.streams import Stream
+
+__all__ = ["blocks_of", "count_of_runs", "is_current", "is_made", "make_view", "places_of", "read_store"]
+
+#: Bytes of arrays that are made in memory; larger ones in a file beside the store.
+_IN_MEMORY = 2**28
+
+
+def places_of(layout: Layout) -> dict[str, list[int]]:
+    """The numbers of each cell in a layout, by its hash."""
+    found: dict[str, list[int]] = {}
+    for number, cell in enumerate(layout.cells):
+        found.setdefault(cell, []).append(number)
+    return found
+
+
+def count_of_runs(layout: Layout, done: dict[str, list[stretches.Stretch]]) -> int:
+    """How many of a layout's runs are there."""
+    wanted = (layout.first_seed, layout.first_seed + layout.seeds)
+    missing = [stretches.missing(wanted, done.get(cell, [])) for cell in layout.cells]
+    return layout.runs - sum(stop - start for gaps in missing for start, stop in gaps)
+
+
+def blocks_of(folder: Path) -> Iterator[Block]:
+    """The blocks of a folder, every byte of which is looked at.
+
+    Raises:
+        UsageError: one that is damaged, or two with the same runs of which only sums are kept.
+    """
+    seen: dict[str, list[stretches.Stretch]] = {}
+    for name in block_names(folder):
+        block = Block(*read_block(folder / name))
+        for cell, seeds in done_of_block(block.arrays).items():
+            seen.setdefault(cell, []).extend(seeds)
+            if block.about["keep"] != "runs" and (twice := stretches.overlap(seen[cell])):
+                raise UsageError(
+                    f"block {folder / name} has the seeds {twice[0]} to {twice[1] - 1} of a cell that another block "
+                    "has, and would be counted twice: delete one of them, and --resume makes what is missing"
+                )
+        yield block
+
+
+def make_view(path: Path, description: Description) -> None:
+    """Make the arrays of a store whose runs are all there.
+
+    Raises:
+        UsageError: a block that is damaged.
+        OSError: they cannot be written; the blocks are as they were.
+    """
+    folder = blocks_folder(path)
+    with filelock.FileLock(folder / "view.lock"):
+        if is_current(path):
+            return
+        (folder / "view.json").unlink(missing_ok=True)
+        for old in path.parent.glob(f".{path.stem}-*{path.suffix}"):  # of a process that was killed
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
+        with tempfile.TemporaryDirectory(prefix=".arrays-", dir=folder) as room:
+            dataset = _dataset(folder, description, Path(room))
+            if path.suffix == ".zarr":
+                made = Path(room) / "view.zarr"
+                write_arrays(dataset, made)
+                _move_in(made, path)
+            else:
+                write_arrays(dataset, path)
+        hashes = {name: _hash(path / name) for name in _files(path)} if path.is_dir() else {path.name: _hash(path)}
+        write_whole(folder / "view.json", json.dumps({"made_of": _made_of(folder), "files": hashes}).encode())
+
+
+def is_made(path: Path) -> bool:
+    """Whether the arrays have been made of what the blocks are now."""
+    folder = blocks_folder(path)
+    return _view(folder).get("made_of") == _made_of(folder)
+
+
+def is_current(path: Path) -> bool:
+    """Whether the arrays have been made of what the blocks are now, and are as they were made."""
+    return is_made(path) and not _damaged(path, _view(blocks_folder(path))["files"])
+
+
+def _view(folder: Path) -> dict[str, Any]:
+    """What the arrays were made of, and hashes of their files; without, where they were not made."""
+    try:
+        view = json.loads((folder / "view.json").read_bytes())
+        return {"made_of": str(view["made_of"]), "files": dict(view["files"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {"files": {}}
+
+
+def read_store(path: Path) -> xr.Dataset:
+    """The results of a store, in memory.
+
+    Raises:
+        UsageError: nothing there, something else, a store without all of its runs, or one that is damaged.
+    """
+    if not path.exists() and not blocks_folder(path).exists():
+        raise UsageError(f"there is no store {path}")
+    if (description := read_description(path)) is None:
+        return read_arrays(path)
+    folder = blocks_folder(path)
+    if not is_made(path):
+        there, wanted = count_of_runs(description.layout, done_by_cell(folder)), description.layout.runs
+        raise UsageError(f"{path} has {there:,} of {wanted:,} runs: sweep … --resume makes the others")
+    if damaged := _damaged(path, _view(folder)["files"]):
+        raise UsageError(f"{path} is damaged, its file {damaged} has changed: sweep … --resume makes it again")
+    return read_arrays(path)
+
+
+def _dataset(folder: Path, description: Description, room: Path) -> xr.Dataset:
+    layout, places = description.layout, places_of(description.layout)
+    attrs = {
+        **description.attrs,
+        "spec": json.dumps(description.spec),
+        "keep": description.keep,
+        "made_with": "; ".join(description.made_with),
+    }
+    if description.keep == "runs":
+        found: dict[str, np.ndarray] = {}
+        for block in blocks_of(folder):
+            entered(block, places, layout, found, lambda name: _blank(layout, name, room))
+        dataset = dataset_of(layout, found, layout.first_seed)
+        return dataset.assign_attrs(attrs)
+    stream = Stream(layout, counting=description.keep == "summary")
+    for block in blocks_of(folder):
+        cells = [places[cell.decode()] for cell in block.arrays["cells"].tolist()]
+        for copy in range(max(map(len, cells))):
+            numbers = np.asarray([numbers[min(copy, len(numbers) - 1)] for numbers in cells])
+            fresh = [copy < len(numbers) for numbers in cells]
+            if not all(fresh):
+                raise UsageError("an axis has a value twice: keep the runs, or give it once")
+            stream.add_arrays(block.arrays, numbers, (block.about["bandits"], block.about["arms"]))
+    if description.keep == "summary":
+        return summary_dataset(stream, layout, attrs)
+    return moments_dataset(stream, layout).assign_attrs(attrs)
+
+
+def _blank(layout: Layout, name: str, room: Path) -> np.ndarray:
+    """An array for all runs, in memory or, where that would take much, in a file."""
+    variable = layout.variables[name]
+    shape = (len(layout.cells), layout.seeds, layout.points, *layout.of_arms(name))
+    if np.prod(shape, dtype=np.int64) * np.dtype(variable.dtype).itemsize <= _IN_MEMORY:
+        return layout.blank(name, layout.seeds)
+    array: Any = np.memmap(room / name, variable.dtype, "w+", shape=shape)
+    if variable.empty != 0:
+        array[:] = variable.empty
+    return np.asarray(array)
+
+
+def _move_in(made: Path, path: Path) -> None:
+    """Put arrays in the place of those that are there; without its metadata nothing is opened."""
+    names = [".zmetadata", ".zattrs", ".zgroup"]
+    for name in names:
+        (path / name).unlink(missing_ok=True)
+    for old in path.iterdir():
+        if old.is_dir() and old.name != "blocks":
+            shutil.rmtree(old)
+    for new in made.iterdir():
+        if new.name not in names:
+            os.replace(new, path / new.name)
+    for name in reversed(names):
+        os.replace(made / name, path / name)
+
+
+def _made_of(folder: Path) -> str:
+    """A hash of what the blocks and the description are."""
+    names = block_names(folder)
+    return hashlib.sha256("\n".join(names).encode() + (folder / "sweep.json").read_bytes()).hexdigest()
+
+
+def _files(path: Path) -> list[str]:
+    """The files of a store's arrays."""
+    found = (file.relative_to(path) for file in path.rglob("*") if file.is_file())
+    return sorted(file.as_posix() for file in found if file.parts[0] != "blocks")
+
+
+def _damaged(path: Path, files: dict[str, str]) -> str:
+    """The first file that is not as it was; empty if all are."""
+    for name, expected in files.items():
+        file = path / name if path.is_dir() else path
+        if not file.is_file() or _hash(file) != expected:
+            return name
+    return ""
+
+
+def _hash(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,189 @@
+"""A process that adds blocks to a store: one of N parts, locked, heard of from other terminals, and interruptible."""
+
+import contextlib
+import json
+import os
+import platform
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+import filelock
+
+from jaxbandits.errors import UsageError
+from jaxbandits.status import stopped_early
+from jaxbandits.stores.block_contents import block_of, joined
+from jaxbandits.stores.block_files import write_block, write_whole
+from jaxbandits.stores.layout import Finished, Layout
+
+__all__ = ["BlockWriter", "Interrupts", "Part", "heard", "interrupts", "writing"]
+
+#: Seconds between two blocks: at first, as a share of the time so far, and at most.
+_FIRST, _SHARE, _MOST = 0.5, 0.05, 300.0
+#: Of the time, at most this share goes into writing.
+_WRITING = 0.03
+#: Bytes of runs that are held in memory at most.
+_HELD = 2**26
+#: Seconds between two signs of life.
+_BEAT = 1.0
+
+
+class Part(NamedTuple):
+    """A share of the runs."""
+
+    number: int  # from 1
+    of: int
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"writer-{self.number}-of-{self.of}"
+
+
+@contextlib.contextmanager
+def writing(folder: Path, part: Part) -> Iterator[None]:
+    """Be the only process that writes this part.
+
+    Raises:
+        UsageError: another process writes it, or another share of the whole.
+    """
+    lock = filelock.FileLock(folder / f"{part.name}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        raise UsageError(f"{_who(folder / f'{part.name}.json')} is writing to {folder.parent}: {_ADVICE}") from None
+    try:
+        for other in folder.glob("writer-*.lock"):
+            if other.name == f"{part.name}.lock" or other.name.endswith(f"-of-{part.of}.lock"):
+                continue
+            with contextlib.suppress(filelock.Timeout), filelock.FileLock(other, timeout=0):
+                continue
+            name = other.stem.removeprefix("writer-").replace("-of-", "/")
+            raise UsageError(f"{_who(other.with_suffix('.json'))} is writing part {name} of {folder.parent}: {_ADVICE}")
+        for old in folder.glob(".*.part"):  # of a process that was killed; parts of other numbers write for seconds
+            if time.time() - old.stat().st_mtime > 3600 or part.of == 1:
+                old.unlink(missing_ok=True)
+        yield
+    finally:
+        (folder / f"{part.name}.json").unlink(missing_ok=True)
+        lock.release()
+
+
+_ADVICE = "wait for it, stop it, or give each process a part of its own, --part 1/2 and --part 2/2"
+
+
+def _who(file: Path) -> str:
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        told = json.loads(file.read_text())
+        return f"process {told['process']} on {told['host']}"
+    return "another process"
+
+
+def heard(folder: Path) -> Iterator[dict[str, Any]]:
+    """What the processes say that are writing now."""
+    for file in sorted(folder.glob("writer-*.json")):
+        try:
+            with filelock.FileLock(file.with_suffix(".lock"), timeout=0):
+                continue  # it is gone, and what it said stays
+        except filelock.Timeout:
+            with contextlib.suppress(OSError, ValueError):
+                yield json.loads(file.read_text())
+
+
+class Interrupts:
+    """Whether an interruption (SIGINT) has been asked for."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+
+@contextlib.contextmanager
+def interrupts() -> Iterator[Interrupts]:
+    """The first SIGINT is only noted, so that what has been run can be kept; the second raises KeyboardInterrupt."""
+    state = Interrupts()
+
+    def note(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        if state.asked:
+            raise KeyboardInterrupt
+        state.asked = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield state
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield state
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class BlockWriter:
+    """Runs that have ended, committed a block at a time."""
+
+    def __init__(self, folder: Path, part: Part, layout: Layout, keep: str, wanted: int) -> None:
+        """Of no run.
+
+        Args:
+            folder: of the blocks.
+            part: which part is written.
+            layout: of the sweep.
+            keep: what is kept.
+            wanted: runs that are to be made.
+        """
+        self._folder, self._part, self._layout, self._keep = folder, part, layout, keep
+        self._held: list[Finished] = []
+        self._bytes = 0
+        self._began = self._committed = self._told = time.monotonic()
+        self._writing = 0.0
+        self.runs, self.stopped, self.wanted = 0, 0, wanted
+
+    def add(self, runs: Finished) -> None:
+        """Take runs, and commit them if it is time."""
+        if self._held and self._held[0].values.keys() != runs.values.keys():
+            self.commit()
+        if runs.cell.size:
+            self._held.append(runs)
+            self.stopped += int(stopped_early(runs.values["status"][:, -1]).sum())
+            self._bytes += sum(values.nbytes for values in runs.values.values())
+        now = time.monotonic()
+        wait = max(min(max(_FIRST, _SHARE * (now - self._began)), _MOST), self._writing / _WRITING)
+        if now - self._committed >= wait or self._bytes >= _HELD:
+            self.commit()
+
+    def commit(self) -> None:
+        """Write a block of what is held.
+
+        Raises:
+            OSError: it cannot be written; what has been committed is kept.
+        """
+        began = time.monotonic()
+        if self._held:
+            runs = joined(self._held)
+            write_block(self._folder, *block_of(runs, self._layout, self._keep))
+            self.runs += runs.cell.size
+            self._held, self._bytes = [], 0
+        self._committed = time.monotonic()
+        self._writing = self._committed - began
+
+    def tell(self, **numbers: float) -> None:
+        """Leave a sign of life, now and then, for other terminals."""
+        now = time.monotonic()
+        if now - self._told < _BEAT:
+            return
+        self._told = now
+        about = {
+            "part": f"{self._part.number}/{self._part.of}",
+            "process": os.getpid(),
+            "host": platform.node(),
+            "seconds": now - self._began,
+            "wanted": self.wanted,
+            "committed": self.runs,
+            **numbers,
+        }
+        with contextlib.suppress(OSError):  # a full disk is told of when a block is written
+            write_whole(self._folder / f"{self._part.name}.json", json.dumps(about).encode())

@@ -1,0 +1,84 @@
+"""From the engine's rows to finished runs: what is measured of each, at every point of its curve."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxbandits.engine.driver import Rows
+from jaxbandits.stores.layout import Finished, Layout
+from jaxbandits.sweeps.grid import Cell
+from jaxbandits.sweeps.metrics import Measured, Seen
+
+__all__ = ["Gathering"]
+
+
+class _Rows(NamedTuple):
+    key: np.ndarray  # int64 (N,): cell and seed
+    checkpoint: np.ndarray
+    ended: np.ndarray
+    values: dict[str, np.ndarray]  # (N,) or (N, bandits, K)
+
+
+class Gathering:
+    """Rows of runs, kept until the run has ended."""
+
+    def __init__(self, layout: Layout, metrics: dict[str, Measured]) -> None:
+        """Nothing yet.
+
+        Args:
+            layout: of the results.
+            metrics: what is measured, by name.
+        """
+        self._layout, self._metrics = layout, metrics
+        self._waiting: list[_Rows] = []
+
+    def add(self, cells: list[Cell], places: np.ndarray, rows: Rows) -> Finished:
+        """Take rows, and give back the runs that have ended with them.
+
+        Args:
+            cells: like cells.
+            places: int64 `(C,)`: the number of each in the grid.
+            rows: of these cells.
+        """
+        seen = Seen(rows, cells, rows.cell, self._layout.checkpoints)
+        values = {name: metric.function(seen) for name, metric in self._metrics.items()}
+        there = {name: self._fitted(name, value) for name, value in values.items() if value is not None}
+        cell, seed = places[rows.cell], rows.seed.astype(np.int64)
+        if not len(self._layout.checkpoints):  # every row is a run
+            return Finished(cell, seed, {name: value[:, None] for name, value in there.items()})
+        return self._of_curves(_Rows((cell << 32) | seed, rows.checkpoint, rows.ended, there))
+
+    def _fitted(self, name: str, values: np.ndarray) -> np.ndarray:
+        """Values with the layout's type and number of arms."""
+        variable, arms = self._layout.variables[name], self._layout.of_arms(name)
+        if values.shape[1:] == arms:
+            return np.asarray(values, variable.dtype)
+        full = np.full((len(values), *arms), variable.empty, variable.dtype)
+        bandits, width = values.shape[1], min(arms[1], values.shape[2])
+        full[:, :bandits, :width] = values[..., :width]
+        return full
+
+    def _of_curves(self, rows: _Rows) -> Finished:
+        """Runs whose last row is there; where a run ended before a checkpoint it keeps its last row."""
+        parts = [*self._waiting, rows]
+        rows = _Rows(
+            np.concatenate([part.key for part in parts]),
+            np.concatenate([part.checkpoint for part in parts]),
+            np.concatenate([part.ended for part in parts]),
+            {name: np.concatenate([part.values[name] for part in parts]) for name in rows.values},
+        )
+        over = np.isin(rows.key, rows.key[rows.ended])
+        self._waiting = [_chosen(rows, ~over)] if not over.all() else []
+        done = _chosen(rows, over)
+        key, run = np.unique(done.key, return_inverse=True)
+        latest = np.zeros((len(key), self._layout.points), np.int64)
+        latest[run, done.checkpoint] = np.arange(len(run)) + 1
+        # Rows of a run are logged in order, so that the latest one has the largest number.
+        latest = np.maximum.accumulate(latest, axis=1) - 1
+        return Finished(key >> 32, key & 0xFFFFFFFF, {name: value[latest] for name, value in done.values.items()})
+
+
+def _chosen(rows: _Rows, which: np.ndarray) -> _Rows:
+    return _Rows(
+        rows.key[which], rows.checkpoint[which], rows.ended[which], {n: v[which] for n, v in rows.values.items()}
+    )

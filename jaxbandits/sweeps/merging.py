@@ -1,0 +1,152 @@
+"""Results of like specification as one: Datasets, or stores with all that they have."""
+
+import shutil
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.errors import UsageError
+from jaxbandits.stores import stretches
+from jaxbandits.stores.arrays_on_disk import ENDINGS, open_arrays
+from jaxbandits.stores.block_contents import Block, entered
+from jaxbandits.stores.block_files import block_names, read_block
+from jaxbandits.stores.layout import Layout
+from jaxbandits.stores.store_files import blocks_folder, done_by_cell, read_description
+from jaxbandits.stores.unions import united
+from jaxbandits.stores.views import count_of_runs, make_view, places_of, read_store
+from jaxbandits.sweeps.merging_datasets import merged
+from jaxbandits.sweeps.stored import Outcome
+
+__all__ = ["merge", "merge_stores"]
+
+
+def merge(parts: Sequence[xr.Dataset | str | Path], store: str | Path | None = None) -> xr.Dataset:
+    """Unite results of like specification, with other seeds or other values on their axes.
+
+    Args:
+        parts: two or more Datasets of `sweep`, selections from them, or paths of stores. What stands in more than one
+            of them must be the same there.
+        store: where the parts are stores, the store to write, NAME.zarr or NAME.nc, with all that they have; stores of
+            sums (`keep` of summary or moments) are united in no other way.
+
+    Returns:
+        A Dataset with all of them, whose specification is that of one sweep that has them.
+
+    Raises:
+        UsageError: different specifications (which entry is said), cells or seeds that none has, runs that differ, or
+            that are counted twice, stores that are damaged.
+    """
+    if isinstance(parts, xr.Dataset | str | Path) or len(parts) < 2:
+        raise UsageError("merge takes a list of two or more Datasets, or of stores")
+    if store is None:
+        return merged([part if isinstance(part, xr.Dataset) else read_store(Path(part)) for part in parts])
+    if any(isinstance(part, xr.Dataset) for part in parts):
+        raise UsageError("merge writes a store of stores only: jb.merge([…]).to_zarr(…) keeps united Datasets")
+    paths = [Path(part) for part in parts if not isinstance(part, xr.Dataset)]
+    outcome = merge_stores(paths, Path(store))
+    if outcome.there < outcome.wanted:
+        return xr.Dataset(attrs={"missing": f"{outcome.wanted - outcome.there} runs, that no part has"})
+    return open_arrays(Path(store))
+
+
+def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
+    """Unite stores in a new one, which has all of their blocks.
+
+    Args:
+        paths: of two or more stores.
+        out: of the new one.
+
+    Raises:
+        UsageError: see `merge`.
+        OSError: it cannot be written.
+    """
+    if len(paths) < 2:
+        raise UsageError("merge takes two or more stores")
+    if out.suffix not in ENDINGS:
+        raise UsageError(f"a store's name must end in {' or '.join(ENDINGS)}, got {str(out)!r}")
+    if out.exists() or blocks_folder(out).exists():
+        raise UsageError(f"{out} is there already")
+    parts = []
+    for path in paths:
+        if not path.exists() and not blocks_folder(path).exists():
+            raise UsageError(f"there is no store {path}")
+        if (description := read_description(path)) is None:
+            raise UsageError(f"{path} has no blocks: unite it with others as Datasets, jb.merge([…])")
+        parts.append(description)
+    both = united(parts, [str(path) for path in paths])
+    done = [done_by_cell(blocks_folder(path)) for path in paths]
+    _check_what_is_there_twice(paths, done, both.layout, both.keep)
+    room = out.with_name(f".{out.stem}-{uuid.uuid4().hex}{out.suffix}")
+    try:
+        folder = blocks_folder(room)
+        folder.mkdir(parents=True)
+        for path in paths:
+            for name in block_names(blocks_folder(path)):
+                read_block(blocks_folder(path) / name)  # whether it holds what its name says
+                shutil.copyfile(blocks_folder(path) / name, folder / name)
+        both.write(folder)
+        there = count_of_runs(both.layout, done_by_cell(folder))
+        if there == both.layout.runs:
+            make_view(room, both)
+        if folder.parent != room:
+            folder.rename(blocks_folder(out))
+        if room.exists():
+            room.rename(out)
+    finally:
+        for leftover in (room, blocks_folder(room)):
+            if leftover.is_dir():
+                shutil.rmtree(leftover)
+            elif leftover.exists():
+                leftover.unlink()
+    return Outcome(0, 0, there, both.layout.runs, None)
+
+
+def _check_what_is_there_twice(
+    paths: Sequence[Path], done: Sequence[dict[str, list[stretches.Stretch]]], layout: Layout, keep: str
+) -> None:
+    """Whether runs that stand in more than one store are the same in all."""
+    for i, second in enumerate(done):
+        for j in range(i):
+            twice = {
+                cell: found
+                for cell, seeds in second.items()
+                if (found := stretches.common(seeds, done[j].get(cell, [])))
+            }
+            if not twice:
+                continue
+            if keep != "runs":
+                start, stop = next(iter(twice.values()))[0]
+                raise UsageError(
+                    f"{paths[j]} and {paths[i]} both have the seeds {start} to {stop - 1} of a cell, which would be "
+                    "counted twice: of stores of sums, no two may have the same runs"
+                )
+            _compare(paths[j], paths[i], twice, layout)
+
+
+def _compare(one: Path, other: Path, twice: dict[str, list[stretches.Stretch]], layout: Layout) -> None:
+    first = min(start for seeds in twice.values() for start, _ in seeds)
+    last = max(stop for seeds in twice.values() for _, stop in seeds)
+    part = layout._replace(cells=tuple(twice), first_seed=first, seeds=last - first)
+    both = [_runs_of(path, part) for path in (one, other)]
+    for number, (cell, seeds) in enumerate(twice.items()):
+        del cell
+        for start, stop in seeds:
+            for name in both[0]:
+                a, b = (found[name][number, start - first : stop - first] for found in both)
+                if not np.array_equal(a, b, equal_nan=a.dtype.kind == "f"):
+                    raise UsageError(
+                        f"{one} and {other} have different runs of the same cell and seed, in their {name}: they were "
+                        "made by other versions or on other processors"
+                    )
+
+
+def _runs_of(path: Path, layout: Layout) -> dict[str, np.ndarray]:
+    places = places_of(layout)
+    found: dict[str, np.ndarray] = {}
+    for name in block_names(blocks_folder(path)):
+        about, arrays = read_block(blocks_folder(path) / name)
+        entered(Block(about, arrays), places, layout, found, lambda name: layout.blank(name, layout.seeds))
+    return found

@@ -1,0 +1,137 @@
+"""Datasets of like specification as one."""
+
+import functools
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.checks import refuse_what_does_not_fit
+from jaxbandits.errors import UsageError
+from jaxbandits.report.summaries import PER_ARM
+from jaxbandits.stores import stretches
+from jaxbandits.stores.unions import axes_of, refuse_another, united_seeds, united_spec, united_values
+
+__all__ = ["merged"]
+
+
+def merged(datasets: Sequence[xr.Dataset]) -> xr.Dataset:
+    """One Dataset with what several have; see `jaxbandits.merge`.
+
+    Raises:
+        UsageError: no results, different specifications, what none has, or what differs.
+    """
+    specs = [_spec(dataset) for dataset in datasets]
+    for other in specs[1:]:
+        refuse_another(specs[0], other, "the first Dataset")
+    names = list(axes_of(specs[0]))
+    of_runs = "seed" in datasets[0].coords
+    parts = [_with_all_axes(dataset, names, of_runs) for dataset in datasets]
+    _check_alike(parts)
+    values = {
+        name: functools.reduce(united_values, (part[name].to_numpy().tolist() for part in parts)) for name in names
+    }
+    if of_runs:
+        seeds = [stretch for part in parts for stretch in stretches.of_seeds(np.sort(part["seed"].to_numpy()))]
+        start, stop = united_seeds(seeds, "the Datasets")
+        places: dict[str, list[Any]] = {**values, "seed": list(range(start, stop))}
+    else:
+        start, stop = _same_seeds(specs)
+        places = dict(values)
+    found = _filled(parts, places)
+    found.attrs.update(parts[0].attrs)
+    found.attrs["spec"] = json.dumps(united_spec(specs, values, (start, stop)))
+    for name in ("seconds", "compile_seconds"):
+        if all(name in part.attrs for part in parts):
+            found.attrs[name] = round(sum(part.attrs[name] for part in parts), 4)
+    if improbable := [part.attrs["unseen"] for part in parts if "unseen" in part.attrs]:
+        found.attrs["unseen"] = max(improbable)
+    alone = [name for name in names if all(name not in dataset.dims for dataset in datasets) and found.sizes[name] == 1]
+    return found.isel(dict.fromkeys(alone, 0))
+
+
+def _spec(dataset: Any) -> dict[str, Any]:
+    if not isinstance(dataset, xr.Dataset) or "spec" not in dataset.attrs:
+        raise UsageError("merge takes Datasets of jb.sweep or jb.simulate, which carry their specification, or stores")
+    return dict(json.loads(dataset.attrs["spec"]))
+
+
+def _same_seeds(specs: Sequence[dict[str, Any]]) -> stretches.Stretch:
+    """The seeds that summaries are of."""
+    found = {(spec["run"].get("first_seed", 0), spec["run"]["seeds"]) for spec in specs}
+    if len(found) > 1:
+        raise UsageError("summaries of different seeds cannot be united: unite the runs, or the stores, jb.merge([…])")
+    start, count = found.pop()
+    return start, start + count
+
+
+def _with_all_axes(dataset: xr.Dataset, names: Sequence[str], of_runs: bool) -> xr.Dataset:
+    """The Dataset with a dimension for each axis, and for seeds, also where it shows one value."""
+    if ("seed" in dataset.coords) != of_runs:
+        raise UsageError("runs and summaries of runs cannot be united")
+    for name in [*names, *["seed"] * of_runs]:
+        if name not in dataset.coords:
+            raise UsageError(f"a Dataset no longer says which {name} it is of: unite the ones it was made from")
+        if name not in dataset.dims:
+            dataset = dataset.expand_dims(name)
+        if len(set(shown := dataset[name].to_numpy().tolist())) < len(shown):
+            raise UsageError(f"a Dataset has one {name} more than once")
+    return dataset
+
+
+def _check_alike(parts: Sequence[xr.Dataset]) -> None:
+    first = parts[0]
+    for other in parts[1:]:
+        if different := sorted({str(name) for name in set(first.data_vars) ^ set(other.data_vars)}):
+            raise UsageError(f"{different[0]} stands in one Dataset and not in another")
+        if "checkpoint" in first.coords and not np.array_equal(first["checkpoint"], other["checkpoint"]):
+            raise UsageError("the Datasets are of different checkpoints")
+
+
+def _filled(parts: Sequence[xr.Dataset], places: dict[str, list[Any]]) -> xr.Dataset:
+    """All values in arrays that have a place for each."""
+    first = parts[0]
+    shape = tuple(len(known) for known in places.values())
+    nbytes = sum(part.nbytes for part in parts)
+    refuse_what_does_not_fit("the united results", 2 * nbytes, "unite stores, jb.merge([…], store=…)")
+    where = [
+        np.ix_(*(_numbers(known, part[name].to_numpy().tolist()) for name, known in places.items())) for part in parts
+    ]
+    arms = {str(name): max(part.sizes[name] for part in parts) for name in PER_ARM & set(first.dims)}
+    found: dict[str, xr.Variable] = {}
+    times = np.zeros(shape, np.int8)
+    for at in where:
+        times[at] += 1
+    if not times.all():
+        gap = np.argwhere(times == 0)[0]
+        cell = ", ".join(f"{name} = {known[i]}" for (name, known), i in zip(places.items(), gap, strict=True))
+        raise UsageError(f"the Datasets leave a gap at {cell}")
+    for name, variable in first.data_vars.items():
+        if not set(places) <= set(variable.dims):  # of all runs together
+            found[str(name)] = variable.variable
+            continue
+        rest = [str(dim) for dim in variable.dims if dim not in places]
+        sizes = [arms.get(dim, variable.sizes[dim]) for dim in rest]
+        whole = np.zeros((*shape, *sizes), variable.dtype)
+        there = np.zeros(shape, bool)
+        for part, at in zip(parts, where, strict=True):
+            values = part[name].transpose(*places, *rest).to_numpy()
+            inner: Any = (..., *(slice(size) for size in values.shape[len(shape) :]))
+            again = there[at]
+            old = whole[at][inner]
+            if not np.array_equal(old[again], values[again], equal_nan=values.dtype.kind == "f"):
+                raise UsageError(f"the Datasets have different runs of the same cell and seed, in their {name}")
+            block = whole[at]
+            block[inner] = values
+            whole[at], there[at] = block, True
+        found[str(name)] = xr.Variable([*places, *rest], whole, variable.attrs)
+    coordinates: dict[str, Any] = {name: xr.Variable(name, known, first[name].attrs) for name, known in places.items()}
+    if "checkpoint" in first.coords:
+        coordinates["checkpoint"] = first["checkpoint"]
+    return xr.Dataset(found, coordinates)
+
+
+def _numbers(known: list[Any], shown: list[Any]) -> list[int]:
+    return [known.index(value) for value in shown]

@@ -1,0 +1,173 @@
+"""What a sweep is to do: everything is looked at before anything runs, and then run, as much of it as is asked for."""
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.checks import seed, whole
+from jaxbandits.engine.admission import Admitted, admitted, check, check_like
+from jaxbandits.engine.compilation import compile_clock, make_room
+from jaxbandits.engine.driver import Progress, job_rows
+from jaxbandits.engine.job_queue import JobQueue, Ranges
+from jaxbandits.engine.metric import Measures, Metric, check_metrics, users_metrics
+from jaxbandits.engine.no_derivative import INSTEAD
+from jaxbandits.engine.program import Placement, Runs
+from jaxbandits.engine.programs_on_disk import kept_programs
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.stores.layout import Finished, Layout
+from jaxbandits.sweeps.finished_runs import Gathering
+from jaxbandits.sweeps.grid import RESERVED, Cell, expand, identities
+from jaxbandits.sweeps.metrics import METRICS, Measured, table
+from jaxbandits.sweeps.options import checkpoint_values
+from jaxbandits.sweeps.programs import alike, program
+from jaxbandits.sweeps.results import layout_of
+from jaxbandits.sweeps.spec import describe
+
+__all__ = ["Plan", "Spent", "make_runs", "planned"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A sweep that can be run."""
+
+    known: Admitted
+    problem: Problem | ProblemFamily
+    cells: list[Cell]  # with what follows from the problem
+    identity: np.ndarray  # uint32 (2, C): a hash of what each cell is, as it was given
+    runs: Runs
+    checkpoints: np.ndarray  # (Q,)
+    own: Measures
+    metrics: dict[str, Measured]
+    spec: dict[str, Any]
+    layout: Layout
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """What a Dataset of it says of itself."""
+        found: dict[str, Any] = {}
+        unseen = [cell.algorithm.unseen(cell.problem) for cell in self.cells]
+        if improbable := [probability for probability in unseen if probability is not None]:
+            found["unseen"] = max(improbable)
+        return found | {
+            "algorithm": self.known.name,
+            "problem": self.problem.name,
+            "root_seed": self.runs.root_seed,
+            "spec": json.dumps(self.spec),
+        }
+
+    def places(self, cells: Sequence[Cell]) -> np.ndarray:
+        """The numbers of cells in the grid, int64 `(C,)`."""
+        shape = self.layout.shape
+        steps = np.cumprod([1, *shape[:0:-1]], dtype=np.int64)[::-1][: len(shape)]
+        return np.asarray(np.asarray([cell.position for cell in cells], np.int64) @ steps)
+
+    def groups(self, cells: Sequence[Cell]) -> list[list[Cell]]:
+        """Cells that share a program."""
+        return alike(list(cells), self.runs, padded=not self.own)
+
+
+class Spent(NamedTuple):
+    """What runs took."""
+
+    seconds: float  # without compilation
+    compile_seconds: float
+    progress: Progress
+
+
+def planned(
+    algorithm: Any,
+    problem: Problem | ProblemFamily,
+    seeds: int,
+    *,
+    first_seed: int = 0,
+    root_seed: int = 0,
+    max_pulls: int | None = None,
+    checkpoints: Sequence[float] | None = None,
+    independent: bool = False,
+    metrics: Mapping[str, Callable[..., Any] | Metric] | None = None,
+) -> Plan:
+    """Look at everything that a sweep is asked for; arguments as there.
+
+    Raises:
+        UsageError: anything that cannot be run.
+    """
+    seeds, root_seed = whole("seeds", seeds, 1, MAX_COUNT), seed("root_seed", root_seed)
+    first_seed = whole("first_seed", first_seed, 0, MAX_COUNT - seeds)
+    known = admitted(algorithm)
+    max_pulls = known.most_pulls if max_pulls is None else whole("max_pulls", max_pulls, 1, MAX_COUNT)
+    points = checkpoint_values(known, checkpoints, max_pulls)
+    if not isinstance(problem, Problem | ProblemFamily):
+        raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((algorithm, problem))):
+        raise UsageError(f"jb.simulate and jb.sweep run on values, and these are being traced: {INSTEAD}")
+    grid = expand(known, problem)
+    own = users_metrics(metrics, {**METRICS, **grid.dimensions, **dict.fromkeys(RESERVED)})
+    for cell in grid.cells:
+        check(cell.algorithm)
+    identity = identities(grid.cells)
+    for i, cell in enumerate(grid.cells):
+        suited, explored = cell.algorithm.suited(cell.problem)
+        grid.cells[i] = cell._replace(algorithm=suited, problem=explored)
+    runs = Runs(seeds, root_seed, max_pulls, independent)
+    settings: dict[str, Any] = runs._asdict()
+    if first_seed:
+        settings["first_seed"] = first_seed
+    if checkpoints is not None:
+        settings["checkpoints"] = points.tolist()
+    if own:
+        settings["metrics"] = [name for name, _ in own]  # their functions no text can hold
+    types = {}
+    for cells in alike(grid.cells, runs, padded=not own):
+        key = jax.random.key(0, impl="threefry2x32")
+        check_like([cell.algorithm for cell in cells], cells[0].problem, key)
+        types = check_metrics(own, cells[0].algorithm.alone(), cells[0].problem, key)
+    spec = describe(known, problem, settings)  # of what is there before the runs
+    measured = table(own, types)
+    layout = layout_of(grid, first_seed, seeds, points, measured, identity)
+    return Plan(known, problem, grid.cells, identity, runs, points, own, measured, spec, layout)
+
+
+def make_runs(
+    plan: Plan,
+    pending: Sequence[Ranges],
+    placement: Placement,
+    take: Callable[[Finished], None],
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Spent:
+    """Make runs of a plan.
+
+    Args:
+        plan: what to run.
+        pending: seeds of each of its cells.
+        placement: where.
+        take: called with runs that have ended, now and then.
+        on_progress: called now and then with what has been done so far.
+    """
+    began = time.perf_counter()
+    done = Progress(runs=0, pulls=0.0)
+    make_room()
+    with kept_programs(), compile_clock() as clock:
+        for cells in plan.groups([cell for cell, seeds in zip(plan.cells, pending, strict=True) if seeds]):
+            before = done
+
+            def report(progress: Progress, before: Progress = before) -> None:
+                nonlocal done
+                done = progress.after(before)
+                if on_progress is not None:
+                    on_progress(done)
+
+            places = plan.places(cells)
+            gathering = Gathering(plan.layout, plan.metrics)
+            batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own)
+            for rows in job_rows(batched, JobQueue(pending[place] for place in places), placement, report):
+                take(gathering.add(cells, places, rows))
+    seconds = time.perf_counter() - began
+    return Spent(max(seconds - clock.seconds, 1e-9), clock.seconds, done)

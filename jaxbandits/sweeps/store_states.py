@@ -1,0 +1,63 @@
+"""How far a store has come, as another terminal may ask."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.errors import UsageError
+from jaxbandits.stores.arrays_on_disk import open_arrays
+from jaxbandits.stores.store_files import blocks_folder, done_by_cell, read_description
+from jaxbandits.stores.views import count_of_runs, is_made
+from jaxbandits.stores.writers import heard
+from jaxbandits.sweeps.grid import RESERVED
+
+__all__ = ["State", "state_of"]
+
+
+class State(NamedTuple):
+    """How far a store has come."""
+
+    spec: dict[str, Any]  # with what is kept, in [run]
+    there: int  # runs
+    wanted: int
+    bytes: int  # on disk
+    made_with: str
+    readable: bool  # whether its arrays are made of all its runs
+    writers: list[dict[str, Any]]  # what each process that is writing says of itself
+
+
+def state_of(path: Path) -> State:
+    """How far a store has come; nothing of it is changed.
+
+    Raises:
+        UsageError: nothing there, something else, or a description that is damaged.
+    """
+    folder = blocks_folder(path)
+    if not path.exists() and not folder.exists():
+        raise UsageError(f"there is no store {path}")
+    description = read_description(path)
+    if description is None:
+        with open_arrays(path) as dataset:
+            spec = json.loads(dataset.attrs["spec"])
+            spec.setdefault("run", {}).setdefault("keep", dataset.attrs.get("keep", "runs"))
+            runs = int(spec["run"].get("seeds", 0)) * int(np.prod(_cells_of(dataset)))
+            return State(spec, runs, runs, _bytes_of(path), str(dataset.attrs.get("made_with", "")), True, [])
+    there = count_of_runs(description.layout, done_by_cell(folder))
+    on_disk = _bytes_of(path) + (0 if path.is_dir() else _bytes_of(folder))
+    return State(
+        description.spec_with_keep, there, description.layout.runs, on_disk, "; ".join(description.made_with), is_made(path),
+        list(heard(folder)),
+    )  # fmt: skip
+
+
+def _cells_of(dataset: xr.Dataset) -> list[int]:
+    return [size for name, size in dataset.sizes.items() if name not in RESERVED]
+
+
+def _bytes_of(path: Path) -> int:
+    if path.is_dir():
+        return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    return path.stat().st_size if path.exists() else 0

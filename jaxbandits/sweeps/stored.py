@@ -1,0 +1,208 @@
+"""Sweeps that are kept on disk as they run: what is missing in a store is run, and nothing else."""
+
+import importlib.metadata
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import filelock
+import jax
+import numpy as np
+import xarray as xr
+
+from jaxbandits.checks import whole
+from jaxbandits.engine.driver import Progress, chosen_devices
+from jaxbandits.engine.program import Placement
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.stores import stretches
+from jaxbandits.stores.arrays_on_disk import ENDINGS, open_arrays, read_arrays
+from jaxbandits.stores.layout import Finished, Layout
+from jaxbandits.stores.store_files import KEEP, Description, blocks_folder, done_by_cell, read_description
+from jaxbandits.stores.stretches import Stretch
+from jaxbandits.stores.unions import refuse_another, united
+from jaxbandits.stores.views import blocks_of, count_of_runs, make_view
+from jaxbandits.stores.writers import BlockWriter, Part, interrupts, writing
+from jaxbandits.sweeps.plan import Plan, Spent, make_runs
+
+__all__ = ["Outcome", "check_keep", "part_of", "results_in", "run_stored"]
+
+
+class Outcome(NamedTuple):
+    """What a call did to a store."""
+
+    made: int  # runs that this call has made
+    stopped: int  # of these, runs that did not end by themselves
+    there: int  # runs of the whole sweep that are there now
+    wanted: int  # runs of the whole sweep
+    spent: Spent | None
+
+
+def check_keep(keep: Any) -> str:
+    """What is to be kept of the runs.
+
+    Raises:
+        UsageError: no such word.
+    """
+    if keep not in KEEP:
+        raise unknown_name("value of keep", str(keep), KEEP)
+    return str(keep)
+
+
+def part_of(given: Any) -> Part:
+    """A share of the runs, from `(number, of)` or None: all of them, or this process's where JAX has several.
+
+    Raises:
+        UsageError: no such share.
+    """
+    if given is None:
+        return Part(jax.process_index() + 1, jax.process_count())
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise UsageError(f"a part is two whole numbers, (1, 8) for the first of eight, got {given!r}")
+    of = whole("the number of parts", given[1], 1, 100_000)
+    return Part(whole("the part", given[0], 1, of), of)
+
+
+def run_stored(
+    plan: Plan,
+    path: Path,
+    keep: str,
+    part: Part,
+    placement: Placement,
+    on_progress: Callable[[Progress, int], None] | None = None,
+) -> Outcome:
+    """Make the runs that a store lacks, and its arrays once it has all.
+
+    Args:
+        plan: what the store is to have; it may have more.
+        path: of the store, NAME.zarr or NAME.nc; made if there is none.
+        keep: what is kept of the runs.
+        part: which of the missing runs to make.
+        placement: where.
+        on_progress: called now and then with what has been done, and how many runs are to be made.
+
+    Raises:
+        UsageError: a store of another specification, one that is damaged or being written, too many devices.
+        OSError: it cannot be written; what has been committed is kept.
+        KeyboardInterrupt: interrupted; what had ended by then is kept.
+    """
+    if path.suffix not in ENDINGS:
+        raise UsageError(f"a store's name must end in {' or '.join(ENDINGS)}, got {str(path)!r}")
+    chosen_devices(placement)
+    folder = blocks_folder(path)
+    if path.exists() and not (folder / "sweep.json").exists() and (not path.is_dir() or any(path.iterdir())):
+        return _of_arrays_only(plan, path, keep)
+    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder, part):
+        done = _done(folder)
+        pending = _pending(plan.layout, done, part)
+        count = sum(stop - start for seeds in pending for start, stop in seeds)
+        description = _described(plan, path, keep, running=count > 0)
+        spent, stopped = None, 0
+        if count:
+            writer = BlockWriter(folder, part, plan.layout, keep, count)
+            spent, stopped = _run(plan, pending, placement, writer, on_progress, path), writer.stopped
+        there = count_of_runs(description.layout, done_by_cell(folder))
+    if there == description.layout.runs:
+        make_view(path, description)
+    return Outcome(count, stopped, there, description.layout.runs, spent)
+
+
+def results_in(path: Path, plan: Plan) -> xr.Dataset:
+    """What a store has of a plan, read when it is used."""
+    dataset, layout = open_arrays(path), plan.layout
+    there = read_description(path)
+    if there is None or there.spec == plan.spec:
+        return dataset
+    chosen: dict[str, Any] = {}
+    for name, values in layout.dimensions.items():
+        known = np.asarray(there.layout.dimensions[name]).tolist()
+        chosen[name] = [known.index(value) for value in np.asarray(values).tolist()]
+    if "seed" in dataset.dims:
+        start = layout.first_seed - there.layout.first_seed
+        chosen["seed"] = slice(start, start + layout.seeds)
+        dataset = dataset.assign_attrs(plan.attrs)
+    return dataset.isel(chosen)
+
+
+def _of_arrays_only(plan: Plan, path: Path, keep: str) -> Outcome:
+    """A store that was written whole: it may be what is wanted, and nothing can be added to it."""
+    dataset = read_arrays(path)
+    there = json.loads(dataset.attrs["spec"])
+    there.setdefault("run", {})["keep"] = dataset.attrs.get("keep", "runs")
+    here = json.loads(json.dumps({**plan.spec, "run": {**plan.spec["run"], "keep": keep}}))
+    refuse_another(there, here, str(path))
+    if there != here:
+        raise UsageError(
+            f"{path} was written as a whole, without blocks that others could be added to: write a new one"
+        )
+    return Outcome(0, 0, plan.layout.runs, plan.layout.runs, None)
+
+
+def _done(folder: Path) -> dict[str, list[Stretch]]:
+    """The seeds of each cell that are there; every byte of every block is looked at."""
+    for _ in blocks_of(folder):
+        pass
+    return done_by_cell(folder)
+
+
+def _pending(layout: Layout, done: dict[str, list[Stretch]], part: Part) -> list[list[Stretch]]:
+    """The seeds of each cell that this part is to run: a share of every cell's, another one from cell to cell."""
+    found: list[list[Stretch]] = []
+    seen: set[str] = set()
+    for number, cell in enumerate(layout.cells):
+        share = (part.number - 1 + number) % part.of
+        start, stop = (layout.first_seed + layout.seeds * end // part.of for end in (share, share + 1))
+        found.append([] if cell in seen else stretches.missing((start, stop), done.get(cell, [])))
+        seen.add(cell)  # a cell that stands in the grid twice is run once
+    return found
+
+
+def _described(plan: Plan, path: Path, keep: str, *, running: bool) -> Description:
+    """The description of a store that is to have a plan's runs, too; it is written anew if it changes."""
+    folder = blocks_folder(path)
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in ("jaxbandits", "jax")]
+    made_with = ", ".join([*versions, jax.default_backend()])
+    attrs = {name: value for name, value in plan.attrs.items() if name != "spec"}
+    with filelock.FileLock(folder / "sweep.lock"):
+        here = Description(plan.spec, keep, plan.layout, attrs, (made_with,) if running else ())
+        there = read_description(path)
+        both = here if there is None else united([there, here], [str(path), "what is to be added"])
+        if there is None or both.content() != there.content():
+            both.write(folder)
+        return both
+
+
+def _run(
+    plan: Plan,
+    pending: list[list[Stretch]],
+    placement: Placement,
+    writer: BlockWriter,
+    on_progress: Callable[[Progress, int], None] | None,
+    path: Path,
+) -> Spent:
+    with interrupts() as interrupted:
+
+        def stop_if_asked() -> None:
+            if interrupted.asked:
+                writer.commit()
+                raise KeyboardInterrupt(
+                    f"interrupted: {writer.runs:,} of {writer.wanted:,} runs are kept in {path}, --resume makes the "
+                    "others"
+                )
+
+        def take(runs: Finished) -> None:
+            writer.add(runs)
+            stop_if_asked()
+
+        def report(progress: Progress) -> None:
+            stop_if_asked()
+            writer.tell(**progress._asdict())
+            if on_progress is not None:
+                on_progress(progress, writer.wanted)
+
+        if on_progress is not None:
+            on_progress(Progress(0, 0.0), writer.wanted)
+        spent = make_runs(plan, pending, placement, take, report)
+        writer.commit()
+    return spent
