@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxbandits.checks import shown
 from jaxbandits.errors import UsageError
 
 __all__ = ["Axis", "axis"]
@@ -31,10 +32,10 @@ def axis(values: Sequence[Any] | np.ndarray, name: str | None = None) -> Axis:
         UsageError: no values, or the same value twice.
     """
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-        raise UsageError(f"an axis needs a list of values, got {values!r}")
+        raise UsageError(f"an axis needs a list of values, got {shown(values)}")
     items = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
     if not items:
         raise UsageError("an axis needs at least one value")
     if len({repr(item) for item in items}) < len(items):
-        raise UsageError(f"an axis must not repeat a value, got {list(items)}")
+        raise UsageError(f"an axis must not repeat a value, got {shown(list(items))}")
     return Axis(items, name)

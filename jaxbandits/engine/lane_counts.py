@@ -14,8 +14,8 @@ _ACCELERATOR_LANE_ARMS = 1_000_000
 _SUMS = 2**23
 #: Lane-arms whose steps cost less than another compilation where a run has few; on accelerators any (not measured).
 _SMALL = 2**17
-#: Lanes for few jobs.
-_FEW_LANES = [1, 4, 16, 48, 144]
+#: Lanes for few jobs, and how many jobs a lane then has at most: with several, lanes stay busy until the last runs.
+_FEW_LANES = {1: 1, 4: 1, 16: 1, 48: 1, 144: 5}
 #: Up to so many arms a step takes about twice as long with so many lanes as with one (measured).
 _FEW_ARMS, _CHEAP_LANES = 85, 48
 #: Sums on accelerators, which have gigabytes (not measured).
@@ -60,9 +60,9 @@ def _few(lanes: int, jobs: int, devices: int, arms: int, *, long_steps: bool) ->
         arms: per run.
         long_steps: runs have few steps, or idle lanes take little time: only many lane-arms repay another compilation.
     """
-    sizes = _FEW_LANES
+    sizes = list(_FEW_LANES)
     if long_steps:
         sizes = [size for size in sizes if size * arms >= _SMALL]
     elif arms <= _FEW_ARMS and jobs > 1:
         sizes = [size for size in sizes if size >= _CHEAP_LANES]
-    return min([lanes, *(size for size in sizes if size * devices >= jobs)])
+    return min([lanes, *(size for size in sizes if size * devices * _FEW_LANES[size] >= jobs)])

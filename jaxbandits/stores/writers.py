@@ -67,6 +67,7 @@ def writing(folder: Path, part: Part) -> Iterator[None]:
         for old in folder.glob(".*.part"):  # of a process that was killed; parts of other numbers write for seconds
             if time.time() - old.stat().st_mtime > 3600 or part.of == 1:
                 old.unlink(missing_ok=True)
+        _tell(folder, part)
         yield
     finally:
         (folder / f"{part.name}.json").unlink(missing_ok=True)
@@ -81,6 +82,13 @@ def _who(file: Path) -> str:
         told = json.loads(file.read_text())
         return f"process {told['process']} on {told['host']}"
     return "another process"
+
+
+def _tell(folder: Path, part: Part, **numbers: float) -> None:
+    """Leave a sign of life."""
+    about = {"part": f"{part.number}/{part.of}", "process": os.getpid(), "host": platform.node(), **numbers}
+    with contextlib.suppress(OSError):  # a full disk is told of when a block is written
+        write_whole(folder / f"{part.name}.json", json.dumps(about).encode())
 
 
 def heard(folder: Path) -> Iterator[dict[str, Any]]:
@@ -176,14 +184,5 @@ class BlockWriter:
         if now - self._told < _BEAT:
             return
         self._told = now
-        about = {
-            "part": f"{self._part.number}/{self._part.of}",
-            "process": os.getpid(),
-            "host": platform.node(),
-            "seconds": now - self._began,
-            "wanted": self.wanted,
-            "committed": self.runs,
-            **numbers,
-        }
-        with contextlib.suppress(OSError):  # a full disk is told of when a block is written
-            write_whole(self._folder / f"{self._part.name}.json", json.dumps(about).encode())
+        seconds = now - self._began
+        _tell(self._folder, self._part, seconds=seconds, wanted=self.wanted, committed=self.runs, **numbers)

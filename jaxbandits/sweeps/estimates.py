@@ -1,6 +1,7 @@
 """What a sweep is likely to take, from a few seconds of its runs."""
 
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +12,13 @@ from jaxbandits.engine.job_queue import JobQueue
 from jaxbandits.engine.program import Placement
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.stores.layout import Layout
+from jaxbandits.sweeps.grid import Cell
 from jaxbandits.sweeps.plan import Plan
 from jaxbandits.sweeps.programs import program
 
 __all__ = ["Estimate", "bytes_of_runs", "estimated"]
 
-#: Seconds that the runs go on, and that they and compilation take together where that is possible.
+#: Seconds that the runs go on, of all programs together, and that these and compilation take where that is possible.
 _SECONDS, _ALTOGETHER = 4.0, 9.0
 
 
@@ -30,17 +32,57 @@ class Estimate(NamedTuple):
     compile_seconds: float
 
 
+class _Sample(NamedTuple):
+    """What some seconds of a program's runs say."""
+
+    arms: int
+    pulls: float  # of a run, on average over its cells
+    rate: float  # pulls a second
+    compile_seconds: float
+    at_least: bool
+
+    def moved(self, arms: int) -> "_Sample":
+        """For another number of arms: pulls and the time of a pull grow with it, more or less."""
+        return self._replace(arms=arms, pulls=self.pulls * arms / self.arms, rate=self.rate * self.arms / arms)
+
+
 def estimated(plan: Plan, placement: Placement) -> Estimate:
-    """Make runs for a few seconds, of the program with most cells, and see how far they come.
+    """Make runs for a few seconds and see how far they come, of the programs with most arms first.
+
+    What takes too long to compile is reckoned from the others.
 
     Args:
         plan: the sweep.
         placement: where it is to be run.
     """
-    groups = plan.groups(plan.cells)
-    cells = max(groups, key=len)
-    places = plan.places(cells)
-    first, count = plan.layout.first_seed, plan.layout.seeds
+    groups = sorted(plan.groups(plan.cells), key=lambda cells: -_arms(cells))
+    began, samples = time.perf_counter(), list[_Sample]()
+    make_room()
+    for number, cells in enumerate(groups):
+        left = _ALTOGETHER - (time.perf_counter() - began)
+        if samples and left < 1 + max(sample.compile_seconds for sample in samples):
+            nearest = min(samples, key=lambda sample: abs(sample.arms - _arms(cells)))
+            samples.append(nearest.moved(_arms(cells)))
+        else:
+            samples.append(_sampled(plan, cells, placement, min(_SECONDS, max(left - 1, 0.5)) / (len(groups) - number)))
+    seeds = plan.layout.seeds
+    pulls = [sample.pulls * len(cells) * seeds for sample, cells in zip(samples, groups, strict=True)]
+    return Estimate(
+        programs=len(groups),
+        pulls=sum(pulls),
+        at_least=any(sample.at_least for sample in samples),
+        seconds=sum(count / sample.rate for count, sample in zip(pulls, samples, strict=True)),
+        compile_seconds=sum(sample.compile_seconds for sample in samples),
+    )
+
+
+def _arms(cells: Sequence[Cell]) -> int:
+    return max(cell.problem.arms for cell in cells)
+
+
+def _sampled(plan: Plan, cells: list[Cell], placement: Placement, seconds: float) -> _Sample:
+    """Runs of like cells, for so many seconds."""
+    places, first = plan.places(cells), plan.layout.first_seed
     batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own)
     ended, pulls = np.zeros(len(cells)), np.zeros(len(cells))
     latest, began = Progress(0, 0.0), time.perf_counter()
@@ -49,24 +91,20 @@ def estimated(plan: Plan, placement: Placement) -> Estimate:
         nonlocal latest
         latest = progress
 
-    make_room()
     with kept_programs(), compile_clock() as clock:
-        queue = JobQueue([[(first, first + count)]] * len(cells))
+        queue = JobQueue([[(first, first + plan.layout.seeds)]] * len(cells))
         for rows in job_rows(batched, queue, placement, report):
             over = rows.ended
             np.add.at(ended, rows.cell[over], 1)
             np.add.at(pulls, rows.cell[over], rows.account.pulls.to_numpy()[over])
-            now = time.perf_counter()
-            spent = now - began - clock.seconds
-            if spent >= _SECONDS or (spent > 0.5 and now - began >= _ALTOGETHER):
+            if time.perf_counter() - began - clock.seconds >= seconds:
                 break
     running = max(time.perf_counter() - began - clock.seconds, 1e-6)
     known = ended > 0
-    usual = pulls.sum() / max(ended.sum(), 1)
-    mean = np.where(known, pulls / np.maximum(ended, 1), usual)
-    rate = max(latest.pulls, pulls.sum()) / running
-    total = float(mean.mean()) * plan.layout.runs
-    return Estimate(len(groups), total, not known.all(), total / max(rate, 1e-9), clock.seconds * len(groups))
+    mean = pulls / np.maximum(ended, 1)
+    mean = np.where(known, mean, mean.max())  # runs of a cell of which none has ended are the longest
+    rate = max(latest.pulls, pulls.sum(), 1.0) / running
+    return _Sample(_arms(cells), float(mean.mean()), rate, clock.seconds, not known.all())
 
 
 def bytes_of_runs(layout: Layout) -> int:

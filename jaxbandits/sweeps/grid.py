@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,8 @@ from jaxbandits.problems.constructors import ProblemFamily
 __all__ = ["RESERVED", "Cell", "Grid", "cell_hashes", "expand", "identities"]
 
 
+#: Cells of a grid at most: one takes some kilobytes.
+_MOST_CELLS = 2**20
 #: Dimensions that the results have of their own.
 RESERVED = frozenset({"seed", "arm", "bandit", "checkpoint"})
 
@@ -54,6 +57,10 @@ def expand(algorithm: Admitted, problem: Problem | ProblemFamily) -> Grid:
             raise UsageError(f"two different axes are called {name!r}: give one of them another name, axis(…, name=…)")
     for reserved in RESERVED & dimensions.keys():
         raise UsageError(f"an axis cannot be called {reserved!r}, the results have a dimension of that name")
+    if (count := math.prod(map(len, dimensions.values()))) > _MOST_CELLS:
+        raise UsageError(
+            f"the grid has {count:,} cells, and one sweep takes {_MOST_CELLS:,} at most: cut it into parts"
+        )
     cells = list(_cells(algorithm, problem, algorithm_axes, problem_axes, dimensions))
     return Grid(dimensions, cells)
 

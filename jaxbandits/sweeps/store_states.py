@@ -47,10 +47,10 @@ def state_of(path: Path) -> State:
             return State(spec, runs, runs, _bytes_of(path), str(dataset.attrs.get("made_with", "")), True, [])
     there = count_of_runs(description.layout, done_by_cell(folder))
     on_disk = _bytes_of(path) + (0 if path.is_dir() else _bytes_of(folder))
+    wanted, made_with = description.layout.runs, "; ".join(description.made_with)
     return State(
-        description.spec_with_keep, there, description.layout.runs, on_disk, "; ".join(description.made_with), is_made(path),
-        list(heard(folder)),
-    )  # fmt: skip
+        description.spec_with_keep, there, wanted, on_disk, made_with, is_made(path), writers=list(heard(folder))
+    )
 
 
 def _cells_of(dataset: xr.Dataset) -> list[int]:
