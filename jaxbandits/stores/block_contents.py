@@ -8,7 +8,7 @@ from jaxbandits.stores import stretches
 from jaxbandits.stores.layout import Finished, Layout
 from jaxbandits.stores.streams import Stream
 
-__all__ = ["Block", "block_of", "entered", "joined"]
+__all__ = ["Block", "block_of", "entered", "joined", "summed"]
 
 
 class Block(NamedTuple):
@@ -33,13 +33,11 @@ def block_of(runs: Finished, layout: Layout, keep: str) -> Block:
         layout: of the sweep.
         keep: what is kept, one of `KEEP`.
     """
-    numbers, cell = np.unique(runs.cell, return_inverse=True)
-    order = np.lexsort((runs.seed, cell))
-    cell, runs = cell[order], runs.chosen(order)
+    numbers = np.flatnonzero(np.bincount(runs.cell, minlength=len(layout.cells)))
+    cell = np.searchsorted(numbers, runs.cell)
     arrays: dict[str, np.ndarray] = {"cells": np.asarray([layout.cells[i] for i in numbers], "S16")}
-    done = [(i, *seeds) for i in range(len(numbers)) for seeds in stretches.of_seeds(runs.seed[cell == i])]
-    for part, column in zip(("cell", "start", "stop"), np.asarray(done, np.int64).reshape(-1, 3).T, strict=True):
-        arrays[f"done_{part}"] = np.ascontiguousarray(column)
+    # A cell's seeds follow each other in one whole number, and never the seeds of the cell before.
+    arrays |= _done(stretches.of_seeds(np.sort((cell << 33) | runs.seed)))
     about = {"keep": keep, "bandits": layout.bandits, "arms": layout.arms}
     if keep != "runs":
         stream = Stream(_narrowed(layout, numbers), counting=keep == "summary")
@@ -49,6 +47,36 @@ def block_of(runs: Finished, layout: Layout, keep: str) -> Block:
     for name, values in runs.values.items():
         arrays[f"value.{name}"] = np.packbits(values, axis=-1) if layout.variables[name].per_arm else values
     return Block(about, arrays)
+
+
+def summed(blocks: list[Block], layout: Layout) -> Block:
+    """One block with the sums of several.
+
+    Args:
+        blocks: of sums, none of runs that another has, too.
+        layout: of the sweep.
+    """
+    numbers = {cell: number for number, cell in enumerate(layout.cells)}
+    places = [np.asarray([numbers[cell.decode()] for cell in block.arrays["cells"].tolist()]) for block in blocks]
+    there = np.unique(np.concatenate(places))
+    stream = Stream(_narrowed(layout, there), counting=blocks[0].about["keep"] == "summary")
+    done: list[stretches.Stretch] = []
+    for block, place in zip(blocks, places, strict=True):
+        own = np.searchsorted(there, place)
+        stream.add_arrays(block.arrays, own, (block.about["bandits"], block.about["arms"]))
+        cell = own[block.arrays["done_cell"]] << 33
+        done += zip(
+            (cell | block.arrays["done_start"]).tolist(), (cell | block.arrays["done_stop"]).tolist(), strict=True
+        )
+    arrays = {"cells": np.asarray([layout.cells[i] for i in there], "S16"), **_done(stretches.united(done))}
+    return Block(blocks[0].about, arrays | stream.arrays())
+
+
+def _done(keys: list[stretches.Stretch]) -> dict[str, np.ndarray]:
+    """Stretches of seeds by cell, from stretches of the two in one whole number."""
+    ends = np.asarray(keys, np.int64).reshape(-1, 2)
+    start, stop = (np.ascontiguousarray(end & (2**33 - 1)) for end in ends.T)
+    return {"done_cell": ends[:, 0] >> 33, "done_start": start, "done_stop": stop}
 
 
 def _narrowed(layout: Layout, numbers: np.ndarray) -> Layout:

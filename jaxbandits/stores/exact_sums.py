@@ -32,6 +32,18 @@ class ExactSums:
             part = np.bincount(place, whole, self.count).astype(np.int64)
             self.parts[power] = self.parts[power] + part if power in self.parts else part
 
+    def add_whole(self, place: np.ndarray, values: np.ndarray) -> bool:
+        """`add` for whole numbers whose sums double precision holds; False, and nothing is added, for others."""
+        if not values.size:
+            return True
+        largest = max(float(values.max()), -float(values.min()))
+        if largest * values.size >= 2.0**53 or (values != np.trunc(values)).any():
+            return False
+        sums = np.bincount(place, values, self.count)
+        there = np.flatnonzero(sums)
+        self.add(there, sums[there])
+        return True
+
     def add_sums(self, other: "ExactSums", place: np.ndarray) -> None:
         """Add sums `(c,)` to the sums at their places, int64 `(c,)`, each once."""
         for power, part in other.parts.items():

@@ -34,17 +34,24 @@ class Moments(NamedTuple):
 
     def add(self, place: np.ndarray, values: np.ndarray) -> None:
         """Add values `(N,)` at their places."""
+        exact = values.dtype.itemsize <= 4  # their squares are, in double precision
         values = np.asarray(values, np.float64)
         finite = np.isfinite(values)
         if not finite.all():
             for row, sign in zip(self.infinite, (-np.inf, np.inf), strict=True):
                 row += np.bincount(place[values == sign], minlength=row.size)
-            place, values = place[finite | np.isinf(values)], values[finite | np.isinf(values)]
-            self.number[:] += np.bincount(place, minlength=self.number.size)
-            place, values = place[np.isfinite(values)], values[np.isfinite(values)]
+            self.number[:] += np.bincount(place[~np.isnan(values)], minlength=self.number.size)
+            place, values = place[finite], values[finite]
         else:
             self.number[:] += np.bincount(place, minlength=self.number.size)
-        self.total.add(place, values)
+        if self.total.add_whole(place, values):
+            if self.squares.add_whole(place, values * values):
+                return
+        else:
+            self.total.add(place, values)
+        if exact:
+            self.squares.add(place, values * values)
+            return
         high, low = halves(values)
         self.squares.add(place, high * high)
         if low.any():

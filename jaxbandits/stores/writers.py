@@ -16,8 +16,8 @@ import filelock
 
 from jaxbandits.errors import UsageError
 from jaxbandits.status import stopped_early
-from jaxbandits.stores.block_contents import block_of, joined
 from jaxbandits.stores.block_files import write_block, write_whole
+from jaxbandits.stores.held_runs import HeldRuns
 from jaxbandits.stores.layout import Finished, Layout
 
 __all__ = ["BlockWriter", "Interrupts", "Part", "heard", "interrupts", "writing"]
@@ -26,8 +26,6 @@ __all__ = ["BlockWriter", "Interrupts", "Part", "heard", "interrupts", "writing"
 _FIRST, _SHARE, _MOST = 0.5, 0.05, 300.0
 #: Of the time, at most this share goes into writing.
 _WRITING = 0.03
-#: Bytes of runs that are held in memory at most.
-_HELD = 2**26
 #: Seconds between two signs of life.
 _BEAT = 1.0
 
@@ -143,24 +141,22 @@ class BlockWriter:
             keep: what is kept.
             wanted: runs that are to be made.
         """
-        self._folder, self._part, self._layout, self._keep = folder, part, layout, keep
-        self._held: list[Finished] = []
-        self._bytes = 0
+        self._folder, self._part = folder, part
+        self._held = HeldRuns(layout, keep)
         self._began = self._committed = self._told = time.monotonic()
         self._writing = 0.0
         self.runs, self.stopped, self.wanted = 0, 0, wanted
 
     def add(self, runs: Finished) -> None:
         """Take runs, and commit them if it is time."""
-        if self._held and self._held[0].values.keys() != runs.values.keys():
+        if not self._held.takes(runs):
             self.commit()
         if runs.cell.size:
-            self._held.append(runs)
+            self._held.add(runs)
             self.stopped += int(stopped_early(runs.values["status"][:, -1]).sum())
-            self._bytes += sum(values.nbytes for values in runs.values.values())
         now = time.monotonic()
         wait = max(min(max(_FIRST, _SHARE * (now - self._began)), _MOST), self._writing / _WRITING)
-        if now - self._committed >= wait or self._bytes >= _HELD:
+        if now - self._committed >= wait or self._held.full:
             self.commit()
 
     def commit(self) -> None:
@@ -170,11 +166,9 @@ class BlockWriter:
             OSError: it cannot be written; what has been committed is kept.
         """
         began = time.monotonic()
-        if self._held:
-            runs = joined(self._held)
-            write_block(self._folder, *block_of(runs, self._layout, self._keep))
-            self.runs += runs.cell.size
-            self._held, self._bytes = [], 0
+        if count := self._held.count:
+            write_block(self._folder, *self._held.block())
+            self.runs += count
         self._committed = time.monotonic()
         self._writing = self._committed - began
 

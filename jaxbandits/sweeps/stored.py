@@ -90,7 +90,7 @@ def run_stored(
         raise UsageError(f"a store's name must end in {' or '.join(ENDINGS)}, got {str(path)!r}")
     chosen_devices(placement)
     folder = blocks_folder(path)
-    if path.exists() and not (folder / "sweep.json").exists() and (not path.is_dir() or any(path.iterdir())):
+    if path.exists() and not folder.exists() and (not path.is_dir() or any(path.iterdir())):
         return _of_arrays_only(plan, path, keep)
     folder.mkdir(parents=True, exist_ok=True)
     with writing(folder, part):
