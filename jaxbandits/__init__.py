@@ -35,6 +35,7 @@ _FURTHER = {
     "tune": "tuning.search:tune",
     "use_all_cores": "engine.driver:use_all_cores",
     "with_costs": "problems.costs:with_costs",
+    "with_theory": "comparison.theory_beside:with_theory",
 }
 
 __getattr__, __dir__, __all__ = face(__name__, _FURTHER, _ALGORITHMS, _PROBLEMS)

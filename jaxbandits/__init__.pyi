@@ -37,6 +37,7 @@ from jaxbandits.algorithms.union_bound import UnionBound as UnionBound
 from jaxbandits.arrays.pytrees import pytree as pytree
 from jaxbandits.axes import Axis as Axis
 from jaxbandits.axes import axis as axis
+from jaxbandits.comparison.theory_beside import with_theory as with_theory
 from jaxbandits.engine.driver import Progress as Progress
 from jaxbandits.engine.driver import use_all_cores as use_all_cores
 from jaxbandits.engine.metric import Metric as Metric
@@ -181,5 +182,6 @@ __all__ = [
     "use_all_cores",
     "weibull",
     "with_costs",
+    "with_theory",
     "workers_from_csv",
 ]

@@ -22,7 +22,7 @@ from jaxbandits.algorithms.bases.joint_batches import (
 from jaxbandits.algorithms.bases.joint_state import JointState
 from jaxbandits.algorithms.bases.light_prefixes import lightest, prefix_sums
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.algorithms.bases.weights import check_weights
 from jaxbandits.arrays import ranking
 from jaxbandits.arrays.numerics import exp, larger, log, rounded
@@ -116,6 +116,12 @@ class MABPPR(JointBatches):
         own = {name: float(getattr(known, name)) if value is None else value for name, value in own.items()}
         new = dataclasses.replace(self, correlation=correlation, **own)
         return new if self.slots is not None else dataclasses.replace(new, slots=new._slots())
+
+    def rate(self, problem: Problem) -> Theorem | None:
+        """Its cost (Theorem 3.1)."""
+        weight = float(np.asarray(problem.mean, np.float64).sum())
+        arguments = (self.epsilon, self.delta, self.correlation, weight)
+        return Theorem(theory.ppr_cost_rate, arguments, "Sabato 2019, Theorem 3.1, a rate")
 
     def _slots(self) -> int:
         """Enough for the largest request of the first rounds, a power of two so that few programs are made."""

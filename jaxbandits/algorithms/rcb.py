@@ -8,14 +8,16 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
+from jaxbandits import theory
 from jaxbandits.algorithms.bases.budget_state import BudgetState
 from jaxbandits.algorithms.bases.exploration_sequences import exploration
 from jaxbandits.algorithms.bases.from_reservoir import FromReservoir, Growing
 from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
 from jaxbandits.algorithms.bases.parameters import parameter
-from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.arrays.numerics import larger, smaller
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.confidence import hoeffding_radius
 
 __all__ = ["RCB", "RCBAIR", "RCBI"]
@@ -83,6 +85,11 @@ class RCBI(_RatioBound, FromReservoir):
         spends="budget",
     )
 
+    def rate(self, problem: Problem) -> Theorem | None:
+        """Its regret (Theorem 1)."""
+        del problem
+        return Theorem(theory.rcb_i_regret_rate, (self.budget, self.beta), "Li, Xia 2017, Theorem 1, a rate")
+
 
 @pytree
 @dataclasses.dataclass(frozen=True)
@@ -107,3 +114,8 @@ class RCBAIR(_RatioBound, Growing):
         criterion="ratio",
         spends="budget",
     )
+
+    def rate(self, problem: Problem) -> Theorem | None:
+        """Its regret (Theorem 3)."""
+        del problem
+        return Theorem(theory.rcb_air_regret_rate, (self.budget, self.beta), "Li, Xia 2017, Theorem 3, a rate")

@@ -11,11 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits import theory
 from jaxbandits.algorithms.bases.elimination import Elimination
 from jaxbandits.algorithms.bases.elimination_state import EliminationState
 from jaxbandits.algorithms.bases.moments import central_moment, raw_moment
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
@@ -132,6 +133,14 @@ class SuccessiveElimination(Elimination):
             return "hoeffding"
         b = float(np.asarray(problem.reward_range))
         return "tea" if 5 * raw_moment(problem, 2, type(self).__name__) ** 0.5 < b / 2**0.5 else "hoeffding"
+
+    def rate(self, problem: Problem) -> Theorem | None:
+        """The pulls of the paper's two versions (Yu et al. 2018, Theorem 1), for moments of order 2 and below."""
+        if self._chosen not in ("ea", "tea") or float(self.p) > 2 or problem.bandits > 1:
+            return None
+        formula = theory.se_ea_pulls_bound if self._chosen == "ea" else theory.se_tea_pulls_bound
+        moment = getattr(self, self._needs)
+        return Theorem(formula, (np.asarray(problem.mean), self.delta, self.p, moment), "Yu et al. 2018, Theorem 1")
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
         """Also that delta does not ask for too many batches."""

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+import jaxbandits as jb
 from jaxbandits.cli import display, files, inputs
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.stores.arrays_on_disk import replacing
@@ -28,6 +29,8 @@ def plot(
     x: str | None = None,
     y: str | None = None,
     hue: str | None = None,
+    value: str | None = None,
+    contours: str | None = None,
     sel: Selection = (),
 ) -> None:
     """Draw a figure from a store.
@@ -39,17 +42,24 @@ def plot(
         x: dimension along the horizontal axis.
         y: metric, such as pulls or failure; of a phase diagram, dimension along the vertical axis.
         hue: dimension with a line or a colour per value.
+        value: of a phase diagram, the metric that is its colour.
+        contours: of a phase diagram, what theory says there, drawn as lines: h_epsilon, lower_bound, theorem or rate.
         sel: dimension=value, as many as needed: draw only what was run there.
     """
     files.check_writable(out, _PICTURES)
     kinds = _part("jaxbandits.report.plots", "KINDS").KINDS
     if kind not in kinds:
         raise unknown_name("kind of plot", kind, kinds)
-    places = {name: place for name, place in (("x", x), ("y", y), ("hue", hue)) if place is not None}
+    given = {"x": x, "y": y, "hue": hue, "value": value, "contours": contours and contours.replace("-", "_")}
+    places = {name: place for name, place in given.items() if place is not None}
     for name in places:
         if name not in inspect.signature(kinds[kind]).parameters:
             raise UsageError(f"--{name} has no place in a {kind}")
-    figure = kinds[kind](inputs.selected(read_store(store), sel), **places)
+    dataset = inputs.selected(read_store(store), sel)
+    if "contours" in places and places["contours"] not in dataset:
+        inputs.start_jax()
+        dataset = jb.with_theory(dataset, places["contours"])
+    figure = kinds[kind](dataset, **places)
     with replacing(out) as temporary:
         figure.savefig(temporary)
     display.say(str(out))

@@ -1,37 +1,53 @@
 """Pictures with a mark per cell of the grid: `phase`, `quantiles`, `bars`."""
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report import findings, numbers, style
-from jaxbandits.report.select import choose, metric, parts, summarised, values_of
+from jaxbandits.report.select import choose, metric, parts, summarised, usable, values_of
+from jaxbandits.report.summaries import is_summary
 
 __all__ = ["bars", "phase", "quantiles"]
 
 #: Cells of a phase diagram that still have room for their number.
-_MOST_NUMBERS = 120
+_MOST_NUMBERS, _MOST_COLUMNS = 120, 12
+#: Values of a dimension that are written along it, where there are more.
+_MOST_TICKS = 10
 
 
 def phase(
-    ds: xr.Dataset, x: str | None = None, y: str | None = None, value: str | None = None, *, title: str | None = None
+    ds: xr.Dataset,
+    x: str | None = None,
+    y: str | None = None,
+    value: str | None = None,
+    *,
+    contours: str | None = None,
+    title: str | None = None,
 ) -> Figure:
     """A metric's mean, or the failure rate, over two dimensions as colour, logarithmic where it spans decades.
 
-    Cells with runs stopped at `max_pulls` are marked `≥`.
+    Few cells carry their numbers, and those with runs stopped at `max_pulls` a `≥`; many run into each other, and these
+    are hatched.
 
     Args:
-        ds: runs or their summary.
+        ds: runs, their summary or their moments.
         x: dimension along the horizontal axis; None for a numeric one with most values.
         y: dimension along the vertical axis; None for the one that is left.
         value: `pulls`, `cost`, `simple_regret`, … or `failure`; None for `regret` where there is one, else `pulls`.
+        contours: a variable over the two dimensions drawn as lines of equal value, such as those that
+            `jaxbandits.with_theory` adds.
         title: None for a sentence on what the numbers show.
 
     Raises:
-        UsageError: no such dimension or metric, or not two dimensions to draw over.
+        UsageError: no such dimension, metric or variable, or not two dimensions to draw over.
     """
+    ds = usable(ds)
     value = metric(ds, value)
     chosen = choose(ds, x=x, y=y)
     x, y = str(chosen["x"]), str(chosen["y"])
@@ -41,30 +57,68 @@ def phase(
     finite = mean[np.isfinite(mean)]
     norm = (LogNorm if logarithmic else Normalize)(float(finite.min()), float(finite.max()))
     picture, axes = style.new_picture()
+    dense = mean.size > _MOST_NUMBERS or mean.shape[1] > _MOST_COLUMNS
     # Cells of one size: the ticks carry the values, so that a grid of any spacing stays readable.
-    mesh = axes.pcolormesh(mean, norm=norm, cmap="viridis", edgecolors="white", linewidth=1.0)
+    extent = (0.0, float(mean.shape[1]), 0.0, float(mean.shape[0]))
+    mesh: Any = (
+        axes.imshow(
+            mean, norm=norm, cmap="viridis", origin="lower", extent=extent, aspect="auto", interpolation="bilinear"
+        )
+        if dense
+        else axes.pcolormesh(mean, norm=norm, cmap="viridis", edgecolors="white", linewidth=1.0)
+    )
     for name, axis in ((x, axes.xaxis), (y, axes.yaxis)):
-        texts = [numbers.text(v) for v in values_of(known, name)]
-        every = -(-len(texts) // 16)
+        shown = values_of(known, name)
+        texts = [numbers.text(float(f"{v:.3g}") if dense and isinstance(v, float) else v) for v in shown]
+        every = -(-len(texts) // _MOST_TICKS) if dense else 1
         axis.set_ticks(np.arange(len(texts))[::every] + 0.5, texts[::every])
         axis.set_tick_params(length=0)
-    if mean.size <= _MOST_NUMBERS:
-        cut = known["at_least"].transpose(y, x).values & (value != "failure")
-        show = numbers.probability if value == "failure" else numbers.value
-        shades = [float(norm(v)) for v in mean.ravel()]
-        for (row, column), shade in zip(np.ndindex(*mean.shape), shades, strict=True):
-            text = ("≥" if cut[row, column] else "") + show(float(mean[row, column]))
-            ink = "black" if shade > 0.6 else "white"
-            axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=10)
+    stopped = known["at_least"].transpose(y, x).values & (value != "failure")
+    if not dense:
+        _numbers(axes, mean, stopped, value, norm)
+    elif stopped.any():
+        at = [np.arange(size) + 0.5 for size in stopped.shape]
+        axes.contourf(at[1], at[0], stopped, [0.5, 1], colors="none", hatches=["//"])
+    lines = "" if contours is None else f"\ndashed: {_contours(axes, ds, contours, (x, y))}"
     what = style.label(ds, value) if value == "failure" else f"mean {style.label(ds, value)}"
     bar = picture.colorbar(mesh, ax=axes, pad=0.015, aspect=25)
     bar.set_label(what + (", logarithmic" if logarithmic else ""), fontsize=12)
     bar.outline.set_visible(False)
     style.set_scale(bar.ax.yaxis, finite, logarithmic)
     bar.ax.grid(False)
+    axes.grid(False)
     said = findings.of_phase(known, x, y, value) if title is None else title
-    style.finish(axes, said, style.label(ds, x), style.label(ds, y))
+    style.finish(axes, said, style.label(ds, x) + lines, style.label(ds, y))
     return picture
+
+
+def _numbers(axes: Axes, mean: np.ndarray, stopped: np.ndarray, value: str, norm: Any) -> None:
+    """The number of each cell, in an ink that is read on its colour."""
+    show = numbers.probability if value == "failure" else numbers.value
+    shades = [float(norm(v)) for v in mean.ravel()]
+    for (row, column), shade in zip(np.ndindex(*mean.shape), shades, strict=True):
+        text = ("≥" if stopped[row, column] else "") + show(float(mean[row, column]))
+        ink = "black" if shade > 0.6 else "white"
+        axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=10)
+
+
+def _contours(axes: Axes, ds: xr.Dataset, name: str, places: tuple[str, str]) -> str:
+    """Lines of equal value of a variable over two dimensions, with their values; returns what they are."""
+    x, y = places
+    over = [str(known) for known, variable in ds.data_vars.items() if set(variable.squeeze().dims) == {x, y}]
+    if name not in over:
+        raise unknown_name(f"variable over {x} and {y}", name, over)
+    height = ds[name].squeeze(drop=True).transpose(y, x).values.astype(float)
+    finite = height[np.isfinite(height)]
+    decades = style.spans_decades(finite, 5)
+    ends = (float(finite.min()), float(finite.max()))
+    levels = np.geomspace(*ends, 9)[1:-1] if decades else np.linspace(*ends, 9)[1:-1]
+    levels = np.unique([float(f"{level:.2g}") for level in levels])
+    at = [np.arange(size) + 0.5 for size in height.shape]
+    lines = axes.contour(at[1], at[0], np.where(np.isfinite(height), height, np.nan), levels, colors="white")
+    lines.set(linewidth=1.1, linestyle="--")
+    axes.clabel(lines, fmt=lambda level: numbers.value(float(level)), fontsize=9.5)
+    return str(ds[name].attrs.get("long_name", name.replace("_", " ")))
 
 
 def quantiles(
@@ -82,9 +136,12 @@ def quantiles(
     Raises:
         UsageError: no such dimension or metric, or a dimension without a place.
     """
+    ds = usable(ds)
     y = metric(ds, y)
     if y == "failure":
         raise UsageError("a failure rate has no quantiles: draw it with curve or bars")
+    if is_summary(ds) and f"{y}_q10" not in ds:
+        raise UsageError('moments have no quantiles: keep="summary" has them')
     chosen = choose(ds, x=x, hue=hue)
     x, hue = str(chosen["x"]), chosen["hue"]
     known = summarised(ds).squeeze(drop=True)
@@ -131,6 +188,7 @@ def bars(
     Raises:
         UsageError: no such dimension, metric, coordinate or variable, or a dimension without a place.
     """
+    ds = usable(ds)
     y = metric(ds, y)
     x = str(choose(ds, x=x)["x"])
     known = summarised(ds).squeeze(drop=True)

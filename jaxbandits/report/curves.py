@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report import findings, numbers, style
-from jaxbandits.report.select import choose, metric, numeric, parts, summarised, values_of
+from jaxbandits.report.select import choose, metric, numeric, parts, summarised, usable, values_of
 from jaxbandits.report.summaries import clopper_pearson, is_summary
 
 __all__ = ["curve", "distribution"]
@@ -47,7 +47,7 @@ def curve(
     only where half of the runs were stopped.
 
     Args:
-        ds: runs or their summary.
+        ds: runs, their summary or their moments.
         x: dimension along the axis; None for a budget or a checkpoint, else the numeric one with most values.
         y: `pulls`, `cost`, `simple_regret`, … or `failure`; None for `regret` where there is one, else `pulls`.
         hue: dimension with a line per value; None for the one that is left.
@@ -61,6 +61,7 @@ def curve(
     Raises:
         UsageError: no such dimension, metric, centre or bound, or a dimension without a place.
     """
+    ds = usable(ds)
     y = metric(ds, y)
     middle_name = parts(y, centre)[0]
     chosen = choose(ds, **({} if panel is None else {"panel": panel}), x=x, hue=hue)
@@ -115,7 +116,7 @@ def distribution(ds: xr.Dataset, y: str | None = None, hue: str | None = None, *
     Raises:
         UsageError: no such dimension or metric, a dimension without a place, or a summary.
     """
-    if is_summary(ds):
+    if is_summary(ds := usable(ds)):
         raise UsageError("a distribution needs the runs themselves, this is their summary")
     y = metric(ds, y)
     if y == "failure":

@@ -7,14 +7,19 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.report.summaries import check_runs, is_summary, metrics, summary
+from jaxbandits.report.summaries import check_runs, is_moments, is_summary, metrics, summary
 
-__all__ = ["axes_of", "choose", "metric", "numeric", "parts", "summarised", "values_of"]
+__all__ = ["axes_of", "choose", "metric", "numeric", "parts", "summarised", "usable", "values_of"]
 
 #: More lines than this are not told apart.
 MOST_HUES = 8
 #: What stands in the middle of a metric's runs.
 CENTRES = ("mean", "median")
+
+
+def usable(ds: xr.Dataset) -> xr.Dataset:
+    """Runs and summaries as they are; the summary of moments."""
+    return summary(ds) if is_moments(ds) else ds
 
 
 def summarised(ds: xr.Dataset) -> xr.Dataset:

@@ -22,6 +22,7 @@ __all__ = [
     "Statistics",
     "check_runs",
     "clopper_pearson",
+    "is_moments",
     "is_summary",
     "metrics",
     "summary",
@@ -35,6 +36,8 @@ FLAGS = frozenset({"correct", "status"})
 #: Metrics that only grow in a run: where runs were stopped early, their means are lower bounds.
 GROWING = frozenset({"pulls", "joint_pulls", "cost", "paid", "reward", "steps"})
 PER_ARM = frozenset({"arm", "bandit"})
+#: How the names of moments end.
+_OF_MOMENTS = ("_mean", "_variance", "_number")
 
 
 class Statistics(NamedTuple):
@@ -88,7 +91,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
     """Reduce a Dataset over its seeds to means, spreads and failure rates, each with an interval.
 
     Args:
-        ds: what `simulate` or `sweep` returned.
+        ds: what `simulate` or `sweep` returned, or the moments that a sweep kept (which know no quantiles).
         level: level of the intervals.
 
     Returns:
@@ -105,6 +108,10 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
     Raises:
         UsageError: not a Dataset of runs.
     """
+    if is_moments(ds):
+        own = (*_OF_MOMENTS, "runs", "stopped_early")
+        beside = {name: v for name, v in ds.data_vars.items() if not str(name).endswith(own)}
+        return summary_of(_of_moments(ds), level).assign(beside)
     check_runs(ds)
     nothing = xr.zeros_like(ds["pulls"].isel(seed=0))
     status = ds.get("status")
@@ -160,6 +167,29 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
             "means of pulls, cost and steps are lower bounds"
         )
     return found
+
+
+def is_moments(ds: Any) -> bool:
+    """Whether this is what a sweep with keep="moments" returns."""
+    return isinstance(ds, xr.Dataset) and "seed" not in ds.dims and {"runs", "stopped_early", "pulls_mean"} <= set(ds)
+
+
+def _of_moments(ds: xr.Dataset) -> Reduced:
+    runs, censored = int(ds["runs"]), ds["stopped_early"]
+    statistics, everyone = {}, xr.full_like(censored, runs)
+    for name in (str(name).removesuffix("_mean") for name in ds.data_vars if str(name).endswith("_mean")):
+        mean = ds[f"{name}_mean"]
+        if name in FLAGS or PER_ARM & set(mean.dims):
+            continue
+        long_name = mean.attrs["long_name"].removeprefix("mean of ")
+        number = ds.get(f"{name}_number", everyone)
+        spread = ds[f"{name}_variance"] ** 0.5
+        statistics[name] = Statistics(number, mean.assign_attrs(long_name=long_name), spread, {})
+    errors = None
+    if "correct_mean" in ds:
+        errors = (runs * (1 - ds["correct_mean"])).round().astype(np.int64).assign_attrs(ds["correct_mean"].attrs)
+    unanswered = runs - statistics["simple_regret"].number if "simple_regret" in statistics else None
+    return Reduced(statistics, runs, censored, xr.zeros_like(censored), errors, unanswered, ds.attrs)
 
 
 def is_summary(ds: xr.Dataset) -> bool:

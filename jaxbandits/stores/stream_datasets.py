@@ -17,14 +17,18 @@ def moments_dataset(stream: Stream, layout: Layout) -> xr.Dataset:
     """Mean and variance of every variable over the runs of every cell, the runs of a cell, and how many were stopped.
 
     `<variable>_mean` and `<variable>_variance` (with n - 1) have the dimensions of the grid, and arms where the
-    variable has; what has no value (NaN) is left out, as a run without an answer has no regret.
+    variable has; what has no value (NaN) is left out, as a run without an answer has no regret, and `<variable>_number`
+    says how many have.
     """
     found: dict[str, xr.DataArray] = {}
     for name in [name for name in layout.variables if name in stream.moments]:
         about = layout.variables[name].attrs
         for part, values in zip(("mean", "variance"), stream.moments[name].mean_and_variance(), strict=True):
             array = _array(layout, values, layout.variables[name].per_arm)
-            found[f"{name}_{part}"] = array.assign_attrs(long_name=f"{part} of {about['long_name']}")
+            found[f"{name}_{part}"] = array.assign_attrs({**about, "long_name": f"{part} of {about['long_name']}"})
+        if (stream.moments[name].number != layout.seeds).any():
+            number = _array(layout, stream.moments[name].number, layout.variables[name].per_arm)
+            found[f"{name}_number"] = number.assign_attrs(long_name=f"runs with {about['long_name']}")
     found["runs"] = xr.DataArray(layout.seeds, attrs={"long_name": "runs of a cell"})
     found["stopped_early"] = _array(layout, _total(stream.moments["stopped early"]), per_arm=False)
     return xr.Dataset(found)

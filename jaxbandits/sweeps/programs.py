@@ -16,7 +16,7 @@ from jaxbandits.sweeps.grid import Cell
 __all__ = ["alike", "program"]
 
 
-#: Seconds that compiling another program takes, and that an arm takes in a pull of a run, which it takes padded or not;
+#: Seconds that compiling another program takes, and that an arm takes in a pull of a run, whether it exists or not;
 #: of runs whose pulls nobody knows, so many are reckoned with (measured on two cores; none changes a result).
 _COMPILING, _PULL_OF_AN_ARM, _USUAL_PULLS = 4.0, 1e-9, 10_000
 
@@ -53,7 +53,7 @@ def _merged(sizes: dict[int, list[Cell]], runs: Runs) -> list[list[Cell]]:
     width = 0
     for size in sorted(sizes, reverse=True):
         pulls = sum(cell.algorithm.likely_pulls(_USUAL_PULLS) for cell in sizes[size]) * runs.seeds
-        arms = width * sizes[size][0].problem.bandits
+        arms = (width - size) * sizes[size][0].problem.bandits  # that are looked at for nothing
         if found and min(pulls, runs.max_pulls * runs.seeds * len(sizes[size])) * arms * _PULL_OF_AN_ARM <= _COMPILING:
             found[-1] = [*sizes[size], *found[-1]]
         else:

@@ -13,12 +13,12 @@ from jaxbandits.plain_data.differences import difference
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.descriptions import MARK, describe_problem
-from jaxbandits.sweeps.grid import expand
+from jaxbandits.sweeps.grid import Cell, expand
 from jaxbandits.sweeps.results import coordinate
 from jaxbandits.sweeps.run import sweep
 from jaxbandits.sweeps.spec import build_algorithm, build_problem, describe_algorithm, specification
 
-__all__ = ["repeat"]
+__all__ = ["cells_of", "repeat"]
 
 #: Dimensions of a Dataset that are no axes of its grid: of what runs return, all runs have them.
 _OF_RUNS = {"seed", "arm", "bandit", "checkpoint"}
@@ -49,12 +49,7 @@ def repeat(
     recorded = tables.get("run", {})
     if (names := recorded.get("metrics")) and not set(names) <= set(options.get("metrics") or {}):
         raise UsageError(f"the Dataset has metrics of your own: give them again, repeat(ds, metrics=…) with {names}")
-    places = {
-        name: _places(ds, name, np.asarray(coordinate(values)).tolist())
-        for name, values in expand(admitted(algorithm), problem).dimensions.items()
-    }
-    for name in set(ds.dims) - places.keys() - _OF_RUNS:
-        raise UsageError(f"the Dataset has a dimension {name!r} that its specification has not: repeat its parts")
+    places = _all_places(ds, algorithm, problem)
     run, chosen = {**recorded, **options}, {}
     if "seeds" not in options:
         chosen["seed"] = _seeds(ds, int(recorded.get("first_seed", 0)), int(recorded.get("seeds", 0)))
@@ -65,6 +60,45 @@ def repeat(
         chosen["checkpoint"] = ds["checkpoint"].to_numpy()
     again = sweep(_chosen_cells(algorithm, places), problem.chosen(_chosen(problem.axes, places)), **run).sel(chosen)
     return again.isel({name: 0 for name in places if name not in ds.dims})
+
+
+def cells_of(
+    ds: xr.Dataset, *, algorithm: Any = None, problem: Problem | ProblemFamily | None = None
+) -> tuple[list[Cell], list[str]]:
+    """The cells that a Dataset shows, in the order of its dimensions, and the names of these; nothing is run.
+
+    Args:
+        ds: as for `repeat`.
+        algorithm: as for `repeat`.
+        problem: as for `repeat`.
+
+    Raises:
+        UsageError: as for `repeat`.
+    """
+    if "spec" not in ds.attrs:
+        raise UsageError("the Dataset has no spec attribute that says what its cells are")
+    tables = specification(ds.attrs["spec"])
+    algorithm = _given_or_built("algorithm", algorithm, tables)
+    problem = _given_or_built("problem", problem, tables)
+    places = _all_places(ds, algorithm, problem)
+    grid = expand(admitted(_chosen_cells(algorithm, places)), problem.chosen(_chosen(problem.axes, places)))
+    suited = [(cell, *cell.algorithm.suited(cell.problem)) for cell in grid.cells]
+    return [cell._replace(algorithm=own, problem=explored) for cell, own, explored in suited], list(grid.dimensions)
+
+
+def _all_places(ds: xr.Dataset, algorithm: Any, problem: Problem | ProblemFamily) -> dict[str, list[int]]:
+    """The places of a Dataset's coordinates among the values of the axes.
+
+    Raises:
+        UsageError: dimensions or values that the axes do not have.
+    """
+    places = {
+        name: _places(ds, name, np.asarray(coordinate(values)).tolist())
+        for name, values in expand(admitted(algorithm), problem).dimensions.items()
+    }
+    for name in set(ds.dims) - places.keys() - _OF_RUNS:
+        raise UsageError(f"the Dataset has a dimension {name!r} that its specification has not: repeat its parts")
+    return places
 
 
 def _given_or_built(part: str, given: Any, tables: dict[str, Any]) -> Any:

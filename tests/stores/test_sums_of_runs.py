@@ -118,6 +118,22 @@ def test_runs_without_an_answer_and_runs_that_were_stopped(blocks):
     assert (summary["at_least"] == expected["at_least"]).all()
 
 
+def test_moments_are_drawn_and_summed_up_as_runs_are():
+    runs = jb.summary(sweep())
+    moments = sweep(store="grid.zarr", keep="moments").load()
+    found = jb.summary(moments)
+    for name in found.data_vars:
+        np.testing.assert_allclose(found[name], runs[name], rtol=1e-12, atol=1e-12)
+    assert set(runs.data_vars) - set(found.data_vars) == {
+        name for name in runs.data_vars if str(name).endswith(("_q10", "_q50", "_q90"))
+    }
+    jb.plot.curve(moments, y="failure")
+    jb.plot.bars(moments, y="pulls")
+    for kind in (jb.plot.quantiles, jb.plot.distribution):
+        with pytest.raises(jb.UsageError, match=r"moments have no quantiles|needs the runs themselves"):
+            kind(moments)
+
+
 def test_a_metric_of_ones_own_with_infinities(blocks):
     def strange(problem, state, recommended):
         return 1.0 / (state.pulls[0] % 3)

@@ -155,3 +155,12 @@ class Hyperparameters:
         """
         del means, variances, b, delta, epsilon, m
         return None
+
+    def rate(self, problem: Problem) -> Theorem | None:
+        """What theory says of it on any problem: a bound, or a rate, which has no constant; for figures.
+
+        Args:
+            problem: one that suits it, from which it has taken what it needs.
+        """
+        del problem
+        return None

@@ -1,0 +1,114 @@
+"""What theory says of each cell of a sweep, beside what was measured."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+
+from jaxbandits import theory
+from jaxbandits.algorithms.bases.traits import Theorem
+from jaxbandits.comparison.guarantees import lower_bound
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.sweeps.grid import Cell
+from jaxbandits.sweeps.repeating import cells_of
+
+__all__ = ["QUANTITIES", "with_theory"]
+
+
+class _Quantity(NamedTuple):
+    long_name: str
+    of: Callable[[Cell], Theorem | None]  # a formula and its arguments; None where there is none
+
+
+def _number(cell: Cell, name: str, otherwise: float | None = None) -> Any:
+    value = cell.algorithm.values.get(name, otherwise)
+    return otherwise if value is None else value
+
+
+def _h_epsilon(cell: Cell) -> Theorem | None:
+    arguments = (np.asarray(cell.problem.mean), cell.algorithm.tolerance, _number(cell, "m", 1))
+    return None if cell.problem.bandits > 1 or cell.problem.drawn else Theorem(theory.h_epsilon, arguments, "")
+
+
+def _lower_bound(cell: Cell) -> Theorem | None:
+    delta, m = _number(cell, "delta"), int(_number(cell, "m", 1))
+    if delta is None or cell.problem.drawn:
+        return None
+    found = lower_bound(cell.problem, delta, cell.algorithm.tolerance, m)
+    return None if found is None else Theorem(jnp.asarray, (found,), "")
+
+
+def _theorem(cell: Cell) -> Theorem | None:
+    base, problem = cell.algorithm.base, cell.problem
+    if base is None or problem.bandits > 1 or not problem.sub_gaussian:
+        return None
+    means, variances = np.asarray(problem.mean), np.asarray(problem.variance)
+    return base.theorem(
+        means, variances, float(problem.reward_range), delta=_number(cell, "delta", 0.05),
+        epsilon=cell.algorithm.tolerance, m=int(_number(cell, "m", 1)),
+    )  # fmt: skip
+
+
+def _rate(cell: Cell) -> Theorem | None:
+    return None if cell.algorithm.base is None else cell.algorithm.base.rate(cell.problem)
+
+
+#: What `with_theory` knows, by the name of the variable.
+QUANTITIES = {
+    "h_epsilon": _Quantity("complexity H_ε", _h_epsilon),
+    "lower_bound": _Quantity("lower bound T* kl(δ, 1−δ)", _lower_bound),
+    "theorem": _Quantity("what is proved: ", _theorem),
+    "rate": _Quantity("", _rate),
+}
+
+
+def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any = None) -> xr.Dataset:
+    """A sweep's Dataset with what theory says of each of its cells, to be drawn beside what was measured.
+
+    Args:
+        ds: runs, their summary or their moments, with the specification that they carry.
+        names: `h_epsilon`, UGapE's complexity; `lower_bound`, of the pulls with this delta; `theorem`, what is proved
+            of the algorithm on sub-Gaussian arms, pulls or a probability of error; `rate`, a bound or a rate of the
+            algorithm's own paper.
+        algorithm: as in `jaxbandits.repeat`.
+        problem: as in `jaxbandits.repeat`.
+
+    Returns:
+        The Dataset with a variable of each name, float64, over the dimensions of the grid.
+
+    Raises:
+        UsageError: an unknown name, a quantity that does not apply, or a specification that cannot be built again.
+    """
+    for name in names:
+        if name not in QUANTITIES:
+            raise unknown_name("quantity of theory", name, QUANTITIES)
+    cells, dimensions = cells_of(ds, algorithm=algorithm, problem=problem)
+    shape = tuple(ds.sizes[name] for name in dimensions if name in ds.dims)
+    shown = [name for name in dimensions if name in ds.dims]
+    found: dict[str, Any] = {}
+    for name in names:
+        theorems = [QUANTITIES[name].of(cell) for cell in cells]
+        there = [theorem for theorem in theorems if theorem is not None]
+        if len(there) < len(theorems):
+            raise UsageError(f"there is no {name} of {cells[0].algorithm.name} on {cells[0].problem.name}")
+        values = _values(there).reshape(shape)
+        found[name] = (shown, values, {"long_name": QUANTITIES[name].long_name + there[0].source})
+    return ds.assign(found)
+
+
+def _values(theorems: Sequence[Theorem]) -> np.ndarray:
+    """What formulas give, `(C,)`: those with arguments of one shape at once, cells last."""
+    values = np.full(len(theorems), np.nan)
+    groups: dict[Any, list[int]] = {}
+    for place, theorem in enumerate(theorems):
+        alike = tuple(argument if isinstance(argument, int) else np.shape(argument) for argument in theorem.arguments)
+        groups.setdefault((theorem.formula, alike), []).append(place)
+    for (formula, alike), places in groups.items():
+        arguments = [
+            kept if isinstance(kept, int) else np.stack([theorems[place].arguments[i] for place in places], axis=-1)
+            for i, kept in enumerate(alike)
+        ]
+        values[places] = np.asarray(formula(*arguments), np.float64)
+    return values
