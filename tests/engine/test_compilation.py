@@ -67,7 +67,7 @@ def test_numbers_of_arms_come_in_powers_of_two_where_padding_would_take_longer_t
     stopping = jb.UGapEc(epsilon=0.5, delta=0.1)
     assert sizes(stopping, 10) == [[2, 3, 8, 60, 600, 1000]]
     assert sizes(stopping, 1000) == [[2, 3, 8, 60], [600, 1000]]
-    assert sizes(stopping, 200_000) == [[2], [3], [8], [60], [600, 1000]]
+    assert sizes(stopping, 300_000) == [[2], [3], [8], [60], [600, 1000]]
     assert sizes(jb.Uniform(budget=1000), 10_000) == [[2, 3, 8, 60], [600, 1000]]
     assert sizes(jb.Uniform(budget=10**6), 10_000) == [[2], [3], [8], [60], [600, 1000]]
 
