@@ -48,6 +48,8 @@ _LABELS = {
     "k": "number of good arms k",
     "budget": "budget (pulls)",
     "checkpoint": "pulls",
+    "beta": "regularity β",
+    "correlation": "correlation V",
     "eta": "exploration η",
     "a": "exploration a",
     "pulls": "pulls",
@@ -59,7 +61,10 @@ _LABELS = {
     "algorithm": "algorithm",
 }
 #: What stands for a dimension in running text.
-_SYMBOLS = {"epsilon": "ε", "delta": "δ", "n": "K", "eta": "η", "checkpoint": "pulls"}
+_SYMBOLS = {
+    "epsilon": "ε", "delta": "δ", "n": "K", "eta": "η", "beta": "β", "dof": "ν", "correlation": "V",
+    "checkpoint": "pulls",
+}  # fmt: skip
 
 
 class Picture(Figure):

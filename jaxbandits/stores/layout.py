@@ -2,12 +2,13 @@
 
 import importlib.metadata
 import math
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
-__all__ = ["Finished", "Layout", "Variable", "dataset_of"]
+__all__ = ["Finished", "Layout", "Variable", "coordinates_of", "dataset_of"]
 
 
 class Finished(NamedTuple):
@@ -73,16 +74,21 @@ class Layout(NamedTuple):
         return 96 * self.points + self.points * self.bandits * self.arms
 
 
+def coordinates_of(layout: Layout, found: Container[str]) -> dict[str, Any]:
+    """The coordinates of results that have these variables."""
+    coordinates: dict[str, Any] = dict(layout.dimensions)
+    if len(layout.checkpoints):
+        coordinates["checkpoint"] = layout.checkpoints
+    if "regret" in found:  # a budget of cost is spent
+        for name in {"budget", "checkpoint"} & coordinates.keys():
+            coordinates[name] = xr.Variable(name, coordinates[name], {"long_name": "budget (cost)"})
+    return coordinates
+
+
 def dataset_of(layout: Layout, found: dict[str, np.ndarray], first_seed: int) -> xr.Dataset:
     """Arrays `(cells, seeds, points, …)` of consecutive seeds as a labelled Dataset."""
     seeds = next(iter(found.values())).shape[1]
-    coordinates: dict[str, Any] = dict(layout.dimensions)
-    coordinates["seed"] = np.arange(first_seed, first_seed + seeds)
-    if len(layout.checkpoints):
-        coordinates["checkpoint"] = layout.checkpoints
-    if "regret" in found:
-        for name in {"budget", "checkpoint"} & coordinates.keys():
-            coordinates[name] = xr.Variable(name, coordinates[name], {"long_name": "budget (cost)"})
+    coordinates = coordinates_of(layout, found) | {"seed": np.arange(first_seed, first_seed + seeds)}
     variables = {name: _variable(layout, name, found[name]) for name in layout.variables if name in found}
     return xr.Dataset(variables, coordinates, {"jaxbandits_version": importlib.metadata.version("jaxbandits")})
 

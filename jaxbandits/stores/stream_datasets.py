@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.report.summaries import FLAGS, QUANTILES, Reduced, Statistics, summary_of
-from jaxbandits.stores.layout import Layout
+from jaxbandits.stores.layout import Layout, coordinates_of
 from jaxbandits.stores.streams import Moments, Stream, rounded_values
 
 __all__ = ["moments_dataset", "summary_dataset"]
@@ -31,7 +31,7 @@ def moments_dataset(stream: Stream, layout: Layout) -> xr.Dataset:
             found[f"{name}_number"] = number.assign_attrs(long_name=f"runs with {about['long_name']}")
     found["runs"] = xr.DataArray(layout.seeds, attrs={"long_name": "runs of a cell"})
     found["stopped_early"] = _array(layout, _total(stream.moments["stopped early"]), per_arm=False)
-    return xr.Dataset(found)
+    return _named(xr.Dataset(found), layout, stream)
 
 
 def summary_dataset(stream: Stream, layout: Layout, attrs: dict[str, Any]) -> xr.Dataset:
@@ -54,9 +54,13 @@ def summary_dataset(stream: Stream, layout: Layout, attrs: dict[str, Any]) -> xr
     )
     answered = statistics["simple_regret"].number if "simple_regret" in statistics else censored * 0 + layout.seeds
     about = {"quantiles": "of values rounded to 14 significant bits"}
-    return summary_of(
-        Reduced(statistics, layout.seeds, censored, stalled, errors, layout.seeds - answered, attrs | about)
-    )
+    found = Reduced(statistics, layout.seeds, censored, stalled, errors, layout.seeds - answered, attrs | about)
+    return _named(summary_of(found), layout, stream)
+
+
+def _named(dataset: xr.Dataset, layout: Layout, stream: Stream) -> xr.Dataset:
+    """With what its coordinates are called."""
+    return dataset.assign_coords(coordinates_of(layout, stream.moments))
 
 
 def _total(moments: Moments) -> np.ndarray:

@@ -27,6 +27,7 @@ from jaxbandits.experiments import (
     pay_per_reward_arms,
     pay_per_reward_constants,
     pay_per_reward_scale,
+    phases,
     reproduce,
     top_k,
     top_k_accuracy,
@@ -68,6 +69,18 @@ def test_ugape(tmp_path, monkeypatch):
     assert {stage.number for stage in stages} == set(range(1, stages[0].sweeps + 1))
     for row in rows(tmp_path / "ugape-phase.csv"):
         assert float(row["lower_bound"]) < float(row["pulls_mean"]) < float(row["upper_bound"])
+
+
+def test_phases(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stages = []
+    shown = phases.run(tmp_path, on_progress=stages.append, size=phases.Size(values=11, seeds=2))
+    check(shown, tmp_path)
+    assert {stage.number for stage in stages} == {1, 2}
+    assert len(rows(tmp_path / "phases-ugape.csv")) == len(rows(tmp_path / "phases-rcb-i.csv")) == 121
+    for row in rows(tmp_path / "phases-rcb-i.csv"):
+        rate = theory.rcb_i_regret_rate(float(row["budget"]), float(row["beta"]))
+        assert float(row["rate"]) == pytest.approx(float(rate), rel=1e-4)
 
 
 @pytest.mark.slow
@@ -273,6 +286,7 @@ def test_the_registry_has_the_scales():
         "top-k",
         "pay-per-reward",
         "budgeted",
+        "phases",
         "differentiable",
     }
     for module in (
