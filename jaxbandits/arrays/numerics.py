@@ -15,9 +15,11 @@ and on any number of devices of one kind. So, in everything that a run computes 
 * what is random is a block of `random/bits.py` under a stream of `random/streams.py`, never a draw of `jax.random`;
 * forms that serve one compiler's speed stand in `arrays/compiler_forms.py`, and the operations over arms.
 
-Sums, differences, quotients and square roots of floats are rounded as IEEE 754 says, and need nothing. What is computed
-on the host before or after the runs may use what it likes. `tests/arrays/test_numerics_rule.py` holds the rule, with
-its exceptions and the reason of each.
+Sums, differences, quotients and square roots of floats are rounded as IEEE 754 says, and need nothing, but for a
+quotient whose divisor has fewer axes: XLA makes `x / s` into `x * (1 / s)` or not, as the rest of a program has it
+(JAX 0.10.2), so write the latter, `rounded` where it is added to something. What is computed on the host before or
+after the runs may use what it likes. `tests/arrays/test_numerics_rule.py` holds the rule, with its exceptions and the
+reason of each.
 """
 
 from typing import Any, NamedTuple
@@ -131,7 +133,7 @@ _FORMATS = {
 
 @jax.custom_jvp
 def excess(x: jax.Array, above: jax.Array) -> jax.Array:
-    """x - log(1 + x), exact to some units in the last place however small x is; differentiable in x.
+    """The excess of x over log(1 + x), exact to some units in the last place however small x is; differentiable in x.
 
     What Kullback-Leibler divergences are made of: their linear parts cancel on paper, not in floats.
 
@@ -159,7 +161,7 @@ def excess(x: jax.Array, above: jax.Array) -> jax.Array:
     e = exponent.astype(x.dtype)
     high, low = form.ln2
     far = (x - rounded(e * high)) - (2.0 * s + (rounded(s * tail) + rounded(e * low)))
-    return jnp.where(near, s * (d - tail), far)
+    return jnp.where(near, rounded(s * (d - tail)), far)
 
 
 @excess.defjvp

@@ -1,8 +1,10 @@
 """How `optimal_proportions` are found: rounds of Newton's method on all arms at once.
 
-They maximise over w the least cost of `alternatives` over the other arms. With w scaled so that every cost is 1, arm a needs w_a(w_1), and the sum w_1 + sum of w_a(w_1) is T*; its derivative vanishes where
-F = sum of d(mu_1, lambda_a) / d(mu_a, lambda_a + epsilon) = 1 (Garivier and Kaufmann 2016, Theorem 5 for epsilon = 0;
-a term of F is -d w_a / d w_1). In a top-two algorithm the leader's share of the pulls is given: sum of x_a = (1 - share) / share takes the place of F = 1.
+They maximise over w the least cost of `alternatives` over the other arms. With w scaled so that every cost is 1, arm a
+needs w_a(w_1), and the sum w_1 + sum of w_a(w_1) is T*; its derivative vanishes where F = sum of d(mu_1, lambda_a) /
+d(mu_a, lambda_a + epsilon) = 1 (Garivier and Kaufmann 2016, Theorem 5 for epsilon = 0; a term of F is -d w_a / d w_1).
+In a top-two algorithm the leader's share of the pulls is given: sum of x_a = (1 - share) / share takes the place of
+F = 1.
 
 Instead of nested bisections all arms and w_1 move at once. A round evaluates the pairs where they are, which may be at
 as many w_1, takes for each term of F the function c^2 / (w - p)^2 with its value and slope there, which for normal
@@ -18,7 +20,6 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from jaxbandits.arrays.arms import largest, smallest, total
@@ -111,10 +112,10 @@ def _terms(family: Family, task: Task, z: jax.Array) -> _Terms:
     portion = others / above
     # With s the move of the best arm, d x / d s = x growth, d cost / d s = d(mu_a, .) d x / d s and x other_slope =
     # best_slope: 2 value over the slope of the term.
-    distance = 2 * ((portion * (at.of_best / cost)) * (at.of_other / above)) * (at.growth / at.other_slope)
-    beyond, speed = own * (gain / above), at.ratio * (portion / above)
+    distance = rounded(2 * ((portion * (at.of_best / cost)) * (at.of_other / above)) * (at.growth / at.other_slope))
+    beyond, speed = rounded(own * (gain / above)), at.ratio * (portion / above)
     free = task.odds is None
-    pole, width = (own - distance, jnp.sqrt(value) * distance) if free else (beyond, speed)
+    pole, width = (own - distance, rounded(jnp.sqrt(value) * distance)) if free else (beyond, speed)
     return _Terms(
         own=own,
         value=jnp.where(rivals, value, 0),
@@ -129,16 +130,15 @@ def _terms(family: Family, task: Task, z: jax.Array) -> _Terms:
 
 def _nearer(task: Task, terms: _Terms, w: jax.Array) -> jax.Array:
     """A step of Newton's method to the w at which the terms add up to 1, or the ratios to the odds."""
-    goal = 1 if task.odds is None else task.odds
     # A term alone makes up the goal there, and the method comes up from below.
-    w = larger(w, lax.stop_gradient(largest(terms.pole + terms.width / goal)))
+    alone = terms.width if task.odds is None else rounded(terms.width * (1 / task.odds))
+    w = larger(w, lax.stop_gradient(largest(terms.pole + alone)))
     inverse = 1 / (w - terms.pole)
     part = terms.width * inverse
     if task.odds is None:
         part = part * part
     sums = total(jnp.stack([part, part * inverse], axis=1))
-    share = sums[0] / goal
-    root = jnp.sqrt(share) if task.odds is None else share
+    root = jnp.sqrt(sums[0]) if task.odds is None else sums[0] / task.odds
     return w + rounded((sums[0] / sums[1]) * (root - 1))
 
 

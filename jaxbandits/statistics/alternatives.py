@@ -43,11 +43,6 @@ class Pairs(NamedTuple):
             return jnp.zeros_like(self.best)
         return larger(self.epsilon - (family.highest - self.best), 0.0)
 
-    def ends_early(self, family: Family) -> jax.Array:
-        """Whether the best arm can be at the lowest mean and another still has a way to go, bool `(K, …)`."""
-        epsilon = 0.0 if self.epsilon is None else self.epsilon
-        return self.other < family.lowest + epsilon
-
 
 class Alternative(NamedTuple):
     """The pairs at one split of the way each; all `(K, …)`."""
@@ -66,14 +61,14 @@ def alternative(family: Family, pairs: Pairs, z: jax.Array) -> Alternative:
     to_lowest, to_highest = pairs.best - family.lowest, family.highest - pairs.best
     if pairs.epsilon is None:
         way = pairs.best - pairs.other
-        by_best, by_other = way * (z / (1 + z)), way / (1 + z)
+        by_best, by_other = rounded(way * (z / (1 + z))), way / (1 + z)
         low_best, high_best = to_lowest - by_best, to_highest + by_best
         low_other, high_other = low_best, high_best
         share = None
     else:
         way = (pairs.best - pairs.other) + pairs.epsilon
         start, end = pairs.least_move(family), smaller(way, to_lowest)
-        gone, left = (end - start) * (z / (1 + z)), (end - start) / (1 + z)
+        gone, left = rounded((end - start) * (z / (1 + z))), (end - start) / (1 + z)
         by_best, by_other = start + gone, (way - end) + left
         # Distances from the ends of the range, whose digits the difference with a mean would lose.
         low_best, high_best = left + larger(to_lowest - way, 0.0), to_highest + by_best
@@ -103,7 +98,7 @@ def moved(z: jax.Array, factor: jax.Array, stretch: jax.Array) -> jax.Array:
     up = 1 + (smaller(factor, _LARGEST) - 1) / stretch
     down = (stretch * factor) / (rounded(stretch * factor) + (1 - factor))
     change = jnp.where(factor > 1, up, down)
-    return z * smaller(larger(change, _SMALLEST), _LARGEST)
+    return rounded(z * smaller(larger(change, _SMALLEST), _LARGEST))
 
 
 def least_cost(family: Family, pairs: Pairs, best_weight: jax.Array, other_weight: jax.Array) -> jax.Array:
@@ -115,7 +110,7 @@ def least_cost(family: Family, pairs: Pairs, best_weight: jax.Array, other_weigh
         best_weight: w_1, such as the pulls of the best arm, `(…)`, positive.
         other_weight: w_a, `(K, …)`, positive.
     """
-    ratio = other_weight / best_weight
+    ratio = other_weight * (1 / best_weight)
     z = ratio
     if pairs.epsilon is not None:
         for _ in range(_STEPS):

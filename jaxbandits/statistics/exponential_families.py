@@ -48,7 +48,8 @@ def _scaled_excess(base: jax.Array, shift: jax.Array) -> jax.Array:
     The divergences below are sums of such terms, each at least 0, so that nothing cancels.
     """
     base = _positive(base)
-    return base * excess(shift / base, _positive((base + shift) / base))
+    inverse = 1 / base  # see `numerics`: a base that many shifts share
+    return rounded(base * excess(rounded(shift * inverse), _positive((base + shift) * inverse)))
 
 
 @_scaled_excess.defjvp
@@ -70,7 +71,7 @@ def _positive(x: jax.Array) -> jax.Array:
 
 def _bernoulli_divergence(mean: jax.Array, shift: jax.Array) -> jax.Array:
     # With d = x - mu, mu log(mu/x) + (1-mu) log((1-mu)/(1-x)) = mu f(d/mu) + (1-mu) f(-d/(1-mu)).
-    return rounded(_scaled_excess(mean, shift)) + rounded(_scaled_excess(1 - mean, -shift))
+    return _scaled_excess(mean, shift) + _scaled_excess(1 - mean, -shift)
 
 
 def _exponential_divergence(mean: jax.Array, shift: jax.Array) -> jax.Array:
@@ -92,7 +93,7 @@ GAUSSIAN = Family(
     lowest=-np.inf,
     highest=np.inf,
     reaches_lowest=False,
-    divergence=lambda mean, shift: jnp.broadcast_to(shift * shift / 2, jnp.broadcast_shapes(mean.shape, shift.shape)),
+    divergence=lambda mean, shift: rounded(shift * shift) / 2 + jnp.zeros_like(mean),
     variance=lambda low, _: jnp.ones_like(low),
     log_variance_slope=lambda low, _: jnp.zeros_like(low),
 )
