@@ -60,7 +60,7 @@ def edge_of(family: Family, pairs: Pairs, rivals: jax.Array, share: jax.Array | 
         impossible = lead >= family.highest - family.lowest
         answers.insert(1, (impossible, 1 / (1 + number), zero + rivals, zero))
         if family.reaches_lowest:
-            cost = family.divergence(other, larger(family.lowest + lead - other, 0.0))
+            cost = family.divergence_by(other, larger(family.lowest + lead - other, 0.0))
             # Were the best arm to go to exp(-40) of its mean, the condition of the optimum would ask for more still.
             cannot = ~any_arm(rivals & (other >= family.lowest + lead))
             cannot &= total(jnp.where(rivals, _NONE * (top - family.lowest) / cost, 0.0)) < 1
@@ -69,7 +69,7 @@ def edge_of(family: Family, pairs: Pairs, rivals: jax.Array, share: jax.Array | 
             answers.append((cannot, zero, ratio, total(ratio) / (1 - (zero if share is None else share))))
         if np.isfinite(family.highest):
             start = pairs.least_move(family)
-            cost = family.divergence(top, -start)
+            cost = family.divergence_by(top, -start)
             cannot = total(jnp.where(rivals, cost / (_NONE * (family.highest - other)), 0.0)) > 1
             cannot &= start > 0
             cost = jnp.where(cannot, cost, 1.0)

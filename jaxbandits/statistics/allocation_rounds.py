@@ -69,16 +69,20 @@ class _Terms(NamedTuple):
 def solved(family: Family, rounds: int, task: Task, start: jax.Array) -> Unknowns:
     """The unknowns after some rounds from the splits `start`, `(K, …)`."""
     w = jnp.zeros_like(task.pairs.best)
-    low, high = w, jnp.full_like(w, jnp.inf)
-    z, terms = start, _terms(family, task, start)
-    for i in range(rounds):
-        if i:
-            terms = _terms(family, task, z)
-        new = _nearer(task, terms, w if i else _nearer(task, terms, w))
-        if task.pairs.epsilon is not None and task.odds is None:
-            low, high = _brackets(task, terms, low, high)
-            new = _guarded(task, terms, w, new, low, high) if i else new
-        z, w = _moved(family, task, terms, z, new), new
+    guarded = task.pairs.epsilon is not None and task.odds is None
+
+    def go_on(i: jax.Array | int, state: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        z, w, *brackets = state
+        terms = _terms(family, task, z)
+        new = _nearer(task, terms, _nearer(task, terms, w))
+        if guarded:
+            brackets = _brackets(task, terms, *brackets)
+            new = jnp.where(i > 0, _guarded(task, terms, w, new, *brackets), new)
+        return _moved(family, task, terms, z, new), new, *brackets
+
+    # A loop, since what is written out is compiled for long.
+    brackets = (w, jnp.full_like(w, jnp.inf)) if guarded else ()
+    z, w, *_ = lax.fori_loop(0, rounds, go_on, (start, w, *brackets))
     return Unknowns(z, w)
 
 
@@ -104,7 +108,7 @@ def _terms(family: Family, task: Task, z: jax.Array) -> _Terms:
     at = alternative(family, pairs, z)
     gain = at.of_best
     if pairs.epsilon is not None:
-        gain = larger(gain - family.divergence(pairs.best, -pairs.least_move(family)), jnp.finfo(z.dtype).tiny)
+        gain = larger(gain - family.divergence_by(pairs.best, -pairs.least_move(family)), jnp.finfo(z.dtype).tiny)
     others = rounded(at.ratio * at.of_other)
     cost = at.of_best + others
     above = gain + others
@@ -150,16 +154,16 @@ def _moved(family: Family, task: Task, terms: _Terms, z: jax.Array, w: jax.Array
     if task.pairs.epsilon is None:
         return z
     # Where the range ends an x of 0 may be right: one that rounding cannot tell from it is.
-    least = float(jnp.finfo(z.dtype).eps) ** 1.5
+    least = float(jnp.finfo(z.dtype).eps) ** 2
     return larger(z, jnp.where(task.pairs.least_move(family) > 0, least, 0.0))
 
 
-def _brackets(task: Task, terms: _Terms, low: jax.Array, high: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _brackets(task: Task, terms: _Terms, low: jax.Array, high: jax.Array) -> list[jax.Array]:
     """Narrower brackets of w: F falls with it, and the sum of terms is at most F at the smallest w of their own."""
     found = total(terms.value)
     least = smallest(jnp.where(task.rivals, terms.own, jnp.inf))
     most = largest(jnp.where(task.rivals, terms.own, 0.0))
-    return larger(low, jnp.where(found >= 1, least, 0.0)), smaller(high, jnp.where(found <= 1, most, jnp.inf))
+    return [larger(low, jnp.where(found >= 1, least, 0.0)), smaller(high, jnp.where(found <= 1, most, jnp.inf))]
 
 
 def _guarded(task: Task, terms: _Terms, w: jax.Array, new: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxbandits.arrays.numerics import larger, rounded, smaller
 from jaxbandits.statistics.exponential_families import Family
@@ -84,8 +85,8 @@ def alternative(family: Family, pairs: Pairs, z: jax.Array) -> Alternative:
         )
     return Alternative(
         ratio=z if share is None else best_slope / other_slope,
-        of_best=family.divergence(pairs.best, -by_best),
-        of_other=family.divergence(pairs.other, by_other),
+        of_best=family.divergence(pairs.best, -by_best, low_best, high_best),
+        of_other=family.divergence(pairs.other, by_other, low_other, high_other),
         best_slope=best_slope,
         other_slope=other_slope,
         growth=growth,
@@ -113,8 +114,11 @@ def least_cost(family: Family, pairs: Pairs, best_weight: jax.Array, other_weigh
     ratio = other_weight * (1 / best_weight)
     z = ratio
     if pairs.epsilon is not None:
-        for _ in range(_STEPS):
+
+        def closer(_: jax.Array | int, z: jax.Array) -> jax.Array:
             at = alternative(family, pairs, z)
-            z = moved(z, ratio / at.ratio, at.stretch)
+            return moved(z, ratio / at.ratio, at.stretch)
+
+        z = lax.fori_loop(0, _STEPS, closer, z)
     at = alternative(family, pairs, z)
     return rounded(best_weight * at.of_best) + rounded(other_weight * at.of_other)

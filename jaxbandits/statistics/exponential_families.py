@@ -1,10 +1,9 @@
 """Families of rewards with one parameter, their mean: divergences, exact to rounding however close two means are.
 
 d(mu, x) is the Kullback-Leibler divergence of the law with mean mu from the law with mean x, and V(x) the variance of
-the latter: the derivative of d(mu, x) in x is (x - mu) / V(x). Functions take a mean and the shift x - mu, which is
-known to more digits than x where the two are close, and V takes the distances of x from the ends of the range of means,
-for the same reason. float32 (in runs, by the rule of numerics) or float64 (theory), arrays of any shape that broadcast;
-differentiable.
+the latter: the derivative of d(mu, x) in x is (x - mu) / V(x). Functions take the shift x - mu and the distances of x
+from the ends of the range of means, which may be known to more digits than x. float32 (in runs, by the rule of
+numerics) or float64 (theory), arrays of any shape that broadcast; differentiable.
 """
 
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from jaxbandits.arrays.numerics import excess, larger, rounded
 __all__ = ["BERNOULLI", "EXPONENTIAL", "FAMILIES", "GAUSSIAN", "POISSON", "Family"]
 
 Function = Callable[[jax.Array, jax.Array], jax.Array]
+Divergence = Callable[[jax.Array, jax.Array, jax.Array, jax.Array], jax.Array]
 
 
 class Family(NamedTuple):
@@ -28,7 +28,7 @@ class Family(NamedTuple):
         lowest: the infimum of the means.
         highest: the supremum of the means; one that is finite may be a mean.
         reaches_lowest: whether the lowest may be a mean.
-        divergence: d(mu, mu + shift) of mu and the shift.
+        divergence: d(mu, x) of mu, x - mu, x - lowest and highest - x; differentiable in mu and x - mu, which say all.
         variance: V(x) of x - lowest and highest - x.
         log_variance_slope: V'(x) / V(x) of the same; where the range has no end, the distance from it is infinite.
     """
@@ -36,32 +36,34 @@ class Family(NamedTuple):
     lowest: float
     highest: float
     reaches_lowest: bool
-    divergence: Function
+    divergence: Divergence
     variance: Function
     log_variance_slope: Function
 
+    def divergence_by(self, mean: jax.Array, shift: jax.Array) -> jax.Array:
+        """d(mu, mu + shift)."""
+        return self.divergence(mean, shift, (mean - self.lowest) + shift, (self.highest - mean) - shift)
+
 
 @jax.custom_jvp
-def _scaled_excess(base: jax.Array, shift: jax.Array) -> jax.Array:
+def _scaled_excess(base: jax.Array, shift: jax.Array, moved: jax.Array) -> jax.Array:
     """Base f(shift / base) with f(x) = x - log(1 + x): shift - base log(1 + shift / base), for base = 0 the shift.
 
-    The divergences below are sums of such terms, each at least 0, so that nothing cancels.
+    The divergences below are sums of such terms, each at least 0, so that nothing cancels. `moved` is base + shift.
     """
     base = _positive(base)
     inverse = 1 / base  # see `numerics`: a base that many shifts share
-    return rounded(base * excess(rounded(shift * inverse), _positive((base + shift) * inverse)))
+    return rounded(base * excess(rounded(shift * inverse), _positive(moved * inverse)))
 
 
 @_scaled_excess.defjvp
-def _scaled_excess_jvp(
-    primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
-) -> tuple[jax.Array, jax.Array]:
-    (base, shift), (of_base, of_shift) = primals, tangents
-    moved = _positive(base + shift)
+def _scaled_excess_jvp(primals: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]) -> tuple[jax.Array, jax.Array]:
+    base, shift, moved = primals
+    moved = _positive(moved)
     relative = shift / moved
     # In the base -log(1 + x) + x / (1 + x) with x = shift / base, that is -f(-shift / (base + shift)).
     slope = -excess(-relative, _positive(base / moved))
-    return _scaled_excess(base, shift), slope * of_base + relative * of_shift
+    return _scaled_excess(*primals), slope * tangents[0] + relative * tangents[1]
 
 
 def _positive(x: jax.Array) -> jax.Array:
@@ -69,15 +71,26 @@ def _positive(x: jax.Array) -> jax.Array:
     return larger(x, jnp.asarray(float(np.finfo(x.dtype).tiny ** 0.75), x.dtype))
 
 
-def _bernoulli_divergence(mean: jax.Array, shift: jax.Array) -> jax.Array:
+def _bernoulli_divergence(mean: jax.Array, shift: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
     # With d = x - mu, mu log(mu/x) + (1-mu) log((1-mu)/(1-x)) = mu f(d/mu) + (1-mu) f(-d/(1-mu)).
-    return _scaled_excess(mean, shift) + _scaled_excess(1 - mean, -shift)
+    return _scaled_excess(mean, shift, low) + _scaled_excess(1 - mean, -shift, high)
 
 
-def _exponential_divergence(mean: jax.Array, shift: jax.Array) -> jax.Array:
-    # log(x/mu) + mu/x - 1 = f(mu/x - 1)
-    moved = _positive(mean + shift)
-    return excess(-shift / moved, _positive(mean / moved))
+def _gaussian_divergence(mean: jax.Array, shift: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
+    del low, high
+    return rounded(shift * shift) / 2 + jnp.zeros_like(mean)
+
+
+def _poisson_divergence(mean: jax.Array, shift: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
+    del high
+    return _scaled_excess(mean, shift, low)  # mu log(mu/x) + x - mu = mu f(d/mu)
+
+
+def _exponential_divergence(mean: jax.Array, shift: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
+    del high
+    low = _positive(low)
+    # log(x/mu) + mu/x - 1 = f(mu/x - 1); both arguments depend on x, by the first alone as to derivatives.
+    return excess(-shift / low, _positive(mean / low))
 
 
 BERNOULLI = Family(
@@ -93,7 +106,7 @@ GAUSSIAN = Family(
     lowest=-np.inf,
     highest=np.inf,
     reaches_lowest=False,
-    divergence=lambda mean, shift: rounded(shift * shift) / 2 + jnp.zeros_like(mean),
+    divergence=_gaussian_divergence,
     variance=lambda low, _: jnp.ones_like(low),
     log_variance_slope=lambda low, _: jnp.zeros_like(low),
 )
@@ -101,7 +114,7 @@ POISSON = Family(
     lowest=0.0,
     highest=np.inf,
     reaches_lowest=True,
-    divergence=_scaled_excess,  # mu log(mu/x) + x - mu = mu f(d/mu)
+    divergence=_poisson_divergence,
     variance=lambda low, _: low,
     log_variance_slope=lambda low, _: 1 / low,
 )

@@ -89,7 +89,7 @@ def proportions(
     z, w = solved(family, few if rounds is None else rounds, Task(pairs, rivals, odds), start)
     ratio = jnp.where(rivals, z if lead is None else alternative(family, pairs, z).ratio, 0.0)
     # w is the weight of the best arm in units in which its pulls and the others' cost 1 more than its own alone.
-    fixed = 0.0 if lead is None else rounded(w * family.divergence(pairs.best, -pairs.least_move(family)))
+    fixed = 0.0 if lead is None else rounded(w * family.divergence_by(pairs.best, -pairs.least_move(family)))
     weight, others = w / (1 + fixed), total(ratio)
     if portion is None:
         portion, time = 1 / (1 + others), weight * (1 + others)
