@@ -1,5 +1,13 @@
-"""Theory of pure exploration: complexities of problems, upper bounds of algorithms, lower bounds for all."""
+"""Theory of pure exploration: complexities of problems, upper bounds of algorithms, lower bounds for all.
 
+Formulas are asked in Python's numbers, in NumPy's arrays or in JAX's. The first, and float64 arrays of NumPy, are
+computed in float64 and answered by NumPy's numbers; JAX's, and what is traced, in JAX's default floating type
+(`_precision` has the reason). All are differentiable in their real arguments.
+"""
+
+import inspect
+
+from jaxbandits.theory._precision import in_given_precision
 from jaxbandits.theory.baseline_bounds import (
     gape_error_bound,
     gape_largest_a,
@@ -182,3 +190,7 @@ __all__ = [
     "ugape_c_pulls_bound",
     "ugape_c_variance_pulls_bound",
 ]
+
+for _name in __all__:
+    if inspect.isfunction(globals()[_name]):
+        globals()[_name] = in_given_precision(globals()[_name])

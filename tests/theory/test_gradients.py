@@ -182,6 +182,22 @@ def test_vmap_and_jit_give_the_values_of_single_calls(name, x64):
         jax.tree.map(lambda a, b, i=i: np.testing.assert_allclose(a[i], b, rtol=1e-6, atol=1e-12), gradients, gradient)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_numbers_are_answered_in_double_precision(name):
+    """As under `jax.enable_x64`, by NumPy's numbers; JAX's arrays in float32, as ever."""
+    given, formula = CASES[name], getattr(theory, name)
+    found = formula(**given)
+    with jax.enable_x64(True):
+        expected = formula(**given)
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        assert isinstance(one, np.ndarray | np.generic | float | int)
+        np.testing.assert_array_equal(one, other)
+    real, fixed = split(name)
+    single = formula(**jax.tree.map(jnp.asarray, real), **fixed)
+    for leaf in jax.tree.leaves(single):
+        assert leaf.dtype in (jnp.float32, jnp.int32)
+
+
 TIES = {
     (5,): np.asarray([0.7, 0.7, 0.7, 0.41, 0.2]),
     (12,): np.full(12, 0.5),
