@@ -44,7 +44,13 @@ from jaxbandits.theory.budgeted_proof import (
     rcb_enough_pulls,
 )
 from jaxbandits.theory.complexity import gape_h, gape_h_variance, gaps, h1, h2, h_epsilon, h_epsilon_variance
-from jaxbandits.theory.divergences import binary_relative_entropy, kl_bernoulli, kl_gaussian
+from jaxbandits.theory.divergences import (
+    binary_relative_entropy,
+    kl_bernoulli,
+    kl_exponential,
+    kl_gaussian,
+    kl_poisson,
+)
 from jaxbandits.theory.heavy_tails import (
     catoni_radius,
     empirical_mean_radius,
@@ -138,7 +144,9 @@ __all__ = [
     "h_t_epsilon",
     "improved_top_k_pulls_rate",
     "kl_bernoulli",
+    "kl_exponential",
     "kl_gaussian",
+    "kl_poisson",
     "lower_bound_exponent",
     "lucb_pulls_bound",
     "median_of_means_radius",

@@ -8,15 +8,14 @@ to sum to 1, the proportions.
 Arrays over pairs are (m, K - m): rows are the best arms, columns the rest.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxbandits.theory.divergences import bernoulli_divergence
+from jaxbandits.theory._allocation_families import Family
 
-__all__ = ["BERNOULLI", "Family", "PairCosts", "gaussian", "smallest_allocation"]
+__all__ = ["PairCosts", "smallest_allocation"]
 
 Array = NDArray[np.float64]
 
@@ -31,57 +30,6 @@ _ARMIJO = 0.1
 # So many halvings of [0, 1] reach float64's resolution; Newton's method rarely needs more than ten steps.
 _BISECTIONS = 60
 _RESOLUTION = 1e-14
-
-
-@dataclass(frozen=True)
-class Family:
-    """A one-parameter family of rewards: d(mu, x), its first and second derivative in x, and the range of the means."""
-
-    divergence: Callable[[Array, Array], Array]
-    slope: Callable[[Array, Array], Array]
-    curvature: Callable[[Array, Array], Array]
-    lowest: float
-    highest: float
-
-
-def gaussian(sd: float) -> Family:
-    """Normal rewards of standard deviation sd."""
-    return Family(
-        divergence=lambda mu, x: ((mu - x) / sd) ** 2 / 2,
-        slope=lambda mu, x: (x - mu) / sd**2,
-        curvature=lambda mu, x: np.full_like(mu - x, sd**-2.0),
-        lowest=-np.inf,
-        highest=np.inf,
-    )
-
-
-def _bernoulli_divergence(mu: Array, x: Array) -> Array:
-    divergence: Array = bernoulli_divergence(mu, x, np)
-    return divergence
-
-
-def _inside(x: Array) -> Array:
-    """Means moved off the borders, where the derivatives below are 0/0 for an arm whose own mean is there."""
-    return np.clip(x, 1e-150, 1 - 2.0**-53)
-
-
-def _bernoulli_slope(mu: Array, x: Array) -> Array:
-    x = _inside(x)
-    return (x - mu) / (x * (1 - x))
-
-
-def _bernoulli_curvature(mu: Array, x: Array) -> Array:
-    x = _inside(x)
-    return mu / x**2 + (1 - mu) / (1 - x) ** 2
-
-
-BERNOULLI = Family(
-    divergence=_bernoulli_divergence,
-    slope=_bernoulli_slope,
-    curvature=_bernoulli_curvature,
-    lowest=0.0,
-    highest=1.0,
-)
 
 
 @dataclass(frozen=True)
@@ -104,7 +52,7 @@ class PairCosts:
         """Shape (m, K - m): the lambda to which each pair's best arm is moved, its rival going to lambda + epsilon."""
         mu_i, mu_j = self.best[:, None], self.rest[None, :]
         w_i, w_j = w_best[:, None], w_rest[None, :]
-        if self.epsilon == 0 or np.isinf(self.family.highest):
+        if self.epsilon == 0 or np.isinf(self.family.lowest):
             # The weighted mean: in every exponential family if epsilon = 0, in the Gaussian one after a shift.
             mean: Array = (w_i * mu_i + w_j * (mu_j - self.epsilon)) / (w_i + w_j)
             return mean
@@ -114,7 +62,8 @@ class PairCosts:
         for _ in range(_BISECTIONS):
             slope = w_i * self.family.slope(mu_i, lie) + w_j * self.family.slope(mu_j, lie + self.epsilon)
             low, high = np.where(slope < 0, lie, low), np.where(slope < 0, high, lie)
-            last, lie = lie, lie - slope / self._stiffness(w_best, w_rest, lie)
+            with np.errstate(divide="ignore", invalid="ignore"):  # beyond twice its mean, an exponential d is concave
+                last, lie = lie, lie - slope / self._stiffness(w_best, w_rest, lie)
             lie = np.where((lie >= low) & (lie <= high), lie, (low + high) / 2)
             if np.all(np.abs(lie - last) <= _RESOLUTION * last):
                 break

@@ -32,6 +32,8 @@ def in_given_precision(formula: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(formula)
     def answered(*args: P.args, **kwargs: P.kwargs) -> R:
+        args = tuple(_array(value) for value in args)  # type: ignore[assignment]
+        kwargs = {name: _array(value) for name, value in kwargs.items()}  # type: ignore[assignment]
         if not _in_float64(jax.tree.leaves((args, kwargs))):
             return formula(*args, **kwargs)
         # Within a program that is being traced, too: these numbers do not depend on its input.
@@ -41,6 +43,13 @@ def in_given_precision(formula: Callable[P, R]) -> Callable[P, R]:
         return answer
 
     return answered
+
+
+def _array(value: Any) -> Any:
+    """A list of numbers as the array that it stands for."""
+    if type(value) not in (list, tuple):
+        return value
+    return jnp.asarray(value) if any(isinstance(x, jax.Array) for x in jax.tree.leaves(value)) else np.asarray(value)
 
 
 def _in_float64(given: list[Any]) -> bool:

@@ -22,6 +22,7 @@ CLOSE = np.asarray([0.5, 0.5 - 1e-8, 0.2])
         (CLOSE.astype(np.float32), 0.1, np.float32),
         (jnp.asarray(CLOSE), 0.1, np.float32),
         (CLOSE, jnp.float32(0.1), np.float32),
+        ([0.5, jnp.float32(0.4)], 0.1, np.float32),
     ],
 )
 def test_the_type_of_an_answer_is_that_of_the_question(means, epsilon, dtype):
