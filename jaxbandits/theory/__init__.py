@@ -51,6 +51,7 @@ from jaxbandits.theory.divergences import (
     kl_gaussian,
     kl_poisson,
 )
+from jaxbandits.theory.glr_thresholds import glr_threshold
 from jaxbandits.theory.heavy_tails import (
     catoni_radius,
     empirical_mean_radius,
@@ -135,6 +136,7 @@ __all__ = [
     "gape_variance_error_bound",
     "gape_variance_largest_a",
     "gaps",
+    "glr_threshold",
     "h1",
     "h2",
     "h2_p",

@@ -9,7 +9,6 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import FINITE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, UNIT
-from jaxbandits.statistics.exponential_families import EXPONENTIAL, POISSON
 from jaxbandits.theory._checks import as_float, check
 
 __all__ = [
@@ -77,10 +76,7 @@ def kl_poisson(p: ArrayLike, q: ArrayLike) -> jax.Array:
     check("p", p, NOT_NEGATIVE)
     check("q", q, NOT_NEGATIVE)
     first, second = jnp.broadcast_arrays(as_float(p), as_float(q))
-    infinite = (second == 0) & (first > 0)
-    second = jnp.where(infinite, 1.0, second)
-    found = POISSON.divergence(first, second - first, second, jnp.full_like(second, jnp.inf))
-    return jnp.where(infinite, jnp.inf, found)
+    return _kl_poisson(first, second)
 
 
 def kl_exponential(p: ArrayLike, q: ArrayLike) -> jax.Array:
@@ -96,7 +92,7 @@ def kl_exponential(p: ArrayLike, q: ArrayLike) -> jax.Array:
     check("p", p, POSITIVE)
     check("q", q, POSITIVE)
     first, second = jnp.broadcast_arrays(as_float(p), as_float(q))
-    return EXPONENTIAL.divergence(first, second - first, second, jnp.full_like(second, jnp.inf))
+    return _kl_exponential(first, second)
 
 
 def binary_relative_entropy(delta: ArrayLike) -> jax.Array:
@@ -182,3 +178,33 @@ def _kl_bernoulli_jvp(
     # d/dq = (q-p) / (q(1-q)); the denominator is made safe first, `where` alone would not protect the next derivative.
     slope_q = (q - p) / jnp.where(p == q, 1.0, q * (1 - q))
     return _kl_bernoulli(p, q), slope_p * dp + slope_q * dq
+
+
+@jax.custom_jvp
+def _kl_poisson(p: jax.Array, q: jax.Array) -> jax.Array:
+    divergence: jax.Array = poisson_divergence(p, q, jnp)
+    return divergence
+
+
+@_kl_poisson.defjvp
+def _kl_poisson_jvp(
+    primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
+) -> tuple[jax.Array, jax.Array]:
+    (p, q), (dp, dq) = primals, tangents
+    slope_p = -_log_ratio(p, q, q - p, jnp)
+    slope_q = (q - p) / jnp.where(p == q, 1.0, q)
+    return _kl_poisson(p, q), slope_p * dp + slope_q * dq
+
+
+@jax.custom_jvp
+def _kl_exponential(p: jax.Array, q: jax.Array) -> jax.Array:
+    divergence: jax.Array = exponential_divergence(p, q, jnp)
+    return divergence
+
+
+@_kl_exponential.defjvp
+def _kl_exponential_jvp(
+    primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
+) -> tuple[jax.Array, jax.Array]:
+    (p, q), (dp, dq) = primals, tangents
+    return _kl_exponential(p, q), (p - q) / p / q * dp + (q - p) / q / q * dq

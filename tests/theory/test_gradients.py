@@ -24,7 +24,7 @@ CONSTANTS = theory.PPR_PRACTICAL
 PPR = {"epsilon": 0.2, "delta": 0.07, "correlation": 2.3, "constants": CONSTANTS}
 TOP = {"means": MANY, "epsilon": 0.07, "delta": 0.06, "k": 4}
 OPT = {"pulls": 3e5, "delta": 0.05, "arms": 100.0, "k": 10.0}
-FIXED = {"m", "k", "family", "rival", "mask"}  # whole numbers and words
+FIXED = {"m", "k", "family", "rival", "mask", "name"}  # whole numbers and words
 
 CASES = {
     "adaptive_top_k_pulls_bound": TOP,
@@ -46,6 +46,7 @@ CASES = {
     "gape_variance_error_bound": {"means": SEVERAL, "variances": SPREADS, "n": 5e8, "b": 1.1, "a": 2e4},
     "gape_variance_largest_a": {"means": SEVERAL, "variances": SPREADS, "n": 800.0, "b": 1.1},
     "gaps": {"means": MEANS, "m": 2},
+    "glr_threshold": {"t": 1e4, "arms": 10.0, "delta": 0.05},
     "h1": {"means": MEANS, "m": 2},
     "h2": {"means": MEANS, "m": 2},
     "h2_p": {"means": MEANS, "p": 1.6},
@@ -55,7 +56,9 @@ CASES = {
     "h_t_epsilon": {"means": MANY, "epsilon": 0.07, "k": 4},
     "improved_top_k_pulls_rate": TOP,
     "kl_bernoulli": {"p": 0.3, "q": 0.6},
+    "kl_exponential": {"p": 0.3, "q": 0.6},
     "kl_gaussian": {"p": 0.3, "q": 0.6, "sd": 0.7},
+    "kl_poisson": {"p": 0.3, "q": 0.6},
     "lower_bound_exponent": {"beta": 0.7},
     "lucb_pulls_bound": {"means": MEANS, "epsilon": 0.1, "delta": 0.1, "m": 2},
     "median_of_means_radius": {"s": 200.0, "delta": 0.1, "p": 1.6, "moment_c": 2.0},
