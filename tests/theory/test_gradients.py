@@ -29,6 +29,10 @@ FIXED = {"m", "k", "family", "rival", "mask", "name"}  # whole numbers and words
 CASES = {
     "adaptive_top_k_pulls_bound": TOP,
     "adaptive_top_k_pulls_rate": TOP,
+    "bernstein_race_pulls_bound": {"means": MEANS, "epsilon": 0.1, "delta": 0.1, "m": 2, "b": 1.1, "growth": 1.4},
+    "best_arm_error_lower_bound": {"means": MEANS, "n": 100.0},
+    "best_arm_error_lower_bound_rate": {"means": MEANS, "n": 30.0},
+    "best_arm_worst_error_lower_bound": {"n": 2.0, "complexity": 300.0, "arms": 10},
     "best_reward_bracket": {"budget": 30.0, "rho": 0.8},
     "binary_relative_entropy": {"delta": 0.1},
     "budgeted_regret_lower_bound_rate": {"budget": 300.0, "beta": 0.7},
@@ -36,8 +40,10 @@ CASES = {
     "c_spread_h_t_rate": {"n": 50.0, "epsilon": 0.05},
     "catoni_radius": {"s": 200.0, "delta": 0.1, "p": 1.6, "moment_c": 2.0},
     "characteristic_time": {"means": MEANS, "m": 2, "epsilon": 0.05},
+    "chernoff_information": {"p": 0.3, "q": 0.6},
     "clucb_pac_pulls_rate": TOP,
     "empirical_mean_radius": {"s": 50.0, "delta": 0.1, "p": 1.6, "moment_c": 2.0},
+    "exp_gap_elimination_pulls_rate": {"means": MEANS, "delta": 0.1},
     "expected_shortfall": {"arms": 30.0, "beta": 0.8, "rho": 1.5},
     "gape_error_bound": {"means": SEVERAL, "n": 2e6, "b": 1.1, "a": 1200.0},
     "gape_h": {"means": SEVERAL, "b": 1.1},
@@ -54,11 +60,14 @@ CASES = {
     "h_epsilon": {"means": MEANS, "epsilon": 0.1, "m": 2, "b": 1.2},
     "h_epsilon_variance": {"means": MEANS, "variances": VARIANCES, "epsilon": 0.1, "m": 2, "b": 1.2},
     "h_t_epsilon": {"means": MANY, "epsilon": 0.07, "k": 4},
+    "hoeffding_race_pulls_bound": {"means": MEANS, "epsilon": 0.1, "delta": 0.1, "m": 2, "b": 1.1, "growth": 1.4},
     "improved_top_k_pulls_rate": TOP,
     "kl_bernoulli": {"p": 0.3, "q": 0.6},
     "kl_exponential": {"p": 0.3, "q": 0.6},
     "kl_gaussian": {"p": 0.3, "q": 0.6, "sd": 0.7},
+    "kl_lucb_pulls_bound": {"means": MEANS, "epsilon": 0.05, "delta": 0.1, "m": 2, "k1": 400.0, "alpha": 1.2},
     "kl_poisson": {"p": 0.3, "q": 0.6},
+    "lil_ucb_pulls_rate": {"means": MEANS, "delta": 0.1},
     "lower_bound_exponent": {"beta": 0.7},
     "lucb_pulls_bound": {"means": MEANS, "epsilon": 0.1, "delta": 0.1, "m": 2},
     "median_of_means_radius": {"s": 200.0, "delta": 0.1, "p": 1.6, "moment_c": 2.0},
@@ -87,8 +96,10 @@ CASES = {
     "rcb_i_regret_rate_for_arms": {"budget": 300.0, "beta": 0.7, "arms": 40.0},
     "regret_exponent": {"beta": 1.7},
     "reservoir_arms_exponent": {"beta": 1.7},
+    "sar_error_bound": {"means": MEANS, "n": 9000.0, "m": 2},
     "se_ea_pulls_bound": {"means": MEANS, "delta": 0.1, "p": 1.8, "moment_c": 0.5},
     "se_tea_pulls_bound": {"means": MEANS, "delta": 0.1, "p": 1.8, "moment_b": 0.5},
+    "sequential_halving_error_bound": {"means": MEANS, "n": 9000.0},
     "siri_simple_regret_rate": {"budget": 300.0, "beta": 2.7},
     "spread_constant": {"means": MANY},
     "sr_ea_error_bound": {"means": MEANS, "budget": 1e7, "p": 1.9, "moment_c": 0.02},
@@ -115,8 +126,8 @@ CASES = {
 }  # fmt: skip
 #: Whole numbers, whose derivative is 0 wherever they have one; a report; an optimiser on the host.
 NO_DERIVATIVE = {
-    "exchangeable_arms", "ppr_conditions", "ppr_constants", "pseudo_stopping_time", "rcb_enough_pulls",
-    "reservoir_arms",
+    "exchangeable_arms", "median_elimination_pulls", "ppr_conditions", "ppr_constants", "pseudo_stopping_time",
+    "rcb_enough_pulls", "reservoir_arms",
 }  # fmt: skip
 
 
