@@ -30,6 +30,8 @@ _MEANS = {"bernoulli": UNIT, "exponential": POSITIVE, "gaussian": FINITE, "poiss
 _PADDED = 0.5
 # Rounds that reach the accuracy of the docstring, or the floats' own, whatever the means.
 _ROUNDS, _ROUNDS_WITH_EPSILON = 8, 18
+# One program, where the numbers are there to be computed with.
+_proportions = jax.jit(proportions, static_argnames=("family", "rounds"))
 
 
 def characteristic_time(
@@ -101,7 +103,7 @@ def characteristic_time(
             raise UsageError(f"a share of the best arm is for m = 1, got m={m}")
         return m_best_time(int(m), family, mu, lead, real)
     known = isinstance(epsilon, jax.core.Tracer) or bool(np.any(np.asarray(epsilon)))
-    found = proportions(
+    found = _proportions(
         FAMILIES[family],
         mu,
         mask=real,
