@@ -65,8 +65,8 @@ def characteristic_time(
     With a share, the maximum is over the proportions that give it to the best arm: T*_beta and w*_beta of top-two
     algorithms. T*_(1/2) is at most 2 T* (Russo 2016), and T*_beta is T* where beta is the best arm's share in w*.
 
-    One best arm is solved for on the device, all instances at once, with all derivatives; more on the host, one
-    instance after another, some 40 ms each, with first derivatives (`_m_best_arms`).
+    One best arm is solved for on the device, all instances at once, with all derivatives; more on the host, some 1 ms
+    an instance of ten arms in a batch, with first derivatives, one instance after another (`_m_best_arms`).
 
     Args:
         means: arm means, shape `(K, …)`; like epsilon, sd and share they may be traced.
