@@ -176,6 +176,21 @@ def test_batches_and_padded_arms_are_as_instances_alone(m, family):
     np.testing.assert_allclose(together[0], time, rtol=2e-5)
 
 
+def test_batches_of_several_best_arms_with_ties_and_different_numbers_of_arms():
+    means = np.array([[0.9, 0.5, 0.8, 0.3], [0.7, 0.5, 0.7, 0.9], [0.4, 0.5, 0.1, 0.7], [0.2, 0.1, 0.5, 0.5]])
+    mask = np.array([[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0]], bool)
+    epsilon = np.array([0.0, 0.0, 0.1, 0.0])
+    time, weights = theory.characteristic_time(means, 2, epsilon, mask=mask)
+    for run in range(4):
+        there = mask[:, run]
+        alone, proportions = theory.characteristic_time(means[there, run], 2, epsilon[run])
+        assert time[run] == pytest.approx(alone, rel=1e-8)
+        np.testing.assert_allclose(weights[there, run], proportions, atol=1e-6)
+    assert np.isinf(time[1])
+    np.testing.assert_array_equal(weights[:, 1], 0.25)
+    assert np.all(theory.characteristic_time(means, 2, 1.0)[0] == 0)
+
+
 def test_one_best_arm_is_as_the_host_has_it(x64):
     rng = np.random.default_rng(3)
     for family in ("bernoulli", "gaussian", "poisson", "exponential"):
