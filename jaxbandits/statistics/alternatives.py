@@ -110,6 +110,9 @@ def least_cost(family: Family, pairs: Pairs, best_weight: jax.Array, other_weigh
         pairs: the means.
         best_weight: w_1, such as the pulls of the best arm, `(…)`, positive.
         other_weight: w_a, `(K, …)`, positive.
+
+    Returns:
+        At least 0; 0 where the other arm leads by epsilon already.
     """
     ratio = other_weight * (1 / best_weight)
     z = ratio
@@ -120,5 +123,8 @@ def least_cost(family: Family, pairs: Pairs, best_weight: jax.Array, other_weigh
             return moved(z, ratio / at.ratio, at.stretch)
 
         z = lax.fori_loop(0, _STEPS, closer, z)
+        z = jnp.where((z > 0) & (z < jnp.inf), z, 1.0)  # where a range leaves nothing to share, any z will do
     at = alternative(family, pairs, z)
-    return rounded(best_weight * at.of_best) + rounded(other_weight * at.of_other)
+    cost = rounded(best_weight * at.of_best) + rounded(other_weight * at.of_other)
+    lead = 0.0 if pairs.epsilon is None else pairs.epsilon
+    return jnp.where((pairs.best - pairs.other) + lead > 0, cost, 0.0)

@@ -110,7 +110,41 @@ def test_costs_are_least(name, epsilon):
         assert float(found[i]) == pytest.approx(least.fun, rel=2e-5)
 
 
+def test_costs_of_ties_and_at_the_ends_of_a_range():
+    best, other = jnp.asarray([0.5, 0.5, 1.0, 0.0, 0.3]), jnp.asarray([[0.5, 0.6, 1.0, 0.0, 0.0]])
+    for epsilon in (None, jnp.zeros(5)):
+        tied = least_cost(FAMILIES["bernoulli"], Pairs(best, other, epsilon), jnp.full(5, 3.0), jnp.full((1, 5), 2.0))
+        np.testing.assert_allclose(tied[0, :4], 0, atol=1e-25)
+        assert float(tied[0, 4]) > 0
+    ends = least_cost(
+        FAMILIES["bernoulli"], Pairs(best, other, jnp.full(5, 0.1)), jnp.full(5, 3.0), jnp.full((1, 5), 2.0)
+    )
+    # At the ends only one of the two can move.
+    np.testing.assert_allclose(ends[0, 2:4], [-3 * np.log(0.9), -2 * np.log(0.9)], rtol=1e-5)
+    assert np.isfinite(ends).all()
+
+
 def test_with_equal_weights_and_no_lead_the_means_meet_in_the_middle():
     at = alternative(FAMILIES["gaussian"], Pairs(jnp.float32(0.75), jnp.asarray([0.25, 0.5]), None), jnp.ones(2))
     np.testing.assert_allclose(at.of_best, [0.25**2 / 2, 0.125**2 / 2])
     np.testing.assert_allclose(at.of_other, at.of_best)
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize(("name", "epsilon"), [("bernoulli", 0.05), ("poisson", None)])
+def test_costs_of_a_run_have_the_same_bits_alone_and_in_batches(name, epsilon):
+    random = np.random.default_rng(4)
+    best = jnp.asarray(random.uniform(0.5, 0.9, 70), jnp.float32)
+    other = jnp.asarray(random.uniform(0.1, 0.5, (6, 70)), jnp.float32)
+    pulls = jnp.asarray(random.integers(1, 10**6, (7, 70)), jnp.float32)
+    lead = None if epsilon is None else jnp.float32(epsilon)
+
+    @jax.jit
+    def found(best, other, pulls):
+        return least_cost(FAMILIES[name], Pairs(best, other, lead), pulls[0], pulls[1:])
+
+    together = found(best, other, pulls)
+    mapped = jax.jit(jax.vmap(found, in_axes=-1, out_axes=-1))(best, other, pulls)
+    np.testing.assert_array_equal(mapped, together)
+    for run in range(0, 70, 9):
+        np.testing.assert_array_equal(found(best[run], other[:, run], pulls[:, run]), together[:, run])
