@@ -7,7 +7,7 @@ and on any number of devices of one kind. So, in everything that a run computes 
 
 * maximum and minimum are `larger` and `smaller`: one instruction each, where JAX's spend several on NaN and on the sign
   of zero;
-* `log` and `exp` are those below, and powers are made of them: `exp(rounded(p * log(x)))`;
+* `log`, `exp` and `excess` are those below, and powers are made of them: `exp(rounded(p * log(x)))`;
 * a product of floats that is added to something is `rounded` first, unless it is exact (by a power of two) or whole;
 * sums over arms are those of `arrays/arms.py`, selections of `arrays/ranking.py`; sums that grow with the
   pulls are whole, or a `CompensatedSum` (`arrays/sums.py`): a plain float32 sum of ones stops at 2^24;
@@ -15,10 +15,14 @@ and on any number of devices of one kind. So, in everything that a run computes 
 * what is random is a block of `random/bits.py` under a stream of `random/streams.py`, never a draw of `jax.random`;
 * forms that serve one compiler's speed stand in `arrays/compiler_forms.py`, and the operations over arms.
 
-Sums, differences, quotients and square roots of floats are rounded as IEEE 754 says, and need nothing. What is computed
-on the host before or after the runs may use what it likes. `tests/arrays/test_numerics_rule.py` holds the rule, with
-its exceptions and the reason of each.
+Sums, differences, quotients and square roots of floats are rounded as IEEE 754 says, and need nothing, but for a
+quotient whose divisor has fewer axes: XLA makes `x / s` into `x * (1 / s)` or not, as the rest of a program has it
+(JAX 0.10.2), so write the latter, `rounded` where it is added to something. What is computed on the host before or
+after the runs may use what it likes. `tests/arrays/test_numerics_rule.py` holds the rule, with its exceptions and the
+reason of each.
 """
+
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -29,6 +33,7 @@ from jax.typing import ArrayLike
 __all__ = [
     "MAX_COUNT",
     "NO_LIMIT",
+    "excess",
     "exp",
     "larger",
     "log",
@@ -106,6 +111,65 @@ def log(x: jax.Array) -> jax.Array:
 def _log_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
     (x,), (dx,) = primals, tangents
     return log(x), dx / x
+
+
+class _Format(NamedTuple):
+    """How a type of floats is laid out, and what `excess` needs to be exact to its rounding."""
+
+    bits: Any
+    fraction: int  # bits of the mantissa
+    sqrt_half: int  # the bits of sqrt(1/2)
+    ln2: tuple[float, float]  # two parts, the first with trailing zero bits: its product with an exponent is exact
+    terms: int  # of the series below: s^2 <= 0.0295
+
+
+_FORMATS = {
+    np.dtype(np.float32): _Format(jnp.int32, 23, _SQRT_HALF_BITS, (_LN2_HIGH, _LN2_LOW), 5),
+    np.dtype(np.float64): _Format(
+        jnp.int64, 52, 0x3FE6A09E667F3BCD, (6.93147180369123816490e-01, 1.90821492927058770002e-10), 10
+    ),
+}
+
+
+@jax.custom_jvp
+def excess(x: jax.Array, above: jax.Array) -> jax.Array:
+    """The excess of x over log(1 + x), exact to some units in the last place however small x is; differentiable in x.
+
+    What Kullback-Leibler divergences are made of: their linear parts cancel on paper, not in floats.
+
+    Args:
+        x: float32, or float64 (of theory; no run has any), shape `(…)`, at least -1.
+        above: 1 + x, the same again: near -1 it has digits that x does not have; positive and not subnormal.
+
+    Returns:
+        The type and shape of x, at least 0.
+    """
+    form = _FORMATS[np.dtype(x.dtype)]
+    start = jnp.asarray(form.sqrt_half, form.bits)
+    bits = lax.bitcast_convert_type(above, form.bits) - start
+    exponent = bits >> form.fraction
+    mantissa = lax.bitcast_convert_type((bits & ((1 << form.fraction) - 1)) + start, x.dtype)
+    near = exponent == 0  # 1 + x in [sqrt(1/2), sqrt(2)): the logarithm is that of 1 + d with d = x itself
+    d = jnp.where(near, x, mantissa - 1.0)
+    # log(1 + d) = 2 artanh(s) = 2 s + 2 s^3 (1/3 + s^2/5 + …), and d - 2 s = d s.
+    s = d / (2.0 + d)
+    z = s * s
+    series = jnp.full_like(z, 2.0 / (2 * form.terms + 3))
+    for k in range(form.terms - 1, -1, -1):
+        series = rounded(z * series) + jnp.asarray(2.0 / (2 * k + 3), x.dtype)
+    tail = rounded(z * series)
+    e = exponent.astype(x.dtype)
+    high, low = form.ln2
+    far = (x - rounded(e * high)) - (2.0 * s + (rounded(s * tail) + rounded(e * low)))
+    return jnp.where(near, rounded(s * (d - tail)), far)
+
+
+@excess.defjvp
+def _excess_jvp(
+    primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
+) -> tuple[jax.Array, jax.Array]:
+    (x, above), (dx, _) = primals, tangents
+    return excess(x, above), x / above * dx
 
 
 def exp(x: jax.Array) -> jax.Array:

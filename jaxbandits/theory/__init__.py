@@ -1,5 +1,13 @@
-"""Theory of pure exploration: complexities of problems, upper bounds of algorithms, lower bounds for all."""
+"""Theory of pure exploration: complexities of problems, upper bounds of algorithms, lower bounds for all.
 
+Formulas are asked in Python's numbers, in NumPy's arrays or in JAX's. The first, and float64 arrays of NumPy, are
+computed in float64 and answered by NumPy's numbers; JAX's, and what is traced, in JAX's default floating type
+(`_precision` has the reason). All are differentiable in their real arguments.
+"""
+
+import inspect
+
+from jaxbandits.theory._precision import in_given_precision
 from jaxbandits.theory.baseline_bounds import (
     gape_error_bound,
     gape_largest_a,
@@ -17,6 +25,11 @@ from jaxbandits.theory.bounds import (
     ugape_b_variance_largest_a,
     ugape_c_pulls_bound,
     ugape_c_variance_pulls_bound,
+)
+from jaxbandits.theory.budget_lower_bounds import (
+    best_arm_error_lower_bound,
+    best_arm_error_lower_bound_rate,
+    best_arm_worst_error_lower_bound,
 )
 from jaxbandits.theory.budgeted import (
     budgeted_regret_lower_bound_rate,
@@ -36,7 +49,21 @@ from jaxbandits.theory.budgeted_proof import (
     rcb_enough_pulls,
 )
 from jaxbandits.theory.complexity import gape_h, gape_h_variance, gaps, h1, h2, h_epsilon, h_epsilon_variance
-from jaxbandits.theory.divergences import binary_relative_entropy, kl_bernoulli, kl_gaussian
+from jaxbandits.theory.divergences import (
+    binary_relative_entropy,
+    kl_bernoulli,
+    kl_exponential,
+    kl_gaussian,
+    kl_poisson,
+)
+from jaxbandits.theory.elimination_bounds import (
+    exp_gap_elimination_pulls_rate,
+    lil_ucb_pulls_rate,
+    median_elimination_pulls,
+    sar_error_bound,
+    sequential_halving_error_bound,
+)
+from jaxbandits.theory.glr_thresholds import glr_threshold
 from jaxbandits.theory.heavy_tails import (
     catoni_radius,
     empirical_mean_radius,
@@ -52,6 +79,7 @@ from jaxbandits.theory.heavy_tails_bounds import (
     sr_tea_threshold,
 )
 from jaxbandits.theory.infinitely_many import expected_shortfall, siri_simple_regret_rate, ucb_air_regret_rate
+from jaxbandits.theory.kl_lucb_bounds import chernoff_information, kl_lucb_pulls_bound
 from jaxbandits.theory.lower_bounds import characteristic_time, pulls_lower_bound
 from jaxbandits.theory.pay_per_reward import (
     PPRRound,
@@ -70,6 +98,7 @@ from jaxbandits.theory.pay_per_reward_rivals import (
     ppr_median_elimination_cost_bound,
     ppr_median_of_means_cost,
 )
+from jaxbandits.theory.race_bounds import bernstein_race_pulls_bound, hoeffding_race_pulls_bound
 from jaxbandits.theory.top_k import (
     c_spread_h_0_rate,
     c_spread_h_t_rate,
@@ -103,6 +132,10 @@ __all__ = [
     "PPRRound",
     "adaptive_top_k_pulls_bound",
     "adaptive_top_k_pulls_rate",
+    "bernstein_race_pulls_bound",
+    "best_arm_error_lower_bound",
+    "best_arm_error_lower_bound_rate",
+    "best_arm_worst_error_lower_bound",
     "best_reward_bracket",
     "binary_relative_entropy",
     "budgeted_regret_lower_bound_rate",
@@ -110,9 +143,11 @@ __all__ = [
     "c_spread_h_t_rate",
     "catoni_radius",
     "characteristic_time",
+    "chernoff_information",
     "clucb_pac_pulls_rate",
     "empirical_mean_radius",
     "exchangeable_arms",
+    "exp_gap_elimination_pulls_rate",
     "expected_shortfall",
     "gape_error_bound",
     "gape_h",
@@ -121,6 +156,7 @@ __all__ = [
     "gape_variance_error_bound",
     "gape_variance_largest_a",
     "gaps",
+    "glr_threshold",
     "h1",
     "h2",
     "h2_p",
@@ -128,11 +164,17 @@ __all__ = [
     "h_epsilon",
     "h_epsilon_variance",
     "h_t_epsilon",
+    "hoeffding_race_pulls_bound",
     "improved_top_k_pulls_rate",
     "kl_bernoulli",
+    "kl_exponential",
     "kl_gaussian",
+    "kl_lucb_pulls_bound",
+    "kl_poisson",
+    "lil_ucb_pulls_rate",
     "lower_bound_exponent",
     "lucb_pulls_bound",
+    "median_elimination_pulls",
     "median_of_means_radius",
     "opt_mai_accept_reject_loss",
     "opt_mai_pulls_rate",
@@ -162,8 +204,10 @@ __all__ = [
     "regret_exponent",
     "reservoir_arms",
     "reservoir_arms_exponent",
+    "sar_error_bound",
     "se_ea_pulls_bound",
     "se_tea_pulls_bound",
+    "sequential_halving_error_bound",
     "siri_simple_regret_rate",
     "spread_constant",
     "sr_ea_error_bound",
@@ -182,3 +226,7 @@ __all__ = [
     "ugape_c_pulls_bound",
     "ugape_c_variance_pulls_bound",
 ]
+
+for _name in __all__:
+    if inspect.isfunction(globals()[_name]):
+        globals()[_name] = in_given_precision(globals()[_name])

@@ -1,120 +1,71 @@
-"""The convex programme behind the characteristic time, solved by an interior-point method in float64 on the host.
+"""The convex programme behind the characteristic time: costs of telling pairs of arms apart, in float64 on the host.
 
 The cost c_ij(w) = inf over lambda of w_i d(mu_i, lambda) + w_j d(mu_j, lambda + epsilon) of making arm j of the rest
 overtake arm i of the best by epsilon is concave and homogeneous of degree 1 in w. Maximising min c_ij over
 proportions is therefore the same as minimising sum(w) subject to c_ij(w) >= 1: the minimum is T*, and its w, scaled
 to sum to 1, the proportions.
 
-Arrays over pairs are (m, K - m): rows are the best arms, columns the rest.
+Arrays over pairs are (…, m, K - m): rows are the best arms, columns the rest; … are instances, unlike elsewhere before
+the arms, as NumPy's linear algebra has them.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxbandits.theory.divergences import bernoulli_divergence
+from jaxbandits.theory._allocation_families import Family
 
-__all__ = ["BERNOULLI", "Family", "PairCosts", "gaussian", "smallest_allocation"]
+__all__ = ["PairCosts"]
 
 Array = NDArray[np.float64]
 
-# Relative duality gap at which the barrier method stops, and the factor by which it shrinks between centrings.
-_GAP = 1e-9
-_SHRINK = 0.1
-# A centring takes about five Newton steps; the limits only guard against rounding at the very end.
-_NEWTON_STEPS = 50
-_HALVINGS = 40
-_CENTRED = 1e-4
-_ARMIJO = 0.1
 # So many halvings of [0, 1] reach float64's resolution; Newton's method rarely needs more than ten steps.
 _BISECTIONS = 60
 _RESOLUTION = 1e-14
 
 
 @dataclass(frozen=True)
-class Family:
-    """A one-parameter family of rewards: d(mu, x), its first and second derivative in x, and the range of the means."""
-
-    divergence: Callable[[Array, Array], Array]
-    slope: Callable[[Array, Array], Array]
-    curvature: Callable[[Array, Array], Array]
-    lowest: float
-    highest: float
-
-
-def gaussian(sd: float) -> Family:
-    """Normal rewards of standard deviation sd."""
-    return Family(
-        divergence=lambda mu, x: ((mu - x) / sd) ** 2 / 2,
-        slope=lambda mu, x: (x - mu) / sd**2,
-        curvature=lambda mu, x: np.full_like(mu - x, sd**-2.0),
-        lowest=-np.inf,
-        highest=np.inf,
-    )
-
-
-def _bernoulli_divergence(mu: Array, x: Array) -> Array:
-    divergence: Array = bernoulli_divergence(mu, x, np)
-    return divergence
-
-
-def _inside(x: Array) -> Array:
-    """Means moved off the borders, where the derivatives below are 0/0 for an arm whose own mean is there."""
-    return np.clip(x, 1e-150, 1 - 2.0**-53)
-
-
-def _bernoulli_slope(mu: Array, x: Array) -> Array:
-    x = _inside(x)
-    return (x - mu) / (x * (1 - x))
-
-
-def _bernoulli_curvature(mu: Array, x: Array) -> Array:
-    x = _inside(x)
-    return mu / x**2 + (1 - mu) / (1 - x) ** 2
-
-
-BERNOULLI = Family(
-    divergence=_bernoulli_divergence,
-    slope=_bernoulli_slope,
-    curvature=_bernoulli_curvature,
-    lowest=0.0,
-    highest=1.0,
-)
-
-
-@dataclass(frozen=True)
 class PairCosts:
-    """The costs c_ij as functions of the weights of the best arms (m,) and of the rest (K - m,).
+    """The costs c_ij as functions of the weights of the best arms (…, m) and of the rest (…, K - m).
 
     Attributes:
         family: the rewards.
-        best: means of the best arms, shape (m,).
-        rest: means of the other arms, shape (K - m,).
-        epsilon: lead that an arm of the rest needs; less than the width of the family's range.
+        best: means of the best arms, shape (…, m).
+        rest: means of the other arms, shape (…, K - m).
+        epsilon: lead that an arm of the rest needs, shape (…); less than the width of the family's range.
     """
 
     family: Family
     best: Array
     rest: Array
-    epsilon: float
+    epsilon: Array
+
+    @property
+    def number(self) -> int:
+        """How many best arms there are, m."""
+        return self.best.shape[-1]
+
+    def of(self, instances: NDArray[np.bool_]) -> "PairCosts":
+        """Some of the instances."""
+        return PairCosts(self.family, self.best[instances], self.rest[instances], self.epsilon[instances])
 
     def cheapest_lie(self, w_best: Array, w_rest: Array) -> Array:
-        """Shape (m, K - m): the lambda to which each pair's best arm is moved, its rival going to lambda + epsilon."""
-        mu_i, mu_j = self.best[:, None], self.rest[None, :]
-        w_i, w_j = w_best[:, None], w_rest[None, :]
-        if self.epsilon == 0 or np.isinf(self.family.highest):
+        """Shape (…, m, K - m): the lambda to which the best arm of a pair is moved, its rival going epsilon further."""
+        mu_i, mu_j, lead = _rows(self.best), _columns(self.rest), _both(self.epsilon)
+        w_i, w_j = _rows(w_best), _columns(w_rest)
+        if np.isinf(self.family.lowest) or not np.any(lead):
             # The weighted mean: in every exponential family if epsilon = 0, in the Gaussian one after a shift.
-            mean: Array = (w_i * mu_i + w_j * (mu_j - self.epsilon)) / (w_i + w_j)
+            mean: Array = (w_i * mu_i + w_j * (mu_j - lead)) / (w_i + w_j)
             return mean
         low, high = np.broadcast_arrays(*self._bracket())
         lie: Array = (low + high) / 2
         # Newton's method on the increasing derivative in lambda; where a step leaves the bracket, that is halved.
         for _ in range(_BISECTIONS):
-            slope = w_i * self.family.slope(mu_i, lie) + w_j * self.family.slope(mu_j, lie + self.epsilon)
+            slope = w_i * self.family.slope(mu_i, lie) + w_j * self.family.slope(mu_j, lie + lead)
             low, high = np.where(slope < 0, lie, low), np.where(slope < 0, high, lie)
-            last, lie = lie, lie - slope / self._stiffness(w_best, w_rest, lie)
+            with np.errstate(divide="ignore", invalid="ignore"):  # beyond twice its mean, an exponential d is concave
+                last, lie = lie, lie - slope / self._stiffness(w_best, w_rest, lie)
             lie = np.where((lie >= low) & (lie <= high), lie, (low + high) / 2)
             if np.all(np.abs(lie - last) <= _RESOLUTION * last):
                 break
@@ -123,14 +74,14 @@ class PairCosts:
     def divergences(self, lie: Array) -> tuple[Array, Array]:
         """Divergences of both arms from their lies; by the envelope theorem the derivatives of c in w_i and w_j."""
         return (
-            self.family.divergence(self.best[:, None], lie),
-            self.family.divergence(self.rest[None, :], lie + self.epsilon),
+            self.family.divergence(_rows(self.best), lie),
+            self.family.divergence(_columns(self.rest), lie + _both(self.epsilon)),
         )
 
     def costs(self, w_best: Array, w_rest: Array) -> Array:
-        """c_ij(w), shape (m, K - m)."""
+        """c_ij(w), shape (…, m, K - m)."""
         of_best, of_rest = self.divergences(self.cheapest_lie(w_best, w_rest))
-        costs: Array = w_best[:, None] * of_best + w_rest[None, :] * of_rest
+        costs: Array = _rows(w_best) * of_best + _columns(w_rest) * of_rest
         return costs
 
     def bending(self, w_best: Array, w_rest: Array, lie: Array) -> tuple[Array, Array]:
@@ -139,82 +90,32 @@ class PairCosts:
         # Two means on one border of the range leave lambda no room to move.
         free = np.where(high > low, 1 / np.sqrt(self._stiffness(w_best, w_rest, lie)), 0.0)
         return (
-            free * self.family.slope(self.best[:, None], lie),
-            free * self.family.slope(self.rest[None, :], lie + self.epsilon),
+            free * self.family.slope(_rows(self.best), lie),
+            free * self.family.slope(_columns(self.rest), lie + _both(self.epsilon)),
         )
 
     def _stiffness(self, w_best: Array, w_rest: Array, lie: Array) -> Array:
         """Second derivative in lambda of what `cheapest_lie` minimises."""
-        of_best = self.family.curvature(self.best[:, None], lie)
-        of_rest = self.family.curvature(self.rest[None, :], lie + self.epsilon)
-        stiffness: Array = w_best[:, None] * of_best + w_rest[None, :] * of_rest
+        of_best = self.family.curvature(_rows(self.best), lie)
+        of_rest = self.family.curvature(_columns(self.rest), lie + _both(self.epsilon))
+        stiffness: Array = _rows(w_best) * of_best + _columns(w_rest) * of_rest
         return stiffness
 
     def _bracket(self) -> tuple[Array, Array]:
+        lead = _both(self.epsilon)
         return (
-            np.maximum(self.rest[None, :] - self.epsilon, self.family.lowest),
-            np.minimum(self.best[:, None], self.family.highest - self.epsilon),
+            np.maximum(_columns(self.rest) - lead, self.family.lowest),
+            np.minimum(_rows(self.best), self.family.highest - lead),
         )
 
 
-def smallest_allocation(pairs: PairCosts) -> tuple[Array, Array]:
-    """The weights of smallest sum with every c_ij >= 1, all c_ij being positive at positive weights.
-
-    Args:
-        pairs: the costs.
-
-    Returns:
-        Weights of the best arms, shape (m,), and of the rest, shape (K - m,), optimal to a relative 1e-9.
-    """
-    m, arms = pairs.best.size, pairs.best.size + pairs.rest.size
-    # Homogeneity: any positive weights, scaled up, are strictly feasible.
-    weights = np.full(arms, 2 / pairs.costs(np.ones(m), np.ones(arms - m)).min())
-    constraints = m * (arms - m) + arms
-    gap = weights.sum()
-    while gap > _GAP * weights.sum():
-        gap *= _SHRINK
-        weights = _centre(pairs, weights, constraints / gap)
-    return weights[:m], weights[m:]
+def _rows(x: Array) -> Array:
+    return x[..., :, None]
 
 
-def _centre(pairs: PairCosts, weights: Array, price: float) -> Array:
-    """Newton's method on price sum(w) - sum log(c_ij - 1) - sum log w_k, from a feasible point."""
-    m = pairs.best.size
-    slack = pairs.costs(weights[:m], weights[m:]) - 1
-    for _ in range(_NEWTON_STEPS):
-        gradient, hessian = _derivatives(pairs, weights, slack, price)
-        step = -np.linalg.solve(hessian, gradient)
-        decrease = -float(gradient @ step)
-        if decrease < _CENTRED:
-            break
-        size = 1.0
-        for _ in range(_HALVINGS):
-            moved = weights + size * step
-            if moved.min() > 0:
-                new_slack = pairs.costs(moved[:m], moved[m:]) - 1
-                if new_slack.min() > 0:
-                    # The change of the barrier function, not the difference of two large values.
-                    change = price * size * step.sum() - np.log(new_slack / slack).sum() - np.log(moved / weights).sum()
-                    if change <= -_ARMIJO * size * decrease:
-                        break
-            size /= 2
-        else:
-            break
-        weights, slack = moved, new_slack
-    return weights
+def _columns(x: Array) -> Array:
+    return x[..., None, :]
 
 
-def _derivatives(pairs: PairCosts, weights: Array, slack: Array, price: float) -> tuple[Array, Array]:
-    """Gradient (K,) and Hessian (K, K) of the barrier function, the best arms first."""
-    m = pairs.best.size
-    w_best, w_rest = weights[:m], weights[m:]
-    lie = pairs.cheapest_lie(w_best, w_rest)
-    of_best, of_rest = pairs.divergences(lie)
-    u, v = pairs.bending(w_best, w_rest, lie)
-    pull = np.concatenate([(of_best / slack).sum(axis=1), (of_rest / slack).sum(axis=0)])
-    hessian = np.diag(weights**-2.0)
-    hessian[:m, :m] += np.diag(((of_best / slack) ** 2 + u**2 / slack).sum(axis=1))
-    hessian[m:, m:] += np.diag(((of_rest / slack) ** 2 + v**2 / slack).sum(axis=0))
-    hessian[:m, m:] = of_best * of_rest / slack**2 + u * v / slack
-    hessian[m:, :m] = hessian[:m, m:].T
-    return price - pull - 1 / weights, hessian
+def _both(x: Array) -> Array:
+    return np.asarray(x)[..., None, None]

@@ -1,6 +1,6 @@
-"""How the smallest allocation moves with the means, epsilon and sd: implicit differentiation of its conditions.
+"""How the smallest allocation moves with the means and epsilon: implicit differentiation of its conditions.
 
-At the optimum of `_allocation.smallest_allocation` some costs c_ij are 1, the active ones, with prices y_ij > 0, and
+At the optimum of `smallest_allocation` some costs c_ij are 1, the active ones, with prices y_ij > 0, and
 sum_ij y_ij grad c_ij(w) = 1 in every weight. Newton's method on these conditions takes the weights to the last digits;
 their slopes solve the same linear equations.
 """
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxbandits.theory._allocation import PairCosts, smallest_allocation
+from jaxbandits.theory._allocation import PairCosts
+from jaxbandits.theory._allocation_barrier import smallest_allocation
 
 __all__ = ["allocation_and_slopes"]
 
@@ -37,7 +38,7 @@ def allocation_and_slopes(pairs_of: Callable[[Array], PairCosts], at: Array) -> 
         Weights, shape `(K,)`, and their derivatives in the parameters, shape `(K, P)`.
     """
     pairs = pairs_of(at)
-    weights = np.concatenate(smallest_allocation(pairs))
+    weights = smallest_allocation(pairs)
     m, arms = pairs.best.size, weights.size
     active = pairs.costs(weights[:m], weights[m:]) < 1 + _ACTIVE
     slopes_of_costs = _matrix(pairs, weights, np.zeros(int(active.sum())), active)[arms:, :arms]

@@ -8,10 +8,19 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import FINITE, INSIDE_UNIT, POSITIVE, UNIT
+from jaxbandits.checks import FINITE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, UNIT
 from jaxbandits.theory._checks import as_float, check
 
-__all__ = ["bernoulli_divergence", "binary_relative_entropy", "kl_bernoulli", "kl_gaussian"]
+__all__ = [
+    "bernoulli_divergence",
+    "binary_relative_entropy",
+    "exponential_divergence",
+    "kl_bernoulli",
+    "kl_exponential",
+    "kl_gaussian",
+    "kl_poisson",
+    "poisson_divergence",
+]
 
 # For |x| <= 1/2 the series of x - log(1+x) in s = x/(2+x) has |s| <= 1/3: 14 terms leave 3^-29.
 _SERIES_TERMS = 14
@@ -54,6 +63,38 @@ def kl_gaussian(p: ArrayLike, q: ArrayLike, sd: ArrayLike = 1.0) -> jax.Array:
     return ((as_float(p) - as_float(q)) / as_float(sd)) ** 2 / 2
 
 
+def kl_poisson(p: ArrayLike, q: ArrayLike) -> jax.Array:
+    """KL(Poisson(p), Poisson(q)) = p log(p/q) + q - p; as exact as `kl_bernoulli`, as are its gradients.
+
+    Args:
+        p: mean of the first law, at least 0, shape `(…)`.
+        q: mean of the second law, at least 0, broadcasting with p.
+
+    Returns:
+        Shape `(…)`, at least 0; infinite where q is 0 and p is not.
+    """
+    check("p", p, NOT_NEGATIVE)
+    check("q", q, NOT_NEGATIVE)
+    first, second = jnp.broadcast_arrays(as_float(p), as_float(q))
+    return _kl_poisson(first, second)
+
+
+def kl_exponential(p: ArrayLike, q: ArrayLike) -> jax.Array:
+    """KL between exponential laws of means p and q, log(q/p) + p/q - 1; as exact as `kl_bernoulli`.
+
+    Args:
+        p: mean of the first law, positive, shape `(…)`.
+        q: mean of the second law, positive, broadcasting with p.
+
+    Returns:
+        Shape `(…)`, at least 0.
+    """
+    check("p", p, POSITIVE)
+    check("q", q, POSITIVE)
+    first, second = jnp.broadcast_arrays(as_float(p), as_float(q))
+    return _kl_exponential(first, second)
+
+
 def binary_relative_entropy(delta: ArrayLike) -> jax.Array:
     """Relative entropy kl(delta, 1 - delta): the information that a decision with error probability delta must carry.
 
@@ -77,6 +118,17 @@ def bernoulli_divergence(p: Any, q: Any, xp: ModuleType) -> Any:
     point.
     """
     return _excess(p, q, q - p, xp) + _excess(1 - p, 1 - q, p - q, xp)
+
+
+def poisson_divergence(p: Any, q: Any, xp: ModuleType) -> Any:
+    """The formula of `kl_poisson`, as above."""
+    return _excess(p, q, q - p, xp)
+
+
+def exponential_divergence(p: Any, q: Any, xp: ModuleType) -> Any:
+    """The formula of `kl_exponential`, as above: f(p/q - 1)."""
+    ratio = p / xp.maximum(q, _tiny(q))
+    return _excess(xp.ones_like(ratio), ratio, (p - q) / xp.maximum(q, _tiny(q)), xp)
 
 
 def _excess(base: Any, other: Any, difference: Any, xp: ModuleType) -> Any:
@@ -126,3 +178,33 @@ def _kl_bernoulli_jvp(
     # d/dq = (q-p) / (q(1-q)); the denominator is made safe first, `where` alone would not protect the next derivative.
     slope_q = (q - p) / jnp.where(p == q, 1.0, q * (1 - q))
     return _kl_bernoulli(p, q), slope_p * dp + slope_q * dq
+
+
+@jax.custom_jvp
+def _kl_poisson(p: jax.Array, q: jax.Array) -> jax.Array:
+    divergence: jax.Array = poisson_divergence(p, q, jnp)
+    return divergence
+
+
+@_kl_poisson.defjvp
+def _kl_poisson_jvp(
+    primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
+) -> tuple[jax.Array, jax.Array]:
+    (p, q), (dp, dq) = primals, tangents
+    slope_p = -_log_ratio(p, q, q - p, jnp)
+    slope_q = (q - p) / jnp.where(p == q, 1.0, q)
+    return _kl_poisson(p, q), slope_p * dp + slope_q * dq
+
+
+@jax.custom_jvp
+def _kl_exponential(p: jax.Array, q: jax.Array) -> jax.Array:
+    divergence: jax.Array = exponential_divergence(p, q, jnp)
+    return divergence
+
+
+@_kl_exponential.defjvp
+def _kl_exponential_jvp(
+    primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
+) -> tuple[jax.Array, jax.Array]:
+    (p, q), (dp, dq) = primals, tangents
+    return _kl_exponential(p, q), (p - q) / p / q * dp + (q - p) / q / q * dq

@@ -1,4 +1,4 @@
-"""Radii around estimates of the mean where tails are heavy; differentiable in every number.
+"""Radii around estimates of the mean where tails are heavy; differentiable in every real number.
 
 Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-tailed payoffs", UAI. Arms have a p-th
 raw moment of at most B and a p-th central moment of at most C, 1 < p <= 2. Arguments are `()` or `(…)`, results `(…)`.
@@ -59,10 +59,11 @@ def truncated_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b
 
 
 def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
-    """Radius around the median of the means of 8 ln(2/delta) batches that holds with probability 1 - delta.
+    """Radius around the median of the means of k = ceil(8 ln(2/delta)) batches that holds with probability 1 - delta.
 
-    (12 C / N^(p-1))^(1/p) with N = s / (8 ln(2/delta)) rewards in a batch, infinite below one: Bubeck, Cesa-Bianchi,
-    Lugosi (2013), "Bandits with heavy tails", IEEE Trans. Inf. Theory 59, proof of Lemma 2.
+    (12 C / N^(p-1))^(1/p), N = floor(s / k) rewards in the smallest batch, infinite where there is none: Bubeck,
+    Cesa-Bianchi, Lugosi (2013), "Bandits with heavy tails", IEEE Trans. Inf. Theory 59, proof of Lemma 2. A batch is
+    that far off with probability at most 1/4, and half of them with exp(-k/8) on either side.
 
     Args:
         s: number of rewards, at least 1.
@@ -70,12 +71,16 @@ def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_
         p: order of the moment, in (1, 2].
         moment_c: C, bound of E|X - mean|^p, positive.
 
+    Returns:
+        Shape `(…)`; piecewise constant in s and delta.
+
     Raises:
         UsageError: a value outside its range.
     """
     _check(delta, p, moment_c, most=2)
     s, delta, p, c = (as_float(x) for x in (s, delta, p, moment_c))
-    size = s / (8 * _log_inverse(delta))
+    whole = 1 + 4 * float(jnp.finfo(s.dtype).eps)  # what is whole on paper may not be so by rounding
+    size = jnp.floor(s / jnp.ceil(8 * _log_inverse(delta) / whole) * whole)
     return jnp.where(size >= 1, (12 * c / jnp.maximum(size, 1.0) ** (p - 1)) ** (1 / p), jnp.inf)
 
 

@@ -23,6 +23,9 @@ __all__ = [
     "sr_tea_threshold",
 ]
 
+# The smallest gap, a difference of means, must not be below itself through rounding.
+_ROUNDING = 1e-5
+
 
 def se_ea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
     """Pulls of SE-delta with empirical means, exceeded with probability at most delta (Theorem 1).
@@ -113,10 +116,11 @@ def sr_tea_error_bound(
         budget: T, above K.
         p: order of the moment, in (1, 2].
         moment_b: B, positive.
-        gap: the gap that the threshold is made for, positive, at most the smallest.
+        gap: the gap that the threshold is made for, positive.
 
     Returns:
-        A probability, capped at 1; 1 for budgets that do not exceed K.
+        A probability, capped at 1; 1 for budgets that do not exceed K and where the gap exceeds the smallest one, of
+        which the theorem says nothing.
 
     Raises:
         UsageError: a value outside its range.
@@ -125,11 +129,12 @@ def sr_tea_error_bound(
     _check(0.5, p, moment_b)
     check("the gap", gap, POSITIVE)
     p, b, gap = (as_float(x) for x in (p, moment_b, gap))
+    reached = gap <= jnp.min(gaps(means), axis=0) * (1 + _ROUNDING)
     log_rate = jnp.log((p - 1) / 4) + (p * jnp.log(gap) - jnp.log(3 * b) - p * jnp.log(2 * p)) / (p - 1)
     says = (spare > 0) & jnp.isfinite(spare)
     exponent = jnp.where(says, spare, 1.0) * jnp.exp(log_rate) / (harmonic * arms)
     bound = jnp.exp(jnp.minimum(jnp.log(2.0 * arms * (arms - 1)) - exponent, 0.0))
-    return jnp.where(says, bound, jnp.where(spare > 0, 0.0, 1.0))
+    return jnp.where(reached, jnp.where(says, bound, jnp.where(spare > 0, 0.0, 1.0)), 1.0)
 
 
 def sr_tea_threshold(p: ArrayLike, moment_b: ArrayLike, gap: ArrayLike) -> jax.Array:

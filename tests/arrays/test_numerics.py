@@ -1,4 +1,4 @@
-"""The logarithm's accuracy and bits, and products that no compiler contracts."""
+"""The accuracy and bits of the logarithm and the excess, and products that no compiler contracts."""
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxbandits.arrays.compiler_forms import where_few
-from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
+from jaxbandits.arrays.numerics import excess, exp, larger, log, rounded, smaller
 
 pytestmark = pytest.mark.bits
 
@@ -52,6 +52,32 @@ def test_derivative_of_log():
     x = np.asarray([1e-30, 0.3, 1.0, 7.0, 1e30], np.float32)
     np.testing.assert_allclose(jax.vmap(jax.grad(log))(x), 1 / x, rtol=1e-6)
     np.testing.assert_allclose(jax.vmap(jax.grad(jax.grad(log)))(x[1:4]), -1 / x[1:4] ** 2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_excess_is_exact_to_some_units_in_the_last_place(dtype):
+    random = np.random.default_rng(2)
+    x = np.concatenate([10 ** random.uniform(-15, 30, 20_000), random.uniform(-0.999, 3, 50_000)])
+    x = np.concatenate([x, random.choice([-1, 1], 20_000) * 10 ** random.uniform(-15, -0.1, 20_000)]).astype(dtype)
+    wide = x.astype(np.longdouble)
+    series = sum((-1) ** k * wide**k / k for k in range(2, 12))
+    exact = np.where(np.abs(wide) < 1e-3, series, wide - np.log1p(wide))
+    with jax.enable_x64(dtype is np.float64):
+        found = np.asarray(excess(jnp.asarray(x), jnp.asarray(1 + x)))
+        assert found.dtype == dtype
+        assert np.max(np.abs(found / exact - 1)) < 12 * np.finfo(dtype).eps
+        near_minus_one = excess(jnp.asarray(-1, dtype), jnp.asarray(1e-20, dtype))
+        assert float(near_minus_one) == pytest.approx(-1 + 20 * np.log(10), rel=1e-6)
+        slope = jax.grad(lambda x: excess(x, 1 + x))(jnp.asarray(0.25, dtype))
+        assert float(slope) == pytest.approx(0.2, rel=1e-6)
+
+
+def test_excess_has_the_same_bits_in_vectors_of_every_length():
+    x = np.random.default_rng(3).uniform(-0.9, 3, 90).astype(np.float32)
+    expected = np.asarray(jax.jit(excess)(x, 1 + x))
+    for length in (1, 2, 3, 7, 8, 17, 33):
+        np.testing.assert_array_equal(jax.jit(excess)(x[:length], 1 + x[:length]), expected[:length])
+    np.testing.assert_array_equal(jax.vmap(excess)(x, 1 + x), expected)
 
 
 @pytest.mark.parametrize("length", [1, 3, 8, 37, 1000])

@@ -162,8 +162,13 @@ def test_gradients_equal_differences(x64, central_differences):
         assert np.any(np.asarray(gradient) != 0)
 
 
-def test_float32_is_the_default():
-    assert theory.h_epsilon(MEANS, 0.1).dtype == jnp.float32
+def test_gaps_that_single_precision_cannot_see():
+    # Gaps of 1e-6 between means near 1/2: float32 is 3% off, and takes gaps of 1e-8 for ties.
+    for gap in (1e-6, 1e-8):
+        means = [0.5, 0.5 - gap, 0.5 - 2 * gap]
+        assert theory.h1(means) == pytest.approx(2.25 / gap**2, rel=1e-7)
+        assert theory.h1(np.array(means)) == theory.h1(means)
+    assert np.isinf(theory.h1(jnp.asarray(means)))
 
 
 @pytest.mark.parametrize(

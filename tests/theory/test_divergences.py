@@ -106,6 +106,31 @@ def test_kl_gaussian_by_hand():
     assert float(theory.kl_gaussian(1.0, 3.0, sd=2.0)) == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(
+    ("divergence", "exact"),
+    [
+        (theory.kl_poisson, lambda p, q: p * (p / q).ln() + q - p),
+        (theory.kl_exponential, lambda p, q: (q / p).ln() + p / q - 1),
+    ],
+)
+def test_divergences_of_counts_and_waiting_times(divergence, exact):
+    for p, q in [*PAIRS, (3.0, 500.0), (500.0, 3.0), (7.0, 7.000001)]:
+        single = divergence(np.float32(p), np.float32(q))
+        assert single.dtype == jnp.float32
+        wide = Decimal(float(np.float32(p))), Decimal(float(np.float32(q)))
+        assert float(single) == pytest.approx(float(exact(*wide)), rel=4e-6)
+        assert divergence(p, q) == pytest.approx(float(exact(Decimal(p), Decimal(q))), rel=1e-13)
+    gradient = jax.grad(divergence, argnums=(0, 1))(0.3, 0.5)
+    ends = [(divergence(0.3 + a, 0.5 + b) - divergence(0.3 - a, 0.5 - b)) / 2e-6 for a, b in ((1e-6, 0), (0, 1e-6))]
+    np.testing.assert_allclose(gradient, ends, rtol=1e-5)
+
+
+def test_poisson_laws_of_mean_0():
+    assert theory.kl_poisson(0.0, 0.3) == pytest.approx(0.3, rel=1e-15)
+    assert theory.kl_poisson(0.0, 0.0) == 0
+    assert theory.kl_poisson(0.3, 0.0) == np.inf
+
+
 def test_binary_relative_entropy():
     deltas = np.array([1e-30, 1e-6, 0.05, 0.3, 0.499999], np.float32)
     exact = [exact_kl(d, 1 - Decimal(float(d))) for d in deltas]

@@ -47,6 +47,11 @@ def test_radii_of_medians_of_means_and_of_catoni():
     assert float(theory.median_of_means_radius(800.0, 2 * np.exp(-4), 2, 3)) == pytest.approx((36 / 25) ** 0.5)
     assert float(theory.median_of_means_radius(800.0, 2 * np.exp(-4), 1.5, 3)) == pytest.approx((36 / 5) ** (2 / 3))
     assert float(theory.median_of_means_radius(31.0, 2 * np.exp(-4), 2, 3)) == np.inf
+    # Whole batches: 16 of one reward each, where 8 ln(2 / .3) = 15.18, and so up to the 32nd reward.
+    for s, size in ((15, 0), (16, 1), (31, 1), (32, 2), (47, 2), (48, 3)):
+        expected = np.sqrt(12 / size) if size else np.inf
+        assert float(theory.median_of_means_radius(s, 0.3, 2, 1)) == pytest.approx(expected)
+        assert float(theory.median_of_means_radius(np.float32(s), 0.3, 2, 1)) == pytest.approx(expected)
     # p = 2: r = least / alpha with u = least + u^2 / 2, that is u = 1 - sqrt(1 - 2 least).
     level, s = 4.0, 100.0
     wanted = (1 - np.sqrt(1 - 4 * level / s)) / np.sqrt(2 * level / (s * 3))
@@ -71,6 +76,11 @@ def test_successive_rejects():
     wanted = 180 * np.exp(-(1e6 - 10) * rate * 0.25 / (harmonic * 10))
     assert float(theory.sr_tea_error_bound(S1, 1e6, 2, 7, 0.5)) == pytest.approx(wanted, rel=1e-4)
     assert float(theory.sr_tea_error_bound(S1, 100, 2, 7, 0.5)) == 1
+    # Of a gap above the smallest the theorem says nothing, whatever the budget.
+    assert float(theory.sr_tea_error_bound(S1, 1e12, 2, 7, 0.6)) == 1
+    assert float(theory.sr_tea_error_bound(S1, np.inf, 2, 7, 0.6)) == 1
+    assert float(theory.sr_tea_error_bound(S1, np.inf, 2, 7, 0.4)) == 0
+    assert float(theory.sr_tea_error_bound([0.5, 0.5, 0.2], 1e12, 2, 7, 1e-3)) == 1
     assert float(theory.sr_ea_error_bound(S1, 10, 2, 3)) == 1
 
 

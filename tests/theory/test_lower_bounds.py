@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import brentq, linprog
 
 from jaxbandits import theory
+from jaxbandits.theory._m_best_arms import m_best_time
 
 # Track-and-Stop check values: T* and the optimal proportions.
 BERNOULLI = [
@@ -24,11 +25,16 @@ GAUSSIAN = [
 def kl(p: float, q: float, family: str) -> float:
     if family == "gaussian":
         return (p - q) ** 2 / 2
+    if family == "poisson":
+        return p * np.log(p / q) + q - p
+    if family == "exponential":
+        return np.log(q / p) + p / q - 1
     return sum(a * np.log(a / b) for a, b in ((p, q), (1 - p, 1 - q)) if a > 0)
 
 
 def slope(mu: float, x: float, family: str) -> float:
-    return x - mu if family == "gaussian" else (x - mu) / (x * (1 - x))
+    variance = {"gaussian": 1.0, "poisson": x, "exponential": x**2, "bernoulli": x * (1 - x)}
+    return (x - mu) / variance[family]
 
 
 def cheapest_lie(w_i: float, mu_i: float, w_j: float, mu_j: float, epsilon: float, family: str) -> float:
@@ -36,6 +42,8 @@ def cheapest_lie(w_i: float, mu_i: float, w_j: float, mu_j: float, epsilon: floa
     low, high = mu_j - epsilon, mu_i
     if family == "bernoulli":
         low, high = max(low, 1e-12), min(high, 1 - epsilon - 1e-12)
+    elif family != "gaussian":
+        low = max(low, 1e-12)
     return brentq(
         lambda x: w_i * slope(mu_i, x, family) + w_j * slope(mu_j, x + epsilon, family), low, high, xtol=1e-15
     )
@@ -96,6 +104,12 @@ def test_two_levels_of_gaussian_means_have_a_closed_form(m, arms):
         (30, 4, 0.3, "bernoulli"),
         (50, 25, 0.0, "gaussian"),
         (20, 5, 0.2, "gaussian"),
+        (50, 1, 0.0, "poisson"),
+        (10, 1, 0.1, "poisson"),
+        (20, 5, 0.2, "poisson"),
+        (50, 1, 0.0, "exponential"),
+        (10, 1, 0.1, "exponential"),
+        (20, 5, 0.05, "exponential"),
     ],
 )
 def test_the_optimum_is_certified(arms, m, epsilon, family):
@@ -141,6 +155,95 @@ def test_time_falls_with_epsilon_and_is_symmetric():
     np.testing.assert_allclose(permuted, weights[shuffled], atol=1e-6)
 
 
+@pytest.mark.parametrize(("m", "family"), [(1, "bernoulli"), (1, "gaussian"), (2, "poisson")])
+def test_batches_and_padded_arms_are_as_instances_alone(m, family):
+    rng = np.random.default_rng(m)
+    means, epsilon, sd = rng.uniform(0.1, 0.9, (6, 2, 3)), np.array([0.0, 0.05, 0.1]), np.array([[0.5], [2.0]])
+    mask = rng.permuted(np.broadcast_to(np.arange(6)[:, None, None] < 4, means.shape), axis=0)
+    time, weights = theory.characteristic_time(means, m, epsilon, family, sd, mask=mask)
+    assert time.shape == (2, 3)
+    assert weights.shape == means.shape
+    np.testing.assert_allclose(weights.sum(0), 1, rtol=1e-12)
+    bound = theory.pulls_lower_bound(means, 0.1, m, epsilon, family, sd, mask)
+    for run in np.ndindex(2, 3):
+        there = mask[:, *run]
+        alone, proportions = theory.characteristic_time(means[there, *run], m, epsilon[run[1]], family, sd[run[0], 0])
+        assert time[run] == pytest.approx(alone, rel=1e-9)
+        np.testing.assert_allclose(weights[there, *run], proportions, rtol=1e-6)
+        assert np.all(weights[~there, *run] == 0)
+        assert bound[run] == pytest.approx(alone * 0.8 * np.log(9), rel=1e-9)
+    together = jax.jit(lambda x: theory.characteristic_time(x, m, epsilon, family, sd, mask=mask))(means)
+    np.testing.assert_allclose(together[0], time, rtol=2e-5)
+
+
+def test_batches_of_several_best_arms_with_ties_and_different_numbers_of_arms():
+    means = np.array([[0.9, 0.5, 0.8, 0.3], [0.7, 0.5, 0.7, 0.9], [0.4, 0.5, 0.1, 0.7], [0.2, 0.1, 0.5, 0.5]])
+    mask = np.array([[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0]], bool)
+    epsilon = np.array([0.0, 0.0, 0.1, 0.0])
+    time, weights = theory.characteristic_time(means, 2, epsilon, mask=mask)
+    for run in range(4):
+        there = mask[:, run]
+        alone, proportions = theory.characteristic_time(means[there, run], 2, epsilon[run])
+        assert time[run] == pytest.approx(alone, rel=1e-8)
+        np.testing.assert_allclose(weights[there, run], proportions, atol=1e-6)
+    assert np.isinf(time[1])
+    np.testing.assert_array_equal(weights[:, 1], 0.25)
+    assert np.all(theory.characteristic_time(means, 2, 1.0)[0] == 0)
+
+
+def test_one_best_arm_is_as_the_host_has_it(x64):
+    rng = np.random.default_rng(3)
+    for family in ("bernoulli", "gaussian", "poisson", "exponential"):
+        for epsilon in (0.0, 0.1):
+            means = rng.uniform(0.05, 0.95, 6)
+            time, weights = theory.characteristic_time(means, 1, epsilon, family)
+            host, proportions = m_best_time(1, family, means, np.array(epsilon), None)
+            assert time == pytest.approx(float(host), rel=2e-7)
+            np.testing.assert_allclose(weights, proportions, atol=1e-4)
+
+
+def test_with_a_share_of_the_best_arm():
+    means = np.array([0.8, 0.7, 0.55, 0.3])
+    time, weights = theory.characteristic_time(means)
+    shares = np.array([0.1, 0.5, 0.9])
+    top_two, proportions = theory.characteristic_time(np.stack([means] * 3, 1), share=shares)
+    np.testing.assert_allclose(proportions[0], shares)
+    assert np.all(top_two > time)
+    assert top_two[1] < 2 * time  # Russo (2016)
+    same, kept = theory.characteristic_time(means, share=weights[0])
+    assert same == pytest.approx(time, rel=1e-12)
+    np.testing.assert_allclose(kept, weights, rtol=1e-6)
+    # Whatever the others' proportions, no instance is told apart sooner.
+    rng = np.random.default_rng(0)
+    for trial in rng.dirichlet([1, 1, 1], 200) * 0.5:
+        values = []
+        for j in (1, 2, 3):
+            middle = (0.5 * means[0] + trial[j - 1] * means[j]) / (0.5 + trial[j - 1])
+            values.append(0.5 * kl(means[0], middle, "bernoulli") + trial[j - 1] * kl(means[j], middle, "bernoulli"))
+        assert 1 / min(values) >= top_two[1] * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(("family", "epsilon", "share"), [("bernoulli", 0.05, False), ("poisson", 0.0, True)])
+def test_derivatives_of_time_and_proportions_are_those_of_differences(family, epsilon, share, x64, central_differences):
+    def both(x):
+        leader = x[4] if share else None
+        time, weights = theory.characteristic_time(x[:4], 1, epsilon + x[5] * (epsilon > 0), family, share=leader)
+        return jnp.log(time) + weights @ jnp.array([1.0, 3.0, 2.0, 5.0])
+
+    point = np.array([0.8, 0.7, 0.55, 0.3, 0.4, 0.0])
+    gradient = jax.jit(jax.grad(both))(jnp.asarray(point))
+    np.testing.assert_allclose(gradient, central_differences(both, point), rtol=1e-6, atol=1e-7)
+
+
+def test_single_precision_is_right_to_five_digits():
+    means = np.random.default_rng(1).uniform(size=(10, 500))
+    time, weights = theory.characteristic_time(means.astype(np.float32))
+    assert time.dtype == jnp.float32
+    exact, proportions = theory.characteristic_time(means.astype(np.float32).astype(np.float64))
+    np.testing.assert_allclose(time, exact, rtol=1e-5)
+    np.testing.assert_allclose(weights, proportions, atol=1e-5)
+
+
 def test_pulls_lower_bound():
     means = np.array([0.5, 0.1, 0.02])
     time, _ = theory.characteristic_time(means)
@@ -174,8 +277,23 @@ def test_the_lower_bound_stays_below_the_upper_bounds(m):
             lambda means: theory.characteristic_time(means, family="gaussian", sd=-1),
             r"^sd must be positive .* got -1$",
         ),
-        (lambda means: theory.characteristic_time(means, family="poisson"), r"^family must be .* got 'poisson'$"),
-        (lambda means: theory.characteristic_time(means[None]), r"^means must have shape \(K,\), got \(1, 2\)$"),
+        (lambda means: theory.characteristic_time(means, family="weibull"), r"^family must be .* got 'weibull'$"),
+        (lambda means: theory.characteristic_time(means[None]), r"^means must have shape .* two arms .* got \(1, 2\)$"),
+        (
+            lambda means: theory.characteristic_time(means - 0.3, family="poisson"),
+            r"^means must be .* least 0, got -0.0",
+        ),
+        (
+            lambda means: theory.characteristic_time(means * [1, 0], family="exponential"),
+            r"^means must be pos.* got 0.0$",
+        ),
+        (lambda means: theory.characteristic_time(means, share=1.0), r"^share must lie strictly .* got 1.0$"),
+        (lambda _: theory.characteristic_time([0.5, 0.3, 0.2], 2, share=0.5), r"^a share of the best .* got m=2$"),
+        (lambda means: jax.jit(lambda m: theory.characteristic_time(means, m))(1), r"^m is part of the program"),
+        (
+            lambda _: jax.hessian(lambda x: theory.characteristic_time(x, 2)[0])(jnp.array([0.5, 0.3, 0.2])),
+            r"^characteristic_time has first derivatives only for m = 2; for m = 1 it has all",
+        ),
         (lambda means: theory.pulls_lower_bound(means, 0.0), r"^delta must lie strictly between 0 and 1, got 0.0$"),
     ],
 )

@@ -282,7 +282,7 @@ def test_the_cost_bound_is_the_sum_over_rounds(x64, v, rho, phi_l):
 
 def test_the_cost_bound_in_single_precision_and_where_it_is_infinite():
     constants, proof = theory.ppr_constants(0.1, 0.05, 1.0, 100)
-    bound = theory.ppr_cost_bound(0.1, 0.05, 1.0, constants, proof.phi_l)
+    bound = theory.ppr_cost_bound(jnp.float32(0.1), 0.05, 1.0, constants, proof.phi_l)
     assert bound.dtype == jnp.float32
     assert float(bound) / (math.log(20) / 0.01) == pytest.approx(
         relative_cost(0.1, 0.05, 1.0, constants, proof.phi_l), rel=1e-4

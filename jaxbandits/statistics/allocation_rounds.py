@@ -1,0 +1,184 @@
+"""How `optimal_proportions` are found: rounds of Newton's method on all arms at once.
+
+They maximise over w the least cost of `alternatives` over the other arms. With w scaled so that every cost is 1, arm a
+needs w_a(w_1), and the sum w_1 + sum of w_a(w_1) is T*; its derivative vanishes where F = sum of d(mu_1, lambda_a) /
+d(mu_a, lambda_a + epsilon) = 1 (Garivier and Kaufmann 2016, Theorem 5 for epsilon = 0; a term of F is -d w_a / d w_1).
+In a top-two algorithm the leader's share of the pulls is given: sum of x_a = (1 - share) / share takes the place of
+F = 1.
+
+Instead of nested bisections all arms and w_1 move at once. A round evaluates the pairs where they are, which may be at
+as many w_1, takes for each term of F the function c^2 / (w - p)^2 with its value and slope there, which for normal
+rewards is the term itself, solves F = 1 by Newton's method on F^(-1/2), concave in w, and moves every arm to that w by
+a function likewise fitted to w_a. This is Newton's method on all unknowns: the number of right digits doubles.
+
+float32 in runs, by the rule of numerics, or float64; shapes: arms first, runs last. Differentiable in means, epsilon
+and odds, by the implicit function theorem.
+"""
+
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.arrays.arms import largest, smallest, total
+from jaxbandits.arrays.numerics import larger, rounded, smaller
+from jaxbandits.statistics.alternatives import Alternative, Pairs, alternative, moved
+from jaxbandits.statistics.exponential_families import Family
+
+__all__ = ["Task", "Unknowns", "solved"]
+
+# The optimum may lie at the end of a range, where F changes like a logarithm of w: how far one step may go then.
+_FAR = 20.0
+_SQUARINGS = 6  # of 1 + x / 64, for exp(x)
+# What rounding may put a w outside its brackets.
+_SLACK = 1e-3
+_WIDEN = 16.0
+
+
+class Task(NamedTuple):
+    """What is asked, of pairs that differ."""
+
+    pairs: Pairs
+    rivals: jax.Array  # bool (K, …): arms that are not the best, nor padded
+    odds: jax.Array | None  # (…), (1 - share) / share; None where the share of the best arm is free
+
+
+class Unknowns(NamedTuple):
+    """Where the arms are."""
+
+    z: jax.Array  # (K, …), see `alternatives`
+    w: jax.Array  # (…), 1 / (y - y_0): y the cost by pull of the best arm, y_0 what it is without pulls of others
+
+
+class _Terms(NamedTuple):
+    """What the pairs say of F, each around a w of its own; all `(K, …)`, of rivals only where they are added up."""
+
+    own: jax.Array  # that w
+    value: jax.Array  # the term of F there
+    slope: jax.Array  # minus its derivative
+    pole: jax.Array  # p
+    width: jax.Array  # c
+    beyond: jax.Array  # w_a goes to infinity at this w
+    speed: jax.Array  # w_a is proportional to this over w - beyond
+    at: Alternative
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def solved(family: Family, rounds: int, task: Task, start: jax.Array) -> Unknowns:
+    """The unknowns after some rounds from the splits `start`, `(K, …)`."""
+    w = jnp.zeros_like(task.pairs.best)
+    guarded = task.pairs.epsilon is not None and task.odds is None
+
+    def go_on(i: jax.Array | int, state: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        z, w, *brackets = state
+        terms = _terms(family, task, z)
+        new = _nearer(task, terms, _nearer(task, terms, w))
+        if guarded:
+            brackets = _brackets(task, terms, *brackets)
+            new = jnp.where(i > 0, _guarded(task, terms, w, new, *brackets), new)
+        return _moved(family, task, terms, z, new), new, *brackets
+
+    # A loop, since what is written out is compiled for long.
+    brackets = (w, jnp.full_like(w, jnp.inf)) if guarded else ()
+    z, w, *_ = lax.fori_loop(0, rounds, go_on, (start, w, *brackets))
+    return Unknowns(z, w)
+
+
+@solved.defjvp
+def _solved_jvp(
+    family: Family, rounds: int, primals: tuple[Task, jax.Array], tangents: tuple[Task, jax.Array]
+) -> tuple[Unknowns, Unknowns]:
+    task, start = primals
+    found = solved(family, rounds, task, start)
+
+    def again(pairs: Pairs, odds: jax.Array | None) -> Unknowns:
+        asked = Task(pairs, task.rivals, odds)
+        terms = _terms(family, asked, found.z)
+        w = _nearer(asked, terms, found.w)
+        return Unknowns(_moved(family, asked, terms, found.z, w), w)
+
+    # A round is Newton's method: where it ends, its own slopes in the unknowns are 0, and what is left are theirs.
+    return found, jax.jvp(again, (task.pairs, task.odds), (tangents[0].pairs, tangents[0].odds))[1]
+
+
+def _terms(family: Family, task: Task, z: jax.Array) -> _Terms:
+    pairs, rivals = task.pairs, task.rivals
+    at = alternative(family, pairs, z)
+    gain = at.of_best
+    if pairs.epsilon is not None:
+        gain = larger(gain - family.divergence_by(pairs.best, -pairs.least_move(family)), jnp.finfo(z.dtype).tiny)
+    others = rounded(at.ratio * at.of_other)
+    cost = at.of_best + others
+    above = gain + others
+    own, value = 1 / above, at.of_best / at.of_other
+    portion = others / above
+    # With s the move of the best arm, d x / d s = x growth, d cost / d s = d(mu_a, .) d x / d s and x other_slope =
+    # best_slope: 2 value over the slope of the term.
+    distance = rounded(2 * ((portion * (at.of_best / cost)) * (at.of_other / above)) * (at.growth / at.other_slope))
+    beyond, speed = rounded(own * (gain / above)), at.ratio * (portion / above)
+    free = task.odds is None
+    pole, width = (own - distance, rounded(jnp.sqrt(value) * distance)) if free else (beyond, speed)
+    return _Terms(
+        own=own,
+        value=jnp.where(rivals, value, 0),
+        slope=jnp.where(rivals, 2 * value / distance, 0),
+        pole=jnp.where(rivals, pole, 0),
+        width=jnp.where(rivals, width, 0),
+        beyond=beyond,
+        speed=speed,
+        at=at,
+    )
+
+
+def _nearer(task: Task, terms: _Terms, w: jax.Array) -> jax.Array:
+    """A step of Newton's method to the w at which the terms add up to 1, or the ratios to the odds."""
+    # A term alone makes up the goal there, and the method comes up from below.
+    alone = terms.width if task.odds is None else rounded(terms.width * (1 / task.odds))
+    w = larger(w, lax.stop_gradient(largest(terms.pole + alone)))
+    inverse = 1 / (w - terms.pole)
+    part = terms.width * inverse
+    if task.odds is None:
+        part = part * part
+    sums = total(jnp.stack([part, part * inverse], axis=1))
+    root = jnp.sqrt(sums[0]) if task.odds is None else sums[0] / task.odds
+    return w + rounded((sums[0] / sums[1]) * (root - 1))
+
+
+def _moved(family: Family, task: Task, terms: _Terms, z: jax.Array, w: jax.Array) -> jax.Array:
+    """The splits at w."""
+    ahead = w - terms.beyond
+    factor = jnp.where(ahead > 0, terms.speed / (ahead * terms.at.ratio), jnp.inf)
+    z = moved(z, factor, terms.at.stretch)
+    if task.pairs.epsilon is None:
+        return z
+    # Where the range ends an x of 0 may be right: one that rounding cannot tell from it is.
+    least = float(jnp.finfo(z.dtype).eps) ** 2
+    return larger(z, jnp.where(task.pairs.least_move(family) > 0, least, 0.0))
+
+
+def _brackets(task: Task, terms: _Terms, low: jax.Array, high: jax.Array) -> list[jax.Array]:
+    """Narrower brackets of w: F falls with it, and the sum of terms is at most F at the smallest w of their own."""
+    found = total(terms.value)
+    least = smallest(jnp.where(task.rivals, terms.own, jnp.inf))
+    most = largest(jnp.where(task.rivals, terms.own, 0.0))
+    return [larger(low, jnp.where(found >= 1, least, 0.0)), smaller(high, jnp.where(found <= 1, most, jnp.inf))]
+
+
+def _guarded(task: Task, terms: _Terms, w: jax.Array, new: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
+    """The new w, or one on a logarithmic scale where F falls more slowly than 1 / w, or one between the brackets."""
+    value = terms.value + rounded(terms.slope * (terms.own - w))
+    sums = total(jnp.stack([value, terms.slope, jnp.where(task.rivals, terms.at.ratio, 0)], axis=1))
+    power = w * (sums[1] / sums[0])  # F is like w to minus this
+    change = (sums[0] - 1) / power  # 1 / F is linear in log w
+    factor = 1 + smaller(jnp.abs(change), _FAR) / 2.0**_SQUARINGS
+    for _ in range(_SQUARINGS):
+        factor = factor * factor
+    slow = (sums[0] > 0) & (power < 1)
+    new = jnp.where(slow, jnp.where(change > 0, w * factor, w / factor), new)
+    inside = (new >= low * (1 - _SLACK)) & (new <= high * (1 + _SLACK))
+    between = jnp.sqrt(low) * jnp.sqrt(high)
+    between = jnp.where(low > 0, jnp.where(high < jnp.inf, between, low * _WIDEN), high / _WIDEN)
+    # With a best mean near the lower end, w = 0 is nearly right: a share that rounding cannot tell from it is.
+    return larger(jnp.where(inside, new, between), (w * sums[2]) * float(jnp.finfo(w.dtype).eps))

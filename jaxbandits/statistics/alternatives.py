@@ -1,0 +1,130 @@
+"""The cheapest alternatives: the best arm and another moved towards each other until the other leads by epsilon.
+
+Two arms with means mu_1 and mu_a are told apart at the cost
+
+    inf over lambda of w_1 d(mu_1, lambda) + w_a d(mu_a, lambda + epsilon)
+
+(Garivier and Kaufmann 2016, eq. 4, for epsilon = 0; with numbers of pulls for w it is the statistic of the generalised
+likelihood ratio test). Where the cost is least, w_1 (mu_1 - lambda) / V(lambda) = w_a (lambda + epsilon - mu_a) /
+V(lambda + epsilon): the ratio x = w_a / w_1 is an explicit function of how the two share the way, and that is what is
+solved for. z is how far the best arm has come on its part of the way, by how far it has still to go; x increases with
+it from 0 to infinity where log V is concave, as in all of `exponential_families`, and with epsilon = 0 it is z.
+
+Shapes: arms first, runs last; the best arm `(…)`, the others `(K, …)`.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxbandits.arrays.numerics import larger, rounded, smaller
+from jaxbandits.statistics.exponential_families import Family
+
+__all__ = ["Alternative", "Pairs", "alternative", "least_cost", "moved"]
+
+#: Factors by which one step may change z.
+_LARGEST, _SMALLEST = 1e4, 1e-6
+# Newton steps from z = x to the split that goes with x.
+_STEPS = 8
+
+
+class Pairs(NamedTuple):
+    """A best arm and others, all of which it leads by more than -epsilon."""
+
+    best: jax.Array  # (…)
+    other: jax.Array  # (K, …)
+    epsilon: jax.Array | None  # (…), at least 0; None where it is known to be 0
+
+    def least_move(self, family: Family) -> jax.Array:
+        """How far the best arm moves at least, `(…)`: lambda + epsilon stays in the range."""
+        if self.epsilon is None or np.isinf(family.highest):
+            return jnp.zeros_like(self.best)
+        return larger(self.epsilon - (family.highest - self.best), 0.0)
+
+
+class Alternative(NamedTuple):
+    """The pairs at one split of the way each; all `(K, …)`."""
+
+    ratio: jax.Array  # x = w_a / w_1, for which this is the cheapest
+    of_best: jax.Array  # d(mu_1, lambda)
+    of_other: jax.Array  # d(mu_a, lambda + epsilon)
+    best_slope: jax.Array  # (mu_1 - lambda) / V(lambda): what one more unit of way costs a pull of the best arm
+    other_slope: jax.Array  # the same of the other arm
+    growth: jax.Array  # of log x, by unit of way that the best arm moves
+    stretch: jax.Array  # of log x, by unit of log z
+
+
+def alternative(family: Family, pairs: Pairs, z: jax.Array) -> Alternative:
+    """What goes with a split of the way, z in (0, inf), `(K, …)`."""
+    to_lowest, to_highest = pairs.best - family.lowest, family.highest - pairs.best
+    if pairs.epsilon is None:
+        way = pairs.best - pairs.other
+        by_best, by_other = rounded(way * (z / (1 + z))), way / (1 + z)
+        low_best, high_best = to_lowest - by_best, to_highest + by_best
+        low_other, high_other = low_best, high_best
+        share = None
+    else:
+        way = (pairs.best - pairs.other) + pairs.epsilon
+        start, end = pairs.least_move(family), smaller(way, to_lowest)
+        gone, left = rounded((end - start) * (z / (1 + z))), (end - start) / (1 + z)
+        by_best, by_other = start + gone, (way - end) + left
+        # Distances from the ends of the range, whose digits the difference with a mean would lose.
+        low_best, high_best = left + larger(to_lowest - way, 0.0), to_highest + by_best
+        low_other = (pairs.other - family.lowest) + by_other
+        high_other = gone + larger(to_highest - pairs.epsilon, 0.0)
+        share = (gone * left) / (end - start)
+    best_slope = by_best / family.variance(low_best, high_best)
+    other_slope = by_other / family.variance(low_other, high_other)
+    growth = 1 / by_best + 1 / by_other
+    if share is not None:
+        growth = growth + (
+            family.log_variance_slope(low_best, high_best) - family.log_variance_slope(low_other, high_other)
+        )
+    return Alternative(
+        ratio=z if share is None else best_slope / other_slope,
+        of_best=family.divergence(pairs.best, -by_best, low_best, high_best),
+        of_other=family.divergence(pairs.other, by_other, low_other, high_other),
+        best_slope=best_slope,
+        other_slope=other_slope,
+        growth=growth,
+        stretch=jnp.ones_like(z) if share is None else share * growth,
+    )
+
+
+def moved(z: jax.Array, factor: jax.Array, stretch: jax.Array) -> jax.Array:
+    """The z at which x is `factor` times what it is at z, to first order in log z; positive."""
+    up = 1 + (smaller(factor, _LARGEST) - 1) / stretch
+    down = (stretch * factor) / (rounded(stretch * factor) + (1 - factor))
+    change = jnp.where(factor > 1, up, down)
+    return rounded(z * smaller(larger(change, _SMALLEST), _LARGEST))
+
+
+def least_cost(family: Family, pairs: Pairs, best_weight: jax.Array, other_weight: jax.Array) -> jax.Array:
+    """The cost of telling each pair apart, `(K, …)`.
+
+    Args:
+        family: the rewards.
+        pairs: the means.
+        best_weight: w_1, such as the pulls of the best arm, `(…)`, positive.
+        other_weight: w_a, `(K, …)`, positive.
+
+    Returns:
+        At least 0; 0 where the other arm leads by epsilon already.
+    """
+    ratio = other_weight * (1 / best_weight)
+    z = ratio
+    if pairs.epsilon is not None:
+
+        def closer(_: jax.Array | int, z: jax.Array) -> jax.Array:
+            at = alternative(family, pairs, z)
+            return moved(z, ratio / at.ratio, at.stretch)
+
+        z = lax.fori_loop(0, _STEPS, closer, z)
+        z = jnp.where((z > 0) & (z < jnp.inf), z, 1.0)  # where a range leaves nothing to share, any z will do
+    at = alternative(family, pairs, z)
+    cost = rounded(best_weight * at.of_best) + rounded(other_weight * at.of_other)
+    lead = 0.0 if pairs.epsilon is None else pairs.epsilon
+    return jnp.where((pairs.best - pairs.other) + lead > 0, cost, 0.0)

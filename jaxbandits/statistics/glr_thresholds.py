@@ -1,0 +1,175 @@
+"""When to stop: thresholds of generalised likelihood ratio tests, which tell the best arm by their name.
+
+A run stops at time t with the best-looking arm if the least cost of telling it from each other arm
+(`alternatives.least_cost`, with numbers of pulls for weights) exceeds a threshold: a constant of the run, found once,
+plus a function of t. `jaxbandits.theory.glr_threshold` says what is proved of each, and why.
+
+Functions take their logarithm and exponential, `Elementary`: those of `numerics` in runs, JAX's in theory.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.arrays.numerics import exp, larger, log, rounded
+
+__all__ = ["IN_RUNS", "THRESHOLDS", "Elementary", "Threshold", "exponential_family_level", "gaussian_level"]
+
+Function = Callable[[jax.Array], jax.Array]
+
+
+class Elementary(NamedTuple):
+    """A logarithm and an exponential."""
+
+    log: Function
+    exp: Function
+
+
+#: Those with the same bits however runs are batched.
+IN_RUNS = Elementary(log, exp)
+
+
+class Threshold(NamedTuple):
+    """A threshold, constant + growth.
+
+    Attributes:
+        constant: of the functions, K - 1 and delta, `(…)`, both floats.
+        growth: of the functions and t, `(…)`, a float, at least 2.
+    """
+
+    constant: Callable[[Elementary, jax.Array, jax.Array], jax.Array]
+    growth: Callable[[Elementary, jax.Array], jax.Array]
+
+    def at(self, constant: jax.Array, time: jax.Array) -> jax.Array:
+        """The threshold at time t, int32 `(…)`, in a run with this constant, float32 `(…)`."""
+        return constant + self.growth(IN_RUNS, time.astype(jnp.float32))
+
+
+# (-1)^n gamma_n / n!, n = 0, 1, …, with Stieltjes' constants: zeta(1 + u) = 1/u + sum of these u^n.
+_ZETA = (
+    5.772156649015329e-01, 7.281584548367672e-02, -4.845181596436159e-03, -3.423057367172244e-04, 9.689041939447083e-05,
+    -6.611031810842189e-06, -3.316240908752772e-07, 1.0462094584479187e-07, -8.733218100273798e-09,
+    9.478277782762358e-11, 5.658421927608708e-11, -6.768689863514337e-12,
+)  # fmt: skip
+_BISECTIONS = 45
+_NEWTON_STEPS = 7
+_LOG_2_ZETA_2 = math.log(math.pi**2 / 3)
+_LOG_LOG_1_5 = math.log(math.log(1.5))
+_KINK = 1 / math.log(1.5) + _LOG_LOG_1_5  # h(1 / log(3/2)), h(u) = u - log u
+
+
+def _zeta(u: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """U zeta(1 + u), u in (0, 1], and its derivative."""
+    value, slope = jnp.full_like(u, 0.0), jnp.full_like(u, 0.0)
+    for term in reversed(_ZETA):
+        slope = rounded(slope * u) + value
+        value = rounded(value * u) + term
+    return rounded(value * u) + 1.0, rounded(slope * u) + value
+
+
+def _spare(u: jax.Array, x: jax.Array, elementary: Elementary) -> tuple[jax.Array, jax.Array]:
+    """(g(lambda) + x) / lambda at lambda = (1 + u) / 2, and what has the sign of its derivative in lambda.
+
+    g(lambda) = 2 lambda - 2 lambda log(4 lambda) + log zeta(2 lambda) - log(1 - lambda) / 2.
+    """
+    twice = 1 + u
+    zeta, zeta_slope = _zeta(u)
+    log_four = elementary.log(2 * twice)
+    g = (
+        (twice - rounded(twice * log_four))
+        + (elementary.log(zeta) - elementary.log(u))
+        - elementary.log((1 - u) / 2) / 2
+    )
+    slope = (2 * (zeta_slope / zeta - 1 / u) - 2 * log_four) + 1 / (1 - u)
+    level = g + x
+    return 2 * (level / twice), rounded(twice * slope) / 2 - level
+
+
+def gaussian_level(x: jax.Array, elementary: Elementary = IN_RUNS) -> jax.Array:
+    """C_G(x) = min over lambda in (1/2, 1) of (g(lambda) + x) / lambda (Kaufmann and Koolen 2021), `(…)`.
+
+    Args:
+        x: at least 0, `(…)`, float.
+        elementary: the functions.
+    """
+    return _spare(_best(elementary, x), x, elementary)[0]
+
+
+def _best(elementary: Elementary, x: jax.Array) -> jax.Array:
+    @jax.custom_jvp
+    def found(x: jax.Array) -> jax.Array:
+        def halve(_: jax.Array | int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            low, high = ends
+            middle = (low + high) / 2
+            rising = _spare(middle, x, elementary)[1] > 0  # g is convex
+            return jnp.where(rising, low, middle), jnp.where(rising, middle, high)
+
+        low, high = lax.fori_loop(0, _BISECTIONS, halve, (jnp.zeros_like(x), jnp.ones_like(x)))
+        return low + (high - low) / 2
+
+    @found.defjvp
+    def slope_of_found(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+        (x,), u = primals, found(primals[0])
+        slope = jax.jvp(lambda u: _spare(u, x, elementary)[1], (u,), (jnp.ones_like(u),))[1]
+        return u, tangents[0] / slope  # where the derivative vanishes, it falls with x as x grows
+
+    solution: jax.Array = found(x)
+    return solution
+
+
+def _larger_root(c: jax.Array, elementary: Elementary) -> jax.Array:
+    """The y >= 1 with h(y) = y - log y = c, for c > 1: Newton's method, from above."""
+    c = larger(c, 1 + 1e-6)
+    y = c + jnp.sqrt(2 * (c - 1))
+    for _ in range(_NEWTON_STEPS):
+        y = y * (((c - 1) + elementary.log(y)) / (y - 1))
+    return y
+
+
+def exponential_family_level(x: jax.Array, elementary: Elementary = IN_RUNS) -> jax.Array:
+    """T(x) = min over z in (1, 3/2] of z (h^-1(1 + x) + log(2 zeta(2)) + 2 log(1 / log z)), h(u) = u - log u, `(…)`.
+
+    Kaufmann and Koolen (2021), where it is 2 h~_(3/2)((h^-1(1 + x) + log(2 zeta(2))) / 2).
+
+    Args:
+        x: positive, `(…)`, float.
+        elementary: the functions.
+    """
+    half = (_larger_root(1 + x, elementary) + _LOG_2_ZETA_2) / 2
+    # The minimum over all z > 1 is at log z = 1/v with h(v) = half, its value 2 exp(1/v) v; where v is at least the
+    # one of z = 3/2.
+    free = _larger_root(larger(half, _KINK), elementary)
+    return jnp.where(half >= _KINK, 2 * (elementary.exp(1 / free) * free), 3 * (half - _LOG_LOG_1_5))
+
+
+def _level(pairs: jax.Array, delta: jax.Array, log: Function) -> jax.Array:
+    return log(pairs) - log(delta)
+
+
+#: By name; `jaxbandits.theory.glr_threshold` has the sources.
+THRESHOLDS = {
+    "heuristic": Threshold(
+        constant=lambda e, pairs, delta: jnp.zeros_like(pairs) - e.log(delta),
+        growth=lambda e, t: e.log(1 + e.log(t)),
+    ),
+    "gk16": Threshold(
+        constant=lambda e, pairs, delta: _level(2 * pairs, delta, e.log),
+        growth=lambda e, t: e.log(t),
+    ),
+    "kk21-gaussian": Threshold(
+        constant=lambda e, pairs, delta: 2 * gaussian_level(_level(pairs, delta, e.log) / 2, e),
+        growth=lambda e, t: 4 * e.log(4 + e.log(t / 2)),
+    ),
+    "kk21": Threshold(
+        constant=lambda e, pairs, delta: 2 * exponential_family_level(_level(pairs, delta, e.log) / 2, e),
+        growth=lambda e, t: 6 * e.log(1 + e.log(t / 2)),
+    ),
+    "bounded": Threshold(
+        constant=lambda e, pairs, delta: 2 + _level(pairs, delta, e.log),
+        growth=lambda e, t: 2 * e.log(1 + t / 2),
+    ),
+}

@@ -1,0 +1,108 @@
+"""Proportions of pulls that tell the best arm from the others as soon as can be: w* and T* of an instance.
+
+Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT: 1/T* is the maximum over
+proportions w of the least cost, over the other arms, of an alternative in which that arm is the best; w* attains it.
+With epsilon > 0 the other arm has to lead by epsilon, and with a share of the best arm that is given (top-two
+algorithms), the maximum is over the other arms' proportions.
+
+float32 in runs, by the rule of numerics, or float64; arms first, runs last; differentiable. `allocation_rounds` says
+how it is done.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.arrays.arms import index, largest, smallest, total
+from jaxbandits.arrays.numerics import rounded
+from jaxbandits.statistics.allocation_edges import edge_of
+from jaxbandits.statistics.allocation_rounds import Task, solved
+from jaxbandits.statistics.alternatives import Pairs, alternative
+from jaxbandits.statistics.exponential_families import Family
+
+__all__ = ["Proportions", "proportions"]
+
+#: Rounds that leave a relative error of some 1e-6 in float32, where epsilon is not large beside the means.
+ROUNDS, ROUNDS_WITH_EPSILON = 4, 8
+# Means that stand in where an answer needs no rounds: they are in the range of every family.
+_HIGH, _LOW = 0.75, 0.25
+
+
+class Proportions(NamedTuple):
+    """What `proportions` finds.
+
+    Attributes:
+        weights: w*, `(K, …)`, adding up to 1; 0 for padded arms.
+        time: T*, `(…)`: infinite where the best arm is not unique, 0 where no alternative exists.
+        split: `(K, …)`, with which to start on an instance near to this one.
+    """
+
+    weights: jax.Array
+    time: jax.Array
+    split: jax.Array
+
+
+def proportions(
+    family: Family,
+    means: jax.Array,
+    *,
+    mask: jax.Array | None = None,
+    best: jax.Array | None = None,
+    epsilon: jax.Array | None = None,
+    share: jax.Array | None = None,
+    start: jax.Array | None = None,
+    rounds: int | None = None,
+) -> Proportions:
+    """Optimal proportions and characteristic time.
+
+    Args:
+        family: the rewards; normal ones have variance 1.
+        means: float32 or float64, `(K, …)`, in the range of the family.
+        mask: bool `(K, …)`, false for padded arms.
+        best: bool `(K, …)`, true for one arm, none being better; the first of the best if not given.
+        epsilon: `(…)`, at least 0; None if known to be 0.
+        share: `(…)`, in (0, 1), the share of the best arm; None for the optimal one.
+        start: the `split` of an instance near to this one.
+        rounds: how many rounds; each costs some four logarithms an arm.
+
+    Returns:
+        Proportions; where several arms are the best and epsilon = 0 they are uniform over these.
+    """
+    real = jnp.ones(means.shape, bool) if mask is None else mask
+    best = _first_of_best(means, real) if best is None else best
+    rivals = real & ~best
+    top = largest(jnp.where(best, means, -jnp.inf))
+    other = jnp.where(rivals, means, smallest(jnp.where(rivals, means, jnp.inf)))
+    lead = None if epsilon is None else jnp.broadcast_to(jnp.asarray(epsilon, means.dtype), top.shape)
+    portion = None if share is None else jnp.broadcast_to(jnp.asarray(share, means.dtype), top.shape)
+    edge = edge_of(family, Pairs(top, other, lead), rivals, portion)
+    # An edge is solved with other means, so that nothing in it, nor in its derivatives, is infinite.
+    pairs = Pairs(
+        jnp.where(edge.here, _HIGH, top),
+        jnp.where(edge.here, _LOW, other),
+        None if lead is None else jnp.where(edge.here, _LOW, lead),
+    )
+    odds = None if portion is None else (1 - portion) / portion
+    few = ROUNDS if epsilon is None else ROUNDS_WITH_EPSILON
+    start = jnp.ones_like(means) if start is None else jnp.where(edge.here, 1.0, start)
+    z, w = solved(family, few if rounds is None else rounds, Task(pairs, rivals, odds), start)
+    ratio = jnp.where(rivals, z if lead is None else alternative(family, pairs, z).ratio, 0.0)
+    # w is the weight of the best arm in units in which its pulls and the others' cost 1 more than its own alone.
+    fixed = 0.0 if lead is None else rounded(w * family.divergence_by(pairs.best, -pairs.least_move(family)))
+    weight, others = w / (1 + fixed), total(ratio)
+    if portion is None:
+        portion, time = 1 / (1 + others), weight * (1 + others)
+    else:
+        time = weight / portion
+    ratio, portion = jnp.where(edge.here, edge.ratio, ratio), jnp.where(edge.here, edge.portion, portion)
+    others = total(ratio)
+    weights = jnp.where(best, portion, ratio * ((1 - portion) / jnp.where(others > 0, others, 1.0)))
+    return Proportions(weights, jnp.where(edge.here, edge.time, time), z)
+
+
+def _first_of_best(means: jax.Array, real: jax.Array) -> jax.Array:
+    """The mask of the first arm with the largest mean."""
+    number = index(means.shape[0], means.shape[1:])
+    highest = real & (means == largest(jnp.where(real, means, -jnp.inf)))
+    return number == smallest(jnp.where(highest, number, means.shape[0]))

@@ -1,0 +1,159 @@
+"""Characteristic times of the m best arms, m > 1, by an interior-point method on the host, in float64.
+
+With m > 1 which pairs of arms decide is not known beforehand, and rounds such as those for one best arm
+(`jaxbandits.statistics.allocation_rounds`) would have to find out. Of the barrier method float32 would leave two or
+three digits, and runs need none of this: so the host does it, which has float64 whatever JAX has.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from jaxbandits.errors import UsageError
+from jaxbandits.theory._allocation import PairCosts
+from jaxbandits.theory._allocation_barrier import smallest_allocation
+from jaxbandits.theory._allocation_families import FAMILIES
+from jaxbandits.theory._allocation_slopes import allocation_and_slopes
+
+__all__ = ["m_best_time"]
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def m_best_time(
+    m: int, family: str, means: jax.Array, epsilon: jax.Array, mask: jax.Array | None
+) -> tuple[jax.Array, jax.Array]:
+    """T* `(…)` and the proportions `(K, …)`, with their first derivatives in means and epsilon.
+
+    Args:
+        m: number of best arms.
+        family: of the rewards; normal ones have variance 1.
+        means: `(K, …)`.
+        epsilon: `(…)`, or of fewer axes.
+        mask: bool `(K, …)`, false for padded arms; None for none.
+    """
+    real = jnp.ones(means.shape, bool) if mask is None else jnp.broadcast_to(jnp.asarray(mask), means.shape)
+    lead = jnp.broadcast_to(epsilon, means.shape[1:])
+    if any(isinstance(x, jax.core.Tracer) for x in (means, lead, real)):
+        return _traced(m, family, means, lead, real)
+    time, weights = _on_host(_values, m, family, means, lead, real)
+    return jnp.asarray(time, means.dtype), jnp.asarray(weights, means.dtype)
+
+
+def _on_host(
+    solver: Callable[..., tuple[Array, ...]], m: int, family: str, means: jax.Array, epsilon: jax.Array, real: jax.Array
+) -> tuple[Array, ...]:
+    """What a solver says of instances `(K, …)`."""
+    batch = np.shape(means)[1:]
+    mu, there = (np.asarray(x).reshape(x.shape[0], -1) for x in (means, real))
+    found = solver(m, family, mu.astype(np.float64), np.asarray(epsilon, np.float64).reshape(-1), there)
+    return tuple(x.reshape((*x.shape[:-1], *batch)) for x in found)
+
+
+def _values(m: int, family: str, mu: Array, lead: Array, there: Mask) -> tuple[Array, Array]:
+    """T* `(N,)` and proportions `(K, N)` of instances `(K, N)`, those of as many arms at once."""
+    time, weights = np.empty(mu.shape[1]), np.zeros(mu.shape)
+    for arms in np.unique(there.sum(axis=0)):
+        (runs,) = np.nonzero(there.sum(axis=0) == arms)
+        # Real arms from the best to the worst.
+        order = np.argsort(np.where(there, -mu, np.inf)[:, runs], axis=0, kind="stable")[:arms]
+        means = np.take_along_axis(mu[:, runs], order, axis=0).T
+        pairs = PairCosts(FAMILIES[family], means[:, :m], means[:, m:], lead[runs])
+        edge = _edges(pairs)
+        found = np.where(np.isnan(edge)[:, None], 1.0, 1 / arms) * np.ones((runs.size, arms))
+        inside = np.isnan(edge)
+        if inside.any():
+            some = pairs.of(inside)
+            scaled = smallest_allocation(some)
+            sums = scaled.sum(axis=1)
+            # The value at the proportions returned, not the sum, whose excess over the optimum has the other sign.
+            edge[inside] = sums / some.costs(scaled[:, :m], scaled[:, m:]).min(axis=(1, 2))
+            found[inside] = scaled / sums[:, None]
+        time[runs] = edge
+        weights[order, runs] = found.T
+    return time, weights
+
+
+def _slopes(m: int, family: str, mu: Array, lead: Array, there: Mask) -> tuple[Array, ...]:
+    """`_values`, and their derivatives in means and epsilon, `(K + 1, N)` and `(K, K + 1, N)`; one after another."""
+    arms, number = mu.shape
+    time, weights = np.empty(number), np.zeros(mu.shape)
+    of_time, of_weights = np.zeros((arms + 1, number)), np.zeros((arms, arms + 1, number))
+    for run in range(number):
+        (places,) = np.nonzero(there[:, run])
+        found = _one(m, family, mu[places, run], float(lead[run]))
+        time[run], weights[places, run] = found[:2]
+        columns = np.append(places, arms)
+        of_time[columns, run] = found[2]
+        of_weights[places[:, None], columns, run] = found[3]
+    return time, weights, of_time, of_weights
+
+
+def _one(m: int, family: str, mu: Array, epsilon: float) -> tuple[float | Array, ...]:
+    """`_slopes` of one instance without padded arms, `(K,)`."""
+    arms, order = mu.size, np.argsort(-mu, kind="stable")
+
+    def pairs_of(at: Array) -> PairCosts:  # the order stays: at a tie across the border there is no derivative
+        return PairCosts(FAMILIES[family], at[order[:m]], at[order[m:]], at[-1])
+
+    at = np.append(mu, epsilon)
+    if not np.isnan(edge := float(_edges(pairs_of(at)))):
+        return edge, np.full(arms, 1 / arms), np.zeros(arms + 1), np.zeros((arms, arms + 1))
+    weights, moved = np.empty(arms), np.empty((arms, arms + 1))
+    weights[order], moved[order] = allocation_and_slopes(pairs_of, at)
+    time, slope = weights.sum(), moved.sum(axis=0)
+    return float(time), weights / time, slope, moved / time - np.outer(weights, slope) / time**2
+
+
+def _edges(pairs: PairCosts) -> Array:
+    """The times where no allocation need be found, `(…)`: 0 if no instance makes S wrong, infinite if S is not unique.
+
+    NaN where one has to be found.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):  # an epsilon as large as the range leaves no alternative
+        uniform = pairs.costs(np.ones_like(pairs.best), np.ones_like(pairs.rest)).min(axis=(-2, -1))
+    edge: Array = np.where(uniform == 0, np.inf, np.nan)
+    return np.where(pairs.epsilon >= pairs.family.highest - pairs.family.lowest, 0.0, edge)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _traced(m: int, family: str, means: jax.Array, epsilon: jax.Array, real: jax.Array) -> tuple[jax.Array, jax.Array]:
+    time, weights, *_ = _called(m, family, means, epsilon, real)
+    return time, weights
+
+
+@_traced.defjvp
+def _traced_jvp(
+    m: int, family: str, primals: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]
+) -> tuple[tuple[jax.Array, jax.Array], tuple[jax.Array, jax.Array]]:
+    time, weights, of_time, of_weights = _called(m, family, *primals)
+    direction = jnp.concatenate([tangents[0], tangents[1][None]])
+    return (time, weights), (jnp.sum(of_time * direction, axis=0), jnp.sum(of_weights * direction, axis=1))
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _called(m: int, family: str, means: jax.Array, epsilon: jax.Array, real: jax.Array) -> tuple[jax.Array, ...]:
+    """`_slopes`, from the device."""
+    arms, batch, dtype = means.shape[0], means.shape[1:], means.dtype
+    shapes = [batch, (arms, *batch), (arms + 1, *batch), (arms, arms + 1, *batch)]
+
+    def host(*arguments: jax.Array) -> tuple[np.ndarray, ...]:
+        return tuple(np.asarray(x, dtype) for x in _on_host(_slopes, m, family, *arguments))
+
+    found: tuple[jax.Array, ...] = jax.pure_callback(
+        host, tuple(jax.ShapeDtypeStruct(shape, dtype) for shape in shapes), means, epsilon, real,
+        vmap_method="sequential",
+    )  # fmt: skip
+    return found
+
+
+@_called.defjvp
+def _called_jvp(m: int, family: str, primals: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]) -> Any:
+    del family, primals, tangents
+    raise UsageError(f"characteristic_time has first derivatives only for m = {m}; for m = 1 it has all")

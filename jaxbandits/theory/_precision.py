@@ -1,0 +1,69 @@
+"""The precision of an answer: that of the question.
+
+JAX computes in float32 unless `jax.enable_x64` says otherwise, and would cut what it is given to that: of gaps of 1e-6
+between means near 1 nothing is left. What is given as Python's numbers or NumPy's float64 is therefore computed in
+float64, on the host, and answered by NumPy's numbers. What holds JAX arrays, or is traced by `jit`, `grad` or `vmap`,
+is JAX's, and so is its precision.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+__all__ = ["in_given_precision"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def in_given_precision(formula: Callable[P, R]) -> Callable[P, R]:
+    """The formula, answered in float64 where that is what it is asked in; a decorator.
+
+    Args:
+        formula: of numbers and arrays, which computes in JAX's default floating type.
+
+    Returns:
+        The same function for JAX arrays and traced ones; else the arrays of its answer are NumPy's.
+    """
+
+    @functools.wraps(formula)
+    def answered(*args: P.args, **kwargs: P.kwargs) -> R:
+        args = tuple(_array(value) for value in args)  # type: ignore[assignment]
+        kwargs = {name: _array(value) for name, value in kwargs.items()}  # type: ignore[assignment]
+        if not _in_float64(jax.tree.leaves((args, kwargs))):
+            return formula(*args, **kwargs)
+        # Within a program that is being traced, too: these numbers do not depend on its input.
+        with jax.ensure_compile_time_eval(), jax.enable_x64(True), jax.default_device(_host()):
+            found = formula(*args, **kwargs)
+        answer: R = jax.tree.map(lambda leaf: np.asarray(leaf)[()] if isinstance(leaf, jax.Array) else leaf, found)
+        return answer
+
+    return answered
+
+
+def _array(value: Any) -> Any:
+    """A list of numbers as the array that it stands for."""
+    if type(value) not in (list, tuple):
+        return value
+    return jnp.asarray(value) if any(isinstance(x, jax.Array) for x in jax.tree.leaves(value)) else np.asarray(value)
+
+
+def _in_float64(given: list[Any]) -> bool:
+    """Whether numbers are given in a higher precision than JAX would compute in."""
+    if jnp.result_type(float) == np.float64 or any(isinstance(leaf, jax.Array) for leaf in given):
+        return False
+    types = {leaf.dtype for leaf in given if isinstance(leaf, np.ndarray | np.generic) and leaf.dtype.kind == "f"}
+    return not types or np.dtype(np.float64) in types
+
+
+@functools.cache
+def _host() -> jax.Device | None:
+    """The processor: accelerators may have no float64, or a slow one."""
+    try:
+        return jax.local_devices(backend="cpu")[0]
+    except RuntimeError:
+        return None

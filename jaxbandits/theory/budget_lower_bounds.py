@@ -1,0 +1,123 @@
+"""Errors that no algorithm with a fixed budget gets below on all of a set of instances.
+
+Sources:
+- Audibert, Bubeck, Munos 2010, "Best arm identification in multi-armed bandits";
+- Carpentier, Locatelli 2016, "Tight (lower) bounds for the fixed budget best arm identification bandit problem";
+- Bretagnolle, Huber 1979: P(A) + Q(not A) >= exp(-KL(P, Q)) / 2.
+
+Means are `(K, …)`, the other arguments `()` or `(…)`, results `(…)`.
+"""
+
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+
+from jaxbandits.checks import FINITE, POSITIVE, UNIT, whole_rule
+from jaxbandits.errors import UsageError
+from jaxbandits.theory._checks import as_float, check, check_budget
+from jaxbandits.theory._forms import power, quotient
+from jaxbandits.theory.complexity import h2
+from jaxbandits.theory.divergences import kl_bernoulli, kl_gaussian
+
+__all__ = [
+    "best_arm_error_lower_bound",
+    "best_arm_error_lower_bound_rate",
+    "best_arm_worst_error_lower_bound",
+]
+
+
+def best_arm_error_lower_bound(
+    means: ArrayLike, n: ArrayLike, family: str = "bernoulli", sd: ArrayLike = 1.0
+) -> jax.Array:
+    """Error that every algorithm has on this instance or, up to any eta, on one of K - 1 others: exp(-n/H) / 4.
+
+    In the i-th other instance the mean of arm i is raised to that of the best arm, or just above it. Derived: whatever
+    the algorithm, by Bretagnolle and Huber its errors here and there add up to exp(-E[N_i] kl(mu_i, mu_1)) / 2 at
+    least, N_i being its pulls of arm i here, and some i has E[N_i] kl(mu_i, mu_1) <= n/H, H = sum over the arms that
+    are not the best of 1 / kl(mu_i, mu_1), since the N_i add up to n at most. For normal rewards H = 2 sd^2 sum of
+    Delta_i^-2. Here the algorithm may know all instances; what not knowing the complexity costs, a factor log K in the
+    exponent, `best_arm_worst_error_lower_bound` says.
+
+    Args:
+        means: arm means, shape `(K, …)`.
+        n: budget in pulls.
+        family: "bernoulli" (means in [0, 1]) or "gaussian".
+        sd: standard deviation of Gaussian rewards.
+
+    Returns:
+        Shape `(…)`, in [0, 1/4]; of the largest of the K errors.
+
+    Raises:
+        UsageError: a value outside its range, an unknown family.
+    """
+    check_budget(n)
+    check("means", means, UNIT if family == "bernoulli" else FINITE)
+    mu = as_float(means)
+    top = jnp.max(mu, axis=0)
+    # The first of the best arms stands for them all. Neither its own term nor infinite ones are computed.
+    rank = jnp.argsort(jnp.argsort(-mu, axis=0), axis=0)
+    if family == "bernoulli":
+        finite = (rank > 0) & (top < 1)
+        cost = kl_bernoulli(jnp.where(finite, mu, 0.25), jnp.where(top < 1, top, 0.75))
+    elif family == "gaussian":
+        finite = rank > 0
+        cost = kl_gaussian(jnp.where(finite, mu, top - 1), top, sd)
+    else:
+        raise UsageError(f"family must be 'bernoulli' or 'gaussian', got {family!r}")
+    hardness = jnp.sum(jnp.where(finite, power(cost, -1.0), 0.0), axis=0)
+    known = hardness > 0
+    rate = quotient(as_float(n), jnp.where(known, hardness, 1.0))
+    return jnp.where(known, jnp.exp(-rate) / 4, 0.0)
+
+
+def best_arm_worst_error_lower_bound(n: ArrayLike, complexity: ArrayLike, arms: ArrayLike) -> jax.Array:
+    """Error that every algorithm has on some instance of K Bernoulli arms, exp(-400 n / (H log K)) / 6, H its own.
+
+    Carpentier and Locatelli 2016, Theorem 1: for every a >= 11 K^2 and n >= (4 a log(6 n K) / 60)^2 there is such an
+    instance among those with H <= a, H the sum over the arms that are not the best of Delta_i^-2. No algorithm that
+    does not know H has a better exponent than Successive Rejects, up to its constant. (The largest error over these
+    instances is also at least exp(-120 n/a) / 6.) Recalled: the paper could not be consulted.
+
+    Args:
+        n: budget in pulls.
+        complexity: H, positive.
+        arms: K, a whole number, at least 2.
+
+    Returns:
+        Shape `(…)`, in [0, 1/6].
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    check_budget(n)
+    check("the complexity", complexity, POSITIVE)
+    check("the number of arms", arms, whole_rule(2))
+    hardness = as_float(complexity) * jnp.log(as_float(arms))
+    return jnp.exp(-400 * quotient(as_float(n), hardness)) / 6  # Theorem 1
+
+
+def best_arm_error_lower_bound_rate(means: ArrayLike, n: ArrayLike) -> jax.Array:
+    """Rate of the error that every algorithm has on Bernoulli arms with these means in some order (Audibert et al.).
+
+    exp(-(5 + o(1)) n / (p (1-p) H2)) for means in [p, 1 - p], Theorem 4 of Audibert, Bubeck and Munos 2010, whose o(1)
+    depends on K and p only and is left out here, with the largest p. Recalled: the paper could not be consulted.
+
+    Args:
+        means: arm means, in [0, 1], shape `(K, …)`.
+        n: budget in pulls.
+
+    Returns:
+        Shape `(…)`; 0 where a mean is 0 or 1, of which the theorem says nothing.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+    check_budget(n)
+    check("means", means, UNIT)
+    mu = as_float(means)
+    p = jnp.min(jnp.minimum(mu, 1 - mu), axis=0)
+    inside = p > 0
+    p = jnp.where(inside, p, 0.25)
+    rate = quotient(as_float(n), h2(means))
+    says = inside & jnp.isfinite(rate)
+    return jnp.where(says, jnp.exp(-5 * jnp.where(says, rate, 0.0) / (p * (1 - p))), 0.0)  # Theorem 4

@@ -1,0 +1,81 @@
+"""Thresholds of generalised likelihood ratio tests, which stop a run with its best-looking arm, and what is proved.
+
+Sources:
+- Garivier, Kaufmann 2016, "Optimal best arm identification with fixed confidence";
+- Kaufmann, Koolen 2021, "Mixture martingales revisited with applications to sequential tests and confidence
+  intervals", JMLR 22 (the paper itself could not be consulted: its two thresholds are proved anew below);
+- Jourdan, Degenne, Baudry, de Heide, Kaufmann 2022, "Top two algorithms revisited".
+"""
+
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+
+from jaxbandits.checks import INSIDE_UNIT, Rule
+from jaxbandits.errors import unknown_name
+from jaxbandits.statistics.glr_thresholds import THRESHOLDS, Elementary
+from jaxbandits.theory._checks import as_float, check
+
+__all__ = ["glr_threshold"]
+
+_JAX = Elementary(jnp.log, jnp.exp)
+_SEVERAL = Rule("must be finite and at least 2", lambda x: (x >= 2) & (x < float("inf")))
+
+
+def glr_threshold(t: ArrayLike, arms: ArrayLike, delta: ArrayLike, name: str = "kk21") -> jax.Array:
+    """What the statistic of the test must exceed after t pulls of K arms, for an error probability of at most delta.
+
+    The statistic is the least over the other arms b of inf over lambda_b >= lambda_a + epsilon of N_a d(mu_a,
+    lambda_a) + N_b d(mu_b, lambda_b), a being the best-looking arm, mu the empirical means, N the numbers of pulls, t
+    their sum. What is proved holds for every rule of sampling that depends on the past only, and every epsilon >= 0: if
+    a is wrong, a best arm b has a true mean above that of a plus epsilon, and the statistic is at most N_a d(mu_a, m_a)
+    + N_b d(mu_b, m_b), with the true means m. There are K - 1 arms that may be wrong.
+
+    By name:
+
+    - "heuristic", log((1 + log t) / delta): used in experiments (Garivier and Kaufmann 2016, section 6). Nothing is
+      proved.
+    - "gk16", log(2 t (K-1) / delta): proved for Bernoulli rewards (Garivier and Kaufmann 2016, Theorem 10).
+    - "kk21-gaussian", 2 C_G(log((K-1)/delta) / 2) + 4 log(4 + log(t/2)): for normal rewards of known variance and, with
+      a bound of it in its place, sub-Gaussian ones. Proof: with S the centred sum of N rewards of variance 1, the
+      mixture of exp(lambda S - lambda^2 N / 2) over a normal lambda of variance 1/c is a martingale whose logarithm is
+      log(c / (N + c)) / 2 + N/(N + c) N d(mu, true). Mix over c_i = e^(4(i-1)) (1 - l)/l with weights i^(-2l)/zeta(2l):
+      at N in [e^(4(i-1)), e^(4i)), i <= (4 + log N)/4, the logarithm is at least l (N d - 2 log(4 + log N)) - g'(l),
+      g'(l) = log(1 - l + l e^4)/2 - log(1 - l)/2 - 2l log 4 + log zeta(2l), and the paper's g(l) = 2l - 2l log(4l) +
+      log zeta(2l) - log(1 - l)/2 is no less. The product of two arms' martingales exceeds exp(x) with probability at
+      most exp(-x); C_G(x) = min over l in (1/2, 1) of (g(l) + x)/l; x = log((K-1)/delta) is shared out over K - 1 arms,
+      and log(4 + log N) is concave.
+    - "kk21", 2 T(log((K-1)/delta) / 2) + 6 log(1 + log(t/2)): for every exponential family with one parameter
+      (Bernoulli, normal, Poisson, exponential, …) and, with Bernoulli's d, for all rewards in [0, 1]. Proof: for u > 0
+      and z in (1, 3/2], mix the likelihood ratios of two tilts for each i = 1, 2, …, with weights 3/(pi i)^2, the means
+      of the i-th at d(mean, true) = l_i/z^i on both sides, l_i = z (u + log(2 zeta(2)) + 2 log i). If N d(mu, true) >=
+      l_i at some N in [z^(i-1), z^i), the i-th is at least exp(l_i/z) times its weight, exp(u). As log i <= log(1 +
+      log N) + log(1/log z), a martingale is at least exp(u) wherever Y = (N d - 3 log(1 + log N))/z - log(2 zeta(2)) -
+      2 log(1/log z) >= u. Mixed over u with density (1 - l) exp(-(1 - l) u), and with the constant 1 in the proportions
+      l and 1 - l, it is at least (1 - l) exp(l Y). For two arms' product the least of (x/2 - log(1 - l))/l over l is
+      h^-1(1 + x/2), h(y) = y - log y, and T takes the best z. Bounded rewards: E exp(s X) is at most Bernoulli's.
+    - "bounded", log((K-1)/delta) + 2 + 2 log(1 + t/2): proved for rewards in [0, 1] with K_inf, the least divergence of
+      the empirical law from laws with a given mean, in place of d (Jourdan et al. 2022, as quoted in later papers; it
+      could not be consulted). Bernoulli's d of the empirical mean is no more than K_inf (log of 1 - l(X - x) is concave
+      in X, so its mean is the least for rewards 0 and 1): the test with it errs no more often.
+
+    Args:
+        t: pulls so far of all arms, at least 2, shape `(…)`.
+        arms: K, at least 2, shape `()` or `(…)`.
+        delta: probability of error, in (0, 1), shape `()` or `(…)`.
+        name: of the threshold.
+
+    Returns:
+        Shape `(…)`; differentiable in t, K and delta.
+
+    Raises:
+        UsageError: a value outside its range, an unknown name.
+    """
+    if name not in THRESHOLDS:
+        raise unknown_name("threshold", name, THRESHOLDS)
+    check("t", t, _SEVERAL)
+    check("the number of arms", arms, _SEVERAL)
+    check("delta", delta, INSIDE_UNIT)
+    chosen = THRESHOLDS[name]
+    pairs, error = jnp.broadcast_arrays(as_float(arms) - 1, as_float(delta))
+    return chosen.constant(_JAX, pairs, error) + chosen.growth(_JAX, as_float(t))
