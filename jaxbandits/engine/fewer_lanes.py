@@ -27,10 +27,12 @@ def lanes_worth_having(carry: Carry, queue: JobQueue, settings: Settings, second
         settings: of the lanes.
         seconds_of_a_step: of all lanes, as measured.
     """
+    if queue.left:
+        return settings.lanes
     busy = np.asarray(carry.busy)
     wanted = -(-int(busy.sum()) // settings.mesh.size)
     lanes = max(1, wanted if wanted < _VECTOR else -(-wanted // _VECTOR) * _VECTOR)
-    if queue.left or not busy.any() or lanes >= settings.lanes:
+    if not busy.any() or lanes >= settings.lanes:
         return settings.lanes
     still = queue.still(np.asarray(carry.cell)[busy], np.asarray(carry.steps)[busy])
     saved = float(still.max()) * seconds_of_a_step * (1 - lanes / settings.lanes)

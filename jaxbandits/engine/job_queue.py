@@ -39,18 +39,18 @@ class JobQueue:
         return int(self._left.sum()) + self._cell.size
 
     def deal(self, devices: int, width: int) -> Window:
-        """The next jobs of each device, `width` at most; leaves have the device axis first."""
+        """The next jobs of each device, `width` at most; the device axis first."""
         cell, seed = self._take(devices * width - self._cell.size)
         self._cell, self._seed = np.append(self._cell, cell), np.append(self._seed, seed)
-        order = np.argsort(-self._lengths()[self._cell], kind="stable")
-        self._cell, self._seed = self._cell[order], self._seed[order]
-        dealt = np.zeros((2, devices, width), np.int32)
-        counts = np.zeros(devices, np.int32)
+        if self._left.size > 1:
+            order = np.argsort(-self._lengths()[self._cell], kind="stable")
+            self._cell, self._seed = self._cell[order], self._seed[order]
+        dealt: Any = np.zeros((devices, 2, width + 1), np.int32)
         for device in range(devices):
-            for jobs, own in zip((self._cell, self._seed), dealt[:, device], strict=True):
+            for jobs, own in zip((self._cell, self._seed), dealt[device], strict=True):
                 part = jobs[device::devices]
-                own[: part.size], counts[device] = part, part.size
-        return Window(cell=dealt[0], seed=dealt[1], jobs=counts)  # type: ignore[arg-type]
+                own[: part.size], own[-1] = part, part.size
+        return Window(dealt)
 
     def loaded(self, counts: Sequence[int] | np.ndarray) -> None:
         """So many of the jobs that were dealt out have been loaded, by device; the others are dealt out again."""
@@ -61,8 +61,8 @@ class JobQueue:
 
     def saw(self, cell: np.ndarray, steps: np.ndarray) -> None:
         """Runs that have ended, and their steps, each `(N,)`."""
-        np.add.at(self._ended, cell, 1)
-        np.add.at(self._steps, cell, steps)
+        self._ended += np.bincount(cell, minlength=self._ended.size)
+        self._steps += np.bincount(cell, steps, self._ended.size)
 
     def still(self, cell: np.ndarray, steps: np.ndarray) -> np.ndarray:
         """Steps that runs which have made so many are likely to need still, each `(N,)`.

@@ -58,7 +58,7 @@ def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Ca
             idle = lane < settings.lanes
             number = carry.following + jnp.arange(width, dtype=jnp.int32)
         fresh = idle & (number < window.jobs)
-        cell, seed = (jobs[jnp.where(fresh, number, 0)] for jobs in (window.cell, window.seed))
+        cell, seed = window.numbers[:, jnp.where(fresh, number, 0)]
         algorithm, problem, key, state = _load(cells, cell, seed, settings)
         zero = jnp.zeros(width, jnp.int32)
         new = carry._replace(

@@ -28,9 +28,22 @@ class Cells(NamedTuple):
 class Window(NamedTuple):
     """The next jobs of a device's queue, W at most (a leading device axis is added outside)."""
 
-    cell: jax.Array  # int32 (W,)
-    seed: jax.Array  # int32 (W,)
-    jobs: jax.Array  # int32 (): how many of them there are
+    numbers: jax.Array  # int32 (2, W + 1): cells and seeds, and how many there are: one array, each takes its time
+
+    @property
+    def cell(self) -> jax.Array:
+        """Numbers of cells, int32 `(W,)`."""
+        return self.numbers[..., 0, :-1]
+
+    @property
+    def seed(self) -> jax.Array:
+        """Seeds, int32 `(W,)`."""
+        return self.numbers[..., 1, :-1]
+
+    @property
+    def jobs(self) -> jax.Array:
+        """How many of them there are, int32 `()`."""
+        return self.numbers[..., 0, -1]
 
 
 @dataclasses.dataclass(frozen=True)

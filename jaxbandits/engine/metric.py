@@ -86,6 +86,8 @@ def check_metrics(metrics: Measures, algorithm: Any, problem: Problem, key: jax.
     Raises:
         UsageError: a function that fails, or whose result is no number.
     """
+    if not metrics:
+        return {}
 
     def first(problem: Problem) -> tuple[Problem, Any, jax.Array]:
         realised = problem.realised(key)

@@ -24,7 +24,8 @@ def test_every_job_is_loaded_once():
         for device, count in enumerate(counts):
             loaded += zip(window.cell[device, :count].tolist(), window.seed[device, :count].tolist(), strict=True)
         queue.loaded(counts)
-        queue.saw(np.asarray([cell for cell, _ in loaded[-sum(counts) :]] if sum(counts) else [], int), 1)
+        cells = np.asarray([cell for cell, _ in loaded[-sum(counts) :]] if sum(counts) else [], int)
+        queue.saw(cells, np.ones(cells.size))
     expected = [(cell, seed) for cell, ranges in enumerate(pending) for a, b in ranges for seed in range(a, b)]
     assert sorted(loaded) == sorted(expected)
 
