@@ -105,6 +105,11 @@ class MABPPR(JointBatches):
         in_batches=True,
     )
 
+    @property
+    def proved(self) -> bool:
+        """Not with the constants of `practical`."""
+        return self.constants == "theory"
+
     def prepared(self) -> Self:
         """With the constants that were not given, and as many slots as they need."""
         correlation = 1.0 if self.correlation is None else self.correlation

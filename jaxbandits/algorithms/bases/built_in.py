@@ -29,6 +29,10 @@ class BuiltIn(Hyperparameters, abc.ABC):
         """The state that a user is shown."""
         return state
 
+    def continued(self, state: State) -> State:
+        """The state of a run that another value of the field `traits.stops_by` has stopped: what depends on it anew."""
+        return state
+
     def stalled(self, state: State) -> jax.Array | bool:
         """Whether runs have gone on for long without a pull, which a built-in algorithm does not."""
         del state

@@ -33,6 +33,9 @@ class Traits:
         setting: what the algorithm is for, in the field's words, for lists.
         source: where it comes from, for lists.
         in_batches: a step is long and a run has few: the engine looks at the runs after each. Changes speed only.
+        stops_by: name of the field of which only the stopping rule takes notice, and under which runs stop the earlier
+            the larger it is, such as the allowed probability of error of a sampling rule that does not know it: a run
+            then goes on from one value to the next smaller one (`continued`), and a grid over it costs one of its runs.
         spends: name of the field that holds a budget of cost, spent pull by pull; for classes that derive from
             `IndexWithBudget`, which keeps the account.
 
@@ -48,6 +51,7 @@ class Traits:
     anytime: bool = True
     multi_bandit: bool = False
     in_batches: bool = False
+    stops_by: str | None = None
     spends: str | None = None
 
     def __post_init__(self) -> None:
