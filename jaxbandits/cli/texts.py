@@ -132,8 +132,15 @@ def finished(row: Row) -> str:
 
 def _confidence_part(found: Comparison, prose: Callable[[str], str]) -> Iterator[str]:
     yield prose(f"Fixed confidence, delta={found.delta:g}. Theory: pulls exceeded with probability at most delta.")
-    rows = ((row.label, *_pulls(row), *_errors(row, value)) for row in found.fixed_confidence)
-    yield _columns([("", "mean pulls", "10% to 90%", *_ERRORS), *rows])
+    bound = found.lower_bound
+    heading, rows = ["", "mean pulls", "10% to 90%"], [[row.label, *_pulls(row)] for row in found.fixed_confidence]
+    if bound:
+        heading.append("times the bound")
+        rows = [
+            [*row, f"{known.mean_pulls / bound:.1f}"] for row, known in zip(rows, found.fixed_confidence, strict=True)
+        ]
+    errors = [_errors(row, value) for row in found.fixed_confidence]
+    yield _columns([(*heading, *_ERRORS), *((*row, *more) for row, more in zip(rows, errors, strict=True))])
     if any(row.stopped_early for row in found.fixed_confidence):
         limits = {row.limit for row in found.fixed_confidence if row.stopped_early}
         places = [f"at {limit:,} pulls" for limit in sorted(limit for limit in limits if limit is not None)]
@@ -175,7 +182,8 @@ def _pulls(row: Row) -> tuple[str, str]:
 
 
 def _errors(row: Row, show: Callable[[float], str]) -> tuple[str, str, str, str]:
-    notes = [row.theorem, "an oracle: uses the true gaps" if row.oracle else "", _stopped(row)]
+    heuristic = "" if row.proved else "heuristic: no proof of delta"
+    notes = [row.theorem, heuristic, "an oracle: uses the true gaps" if row.oracle else "", _stopped(row)]
     return (
         probability(row.failures / len(row.wrong)),
         interval(*row.failure_interval, of_probability=True),

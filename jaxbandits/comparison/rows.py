@@ -60,6 +60,11 @@ class Row:
         return float(low), float(high)
 
     @property
+    def proved(self) -> bool:
+        """Whether a theorem says that it errs with probability at most delta."""
+        return self.algorithm.proved
+
+    @property
     def oracle(self) -> bool:
         """Whether a parameter is computed from the true gaps, which nobody has before the experiment."""
         return self.algorithm.oracle
@@ -111,12 +116,14 @@ class Comparison:
                 yield f"No fixed-confidence algorithm ended all its runs: they were stopped, after {longest:,.0f} pulls"
                 yield "or fewer."
             return
-        best, *others = finished
+        best, *others = [row for row in finished if row.proved] or finished
         equal = [row for row in others if not _differ(best.pulls, row.pulls)]
         low, high = best.failure_interval
         unknown = [row for row in self.fixed_confidence if row.stopped_early and row.mean_pulls < best.mean_pulls]
+        unproved = [row for row in finished if row.mean_pulls < best.mean_pulls and not row.proved]
         reason = f"{best.mean_pulls:,.0f} pulls on average, the fewest"
         reason += " of those that ended all their runs" if unknown else ""
+        reason += " and have a proof" if unknown and unproved else " of those that have a proof" if unproved else ""
         if equal:
             reason += f" (though {_listed(equal)} cannot be told apart from it)"
         elif others:
@@ -129,7 +136,15 @@ class Comparison:
                 f"; that it errs with probability at most {self.delta:g} is a theorem, whose worst case of "
                 f"{value(best.bound)} pulls is loose: {fold(best.bound / best.mean_pulls)} times what it took"
             )
+        elif not best.proved:
+            reason += f"; no theorem says that it errs with probability at most {self.delta:g}"
         yield f"To stop when sure, use {best.label}: {reason}."
+        if unproved:
+            quickest = unproved[0]
+            yield (
+                f"Without a proof {quickest.label} took {quickest.mean_pulls:,.0f} pulls, and {quickest.failures} of "
+                f"{self.seeds:,} were wrong."
+            )
         if unknown:
             verb = "was" if len(unknown) == 1 else "were"
             yield f"{_listed(unknown)} {verb} stopped before that: whether fewer pulls would have done is not known."

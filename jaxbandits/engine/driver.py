@@ -123,7 +123,7 @@ def job_rows(
     Raises:
         UsageError: devices, lanes or chunk outside their ranges.
     """
-    algorithm, problem, identity, checkpoints, runs, metrics = program
+    algorithm, problem, identity, checkpoints, runs, metrics, successor = program
     lanes, chunk = placement.lanes, placement.chunk
     cells_count = identity.shape[1]
     available = chosen_devices(placement)
@@ -158,6 +158,7 @@ def job_rows(
         checkpoints=pad(checkpoints),
         root=root_key(runs.root_seed),
         max_pulls=max_pulls,
+        successor=None if successor is None else pad(successor),
     )
     cells = jax.device_put(cells, NamedSharding(mesh, PartitionSpec()))
     carry = empty_carry(cells, settings)
@@ -171,14 +172,16 @@ def job_rows(
         loaded = np.asarray(carry.following)
         queue.loaded(loaded)
         seconds = time.perf_counter() - began
+        in_lanes += int(loaded.sum())
         logged, ended, steps = 0, 0, 0.0
         for rows in _rows(log, types):
             over = rows.ended
             queue.saw(rows.cell[over], rows.steps[over])
             logged, ended = logged + len(over), ended + int(over.sum())
-            steps += float(rows.steps[over].sum(dtype=np.int64))
+            free = over if successor is None else over & (successor[rows.cell] < 0)
+            in_lanes -= int(free.sum())
+            steps += float(rows.steps[free].sum(dtype=np.int64))
             yield rows
-        in_lanes += int(loaded.sum()) - ended
         made = np.asarray(log.rounds).astype(np.int64) * pace.chunk
         lane_steps = float(settings.lanes * made.sum())
         done = Progress(ended, float(np.sum(np.asarray(log.pulled))), steps, lane_steps).after(done)

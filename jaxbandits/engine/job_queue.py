@@ -21,13 +21,21 @@ Ranges = list[tuple[int, int]]
 class JobQueue:
     """Runs of C cells that are to be made."""
 
-    def __init__(self, pending: Iterable[Ranges]) -> None:
+    def __init__(self, pending: Iterable[Ranges], successor: np.ndarray | None = None) -> None:
         """Seeds by cell.
 
         Args:
             pending: of each cell; stretches do not overlap.
+            successor: int32 `(C,)`: the cell with which a run of each goes on, whose runs are then no jobs of their
+                own; -1 for none.
         """
         self._pending: list[Ranges] = [list(reversed(ranges)) for ranges in pending]
+        self._last = np.arange(len(self._pending))  # where a run of each ends
+        if successor is not None:
+            for cell in successor[successor >= 0]:
+                self._pending[cell] = []
+            while np.any(further := successor[self._last] >= 0):
+                self._last = np.where(further, successor[self._last], self._last)
         self._left = np.asarray([sum(stop - start for start, stop in ranges) for ranges in self._pending], np.int64)
         self._started = np.zeros(len(self._pending), bool)
         self._ended, self._steps = np.zeros(len(self._pending), np.int64), np.zeros(len(self._pending))
@@ -74,7 +82,7 @@ class JobQueue:
 
     def _lengths(self) -> np.ndarray:
         """Steps of a run by cell, infinite where none has ended, `(C,)`."""
-        return np.where(self._ended > 0, self._steps / np.maximum(self._ended, 1), np.inf)
+        return np.where(self._ended > 0, self._steps / np.maximum(self._ended, 1), np.inf)[self._last]
 
     def _take(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The next jobs, `count` at most: one of each cell that has not started, then the longest."""

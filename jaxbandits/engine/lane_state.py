@@ -23,6 +23,7 @@ class Cells(NamedTuple):
     checkpoints: jax.Array  # (Q, C), increasing: int32, pulls at which a run is logged, or float32, costs
     root: jax.Array  # typed key ()
     max_pulls: jax.Array  # int32 ()
+    successor: jax.Array | None  # int32 (C,): the cell with which a run goes on that has ended, -1 for none
 
 
 class Window(NamedTuple):

@@ -36,3 +36,4 @@ class Program(NamedTuple):
     checkpoints: np.ndarray  # (Q, C): int32, numbers of pulls, or float32, costs where a budget is spent
     runs: Runs
     metrics: Measures = ()  # a user's own
+    successor: np.ndarray | None = None  # int32 (C,): the cell with which a run goes on, -1 for none

@@ -106,7 +106,27 @@ def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Ca
         busy=carry.busy & ~ended,
         checkpoint=carry.checkpoint + written.astype(jnp.int32),
     )
-    return carry, log
+    return _gone_on(cells, carry, ended), log
+
+
+def _gone_on(cells: Cells, carry: Carry, ended: jax.Array) -> Carry:
+    """Lanes whose runs have ended in a cell and go on in another, as what they would be there by now."""
+    if cells.successor is None:
+        return carry
+    following = cells.successor[carry.cell]
+    on = ended & (following >= 0)
+
+    def go_on(carry: Carry) -> Carry:
+        cell = jnp.where(on, following, carry.cell)
+        algorithm = jax.tree.map(lambda leaf: leaf[..., cell], cells.algorithm)
+        state = algorithm.continued(carry.state)
+        state = jax.tree.map(lambda new, old: jnp.where(on, new, old), state, carry.state)
+        return carry._replace(
+            state=state, algorithm=algorithm, cell=cell, busy=carry.busy | on,
+            checkpoint=jnp.where(on, 0, carry.checkpoint),
+        )  # fmt: skip
+
+    return lax.cond(jnp.any(on), go_on, lambda carry: carry, carry)
 
 
 def _row(cells: Cells, carry: Carry, status: jax.Array, ended: jax.Array, settings: Settings) -> tuple[Row, jax.Array]:

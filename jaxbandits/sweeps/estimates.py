@@ -15,6 +15,7 @@ from jaxbandits.stores.layout import Layout
 from jaxbandits.sweeps.grid import Cell
 from jaxbandits.sweeps.plan import Plan
 from jaxbandits.sweeps.programs import program
+from jaxbandits.sweeps.trajectories import successors
 
 __all__ = ["Estimate", "bytes_of_runs", "estimated"]
 
@@ -83,7 +84,9 @@ def _arms(cells: Sequence[Cell]) -> int:
 def _sampled(plan: Plan, cells: list[Cell], placement: Placement, seconds: float) -> _Sample:
     """Runs of like cells, for so many seconds."""
     places, first = plan.places(cells), plan.layout.first_seed
-    batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own)
+    seeds = [[(first, first + plan.layout.seeds)]] * len(cells)
+    following = successors(cells, seeds, plan.runs, len(plan.checkpoints))
+    batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following)
     ended, pulls = np.zeros(len(cells)), np.zeros(len(cells))
     latest, began = Progress(0, 0.0), time.perf_counter()
 
@@ -92,7 +95,7 @@ def _sampled(plan: Plan, cells: list[Cell], placement: Placement, seconds: float
         latest = progress
 
     with kept_programs(), compile_clock() as clock:
-        queue = JobQueue([[(first, first + plan.layout.seeds)]] * len(cells))
+        queue = JobQueue(seeds, following)
         for rows in job_rows(batched, queue, placement, report):
             over = rows.ended
             np.add.at(ended, rows.cell[over], 1)

@@ -1,6 +1,7 @@
 """What a sweep is to do: everything is looked at before anything runs, and then run, as much of it as is asked for."""
 
 import dataclasses
+import functools
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +31,7 @@ from jaxbandits.sweeps.options import checkpoint_values
 from jaxbandits.sweeps.programs import alike, program
 from jaxbandits.sweeps.results import layout_of
 from jaxbandits.sweeps.spec import describe
+from jaxbandits.sweeps.trajectories import chains, successors
 
 __all__ = ["Plan", "Spent", "make_runs", "planned"]
 
@@ -56,12 +58,19 @@ class Plan:
         unseen = [cell.algorithm.unseen(cell.problem) for cell in self.cells]
         if improbable := [probability for probability in unseen if probability is not None]:
             found["unseen"] = max(improbable)
+        if len(self.chains) < len(self.cells):
+            found["one_trajectory"] = str(self.known.traits.stops_by)
         return found | {
             "algorithm": self.known.name,
             "problem": self.problem.name,
             "root_seed": self.runs.root_seed,
             "spec": json.dumps(self.spec),
         }
+
+    @functools.cached_property
+    def chains(self) -> list[list[int]]:
+        """Numbers of the cells that the same runs serve, one after the other."""
+        return chains(self.cells, self.runs, len(self.checkpoints))
 
     def places(self, cells: Sequence[Cell]) -> np.ndarray:
         """The numbers of cells in the grid, int64 `(C,)`."""
@@ -166,8 +175,10 @@ def make_runs(
 
             places = plan.places(cells)
             gathering = Gathering(plan.layout, plan.metrics)
-            batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own)
-            for rows in job_rows(batched, JobQueue(pending[place] for place in places), placement, report):
+            wanted = [pending[place] for place in places]
+            following = successors(cells, wanted, plan.runs, len(plan.checkpoints))
+            batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following)
+            for rows in job_rows(batched, JobQueue(wanted, following), placement, report):
                 take(gathering.add(cells, places, rows))
     seconds = time.perf_counter() - began
     return Spent(max(seconds - clock.seconds, 1e-9), clock.seconds, done)

@@ -67,7 +67,12 @@ def _power_of_two(count: int) -> int:
 
 
 def program(
-    cells: list[Cell], identity: np.ndarray, checkpoints: np.ndarray, runs: Runs, metrics: Measures = ()
+    cells: list[Cell],
+    identity: np.ndarray,
+    checkpoints: np.ndarray,
+    runs: Runs,
+    metrics: Measures = (),
+    successor: np.ndarray | None = None,
 ) -> Program:
     """Like cells as the engine wants them.
 
@@ -77,6 +82,7 @@ def program(
         checkpoints: `(Q,)`, shared by all.
         runs: which runs are made of each.
         metrics: a user's own.
+        successor: int32 `(C,)`, the cell with which a run of each goes on, -1 for none; None where none goes on.
 
     Raises:
         UsageError: whole numbers beyond the range of int32.
@@ -88,6 +94,7 @@ def program(
         checkpoints=np.repeat(checkpoints[:, None], len(cells), axis=1),
         runs=runs,
         metrics=metrics,
+        successor=successor,
     )
 
 

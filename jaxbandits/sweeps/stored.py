@@ -17,7 +17,7 @@ from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.stores import stretches
 from jaxbandits.stores.arrays_on_disk import ENDINGS, open_arrays, read_arrays
-from jaxbandits.stores.layout import Finished, Layout
+from jaxbandits.stores.layout import Finished
 from jaxbandits.stores.store_files import KEEP, Description, blocks_folder, done_by_cell, read_description
 from jaxbandits.stores.stretches import Stretch
 from jaxbandits.stores.unions import refuse_another, united
@@ -58,7 +58,7 @@ def part_of(given: Any) -> Part:
     if given is None:
         return Part(jax.process_index() + 1, jax.process_count())
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise UsageError(f"a part is two whole numbers, (1, 8) for the first of eight, got {given!r}")
+        raise UsageError(f"a part is a pair such as (1, 8), the first of eight, got {given!r}")
     of = whole("the number of parts", given[1], 1, 100_000)
     return Part(whole("the part", given[0], 1, of), of)
 
@@ -95,7 +95,7 @@ def run_stored(
     folder.mkdir(parents=True, exist_ok=True)
     with writing(folder, part):
         done = _done(folder)
-        pending = _pending(plan.layout, done, part)
+        pending = _pending(plan, done, part)
         count = sum(stop - start for seeds in pending for start, stop in seeds)
         description = _described(plan, path, keep, running=count > 0)
         spent, stopped = None, 0
@@ -146,12 +146,14 @@ def _done(folder: Path) -> dict[str, list[Stretch]]:
     return done_by_cell(folder)
 
 
-def _pending(layout: Layout, done: dict[str, list[Stretch]], part: Part) -> list[list[Stretch]]:
-    """The seeds of each cell that this part is to run: a share of every cell's, another one from cell to cell."""
+def _pending(plan: Plan, done: dict[str, list[Stretch]], part: Part) -> list[list[Stretch]]:
+    """The seeds of each cell that this part is to run: a share of every cell's, another one from chain to chain."""
+    layout = plan.layout
     found: list[list[Stretch]] = []
     seen: set[str] = set()
+    chain_of = {place: number for number, chain in enumerate(plan.chains) for place in chain}
     for number, cell in enumerate(layout.cells):
-        share = (part.number - 1 + number) % part.of
+        share = (part.number - 1 + chain_of[number]) % part.of
         start, stop = (layout.first_seed + layout.seeds * end // part.of for end in (share, share + 1))
         found.append([] if cell in seen else stretches.missing((start, stop), done.get(cell, [])))
         seen.add(cell)  # a cell that stands in the grid twice is run once

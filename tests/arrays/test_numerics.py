@@ -32,7 +32,7 @@ def test_log_is_within_two_units_in_the_last_place():
 def test_log_has_the_same_bits_in_vectors_of_every_length():
     x = numbers()[::4001][:120]
     expected = np.asarray(jax.jit(log)(x))
-    for length in range(1, 41):
+    for length in (*range(1, 10), 15, 16, 17, 31, 33, 40):
         np.testing.assert_array_equal(jax.jit(log)(x[:length]), expected[:length], err_msg=str(length))
     one_by_one = jax.jit(lambda x: jax.lax.map(log, x))(x)
     np.testing.assert_array_equal(one_by_one, expected)

@@ -18,7 +18,7 @@ def grid():
 def test_every_cell_has_its_own(grid):
     ds = jb.with_theory(grid, "h_epsilon", "lower_bound", "theorem")
     assert ds["h_epsilon"].dims == ("epsilon", "delta", "n")
-    for epsilon in EPSILON:
+    for epsilon in EPSILON[::2]:
         for delta in (0.1, 0.2):
             for n in ARMS:
                 means = np.where(np.arange(n) == 0, 0.9, 0.5)
@@ -55,7 +55,7 @@ def test_selections_summaries_and_transposed_ones_too(grid):
     ids=["rcb-i", "rcb-air", "successive-elimination", "mab-ppr"],
 )  # fmt: skip
 def test_rates(algorithm, problem, expected):
-    ds = jb.simulate(algorithm, problem, seeds=2, max_pulls=10**6)
+    ds = jb.simulate(algorithm, problem, seeds=2, max_pulls=10**4)
     found = jb.with_theory(ds, "rate")["rate"]
     assert found == pytest.approx(float(expected()), rel=1e-4)
     assert "20" in found.attrs["long_name"]

@@ -71,6 +71,7 @@ def test_ugape(tmp_path, monkeypatch):
         assert float(row["lower_bound"]) < float(row["pulls_mean"]) < float(row["upper_bound"])
 
 
+@pytest.mark.slow
 def test_phases(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     stages = []

@@ -52,23 +52,30 @@ def in_rounds(means, rounds, kept):
 
 
 def ucb_e(means, budget, a):
-    """The law of the answer of UCB-E on two arms; of equal indices and means, one arm comes first in a whole run."""
-    answers = np.zeros(2)
-    for first, (s0, s1) in itertools.product((0, 1), itertools.product((0, 1), repeat=2)):
-        chance = 0.5 * math.prod(m if s else 1 - m for m, s in zip(means, (s0, s1), strict=True))
-        states = {(1, s0, 1, s1): chance}
-        for _ in range(budget - 2):
+    """The law of the answer of UCB-E; of equal indices and means, arms come in one order in a whole run."""
+    arms = range(len(means))
+    answers = np.zeros(len(means))
+    orders = list(itertools.permutations(arms))
+    for order in orders:
+
+        def first(values, order=order):
+            return next(arm for arm in order if abs(values[arm] - max(values)) < 1e-6)
+
+        states = {}
+        for sums in itertools.product((0, 1), repeat=len(means)):
+            chance = math.prod(m if s else 1 - m for m, s in zip(means, sums, strict=True)) / len(orders)
+            states[((1,) * len(means), sums)] = chance
+        for _ in range(budget - len(means)):
             after = {}
-            for (n0, s0_, n1, s1_), weight in states.items():
-                index = [np.float32(s0_ / n0 + math.sqrt(a / n0)), np.float32(s1_ / n1 + math.sqrt(a / n1))]
-                arm = first if abs(index[0] - index[1]) < 1e-6 else int(index[1] > index[0])
+            for (pulls, sums), weight in states.items():
+                arm = first([np.float32(s / n + math.sqrt(a / n)) for n, s in zip(pulls, sums, strict=True)])
+                more = tuple(n + (i == arm) for i, n in enumerate(pulls))
                 for success, p in ((1, means[arm]), (0, 1 - means[arm])):
-                    key = (n0 + (arm == 0), s0_ + success * (arm == 0), n1 + (arm == 1), s1_ + success * (arm == 1))
+                    key = (more, tuple(s + success * (i == arm) for i, s in enumerate(sums)))
                     after[key] = after.get(key, 0.0) + weight * p
             states = after
-        for (n0, s0_, n1, s1_), weight in states.items():
-            best = first if s0_ * n1 == s1_ * n0 else int(s1_ / n1 > s0_ / n0)
-            answers[best] += weight
+        for (pulls, sums), weight in states.items():
+            answers[first([s / n for n, s in zip(pulls, sums, strict=True)])] += weight
     return answers
 
 
@@ -80,7 +87,13 @@ CASES = {
     "successive rejects, 3": (jb.SuccessiveRejects(budget=11), THREE, lambda means: in_rounds(means, [2, 1], [2, 1])),
     "sequential halving, 2": (jb.SequentialHalving(budget=8), TWO, lambda means: in_rounds(means, [4], [1])),
     "ucb-e, 2": (jb.UCBE(budget=9, a=0.7), TWO, lambda means: ucb_e(means, 9, 0.7)),
+    "successive rejects, 2": (jb.SuccessiveRejects(budget=8), TWO, lambda means: in_rounds(means, [3], [1])),
+    # Rounds of floor(n / (|S| ceil(log2 K))) pulls of an arm, of which ceil(|S| / 2) stay.
+    "sequential halving, 3": (jb.SequentialHalving(budget=12), THREE, lambda means: in_rounds(means, [2, 3], [2, 1])),
+    "ucb-e, 3": (jb.UCBE(budget=9, a=0.7), THREE, lambda means: ucb_e(means, 9, 0.7)),
 }
+#: Of each kind one is always tested.
+MORE = ["uniform, 2", "uniform, 3", "successive rejects, 2", "sequential halving, 3", "ucb-e, 3"]
 
 
 def metrics(answers, means):
@@ -93,7 +106,7 @@ def metrics(answers, means):
 @pytest.mark.parametrize(
     ("name", "metric"),
     [
-        *(pytest.param(name, "error", marks=[pytest.mark.slow] * (name == "uniform, 3")) for name in CASES),
+        *(pytest.param(name, "error", marks=[pytest.mark.slow] * (name in MORE)) for name in CASES),
         ("uniform, 3", "simple_regret"),
         pytest.param("ucb-e, 2", "simple_regret", marks=pytest.mark.slow),
     ],

@@ -179,7 +179,7 @@ def test_gaps_that_differ_by_a_factor_of_a_million():
     ("name", "options"),
     [
         ("bernoulli", {}),
-        ("bernoulli", {"epsilon": 0.05}),
+        pytest.param("bernoulli", {"epsilon": 0.05}, marks=pytest.mark.slow),
         ("gaussian", {"share": 0.4}),
         ("exponential", {"epsilon": 0.05, "share": 0.4}),
     ],
@@ -203,7 +203,9 @@ def test_a_run_has_the_same_bits_alone_and_in_batches(name, options):
         jax.tree.map(lambda a, b, run=run: np.testing.assert_array_equal(a, b[..., run]), one, together)
 
 
-@pytest.mark.parametrize(("name", "free"), [("bernoulli", True), ("exponential", False)])
+@pytest.mark.parametrize(
+    ("name", "free"), [pytest.param("bernoulli", True, marks=pytest.mark.slow), ("exponential", False)]
+)
 def test_first_and_second_derivatives_are_those_of_differences(name, free):
     means = np.asarray([0.8, 0.62, 0.7, 0.2])
     with jax.enable_x64(True):

@@ -162,9 +162,8 @@ def text_of(tables):
     )
 
 
-@hypothesis.settings(max_examples=2500, deadline=None, database=None, derandomize=True)
 @hypothesis.given(st.one_of(TABLES.map(text_of), NEARLY.map(text_of), st.text(max_size=60)))
-def test_whatever_stands_in_a_file_there_is_no_traceback(text):
+def ends_without_a_traceback(text):
     """A plan or one line; grids that are made are not run."""
     path, told = Path("grid.toml"), ""
     path.write_text(text, encoding="utf-8", errors="replace", newline="")
@@ -176,3 +175,8 @@ def test_whatever_stands_in_a_file_there_is_no_traceback(text):
         assert told.startswith(("grid.toml", "cannot read grid.toml"))
     else:  # only what is TOML can be a specification
         assert "algorithm" in tomllib.loads(path.read_text(encoding="utf-8").replace("\r\n", "\n"))
+
+
+@pytest.mark.parametrize("files", [250, pytest.param(5000, marks=pytest.mark.slow)])
+def test_whatever_stands_in_a_file_there_is_no_traceback(files):
+    hypothesis.settings(max_examples=files, deadline=None, database=None, derandomize=True)(ends_without_a_traceback)()

@@ -126,6 +126,9 @@ CASES = {
         "means": MEANS, "variances": VARIANCES, "epsilon": 0.1, "delta": 0.1, "m": 2, "b": 1.1
     },
 }  # fmt: skip
+#: Of the variants of a formula that takes long to compile, one is always tested.
+LONG = {"characteristic_time", "characteristic_time, m = 1"}
+NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in CASES]
 #: Whole numbers, whose derivative is 0 wherever they have one; a report; an optimiser on the host.
 NO_DERIVATIVE = {
     "exchangeable_arms", "median_elimination_pulls", "ppr_conditions", "ppr_constants", "pseudo_stopping_time",
@@ -163,7 +166,7 @@ def scalar(name):
     return total
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_derivatives_are_those_of_differences(name, x64):
     real, _ = split(name)
     total = scalar(name)
@@ -188,7 +191,7 @@ def test_derivatives_are_those_of_differences(name, x64):
     assert any(np.any(np.asarray(gradient) != 0) for gradient in jax.tree.leaves(found))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_vmap_and_jit_give_the_values_of_single_calls(name, x64):
     real, _ = split(name)
     total = scalar(name)
@@ -203,7 +206,7 @@ def test_vmap_and_jit_give_the_values_of_single_calls(name, x64):
         jax.tree.map(lambda a, b, i=i: np.testing.assert_allclose(a[i], b, rtol=1e-6, atol=1e-12), gradients, gradient)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_numbers_are_answered_in_double_precision(name):
     """As under `jax.enable_x64`, by NumPy's numbers; JAX's arrays in float32, as ever."""
     given, formula = CASES[name], formula_of(name)
@@ -257,7 +260,7 @@ def edges(name):
     return alone
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_no_derivative_is_nan_at_the_edges(name):
     """Infinite where it is so in truth, 0 where a value is infinite or a bound says nothing; in float32."""
     formula, tried, slopes = formula_of(name), 0, {}

@@ -25,7 +25,7 @@ def error_of(means):
 
 @pytest.fixture(scope="module")
 def found():
-    return jb.adversary(UNIFORM, jb.bernoulli([0.9, 0.75]), steps=60, judged_seeds=50_000)
+    return jb.adversary(UNIFORM, jb.bernoulli([0.9, 0.75]), steps=40, judged_seeds=50_000)
 
 
 def test_two_arms_move_to_where_rewards_vary_most(found):
@@ -43,7 +43,7 @@ def test_two_arms_move_to_where_rewards_vary_most(found):
 def test_the_complexity_stays(found):
     np.testing.assert_allclose(found.history.complexity, float(found.history.complexity[0]), rtol=1e-4)
     assert found.history["mean"].dims == ("step", "arm")
-    assert found.history.sizes["step"] == 60
+    assert found.history.sizes["step"] == 40
 
 
 def test_a_complexity_and_ends_of_ones_own():
