@@ -1,0 +1,83 @@
+"""One run serves every delta of a sampling rule that does not know it, and each has the bits of a run of its own."""
+
+import pytest
+import xarray as xr
+
+import jaxbandits as jb
+from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.program import Runs
+from jaxbandits.sweeps.grid import expand
+from jaxbandits.sweeps.trajectories import chains, successors
+
+PROBLEM = jb.gaussian([0.7, 0.4, 0.1], sd=0.5)
+DELTAS, EPSILONS, SEEDS, LIMIT = [0.001, 0.1, 0.01], [0.0, 0.2], 30, 250
+
+
+def sweep(delta=DELTAS, epsilon=EPSILONS, seeds=SEEDS, **options):
+    algorithm = jb.TTUCB(delta=jb.axis(delta), epsilon=jb.axis(epsilon))
+    return jb.sweep(algorithm, PROBLEM, seeds, max_pulls=LIMIT, **options)
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The grid, and what was pulled for it."""
+    told = []
+    return sweep(on_progress=told.append), told[-1]
+
+
+@pytest.mark.bits
+def test_each_has_the_bits_of_a_run_of_its_own(found):
+    """Also where the limit has stopped it, which then stops all that would go on."""
+    grid, _ = found
+    assert 0 < int((grid.status == 1).sum()) < grid.status.size / 2
+    for delta in DELTAS:
+        for epsilon in EPSILONS:
+            alone = jb.sweep(jb.TTUCB(delta=delta, epsilon=epsilon), PROBLEM, SEEDS, max_pulls=LIMIT)
+            assert "one_trajectory" not in alone.attrs
+            cell = grid.sel(delta=delta, epsilon=epsilon, drop=True)
+            xr.testing.assert_equal(cell.drop_attrs(), alone.drop_attrs())
+
+
+def test_the_dataset_says_so_and_only_the_longest_run_is_made(found):
+    grid, progress = found
+    assert grid.attrs["one_trajectory"] == "delta"
+    assert progress.runs == grid.pulls.size
+    assert progress.pulls == float((grid.pulls - PROBLEM.arms).max("delta").sum())  # without the first pulls
+    assert progress.steps == float(grid.steps.max("delta").sum())
+
+
+def test_speed_settings_change_no_bit(found):
+    xr.testing.assert_equal(sweep(lanes=3, chunk=5, devices=1).drop_attrs(), found[0].drop_attrs())
+
+
+def test_a_store_gains_deltas_seeds_and_parts(found, tmp_path):
+    """Runs that are there are not made again: those of another delta then start from the beginning."""
+    store = tmp_path / "grid.zarr"
+    sweep(delta=[0.01], store=store)
+    sweep(store=store, part=(1, 2))
+    sweep(store=store, part=(2, 2))
+    there = sweep(store=store)
+    assert there.attrs["one_trajectory"] == "delta"
+    xr.testing.assert_equal(there.load().drop_attrs(), found[0].drop_attrs())
+
+
+def test_runs_stay_apart_where_they_have_to():
+    """With reward tables of their own, along curves, and where something else varies with delta."""
+    assert "one_trajectory" not in sweep(seeds=2, independent=True).attrs
+    assert "one_trajectory" not in sweep(seeds=2, checkpoints=[50, 100]).attrs
+    assert "one_trajectory" not in jb.sweep(jb.UGapEc(epsilon=0.3, delta=jb.axis(DELTAS)), PROBLEM, 2).attrs
+    both = jb.TTUCB(delta=jb.axis([0.1, 0.2], name="x"), epsilon=jb.axis([0.1, 0.2], name="x"))
+    assert "one_trajectory" not in jb.sweep(both, PROBLEM, 2, max_pulls=LIMIT).attrs
+
+
+def test_chains_are_those_of_like_cells_in_falling_order():
+    """By the content of a problem, whatever its cells' order; a cell that stands there twice follows itself."""
+    grid = expand(admitted(jb.TTUCB(delta=jb.axis([0.01, 0.1, 0.05]))), jb.linear(n=jb.axis([3, 4])))
+    runs = Runs(5, 0, 100, independent=False)
+    assert chains(grid.cells, runs, 0) == [[2, 4, 0], [3, 5, 1]]
+    assert chains(grid.cells, runs, 3) == [[place] for place in range(6)]
+    one = [[(0, 5)]] * 6
+    assert successors(grid.cells, one, runs, 0).tolist() == [-1, -1, 4, 5, 0, 1]
+    one[4] = [(2, 5)]  # runs that are to be made of some seeds only
+    assert successors(grid.cells, one, runs, 0).tolist() == [-1, -1, 0, 5, -1, 1]
+    assert successors(grid.cells[:2], one[:2], runs, 0) is None
