@@ -89,7 +89,8 @@ class LilUCB(Sequential):
             # sqrt(1 + delta) - 1, without the difference.
             root = self.delta / (jnp.sqrt(1 + jnp.asarray(self.delta, jnp.float32)) + 1)
             level = -2 * log(root) + jnp.float32(math.log(4 * _C))
-        level = jnp.broadcast_to(level, key.shape)
+        # The compiler would add the constants of two sums first, in one program and not in another.
+        level = jnp.broadcast_to(rounded(level), key.shape)
         index = self._index(statistics.mean, statistics.pulls, statistics.inverse_root, level, state.b)
         return LilUCBState(**state.shared(), level=level, index=state.existing(index, -jnp.inf))
 

@@ -1,6 +1,7 @@
 """The six setups of Karnin, Koren, Somekh (2013), "Almost optimal exploration in multi-armed bandits", section 5."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def karnin(number: int, n: int = 20) -> Bernoulli:
     """
     n = arm_count("n", n)
     some = math.ceil(math.sqrt(n))
-    gaps = {
+    gaps: dict[int, Any] = {
         1: [0.05] * (n - 1),
         2: [1 / (2 * n)] * some + [0.05] * n,
         3: [1 / (5 * n)] * 5 + [0.01] * 2 * some + [0.15] * n,

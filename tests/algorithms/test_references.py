@@ -442,7 +442,7 @@ REFERENCES: dict[type, Callable[[View, Any], Said]] = {
 COINS = jb.bernoulli([0.5, 0.4, 0.4, 0.3, 0.2, 0.6])
 SMOOTH = jb.gaussian([0.5, 0.4, 0.4, 0.3, 0.6], [0.3, 0.1, 0.5, 0.2, 0.2])
 HEAVY = jb.student_t([0.5, 0.4, 0.4, 0.3, 0.6], 2.1, 0.3)
-BETWEEN = jb.beta([3.0, 2.0, 2.0, 1.0], [2.0, 2.0, 3.0, 3.0])
+BETWEEN = jb.rademacher([0.4, 0.3, 0.2, 0.0], [0.9, 0.7, 0.7, 0.8])
 SEVERAL = jb.gabillon(1)
 SPREAD = jb.gaussian([[0.5, 0.4, 0.1], [0.9, 0.2, 0.0], [0.3, 0.25, 0.2]], [[0.3] * 3, [0.1] * 3, [0.2] * 3])
 
