@@ -12,13 +12,17 @@ from jaxbandits.algorithms.budget_baselines import BudgetedThompson as BudgetedT
 from jaxbandits.algorithms.budget_baselines import EpsilonFirst as EpsilonFirst
 from jaxbandits.algorithms.clucb import CLUCB as CLUCB
 from jaxbandits.algorithms.gape import GapE as GapE
+from jaxbandits.algorithms.kl_lucb import KLLUCB as KLLUCB
+from jaxbandits.algorithms.lil_ucb import LilUCB as LilUCB
 from jaxbandits.algorithms.lucb import LUCB as LUCB
+from jaxbandits.algorithms.lucb_plus_plus import LUCBPlusPlus as LUCBPlusPlus
 from jaxbandits.algorithms.mab_ppr import MABPPR as MABPPR
 from jaxbandits.algorithms.median_elimination import ExpGapElimination as ExpGapElimination
 from jaxbandits.algorithms.median_elimination import MedianElimination as MedianElimination
 from jaxbandits.algorithms.opt_mai import OptMAI as OptMAI
 from jaxbandits.algorithms.racing import BernsteinRace as BernsteinRace
 from jaxbandits.algorithms.racing import HoeffdingRace as HoeffdingRace
+from jaxbandits.algorithms.racing import KLRace as KLRace
 from jaxbandits.algorithms.rcb import RCB as RCB
 from jaxbandits.algorithms.rcb import RCBAIR as RCBAIR
 from jaxbandits.algorithms.rcb import RCBI as RCBI
@@ -72,6 +76,7 @@ from jaxbandits.problems.instances import polynomial as polynomial
 from jaxbandits.problems.instances import random_uniform as random_uniform
 from jaxbandits.problems.joint import blocks as blocks
 from jaxbandits.problems.joint import one_click as one_click
+from jaxbandits.problems.karnin_instances import karnin as karnin
 from jaxbandits.problems.pay_per_reward import click_rates as click_rates
 from jaxbandits.problems.pay_per_reward import ppr as ppr
 from jaxbandits.problems.pay_per_reward import ppr_unbounded as ppr_unbounded
@@ -94,6 +99,7 @@ from jaxbandits.tuning.search import tune as tune
 
 __all__ = [
     "CLUCB",
+    "KLLUCB",
     "KUBE",
     "LUCB",
     "MABPPR",
@@ -114,6 +120,9 @@ __all__ = [
     "GapE",
     "HoeffdingRace",
     "ImprovedTopK",
+    "KLRace",
+    "LUCBPlusPlus",
+    "LilUCB",
     "MedianElimination",
     "Metric",
     "OptMAI",
@@ -145,6 +154,7 @@ __all__ = [
     "gabillon",
     "gaussian",
     "gradients",
+    "karnin",
     "linear",
     "log_normal",
     "merge",

@@ -13,13 +13,17 @@ from jaxbandits.algorithms.budget_baselines import BudgetedThompson as BudgetedT
 from jaxbandits.algorithms.budget_baselines import EpsilonFirst as EpsilonFirst
 from jaxbandits.algorithms.clucb import CLUCB as CLUCB
 from jaxbandits.algorithms.gape import GapE as GapE
+from jaxbandits.algorithms.kl_lucb import KLLUCB as KLLUCB
+from jaxbandits.algorithms.lil_ucb import LilUCB as LilUCB
 from jaxbandits.algorithms.lucb import LUCB as LUCB
+from jaxbandits.algorithms.lucb_plus_plus import LUCBPlusPlus as LUCBPlusPlus
 from jaxbandits.algorithms.mab_ppr import MABPPR as MABPPR
 from jaxbandits.algorithms.median_elimination import ExpGapElimination as ExpGapElimination
 from jaxbandits.algorithms.median_elimination import MedianElimination as MedianElimination
 from jaxbandits.algorithms.opt_mai import OptMAI as OptMAI
 from jaxbandits.algorithms.racing import BernsteinRace as BernsteinRace
 from jaxbandits.algorithms.racing import HoeffdingRace as HoeffdingRace
+from jaxbandits.algorithms.racing import KLRace as KLRace
 from jaxbandits.algorithms.rcb import RCB as RCB
 from jaxbandits.algorithms.rcb import RCBAIR as RCBAIR
 from jaxbandits.algorithms.rcb import RCBI as RCBI
@@ -39,6 +43,7 @@ from jaxbandits.algorithms.union_bound import UnionBound as UnionBound
 
 __all__ = [
     "CLUCB",
+    "KLLUCB",
     "KUBE",
     "LUCB",
     "MABPPR",
@@ -61,6 +66,9 @@ __all__ = [
     "HoeffdingRace",
     "ImprovedTopK",
     "JointBatches",
+    "KLRace",
+    "LUCBPlusPlus",
+    "LilUCB",
     "MedianElimination",
     "OptMAI",
     "RoundBased",

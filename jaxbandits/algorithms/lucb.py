@@ -22,7 +22,7 @@ from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.ties import arm_at
 from jaxbandits.statistics.arm_statistics import ArmStatistics
-from jaxbandits.statistics.confidence import hoeffding_radius, lucb1_scale
+from jaxbandits.statistics.confidence import hoeffding_radius, kl2013_level, kl2013_scale, lucb1_scale
 
 __all__ = ["LUCB", "LUCBState"]
 
@@ -32,7 +32,7 @@ __all__ = ["LUCB", "LUCBState"]
 class LUCBState(ArmState):
     """The state of a run; arms first, runs last."""
 
-    level: jax.Array  # float32 (…): ln(5 K / (4 delta))
+    level: jax.Array  # float32 (…): ln(5 K / (4 delta)), or that of `kl2013`
     rounds: jax.Array  # int32 (…): t, 1 after the first pull of every arm
     chosen: jax.Array | None  # bool (K, …): the m largest means, kept from round to round where m is traced
 
@@ -49,13 +49,19 @@ class _Decision(NamedTuple):
 class LUCB(RoundBased):
     """Samples the weakest of the m best-looking arms and the strongest of the rest until they are epsilon apart.
 
-    Returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b].
+    Returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b]. The radius is
+    b sqrt(beta / (2 N)), in round t with the exploration rate beta
+
+    * `lucb1`: ln(5 K t^4 / (4 delta));
+    * `kl2013`: x + ln x, x = ln(405.5 K t^1.1 / delta), that of KL-LUCB, as in the comparison of Kaufmann and
+      Kalyanakrishnan (2013).
 
     Attributes:
         epsilon: accuracy, not negative.
         delta: allowed probability of error, in (0, 1).
         m: arms to return, 1 <= m < K.
         b: range of the rewards; None takes the problem's.
+        exploration: `lucb1` or `kl2013`.
 
     Raises:
         UsageError: a value outside its range.
@@ -65,6 +71,7 @@ class LUCB(RoundBased):
     delta: Numeric = parameter("probability")
     m: Numeric = parameter("count", default=1, common=1)
     b: Numeric = parameter("positive", default=None)
+    exploration: str = parameter(default="lucb1", static=True, choices=("lucb1", "kl2013"))
     traits = Traits(
         setting="fixed confidence, (ε, m)",
         source="Kalyanakrishnan, Tewari, Auer, Stone 2012",
@@ -74,15 +81,18 @@ class LUCB(RoundBased):
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """Its pulls on rewards in [0, 1]."""
+        """Its pulls on rewards in [0, 1], for `lucb1`."""
         del variances
+        if self.exploration != "lucb1":
+            return None
         arguments = (means / b, epsilon / b, delta, m)
         return Theorem(theory.lucb_pulls_bound, arguments, "derived, after the LUCB paper")
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> LUCBState:
         """The state after one pull of every arm."""
         state = ArmState.of(statistics, problem, key, self.b)
-        level = log(1.25 * state.arms / self.delta)
+        lucb1 = self.exploration == "lucb1"
+        level = log(1.25 * state.arms / self.delta) if lucb1 else kl2013_level(state.arms, self.delta)
         chosen = None if isinstance(self.m, Known) else state.largest_means(self.m)
         return LUCBState(**state.shared(), level=level, rounds=jnp.ones(key.shape, jnp.int32), chosen=chosen)
 
@@ -114,7 +124,8 @@ class LUCB(RoundBased):
 
     def _decide(self, state: LUCBState) -> _Decision:
         known = state.statistics
-        radius = hoeffding_radius(lucb1_scale(state.level, state.rounds, state.b), known.inverse_root)
+        scale = lucb1_scale if self.exploration == "lucb1" else kl2013_scale
+        radius = hoeffding_radius(scale(state.level, state.rounds, state.b), known.inverse_root)
         mean = state.existing(known.mean, -jnp.inf)
         chosen = ranking.top_mask(mean, self.m, state.order) if state.chosen is None else state.chosen
         low, low_place = ranking.arg_smallest(jnp.where(chosen, mean - radius, jnp.inf), state.order)

@@ -4,133 +4,28 @@ Kaufmann, Kalyanakrishnan (2013), "Information complexity in bandit subset selec
 (1994), "Hoeffding races", NIPS 6; Mnih, Szepesvari, Audibert (2008), "Empirical Bernstein stopping", ICML.
 """
 
-import abc
 import dataclasses
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases.joint_batches import LARGEST_BATCH, Batches, JointBatches, whole
-from jaxbandits.algorithms.bases.joint_state import RangedState
-from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.numerics import larger, log, rounded, smaller
+from jaxbandits import theory
+from jaxbandits.algorithms.bases.races import Bounds, Race
+from jaxbandits.algorithms.bases.rewards_from_zero import with_range_from_zero
+from jaxbandits.algorithms.bases.traits import Theorem, Traits
+from jaxbandits.arrays.numerics import larger, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.arrays.sums import CompensatedSum
-from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
+from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound, kl_upper_bound
 
-__all__ = ["BernsteinRace", "HoeffdingRace", "RaceState"]
-
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class RaceState(RangedState):
-    """With the arms accepted; `values` are the sums of all rewards of every arm."""
-
-    level: jax.Array  # float32 (…): ln(c K / delta), an interval failing with probability c exp(-level) at most
-    accepted: jax.Array  # bool (K, …)
-    total: CompensatedSum | None  # (K, …): the sums, of rewards that are not integers
-    looked: jax.Array  # int32 (…): n_r, pulls of every active arm
-    round: jax.Array  # int32 (…): r, looks so far
-
-    def left(self, m: jax.Array) -> jax.Array:
-        """How many of the m arms are not accepted yet, int32 `(…)`."""
-        return jnp.asarray(m, jnp.int32) - arms.total(self.accepted.astype(jnp.int32))
-
-
-class _Bounds(NamedTuple):
-    """Of the means, float32 `(K, …)`, none falling where the empirical mean rises."""
-
-    lower: jax.Array
-    upper: jax.Array
-
-
-@dataclasses.dataclass(frozen=True)
-class _Race(JointBatches):
-    """A race; a subclass has the intervals.
-
-    The r-th look is at n_r pulls of every active arm: n_1 = ceil(level), n_(r+1) = ceil(growth n_r). Its intervals all
-    hold with probability 1 - delta / (r (r+1)), and so those of all looks with probability 1 - delta.
-    """
-
-    epsilon: Numeric = parameter("not negative")
-    delta: Numeric = parameter("probability")
-    m: Numeric = parameter("count", default=1)
-    growth: Numeric = parameter("above one", default=1.3)
-    b: Numeric = parameter("positive", default=None)
-    traits = dataclasses.replace(JointBatches.traits, tolerance="epsilon")
-    #: c, where an interval fails with probability at most c exp(-level).
-    sides: ClassVar[float]
-
-    @abc.abstractmethod
-    def _bounds(self, mean: jax.Array, share: jax.Array, b: jax.Array) -> _Bounds:
-        """The intervals around empirical means `(K, …)`, with level / n and the range of the rewards, `(…)`."""
-
-    def start(self, problem: Problem, key: jax.Array) -> RaceState:
-        """The state before the first pull."""
-        nothing = jnp.zeros(key.shape, jnp.int32)
-        state = RaceState.of(
-            problem, key, self.b, level=jnp.zeros(key.shape), accepted=jnp.zeros((problem.arms, *key.shape), bool),
-            total=None, looked=nothing, round=nothing,
-        )  # fmt: skip
-        floats = jnp.issubdtype(state.values.dtype, jnp.floating)
-        return dataclasses.replace(
-            state,
-            level=np.float32(np.log(self.sides)) + log(state.count) - log(self.delta),
-            total=CompensatedSum.of(state.values) if floats else None,
-        )
-
-    def _level(self, state: RaceState, number: jax.Array) -> jax.Array:
-        """ln(c K r (r+1) / delta) at the look of this number, float32 `(…)`."""
-        return state.level + (log(number) + log(number + 1))
-
-    def size(self, state: RaceState) -> jax.Array:
-        """Pulls until the next look."""
-        further = (self.growth - jnp.float32(1)) * state.looked.astype(jnp.float32)
-        return whole(jnp.where(state.round == 0, self._level(state, state.round + 1), further))
-
-    def exhausted(self, state: RaceState) -> jax.Array:
-        """At the next look the sums would pass the range of the counts."""
-        return state.looked.astype(jnp.float32) + self.size(state) >= LARGEST_BATCH
-
-    def absorb(self, state: RaceState, batches: Batches, sums: jax.Array, live: jax.Array | bool = True) -> RaceState:
-        """The state after a look."""
-        live = jnp.broadcast_to(live, state.ended.shape)
-        fresh = jnp.where(live & state.active, sums[0], 0)
-        total = None if state.total is None else state.total.plus(fresh)
-        one = live.astype(jnp.int32)
-        new = dataclasses.replace(
-            state,
-            values=state.values + fresh if total is None else total.high,
-            total=total,
-            looked=state.looked + jnp.where(live, batches.each, 0),
-            round=state.round + one,
-        )
-        each = 1 / larger(new.looked, jnp.int32(1)).astype(jnp.float32)
-        mean = rounded(new.values.astype(jnp.float32) * each)
-        bounds = self._bounds(mean, self._level(state, state.round + 1) * each, state.b)
-        inside = ranking.top_mask(new.values, state.left(self.m), state.order, state.active)  # J
-        outside = state.active & ~inside
-        high = arms.largest(jnp.where(outside, bounds.upper, -jnp.inf))  # U_u
-        low = arms.smallest(jnp.where(inside, bounds.lower, jnp.inf))  # L_l
-        accepted = live & inside & (high - bounds.lower < self.epsilon)
-        discarded = live & outside & (bounds.upper - low < self.epsilon)
-        new = dataclasses.replace(new, active=state.active & ~accepted & ~discarded, accepted=state.accepted | accepted)
-        left = new.left(self.m)
-        return dataclasses.replace(new, ended=state.ended | (live & ((left == 0) | (left == new.count))))
-
-    def recommend(self, state: RaceState) -> jax.Array:
-        """The accepted arms, and the best active ones."""
-        return state.accepted | ranking.top_mask(state.values, state.left(self.m), state.order, state.active)
+__all__ = ["BernsteinRace", "HoeffdingRace", "KLRace"]
 
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class HoeffdingRace(_Race):
+class HoeffdingRace(Race):
     """A race with Hoeffding's intervals, mean +- b sqrt(level / (2 n)), level = ln(2 K r (r+1) / delta).
 
     Returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b]. At every look J are
@@ -158,14 +53,21 @@ class HoeffdingRace(_Race):
         in_batches=True,
     )
 
-    def _bounds(self, mean: jax.Array, share: jax.Array, b: jax.Array) -> _Bounds:
+    def theorem(
+        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
+    ) -> Theorem | None:
+        """Its pulls."""
+        del variances
+        return Theorem(theory.hoeffding_race_pulls_bound, (means, epsilon, delta, m, b, self.growth), "derived")
+
+    def _bounds(self, mean: jax.Array, share: jax.Array, b: jax.Array) -> Bounds:
         radius = rounded(b * jnp.sqrt(share * 0.5))
-        return _Bounds(mean - radius, mean + radius)
+        return Bounds(mean - radius, mean + radius)
 
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class BernsteinRace(_Race):
+class BernsteinRace(Race):
     """A race with empirical Bernstein intervals: cheap arms leave early.
 
     As `HoeffdingRace`, with mean +- sqrt(2 V level / n) + 3 b level / n, level = ln(3 K r (r+1) / delta) (Audibert,
@@ -204,18 +106,60 @@ class BernsteinRace(_Race):
         in_batches=True,
     )
 
+    def theorem(
+        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
+    ) -> Theorem | None:
+        """Its pulls on rewards in [0, b]."""
+        del variances
+        if means.min() < 0 or means.max() > b:
+            return None
+        return Theorem(theory.bernstein_race_pulls_bound, (means, epsilon, delta, m, b, self.growth), "derived")
+
     def resolved(self, problem: Problem) -> Self:
-        """The algorithm itself.
+        """With a range that begins at 0.
 
         Raises:
             UsageError: rewards that do not lie in an interval [0, b].
         """
-        new = super().resolved(problem)
-        if problem.lowest_reward < 0:
-            raise UsageError(f"BernsteinRace needs rewards in [0, b]; those of {problem.name} may be negative")
-        return new
+        return with_range_from_zero(super().resolved(problem), problem)
 
-    def _bounds(self, mean: jax.Array, share: jax.Array, b: jax.Array) -> _Bounds:
+    def _bounds(self, mean: jax.Array, share: jax.Array, b: jax.Array) -> Bounds:
         variance = mean * larger(b - mean, jnp.float32(0))  # V
         radius = jnp.sqrt(variance * (2 * share)) + rounded((3 * share) * b)
-        return _Bounds(larger(mean - radius, jnp.float32(0)), smaller(mean + radius, b))
+        return Bounds(larger(mean - radius, jnp.float32(0)), smaller(mean + radius, b))
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class KLRace(HoeffdingRace):
+    """A race with the intervals {q: n d(mean / b, q / b) <= level}, d the divergence of Bernoulli laws.
+
+    As `HoeffdingRace`, whose intervals contain these, and with the same level; returns an (epsilon, m)-optimal set with
+    probability at least 1 - delta for rewards in [0, b].
+
+    Attributes:
+        epsilon: accuracy, not negative.
+        delta: allowed probability of error, in (0, 1).
+        m: arms to return, 1 <= m < K.
+        growth: pulls at a look over those at the last, above 1.
+        b: range of the rewards; None takes the problem's.
+
+    Raises:
+        UsageError: a value outside its range, or rewards that may be negative.
+    """
+
+    traits = dataclasses.replace(
+        HoeffdingRace.traits, setting="fixed confidence, (ε, m), rewards in [0, b]; looks at growing numbers of pulls"
+    )
+
+    def resolved(self, problem: Problem) -> Self:
+        """With a range that begins at 0.
+
+        Raises:
+            UsageError: rewards that do not lie in an interval [0, b].
+        """
+        return with_range_from_zero(super().resolved(problem), problem)
+
+    def _bounds(self, mean: jax.Array, share: jax.Array, b: jax.Array) -> Bounds:
+        part = mean * (1 / b)
+        return Bounds(b * kl_lower_bound(part, share), b * kl_upper_bound(part, share))

@@ -35,6 +35,7 @@ __all__ = [
     "NO_LIMIT",
     "excess",
     "exp",
+    "expm1",
     "larger",
     "log",
     "rounded",
@@ -181,12 +182,31 @@ def exp(x: jax.Array) -> jax.Array:
     Returns:
         float32, shape `(…)`.
     """
+    less, scale = _exp_parts(x)
+    return jnp.where(x < -87, 0.0, (less + 1.0) * scale)
+
+
+def expm1(x: jax.Array) -> jax.Array:
+    """`exp(x) - 1`, within some units in the last place however small x is; -1 below -87, e^88 above 88.
+
+    Args:
+        x: float32, shape `(…)`, not NaN.
+
+    Returns:
+        float32, shape `(…)`.
+    """
+    less, scale = _exp_parts(x)
+    return rounded(less * scale) + (scale - 1.0)
+
+
+def _exp_parts(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """`e^r - 1` and the power of two with `e^x = e^r 2^k`, |r| <= ln(2)/2."""
     x = smaller(larger(x, jnp.float32(-87.5)), jnp.float32(88.0))
     k = jnp.round(x * jnp.float32(1.44269504))
     # The product with the first part of ln 2 is exact: 8 bits times 12.
     r = (x - rounded(k * jnp.float32(_LN2_HIGH))) - rounded(k * jnp.float32(_LN2_LOW))
     series = jnp.full_like(r, 1.0 / 5040)
-    for factorial in (720, 120, 24, 6, 2, 1, 1):
+    for factorial in (720, 120, 24, 6, 2, 1):
         series = rounded(series * r) + jnp.float32(1.0 / factorial)
     scale = lax.bitcast_convert_type((k.astype(jnp.int32) + 127) << 23, jnp.float32)
-    return jnp.where(x < -87, 0.0, series * scale)
+    return rounded(series * r), scale

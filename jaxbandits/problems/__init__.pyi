@@ -38,6 +38,7 @@ from jaxbandits.problems.joint import Blocks as Blocks
 from jaxbandits.problems.joint import OneClick as OneClick
 from jaxbandits.problems.joint import blocks as blocks
 from jaxbandits.problems.joint import one_click as one_click
+from jaxbandits.problems.karnin_instances import karnin as karnin
 from jaxbandits.problems.log_normal_and_weibull import LogNormal as LogNormal
 from jaxbandits.problems.log_normal_and_weibull import Weibull as Weibull
 from jaxbandits.problems.pay_per_reward import click_rates as click_rates
@@ -92,6 +93,7 @@ __all__ = [
     "estimate_correlation",
     "gabillon",
     "gaussian",
+    "karnin",
     "linear",
     "log_normal",
     "one_click",

@@ -25,6 +25,7 @@ REGISTRY = Registry(
         "s2": "heavy_instances:s2",
         "abm": "instances:abm",
         "gabillon": "instances:gabillon",
+        "karnin": "karnin_instances:karnin",
         "one-sparse": "instances:one_sparse",
         "linear": "instances:linear",
         "polynomial": "instances:polynomial",

@@ -107,6 +107,7 @@ def parse_problem(spec: str) -> Problem | ProblemFamily:
     arguments = inspect.signature(make).parameters if make else {}
     texts = [key for key, argument in arguments.items() if is_text(argument.annotation)]
     takes_path = texts[:1] == list(arguments)[:1] != []
+    takes_number = bool(arguments) and number_type(next(iter(arguments.values())).annotation) is not None
     if spec.strip().lower().endswith(".csv") and not takes_path:
         problem: Problem | ProblemFamily = REGISTRY["csv"](spec.strip())
         return problem
@@ -115,8 +116,8 @@ def parse_problem(spec: str) -> Problem | ProblemFamily:
     if "=" in rest:
         for place, part in enumerate(rest.split(",")):
             key, equals, text = part.partition("=")
-            if not equals and takes_path and place == 0:  # ppr:one-good,k=100
-                positional = [part.strip()]
+            if not equals and place == 0 and (takes_path or takes_number):  # ppr:one-good,k=100 or karnin:1,n=40
+                positional = [part.strip() if takes_path else _number(part, spec)]
                 continue
             if not equals:
                 raise UsageError(f"problem {spec!r}: expected name=value, got {part!r}")

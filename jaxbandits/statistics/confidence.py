@@ -9,10 +9,17 @@ import jax.numpy as jnp
 
 from jaxbandits.arrays.numerics import larger, log, rounded
 
+#: Of the exploration rate of Kaufmann and Kalyanakrishnan (2013), as in their experiments.
+KL2013_ALPHA, KL2013_K1 = 1.1, 405.5
+
 __all__ = [
     "bernstein_radius",
     "cubed",
     "hoeffding_radius",
+    "iterated_level",
+    "kl2013_level",
+    "kl2013_rate",
+    "kl2013_scale",
     "lucb1_scale",
     "ugape_scale",
 ]
@@ -82,3 +89,39 @@ def lucb1_scale(level: jax.Array, rounds: jax.Array, b: jax.Array) -> jax.Array:
     log_rounds = log(rounds)
     doubled = log_rounds + log_rounds
     return b * jnp.sqrt((level + (doubled + doubled)) / 2)
+
+
+def kl2013_level(arms: jax.Array, delta: jax.Array) -> jax.Array:
+    """The level of `kl2013_rate`, ln(k1 K / delta), k1 = 405.5, `(…)`; arms and delta `(…)`."""
+    return log(jnp.float32(KL2013_K1) * arms / delta)
+
+
+def kl2013_rate(level: jax.Array, rounds: jax.Array) -> jax.Array:
+    """Exploration rate x + ln x, x = ln(k1 K t^alpha / delta), alpha = 1.1, t rounds (Kaufmann, Kalyanakrishnan 2013).
+
+    With k1 > 2e + 1 + e/(alpha-1) + (e+1)/(alpha-1)^2, which 405.5 is, the intervals {q: N d(mean, q) <= rate} hold
+    for all arms and rounds with probability at least 1 - delta, and so do Hoeffding's, which contain them.
+
+    Args:
+        level: of `kl2013_level`, `(…)`.
+        rounds: int32 `(…)`, at least 1.
+    """
+    x = level + rounded(jnp.float32(KL2013_ALPHA) * log(rounds))
+    return x + log(x)
+
+
+def kl2013_scale(level: jax.Array, rounds: jax.Array, b: jax.Array) -> jax.Array:
+    """B sqrt(rate / 2) of `kl2013_rate`, for Hoeffding's radius."""
+    return b * jnp.sqrt(kl2013_rate(level, rounds) / 2)
+
+
+def iterated_level(delta: jax.Array) -> jax.Array:
+    """ln(1/delta) + 3 ln ln(1/delta), `(…)`, the last term at least 0: it is not meant for delta above 1/e.
+
+    With (3/2) ln(1 + ln n) it makes beta(n), and sqrt(2 s^2 beta(n) / n) bounds how far the mean of n s-sub-Gaussian
+    rewards is above, at any n, with probability at least 1 - delta where delta <= 0.09: Kaufmann, Cappe, Garivier
+    (2016), "On the complexity of best-arm identification in multi-armed bandit models", JMLR 17, Lemma 7, with eta =
+    3/2: sqrt(e) zeta((3/2) (1 - 1/(2x))) (sqrt(x)/(2 sqrt 2) + 1)^(3/2) e^-x is then below delta at x = this level.
+    """
+    first = -log(delta)
+    return first + rounded(jnp.float32(3) * log(larger(first, jnp.float32(1))))

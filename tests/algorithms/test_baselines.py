@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, special, stats
 
 import jaxbandits as jb
 from jaxbandits.problems import ppr
@@ -53,10 +53,22 @@ def union_bound(alive, epsilon, delta, order, estimator="hoeffding", c3=96.0, fa
     return {min(alive, key=lambda arm: (-estimates[arm], order[arm]))}
 
 
+def kl_end(p, divergence, side):
+    """The q furthest below p (-1) or above (1) with kl(p, q) <= divergence."""
+    end = (side + 1) / 2
+    if p == end:
+        return p
+    miss = lambda q: special.rel_entr(p, q) + special.rel_entr(1 - p, 1 - q) - divergence  # noqa: E731
+    return optimize.brentq(miss, p, end - side * 1e-15) if miss(end - side * 1e-15) > 0 else end
+
+
 def intervals(kind, mean, n, level):
     if kind == "hoeffding":
         radius = math.sqrt(level / (2 * n))
         return mean - radius, mean + radius
+    if kind == "kl":
+        ends = [(kl_end(p, level / n, -1), kl_end(p, level / n, 1)) for p in mean]
+        return np.asarray(ends).T
     radius = np.sqrt(2 * mean * (1 - mean) * level / n) + 3 * level / n
     return np.maximum(mean - radius, 0), np.minimum(mean + radius, 1)
 
@@ -67,7 +79,7 @@ def race(alive, epsilon, delta, order, kind="hoeffding", m=1, growth=1.3):
     n, r, total = 0, 0, np.zeros(count)
     while 0 < m - len(accepted) < len(alive):
         r += 1
-        level = math.log((2 if kind == "hoeffding" else 3) * count * r * (r + 1) / delta)
+        level = math.log((3 if kind == "bernstein" else 2) * count * r * (r + 1) / delta)
         sums, pulls = yield alive, level if r == 1 else max((growth - 1) * n, 1), 1
         n, total = n + pulls, total + sums[0]
         lower, upper = intervals(kind, np.clip(total / n, 0, 1), n, level)
@@ -101,6 +113,12 @@ CASES = {
     ),
     "hoeffding race": (jb.HoeffdingRace, race, SPREAD),
     "hoeffding race of several": (jb.HoeffdingRace, race, SPREAD | M | {"growth": np.geomspace(1.01, 3, RUNS)}),
+    "kl race": (jb.KLRace, functools.partial(race, kind="kl"), SPREAD),
+    "kl race of several": (
+        jb.KLRace,
+        functools.partial(race, kind="kl"),
+        SPREAD | M | {"growth": np.geomspace(1.05, 3, RUNS)},
+    ),
     "bernstein race": (jb.BernsteinRace, functools.partial(race, kind="bernstein"), SPREAD),
     "bernstein race of several": (
         jb.BernsteinRace,
@@ -201,6 +219,7 @@ def test_known_costs_of_the_union_bound(k, cost):
         pytest.param(jb.ExpGapElimination(epsilon=0.03, delta=0.1), 0.035, marks=pytest.mark.slow),
         pytest.param(jb.HoeffdingRace(epsilon=0.15, delta=0.1), 0.16, marks=pytest.mark.slow),
         (jb.BernsteinRace(epsilon=0.15, delta=0.1), 0.16),
+        pytest.param(jb.KLRace(epsilon=0.15, delta=0.1), 0.16, marks=pytest.mark.slow),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -250,6 +269,12 @@ def test_live_sessions(algorithm):
         (lambda: jb.BernsteinRace(epsilon=0.1, delta=0.1, growth=1), "growth must be finite and above 1"),
         (lambda: jb.simulate(jb.HoeffdingRace(epsilon=0.1, delta=0.1, m=7), INTEGERS, seeds=1), "m must be smaller"),
         (lambda: jb.simulate(jb.BernsteinRace(epsilon=0.1, delta=0.1), jb.gaussian(MEANS, 0.1), seeds=1), "negative"),
+        (lambda: jb.simulate(jb.KLRace(epsilon=0.1, delta=0.1), jb.gaussian(MEANS, 0.1), seeds=1), "negative"),
+        (lambda: jb.simulate(jb.KLLUCB(epsilon=0.1, delta=0.1), jb.gaussian(MEANS, 0.1), seeds=1), "negative"),
+        (lambda: jb.simulate(jb.LilUCB(delta=0.1), jb.student_t(MEANS, 3), seeds=1), "heavy"),
+        (lambda: jb.KLLUCB(epsilon=0.1, delta=0.1, exploration="kl"), "exploration"),
+        (lambda: jb.LUCB(epsilon=0.1, delta=0.1, exploration="kl-2013"), "did you mean 'kl2013'"),
+        (lambda: jb.simulate(jb.LUCBPlusPlus(epsilon=0.1, delta=0.1, m=7), INTEGERS, seeds=1), "m must be smaller"),
         (lambda: jb.simulate(jb.MedianElimination(epsilon=0.1, delta=0.1), jb.student_t(MEANS, 3), seeds=1), "heavy"),
         (
             lambda: jb.simulate(jb.UnionBound(epsilon=0.1, delta=0.1, estimator="mom"), jb.gaussian(MEANS), seeds=1),

@@ -89,6 +89,7 @@ def cases():
             given["budget"] = VALUES["budget"] / 4
             settings |= {word: {"sequence": word} for word in _choices(fields, "sequence")[1:]}
         settings |= {n: {n: not fields[n].default, **ranges} for n in switches}
+        settings |= {word: {"exploration": word} for word in _choices(fields, "exploration")[1:]}
         if "schedule" in fields:
             settings["fine"] = {"schedule": "fine"}
             settings["fine with a budget"] = {"schedule": "fine", "budget": VALUES["budget"]}
@@ -204,6 +205,8 @@ TYPICAL = (
     jb.OptMAI,
     jb.MedianElimination,
     jb.BernsteinRace,
+    jb.KLLUCB,
+    jb.LilUCB,
 )
 
 

@@ -66,6 +66,10 @@ CASES = {
     "kube": [jb.KUBE(budget=16.0)],
     "budgeted-thompson": [jb.BudgetedThompson(budget=16.0)],
     "lucb": [jb.LUCB(epsilon=2.5, delta=0.4), jb.LUCB(epsilon=2.5, delta=0.4, m=2)],
+    "kl-lucb": [jb.KLLUCB(epsilon=0.9, delta=0.4, m=2), jb.KLLUCB(epsilon=0.8, delta=0.4, exploration="heuristic")],
+    "lucb-pp": [jb.LUCBPlusPlus(epsilon=1.2, delta=0.4), jb.LUCBPlusPlus(epsilon=1.2, delta=0.4, m=2)],
+    "lil-ucb": [jb.LilUCB(delta=0.4, b=0.2), jb.LilUCB(delta=0.4, heuristic=True, b=0.2)],
+    "kl-race": [jb.KLRace(epsilon=0.9, delta=0.9)],
 }
 # One of each kind every time, the others with the slow tests: a case is a program of several seconds.
 EACH_TIME = {"ugape-c", "lucb", "successive-rejects", "opt-mai", "adaptive-top-k", "rcb"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxbandits.arrays.compiler_forms import where_few
-from jaxbandits.arrays.numerics import excess, exp, larger, log, rounded, smaller
+from jaxbandits.arrays.numerics import excess, exp, expm1, larger, log, rounded, smaller
 
 pytestmark = pytest.mark.bits
 
@@ -52,6 +52,15 @@ def test_derivative_of_log():
     x = np.asarray([1e-30, 0.3, 1.0, 7.0, 1e30], np.float32)
     np.testing.assert_allclose(jax.vmap(jax.grad(log))(x), 1 / x, rtol=1e-6)
     np.testing.assert_allclose(jax.vmap(jax.grad(jax.grad(log)))(x[1:4]), -1 / x[1:4] ** 2, rtol=1e-6)
+
+
+def test_expm1_is_exact_to_some_units_in_the_last_place():
+    x = np.concatenate([sign * np.geomspace(1e-30, 85, 20_000) for sign in (-1, 1)]).astype(np.float32)
+    found = np.asarray(jax.jit(expm1)(x))
+    assert np.max(np.abs(found / np.expm1(x.astype(np.float64)) - 1)) < 3 * np.finfo(np.float32).eps
+    np.testing.assert_array_equal(expm1(np.float32([0, -100])), [0, -1])
+    for length in (1, 7, 40):
+        np.testing.assert_array_equal(jax.jit(expm1)(x[:length]), found[:length])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -32,8 +32,9 @@ def _labels(problem: jb.Problem, **known: float) -> tuple[list[str], str]:
 
 def test_suitable_algorithms():
     one = jb.bernoulli(MEANS)
-    stoppers = ["ugape-c", "ugape-c variance", "lucb", "successive-elimination"]
-    races = ["hoeffding-race", "bernstein-race"]
+    several = ["ugape-c", "ugape-c variance", "lucb", "kl-lucb", "kl-lucb heuristic", "lucb-pp"]
+    stoppers = [*several, "lil-ucb", "lil-ucb heuristic", "successive-elimination"]
+    races = ["hoeffding-race", "bernstein-race", "kl-race"]
     found, left_out = _labels(one, delta=0.1, epsilon=0.0, m=1)
     assert found == [*stoppers, "exp-gap-elimination", *races]
     assert [reason.split(" (")[0] for reason in left_out.split("; ")] == [*INEXACT]
@@ -41,7 +42,7 @@ def test_suitable_algorithms():
     found, left_out = _labels(one, delta=0.1, epsilon=0.1, m=1)
     assert found == [*stoppers, "mab-ppr", "median-elimination", "exp-gap-elimination", "union-bound", *races]
     assert left_out == ""
-    assert _labels(one, delta=0.1, epsilon=0.0, m=2)[0] == ["ugape-c", "ugape-c variance", "lucb", *races]
+    assert _labels(one, delta=0.1, epsilon=0.0, m=2)[0] == [*several, *races]
     spenders = ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive", "gap-e adaptive", "ucb-e"]
     spenders += ["successive-rejects", "sequential-halving", "sar"]
     assert _labels(one, budget=100, epsilon=0.0, m=1) == (spenders, "")

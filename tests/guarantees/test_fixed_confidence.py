@@ -33,6 +33,13 @@ ALGORITHMS = {
     "ugape-c with variance": jb.UGapEc(epsilon=EPSILON, delta=DELTA, variance=True),
     "lucb": jb.LUCB(epsilon=EPSILON, delta=DELTA),
     "lucb of two": jb.LUCB(epsilon=EPSILON, delta=DELTA, m=2),
+    "lucb, kl2013": jb.LUCB(epsilon=EPSILON, delta=DELTA, exploration="kl2013"),
+    "kl-lucb": jb.KLLUCB(epsilon=EPSILON, delta=DELTA),
+    "kl-lucb of two": jb.KLLUCB(epsilon=EPSILON, delta=DELTA, m=2),
+    "lucb-pp": jb.LUCBPlusPlus(epsilon=EPSILON, delta=DELTA),
+    "lucb-pp of two": jb.LUCBPlusPlus(epsilon=EPSILON, delta=DELTA, m=2),
+    "kl-race": jb.KLRace(epsilon=EPSILON, delta=DELTA),
+    "kl-race of two": jb.KLRace(epsilon=EPSILON, delta=DELTA, m=2),
 }
 
 
@@ -46,10 +53,11 @@ def check_promise(data) -> None:
     assert upper_bound(int((~data.correct).sum()), RUNS) <= DELTA
 
 
+OFTEN = ("ugape-c", "lucb", "kl-lucb")
+
+
 # One of each; with the slow tests those of two arms, which differ in a mask, and with a variance, which run longest.
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in ("ugape-c", "lucb"))) for n in ALGORITHMS]
-)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in OFTEN)) for n in ALGORITHMS])
 def test_fails_less_often_than_delta(name: str) -> None:
     algorithm = ALGORITHMS[name]
     means = {instance: means for instance, means in COINS.items() if len(means) > algorithm.m}
@@ -63,8 +71,20 @@ def test_fails_less_often_than_delta(name: str) -> None:
 @pytest.mark.parametrize("law", [pytest.param(law, marks=[pytest.mark.slow] * (law == "beta")) for law in OTHERS])
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "ugape-c")) for n in ALGORITHMS])
 def test_fails_less_often_than_delta_with_rewards_between(name: str, law: str) -> None:
+    if name.startswith("kl") and OTHERS[law].lowest_reward < 0:
+        return
     if name == "ugape-c" or law != "beta":
         check_promise(jb.simulate(ALGORITHMS[name], OTHERS[law], seeds=RUNS, root_seed=17))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("heuristic", [False, True])
+def test_lil_ucb_returns_the_best_arm(heuristic: bool) -> None:
+    """It has no epsilon: gaps are larger. The heuristic has no theorem, and keeps the promise all the same."""
+    family = jb.bernoulli(jb.axis([[0.6, 0.4], [0.7] + [0.5] * 9, [0.3] + [0.04] * 4], name="instance"))
+    data = jb.sweep(jb.LilUCB(delta=DELTA, heuristic=heuristic), family, seeds=RUNS, root_seed=17)
+    for place in range(data.sizes["instance"]):
+        check_promise(data.isel(instance=place))
 
 
 def test_means_far_from_resolved_do_fail() -> None:

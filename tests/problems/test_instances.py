@@ -7,6 +7,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import theory
+from jaxbandits.problems.specs import parse_problem
 
 # Audibert, Bubeck, Munos (2010), section 6: number of arms, some means (arm: mean).
 ABM = {
@@ -45,6 +46,41 @@ def test_abm_group_sizes():
         6 / 0.05**2 + 14 / 0.07**2 + 10 / 0.12**2,
     ]
     np.testing.assert_allclose(h1, expected, rtol=2e-5)
+
+
+# Budgets of Karnin, Koren, Somekh (2013), the sum of 1/gap^2 over all arms but the best: no arm can have another mean.
+KARNIN = {
+    1: {20: 7600, 40: 15600, 80: 31600},
+    2: {20: 13600, 40: 57600, 80: 258400},
+    3: {20: 150177, 40: 340888, 80: 982488},
+    4: {20: 14005, 40: 57430, 80: 232579},
+    5: {20: 33220, 40: 214888, 80: 1436445},
+    6: {20: 41800, 40: 163800, 80: 647800},
+}
+
+
+@pytest.mark.parametrize("number", KARNIN)
+def test_karnin(number):
+    for n, budget in KARNIN[number].items():
+        problem = jb.karnin(number, n=n)
+        assert problem.arms == n
+        means = np.asarray(problem.mean, np.float64)
+        assert means.max() == means[0] == 0.5
+        assert float(np.sum((means[0] - means[1:]) ** -2)) == pytest.approx(budget, abs=1.5, rel=5e-6)
+    assert jb.karnin(number).arms == 20
+    assert [jb.karnin(number, n=2).arms, jb.karnin(number, n=3).arms] == [2, 3]
+    with pytest.raises(jb.UsageError, match="karnin has the setups 1 to 6, got 7"):
+        jb.karnin(7)
+
+
+def test_a_setup_has_its_number_of_arms_after_its_own():
+    problem = parse_problem("karnin:2,n=40")
+    assert problem.name == jb.karnin(2, n=40).name == parse_problem(problem.name).name
+    np.testing.assert_array_equal(problem.mean, jb.karnin(2, n=40).mean)
+    assert parse_problem("karnin:4").arms == 20
+    for spec, message in (("karnin:n=40,2", "expected name=value"), ("karnin:x,n=4", "'x' is not a number")):
+        with pytest.raises(jb.UsageError, match=message):
+            parse_problem(spec)
 
 
 def rows(problem):
@@ -106,7 +142,7 @@ SIZED = [
     ("n", lambda n: jb.random_uniform(n=n)), ("n", lambda n: jb.two_group(n=n)), ("n", lambda n: jb.uniform_means(n=n)),
     ("n", lambda n: jb.synthetic(n=n)), ("n", lambda n: jb.random_truncated_normal(n=n)),
     ("n", lambda n: jb.random_beta(n=n)), ("n", lambda n: jb.c_spread(n=n)), ("k", lambda n: jb.ppr(k=n)),
-    ("arms", lambda n: jb.reservoir(arms=n)),
+    ("arms", lambda n: jb.reservoir(arms=n)), ("n", lambda n: jb.karnin(1, n=n)),
 ]  # fmt: skip
 
 

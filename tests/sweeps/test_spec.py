@@ -36,6 +36,7 @@ ARGUMENTS: dict[str, list[dict[str, Any]]] = {
     "weibull": [{"scale": [1.0, 2.0], "shape": [0.5, 0.7]}],
     "abm": [{"number": 3}],
     "gabillon": [{"number": 2}],
+    "karnin": [{"number": 3}, {"number": 5, "n": 40}],
     "one-click": [{"means": [0.1, 0.2]}],
     "blocks": [{"means": [0.2, 0.1, 0.3], "size": 2, "name": "ppr:blocks"}],
     "ppr": [{}, {"weights": "flat", "k": 5, "w": 1 / 3, "pulls": "blocks", "block": 2}],
