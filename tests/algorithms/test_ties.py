@@ -65,6 +65,17 @@ CASES = {
     "epsilon-first": [jb.EpsilonFirst(budget=16.0, share=0.5)],
     "kube": [jb.KUBE(budget=16.0)],
     "budgeted-thompson": [jb.BudgetedThompson(budget=16.0)],
+    "uniform-glr": [jb.UniformGLR(delta=0.5, epsilon=0.3)],
+    "best-challenger": [jb.BestChallenger(delta=0.5, epsilon=0.2)],
+    "track-and-stop": [
+        jb.TrackAndStop(delta=0.5, epsilon=0.2, threshold="heuristic"),
+        jb.TrackAndStop(delta=0.5, epsilon=0.2, tracking="c"),
+    ],
+    "ttts": [jb.TTTS(delta=0.5, epsilon=0.2, resamplings=4)],
+    "t3c": [jb.T3C(delta=0.5, epsilon=0.2)],
+    "eb-tc": [jb.EBTC(delta=0.5, epsilon=0.2, share="ids")],
+    "eb-tci": [jb.EBTCI(delta=0.5, epsilon=0.2)],
+    "ttucb": [jb.TTUCB(delta=0.5, epsilon=0.2)],
     "lucb": [jb.LUCB(epsilon=2.5, delta=0.4), jb.LUCB(epsilon=2.5, delta=0.4, m=2)],
 }
 # One of each kind every time, the others with the slow tests: a case is a program of several seconds.
