@@ -14,7 +14,7 @@ from jaxbandits.algorithms.bases.optimal_tracking import Tracked, TrackedState, 
 from jaxbandits.algorithms.bases.parameters import parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.numerics import larger
+from jaxbandits.arrays.numerics import larger, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
 from jaxbandits.random.ties import mask_at
@@ -119,7 +119,7 @@ class TrackAndStop(Tracked):
 
     def _at_least(self, state: TrackedState) -> jax.Array:
         """w^e: the floor raises some arms, and the others give the same each, but for those that it stops."""
-        floor = 0.5 / jnp.sqrt(state.arms * state.arms + state.time.astype(jnp.float32))
+        floor = 0.5 / jnp.sqrt(rounded(state.arms * state.arms) + state.time.astype(jnp.float32))
         given = jnp.zeros_like(floor)
         for _ in range(_PROJECTIONS):
             raised = larger(state.weights - given, floor)

@@ -22,7 +22,7 @@ from jaxbandits.random.ties import tie_order, tie_words
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.statistics.posteriors import posterior_draws
 
-RUNS, STEPS = 3, 120
+RUNS, STEPS = 3, 80
 
 
 def divergence(family, mean, x):
@@ -46,11 +46,11 @@ def cost(family, best, other, weight, other_weight, epsilon=0.0):
     if epsilon == 0 or family == "gaussian":
         at = (weight * best + other_weight * (other - epsilon)) / (weight + other_weight)
     else:
-        low, high = max(other - epsilon, 1e-12), min(best, 1 - epsilon if family == "bernoulli" else np.inf)
+        low, high = max(other - epsilon, 0.0), min(best, 1 - epsilon if family == "bernoulli" else np.inf)
         found = optimize.minimize_scalar(
             lambda x: sum(parts(x)), bounds=(low, high), method="bounded", options={"xatol": 1e-11}
         )
-        at = found.x
+        at = min((low, high, found.x), key=lambda x: sum(parts(x)))
     ours, theirs = parts(at)
     return ours + theirs, ours / (ours + theirs) if ours + theirs > 0 else 0.5
 
@@ -78,7 +78,7 @@ def optimal(family, means, epsilon=0.0):
             )
         return np.exp(low)
 
-    low, high = 0.0, float(divergence(family, top, others).min())
+    low, high = 0.0, min(float(divergence(family, top, others).min()), 50.0)
     for _ in range(40):
         middle = (low + high) / 2
         of_top, of_others = both(ratios(middle))
@@ -87,8 +87,13 @@ def optimal(family, means, epsilon=0.0):
     return ratio / ratio.sum()
 
 
+@functools.cache
+def thresholds(word, delta, arms):
+    return np.asarray(jax.jit(lambda t: jb.theory.glr_threshold(t, arms, delta, word))(2.0 + np.arange(2 * STEPS)))
+
+
 def threshold(algorithm, arms, time):
-    return float(jb.theory.glr_threshold(float(time), arms, algorithm.delta, algorithm.threshold_word))
+    return float(thresholds(algorithm.threshold_word, algorithm.delta, arms)[time - 2])
 
 
 class View:
@@ -188,9 +193,9 @@ def track_and_stop(view):
     if view.algorithm.tracking == "c":
         total = view.memory.setdefault("total", np.ones(view.arms))
         total += at_least(weights, 0.5 / np.sqrt(view.arms**2 + view.time))
-        return view.first(total - view.pulls, near=3e-4 * view.time)
+        return view.first(total - view.pulls, near=3e-5 * view.time)
     forced = view.forced()
-    return view.first(view.time * weights - view.pulls, near=3e-4 * view.time) if forced is None else forced
+    return view.first(view.time * weights - view.pulls, near=3e-5 * view.time) if forced is None else forced
 
 
 def best_challenger(view):
@@ -200,7 +205,7 @@ def best_challenger(view):
     if forced is not None:
         return forced
     share, wanted = (x[best] / (x[best] + x[rival]) for x in (view.pulls, weights))
-    view.near |= abs(share - wanted) < 3e-4
+    view.near |= abs(share - wanted) < 1e-5
     return best if share < wanted else rival
 
 
@@ -266,7 +271,7 @@ CASES = {
     "eb-tc, ids": (jb.EBTC(delta=0.2, share="ids", slack=0.2), COINS),
     "eb-tci": (jb.EBTCI(delta=0.2), COINS),
     "eb-tci, ids": (jb.EBTCI(delta=0.2, share="ids"), SMOOTH),
-    "ttucb": (jb.TTUCB(delta=0.2, share=0.4), SMOOTH),
+    "ttucb": (jb.TTUCB(delta=0.2, share=0.375), SMOOTH),
     "ttucb, ids": (jb.TTUCB(delta=0.2, share="ids", epsilon=0.1), COINS),
     "ttucb, poisson": (jb.TTUCB(delta=0.2, family="poisson"), COINS),
     "t3c": (jb.T3C(delta=0.2), COINS),
@@ -275,7 +280,7 @@ CASES = {
     "ttts": (jb.TTTS(delta=0.2, resamplings=3), COINS),
     "ttts, poisson": (jb.TTTS(delta=0.2, resamplings=3, family="poisson"), COINS),
 }
-EACH_TIME = ("track-and-stop", "eb-tc", "ttucb, ids", "ttts")
+EACH_TIME = ("track-and-stop", "eb-tc", "ttucb, ids")
 
 
 @functools.partial(jax.jit, static_argnames="steps")

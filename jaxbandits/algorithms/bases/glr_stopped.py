@@ -177,7 +177,8 @@ class GLRStopped(Sequential):
     def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
         _, best = ranking.arg_largest(state.existing(state.statistics.mean, -jnp.inf), state.order)
         evidence = self.against(state, best, self.epsilon)
-        return self.decided(dataclasses.replace(state, least=arms.smallest(evidence.cost)), best, evidence, live)
+        new = self.decided(dataclasses.replace(state, least=arms.smallest(evidence.cost)), best, evidence, live)
+        return dataclasses.replace(new, following=jnp.where(live, new.following, state.following))
 
     def against(self, state: ArmState, place: jax.Array, lead: Numeric) -> Evidence:
         """An arm against every arm, `(K, …)`; infinite costs of itself and padded arms.
