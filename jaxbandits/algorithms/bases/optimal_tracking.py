@@ -21,8 +21,8 @@ from jaxbandits.statistics.optimal_proportions import Proportions, proportions
 
 __all__ = ["Tracked", "TrackedState", "behind", "least_pulled"]
 
-# Rounds from the last pull's split: they leave w* within 1e-5 of where it is, two but for the first 20 pulls or so (measured;
-# tests/algorithms/test_glr_families.py).
+# Rounds from the last pull's split: they leave w* within 1e-5 of where it is, two would but for the first 20 pulls
+# (measured; tests/algorithms/test_glr_families.py).
 _ROUNDS, _ROUNDS_WITH_EPSILON = 3, 4
 # From a split of some pulls ago.
 _LAZY_ROUNDS, _LAZY_ROUNDS_WITH_EPSILON = 4, 8
