@@ -31,6 +31,14 @@ from jaxbandits.algorithms.sequential_halving import SequentialHalving as Sequen
 from jaxbandits.algorithms.siri import SiRI as SiRI
 from jaxbandits.algorithms.successive_elimination import SuccessiveElimination as SuccessiveElimination
 from jaxbandits.algorithms.successive_rejects import SuccessiveRejects as SuccessiveRejects
+from jaxbandits.algorithms.thompson_top_two import T3C as T3C
+from jaxbandits.algorithms.thompson_top_two import TTTS as TTTS
+from jaxbandits.algorithms.top_two import EBTC as EBTC
+from jaxbandits.algorithms.top_two import EBTCI as EBTCI
+from jaxbandits.algorithms.top_two import TTUCB as TTUCB
+from jaxbandits.algorithms.track_and_stop import BestChallenger as BestChallenger
+from jaxbandits.algorithms.track_and_stop import TrackAndStop as TrackAndStop
+from jaxbandits.algorithms.track_and_stop import UniformGLR as UniformGLR
 from jaxbandits.algorithms.ucb_e import UCBE as UCBE
 from jaxbandits.algorithms.ucb_infinite import UCBAIR as UCBAIR
 from jaxbandits.algorithms.ucb_infinite import UCBVInf as UCBVInf
@@ -99,6 +107,8 @@ from jaxbandits.tuning.search import tune as tune
 
 __all__ = [
     "CLUCB",
+    "EBTC",
+    "EBTCI",
     "KLLUCB",
     "KUBE",
     "LUCB",
@@ -107,6 +117,9 @@ __all__ = [
     "RCBAIR",
     "RCBI",
     "SAR",
+    "T3C",
+    "TTTS",
+    "TTUCB",
     "UCBAIR",
     "UCBE",
     "AdaptiveTopK",
@@ -114,6 +127,7 @@ __all__ = [
     "AskTell",
     "Axis",
     "BernsteinRace",
+    "BestChallenger",
     "BudgetedThompson",
     "EpsilonFirst",
     "ExpGapElimination",
@@ -132,11 +146,13 @@ __all__ = [
     "SiRI",
     "SuccessiveElimination",
     "SuccessiveRejects",
+    "TrackAndStop",
     "Traits",
     "UCBVInf",
     "UGapEb",
     "UGapEc",
     "Uniform",
+    "UniformGLR",
     "UnionBound",
     "UsageError",
     "abm",

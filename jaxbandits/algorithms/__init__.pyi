@@ -33,6 +33,14 @@ from jaxbandits.algorithms.sequential_halving import SequentialHalving as Sequen
 from jaxbandits.algorithms.siri import SiRI as SiRI
 from jaxbandits.algorithms.successive_elimination import SuccessiveElimination as SuccessiveElimination
 from jaxbandits.algorithms.successive_rejects import SuccessiveRejects as SuccessiveRejects
+from jaxbandits.algorithms.thompson_top_two import T3C as T3C
+from jaxbandits.algorithms.thompson_top_two import TTTS as TTTS
+from jaxbandits.algorithms.top_two import EBTC as EBTC
+from jaxbandits.algorithms.top_two import EBTCI as EBTCI
+from jaxbandits.algorithms.top_two import TTUCB as TTUCB
+from jaxbandits.algorithms.track_and_stop import BestChallenger as BestChallenger
+from jaxbandits.algorithms.track_and_stop import TrackAndStop as TrackAndStop
+from jaxbandits.algorithms.track_and_stop import UniformGLR as UniformGLR
 from jaxbandits.algorithms.ucb_e import UCBE as UCBE
 from jaxbandits.algorithms.ucb_infinite import UCBAIR as UCBAIR
 from jaxbandits.algorithms.ucb_infinite import UCBVInf as UCBVInf
@@ -43,6 +51,8 @@ from jaxbandits.algorithms.union_bound import UnionBound as UnionBound
 
 __all__ = [
     "CLUCB",
+    "EBTC",
+    "EBTCI",
     "KLLUCB",
     "KUBE",
     "LUCB",
@@ -52,12 +62,16 @@ __all__ = [
     "RCBI",
     "REGISTRY",
     "SAR",
+    "T3C",
+    "TTTS",
+    "TTUCB",
     "UCBAIR",
     "UCBE",
     "AdaptiveTopK",
     "Algorithm",
     "BatchBased",
     "BernsteinRace",
+    "BestChallenger",
     "BudgetedThompson",
     "BuiltIn",
     "EpsilonFirst",
@@ -77,9 +91,11 @@ __all__ = [
     "SiRI",
     "SuccessiveElimination",
     "SuccessiveRejects",
+    "TrackAndStop",
     "UCBVInf",
     "UGapEb",
     "UGapEc",
     "Uniform",
+    "UniformGLR",
     "UnionBound",
 ]

@@ -48,6 +48,14 @@ REGISTRY = Registry(
         "kube": "budget_baselines:KUBE",
         "budgeted-thompson": "budget_baselines:BudgetedThompson",
         "siri": "siri:SiRI",
+        "uniform-glr": "track_and_stop:UniformGLR",
+        "best-challenger": "track_and_stop:BestChallenger",
+        "track-and-stop": "track_and_stop:TrackAndStop",
+        "ttts": "thompson_top_two:TTTS",
+        "t3c": "thompson_top_two:T3C",
+        "eb-tc": "top_two:EBTC",
+        "eb-tci": "top_two:EBTCI",
+        "ttucb": "top_two:TTUCB",
     },
 )
 

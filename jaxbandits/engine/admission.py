@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from jaxbandits.algorithms.bases.built_in import BuiltIn
-from jaxbandits.algorithms.bases.parameters import is_parameter
+from jaxbandits.algorithms.bases.parameters import is_parameter, is_word
 from jaxbandits.algorithms.bases.round_based import RoundBased
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits, tolerance_of, traits_of
@@ -184,7 +184,7 @@ def _stacked(algorithms: Sequence[Admitted]) -> Any:
     changes: dict[str, Any] = {}
     for field in first.fields if first.base is not None else ():
         values = [algorithm.values[field.name] for algorithm in algorithms]
-        if not is_parameter(field) or field.metadata["static"] or values[0] is None:
+        if not is_parameter(field) or field.metadata["static"] or values[0] is None or is_word(field, values[0]):
             continue
         common = field.metadata["common"]
         if common is not None and all(value == common for value in values):

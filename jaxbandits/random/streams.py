@@ -13,7 +13,7 @@ their high words are:
     0xFFFF0003         batch         keys of batches of pulls; batch 0xFFFF0004: key of the costs that are drawn as sums
     0xFFFF0005         arm           arms that a reservoir gives a run
     0xFFFF0006         arm           their prices
-    0xFFFF0007         time          posterior draws of Thompson sampling
+    0xFFFF0007         time          posterior draws of Thompson sampling, tosses for one of two arms
     0xFFFF0008         hash          keys of grid cells that are to be independent
 
 Arms are fewer than `MOST_ARMS`: no arm's word is one of the last, and bytes of all arms add up within an int32. Below

@@ -23,7 +23,7 @@ from jax import lax
 from jaxbandits.arrays.numerics import larger, rounded, smaller
 from jaxbandits.statistics.exponential_families import Family
 
-__all__ = ["Alternative", "Pairs", "alternative", "least_cost", "moved"]
+__all__ = ["Alternative", "Pairs", "alternative", "cheapest", "least_cost", "moved"]
 
 #: Factors by which one step may change z.
 _LARGEST, _SMALLEST = 1e4, 1e-6
@@ -102,8 +102,8 @@ def moved(z: jax.Array, factor: jax.Array, stretch: jax.Array) -> jax.Array:
     return rounded(z * smaller(larger(change, _SMALLEST), _LARGEST))
 
 
-def least_cost(family: Family, pairs: Pairs, best_weight: jax.Array, other_weight: jax.Array) -> jax.Array:
-    """The cost of telling each pair apart, `(K, …)`.
+def cheapest(family: Family, pairs: Pairs, best_weight: jax.Array, other_weight: jax.Array) -> Alternative:
+    """The alternatives that cost least with given weights.
 
     Args:
         family: the rewards.
@@ -112,7 +112,7 @@ def least_cost(family: Family, pairs: Pairs, best_weight: jax.Array, other_weigh
         other_weight: w_a, `(K, …)`, positive.
 
     Returns:
-        At least 0; 0 where the other arm leads by epsilon already.
+        What means nothing where the other arm leads by epsilon already.
     """
     ratio = other_weight * (1 / best_weight)
     z = ratio
@@ -124,7 +124,16 @@ def least_cost(family: Family, pairs: Pairs, best_weight: jax.Array, other_weigh
 
         z = lax.fori_loop(0, _STEPS, closer, z)
         z = jnp.where((z > 0) & (z < jnp.inf), z, 1.0)  # where a range leaves nothing to share, any z will do
-    at = alternative(family, pairs, z)
+    return alternative(family, pairs, z)
+
+
+def least_cost(family: Family, pairs: Pairs, best_weight: jax.Array, other_weight: jax.Array) -> jax.Array:
+    """The cost of telling each pair apart, `(K, …)`; arguments as for `cheapest`.
+
+    Returns:
+        At least 0; 0 where the other arm leads by epsilon already.
+    """
+    at = cheapest(family, pairs, best_weight, other_weight)
     cost = rounded(best_weight * at.of_best) + rounded(other_weight * at.of_other)
     lead = 0.0 if pairs.epsilon is None else pairs.epsilon
     return jnp.where((pairs.best - pairs.other) + lead > 0, cost, 0.0)

@@ -16,7 +16,7 @@ from typing import Any
 
 import jax
 
-from jaxbandits.algorithms.bases.parameters import check_parameter
+from jaxbandits.algorithms.bases.parameters import check_parameter, is_word
 from jaxbandits.algorithms.registry import REGISTRY, normal_name
 from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number, shown
@@ -132,7 +132,7 @@ def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
             continue
         if switch:
             raise UsageError(f"{owner}: {field.name} is true or false, got {one!r}")
-        if field.metadata["rule"] and not is_number(one):
+        if field.metadata["rule"] and not is_number(one) and not is_word(field, one):
             hint = f"; an axis is written {{ axis = {one!r} }}" if isinstance(one, list) else ""
             raise UsageError(f"{owner}: {field.name} must be a number, got {shown(one)}{hint}")
         check_parameter(owner, field, one)

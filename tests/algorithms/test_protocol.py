@@ -14,6 +14,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY, BuiltIn
+from jaxbandits.algorithms.bases.parameters import Word
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
 
@@ -71,10 +72,11 @@ def cases():
     """Every algorithm with each of its switches; every number differs from run to run."""
     for name, cls in REGISTRY.items():
         fields = {field.name: field for field in dataclasses.fields(cls)}
+        words = {n for n in fields if _choices(fields, n)}
         given = {n: VALUES[n] for n, field in fields.items() if n in VALUES and field.default is not None}
         others = {n: field.default for n, field in fields.items() if n not in VALUES}
         given |= {n: np.full(RUNS, value) for n, value in others.items() if isinstance(value, float)}
-        optional = [n for n, field in fields.items() if n in VALUES and field.default is None]
+        optional = [n for n, field in fields.items() if n in VALUES and field.default is None and n not in words]
         switches = [n for n, field in fields.items() if isinstance(field.default, bool)]
         # The range of the rewards, a factor and no more, is given with the switches: each case is two programs.
         ranges = {"b": VALUES["b"]} if switches and "b" in optional else {}
@@ -90,6 +92,10 @@ def cases():
             settings |= {word: {"sequence": word} for word in _choices(fields, "sequence")[1:]}
         settings |= {n: {n: not fields[n].default, **ranges} for n in switches}
         settings |= {word: {"exploration": word} for word in _choices(fields, "exploration")[1:]}
+        if "family" in fields:
+            settings["bernoulli"] = {"family": "bernoulli"}
+            settings |= {word: {"tracking": word} for word in _choices(fields, "tracking")[:1]}
+            settings |= {word: {n: Word(word)} for n, f in fields.items() for word in f.metadata["words"]}
         if "schedule" in fields:
             settings["fine"] = {"schedule": "fine"}
             settings["fine with a budget"] = {"schedule": "fine", "budget": VALUES["budget"]}
@@ -207,6 +213,8 @@ TYPICAL = (
     jb.BernsteinRace,
     jb.KLLUCB,
     jb.LilUCB,
+    jb.EBTC,
+    jb.TrackAndStop,
 )
 
 

@@ -21,6 +21,7 @@ from scipy import optimize, stats
 
 import jaxbandits as jb
 from jaxbandits.algorithms.bases.elimination import Elimination
+from jaxbandits.algorithms.bases.glr_stopped import GLRStopped
 from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
 from jaxbandits.random.ties import tie_order, tie_words
 
@@ -620,6 +621,7 @@ def test_every_built_in_algorithm_has_a_reference():
     sums = jb.algorithms.BatchBased | jb.algorithms.JointBatches  # test_top_k, test_baselines, test_mab_ppr
     elsewhere = {cls for cls in there if issubclass(cls, sums)} | {jb.SAR}  # test_sar
     elsewhere |= {cls for cls in there if issubclass(cls, IndexWithBudget)}  # test_budgeted
+    elsewhere |= {cls for cls in there if issubclass(cls, GLRStopped)}  # test_glr_stopped
     assert there - elsewhere == set(REFERENCES)
 
 

@@ -36,6 +36,7 @@ EXCEPTIONS = {
     ("algorithms/bases/elimination.py", "_without", "cumsum"): WHOLE,
     ("algorithms/bases/from_reservoir.py", "_rounds", PRODUCT): HOST,
     ("algorithms/mab_ppr.py", "_first_pulls", PRODUCT): HOST,
+    ("algorithms/top_two.py", "decided", PRODUCT): WHOLE,
     ("algorithms/ucb_e.py", "begin", "cumsum"): WHOLE,
     ("algorithms/ucb_e.py", "begin", PRODUCT): WHOLE,
     ("arrays/arms.py", "_flat", PRODUCT): WHOLE,

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from jaxbandits.algorithms.bases.parameters import check_parameter, is_parameter
+from jaxbandits.algorithms.bases.parameters import Word, check_parameter, is_parameter, is_word
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number
@@ -28,6 +28,8 @@ class Hyperparameters:
             value = getattr(self, field.name)
             for one in value.values if isinstance(value, Axis) else [value]:
                 check_parameter(type(self).__name__, field, one)
+            if is_word(field, value):
+                object.__setattr__(self, field.name, Word(value))
         if self.given("adaptive") is True and self.given("a") is not None:
             raise UsageError(f"{type(self).__name__}: give a, or adaptive, not both")
 

@@ -3,15 +3,23 @@
 import dataclasses
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxbandits import checks
 from jaxbandits.errors import UsageError, unknown_name
 
-__all__ = ["RULES", "Numeric", "check_parameter", "is_parameter", "parameter"]
+__all__ = ["RULES", "Numeric", "Word", "check_parameter", "is_parameter", "is_word", "parameter"]
 
 #: A hyperparameter: a number, an array of numbers once it is batched, an axis of a grid, or None where that is allowed.
 Numeric = Any
+
+
+@jax.tree_util.register_static
+class Word(str):
+    """A word in place of a number: part of the program, as a number is of its input."""
+
+    __slots__ = ()
 
 
 def parameter(
@@ -21,6 +29,7 @@ def parameter(
     static: bool = False,
     common: int | None = None,
     choices: tuple[str, ...] = (),
+    words: tuple[str, ...] = (),
 ) -> Any:
     """A hyperparameter's field.
 
@@ -30,14 +39,20 @@ def parameter(
         static: part of the program (a choice of code path), not of its input.
         common: a whole number so common for this parameter that a grid that shares it gets its own, cheaper program.
         choices: the words that are allowed, for a static parameter that is a word; None too where it is the default.
+        words: what may stand in place of a number: a rule by which the algorithm finds it.
     """
-    metadata = {"rule": rule, "static": static, "common": common, "choices": choices}
+    metadata = {"rule": rule, "static": static, "common": common, "choices": choices, "words": words}
     return dataclasses.field(default=default, metadata=metadata)
 
 
 def is_parameter(field: dataclasses.Field[Any]) -> bool:
     """Whether a field was made with `parameter`: what another is for, its name does not say."""
     return "rule" in field.metadata
+
+
+def is_word(field: dataclasses.Field[Any], value: Any) -> bool:
+    """Whether a value is one of the words that may stand in place of the field's number."""
+    return isinstance(value, str) and value in field.metadata.get("words", ())
 
 
 RULES = {
@@ -60,6 +75,8 @@ def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> No
     if choices and value not in choices and not (value is None and field.default is None):
         raise unknown_name(f"{owner}: {field.name}", str(value), choices)
     rule = field.metadata.get("rule")
+    if is_word(field, value):
+        return
     if not rule or (value is None and field.default is None):
         return
     if isinstance(value, list | tuple):

@@ -1,0 +1,44 @@
+"""Which statistic and which threshold a likelihood ratio test takes: words, and what is proved of their pairs."""
+
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.statistics.exponential_families import FAMILIES
+from jaxbandits.statistics.glr_thresholds import THRESHOLDS
+
+__all__ = ["FAMILY_WORDS", "HEURISTIC", "THRESHOLD_WORDS", "check_pair", "family_for", "family_of", "threshold_for"]
+
+FAMILY_WORDS = tuple(FAMILIES)
+THRESHOLD_WORDS = tuple(THRESHOLDS)
+#: The threshold of which nothing is proved.
+HEURISTIC = "heuristic"
+#: The families for which a threshold is proved (`jaxbandits.theory.glr_threshold`); all, where it is not listed.
+_PROVED = {"gk16": ("bernoulli",), "bounded": ("bernoulli",), "kk21-gaussian": ("gaussian",)}
+
+
+def threshold_for(family: str) -> str:
+    """The proved threshold that is taken unless another is asked for: a mixture bound of Kaufmann and Koolen (2021)."""
+    return "kk21-gaussian" if family == "gaussian" else "kk21"
+
+
+def family_for(threshold: str | None) -> str:
+    """The family taken without a problem: the only one that a threshold is for, or the sub-Gaussian statistic."""
+    return _PROVED.get(threshold or "", ("gaussian",))[0]
+
+
+def family_of(problem: Problem) -> str:
+    """The family of a problem's rewards: what is not Bernoulli is sub-Gaussian."""
+    law = problem.bound_law
+    return "gaussian" if law is None else law[0]
+
+
+def check_pair(owner: str, family: str | None, threshold: str | None) -> None:
+    """Whether a threshold may be taken with a family: it is proved for it, or claims nothing.
+
+    Raises:
+        UsageError: it is for another one.
+    """
+    proved = _PROVED.get(threshold or "")
+    if family is not None and proved is not None and family not in proved:
+        raise UsageError(
+            f"{owner}: threshold={threshold} is proved for family={' or '.join(proved)}, not for family={family}"
+        )

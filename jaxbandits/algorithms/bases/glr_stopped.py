@@ -1,0 +1,229 @@
+"""Fixed confidence by a generalised likelihood ratio test: a stopping rule for every way of sampling one arm at a time.
+
+Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT, section 4 (Chernoff's stopping
+rule); with epsilon, Garivier, Kaufmann (2021), "Nonasymptotic sequential tests for overlapping hypotheses applied to
+near-optimal arm identification in bandit models", Sequential Analysis.
+"""
+
+import abc
+import dataclasses
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.bases import glr_families as words
+from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
+from jaxbandits.algorithms.bases.protocol import State
+from jaxbandits.algorithms.bases.sequential import Sequential
+from jaxbandits.arrays import arms, ranking
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import larger, rounded, smaller
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.random import ties
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.statistics.exponential_families import FAMILIES, Family
+from jaxbandits.statistics.glr_thresholds import IN_RUNS, THRESHOLDS
+from jaxbandits.statistics.pairwise_evidence import Evidence, Lead, among_family, among_normal
+
+__all__ = ["GLRState", "GLRStopped"]
+
+# In place of a mean of 0, where the family has none.
+_LEAST = 1e-30
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class GLRState(ArmState):
+    """The state of a run; arms first, runs last. What a decision needs is computed once, after every reward."""
+
+    level: jax.Array  # float32 (…): the threshold's constant
+    least: jax.Array  # float32 (…): the statistic of the best-looking arm and its nearest rival
+    following: jax.Array  # int32 (…): the arm to pull next
+
+    def pulling(self, place: jax.Array) -> Self:
+        """The state in which the arm at a place in the tie order, int32 `(…)`, is the next to be pulled."""
+        return dataclasses.replace(self, following=ties.arm_at(place, self.order.shape[0], self.ties))
+
+    def of_the_test(self) -> dict[str, Any]:
+        """The fields of this class by name, to build a state with more."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(GLRState)}
+
+
+@dataclasses.dataclass(frozen=True)
+class GLRStopped(Sequential):
+    """Samples in some way until the best-looking arm is told from all others, and returns it.
+
+    It is the best, or within epsilon of it, with probability at least 1 - delta where the threshold is proved for the
+    family, however arms are sampled. With epsilon = 0 and equal best means a run only ends at `max_pulls`.
+
+    Attributes:
+        delta: allowed probability of error, in (0, 1); only the stopping rule knows it.
+        epsilon: accuracy, not negative.
+        threshold: what the statistic must exceed, by its name in `jaxbandits.theory.glr_threshold`; None for a proved
+            one, `kk21-gaussian` with the family `gaussian` and else `kk21`. `heuristic` is not proved.
+        family: the statistic: `bernoulli`, also valid for all rewards in [0, b], `gaussian` with the standard deviation
+            b / 2, also valid for (b/2)-sub-Gaussian rewards, such as all in an interval of length b, `poisson` or
+            `exponential`. None takes the problem's: `bernoulli` or `gaussian`; in a live experiment `gaussian`.
+        b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's.
+
+    Raises:
+        UsageError: a value outside its range, a threshold that is proved for another family.
+    """
+
+    delta: Numeric = parameter("probability")
+    epsilon: Numeric = parameter("not negative", default=0.0, common=0)
+    threshold: str | None = parameter(default=None, static=True, choices=words.THRESHOLD_WORDS)
+    family: str | None = parameter(default=None, static=True, choices=words.FAMILY_WORDS)
+    b: Numeric = parameter("positive", default=None)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        words.check_pair(type(self).__name__, self.family, self.threshold)
+
+    @property
+    def family_word(self) -> str:
+        """The family, where none is given the one that is taken without a problem."""
+        return words.family_for(self.threshold) if self.family is None else self.family
+
+    @property
+    def rewards(self) -> Family:
+        """The family of the rewards."""
+        return FAMILIES[self.family_word]
+
+    @property
+    def threshold_word(self) -> str:
+        """The threshold."""
+        return words.threshold_for(self.family_word) if self.threshold is None else self.threshold
+
+    @property
+    def proved(self) -> bool:
+        """Whether the threshold is."""
+        return self.threshold != words.HEURISTIC
+
+    def prepared(self) -> Self:
+        """With a family: without a problem, the one that any rewards in an interval allow."""
+        return dataclasses.replace(self, family=self.family_word)
+
+    def resolved(self, problem: Problem) -> Self:
+        """With the problem's family.
+
+        Raises:
+            UsageError: rewards that the family does not allow.
+        """
+        new = self if self.family is not None else dataclasses.replace(self, family=words.family_of(problem))
+        name = type(self).__name__
+        if new.family != "gaussian" and problem.lowest_reward < 0:
+            raise UsageError(f"{name}: family={new.family} needs rewards of at least 0, and {problem.name} has others")
+        if new.family not in ("bernoulli", "gaussian"):
+            return new
+        super().resolved(problem)
+        if new.family == "bernoulli" and self.b is None and not problem.in_interval:
+            raise UsageError(f"{name}: family=bernoulli needs rewards in an interval [0, b]: give b, or no family")
+        return new
+
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> GLRState:
+        """The state after one pull of every arm."""
+        width = 1.0 if self.b is None and self.family_word not in ("bernoulli", "gaussian") else self.b
+        state = ArmState.of(statistics, problem, key, width)
+        nothing = jnp.zeros(key.shape, jnp.float32)
+        begun = GLRState(**state.shared(), level=self._level(state), least=nothing, following=nothing.astype(jnp.int32))
+        return self._looked_at(self.first(begun, key), True)
+
+    def first(self, state: GLRState, key: jax.Array) -> GLRState:
+        """The state with what the sampling rule keeps besides, before its first decision."""
+        del key
+        return state
+
+    @abc.abstractmethod
+    def decided(self, state: State, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> State:
+        """The state with the arm to pull next.
+
+        Args:
+            state: after the reward of the last one.
+            best: the best-looking arm's place in the tie order, int32 `(…)`.
+            evidence: it against every arm with the test's epsilon, `(K, …)`; infinite costs of itself and padded arms.
+            live: bool `(…)`; where false, nothing but what follows from pulls and rewards may change.
+        """
+
+    def select(self, state: GLRState) -> jax.Array:
+        """The arm that was decided on, int32 `(…)`."""
+        return state.following
+
+    def update(self, state: GLRState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> GLRState:
+        """The state after one reward, with the next decision."""
+        return self._looked_at(state.pulled(arm, reward, live), live)
+
+    def done(self, state: GLRState) -> jax.Array:
+        """Whether the statistic exceeds the threshold (Garivier and Kaufmann 2016, eq. 8)."""
+        return state.least > THRESHOLDS[self.threshold_word].at(state.level, state.time)
+
+    def recommend(self, state: GLRState) -> jax.Array:
+        """The largest mean."""
+        return state.largest_means(Known(1))
+
+    def continued(self, state: GLRState) -> GLRState:
+        """The state with this delta's threshold."""
+        return dataclasses.replace(state, level=self._level(state))
+
+    def _level(self, state: ArmState) -> jax.Array:
+        pairs = larger(state.arms - 1, jnp.float32(1))
+        delta = jnp.broadcast_to(jnp.asarray(self.delta, jnp.float32), pairs.shape)
+        return THRESHOLDS[self.threshold_word].constant(IN_RUNS, pairs, delta)
+
+    def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
+        _, best = ranking.arg_largest(state.existing(state.statistics.mean, -jnp.inf), state.order)
+        evidence = self.against(state, best, self.epsilon)
+        new = self.decided(dataclasses.replace(state, least=arms.smallest(evidence.cost)), best, evidence, live)
+        return dataclasses.replace(new, following=jnp.where(live, new.following, state.following))
+
+    def against(self, state: ArmState, place: jax.Array, lead: Numeric) -> Evidence:
+        """An arm against every arm, `(K, …)`; infinite costs of itself and padded arms.
+
+        Args:
+            state: the state.
+            place: the arm's place in the tie order, int32 `(…)`.
+            lead: the epsilon of the statistic, in units of rewards, `(…)`.
+        """
+        chosen = ties.mask_at(place, state.order)
+
+        def its(x: jax.Array) -> jax.Array:
+            return arms.largest(jnp.where(chosen, x, -jnp.inf))
+
+        known = state.statistics
+        if self.family_word == "gaussian":
+            inverse = rounded(known.inverse_root * known.inverse_root)
+            precision = 4 / rounded(state.b * state.b)
+            evidence = among_normal(its(known.mean), its(inverse), known.mean, inverse, _lead(lead), precision)
+        else:
+            mean, pulls = self.scaled_means(state), known.pulls.astype(jnp.float32)
+            evidence = among_family(self.rewards, its(mean), its(pulls), mean, pulls, self.scaled_lead(state, lead))
+        return evidence._replace(cost=state.existing(jnp.where(chosen, jnp.inf, evidence.cost), jnp.inf))
+
+    def scaled_lead(self, state: ArmState, lead: Numeric) -> Lead:
+        """An epsilon in the unit of `scaled_means`."""
+        unit = self._unit(state)
+        lead = _lead(lead)
+        return lead if isinstance(lead, Known) or unit is None else lead * unit
+
+    def scaled_means(self, state: ArmState) -> jax.Array:
+        """Means in the range of the family, `(K, …)`: those of normal rewards in standard deviations."""
+        unit = self._unit(state)
+        mean = state.statistics.mean if unit is None else state.statistics.mean * unit
+        if self.family_word == "gaussian":
+            return mean
+        mean = larger(mean, jnp.float32(0 if self.rewards.reaches_lowest else _LEAST))
+        return smaller(mean, jnp.float32(1)) if self.family_word == "bernoulli" else mean
+
+    def _unit(self, state: ArmState) -> jax.Array | None:
+        """What rewards are multiplied by, `(…)`; None for nothing."""
+        if self.family_word == "gaussian":
+            return 2 / state.b
+        return 1 / state.b if self.family_word == "bernoulli" else None
+
+
+def _lead(lead: Numeric) -> Lead:
+    return lead if isinstance(lead, Known) else jnp.asarray(lead, jnp.float32)

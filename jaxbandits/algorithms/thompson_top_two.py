@@ -1,0 +1,129 @@
+"""Top-two rules that are led by a posterior draw: TTTS and T3C.
+
+Russo (2016), "Simple Bayesian algorithms for best arm identification", COLT; Shang, de Heide, Kaufmann, Ménard, Valko
+(2020), "Fixed-confidence guarantees for Bayesian best-arm identification", AISTATS. Both stop by the same test
+(`bases/glr_stopped.py`).
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.algorithms.bases.glr_stopped import GLRState
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
+from jaxbandits.algorithms.bases.top_two import TopTwo, TossedState
+from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.arrays import arms, ranking
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.random.bits import threefry2x32
+from jaxbandits.statistics.pairwise_evidence import Evidence
+from jaxbandits.statistics.posteriors import posterior_draws
+
+__all__ = ["T3C", "TTTS"]
+
+
+class _Drawn(TopTwo):
+    """A rule whose leader is the best arm of a posterior draw."""
+
+    def first(self, state: GLRState, key: jax.Array) -> TossedState:
+        """With the run's key."""
+        return TossedState.with_key(state, key)
+
+    def _best_of_draw(self, state: TossedState, attempt: jax.Array) -> jax.Array:
+        """The place of the best arm of a draw of all means, int32 `(…)`."""
+        arm = arms.index(state.order.shape[0], state.time.shape).astype(jnp.uint32)
+        words = threefry2x32(*state.draws(), arm, attempt)
+        drawn = posterior_draws(self.family_word, words, state.statistics, state.b)
+        return ranking.arg_largest(state.existing(drawn, -jnp.inf), state.order)[1]
+
+    def _nearest(self, state: TossedState, leader: jax.Array) -> tuple[Evidence, jax.Array]:
+        """The leader's statistics, and the place of the arm with the least."""
+        near = self.against(state, leader, self.epsilon)
+        return near, ranking.arg_smallest(near.cost, state.order)[1]
+
+    def _one_of_two(self, state: TossedState, leader: jax.Array, challenger: jax.Array, near: Evidence) -> TossedState:
+        share = self.leaders_share(state, near, challenger)
+        return state.pulling(jnp.where(state.tossed(share), leader, challenger))
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class T3C(_Drawn):
+    """T3C: the best arm of a posterior draw leads; the challenger is the arm least apart from it.
+
+    The challenger minimises the statistic of the empirical means against the leader, which is 0 for arms with a larger
+    mean (ties by the run's order of the arms). The leader is pulled with the probability `share` (Shang et al. 2020).
+    Priors: `jaxbandits.statistics.posteriors`.
+
+    Attributes:
+        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
+
+    Raises:
+        UsageError: a value outside its range, a threshold that is proved for another family.
+    """
+
+    traits = Traits(
+        setting="fixed confidence, ε, one arm; top two: the best arm of a posterior draw and the arm least apart",
+        source="Shang, de Heide, Kaufmann, Ménard, Valko 2020",
+        tolerance="epsilon",
+        stops_by="delta",
+    )
+
+    def decided(self, state: TossedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TossedState:
+        """The leader or the challenger, by a toss."""
+        del best, evidence, live
+        leader = self._best_of_draw(state, jnp.uint32(0))
+        near, challenger = self._nearest(state, leader)
+        return self._one_of_two(state, leader, challenger, near)
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class TTTS(_Drawn):
+    """Top-two Thompson sampling: the best arm of a posterior draw leads; that of another draw is the challenger.
+
+    Draws are repeated until another arm than the leader is best (Russo 2016), which takes 1 / delta of them and more
+    towards the end of a run. After as many as `resamplings` allows, the arm least apart from the leader, to which the
+    law of what would be drawn tends, is the challenger, as in T3C. The leader is pulled with the probability `share`.
+    Priors: `jaxbandits.statistics.posteriors`.
+
+    Attributes:
+        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
+        resamplings: draws of a challenger at most, at least 1.
+
+    Raises:
+        UsageError: a value outside its range, a threshold that is proved for another family.
+    """
+
+    resamplings: Numeric = parameter("count", default=32)
+    traits = Traits(
+        setting="fixed confidence, ε, one arm; top two: the best arms of two posterior draws",
+        source="Russo 2016",
+        tolerance="epsilon",
+        stops_by="delta",
+    )
+
+    def decided(self, state: TossedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TossedState:
+        """The leader or the challenger, by a toss."""
+        del best, evidence, live
+        leader = self._best_of_draw(state, jnp.uint32(0))
+        most = jnp.broadcast_to(jnp.asarray(self.resamplings, jnp.int32), leader.shape)
+
+        def waiting(attempt: jax.Array, challenger: jax.Array) -> jax.Array:
+            return (challenger == leader) & (attempt <= most)
+
+        def draw(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            attempt, challenger = carry
+            fresh = self._best_of_draw(state, attempt.astype(jnp.uint32))
+            return attempt + 1, jnp.where(waiting(attempt, challenger), fresh, challenger)
+
+        def unfinished(carry: tuple[jax.Array, jax.Array]) -> jax.Array:
+            return jnp.any(waiting(*carry))
+
+        _, challenger = lax.while_loop(unfinished, draw, (jnp.int32(1), leader))
+        near, nearest = self._nearest(state, leader)
+        return self._one_of_two(state, leader, jnp.where(challenger == leader, nearest, challenger), near)

@@ -1,0 +1,86 @@
+"""How sure it is that one arm is better than each of the others: the generalised likelihood ratio statistic, by pairs.
+
+For arms 1 and a, with means mu and N pulls, it is the least N_1 d(mu_1, lambda) + N_a d(mu_a, lambda + epsilon) over
+lambda (Garivier and Kaufmann 2016, eq. 7, for epsilon = 0), and 0 where mu_a leads by epsilon already.
+
+An epsilon that is 0 gives the bits of one that is known to be 0: a run does not depend on the grid that it is part of.
+Shapes: the arm `(…)`, all arms `(K, …)`.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import larger, rounded
+from jaxbandits.statistics.alternatives import Pairs, cheapest
+from jaxbandits.statistics.exponential_families import Family
+
+__all__ = ["Evidence", "Lead", "among_family", "among_normal"]
+
+#: An epsilon, float32 `(…)` and not negative, or `Known(0)`.
+Lead = jax.Array | Known
+
+
+class Evidence(NamedTuple):
+    """The statistic of every pair; of the arm itself it means nothing.
+
+    Attributes:
+        cost: the statistic, at least 0.
+        share: how much of it the arm's own pulls make up, in [0, 1]: what `ids` pulls the arm with.
+    """
+
+    cost: jax.Array
+    share: jax.Array
+
+
+def among_normal(
+    top: jax.Array, own: jax.Array, mean: jax.Array, inverse: jax.Array, lead: Lead, precision: jax.Array
+) -> Evidence:
+    """Of normal rewards: (mu_1 - mu_a + epsilon)^2 / (2 sd^2 (1/N_1 + 1/N_a)).
+
+    Args:
+        top: mean of the arm, `(…)`.
+        own: 1 over its pulls, `(…)`.
+        mean: means, `(K, …)`.
+        inverse: 1 over pulls, `(K, …)`.
+        lead: epsilon.
+        precision: 1 / sd^2, `(…)`.
+    """
+    way = top - mean
+    if not isinstance(lead, Known):
+        way = way + lead
+    way = larger(way, jnp.float32(0))
+    both = own + inverse
+    return Evidence(rounded(way * way) * (precision / 2) / both, own / both)
+
+
+def among_family(
+    family: Family, top: jax.Array, own: jax.Array, mean: jax.Array, pulls: jax.Array, lead: Lead
+) -> Evidence:
+    """Of rewards of a family with one parameter.
+
+    Args:
+        family: the family.
+        top: mean of the arm, `(…)`.
+        own: its pulls, float32 `(…)`.
+        mean: means, `(K, …)`, in the range of the family.
+        pulls: float32 `(K, …)`.
+        lead: epsilon.
+    """
+
+    def found(epsilon: jax.Array | None) -> Evidence:
+        pairs = Pairs(top, mean, epsilon)
+        at = cheapest(family, pairs, own, pulls)
+        ours, theirs = rounded(own * at.of_best), rounded(pulls * at.of_other)
+        ahead = (top - mean if epsilon is None else (top - mean) + epsilon) > 0
+        cost = jnp.where(ahead, ours + theirs, 0.0)
+        return Evidence(cost, jnp.where(cost > 0, ours / jnp.where(cost > 0, cost, 1.0), 0.5))
+
+    plain = found(None)
+    if isinstance(lead, Known):
+        return plain
+    lead = jnp.broadcast_to(lead, top.shape)
+    wide = found(lead)
+    return jax.tree.map(lambda x, y: jnp.where(lead > 0, x, y), wide, plain)

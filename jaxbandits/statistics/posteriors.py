@@ -1,0 +1,43 @@
+"""Draws from the posterior of each arm's mean, from two random words each.
+
+Bernoulli rewards, and others in [0, 1] as fractions of a success: Beta(1 + S, 1 + N - S), of a uniform prior. Normal
+ones: N(mu, sd^2 / N), of a flat prior. Poisson: Gamma(S + 1/2, N); exponential: S / Gamma(N, 1): of Jeffreys' priors. S
+is the sum of N rewards.
+"""
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.arrays.numerics import exp, larger, rounded
+from jaxbandits.random.bits import normal
+from jaxbandits.random.gamma_draws import beta, gamma
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+
+__all__ = ["posterior_draws"]
+
+
+def posterior_draws(
+    family: str, words: tuple[jax.Array, jax.Array], known: ArmStatistics, width: jax.Array
+) -> jax.Array:
+    """One draw of every arm's mean.
+
+    Args:
+        family: a name of `exponential_families.FAMILIES`.
+        words: two uint32 arrays, `(K, …)`.
+        known: what is known of the arms.
+        width: of normal rewards twice the standard deviation, of those called Bernoulli the range, `(…)`.
+
+    Returns:
+        float32 `(K, …)`; in units of rewards for normal ones, of the range for Bernoulli.
+    """
+    if family == "gaussian":
+        return known.mean + rounded((known.inverse_root * (width / 2)) * normal(words))
+    pulls, total = larger(known.pulls, 1).astype(jnp.float32), known.total.astype(jnp.float32)
+    if family == "bernoulli":
+        successes = total * (1 / width)
+        one = jnp.float32(1)
+        return beta(words, larger(1 + successes, one), larger(1 + (pulls - successes), one))
+    if family == "poisson":
+        size, power = gamma(words, total + 0.5)
+        return rounded(size * exp(power)) / pulls
+    return total / gamma(words, pulls)[0]

@@ -1,0 +1,352 @@
+"""Rules that a likelihood ratio test stops, against a slow reference in double precision, decision for decision.
+
+The reference sees the rewards that the run has seen so far and must choose the arm that the run pulls next, and whether
+it stops. What is drawn, both draw alike. Exact ties fall by the run's tie order; where values that decide differ by
+less than float32 and a few rounds for w* can tell, the decision is not compared, and there must be few of them.
+"""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import optimize, special
+
+import jaxbandits as jb
+from jaxbandits.algorithms.bases.glr_stopped import GLRStopped
+from jaxbandits.random.bits import key_words, open_uniform, threefry2x32
+from jaxbandits.random.streams import POSTERIOR
+from jaxbandits.random.ties import tie_order, tie_words
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.statistics.posteriors import posterior_draws
+
+RUNS, STEPS = 3, 80
+
+
+def divergence(family, mean, x):
+    if family == "gaussian":
+        return (mean - x) ** 2 / 2
+    if family == "bernoulli":
+        return special.rel_entr(mean, x) + special.rel_entr(1 - mean, 1 - x)
+    if family == "poisson":
+        return special.rel_entr(mean, x) + x - mean
+    return mean / x - 1 - np.log(mean / x)
+
+
+def cost(family, best, other, weight, other_weight, epsilon=0.0):
+    """The cheapest alternative to the best arm's lead, and the best arm's part of it."""
+    if best - other + epsilon <= 0:
+        return 0.0, None
+
+    def parts(x):
+        return weight * divergence(family, best, x), other_weight * divergence(family, other, x + epsilon)
+
+    if epsilon == 0 or family == "gaussian":
+        at = (weight * best + other_weight * (other - epsilon)) / (weight + other_weight)
+    else:
+        low, high = max(other - epsilon, 0.0), min(best, 1 - epsilon if family == "bernoulli" else np.inf)
+        found = optimize.minimize_scalar(
+            lambda x: sum(parts(x)), bounds=(low, high), method="bounded", options={"xatol": 1e-11}
+        )
+        at = min((low, high, found.x), key=lambda x: sum(parts(x)))
+    ours, theirs = parts(at)
+    return ours + theirs, ours / (ours + theirs) if ours + theirs > 0 else 0.5
+
+
+def optimal(family, means, epsilon=0.0):
+    """w*, by nested bisections (Garivier and Kaufmann 2016, Theorem 5); of normal rewards with any epsilon."""
+    best = np.flatnonzero(means == means.max())
+    if len(best) > 1 and epsilon == 0:
+        return np.isin(np.arange(len(means)), best) / len(best)
+    first = best[0]
+    top, others = means[first] + epsilon, np.delete(means, first)
+
+    def both(x):
+        middle = (top + x * others) / (1 + x)
+        return divergence(family, top, middle), divergence(family, others, middle)
+
+    def ratios(y):
+        low, high = np.full(len(others), -30.0), np.full(len(others), 30.0)  # of log x
+        for _ in range(45):
+            middle = (low + high) / 2
+            of_top, of_others = both(np.exp(middle))
+            high, low = (
+                np.where(of_top + np.exp(middle) * of_others > y, middle, high),
+                np.where(of_top + np.exp(middle) * of_others > y, low, middle),
+            )
+        return np.exp(low)
+
+    low, high = 0.0, min(float(divergence(family, top, others).min()), 50.0)
+    for _ in range(40):
+        middle = (low + high) / 2
+        of_top, of_others = both(ratios(middle))
+        low, high = (low, middle) if (of_top / of_others).sum() > 1 else (middle, high)
+    ratio = np.insert(ratios(low), first, 1.0)
+    return ratio / ratio.sum()
+
+
+@functools.cache
+def thresholds(word, delta, arms):
+    return np.asarray(jax.jit(lambda t: jb.theory.glr_threshold(t, arms, delta, word))(2.0 + np.arange(2 * STEPS)))
+
+
+def threshold(algorithm, arms, time):
+    return float(thresholds(algorithm.threshold_word, algorithm.delta, arms)[time - 2])
+
+
+class View:
+    """What a run has seen."""
+
+    def __init__(self, algorithm, problem, rewards, order, key, memory):
+        self.algorithm, self.problem, self.order, self.memory = algorithm, problem, order, memory
+        self.pulls = np.asarray([len(seen) for seen in rewards], float)
+        self.time, self.arms = int(self.pulls.sum()), len(rewards)
+        self.sums = np.asarray([np.sum(seen) for seen in rewards])
+        self.raw = self.sums / self.pulls
+        self.b = algorithm.b or float(problem.reward_range)
+        unit = {"gaussian": 2 / self.b, "bernoulli": 1 / self.b}.get(algorithm.family, 1.0)
+        self.unit, self.mean = unit, self.raw * unit
+        self.key, self.near = key, False
+
+    def first(self, values, near=1e-5):
+        """The position of the largest value, ties by the order."""
+        best = values.max()
+        self.near |= bool(((values != best) & (values > best - near * max(1, abs(best)))).any())
+        return int(np.where(values == best, self.order, np.inf).argmin())
+
+    def best(self):
+        return self.first(self.raw)
+
+    def against(self, arm, epsilon):
+        """Costs of telling an arm from the others, and its shares."""
+        found = [
+            (np.inf, None)
+            if other == arm
+            else cost(
+                self.algorithm.family, self.mean[arm], self.mean[other], self.pulls[arm], self.pulls[other],
+                epsilon * self.unit,
+            )
+            for other in range(self.arms)
+        ]  # fmt: skip
+        return np.asarray([x[0] for x in found]), [x[1] for x in found]
+
+    def share(self, leader, other, shares):
+        if self.algorithm.share != "ids":
+            return self.algorithm.share
+        if self.algorithm.family == "gaussian":
+            return self.pulls[other] / (self.pulls[leader] + self.pulls[other])
+        return 0.5 if shares[other] is None else shares[other]
+
+    def forced(self):
+        least = self.first(-self.pulls)
+        return least if self.pulls[least] < np.sqrt(self.time) - self.arms / 2 else None
+
+    def draws(self):
+        words = threefry2x32(*key_words(self.key), jnp.uint32(POSTERIOR), jnp.uint32(self.time))
+        return tuple(np.asarray(word) for word in words)
+
+    def heads(self, share):
+        word, _ = threefry2x32(*self.draws(), jnp.uint32(0xFFFFFFFF), jnp.uint32(0))
+        self.near |= bool(abs(open_uniform(word) - share) < 1e-5)
+        return bool(open_uniform(word) <= np.float32(share))
+
+    def best_of_draw(self, attempt):
+        drawn = np.asarray(drawn_means(self.algorithm.family, self.draws(), self.pulls, self.sums, attempt, self.b))
+        return self.first(drawn.astype(float))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def drawn_means(family, words, pulls, sums, attempt, b):
+    count = len(pulls)
+    none = ArmStatistics.none(count, (), integer=False)
+    known = none.add_sums(jnp.asarray(sums, jnp.float32), jnp.asarray(pulls, jnp.int32))
+    arm = jnp.arange(count, dtype=jnp.uint32)
+    return posterior_draws(family, threefry2x32(*words, arm, jnp.uint32(attempt)), known, jnp.float32(b))
+
+
+def uniform(view):
+    return view.first(-view.pulls)
+
+
+def weights_now(view):
+    """w*, at the times at which it is computed."""
+    due = view.memory.setdefault("due", 0)
+    if view.time >= due:
+        view.memory["w"] = optimal(view.algorithm.family, view.mean, view.algorithm.epsilon * view.unit)
+        view.memory["due"] = view.time + max(view.time // 64, 1) if view.algorithm.lazy else 0
+    return view.memory["w"]
+
+
+def at_least(weights, floor):
+    """The nearest point in the largest coordinate, its entries at least the floor, by bisection."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.maximum(weights - middle, floor).sum() > 1 else (low, middle)
+    return np.maximum(weights - low, floor)
+
+
+def track_and_stop(view):
+    weights = weights_now(view)
+    if view.algorithm.tracking == "c":
+        total = view.memory.setdefault("total", np.ones(view.arms))
+        total += at_least(weights, 0.5 / np.sqrt(view.arms**2 + view.time))
+        return view.first(total - view.pulls, near=3e-5 * view.time)
+    forced = view.forced()
+    return view.first(view.time * weights - view.pulls, near=3e-5 * view.time) if forced is None else forced
+
+
+def best_challenger(view):
+    weights, forced = weights_now(view), view.forced()
+    best = view.best()
+    rival = view.first(-view.against(best, view.algorithm.epsilon)[0])
+    if forced is not None:
+        return forced
+    share, wanted = (x[best] / (x[best] + x[rival]) for x in (view.pulls, weights))
+    view.near |= abs(share - wanted) < 1e-5
+    return best if share < wanted else rival
+
+
+def owed(view, entry, share):
+    """Whether an account is paid a pull, which it is credited with the share."""
+    sums, paid = view.memory.setdefault("shares", {}), view.memory.setdefault("paid", {})
+    sums[entry] = sums.get(entry, 0.0) + share
+    view.near |= abs(paid.get(entry, 0) - sums[entry]) < 1e-5 and view.algorithm.share == "ids"
+    pull = paid.get(entry, 0) <= sums[entry] + 1e-9
+    paid[entry] = paid.get(entry, 0) + pull
+    return pull
+
+
+def eb_tc(view):
+    best = view.best()
+    costs, shares = view.against(best, view.algorithm.slack)
+    rival = view.first(-costs)
+    return rival if owed(view, (best, rival), 1 - view.share(best, rival, shares)) else best
+
+
+def eb_tci(view):
+    best = view.best()
+    costs, shares = view.against(best, view.algorithm.epsilon)
+    rival = view.first(-costs - np.log(view.pulls))
+    return best if view.heads(view.share(best, rival, shares)) else rival
+
+
+def ttucb(view):
+    spread = view.b / 2 if view.algorithm.family in ("bernoulli", "gaussian") else np.sqrt(view.mean)
+    leader = view.first(view.raw + spread * np.sqrt(2 * 1.2 * 2.2 * np.log(view.time + 1) / view.pulls))
+    costs, shares = view.against(leader, view.algorithm.epsilon)
+    rival = view.first(-costs)
+    return leader if owed(view, leader, view.share(leader, rival, shares)) else rival
+
+
+def thompson(view):
+    leader = view.best_of_draw(0)
+    costs, shares = view.against(leader, view.algorithm.epsilon)
+    rival = view.first(-costs)
+    for attempt in range(1, 1 + view.algorithm.resamplings) if isinstance(view.algorithm, jb.TTTS) else ():
+        found = view.best_of_draw(attempt)
+        if found != leader:
+            rival = found
+            break
+    return leader if view.heads(view.share(leader, rival, shares)) else rival
+
+
+REFERENCES = {
+    jb.UniformGLR: uniform, jb.TrackAndStop: track_and_stop, jb.BestChallenger: best_challenger, jb.EBTC: eb_tc,
+    jb.EBTCI: eb_tci, jb.TTUCB: ttucb, jb.T3C: thompson, jb.TTTS: thompson,
+}  # fmt: skip
+COINS = jb.bernoulli([0.5, 0.4, 0.2, 0.75])
+SMOOTH = jb.gaussian([0.5, 0.3, 0.3, 0.9], 0.6)
+CASES = {
+    "uniform": (jb.UniformGLR(delta=0.2, epsilon=0.1, threshold="gk16"), COINS),
+    "uniform, sub-Gaussian": (jb.UniformGLR(delta=0.3, family="gaussian"), COINS),
+    "track-and-stop": (jb.TrackAndStop(delta=0.2, threshold="heuristic"), COINS),
+    "track-and-stop, normal": (jb.TrackAndStop(delta=0.2, epsilon=0.1), SMOOTH),
+    "track-and-stop, c": (jb.TrackAndStop(delta=0.2, tracking="c", threshold="gk16"), COINS),
+    "track-and-stop, lazy": (jb.TrackAndStop(delta=0.2, lazy=True), COINS),
+    "best challenger": (jb.BestChallenger(delta=0.2), COINS),
+    "eb-tc": (jb.EBTC(delta=0.2, epsilon=0.05), SMOOTH),
+    "eb-tc, ids": (jb.EBTC(delta=0.2, share="ids", slack=0.2), COINS),
+    "eb-tci": (jb.EBTCI(delta=0.2), COINS),
+    "eb-tci, ids": (jb.EBTCI(delta=0.2, share="ids"), SMOOTH),
+    "ttucb": (jb.TTUCB(delta=0.2, share=0.375), SMOOTH),
+    "ttucb, ids": (jb.TTUCB(delta=0.2, share="ids", epsilon=0.1), COINS),
+    "ttucb, poisson": (jb.TTUCB(delta=0.2, family="poisson"), COINS),
+    "t3c": (jb.T3C(delta=0.2), COINS),
+    "t3c, normal": (jb.T3C(delta=0.2), SMOOTH),
+    "t3c, exponential": (jb.T3C(delta=0.2, family="exponential"), jb.beta([2.0, 1.0, 1.0], [1.0, 1.0, 3.0])),
+    "ttts": (jb.TTTS(delta=0.2, resamplings=3), COINS),
+    "ttts, poisson": (jb.TTTS(delta=0.2, resamplings=3, family="poisson"), COINS),
+}
+EACH_TIME = ("track-and-stop", "eb-tc", "ttucb, ids")
+
+
+@functools.partial(jax.jit, static_argnames="steps")
+def watch(algorithm, problem, keys, steps):
+    """Pulls after every step, returned arms and whether a run has ended: `(run, step, …)`."""
+
+    def one(key):
+        history = jb.trajectory(algorithm, problem, key, steps)
+        return history.pulls, jax.vmap(algorithm.recommend)(history), jax.vmap(algorithm.done)(history)
+
+    return jax.vmap(one)(keys)
+
+
+@jax.jit
+def tables(problem, keys):
+    """The first rewards of every arm, `(run, pull, arm)`, and tie orders `(run, arm)`."""
+    rewards = jax.vmap(lambda key: jax.lax.map(lambda pull: problem.rewards(key, pull), jnp.arange(STEPS + 2)))
+    return rewards(keys), tie_order(tie_words(keys), problem.arms).T
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in EACH_TIME)) for name in CASES]
+)
+def test_every_decision_is_that_of_the_reference(name):
+    algorithm, problem = CASES[name]
+    algorithm = algorithm.resolved(problem)
+    keys = jax.random.split(jax.random.key(len(name)), RUNS)
+    pulls, returned, done = map(np.asarray, watch(algorithm, problem, keys, STEPS))
+    table, orders = map(np.asarray, tables(problem, keys))
+    compared = skipped = 0
+    for run in range(RUNS):
+        rewards = [[float(table[run, 0, arm])] for arm in range(problem.arms)]
+        memory = {}
+        for step in range(STEPS):
+            view = View(algorithm, problem, rewards, orders[run], keys[run], memory)
+            best = view.best()
+            evidence = view.against(best, algorithm.epsilon)[0].min() - threshold(algorithm, view.arms, view.time)
+            if not view.near and abs(evidence) > 1e-4:
+                assert done[run, step] == (evidence > 0)
+                assert np.flatnonzero(returned[run, step]).tolist() == [best]
+            pulled = pulls[run, step + 1] - pulls[run, step]
+            if done[run, step]:
+                assert not pulled.any()
+                break
+            wanted = REFERENCES[type(algorithm)](view)
+            compared += 1
+            skipped += view.near
+            if not view.near:
+                assert np.flatnonzero(pulled).tolist() == [wanted], (run, step)
+            elif "paid" in memory and pulled.argmax() != wanted:
+                break  # from here on the accounts are others
+            (arm,) = np.flatnonzero(pulled)
+            rewards[arm].append(float(table[run, len(rewards[arm]), arm]))
+    assert compared > 20 * RUNS
+    assert skipped < 0.15 * compared
+
+
+def test_every_rule_has_a_reference():
+    assert {cls for cls in jb.algorithms.REGISTRY.values() if issubclass(cls, GLRStopped)} == set(REFERENCES)
+
+
+def test_a_wrong_formula_would_be_caught(monkeypatch):
+    def wrong(view):
+        view.algorithm = dataclasses.replace(view.algorithm, slack=0.3)
+        return eb_tc(view)
+
+    monkeypatch.setitem(REFERENCES, jb.EBTC, wrong)
+    with pytest.raises(AssertionError):
+        test_every_decision_is_that_of_the_reference("eb-tc")
