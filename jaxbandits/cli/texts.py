@@ -141,6 +141,8 @@ def _confidence_part(found: Comparison, prose: Callable[[str], str]) -> Iterator
         ]
     errors = [_errors(row, value) for row in found.fixed_confidence]
     yield _columns([(*heading, *_ERRORS), *((*row, *more) for row, more in zip(rows, errors, strict=True))])
+    if fewer := [row for row in found.fixed_confidence if row.runs < found.seeds]:
+        yield prose(f"Fewer runs, for a pull takes long: {', '.join(f'{row.label} {row.runs:,}' for row in fewer)}.")
     if any(row.stopped_early for row in found.fixed_confidence):
         limits = {row.limit for row in found.fixed_confidence if row.stopped_early}
         places = [f"at {limit:,} pulls" for limit in sorted(limit for limit in limits if limit is not None)]

@@ -33,6 +33,8 @@ _TOLERANCE = 1e-6
 #: Work of a row that is stopped, in looks at an arm: some five seconds on two cores. A pull looks at every arm, and
 #: costs as much again as 12 looks (measured for 10 and 50 arms); fewer runs than 100 at a time take no less time.
 _WORK, _PULL, _FEWEST_RUNS = 3e9, 12, 100
+#: Runs, at least, of an algorithm whose pulls take so long that it gets fewer than were asked for.
+_FEWEST_OF_DEAR = 20
 #: A run may take this many times the pulls of the best algorithm so far, unless that is more than this many times N.
 _TIMES_BEST, _TIMES_REACH = 4, 5
 
@@ -66,7 +68,8 @@ def comparisons(
     """Each row as it is finished, with all that is known by then; the last is what `compare` returns.
 
     Algorithms that draw sums of rewards at once come first: they take no time however many pulls they need, and show
-    how many the others may be given.
+    how many the others may be given. Those whose pulls take many times as long as others' come last, and get fewer
+    runs where all would take minutes, the first of the others': the row says so.
 
     Args:
         problem: the problem, no axes.
@@ -101,7 +104,7 @@ def comparisons(
     reach = max(int(_WORK / (max(seeds, _FEWEST_RUNS) * (problem.arms + _PULL))), 10 * problem.arms)
     most = reach if max_pulls is None else max_pulls
     stopping, left_out = _candidates(problem, delta=delta, epsilon=epsilon, m=m)
-    stopping = dict(sorted(stopping.items(), key=lambda item: not _draws_sums(item[1], problem)))
+    stopping = dict(sorted(stopping.items(), key=lambda item: _dearness(item[1], problem)))
     # The budget decides which algorithms are suitable; where it is not known yet, these are counted only.
     spending, also_left_out = _candidates(problem, budget=budget or most, epsilon=epsilon, m=m)
     if not stopping and not spending:
@@ -116,7 +119,7 @@ def comparisons(
     runs = seeds * len(found.missing)
     before = Progress(runs=0, pulls=0.0)
 
-    def run(label: str, algorithm: BuiltIn, limit: int | None) -> Row:
+    def run(label: str, algorithm: BuiltIn, limit: int | None, seeds: int) -> Row:
         nonlocal before
         latest = before
 
@@ -142,10 +145,11 @@ def comparisons(
         )
 
     for label, algorithm in stopping.items():
-        limit = max_pulls
+        limit, own = max_pulls, seeds
         if max_pulls is None and not _draws_sums(algorithm, problem):
             limit = _within_reach(found, reach, _TIMES_BEST)
-        row = run(label, algorithm, limit)
+            own = _affordable(found, algorithm, limit)
+        row = run(label, algorithm, limit, own)
         rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.stopped_early > 0, row.mean_pulls))
         found = dataclasses.replace(found, fixed_confidence=rows, missing=found.missing[1:])
         if budget is None and len(rows) == len(stopping):
@@ -156,7 +160,7 @@ def comparisons(
             found = dataclasses.replace(found, budget=spent, left_out=left_out, missing=[*spending])
         yield row, found
     for label, algorithm in spending.items():
-        row = run(label, algorithm, max_pulls)
+        row = run(label, algorithm, max_pulls, seeds)
         rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures, row.oracle))
         found = dataclasses.replace(found, fixed_budget=rows, missing=found.missing[1:])
         yield row, found
@@ -165,6 +169,19 @@ def comparisons(
 def _draws_sums(algorithm: BuiltIn, problem: Problem) -> bool:
     """Whether pulls take no time: the algorithm asks for sums of rewards, and their law is drawn from."""
     return algorithm.traits.in_batches and type(problem).sums is not Problem.sums
+
+
+def _dearness(algorithm: BuiltIn, problem: Problem) -> float:
+    """What a pull takes beside one of UGapEc; 0 for those that take no time."""
+    return 0.0 if _draws_sums(algorithm, problem) else algorithm.traits.dearness
+
+
+def _affordable(found: Comparison, algorithm: BuiltIn, limit: int) -> int:
+    """Runs of an algorithm that make some five seconds: its pulls are reckoned as those of the best one so far."""
+    pulls = min([row.mean_pulls for row in found.fixed_confidence if not row.stopped_early], default=float(limit))
+    looks = min(pulls, limit) * (found.problem.arms + _PULL) * algorithm.traits.dearness
+    fewest = found.seeds if algorithm.traits.dearness == 1 else _FEWEST_OF_DEAR
+    return min(found.seeds, max(fewest, int(_WORK / looks)))
 
 
 def _within_reach(found: Comparison, reach: int, times: int) -> int:

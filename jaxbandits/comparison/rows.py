@@ -44,6 +44,11 @@ class Row:
     theorem: str
 
     @property
+    def runs(self) -> int:
+        """How many there are: fewer than were asked for, where a pull takes long."""
+        return len(self.pulls)
+
+    @property
     def mean_pulls(self) -> float:
         """Mean number of pulls."""
         return float(self.pulls.mean())
@@ -128,7 +133,7 @@ class Comparison:
             reason += f" (though {_listed(equal)} cannot be told apart from it)"
         elif others:
             reason += f" ({others[0].label} needs {others[0].mean_pulls / best.mean_pulls:.2g} times as many)"
-        reason += f", and {best.failures} of {self.seeds:,} wrong (95% interval up to {100 * high:.3g}%)"
+        reason += f", and {best.failures} of {best.runs:,} wrong (95% interval up to {100 * high:.3g}%)"
         if low > self.delta:
             reason += f", MORE than delta={self.delta:g}"
         elif best.bound is not None and math.isfinite(best.bound):
@@ -143,7 +148,7 @@ class Comparison:
             quickest = unproved[0]
             yield (
                 f"Without a proof {quickest.label} took {quickest.mean_pulls:,.0f} pulls, and {quickest.failures} of "
-                f"{self.seeds:,} were wrong."
+                f"{quickest.runs:,} were wrong."
             )
         if unknown:
             verb = "was" if len(unknown) == 1 else "were"
@@ -171,7 +176,8 @@ class Comparison:
 
 def _differ(first: np.ndarray, second: np.ndarray) -> bool:
     """Whether the mean of paired differences is away from 0 at 95%."""
-    difference = (second - first).astype(np.float64)
+    both = min(len(first), len(second))  # which have the same seeds
+    difference = (second[:both] - first[:both]).astype(np.float64)
     if len(difference) < 2:
         return False
     return bool(abs(difference.mean()) > _Z * difference.std(ddof=1) / math.sqrt(len(difference)))

@@ -9,7 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.experiments import budgeted, differentiable, gape, heavy_tailed, pay_per_reward, phases, top_k, ugape
+from jaxbandits.experiments import (
+    budgeted,
+    differentiable,
+    frontier,
+    gape,
+    heavy_tailed,
+    pay_per_reward,
+    phases,
+    top_k,
+    ugape,
+)
 from jaxbandits.experiments.bench import Stage
 from jaxbandits.report.gallery import Exhibit, write_gallery
 
@@ -26,6 +36,7 @@ REGISTRY: dict[str, Callable[..., list[Exhibit]]] = {
     "top-k": top_k.run,
     "pay-per-reward": pay_per_reward.run,
     "budgeted": budgeted.run,
+    "frontier": frontier.run,
     "phases": phases.run,
     "differentiable": differentiable.run,
 }
@@ -38,6 +49,7 @@ PAPERS = {
     "top-k": "Chen, Chen, Zhang, Zhou (2017): adaptive multiple-arm identification",
     "pay-per-reward": "Sabato (2019): epsilon-best-arm identification in pay-per-reward bandits",
     "budgeted": "Li, Xia (2017): infinitely many-armed bandits with budget constraints",
+    "frontier": "The frontier of fixed confidence and fixed budget, beside bounds and published numbers: ours",
     "phases": "Phase diagrams, next to theory: ours",
     "differentiable": "Derivatives, tuning and hard instances: ours",
 }

@@ -1,6 +1,6 @@
 """Numbers that papers print or draw, for comparison."""
 
-__all__ = ["GAPE", "OPT_MAI", "SAR", "SAR_BUDGETS"]
+__all__ = ["GAPE", "KARNIN", "OPT_MAI", "SAR", "SAR_BUDGETS"]
 
 #: Gabillon et al. (2011), Figures 2 and 3: P(the best arm of some bandit is missed) over 100,000 runs, by problem,
 #: method and eta; read from the bars, so the last digit is uncertain. Uniform sampling has no eta.
@@ -71,3 +71,23 @@ SAR: dict[int, dict[str, tuple[float, ...]]] = {
     },
 }  # fmt: skip
 SAR_BUDGETS = {1: 2000, 2: 12_000, 3: 6000, 4: 8000}
+
+#: Karnin, Koren, Somekh (2013), Figure 1: P(the best arm is not returned) by algorithm, setup and number of arms, read
+#: from the bars.
+KARNIN: dict[str, dict[int, dict[int, float]]] = {
+    "Sequential Halving": {
+        1: {20: 0.255, 40: 0.322, 80: 0.332},
+        2: {20: 0.265, 40: 0.273, 80: 0.296},
+        3: {20: 0.242, 40: 0.267, 80: 0.313},
+    },
+    "Successive Rejects": {
+        1: {20: 0.206, 40: 0.208, 80: 0.211},
+        2: {20: 0.233, 40: 0.287, 80: 0.364},
+        3: {20: 0.236, 40: 0.304, 80: 0.376},
+    },
+    "UCB-E, a = n/H₁": {
+        1: {20: 0.2, 40: 0.443, 80: 0.721},
+        2: {20: 0.195, 40: 0.294, 80: 0.31},
+        3: {20: 0.209, 40: 0.213, 80: 0.253},
+    },
+}

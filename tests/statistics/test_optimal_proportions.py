@@ -181,7 +181,7 @@ def test_gaps_that_differ_by_a_factor_of_a_million():
         ("bernoulli", {}),
         pytest.param("bernoulli", {"epsilon": 0.05}, marks=pytest.mark.slow),
         ("gaussian", {"share": 0.4}),
-        ("exponential", {"epsilon": 0.05, "share": 0.4}),
+        pytest.param("exponential", {"epsilon": 0.05, "share": 0.4}, marks=pytest.mark.slow),
     ],
     ids=str,
 )
@@ -204,7 +204,11 @@ def test_a_run_has_the_same_bits_alone_and_in_batches(name, options):
 
 
 @pytest.mark.parametrize(
-    ("name", "free"), [pytest.param("bernoulli", True, marks=pytest.mark.slow), ("exponential", False)]
+    ("name", "free"),
+    [
+        pytest.param("bernoulli", True, marks=pytest.mark.slow),
+        pytest.param("exponential", False, marks=pytest.mark.slow),
+    ],
 )
 def test_first_and_second_derivatives_are_those_of_differences(name, free):
     means = np.asarray([0.8, 0.62, 0.7, 0.2])

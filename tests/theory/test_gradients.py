@@ -129,6 +129,8 @@ CASES = {
 #: Of the variants of a formula that takes long to compile, one is always tested.
 LONG = {"characteristic_time", "characteristic_time, m = 1"}
 NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in CASES]
+#: One of each way to write a formula; what XLA makes of the others is seen by the slow tests.
+TYPICAL = {"h_epsilon", "kl_bernoulli", "median_of_means_radius", "ppr_cost_bound", "psi_t", "ugape_c_pulls_bound"}
 #: Whole numbers, whose derivative is 0 wherever they have one; a report; an optimiser on the host.
 NO_DERIVATIVE = {
     "exchangeable_arms", "median_elimination_pulls", "ppr_conditions", "ppr_constants", "pseudo_stopping_time",
@@ -191,7 +193,7 @@ def test_derivatives_are_those_of_differences(name, x64):
     assert any(np.any(np.asarray(gradient) != 0) for gradient in jax.tree.leaves(found))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in TYPICAL)) for n in CASES])
 def test_vmap_and_jit_give_the_values_of_single_calls(name, x64):
     real, _ = split(name)
     total = scalar(name)

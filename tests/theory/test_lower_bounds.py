@@ -223,7 +223,10 @@ def test_with_a_share_of_the_best_arm():
         assert 1 / min(values) >= top_two[1] * (1 - 1e-12)
 
 
-@pytest.mark.parametrize(("family", "epsilon", "share"), [("bernoulli", 0.05, False), ("poisson", 0.0, True)])
+@pytest.mark.parametrize(
+    ("family", "epsilon", "share"),
+    [pytest.param("bernoulli", 0.05, False, marks=pytest.mark.slow), ("poisson", 0.0, True)],
+)
 def test_derivatives_of_time_and_proportions_are_those_of_differences(family, epsilon, share, x64, central_differences):
     def both(x):
         leader = x[4] if share else None

@@ -36,6 +36,8 @@ class Traits:
         stops_by: name of the field of which only the stopping rule takes notice, and under which runs stop the earlier
             the larger it is, such as the allowed probability of error of a sampling rule that does not know it: a run
             then goes on from one value to the next smaller one (`continued`), and a grid over it costs one of its runs.
+        dearness: how many times as long a pull takes as one of UGapEc, more or less (measured): for the number of runs
+            that a comparison makes. Changes no result of a run.
         spends: name of the field that holds a budget of cost, spent pull by pull; for classes that derive from
             `IndexWithBudget`, which keeps the account.
 
@@ -52,6 +54,7 @@ class Traits:
     multi_bandit: bool = False
     in_batches: bool = False
     stops_by: str | None = None
+    dearness: float = 1.0
     spends: str | None = None
 
     def __post_init__(self) -> None:
