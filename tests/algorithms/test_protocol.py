@@ -206,7 +206,6 @@ TYPICAL = (
     jb.MedianElimination,
     jb.BernsteinRace,
     jb.KLLUCB,
-    jb.LilUCB,
 )
 
 

@@ -53,7 +53,7 @@ def check_promise(data) -> None:
     assert upper_bound(int((~data.correct).sum()), RUNS) <= DELTA
 
 
-OFTEN = ("ugape-c", "lucb", "kl-lucb")
+OFTEN = ("ugape-c", "lucb")
 
 
 # One of each; with the slow tests those of two arms, which differ in a mask, and with a variance, which run longest.
