@@ -553,6 +553,8 @@ def numbers_only(tree):
 
 # What is another setting of a formula that is there each time.
 SELDOM = (
+    "lucb, kl2013", "kl-lucb of two, log", "kl-lucb, heuristic", "kl-lucb of three, a wider range", "lucb-pp of two",
+)  # fmt: skip
     "kl-lucb, heuristic",
     "kl-lucb of three, a wider range",
     "kl-lucb of two, log",

@@ -1,10 +1,10 @@
 """Successive Rejects and Sequential Halving on setups 1 to 3 of Karnin, Koren, Somekh (2013), Figure 1.
 
 The budget is the sum of 1/gap^2 over all arms but the best. The errors of Successive Rejects are the published ones,
-for which 1000 runs are granted. Those of Sequential Halving, with estimates that keep the rewards of earlier phases, are
-up to .05 above the published ones: .300, .338, .366 (setup 1, n = 20, 40, 80; published .255, .322, .332), .290, .285,
-.308 (.265, .273, .296), .292, .294, .316 (.242, .267, .313); 20 000 runs of another program found the same. Intervals
-are of five standard deviations: a false alarm has a probability below 1e-5 by chance, and the seeds are fixed.
+for which 1000 runs are granted. Those of Sequential Halving, with estimates that keep the rewards of earlier phases,
+are up to .05 above the published ones: .300, .338, .366 (setup 1, n = 20, 40, 80; published .255, .322, .332), .290,
+.285, .308 (.265, .273, .296), .292, .294, .316 (.242, .267, .313); so says another program, by 20 000 runs, and this
+one agrees. Intervals are of six standard deviations: if all is right, the file fails with a probability below 1e-7.
 """
 
 import numpy as np
@@ -33,12 +33,12 @@ def errors(cls, number, n):
 def test_successive_rejects(number, n):
     found, runs = errors(jb.SuccessiveRejects, number, n)
     published = REJECTS[number][SIZES.index(n)]
-    assert abs(found - published) < 5 * np.sqrt(0.25 * (1 / runs + 1 / PUBLISHED_RUNS))
+    assert abs(found - published) < 6 * np.sqrt(0.25 * (1 / runs + 1 / PUBLISHED_RUNS))
 
 
 @pytest.mark.parametrize(("number", "n"), CASES)
 def test_sequential_halving(number, n):
     found, runs = errors(jb.SequentialHalving, number, n)
     place = SIZES.index(n)
-    assert abs(found - HALVING[number][place]) < 5 * np.sqrt(0.25 * (1 / runs + 1 / 20_000))
+    assert abs(found - HALVING[number][place]) < 6 * np.sqrt(0.25 * (1 / runs + 1 / 20_000))
     assert 0 < HALVING[number][place] - PUBLISHED_HALVING[number][place] < 0.051
