@@ -555,12 +555,6 @@ def numbers_only(tree):
 SELDOM = (
     "lucb, kl2013", "kl-lucb of two, log", "kl-lucb, heuristic", "kl-lucb of three, a wider range", "lucb-pp of two",
 )  # fmt: skip
-    "kl-lucb, heuristic",
-    "kl-lucb of three, a wider range",
-    "kl-lucb of two, log",
-    "lucb, kl2013",
-    "lucb-pp of two",
-)
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SELDOM)) for n in CASES])
