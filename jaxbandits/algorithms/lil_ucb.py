@@ -126,7 +126,7 @@ class LilUCB(Sequential):
         """An arm has at least 1 + lambda times the pulls of all others."""
         most = arms.largest(state.pulls)
         others = (state.time - most).astype(jnp.float32)
-        factor = 1 + 10 * (1 / state.arms) if self.heuristic else jnp.float32(9)
+        factor = 1 + rounded(10 * (1 / state.arms)) if self.heuristic else jnp.float32(9)
         return most.astype(jnp.float32) >= 1 + rounded(factor * others)
 
     def recommend(self, state: LilUCBState) -> jax.Array:

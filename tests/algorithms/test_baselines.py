@@ -243,6 +243,23 @@ def test_races_return_several_and_stop_where_the_counts_end():
 
 @pytest.mark.parametrize(
     "algorithm",
+    [
+        jb.KLLUCB(epsilon=0, delta=0.1),
+        pytest.param(jb.LUCBPlusPlus(epsilon=0, delta=0.1, m=2), marks=pytest.mark.slow),
+        pytest.param(jb.LilUCB(delta=0.1), marks=pytest.mark.slow),
+    ],
+    ids=lambda algorithm: type(algorithm).__name__,
+)
+def test_equal_best_arms_end_where_the_pulls_end(algorithm):
+    data = jb.simulate(algorithm, jb.bernoulli([0.5, 0.5, 0.5, 0.1]), seeds=10, max_pulls=3000)
+    assert (data.status == 1).all()
+    assert (data.pulls >= 3000).all()
+    assert (data.pulls < 3002).all()
+    assert (data.recommended.sum("arm") == getattr(algorithm, "m", 1)).all()
+
+
+@pytest.mark.parametrize(
+    "algorithm",
     [jb.UnionBound(epsilon=1.5, delta=0.3, estimator="mom"), jb.BernsteinRace(epsilon=0.9, delta=0.3)],
     ids=lambda algorithm: type(algorithm).__name__,
 )

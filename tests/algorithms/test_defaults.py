@@ -52,3 +52,22 @@ def test_successive_elimination_without_settings_is_not_many_times_slower():
     np.testing.assert_array_equal(plain.pulls, named.pulls)
     assert plain.pulls.mean() < 15_000  # `tea` needs 75 000
     assert (jb.repeat(plain).pulls == plain.pulls).all()
+
+
+@pytest.mark.parametrize("cls", [jb.KLLUCB, jb.KLRace, jb.BernsteinRace])
+def test_bounds_of_rewards_from_0_to_b_take_the_largest_reward_for_b(cls):
+    """Not the length of the interval that holds them, which the bounds would not hold for."""
+    table = jb.empirical(np.asarray([[10.0, 40.0], [100.0, 90.0]]))
+    assert float(table.reward_range) == 90
+    assert cls(epsilon=1, delta=0.1).resolved(table).b == 100
+    assert cls(epsilon=1, delta=0.1, b=120.0).resolved(table).b == 120
+    assert cls(epsilon=1, delta=0.1).resolved(COINS).b is None
+
+
+def test_what_is_proved_and_what_is_heuristic():
+    assert jb.KLLUCB(epsilon=0.1, delta=0.1).proved
+    assert not any(jb.KLLUCB(epsilon=0.1, delta=0.1, exploration=word).proved for word in ("log", "heuristic"))
+    assert jb.LilUCB(delta=0.1).proved
+    assert not jb.LilUCB(delta=0.1, heuristic=True).proved
+    assert jb.LUCBPlusPlus(epsilon=0.1, delta=0.18).proved
+    assert not jb.LUCBPlusPlus(epsilon=0.1, delta=0.2).proved

@@ -212,7 +212,6 @@ TYPICAL = (
     jb.MedianElimination,
     jb.BernsteinRace,
     jb.KLLUCB,
-    jb.LilUCB,
     jb.EBTC,
     jb.TrackAndStop,
 )

@@ -63,7 +63,7 @@ def check_promise(data) -> None:
     assert upper_bound(int((~data.correct).sum()), RUNS) <= DELTA
 
 
-OFTEN = ("ugape-c", "lucb", "kl-lucb", "ttucb, gk16")
+OFTEN = ("ugape-c", "lucb", "ttucb, gk16")
 
 
 # One of each; with the slow tests those of two arms, which differ in a mask, and with a variance, which run longest.

@@ -48,7 +48,8 @@ def variants():
             values = required | ({switch: not fields[switch].default} if switch else {})
             if "a" in fields and switch != "adaptive":
                 values["a"] = 2.0
-            marks = [pytest.mark.slow] * bool(switch) + [pytest.mark.bits] * (name in KINDS)
+            seldom = bool(switch) or name == "lucb-pp"  # as kl-lucb, but for a formula
+            marks = [pytest.mark.slow] * seldom + [pytest.mark.bits] * (name in KINDS)
             yield pytest.param(cls(**values), id=f"{name}-{switch}" if switch else name, marks=marks)
 
 
