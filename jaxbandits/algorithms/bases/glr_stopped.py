@@ -188,16 +188,18 @@ class GLRStopped(Sequential):
             place: the arm's place in the tie order, int32 `(…)`.
             lead: the epsilon of the statistic, in units of rewards, `(…)`.
         """
-        chosen = ties.mask_at(place, state.order)
+        chosen, arm = ties.mask_at(place, state.order), ties.arm_at(place, state.order.shape[0], state.ties)
 
         def its(x: jax.Array) -> jax.Array:
-            return arms.largest(jnp.where(chosen, x, -jnp.inf))
+            return arms.take(x, arm)
 
         known = state.statistics
         if self.family_word == "gaussian":
-            inverse = rounded(known.inverse_root * known.inverse_root)
+            root, own = known.inverse_root, its(known.inverse_root)
             precision = 4 / rounded(state.b * state.b)
-            evidence = among_normal(its(known.mean), its(inverse), known.mean, inverse, _lead(lead), precision)
+            evidence = among_normal(
+                its(known.mean), rounded(own * own), known.mean, rounded(root * root), _lead(lead), precision
+            )
         else:
             mean, pulls = self.scaled_means(state), known.pulls.astype(jnp.float32)
             evidence = among_family(self.rewards, its(mean), its(pulls), mean, pulls, self.scaled_lead(state, lead))
