@@ -180,13 +180,14 @@ class GLRStopped(Sequential):
         new = self.decided(dataclasses.replace(state, least=arms.smallest(evidence.cost)), best, evidence, live)
         return dataclasses.replace(new, following=jnp.where(live, new.following, state.following))
 
-    def against(self, state: ArmState, place: jax.Array, lead: Numeric, top=None) -> Evidence:
+    def against(self, state: ArmState, place: jax.Array, lead: Numeric, top: jax.Array | None = None) -> Evidence:
         """An arm against every arm, `(K, …)`; infinite costs of itself and padded arms.
 
         Args:
             state: the state.
             place: the arm's place in the tie order, int32 `(…)`.
             lead: the epsilon of the statistic, in units of rewards, `(…)`.
+            top: the arm's mean, if none is larger; None for any arm.
         """
         chosen = ties.mask_at(place, state.order)
 

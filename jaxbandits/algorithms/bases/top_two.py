@@ -75,7 +75,7 @@ def paid(owed: jax.Array, entry: jax.Array, share: jax.Array, live: jax.Array | 
     Returns:
         The accounts, and whether the arm is pulled, bool `(…)`.
     """
-    before = arms.take(owed, entry) if owed.shape[0]>16 else arms.largest(jnp.where(arms.index(owed.shape[0], entry.shape)==entry, owed, -2**31))
+    before = arms.take(owed, entry)
     credited = before + jnp.round(share * UNIT).astype(jnp.int32)
     pull = credited >= 0
     after = jnp.where(pull, credited - UNIT, credited)
