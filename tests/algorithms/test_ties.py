@@ -1,7 +1,7 @@
 """Ties never depend on the arms' order: relabelling the arms leaves every algorithm's distribution unchanged.
 
 Budgets and gaps are small, so that most runs meet exact ties. Every p-value below is of a fixed seed; if the package is
-right, fresh seeds would fail the whole file with a probability below 1e-6 (80 p-values, each against 1e-8).
+right, fresh seeds would fail the whole file with a probability below 1e-6 (100 p-values, each against 1e-8).
 """
 
 import jax.numpy as jnp
@@ -20,6 +20,9 @@ FALSE_ALARM = 1e-8
 MEANS = np.asarray([0.7, 0.5, 0.5, 0.4, 0.2])
 # A cycle with the best arm last: it moves every arm, and the first becomes the last.
 RELABELLED = np.roll(np.arange(MEANS.size), -1)
+
+#: A likelihood ratio test that ends soon.
+SHORT = {"delta": 0.8, "epsilon": 0.4, "family": "gaussian", "threshold": "heuristic"}
 
 CASES = {
     "uniform": [jb.Uniform(budget=13), jb.Uniform(budget=14, m=2)],
@@ -65,17 +68,14 @@ CASES = {
     "epsilon-first": [jb.EpsilonFirst(budget=16.0, share=0.5)],
     "kube": [jb.KUBE(budget=16.0)],
     "budgeted-thompson": [jb.BudgetedThompson(budget=16.0)],
-    "uniform-glr": [jb.UniformGLR(delta=0.5, epsilon=0.3)],
-    "best-challenger": [jb.BestChallenger(delta=0.5, epsilon=0.2)],
-    "track-and-stop": [
-        jb.TrackAndStop(delta=0.5, epsilon=0.2, threshold="heuristic"),
-        jb.TrackAndStop(delta=0.5, epsilon=0.2, tracking="c"),
-    ],
-    "ttts": [jb.TTTS(delta=0.5, epsilon=0.2, resamplings=4)],
-    "t3c": [jb.T3C(delta=0.5, epsilon=0.2)],
-    "eb-tc": [jb.EBTC(delta=0.5, epsilon=0.2, share="ids")],
-    "eb-tci": [jb.EBTCI(delta=0.5, epsilon=0.2)],
-    "ttucb": [jb.TTUCB(delta=0.5, epsilon=0.2)],
+    "uniform-glr": [jb.UniformGLR(**SHORT)],
+    "best-challenger": [jb.BestChallenger(**SHORT)],
+    "track-and-stop": [jb.TrackAndStop(**SHORT), jb.TrackAndStop(**SHORT, tracking="c")],
+    "ttts": [jb.TTTS(**SHORT, resamplings=4)],
+    "t3c": [jb.T3C(**SHORT)],
+    "eb-tc": [jb.EBTC(**SHORT, share="ids")],
+    "eb-tci": [jb.EBTCI(**SHORT)],
+    "ttucb": [jb.TTUCB(**SHORT)],
     "lucb": [jb.LUCB(epsilon=2.5, delta=0.4), jb.LUCB(epsilon=2.5, delta=0.4, m=2)],
     "kl-lucb": [jb.KLLUCB(epsilon=0.9, delta=0.4, m=2), jb.KLLUCB(epsilon=0.8, delta=0.4, exploration="heuristic")],
     "lucb-pp": [jb.LUCBPlusPlus(epsilon=1.2, delta=0.4), jb.LUCBPlusPlus(epsilon=1.2, delta=0.4, m=2)],

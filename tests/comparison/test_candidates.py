@@ -35,12 +35,14 @@ def test_suitable_algorithms():
     several = ["ugape-c", "ugape-c variance", "lucb", "kl-lucb", "kl-lucb heuristic", "lucb-pp"]
     stoppers = [*several, "lil-ucb", "lil-ucb heuristic", "successive-elimination"]
     races = ["hoeffding-race", "bernstein-race", "kl-race"]
+    tests = ["uniform-glr", "best-challenger", "track-and-stop", "track-and-stop heuristic"]
+    tests += ["ttts", "t3c", "eb-tc", "eb-tci", "ttucb"]
     found, left_out = _labels(one, delta=0.1, epsilon=0.0, m=1)
-    assert found == [*stoppers, "exp-gap-elimination", *races]
+    assert found == [*stoppers, "exp-gap-elimination", *races, *tests]
     assert [reason.split(" (")[0] for reason in left_out.split("; ")] == [*INEXACT]
     assert left_out.count("got 0.0)") == len(INEXACT)
     found, left_out = _labels(one, delta=0.1, epsilon=0.1, m=1)
-    assert found == [*stoppers, "mab-ppr", "median-elimination", "exp-gap-elimination", "union-bound", *races]
+    assert found == [*stoppers, "mab-ppr", "median-elimination", "exp-gap-elimination", "union-bound", *races, *tests]
     assert left_out == ""
     assert _labels(one, delta=0.1, epsilon=0.0, m=2)[0] == [*several, *races]
     spenders = ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive", "gap-e adaptive", "ucb-e"]

@@ -41,7 +41,7 @@ ALGORITHMS = {
     "kl-race": jb.KLRace(epsilon=EPSILON, delta=DELTA),
     "kl-race of two": jb.KLRace(epsilon=EPSILON, delta=DELTA, m=2),
     "ttucb": jb.TTUCB(epsilon=EPSILON, delta=DELTA),
-    "ttucb, gk16": jb.TTUCB(epsilon=EPSILON, delta=DELTA, family="bernoulli", threshold="gk16"),
+    "ttucb, gk16": jb.TTUCB(delta=DELTA, family="bernoulli", threshold="gk16"),
     "ttucb, bounded": jb.TTUCB(epsilon=EPSILON, delta=DELTA, family="bernoulli", threshold="bounded"),
     "uniform-glr, gk16": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, family="bernoulli", threshold="gk16"),
     "track-and-stop": jb.TrackAndStop(epsilon=EPSILON, delta=DELTA),
