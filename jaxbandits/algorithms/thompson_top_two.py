@@ -70,6 +70,7 @@ class T3C(_Drawn):
         source="Shang, de Heide, Kaufmann, Ménard, Valko 2020",
         tolerance="epsilon",
         stops_by="delta",
+        dearness=18,
     )
 
     def decided(self, state: TossedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TossedState:
@@ -105,6 +106,7 @@ class TTTS(_Drawn):
         source="Russo 2016",
         tolerance="epsilon",
         stops_by="delta",
+        dearness=300,
     )
 
     def decided(self, state: TossedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TossedState:

@@ -56,6 +56,7 @@ class EBTC(TopTwo):
         source="Jourdan, Degenne, Kaufmann 2023",
         tolerance="epsilon",
         stops_by="delta",
+        dearness=10,
     )
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
@@ -108,6 +109,7 @@ class EBTCI(TopTwo):
         source="Jourdan, Degenne, Baudry, de Heide, Kaufmann 2022",
         tolerance="epsilon",
         stops_by="delta",
+        dearness=7,
     )
 
     def first(self, state: GLRState, key: jax.Array) -> TossedState:
@@ -148,6 +150,7 @@ class TTUCB(TopTwo):
         source="Jourdan, Degenne 2023",
         tolerance="epsilon",
         stops_by="delta",
+        dearness=7,
     )
 
     def first(self, state: GLRState, key: jax.Array) -> TrackingState:

@@ -64,7 +64,8 @@ class GLRStopped(Sequential):
         delta: allowed probability of error, in (0, 1); only the stopping rule knows it.
         epsilon: accuracy, not negative.
         threshold: what the statistic must exceed, by its name in `jaxbandits.theory.glr_threshold`; None for a proved
-            one, `kk21-gaussian` with the family `gaussian` and else `kk21`. `heuristic` is not proved.
+            one: `gk16` on Bernoulli arms, `kk21-gaussian` with the family `gaussian`, else `kk21`. `heuristic` is not
+            proved.
         family: the statistic: `bernoulli`, also valid for all rewards in [0, b], `gaussian` with the standard deviation
             b / 2, also valid for (b/2)-sub-Gaussian rewards, such as all in an interval of length b, `poisson` or
             `exponential`. None takes the problem's: `bernoulli` or `gaussian`; in a live experiment `gaussian`.
@@ -114,7 +115,9 @@ class GLRStopped(Sequential):
         Raises:
             UsageError: rewards that the family does not allow.
         """
-        new = self if self.family is not None else dataclasses.replace(self, family=words.family_of(problem))
+        family = words.family_of(problem) if self.family is None else self.family
+        threshold = words.threshold_on(problem, family) if self.threshold is None else self.threshold
+        new = dataclasses.replace(self, family=family, threshold=threshold)
         name = type(self).__name__
         if new.family != "gaussian" and problem.lowest_reward < 0:
             raise UsageError(f"{name}: family={new.family} needs rewards of at least 0, and {problem.name} has others")
