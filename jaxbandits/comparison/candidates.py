@@ -33,8 +33,9 @@ _TOLERANCE = 1e-6
 #: Work of a row that is stopped, in looks at an arm: some five seconds on two cores. A pull looks at every arm, and
 #: costs as much again as 12 looks (measured for 10 and 50 arms); fewer runs than 100 at a time take no less time.
 _WORK, _PULL, _FEWEST_RUNS = 3e9, 12, 100
-#: Runs, at least, of an algorithm whose pulls take so long that it gets fewer than were asked for.
-_FEWEST_OF_DEAR = 20
+#: Of an algorithm whose pulls take long: work, runs at least, and the limit of a run in pulls of the best so far. It is
+#: the rules that need fewest pulls which take longest to decide, so that fewer runs tell where they stand.
+_WORK_OF_DEAR, _FEWEST_OF_DEAR, _TIMES_BEST_OF_DEAR = 1.5e9, 20, 2
 #: A run may take this many times the pulls of the best algorithm so far, unless that is more than this many times N.
 _TIMES_BEST, _TIMES_REACH = 4, 5
 
@@ -148,17 +149,24 @@ def comparisons(
         limit, own = max_pulls, seeds
         if max_pulls is None and not _draws_sums(algorithm, problem):
             limit = _within_reach(found, reach, _TIMES_BEST)
-            own = _affordable(found, algorithm, limit)
-        row = run(label, algorithm, limit, own)
-        rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.stopped_early > 0, row.mean_pulls))
-        found = dataclasses.replace(found, fixed_confidence=rows, missing=found.missing[1:])
-        if budget is None and len(rows) == len(stopping):
-            spent = _within_reach(found, reach, 1) if max_pulls is None else math.ceil(rows[0].mean_pulls)
-            spent = max(spent, problem.arms)
-            spending, also_left_out = _candidates(problem, budget=spent, epsilon=epsilon, m=m)
-            left_out = [*dict.fromkeys([*left_out, *also_left_out])]
-            found = dataclasses.replace(found, budget=spent, left_out=left_out, missing=[*spending])
-        yield row, found
+        if algorithm.traits.dearness > 1:
+            own = _affordable(found, algorithm, most)
+            limit = max(reach, math.ceil(_TIMES_BEST_OF_DEAR * _least(found, reach))) if max_pulls is None else limit
+        if own:
+            row = run(label, algorithm, limit, own)
+            rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.stopped_early > 0, row.mean_pulls))
+            found = dataclasses.replace(found, fixed_confidence=rows)
+        else:
+            left_out.append(f"{label} (takes long to decide: fewer than {_FEWEST_OF_DEAR} runs in the time of others)")
+        found = dataclasses.replace(found, missing=found.missing[1:])
+        if found.missing == [*spending]:  # the others are done
+            if budget is None:
+                spent = _spent(found, reach, max_pulls)
+                spending, also_left_out = _candidates(problem, budget=spent, epsilon=epsilon, m=m)
+                found = dataclasses.replace(found, budget=spent, missing=[*spending])
+            found = dataclasses.replace(found, left_out=[*dict.fromkeys([*left_out, *also_left_out])])
+        if own:
+            yield row, found
     for label, algorithm in spending.items():
         row = run(label, algorithm, max_pulls, seeds)
         rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures, row.oracle))
@@ -171,17 +179,28 @@ def _draws_sums(algorithm: BuiltIn, problem: Problem) -> bool:
     return algorithm.traits.in_batches and type(problem).sums is not Problem.sums
 
 
+def _spent(found: Comparison, reach: int, max_pulls: int | None) -> int:
+    """The budget of the others: what the best fixed-confidence algorithm took on average, or what is within reach."""
+    best = found.fixed_confidence[0].mean_pulls if found.fixed_confidence else reach
+    spent = _within_reach(found, reach, 1) if max_pulls is None else math.ceil(best)
+    return max(spent, found.problem.arms)
+
+
 def _dearness(algorithm: BuiltIn, problem: Problem) -> float:
     """What a pull takes beside one of UGapEc; 0 for those that take no time."""
     return 0.0 if _draws_sums(algorithm, problem) else algorithm.traits.dearness
 
 
 def _affordable(found: Comparison, algorithm: BuiltIn, limit: int) -> int:
-    """Runs of an algorithm that make some five seconds: its pulls are reckoned as those of the best one so far."""
-    pulls = min([row.mean_pulls for row in found.fixed_confidence if not row.stopped_early], default=float(limit))
-    looks = min(pulls, limit) * (found.problem.arms + _PULL) * algorithm.traits.dearness
-    fewest = found.seeds if algorithm.traits.dearness == 1 else _FEWEST_OF_DEAR
-    return min(found.seeds, max(fewest, int(_WORK / looks)))
+    """Runs of a dear algorithm in a few seconds, its pulls reckoned as those of the best one so far; 0 if too few."""
+    looks = _least(found, limit) * (found.problem.arms + _PULL) * algorithm.traits.dearness
+    runs = min(found.seeds, int(_WORK_OF_DEAR / looks))
+    return runs if runs >= min(_FEWEST_OF_DEAR, found.seeds) else 0
+
+
+def _least(found: Comparison, otherwise: float) -> float:
+    """The mean pulls of the best algorithm that ended all its runs."""
+    return min([row.mean_pulls for row in found.fixed_confidence if not row.stopped_early], default=float(otherwise))
 
 
 def _within_reach(found: Comparison, reach: int, times: int) -> int:
