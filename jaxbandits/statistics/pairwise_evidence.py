@@ -36,24 +36,26 @@ class Evidence(NamedTuple):
 
 
 def among_normal(
-    top: jax.Array, own: jax.Array, mean: jax.Array, inverse: jax.Array, lead: Lead, precision: jax.Array
+    top: jax.Array, own: jax.Array, mean: jax.Array, pulls: jax.Array, lead: Lead, precision: jax.Array, *, best: bool
 ) -> Evidence:
-    """Of normal rewards: (mu_1 - mu_a + epsilon)^2 / (2 sd^2 (1/N_1 + 1/N_a)).
+    """Of normal rewards: (mu_1 - mu_a + epsilon)^2 N_1 N_a / (2 sd^2 (N_1 + N_a)).
 
     Args:
         top: mean of the arm, `(…)`.
-        own: 1 over its pulls, `(…)`.
+        own: its pulls, float32 `(…)`.
         mean: means, `(K, …)`.
-        inverse: 1 over pulls, `(K, …)`.
+        pulls: float32 `(K, …)`.
         lead: epsilon.
         precision: 1 / sd^2, `(…)`.
+        best: whether no mean is known to be larger.
     """
     way = top - mean
     if not isinstance(lead, Known):
         way = way + lead
-    way = larger(way, jnp.float32(0))
-    both = own + inverse
-    return Evidence(rounded(way * way) * (precision / 2) / both, own / both)
+    if not best:
+        way = larger(way, jnp.float32(0))
+    share = pulls / (own + pulls)
+    return Evidence((way * way) * (share * (own * (precision / 2))), share)
 
 
 def among_family(

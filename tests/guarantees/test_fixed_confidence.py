@@ -59,7 +59,7 @@ def check_promise(data) -> None:
 # One of each; with the slow tests those of two arms, which differ in a mask, and with a variance, which run longest.
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=[pytest.mark.slow] * (n not in ("ugape-c", "lucb", "ttucb, gk16"))) for n in ALGORITHMS],
+    [pytest.param(n, marks=[pytest.mark.slow] * (n not in ("ugape-c", "lucb"))) for n in ALGORITHMS],
 )
 def test_fails_less_often_than_delta(name: str) -> None:
     algorithm = ALGORITHMS[name]
@@ -78,6 +78,12 @@ def test_fails_less_often_than_delta_with_rewards_between(name: str, law: str) -
         return  # of rewards in [0, 1]
     if name == "ugape-c" or law != "beta":
         check_promise(jb.simulate(ALGORITHMS[name], OTHERS[law], seeds=RUNS, root_seed=17))
+
+
+def test_a_likelihood_ratio_test_fails_less_often_than_delta() -> None:
+    """Each time of one rule on one instance; of the others with the slow tests."""
+    rule = jb.UniformGLR(delta=DELTA, threshold="gk16")
+    check_promise(jb.simulate(rule, jb.bernoulli(COINS["sparse, low"]), seeds=RUNS, root_seed=18))
 
 
 def test_means_far_from_resolved_do_fail() -> None:

@@ -175,33 +175,33 @@ class GLRStopped(Sequential):
         return THRESHOLDS[self.threshold_word].constant(IN_RUNS, pairs, delta)
 
     def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
-        _, best = ranking.arg_largest(state.existing(state.statistics.mean, -jnp.inf), state.order)
-        evidence = self.against(state, best, self.epsilon)
+        top, best = ranking.arg_largest(state.existing(state.statistics.mean, -jnp.inf), state.order)
+        evidence = self.against(state, best, self.epsilon, top)
         new = self.decided(dataclasses.replace(state, least=arms.smallest(evidence.cost)), best, evidence, live)
         return dataclasses.replace(new, following=jnp.where(live, new.following, state.following))
 
-    def against(self, state: ArmState, place: jax.Array, lead: Numeric) -> Evidence:
+    def against(self, state: ArmState, place: jax.Array, lead: Numeric, top: jax.Array | None = None) -> Evidence:
         """An arm against every arm, `(K, …)`; infinite costs of itself and padded arms.
 
         Args:
             state: the state.
             place: the arm's place in the tie order, int32 `(…)`.
             lead: the epsilon of the statistic, in units of rewards, `(…)`.
+            top: the arm's mean, if none is larger; None for any arm.
         """
-        chosen, arm = ties.mask_at(place, state.order), ties.arm_at(place, state.order.shape[0], state.ties)
+        chosen = ties.mask_at(place, state.order)
 
         def its(x: jax.Array) -> jax.Array:
-            return arms.take(x, arm)
+            return arms.largest(jnp.where(chosen, x, -jnp.inf))
 
-        known = state.statistics
+        pulls = state.pulls.astype(jnp.float32)
         if self.family_word == "gaussian":
-            root, own = known.inverse_root, its(known.inverse_root)
+            mean = state.statistics.mean
             precision = 4 / rounded(state.b * state.b)
-            evidence = among_normal(
-                its(known.mean), rounded(own * own), known.mean, rounded(root * root), _lead(lead), precision
-            )
+            highest = its(mean) if top is None else top
+            evidence = among_normal(highest, its(pulls), mean, pulls, _lead(lead), precision, best=top is not None)
         else:
-            mean, pulls = self.scaled_means(state), known.pulls.astype(jnp.float32)
+            mean = self.scaled_means(state)
             evidence = among_family(self.rewards, its(mean), its(pulls), mean, pulls, self.scaled_lead(state, lead))
         return evidence._replace(cost=state.existing(jnp.where(chosen, jnp.inf, evidence.cost), jnp.inf))
 
