@@ -118,7 +118,7 @@ class EBTCI(TopTwo):
         """The leader or the challenger, by a toss."""
         del live
         pulls = larger(state.pulls, 1).astype(jnp.float32)
-        _, challenger = ranking.arg_smallest(evidence.cost + log(pulls), state.order)
+        _, challenger = ranking.arg_smallest(rounded(evidence.cost) + log(pulls), state.order)
         share = self.leaders_share(state, evidence, challenger)
         return state.pulling(jnp.where(state.tossed(share), best, challenger))
 

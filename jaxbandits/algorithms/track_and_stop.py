@@ -69,10 +69,9 @@ class TrackAndStop(Tracked):
     The expected pulls are T* log(1/delta) for small delta, as the lower bound has it (Theorems 1 and 14). w* is found
     in a few rounds of Newton's method that start where they ended at the last pull.
 
-    * `d`, D-tracking: an arm pulled least while it has fewer than sqrt(t) - K/2 pulls, else argmax t w*_a - N_a (eq. 5
-      of the paper);
+    * `d`, D-tracking: an arm pulled least while it has fewer than sqrt(t) - K/2 pulls, else argmax t w*_a - N_a;
     * `c`, C-tracking: argmax of the sum over s <= t of w^(e_s)_a - N_a, where w^e is the nearest point to w* in the
-      largest coordinate with entries of at least e, and e_s = (K^2 + s)^(-1/2) / 2 (eq. 4). The sum begins with the one
+      largest coordinate with entries of at least e, and e_s = (K^2 + s)^(-1/2) / 2. The sum begins with the one
       pull of every arm.
 
     With epsilon, w* is that of the epsilon-best answer which looks best (Garivier and Kaufmann 2021).

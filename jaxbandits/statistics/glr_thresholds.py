@@ -46,7 +46,7 @@ class Threshold(NamedTuple):
 
     def at(self, constant: jax.Array, time: jax.Array) -> jax.Array:
         """The threshold at time t, int32 `(…)`, in a run with this constant, float32 `(…)`."""
-        return constant + self.growth(IN_RUNS, time.astype(jnp.float32))
+        return constant + rounded(self.growth(IN_RUNS, time.astype(jnp.float32)))
 
 
 # (-1)^n gamma_n / n!, n = 0, 1, …, with Stieltjes' constants: zeta(1 + u) = 1/u + sum of these u^n.

@@ -34,6 +34,7 @@ VALUES = {
     "threshold": np.linspace(0.4, 1.0, RUNS),
     "k": np.asarray([1, 2, 3, 4, 2, 1]),
     "scale": np.linspace(0.1, 0.4, RUNS),
+    "resamplings": np.asarray([1, 2, 3, 4, 5, 6]),
     "beta": np.linspace(0.6, 0.9, RUNS),
 }
 # All that MAB-PPR fills in before a run. Sizes are small, and every run reaches its final round.

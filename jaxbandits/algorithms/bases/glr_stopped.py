@@ -158,7 +158,7 @@ class GLRStopped(Sequential):
         return self._looked_at(state.pulled(arm, reward, live), live)
 
     def done(self, state: GLRState) -> jax.Array:
-        """Whether the statistic exceeds the threshold (Garivier and Kaufmann 2016, eq. 8)."""
+        """Whether the statistic exceeds the threshold (Garivier and Kaufmann 2016, section 4)."""
         return state.least > THRESHOLDS[self.threshold_word].at(state.level, state.time)
 
     def recommend(self, state: GLRState) -> jax.Array:
@@ -209,12 +209,12 @@ class GLRStopped(Sequential):
         """An epsilon in the unit of `scaled_means`."""
         unit = self._unit(state)
         lead = _lead(lead)
-        return lead if isinstance(lead, Known) or unit is None else lead * unit
+        return lead if isinstance(lead, Known) or unit is None else rounded(lead * unit)
 
     def scaled_means(self, state: ArmState) -> jax.Array:
         """Means in the range of the family, `(K, …)`: those of normal rewards in standard deviations."""
         unit = self._unit(state)
-        mean = state.statistics.mean if unit is None else state.statistics.mean * unit
+        mean = state.statistics.mean if unit is None else rounded(state.statistics.mean * unit)
         if self.family_word == "gaussian":
             return mean
         mean = larger(mean, jnp.float32(0 if self.rewards.reaches_lowest else _LEAST))

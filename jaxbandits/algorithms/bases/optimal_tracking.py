@@ -72,7 +72,6 @@ class Tracked(GLRStopped):
 
         Where several arms look best, w* is uniform over them (`optimal_proportions`).
         """
-        lead = self.epsilon if isinstance(self.epsilon, Known) else self.scaled_lead(state, self.epsilon)
 
         def renewed(
             old: tuple[jax.Array, jax.Array],
@@ -85,7 +84,7 @@ class Tracked(GLRStopped):
             return self._solved(old[0], means, ties.mask_at(best, order), mask, lead)
 
         old = (state.split, state.weights)
-        fixed = (self.scaled_means(state), best, state.order, state.mask, lead)
+        fixed = (self.scaled_means(state), best, state.order, state.mask, self.scaled_lead(state, self.epsilon))
         if state.renewal is None:
             new, renewal = renewed(old, *fixed), None
             new = jax.tree.map(lambda new, old: jnp.where(live, new, old), new, old)
