@@ -211,7 +211,6 @@ TYPICAL = (
     jb.OptMAI,
     jb.MedianElimination,
     jb.BernsteinRace,
-    jb.EBTC,
     jb.TrackAndStop,
 )
 

@@ -46,7 +46,8 @@ def variants():
             values = required | ({switch: not fields[switch].default} if switch else {})
             if "a" in fields and switch != "adaptive":
                 values["a"] = 2.0
-            marks = [pytest.mark.slow] * bool(switch) + [pytest.mark.bits] * (name in KINDS)
+            alike = "family" in fields and name not in ("track-and-stop", "ttts")
+            marks = [pytest.mark.slow] * (bool(switch) or alike) + [pytest.mark.bits] * (name in KINDS)
             yield pytest.param(cls(**values), id=f"{name}-{switch}" if switch else name, marks=marks)
 
 
