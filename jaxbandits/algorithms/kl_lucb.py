@@ -53,7 +53,7 @@ class KLLUCB(RivalPairs):
 
     exploration: str = parameter(default="kl2013", static=True, choices=("kl2013", "log", "heuristic"))
     traits = Traits(
-        dearness=3,
+        dearness=6,
         setting="fixed confidence, (ε, m), rewards in [0, b]",
         variants=({}, {"exploration": "heuristic"}),
         source="Kaufmann, Kalyanakrishnan 2013",

@@ -70,7 +70,7 @@ class T3C(_Drawn):
         source="Shang, de Heide, Kaufmann, Ménard, Valko 2020",
         tolerance="epsilon",
         stops_by="delta",
-        dearness=18,
+        dearness=25,
     )
 
     def decided(self, state: TossedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TossedState:

@@ -56,7 +56,7 @@ class EBTC(TopTwo):
         source="Jourdan, Degenne, Kaufmann 2023",
         tolerance="epsilon",
         stops_by="delta",
-        dearness=10,
+        dearness=14,
     )
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
@@ -109,7 +109,7 @@ class EBTCI(TopTwo):
         source="Jourdan, Degenne, Baudry, de Heide, Kaufmann 2022",
         tolerance="epsilon",
         stops_by="delta",
-        dearness=7,
+        dearness=10,
     )
 
     def first(self, state: GLRState, key: jax.Array) -> TossedState:
@@ -150,7 +150,7 @@ class TTUCB(TopTwo):
         source="Jourdan, Degenne 2023",
         tolerance="epsilon",
         stops_by="delta",
-        dearness=7,
+        dearness=10,
     )
 
     def first(self, state: GLRState, key: jax.Array) -> TrackingState:

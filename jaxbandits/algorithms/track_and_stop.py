@@ -45,7 +45,7 @@ class UniformGLR(GLRStopped):
         source="Garivier, Kaufmann 2016",
         tolerance="epsilon",
         stops_by="delta",
-        dearness=6,
+        dearness=8,
     )
 
     def decided(self, state: GLRState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> GLRState:
@@ -93,7 +93,7 @@ class TrackAndStop(Tracked):
         source="Garivier, Kaufmann 2016",
         tolerance="epsilon",
         stops_by="delta",
-        dearness=16,
+        dearness=50,
     )
 
     def first(self, state: GLRState, key: jax.Array) -> TrackAndStopState:
@@ -153,7 +153,7 @@ class BestChallenger(Tracked):
         source="Garivier, Kaufmann 2016",
         tolerance="epsilon",
         stops_by="delta",
-        dearness=15,
+        dearness=40,
     )
 
     def decided(self, state: TrackedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TrackedState:

@@ -213,7 +213,6 @@ TYPICAL = (
     jb.MedianElimination,
     jb.BernsteinRace,
     jb.KLLUCB,
-    jb.EBTC,
     jb.TrackAndStop,
 )
 

@@ -92,7 +92,7 @@ def test_fails_less_often_than_delta_with_rewards_between(name: str, law: str) -
 def test_a_likelihood_ratio_test_fails_less_often_than_delta() -> None:
     """Each time of one rule on one instance; of the others with the slow tests."""
     rule = jb.UniformGLR(delta=DELTA, threshold="gk16")
-    check_promise(jb.simulate(rule, jb.bernoulli(COINS["sparse, low"]), seeds=RUNS, root_seed=18))
+    check_promise(jb.simulate(rule, jb.bernoulli(COINS["two arms"]), seeds=RUNS, root_seed=18))
 
 
 @pytest.mark.slow
