@@ -261,3 +261,37 @@ def test_advice_says_when_a_promise_is_broken():
     liar = _row("liar", [90, 110] * 50, wrong=40)
     assert "40 of 100 wrong" in (advice := _comparison([liar], [liar]).advice())
     assert "MORE than delta=0.1" in advice
+
+
+def test_advice_prefers_what_is_proved():
+    guess = jb.TrackAndStop(delta=0.1, threshold="heuristic")
+    sure, quick = _row("sure", [190, 210] * 50), _row("quick", [90, 110] * 50, 3, guess)
+    advice = _comparison([quick, sure], []).advice()
+    assert "use sure: 200 pulls on average, the fewest of those that have a proof, and 0 of 100 wrong" in advice
+    assert "Without a proof quick took 100 pulls, and 3 of 100 were wrong." in advice
+    advice = _comparison([quick], []).advice()
+    assert "use quick: 100 pulls on average, the fewest, and 3 of 100 wrong" in advice
+    assert "no theorem says that it errs with probability at most 0.1" in advice
+
+
+def test_rules_that_take_long_to_decide_get_fewer_runs(capsys, monkeypatch):
+    """The first of the others', a longer limit; where they would be too few, a reason."""
+    monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("ugape-c", "ttucb")})
+    monkeypatch.setattr(jb.UGapEc, "traits", dataclasses.replace(jb.UGapEc.traits, variants=({},)))
+    problem = jb.bernoulli(MEANS)
+    known = compare(problem, delta=0.1, epsilon=0.2, seeds=60, budget=3).fixed_confidence
+    looks = min(row.mean_pulls for row in known if row.label == "ugape-c") * 15 * jb.TTUCB.traits.dearness
+    monkeypatch.setattr(module, "_WORK_OF_DEAR", 30.5 * looks)
+    fewer = {row.label: row for row in compare(problem, delta=0.1, epsilon=0.2, seeds=60, budget=3).fixed_confidence}
+    whole = {row.label: row for row in known}
+    assert fewer["ttucb"].runs == 30
+    assert fewer["ugape-c"].runs == 60
+    np.testing.assert_array_equal(fewer["ttucb"].pulls, whole["ttucb"].pulls[:30])
+    command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.2", "--seeds", "60"]
+    assert main([*command, "--budget", "3", "--no-progress"]) == 0
+    assert "Fewer runs, for a pull takes long: ttucb 30." in capsys.readouterr().out
+    monkeypatch.setattr(module, "_WORK_OF_DEAR", 19 * looks)
+    found = compare(problem, delta=0.1, epsilon=0.2, seeds=60)
+    assert [row.label for row in found.fixed_confidence] == ["ugape-c"]
+    assert found.missing == []
+    assert found.left_out == ["ttucb (takes long to decide: fewer than 20 runs in the time of others)"]

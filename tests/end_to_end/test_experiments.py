@@ -20,6 +20,9 @@ from jaxbandits.experiments import (
     differentiable_adversary,
     differentiable_slopes,
     differentiable_tuning,
+    frontier,
+    frontier_budget,
+    frontier_confidence,
     gape,
     heavy_tailed,
     heavy_tailed_phase,
@@ -69,6 +72,23 @@ def test_ugape(tmp_path, monkeypatch):
     assert {stage.number for stage in stages} == set(range(1, stages[0].sweeps + 1))
     for row in rows(tmp_path / "ugape-phase.csv"):
         assert float(row["lower_bound"]) < float(row["pulls_mean"]) < float(row["upper_bound"])
+
+
+@pytest.mark.slow
+def test_frontier(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stages = []
+    confidence = frontier_confidence.Size(seeds=20, arms=(3, 4), deltas=(0.1, 1e-3))
+    budget = frontier_budget.Size(seeds=50, budgets=(100, 200), arms=(20,))
+    shown = frontier.run(tmp_path, on_progress=stages.append, confidence=confidence, budget=budget)
+    check(shown, tmp_path)
+    names = ["frontier-confidence", "frontier-budget-1-2-6-7", "frontier-budget-3-4-5", "frontier-karnin"]
+    assert [e.name for e in shown] == names
+    assert {stage.number for stage in stages} == set(range(1, stages[0].sweeps + 1))
+    for row in rows(tmp_path / "frontier-confidence.csv"):
+        assert float(row["ratio"]) > 1
+        assert float(row["failure_low"]) <= float(row["delta"])
+    assert len(rows(tmp_path / "frontier-karnin.csv")) == 9
 
 
 @pytest.mark.slow
