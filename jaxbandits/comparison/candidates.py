@@ -145,28 +145,29 @@ def comparisons(
             theorem=theorem,
         )
 
-    for label, algorithm in stopping.items():
+    waiting = [*stopping.items()]
+    while waiting:
+        label, algorithm = waiting.pop(0)
         limit, own = max_pulls, seeds
         if max_pulls is None and not _draws_sums(algorithm, problem):
             limit = _within_reach(found, reach, _TIMES_BEST)
         if algorithm.traits.dearness > 1:
-            own = _affordable(found, algorithm, most)
+            own = max(_affordable(found, algorithm, most), min(_FEWEST_OF_DEAR, seeds))
             limit = max(reach, math.ceil(_TIMES_BEST_OF_DEAR * _least(found, reach))) if max_pulls is None else limit
-        if own:
-            row = run(label, algorithm, limit, own)
-            rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.stopped_early > 0, row.mean_pulls))
-            found = dataclasses.replace(found, fixed_confidence=rows)
-        else:
-            left_out.append(f"{label} (takes long to decide: fewer than {_FEWEST_OF_DEAR} runs in the time of others)")
-        found = dataclasses.replace(found, missing=found.missing[1:])
-        if found.missing == [*spending]:  # the others are done
-            if budget is None:
-                spent = _spent(found, reach, max_pulls)
-                spending, also_left_out = _candidates(problem, budget=spent, epsilon=epsilon, m=m)
-                found = dataclasses.replace(found, budget=spent, missing=[*spending])
-            found = dataclasses.replace(found, left_out=[*dict.fromkeys([*left_out, *also_left_out])])
-        if own:
-            yield row, found
+        row = run(label, algorithm, limit, own)
+        rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.stopped_early > 0, row.mean_pulls))
+        found = dataclasses.replace(found, fixed_confidence=rows)
+        while waiting and _affordable(found, waiting[0][1], most) < min(_FEWEST_OF_DEAR, seeds):
+            few = f"fewer than {_FEWEST_OF_DEAR} runs in the time of others"
+            left_out.append(f"{waiting.pop(0)[0]} (takes long to decide: {few})")
+        if not waiting and budget is None:
+            spent = _spent(found, reach, max_pulls)
+            spending, also_left_out = _candidates(problem, budget=spent, epsilon=epsilon, m=m)
+            found = dataclasses.replace(found, budget=spent)
+        told = left_out if found.budget is None else [*left_out, *also_left_out]
+        missing = [*(label for label, _ in waiting), *spending]
+        found = dataclasses.replace(found, missing=missing, left_out=[*dict.fromkeys(told)])
+        yield row, found
     for label, algorithm in spending.items():
         row = run(label, algorithm, max_pulls, seeds)
         rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures, row.oracle))
@@ -181,8 +182,9 @@ def _draws_sums(algorithm: BuiltIn, problem: Problem) -> bool:
 
 def _spent(found: Comparison, reach: int, max_pulls: int | None) -> int:
     """The budget of the others: what the best fixed-confidence algorithm took on average, or what is within reach."""
-    best = found.fixed_confidence[0].mean_pulls if found.fixed_confidence else reach
-    spent = _within_reach(found, reach, 1) if max_pulls is None else math.ceil(best)
+    spent = _within_reach(found, reach, 1)
+    if max_pulls is not None:
+        spent = math.ceil(found.fixed_confidence[0].mean_pulls)
     return max(spent, found.problem.arms)
 
 
@@ -192,10 +194,11 @@ def _dearness(algorithm: BuiltIn, problem: Problem) -> float:
 
 
 def _affordable(found: Comparison, algorithm: BuiltIn, limit: int) -> int:
-    """Runs of a dear algorithm in a few seconds, its pulls reckoned as those of the best one so far; 0 if too few."""
+    """Runs in a few seconds, all for those that are not dear; pulls are reckoned as those of the best one so far."""
+    if algorithm.traits.dearness <= 1:
+        return found.seeds
     looks = _least(found, limit) * (found.problem.arms + _PULL) * algorithm.traits.dearness
-    runs = min(found.seeds, int(_WORK_OF_DEAR / looks))
-    return runs if runs >= min(_FEWEST_OF_DEAR, found.seeds) else 0
+    return min(found.seeds, int(_WORK_OF_DEAR / looks))
 
 
 def _least(found: Comparison, otherwise: float) -> float:

@@ -32,7 +32,7 @@ CASES = {
     "sar of several": (jb.SAR(budget=400), SEVERAL),
 }
 # The others with the slow tests: two programs a case.
-EACH_TIME = ("ea", "two-point", "successive rejects")
+EACH_TIME = ("ea", "successive rejects")
 RUNS = 64
 # What is seen of a run between two steps: not where a block stands.
 SEEN = ("sums", "pulls", "survivors", "active", "count", "position", "round", "start", "time", "plan")

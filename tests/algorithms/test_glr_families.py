@@ -23,7 +23,7 @@ RULES = {
 @pytest.mark.parametrize(
     ("problem", "family", "threshold"),
     [
-        (COINS, "bernoulli", "kk21"),
+        (COINS, "bernoulli", "gk16"),
         (jb.gaussian([0.5, 0.0], sd=0.3), "gaussian", "kk21-gaussian"),
         (jb.gaussian([0.5, 0.0], sd=[0.3, 0.1]), "gaussian", "kk21-gaussian"),
         (jb.beta([2.0, 1.0], 1.0), "gaussian", "kk21-gaussian"),

@@ -271,6 +271,7 @@ def test_few_arms_go_to_the_final_round_at_once():
 
 
 @pytest.mark.bits
+@pytest.mark.slow
 def test_a_cell_of_a_grid_is_what_it_is_alone():
     """Numbers of arms by a mask too, and an axis over V."""
     algorithm = MABPPR(epsilon=jb.axis([0.5, 0.6]), delta=0.2, correlation=jb.axis([1, 3]), slots=SLOTS)

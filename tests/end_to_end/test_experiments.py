@@ -307,6 +307,7 @@ def test_the_registry_has_the_scales():
         "top-k",
         "pay-per-reward",
         "budgeted",
+        "frontier",
         "phases",
         "differentiable",
     }
@@ -315,6 +316,8 @@ def test_the_registry_has_the_scales():
         differentiable_adversary,
         differentiable_slopes,
         differentiable_tuning,
+        frontier_budget,
+        frontier_confidence,
         gape,
         heavy_tailed,
         heavy_tailed_phase,

@@ -20,7 +20,7 @@ RUNS = 300
     ("estimator", "delta", "pulls"),
     [
         pytest.param("tea", 0.05, 7.88e4, marks=pytest.mark.slow),
-        ("ea", 0.1, 4.503e4),
+        pytest.param("ea", 0.1, 4.503e4, marks=pytest.mark.slow),
         pytest.param("ea", 0.05, 8.99e4, marks=pytest.mark.slow),
         pytest.param("tea", 0.1, 6.937e4, marks=pytest.mark.slow),
     ],

@@ -55,7 +55,7 @@ def cases():
     drawn["siri"] = "unit reservoir"
     for name in REGISTRY:
         law = drawn.get(name, "bernoulli")
-        often = name in ("ugape-c", "adaptive-top-k", "rcb-air")
+        often = name in ("ugape-c", "rcb-air")
         yield pytest.param(name, law, id=f"{name}-{law}", marks=[pytest.mark.slow] * (not often))
     yield pytest.param("ugape-c", "gaussian", id="ugape-c-gaussian")
     yield pytest.param("lucb", "beta", id="lucb-beta", marks=pytest.mark.slow)

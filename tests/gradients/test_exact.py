@@ -93,7 +93,14 @@ CASES = {
     "ucb-e, 3": (jb.UCBE(budget=9, a=0.7), THREE, lambda means: ucb_e(means, 9, 0.7)),
 }
 #: Of each kind one is always tested.
-MORE = ["uniform, 2", "uniform, 3", "successive rejects, 2", "sequential halving, 3", "ucb-e, 3"]
+MORE = [
+    "uniform, 2",
+    "sequential halving, 2",
+    "uniform, 3",
+    "successive rejects, 2",
+    "sequential halving, 3",
+    "ucb-e, 3",
+]
 
 
 def metrics(answers, means):

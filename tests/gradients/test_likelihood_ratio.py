@@ -49,7 +49,7 @@ def test_pulls_move_as_differences_with_common_rewards_say(name):
         assert abs(float(found.gradient[arm]) - slope) < allowed
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "beta, b")) for n in LAWS])
 def test_scores_are_those_of_the_pulls_one_by_one(name):
     problem, leaf = LAWS[name]
     counts = np.asarray([[3, 0, 70], [1, 33, 32]])

@@ -9,6 +9,7 @@ PROBLEM = jb.gaussian([0.8, 0.4, 0.2], [0.3, 0.2, 0.1])
 UGAPE = jb.UGapEc(epsilon=0.3, delta=0.2)
 
 
+@pytest.mark.slow
 def test_both_together_are_the_sum_of_their_parts():
     """d E / d sd with b of the problem is that of the law plus d E / d b x d b / d sd; 5.5 standard errors and 5%."""
     taken = float(PROBLEM.reward_range)

@@ -13,6 +13,7 @@ KNOWN = {100: 200, 1000: 50, 10_000: 16}
 
 
 @pytest.mark.parametrize("k", [pytest.param(k, marks=[pytest.mark.slow] * (k < 10_000)) for k in (100, 1000, 10_000)])
+@pytest.mark.slow
 def test_cost_does_not_grow_with_the_number_of_arms(k):
     """Cost/W 7.4e4 within 3%, as another program found; a fresh seed would fail with a probability below 1e-6.
 

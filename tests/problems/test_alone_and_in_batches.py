@@ -44,7 +44,11 @@ EXTREME = {
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in ("ratios, Beta", "prices of a table"))) for n in EXTREME]
+    "name",
+    [
+        pytest.param(n, marks=[pytest.mark.slow] * (n in ("ratios, Beta", "prices of a table", "paid per reward")))
+        for n in EXTREME
+    ],
 )
 def test_a_pull_alone_has_the_bits_of_a_batch(name):
     problem = EXTREME[name]
@@ -73,7 +77,9 @@ def test_a_pull_alone_has_the_bits_of_a_batch(name):
     assert np.isfinite(rewards).all()
 
 
-@pytest.mark.parametrize("name", ["bernoulli", "gaussian", "one click", "blocks", "beta"])
+@pytest.mark.parametrize(
+    "name", ["bernoulli", "gaussian", "one click", pytest.param("blocks", marks=pytest.mark.slow), "beta"]
+)
 def test_a_sum_alone_has_the_bits_of_a_batch(name):
     problem, runs = EXTREME[name], 300
     most = 40 if name == "beta" else 10**9  # drawn one by one
@@ -108,6 +114,7 @@ def test_the_arms_of_a_run_alone_have_the_bits_of_a_batch(reservoir):
         np.testing.assert_array_equal(together, np.asarray(one).T)
 
 
+@pytest.mark.slow
 def test_two_beta_arms_of_large_shapes_are_told_apart():
     """The law gives 4e-6 a run for an error: three or more of 1500 have a probability of 4e-8. There were 124."""
     problem = jb.beta([1e6, 1.0002e6], [1e6, 1e6])

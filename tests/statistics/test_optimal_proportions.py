@@ -144,7 +144,7 @@ def test_padded_arms_and_a_best_arm_that_is_given():
     ("means", "epsilon", "time", "weights"),
     [
         ((0.5, 0.2, 0.5, 0.5), None, np.inf, (1 / 3, 0, 1 / 3, 1 / 3)),  # ties: uniform over them
-        ((0.0, 0.0), 0.0, np.inf, (0.5, 0.5)),
+        pytest.param((0.0, 0.0), 0.0, np.inf, (0.5, 0.5), marks=pytest.mark.slow),
         ((0.5, 0.4, 0.1), 1.0, 0, (1 / 3, 1 / 3, 1 / 3)),  # no alternative exists
         ((1.0, 0.0), None, 1 / np.log(2), (0.5, 0.5)),
         ((0.0, 0.0, 0.0), 0.1, -2 / np.log(0.9), (0, 0.5, 0.5)),  # the best arm cannot go down

@@ -245,7 +245,7 @@ def until(condition, seconds=120):
 
 
 @pytest.mark.bits
-@pytest.mark.parametrize("kills", [1, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [pytest.param(100, marks=pytest.mark.slow)])
 def test_kill_9_loses_a_block_at_most(kills):
     """At random moments, of which some are before the first block; what others know to be there stays there."""
     Path("grid.toml").write_text(SPECIFICATION)

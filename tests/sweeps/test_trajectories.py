@@ -7,6 +7,7 @@ import jaxbandits as jb
 from jaxbandits.engine.admission import admitted
 from jaxbandits.engine.program import Runs
 from jaxbandits.sweeps.grid import expand
+from jaxbandits.sweeps.plan import planned
 from jaxbandits.sweeps.trajectories import chains, successors
 
 PROBLEM = jb.gaussian([0.7, 0.4, 0.1], sd=0.5)
@@ -63,11 +64,17 @@ def test_a_store_gains_deltas_seeds_and_parts(found, tmp_path):
 
 def test_runs_stay_apart_where_they_have_to():
     """With reward tables of their own, along curves, and where something else varies with delta."""
-    assert "one_trajectory" not in sweep(seeds=2, independent=True).attrs
-    assert "one_trajectory" not in sweep(seeds=2, checkpoints=[50, 100]).attrs
-    assert "one_trajectory" not in jb.sweep(jb.UGapEc(epsilon=0.3, delta=jb.axis(DELTAS)), PROBLEM, 2).attrs
-    both = jb.TTUCB(delta=jb.axis([0.1, 0.2], name="x"), epsilon=jb.axis([0.1, 0.2], name="x"))
-    assert "one_trajectory" not in jb.sweep(both, PROBLEM, 2, max_pulls=LIMIT).attrs
+
+    def told(algorithm, **options):
+        return planned(algorithm, PROBLEM, 2, **options).attrs
+
+    rule = jb.TTUCB(delta=jb.axis(DELTAS))
+    assert told(rule)["one_trajectory"] == "delta"
+    assert "one_trajectory" not in told(rule, independent=True)
+    assert "one_trajectory" not in told(rule, checkpoints=[50, 100])
+    assert "one_trajectory" not in told(jb.UGapEc(epsilon=0.3, delta=jb.axis(DELTAS)))
+    both = jb.axis([0.1, 0.2], name="x")
+    assert "one_trajectory" not in told(jb.TTUCB(delta=both, epsilon=both))
 
 
 def test_chains_are_those_of_like_cells_in_falling_order():

@@ -28,6 +28,7 @@ def test_sequential_halving_by_hand():
     assert theory.sequential_halving_error_bound([1.0, 1e-9], 1e9) == 0
 
 
+@pytest.mark.slow
 def test_bounds_hold_in_runs():
     # Each of 400 runs is wrong with probability at most `bound`; five standard deviations more: below 1e-6.
     for algorithm, bound in (

@@ -127,7 +127,7 @@ CASES = {
     },
 }  # fmt: skip
 #: Of the variants of a formula that takes long to compile, one is always tested.
-LONG = {"characteristic_time", "characteristic_time, m = 1"}
+LONG = {"characteristic_time", "characteristic_time, m = 1", "kl_lucb_pulls_bound"}
 NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in CASES]
 #: One of each way to write a formula; what XLA makes of the others is seen by the slow tests.
 TYPICAL = {"h_epsilon", "kl_bernoulli", "median_of_means_radius", "ppr_cost_bound", "psi_t", "ugape_c_pulls_bound"}

@@ -72,6 +72,7 @@ def test_the_least_of_a_known_function_is_found():
     assert float(found.held_out.difference.sel(algorithm="tuned")) == 0
 
 
+@pytest.mark.slow
 def test_a_constraint_holds_with_equality_where_it_costs():
     """The least x with exp(-x) <= .1 is ln 10 = 2.30."""
     found = quickly(Dial(1.0), itself, error_at_most=0.1, steps=200, seeds=200, held_out_seeds=1000)
