@@ -29,7 +29,7 @@ SIZES = {"quick": Size(seeds=100), "paper": Size(seeds=2000, arms=(4, 16, 64))}
 RULES = {
     "UGapEc": lambda delta: jb.UGapEc(epsilon=0.0, delta=delta),
     "LUCB1": lambda delta: jb.LUCB(epsilon=0.0, delta=delta),
-    "LUCB++": lambda delta: jb.LUCBPlusPlus(delta=delta),
+    "LUCB++": lambda delta: jb.LUCBPlusPlus(epsilon=0.0, delta=delta),
     "lil'UCB": lambda delta: jb.LilUCB(delta=delta),
     "KL-LUCB": lambda delta: jb.KLLUCB(epsilon=0.0, delta=delta),
     "KL race": lambda delta: jb.KLRace(epsilon=0.0, delta=delta),
