@@ -16,7 +16,7 @@ __all__ = ["SIZES", "SWEEPS", "Size", "show"]
 
 SWEEPS = len(RULES)
 #: As many lines as can be told apart.
-_DRAWN = ["UGapEc", "LUCB1", "LUCB++", "KL-LUCB", "uniform, GLR", "Track-and-Stop", "T3C", "TTUCB"]
+_DRAWN = ["UGapEc", "LUCB1", "LUCB++", "KL-LUCB", "uniform, GLR", "Track-and-Stop", "TTUCB"]
 _COLUMNS = ["runs", "errors", "failure", "failure_low", "failure_high", "pulls_mean", "pulls_low", "pulls_high"]
 
 
