@@ -36,6 +36,8 @@ _WORK, _PULL, _FEWEST_RUNS = 3e9, 12, 100
 #: Of an algorithm whose pulls take long: work, runs at least, and the limit of a run in pulls of the best so far. It is
 #: the rules that need fewest pulls which take longest to decide, so that fewer runs tell where they stand.
 _WORK_OF_DEAR, _FEWEST_OF_DEAR, _TIMES_BEST_OF_DEAR = 1.5e9, 20, 2
+#: Pulls that they are reckoned with at most, in lower bounds: with proved thresholds they take five to eight of these.
+_TIMES_BOUND = 7
 #: A run may take this many times the pulls of the best algorithm so far, unless that is more than this many times N.
 _TIMES_BEST, _TIMES_REACH = 4, 5
 
@@ -194,16 +196,18 @@ def _dearness(algorithm: BuiltIn, problem: Problem) -> float:
 
 
 def _affordable(found: Comparison, algorithm: BuiltIn, limit: int) -> int:
-    """Runs in a few seconds, all for those that are not dear; pulls are reckoned as those of the best one so far."""
+    """Runs in a few seconds, all for those that are not dear; pulls are reckoned as those of the best one."""
     if algorithm.traits.dearness <= 1:
         return found.seeds
-    looks = _least(found, limit) * (found.problem.arms + _PULL) * algorithm.traits.dearness
+    pulls = min(_least(found, limit), _TIMES_BOUND * (found.lower_bound or math.inf))
+    looks = pulls * (found.problem.arms + _PULL) * algorithm.traits.dearness
     return min(found.seeds, int(_WORK_OF_DEAR / looks))
 
 
 def _least(found: Comparison, otherwise: float) -> float:
-    """The mean pulls of the best algorithm that ended all its runs."""
-    return min([row.mean_pulls for row in found.fixed_confidence if not row.stopped_early], default=float(otherwise))
+    """The mean pulls of the best algorithm with a proof that ended all its runs."""
+    ended = [row.mean_pulls for row in found.fixed_confidence if row.proved and not row.stopped_early]
+    return min(ended, default=float(otherwise))
 
 
 def _within_reach(found: Comparison, reach: int, times: int) -> int:

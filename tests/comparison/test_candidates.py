@@ -280,7 +280,8 @@ def test_rules_that_take_long_to_decide_get_fewer_runs(capsys, monkeypatch):
     monkeypatch.setattr(jb.UGapEc, "traits", dataclasses.replace(jb.UGapEc.traits, variants=({},)))
     problem = jb.bernoulli(MEANS)
     known = compare(problem, delta=0.1, epsilon=0.2, seeds=60, budget=3).fixed_confidence
-    looks = min(row.mean_pulls for row in known if row.label == "ugape-c") * 15 * jb.TTUCB.traits.dearness
+    bound = compare(problem, delta=0.1, epsilon=0.2, seeds=1, budget=3).lower_bound
+    looks = min(7 * bound, *(row.mean_pulls for row in known if row.label == "ugape-c")) * 15 * jb.TTUCB.traits.dearness
     monkeypatch.setattr(module, "_WORK_OF_DEAR", 30.5 * looks)
     fewer = {row.label: row for row in compare(problem, delta=0.1, epsilon=0.2, seeds=60, budget=3).fixed_confidence}
     whole = {row.label: row for row in known}
