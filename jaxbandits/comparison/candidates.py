@@ -85,7 +85,8 @@ def comparisons(
         root_seed: as in `sweep`.
         max_pulls: where runs are stopped; None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of every
             arm, or for 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums that
-            are drawn at once have no limit then.
+            are drawn at once have no limit then; rules that take long have twice the mean pulls of the best one with a
+            proof, or N where that is more.
         on_progress: called now and then with what is done so far and the number of runs there will be.
 
     Raises:

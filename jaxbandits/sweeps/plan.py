@@ -176,7 +176,7 @@ def make_runs(
             places = plan.places(cells)
             gathering = Gathering(plan.layout, plan.metrics)
             wanted = [pending[place] for place in places]
-            following = successors(cells, wanted, plan.runs, len(plan.checkpoints))
+            following = successors(plan.chains, places, wanted)
             batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following)
             for rows in job_rows(batched, JobQueue(wanted, following), placement, report):
                 take(gathering.add(cells, places, rows))

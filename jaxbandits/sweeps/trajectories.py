@@ -20,51 +20,38 @@ def chains(cells: Sequence[Cell], runs: Runs, points: int) -> list[list[int]]:
     """Places of cells whose runs go on from one to the next; a cell that stands alone is a chain of one.
 
     Args:
-        cells: of a grid.
+        cells: of a grid, whose algorithms are of one class.
         runs: which runs are made of each.
         points: of the curves that are asked for; 0 without.
     """
-    found: dict[object, list[int]] = {}
-    fields = [cell.algorithm.traits.stops_by if cell.algorithm.registered else None for cell in cells]
-    linked = [place for place, field in enumerate(fields) if field] if not (runs.independent or points) else []
-    alike = dict(zip(linked, _but_for(fields, cells, linked), strict=True))
-    for place, cell in enumerate(cells):
-        # Arms that a problem has only to fill up a table are no part of it: like cells share a program.
-        found.setdefault((alike[place], cell.algorithm.kind) if place in alike else place, []).append(place)
-    return [
-        sorted(chain, key=lambda place: -_value(cells[place], fields[place])) if len(chain) > 1 else chain
-        for chain in found.values()
-    ]
+    algorithm = cells[0].algorithm
+    field = algorithm.traits.stops_by if algorithm.registered else None
+    if field is None or runs.independent or points:
+        return [[place] for place in range(len(cells))]
+    values = [float(cell.algorithm.values[field]) for cell in cells]
+    but_for = identities([cell._replace(algorithm=cell.algorithm.at({field: values[0]})) for cell in cells])
+    found: dict[bytes, list[int]] = {}
+    for place, what in enumerate(but_for.T):
+        found.setdefault(what.tobytes(), []).append(place)
+    return [sorted(chain, key=lambda place: -values[place]) for chain in found.values()]
 
 
-def successors(cells: Sequence[Cell], pending: Sequence[Ranges], runs: Runs, points: int) -> np.ndarray | None:
+def successors(
+    chains: Sequence[Sequence[int]], places: Sequence[int] | np.ndarray, pending: Sequence[Ranges]
+) -> np.ndarray | None:
     """The cell with which a run of each goes on, int32 `(C,)`, -1 for none; None where no run goes on.
 
     Args:
-        cells: like cells.
-        pending: seeds of each that are to be run: where they differ each has runs of its own.
-        runs: which runs are made of each.
-        points: of the curves that are asked for; 0 without.
+        chains: of the whole grid.
+        places: where C like cells stand in it.
+        pending: seeds of each of these that are to be run: where they differ each has runs of its own.
     """
-    found = np.full(len(cells), -1, np.int32)
-    for chain in chains(cells, runs, points):
+    own = {int(place): number for number, place in enumerate(places)}
+    found = np.full(len(places), -1, np.int32)
+    for chain in chains:
         by_seeds: dict[tuple[tuple[int, int], ...], list[int]] = {}
-        for place in chain:
-            by_seeds.setdefault(tuple(pending[place]), []).append(place)
-        for places in by_seeds.values():
-            found[places[:-1]] = places[1:]
+        for number in (own[place] for place in chain if place in own):
+            by_seeds.setdefault(tuple(pending[number]), []).append(number)
+        for numbers in by_seeds.values():
+            found[numbers[:-1]] = numbers[1:]
     return found if np.any(found >= 0) else None
-
-
-def _but_for(fields: Sequence[str | None], cells: Sequence[Cell], places: Sequence[int]) -> list[bytes]:
-    """What each cell is but for one field."""
-    same = []
-    for place in places:
-        first = cells[places[0]].algorithm.values[str(fields[places[0]])]
-        algorithm = cells[place].algorithm.at({str(fields[place]): first})
-        same.append(cells[place]._replace(algorithm=algorithm))
-    return [column.tobytes() for column in identities(same).T] if same else []
-
-
-def _value(cell: Cell, field: str | None) -> float:
-    return float(cell.algorithm.values[str(field)])

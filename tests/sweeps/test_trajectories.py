@@ -83,8 +83,8 @@ def test_chains_are_those_of_like_cells_in_falling_order():
     runs = Runs(5, 0, 100, independent=False)
     assert chains(grid.cells, runs, 0) == [[2, 4, 0], [3, 5, 1]]
     assert chains(grid.cells, runs, 3) == [[place] for place in range(6)]
-    one = [[(0, 5)]] * 6
-    assert successors(grid.cells, one, runs, 0).tolist() == [-1, -1, 4, 5, 0, 1]
+    one, found = [[(0, 5)]] * 6, chains(grid.cells, runs, 0)
+    assert successors(found, range(6), one).tolist() == [-1, -1, 4, 5, 0, 1]
     one[4] = [(2, 5)]  # runs that are to be made of some seeds only
-    assert successors(grid.cells, one, runs, 0).tolist() == [-1, -1, 0, 5, -1, 1]
-    assert successors(grid.cells[:2], one[:2], runs, 0) is None
+    assert successors(found, range(6), one).tolist() == [-1, -1, 0, 5, -1, 1]
+    assert successors(found, [0, 1], one[:2]) is None  # the places of a part

@@ -41,23 +41,14 @@ def abm(size: Size, sweep: Sweep = jb.sweep) -> dict[str, xr.Dataset]:
     return {label: sweep(algorithm, problem, size.seeds) for label, algorithm in algorithms.items()}
 
 
-def karnin(size: Size, sweep: Sweep = jb.sweep) -> dict[str, xr.Dataset]:
-    """Runs of each algorithm over `number`, the setup, and `n`, with the paper's budget, the sum of 1/gap^2."""
-    algorithms = {
-        "Sequential Halving": jb.SequentialHalving,
-        "Successive Rejects": jb.SuccessiveRejects,
-        "UCB-E, a = n/H₁": lambda budget: jb.UCBE(budget=budget, eta=1.0),
-    }
-    found = {}
-    for label, made in algorithms.items():
-        cells = [[_at_its_budget(made, number, n, size.seeds, sweep) for n in size.arms] for number in KARNIN]
-        found[label] = xr.combine_nested(cells, ["number", "n"], join="exact", combine_attrs="drop_conflicts")
-        found[label].attrs["wall_seconds"] = sum(ds.attrs.get("wall_seconds", 0.0) for row in cells for ds in row)
-    return {label: ds.assign_coords(number=list(KARNIN), n=list(size.arms)) for label, ds in found.items()}
-
-
-def _at_its_budget(made: object, number: int, n: int, seeds: int, sweep: Sweep) -> xr.Dataset:
+def karnin(number: int, n: int, size: Size, sweep: Sweep = jb.sweep) -> dict[str, xr.Dataset]:
+    """Runs of each algorithm on a setup with n arms, with the paper's budget, the sum of 1/gap^2."""
     problem = jb.karnin(number, n=n)
     gaps = np.float64(0.5) - np.asarray(problem.mean, np.float64)[1:]
-    ds = sweep(made(int(np.ceil(np.sum(gaps**-2.0)))), problem, seeds)  # type: ignore[operator]
-    return ds[["correct", "pulls", "status", "simple_regret"]]
+    budget = int(np.ceil(np.sum(gaps**-2.0)))
+    algorithms = {
+        "Sequential Halving": jb.SequentialHalving(budget=budget),
+        "Successive Rejects": jb.SuccessiveRejects(budget=budget),
+        "UCB-E, a = n/H₁": jb.UCBE(budget=budget, eta=1.0),
+    }
+    return {label: sweep(algorithm, problem, size.seeds) for label, algorithm in algorithms.items()}
