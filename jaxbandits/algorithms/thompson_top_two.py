@@ -106,7 +106,7 @@ class TTTS(_Drawn):
         source="Russo 2016",
         tolerance="epsilon",
         stops_by="delta",
-        dearness=300,
+        dearness=900,
     )
 
     def decided(self, state: TossedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TossedState:

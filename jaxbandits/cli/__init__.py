@@ -5,6 +5,7 @@
 values), `files`, and `display`, `texts` and `store_texts` (what a person sees).
 """
 
+import contextlib
 import gc
 import os
 import sys
@@ -18,6 +19,7 @@ from jaxbandits.cli.listing import list_
 from jaxbandits.cli.pictures import plot, reproduce
 from jaxbandits.cli.sweeping import merge, status, sweep
 from jaxbandits.cli.tuning import tune
+from jaxbandits.engine.programs_as_machine_code import machine_code
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
 
@@ -52,7 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         gc.freeze()  # what has been imported stays: the collector, which tracing calls often, need not look at it
-        with kept_programs():
+        # Where a caller has given arguments, code of its own may have changed the package's.
+        with kept_programs(), machine_code() if argv is None else contextlib.nullcontext():
             application()(sys.argv[1:] if argv is None else list(argv), exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except (UsageError, cyclopts.CycloptsError) as error:

@@ -21,6 +21,7 @@ from jaxbandits.engine.lane_counts import lane_count
 from jaxbandits.engine.lane_state import Cells, Settings
 from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.program import Placement, Program
+from jaxbandits.engine.programs_as_machine_code import with_machine_code
 from jaxbandits.engine.rows import Log, Regret, Row, row_types, unpacked
 from jaxbandits.errors import UsageError
 from jaxbandits.random.streams import root_key
@@ -165,10 +166,14 @@ def job_rows(
     types = row_types(cells, carry, settings)
     split = NamedSharding(mesh, PartitionSpec("device"))
     pace, done, in_lanes, compiled = _Pace(chunk, block), Progress(runs=0, pulls=0.0), 0, False
+    work: Callable[..., Any] | None = None
     while queue.left or in_lanes:
         began = time.perf_counter()
         window = jax.device_put(queue.deal(mesh.size, settings.window), split)
-        carry, log = advance(cells, window, carry, np.int32(pace.rounds), np.int32(pace.chunk), settings=settings)
+        arguments = (cells, window, carry, np.int32(pace.rounds), np.int32(pace.chunk))
+        if work is None:
+            work = with_machine_code(advance, arguments, settings)
+        carry, log = work(*arguments)
         loaded = np.asarray(carry.following)
         queue.loaded(loaded)
         seconds = time.perf_counter() - began
@@ -195,7 +200,7 @@ def job_rows(
         compiled = fewer == settings.lanes
         if not compiled:
             settings = dataclasses.replace(settings, lanes=fewer, capacity=_capacity(fewer, problem.arms))
-            carry = packed(carry, settings)
+            carry, work = packed(carry, settings), None
 
 
 class _Pace:

@@ -19,7 +19,7 @@ import jax
 import platformdirs
 from jax.experimental.compilation_cache import compilation_cache
 
-__all__ = ["folder", "kept_programs"]
+__all__ = ["chosen_folder", "folder", "kept_programs", "only_compiled"]
 
 #: Bytes on disk; what was used longest ago makes room.
 _MOST_BYTES = 2**30
@@ -46,6 +46,27 @@ def kept_programs() -> Iterator[None]:
                 _before.pop()
             else:
                 _set(_before.pop())
+
+
+@contextlib.contextmanager
+def only_compiled() -> Iterator[None]:
+    """What is compiled inside a `with` block is neither kept on disk by JAX nor taken from there."""
+    with _lock:
+        switch = "jax_enable_compilation_cache"
+        before = {switch: getattr(jax.config, switch)}
+        _set({switch: False})
+        try:
+            yield
+        finally:
+            _set(before)
+
+
+def chosen_folder() -> Path | None:
+    """Where programs are kept: in the user's folder, or in ours; None where nothing is to be kept."""
+    chosen, used = (getattr(jax.config, name) for name in _USERS)
+    if not used:
+        return None
+    return folder() if chosen is None else Path(chosen)
 
 
 def _switched_on() -> dict[str, Any]:
