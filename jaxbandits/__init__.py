@@ -33,7 +33,7 @@ _FURTHER = {
     "theory": "theory",
     "trajectory": "engine.single:trajectory",
     "tune": "tuning.search:tune",
-    "use_all_cores": "engine.driver:use_all_cores",
+    "use_all_cores": "engine.devices:use_all_cores",
     "with_costs": "problems.costs:with_costs",
     "with_theory": "comparison.theory_beside:with_theory",
 }

@@ -50,8 +50,8 @@ from jaxbandits.arrays.pytrees import pytree as pytree
 from jaxbandits.axes import Axis as Axis
 from jaxbandits.axes import axis as axis
 from jaxbandits.comparison.theory_beside import with_theory as with_theory
+from jaxbandits.engine.devices import use_all_cores as use_all_cores
 from jaxbandits.engine.driver import Progress as Progress
-from jaxbandits.engine.driver import use_all_cores as use_all_cores
 from jaxbandits.engine.metric import Metric as Metric
 from jaxbandits.engine.single import run as run
 from jaxbandits.engine.single import trajectory as trajectory

@@ -185,19 +185,20 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def refuse_what_does_not_fit(what: str, needed: int, remedy: str) -> None:
-    """Refuse what would take more memory than the machine has.
+def refuse_what_does_not_fit(what: str, needed: int, remedy: str, *, there: int | None = None) -> None:
+    """Refuse what would take more memory than there is.
 
     Args:
         what: what would take it, as the subject of a sentence.
         needed: bytes.
         remedy: what to do instead.
+        there: bytes; None for the machine's.
 
     Raises:
         UsageError: if it does not fit; a system that does not say how much memory it has is believed to have enough.
     """
     try:
-        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if there is None else there
     except (AttributeError, ValueError, OSError):
         return
     if needed > there:

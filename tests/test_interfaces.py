@@ -15,7 +15,7 @@ BORDERS = {"engine/admission.py", "engine/border.py", "engine/users_own.py"}
 #: (file, text): what is looked up by name, or by class, elsewhere, and why.
 ALLOWED = {
     ("cli/pictures.py", "hasattr(module, contents)"): "an installation may lack a part",
-    ("engine/driver.py", "hasattr(os, 'sched_getaffinity')"): "not on every system",
+    ("engine/devices.py", "hasattr(os, 'sched_getaffinity')"): "not on every system",
     (
         "report/style.py",
         "getattr(axis.axes, f'set_{axis.axis_name}scale')",

@@ -12,7 +12,7 @@ import xarray as xr
 from cyclopts import Parameter, Token
 
 from jaxbandits.checks import is_number, whole
-from jaxbandits.engine.driver import use_all_cores
+from jaxbandits.engine.devices import use_all_cores
 from jaxbandits.errors import UsageError, about, unknown_name
 from jaxbandits.plain_data.toml_files import read_toml
 from jaxbandits.problems import Problem, with_costs

@@ -1,8 +1,6 @@
 """The host's side of the lane engine: sizes, devices, and the loop that collects finished runs."""
 
-import contextlib
 import dataclasses
-import os
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -14,6 +12,8 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.checks import whole
+from jaxbandits.engine.device_memory import memory_told
+from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.fewer_lanes import lanes_worth_having, packed
 from jaxbandits.engine.job_queue import JobQueue
 from jaxbandits.engine.jobs import empty_carry
@@ -23,11 +23,10 @@ from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.program import Placement, Program
 from jaxbandits.engine.programs_as_machine_code import with_machine_code
 from jaxbandits.engine.rows import Log, Regret, Row, row_types, unpacked
-from jaxbandits.errors import UsageError
 from jaxbandits.random.streams import root_key
 from jaxbandits.spending.accounts import Account
 
-__all__ = ["Progress", "Rows", "chosen_devices", "job_rows", "use_all_cores"]
+__all__ = ["Progress", "Rows", "job_rows"]
 
 #: Bytes of a log of returned arms: above 65 536 arms it has room for fewer than 1024 runs.
 _LOGGED = 2**26
@@ -74,42 +73,6 @@ class Rows(NamedTuple):
     recommended: np.ndarray  # bool (N, K)
 
 
-def use_all_cores(count: int | None = None) -> int:
-    """Give JAX one CPU device per core, to spread lanes over all of them; call it before JAX starts.
-
-    Args:
-        count: number of CPU devices; None for the number of usable cores.
-
-    Returns:
-        The number of CPU devices there are now.
-
-    Raises:
-        UsageError: if JAX has already started with another number.
-    """
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    wanted = usable if count is None else count
-    with contextlib.suppress(RuntimeError):  # raised when JAX has started, which the count of devices shows
-        jax.config.update("jax_num_cpu_devices", wanted)
-    there = len(jax.local_devices(backend="cpu"))
-    if there != wanted:
-        raise UsageError(
-            f"JAX has already started with {there} CPU device(s); call use_all_cores() before any computation"
-        )
-    return there
-
-
-def chosen_devices(placement: Placement) -> list[jax.Device]:
-    """The devices of this process that are to be used.
-
-    Raises:
-        UsageError: more than there are.
-    """
-    there = jax.local_devices()
-    if placement.devices is None:
-        return there
-    return there[: whole("devices", placement.devices, 1, len(there), bound="the number JAX sees")]
-
-
 def job_rows(
     program: Program, queue: JobQueue, placement: Placement, on_progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Rows]:
@@ -122,7 +85,7 @@ def job_rows(
         on_progress: called after every call of the compiled loop.
 
     Raises:
-        UsageError: devices, lanes or chunk outside their ranges.
+        UsageError: devices, lanes or chunk outside their ranges; lanes that a device does not hold.
     """
     algorithm, problem, identity, checkpoints, runs, metrics, successor = program
     lanes, chunk = placement.lanes, placement.chunk
@@ -173,8 +136,9 @@ def job_rows(
         arguments = (cells, window, carry, np.int32(pace.rounds), np.int32(pace.chunk))
         if work is None:
             work = with_machine_code(advance, arguments, settings)
-        carry, log = work(*arguments)
-        loaded = np.asarray(carry.following)
+        with memory_told(settings):
+            carry, log = work(*arguments)
+            loaded = np.asarray(carry.following)
         queue.loaded(loaded)
         seconds = time.perf_counter() - began
         in_lanes += int(loaded.sum())

@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
+from jaxbandits.engine.device_memory import check_memory
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import cell_key, run_key
@@ -17,10 +18,15 @@ __all__ = ["empty_carry", "refill"]
 
 
 def empty_carry(cells: Cells, settings: Settings) -> Carry:
-    """Lanes that hold no job yet, with the device axis first on every leaf."""
+    """Lanes that hold no job yet, with the device axis first on every leaf.
+
+    Raises:
+        UsageError: more of them than a device holds.
+    """
     devices, lanes = settings.mesh.size, settings.lanes
     none = jnp.zeros(lanes, jnp.int32)
     shapes = jax.eval_shape(lambda c: _load(c, none, none, settings), cells)
+    check_memory(shapes, cells.problem.arms, settings)
 
     def blank(leaf: jax.ShapeDtypeStruct) -> Any:
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):

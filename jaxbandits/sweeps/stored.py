@@ -12,7 +12,8 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.checks import whole
-from jaxbandits.engine.driver import Progress, chosen_devices
+from jaxbandits.engine.devices import chosen_devices
+from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.stores import stretches

@@ -24,7 +24,18 @@ code = main()
 print(len(traced))
 sys.exit(code)
 """
-COMMAND = ["simulate", "ugape-c", "--problem", "bernoulli:0.7,0.5", "--seeds", "20", "--json", "--set", "delta=0.05", "--set"]
+COMMAND = [
+    "simulate",
+    "ugape-c",
+    "--problem",
+    "bernoulli:0.7,0.5",
+    "--seeds",
+    "20",
+    "--json",
+    "--set",
+    "delta=0.05",
+    "--set",
+]
 
 
 def ran(cache_home, *settings, **environment):
