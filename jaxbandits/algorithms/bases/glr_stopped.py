@@ -14,25 +14,21 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases import glr_families as words
 from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.pairwise_statistic import PairwiseStatistic
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.protocol import State
-from jaxbandits.algorithms.bases.sequential import Sequential
-from jaxbandits.arrays import arms, ranking
+from jaxbandits.arrays import ranking
 from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import larger, rounded, smaller
+from jaxbandits.arrays.numerics import larger
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.random import ties
 from jaxbandits.statistics.arm_statistics import ArmStatistics
-from jaxbandits.statistics.exponential_families import FAMILIES, Family
 from jaxbandits.statistics.glr_thresholds import IN_RUNS, THRESHOLDS
-from jaxbandits.statistics.pairwise_evidence import Evidence, Lead, among_family, among_normal
+from jaxbandits.statistics.pairwise_evidence import Evidence
 
 __all__ = ["GLRState", "GLRStopped"]
-
-# In place of a mean of 0, where the family has none.
-_LEAST = 1e-30
 
 
 @pytree
@@ -54,7 +50,7 @@ class GLRState(ArmState):
 
 
 @dataclasses.dataclass(frozen=True)
-class GLRStopped(Sequential):
+class GLRStopped(PairwiseStatistic):
     """Samples in some way until the best-looking arm is told from all others, and returns it.
 
     It is the best, or within epsilon of it, with probability at least 1 - delta where the threshold is proved for the
@@ -64,11 +60,13 @@ class GLRStopped(Sequential):
         delta: allowed probability of error, in (0, 1); only the stopping rule knows it.
         epsilon: accuracy, not negative.
         threshold: what the statistic must exceed, by its name in `jaxbandits.theory.glr_threshold`; None for a proved
-            one: `gk16` on Bernoulli arms, `kk21-gaussian` with the family `gaussian`, else `kk21`. `heuristic` is not
-            proved.
+            one: `gk16` on Bernoulli arms, `kk21-gaussian` with the family `gaussian`, `student-mixture` with unknown
+            variances, else `kk21`. `heuristic` is not proved.
         family: the statistic: `bernoulli`, also valid for all rewards in [0, b], `gaussian` with the standard deviation
-            b / 2, also valid for (b/2)-sub-Gaussian rewards, such as all in an interval of length b, `poisson` or
-            `exponential`. None takes the problem's: `bernoulli` or `gaussian`; in a live experiment `gaussian`.
+            b / 2, also valid for (b/2)-sub-Gaussian rewards, such as all in an interval of length b, `poisson`,
+            `exponential`, or `gaussian-unknown-variance`, for normal rewards of which every arm has a variance of its
+            own that nobody knows (two first pulls of each). None takes the problem's: `bernoulli` or `gaussian`; in a
+            live experiment `gaussian`.
         b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's.
 
     Raises:
@@ -84,21 +82,6 @@ class GLRStopped(Sequential):
     def __post_init__(self) -> None:
         super().__post_init__()
         words.check_pair(type(self).__name__, self.family, self.threshold)
-
-    @property
-    def family_word(self) -> str:
-        """The family, where none is given the one that is taken without a problem."""
-        return words.family_for(self.threshold) if self.family is None else self.family
-
-    @property
-    def rewards(self) -> Family:
-        """The family of the rewards."""
-        return FAMILIES[self.family_word]
-
-    @property
-    def threshold_word(self) -> str:
-        """The threshold."""
-        return words.threshold_for(self.family_word) if self.threshold is None else self.threshold
 
     @property
     def proved(self) -> bool:
@@ -119,6 +102,13 @@ class GLRStopped(Sequential):
         threshold = words.threshold_on(problem, family) if self.threshold is None else self.threshold
         new = dataclasses.replace(self, family=family, threshold=threshold)
         name = type(self).__name__
+        if new.second_moments:
+            if new.proved and not problem.normal:
+                raise UsageError(
+                    f"{name}: threshold={new.threshold} needs normal rewards, and {problem.name} has others: take "
+                    "another family, or threshold=heuristic, of which nothing is proved"
+                )
+            return new
         if new.family != "gaussian" and problem.lowest_reward < 0:
             raise UsageError(f"{name}: family={new.family} needs rewards of at least 0, and {problem.name} has others")
         if new.family not in ("bernoulli", "gaussian"):
@@ -180,55 +170,6 @@ class GLRStopped(Sequential):
     def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
         top, best = ranking.arg_largest(state.existing(state.statistics.mean, -jnp.inf), state.order)
         evidence = self.against(state, best, self.epsilon, top)
-        new = self.decided(dataclasses.replace(state, least=arms.smallest(evidence.cost)), best, evidence, live)
+        state = dataclasses.replace(state, least=self.tested(state, best, evidence.cost))
+        new = self.decided(state, best, evidence, live)
         return dataclasses.replace(new, following=jnp.where(live, new.following, state.following))
-
-    def against(self, state: ArmState, place: jax.Array, lead: Numeric, top: jax.Array | None = None) -> Evidence:
-        """An arm against every arm, `(K, …)`; infinite costs of itself and padded arms.
-
-        Args:
-            state: the state.
-            place: the arm's place in the tie order, int32 `(…)`.
-            lead: the epsilon of the statistic, in units of rewards, `(…)`.
-            top: the arm's mean, if none is larger; None for any arm.
-        """
-        chosen = ties.mask_at(place, state.order)
-
-        def its(x: jax.Array) -> jax.Array:
-            return arms.largest(jnp.where(chosen, x, -jnp.inf))
-
-        pulls = state.pulls.astype(jnp.float32)
-        if self.family_word == "gaussian":
-            mean = state.statistics.mean
-            precision = 4 / rounded(state.b * state.b)
-            highest = its(mean) if top is None else top
-            evidence = among_normal(highest, its(pulls), mean, pulls, _lead(lead), precision, best=top is not None)
-        else:
-            mean = self.scaled_means(state)
-            evidence = among_family(self.rewards, its(mean), its(pulls), mean, pulls, self.scaled_lead(state, lead))
-        return evidence._replace(cost=state.existing(jnp.where(chosen, jnp.inf, evidence.cost), jnp.inf))
-
-    def scaled_lead(self, state: ArmState, lead: Numeric) -> Lead:
-        """An epsilon in the unit of `scaled_means`."""
-        unit = self._unit(state)
-        lead = _lead(lead)
-        return lead if isinstance(lead, Known) or unit is None else rounded(lead * unit)
-
-    def scaled_means(self, state: ArmState) -> jax.Array:
-        """Means in the range of the family, `(K, …)`: those of normal rewards in standard deviations."""
-        unit = self._unit(state)
-        mean = state.statistics.mean if unit is None else rounded(state.statistics.mean * unit)
-        if self.family_word == "gaussian":
-            return mean
-        mean = larger(mean, jnp.float32(0 if self.rewards.reaches_lowest else _LEAST))
-        return smaller(mean, jnp.float32(1)) if self.family_word == "bernoulli" else mean
-
-    def _unit(self, state: ArmState) -> jax.Array | None:
-        """What rewards are multiplied by, `(…)`; None for nothing."""
-        if self.family_word == "gaussian":
-            return 2 / state.b
-        return 1 / state.b if self.family_word == "bernoulli" else None
-
-
-def _lead(lead: Numeric) -> Lead:
-    return lead if isinstance(lead, Known) else jnp.asarray(lead, jnp.float32)
