@@ -35,6 +35,7 @@ def test_family_and_threshold_suit_the_problem(problem, family, threshold):
     assert not jb.TTUCB(delta=0.1, threshold="heuristic").resolved(problem).proved
     assert jb.TTUCB(delta=0.1, threshold="gk16").prepared().family == "bernoulli"
     assert jb.TTUCB(delta=0.1).prepared().family == "gaussian"
+    assert jb.TTUCB(delta=0.1, threshold="student-mixture").prepared().family == "gaussian-unknown-variance"
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,15 @@ def test_family_and_threshold_suit_the_problem(problem, family, threshold):
             lambda: jb.TTUCB(delta=0.1, family="bernoulli").resolved(jb.gaussian([0.5, 0.1], sd=1.0)),
             "family=bernoulli needs rewards of at least 0",
         ),
+        (
+            lambda: jb.TTUCB(delta=0.1, family="gaussian-unknown-variance").resolved(COINS),
+            "threshold=student-mixture needs normal rewards, and bernoulli has others",
+        ),
+        (
+            lambda: jb.TTUCB(delta=0.1, family="gaussian-unknown-variance", threshold="kk21"),
+            "is proved for family=bernoulli or exponential or gaussian or poisson, not for",
+        ),
+        (lambda: jb.TrackAndStop(delta=0.1, family="gaussian-unknown-variance"), "take UniformGLR or a top-two rule"),
         (lambda: jb.EBTC(delta=0.1).check(257, 1), "at most 256 arms, got 257"),
     ],
 )

@@ -109,3 +109,29 @@ def test_means_far_from_resolved_do_fail() -> None:
     """The check can fail: with a hundredth of the exploration the same algorithm breaks its promise."""
     data = jb.simulate(jb.UGapEc(epsilon=EPSILON, delta=DELTA, c=0.005), jb.bernoulli(COINS["two arms"]), seeds=RUNS)
     assert np.mean(~data.correct) > DELTA
+
+
+# Small samples have the heaviest tails; the best arm may vary most or least.
+NORMAL = {
+    "two arms": jb.gaussian([0.2, 0.0], [1.0, 0.3]),
+    "far apart": jb.gaussian([3.0, 0.0, 0.0], [0.5, 2.0, 1.0]),
+    "many": jb.gaussian([1.0] + [0.5] * 7, [0.5, 2.0] * 4),
+}
+
+
+@pytest.mark.parametrize("instance", NORMAL)
+@pytest.mark.parametrize(
+    "rule",
+    [jb.UniformGLR] + [pytest.param(rule, marks=pytest.mark.slow) for rule in (jb.EBTC, jb.EBTCI, jb.TTUCB, jb.T3C)],
+)
+def test_normal_arms_of_unknown_variances(rule, instance) -> None:
+    algorithm = rule(epsilon=EPSILON, delta=DELTA, family="gaussian-unknown-variance")
+    check_promise(jb.simulate(algorithm, NORMAL[instance], seeds=RUNS, root_seed=19, max_pulls=10**6))
+
+
+@pytest.mark.slow
+def test_a_threshold_of_time_alone_breaks_the_promise_on_few_pulls() -> None:
+    """Without what Student's law asks for, two arms that look unlike after two pulls each are told apart at once."""
+    heuristic = jb.UniformGLR(delta=DELTA, family="gaussian-unknown-variance", threshold="heuristic")
+    data = jb.simulate(heuristic, jb.gaussian([0.2, 0.0], [1.0, 1.0]), seeds=RUNS, root_seed=19)
+    assert np.mean(~data.correct) > DELTA

@@ -10,7 +10,7 @@ from jaxbandits import theory
 from jaxbandits.arrays.known import Known
 from jaxbandits.statistics.student_evidence import PRIOR, among_unknown_variances, discounted
 
-jitted = jax.jit(among_unknown_variances)
+jitted, rest_of = jax.jit(among_unknown_variances), jax.jit(discounted)
 
 
 def random_pairs(count):
@@ -66,8 +66,10 @@ def test_the_statistic_is_a_ratio_of_likelihoods():
         return -fitted.fun
 
     epsilon = 0.15
-    means = np.linspace(other.mean() - epsilon, one.mean(), 400)
-    least = min(-likelihood(one, m) - likelihood(other, m + epsilon) for m in means)
+    least = optimize.minimize_scalar(
+        lambda m: -likelihood(one, m) - likelihood(other, m + epsilon),
+        bounds=(other.mean() - epsilon, one.mean()), method="bounded",
+    ).fun  # fmt: skip
     free = likelihood(one, one.mean()) + likelihood(other, other.mean())
     values = (one.mean(), 6, one.var(), [other.mean()], [9], [other.var()], epsilon)
     found = jitted(*(jnp.asarray(x, jnp.float32) for x in values))
@@ -102,10 +104,10 @@ def evidence(cost, pulls):
 def test_what_is_taken_off_and_that_two_arms_martingales_exceed_the_rest():
     rng = np.random.default_rng(5)
     pulls = np.floor(10 ** rng.uniform(0.31, 6, (2, 2000)))
-    cost = np.minimum(10 ** rng.uniform(-3, 2.5, (2, 2000)), 10 * pulls)
+    cost = np.minimum(10 ** rng.uniform(-3, 2.5, (2, 2000)), 5 * pulls.min(axis=0))  # a way has an end
     both = cost.sum(axis=0)
     rest = both - heavy(both, pulls.min(axis=0)) - np.log1p(pulls / PRIOR).sum(axis=0) / 2
-    found = jax.jit(discounted)(*(jnp.asarray(x, jnp.float32) for x in (both, pulls[0], pulls[1])))
+    found = rest_of(*(jnp.asarray(x, jnp.float32) for x in (both, pulls[0], pulls[1])))
     np.testing.assert_allclose(found, rest, rtol=2e-5, atol=2e-5 * both.max() / 100)
     assert (evidence(cost, pulls).sum(axis=0) >= rest - 1e-9 * both).all()
     assert (np.diff(discounted(jnp.linspace(0, 60, 200), jnp.float32(20), jnp.float32(9))) >= 0).all()
@@ -140,9 +142,9 @@ def test_two_equal_arms_are_hardly_ever_told_apart():
     """With different variances and numbers of pulls, which follow the rewards.
 
     The first arm is declared better with probability at most delta = .2: in more than 490 of 2000 runs with probability
-    below 1e-6. Without what is taken off, the same level is passed in more.
+    below 1e-6. At a level of 1 the statistic itself tells them apart in more.
     """
-    runs, most, rng = 2000, 500, np.random.default_rng(7)
+    runs, most, rng = 2000, 300, np.random.default_rng(7)
     rewards = rng.normal(size=(2, most, runs)) * np.asarray([0.5, 2.0])[:, None, None]
     sums = np.cumsum(rewards, axis=1)
     count = np.arange(1, most + 1)[:, None]
@@ -152,17 +154,16 @@ def test_two_equal_arms_are_hardly_ever_told_apart():
     assert (1 + level) * np.exp(-level) == pytest.approx(0.2)
     pulls = np.full((2, runs), 2)
     wrong, careless = np.zeros(runs, bool), np.zeros(runs, bool)
-    statistic = jax.jit(lambda *a: (among_unknown_variances(*a, Known(0)), a))
-    for _ in range(400):
+    for _ in range(200):
         (mean, other), (variance, other_variance) = (
             np.stack([x[arm, pulls[arm] - 1, np.arange(runs)] for arm in (0, 1)]) for x in (means, variances)
         )
         arguments = (mean, pulls[0], variance, other, pulls[1], other_variance)
-        found = statistic(*(jnp.asarray(x, jnp.float32) for x in arguments))[0].cost
-        rest = discounted(found, jnp.asarray(pulls[0], jnp.float32), jnp.asarray(pulls[1], jnp.float32))
+        found = jitted(*(jnp.asarray(x, jnp.float32) for x in arguments), Known(0)).cost
+        rest = rest_of(found, jnp.asarray(pulls[0], jnp.float32), jnp.asarray(pulls[1], jnp.float32))
         ahead = mean > other
         wrong |= ahead & (np.asarray(rest) > level)
-        careless |= ahead & (np.asarray(found) > level)
+        careless |= ahead & (np.asarray(found) > 1)
         behind = (mean < other).astype(int)  # the arm that looks worse is pulled
         pulls[1 - behind, np.arange(runs)] += 1
     assert 0 < wrong.sum() <= 490
