@@ -69,7 +69,7 @@ class T3C(_Drawn):
         setting="fixed confidence, ε, one arm; top two: the best arm of a posterior draw and the arm least apart",
         source="Shang, de Heide, Kaufmann, Ménard, Valko 2020",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta",),
         dearness=25,
     )
 
@@ -105,7 +105,7 @@ class TTTS(_Drawn):
         setting="fixed confidence, ε, one arm; top two: the best arms of two posterior draws",
         source="Russo 2016",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta",),
         dearness=300,
     )
 

@@ -55,7 +55,7 @@ class EBTC(TopTwo):
         setting="fixed confidence, ε, one arm; top two: the best-looking arm and the one least apart from it",
         source="Jourdan, Degenne, Kaufmann 2023",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta", "epsilon"),
         dearness=14,
     )
 
@@ -108,7 +108,7 @@ class EBTCI(TopTwo):
         setting="fixed confidence, ε, one arm; top two: the best-looking arm and a rival, with few pulls preferred",
         source="Jourdan, Degenne, Baudry, de Heide, Kaufmann 2022",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta",),
         dearness=10,
     )
 
@@ -149,7 +149,7 @@ class TTUCB(TopTwo):
         setting="fixed confidence, ε, one arm; top two: the largest upper bound and the arm least apart from it",
         source="Jourdan, Degenne 2023",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta",),
         dearness=10,
     )
 

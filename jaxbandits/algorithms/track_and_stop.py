@@ -44,7 +44,7 @@ class UniformGLR(GLRStopped):
         setting="fixed confidence, ε, one arm; uniform sampling, stopped by a likelihood ratio test",
         source="Garivier, Kaufmann 2016",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta", "epsilon"),
         dearness=8,
     )
 
@@ -92,7 +92,7 @@ class TrackAndStop(Tracked):
         variants=({}, {"threshold": "heuristic"}),
         source="Garivier, Kaufmann 2016",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta",),
         dearness=50,
     )
 
@@ -152,7 +152,7 @@ class BestChallenger(Tracked):
         setting="fixed confidence, ε, one arm; the best-looking arm or its nearest rival",
         source="Garivier, Kaufmann 2016",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta",),
         dearness=40,
     )
 

@@ -170,7 +170,7 @@ THRESHOLDS = {
     ),
     "student-mixture": Threshold(
         constant=lambda e, pairs, delta: _larger_root(1 + _level(pairs, delta, e.log), e) - 1,
-        growth=lambda e, t: jnp.zeros_like(t),
+        growth=lambda _, t: jnp.zeros_like(t),
     ),
     "bounded": Threshold(
         constant=lambda e, pairs, delta: 2 + _level(pairs, delta, e.log),

@@ -36,7 +36,13 @@ _TINY = float(np.finfo(np.float32).tiny ** 0.75)
 
 
 def among_unknown_variances(
-    top: jax.Array, own: jax.Array, spread: jax.Array, mean: jax.Array, pulls: jax.Array, variance: jax.Array, lead: Lead
+    top: jax.Array,
+    own: jax.Array,
+    spread: jax.Array,
+    mean: jax.Array,
+    pulls: jax.Array,
+    variance: jax.Array,
+    lead: Lead,
 ) -> Evidence:
     """The statistic of every pair; of the arm itself it means nothing.
 

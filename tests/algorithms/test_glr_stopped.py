@@ -265,8 +265,8 @@ def eb_tci(view):
 
 
 def ttucb(view):
-    spread = view.b / 2 if view.algorithm.family in ("bernoulli", "gaussian") else np.sqrt(view.mean)
-    spread = np.sqrt(view.variance) if view.algorithm.family == UNKNOWN else spread
+    known = {"bernoulli": view.b / 2, "gaussian": view.b / 2, UNKNOWN: np.sqrt(view.variance)}
+    spread = known[view.algorithm.family] if view.algorithm.family in known else np.sqrt(view.mean)
     leader = view.first(view.raw + spread * np.sqrt(2 * 1.2 * 2.2 * np.log(view.time + 1) / view.pulls))
     costs, shares = view.against(leader, view.algorithm.epsilon)
     rival = view.first(-costs)

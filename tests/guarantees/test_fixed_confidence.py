@@ -127,11 +127,3 @@ NORMAL = {
 def test_normal_arms_of_unknown_variances(rule, instance) -> None:
     algorithm = rule(epsilon=EPSILON, delta=DELTA, family="gaussian-unknown-variance")
     check_promise(jb.simulate(algorithm, NORMAL[instance], seeds=RUNS, root_seed=19, max_pulls=10**6))
-
-
-@pytest.mark.slow
-def test_a_threshold_of_time_alone_breaks_the_promise_on_few_pulls() -> None:
-    """Without what Student's law asks for, two arms that look unlike after two pulls each are told apart at once."""
-    heuristic = jb.UniformGLR(delta=DELTA, family="gaussian-unknown-variance", threshold="heuristic")
-    data = jb.simulate(heuristic, jb.gaussian([0.2, 0.0], [1.0, 1.0]), seeds=RUNS, root_seed=19)
-    assert np.mean(~data.correct) > DELTA

@@ -159,17 +159,25 @@ class GLRStopped(PairwiseStatistic):
         return state.largest_means(Known(1))
 
     def continued(self, state: GLRState) -> GLRState:
-        """The state with this delta's threshold."""
-        return dataclasses.replace(state, level=self._level(state))
+        """The state with this delta's threshold and this epsilon's statistic."""
+        state = dataclasses.replace(state, level=self._level(state))
+        if "epsilon" not in self.traits.stops_by:
+            return state
+        best, evidence = self._best_looking(state)
+        return dataclasses.replace(state, least=self.tested(state, best, evidence.cost))
 
     def _level(self, state: ArmState) -> jax.Array:
         pairs = larger(state.arms - 1, jnp.float32(1))
         delta = jnp.broadcast_to(jnp.asarray(self.delta, jnp.float32), pairs.shape)
         return THRESHOLDS[self.threshold_word].constant(IN_RUNS, pairs, delta)
 
-    def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
+    def _best_looking(self, state: GLRState) -> tuple[jax.Array, Evidence]:
+        """The place of the arm with the largest mean, `(…)`, and it against every arm."""
         top, best = ranking.arg_largest(state.existing(state.statistics.mean, -jnp.inf), state.order)
-        evidence = self.against(state, best, self.epsilon, top)
+        return best, self.against(state, best, self.epsilon, top)
+
+    def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
+        best, evidence = self._best_looking(state)
         state = dataclasses.replace(state, least=self.tested(state, best, evidence.cost))
         new = self.decided(state, best, evidence, live)
         return dataclasses.replace(new, following=jnp.where(live, new.following, state.following))

@@ -63,8 +63,8 @@ class PairwiseStatistic(Sequential):
         pulls = state.pulls.astype(jnp.float32)
         if self.second_moments:
             mean, variance = state.statistics.mean, state.statistics.variance_by_pulls()
-            its = (_of(chosen, x) for x in (mean, pulls, variance))
-            evidence = among_unknown_variances(*its, mean, pulls, variance, _lead(lead))
+            top, own, spread = (_of(chosen, x) for x in (mean, pulls, variance))
+            evidence = among_unknown_variances(top, own, spread, mean, pulls, variance, _lead(lead))
         elif self.family_word == "gaussian":
             mean = state.statistics.mean
             precision = 4 / rounded(state.b * state.b)
@@ -74,9 +74,7 @@ class PairwiseStatistic(Sequential):
         else:
             mean = self.scaled_means(state)
             own = _of(chosen, pulls)
-            evidence = among_family(
-                self.rewards, _of(chosen, mean), own, mean, pulls, self.scaled_lead(state, lead)
-            )
+            evidence = among_family(self.rewards, _of(chosen, mean), own, mean, pulls, self.scaled_lead(state, lead))
         return evidence._replace(cost=state.existing(jnp.where(chosen, jnp.inf, evidence.cost), jnp.inf))
 
     def tested(self, state: ArmState, place: jax.Array, cost: jax.Array) -> jax.Array:
