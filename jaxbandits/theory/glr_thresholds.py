@@ -56,6 +56,13 @@ def glr_threshold(t: ArrayLike, arms: ArrayLike, delta: ArrayLike, name: str = "
       2 log(1/log z) >= u. Mixed over u with density (1 - l) exp(-(1 - l) u), and with the constant 1 in the proportions
       l and 1 - l, it is at least (1 - l) exp(l Y). For two arms' product the least of (x/2 - log(1 - l))/l over l is
       h^-1(1 + x/2), h(y) = y - log y, and T takes the best z. Bounded rewards: E exp(s X) is at most Bernoulli's.
+    - "lucb1", log(5 K t^4 / (4 delta)), and "ugape", log(4 K t^3 / delta): exploration rates beta of the intervals mean
+      +- b sqrt(beta / (2 N)) of (b/2)-sub-Gaussian rewards, and thresholds of the rate up to which two of them are
+      epsilon apart, 2 (mu_a - mu_b + epsilon)^2 / (b^2 (1/sqrt(N_a) + 1/sqrt(N_b))^2), in place of a likelihood ratio
+      (Kalyanakrishnan et al. 2012, "PAC subset selection in stochastic multi-armed bandits"; Gabillon et al. 2012,
+      "Best arm identification: a unified approach", eq. 4). Proof: a wrong answer takes an upper end of a best arm, or
+      a lower one of another, that errs at some t and N < t; one end errs with probability exp(-beta) by Hoeffding's
+      inequality, and the sum over t of K t exp(-beta) is at most 4/5 zeta(3) delta, or zeta(2)/4 delta.
     - "bounded", log((K-1)/delta) + 2 + 2 log(1 + t/2): proved for rewards in [0, 1] with K_inf, the least divergence of
       the empirical law from laws with a given mean, in place of d (Jourdan et al. 2022, as quoted in later papers; it
       could not be consulted). Bernoulli's d of the empirical mean is no more than K_inf (log of 1 - l(X - x) is concave

@@ -98,6 +98,8 @@ def cases():
             settings["bernoulli"] = {"family": "bernoulli"}
             if not issubclass(cls, Tracked):
                 settings["unknown-variance"] = {"family": "gaussian-unknown-variance"}
+            if cls is jb.UniformGLR:
+                settings |= {word: {"stopping": word} for word in _choices(fields, "stopping")[1:]}
             settings |= {word: {"tracking": word} for word in _choices(fields, "tracking")[:1]}
             settings |= {word: {n: Word(word)} for n, f in fields.items() for word in f.metadata["words"]}
         if "schedule" in fields:

@@ -21,7 +21,8 @@ __all__ = [
 #: Normal rewards of which every arm has a variance of its own that nobody knows, and the threshold for them.
 UNKNOWN_VARIANCE, STUDENT = "gaussian-unknown-variance", "student-mixture"
 FAMILY_WORDS = (*FAMILIES, UNKNOWN_VARIANCE)
-THRESHOLD_WORDS = tuple(THRESHOLDS)
+#: Those of likelihood ratios; the others are rates of intervals (`interval_stopping.py`).
+THRESHOLD_WORDS = tuple(word for word in THRESHOLDS if word not in ("lucb1", "ugape"))
 #: The threshold of which nothing is proved.
 HEURISTIC = "heuristic"
 #: The families that a threshold is for (`jaxbandits.theory.glr_threshold`).

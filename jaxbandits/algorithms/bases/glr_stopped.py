@@ -14,6 +14,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases import glr_families as words
 from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.interval_stopping import STOPPING_WORDS, rate_for
 from jaxbandits.algorithms.bases.pairwise_statistic import PairwiseStatistic
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.protocol import State
@@ -39,6 +40,7 @@ class GLRState(ArmState):
     level: jax.Array  # float32 (…): the threshold's constant
     least: jax.Array  # float32 (…): the statistic of the best-looking arm and its nearest rival
     following: jax.Array  # int32 (…): the arm to pull next
+    parted: jax.Array | None  # float32 (K, …): `longest_parted`, where arms are eliminated
 
     def pulling(self, place: jax.Array) -> Self:
         """The state in which the arm at a place in the tie order, int32 `(…)`, is the next to be pulled."""
@@ -68,6 +70,11 @@ class GLRStopped(PairwiseStatistic):
             own that nobody knows (two first pulls of each). None takes the problem's: `bernoulli` or `gaussian`; in a
             live experiment `gaussian`.
         b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's.
+        stopping: `glr`, this test; or another one by the intervals mean +- b sqrt(beta(t) / (2 N)), of the best-looking
+            arm and all others: `lucb-gap`, LUCB's, U_l - L_h < epsilon with beta = ln(5 K t^4 / (4 delta)), t pulls;
+            `ugape-index`, UGapE's, the same with ln(4 K t^3 / delta): the index B of the best-looking arm;
+            `elimination`, LUCB's, but for arms that once were below the best-looking one with epsilon = 0. All are
+            proved for rewards in [0, b] and (b/2)-sub-Gaussian ones, however arms are sampled.
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family.
@@ -78,9 +85,15 @@ class GLRStopped(PairwiseStatistic):
     threshold: str | None = parameter(default=None, static=True, choices=words.THRESHOLD_WORDS)
     family: str | None = parameter(default=None, static=True, choices=words.FAMILY_WORDS)
     b: Numeric = parameter("positive", default=None)
+    stopping: str = parameter(default="glr", static=True, choices=STOPPING_WORDS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        name, rate = type(self).__name__, rate_for(self.stopping)
+        if rate is not None and self.threshold is not None:
+            raise UsageError(f"{name}: threshold is for stopping=glr, and stopping={self.stopping} has its own")
+        if rate is not None and self.family not in (None, "bernoulli", "gaussian"):
+            raise UsageError(f"{name}: stopping={self.stopping} is for family=bernoulli or gaussian")
         words.check_pair(type(self).__name__, self.family, self.threshold)
 
     @property
@@ -99,7 +112,9 @@ class GLRStopped(PairwiseStatistic):
             UsageError: rewards that the family does not allow.
         """
         family = words.family_of(problem) if self.family is None else self.family
-        threshold = words.threshold_on(problem, family) if self.threshold is None else self.threshold
+        threshold = self.threshold
+        if threshold is None and self.stopping == "glr":
+            threshold = words.threshold_on(problem, family)
         new = dataclasses.replace(self, family=family, threshold=threshold)
         name = type(self).__name__
         if new.second_moments:
@@ -123,7 +138,11 @@ class GLRStopped(PairwiseStatistic):
         width = 1.0 if self.b is None and self.family_word not in ("bernoulli", "gaussian") else self.b
         state = ArmState.of(statistics, problem, key, width)
         nothing = jnp.zeros(key.shape, jnp.float32)
-        begun = GLRState(**state.shared(), level=self._level(state), least=nothing, following=nothing.astype(jnp.int32))
+        longest = jnp.full(state.order.shape, -jnp.inf) if self.stopping == "elimination" else None
+        begun = GLRState(
+            **state.shared(), level=self._level(state), least=nothing, following=nothing.astype(jnp.int32),
+            parted=longest,
+        )  # fmt: skip
         return self._looked_at(self.first(begun, key), True)
 
     def first(self, state: GLRState, key: jax.Array) -> GLRState:
@@ -164,7 +183,7 @@ class GLRStopped(PairwiseStatistic):
         if "epsilon" not in self.traits.stops_by:
             return state
         best, evidence = self._best_looking(state)
-        return dataclasses.replace(state, least=self.tested(state, best, evidence.cost))
+        return dataclasses.replace(state, least=self.tested(state, best, evidence.cost, state.parted))
 
     def _level(self, state: ArmState) -> jax.Array:
         pairs = larger(state.arms - 1, jnp.float32(1))
@@ -178,6 +197,8 @@ class GLRStopped(PairwiseStatistic):
 
     def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
         best, evidence = self._best_looking(state)
-        state = dataclasses.replace(state, least=self.tested(state, best, evidence.cost))
+        if state.parted is not None:
+            state = dataclasses.replace(state, parted=self.longest_parted(state, best, state.parted))
+        state = dataclasses.replace(state, least=self.tested(state, best, evidence.cost, state.parted))
         new = self.decided(state, best, evidence, live)
         return dataclasses.replace(new, following=jnp.where(live, new.following, state.following))

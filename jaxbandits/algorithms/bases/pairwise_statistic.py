@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases import glr_families as words
 from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.interval_stopping import parted, rate_for
 from jaxbandits.algorithms.bases.parameters import Numeric
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.arrays import arms
@@ -14,6 +15,7 @@ from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import larger, rounded, smaller
 from jaxbandits.random import ties
 from jaxbandits.statistics.exponential_families import FAMILIES, Family
+from jaxbandits.statistics.glr_thresholds import IN_RUNS, THRESHOLDS
 from jaxbandits.statistics.pairwise_evidence import Evidence, Lead, among_family, among_normal
 from jaxbandits.statistics.student_evidence import among_unknown_variances, discounted
 
@@ -28,6 +30,8 @@ class PairwiseStatistic(Sequential):
 
     family: str | None
     threshold: str | None
+    stopping: str
+    epsilon: Any
     b: Any
 
     @property
@@ -38,6 +42,9 @@ class PairwiseStatistic(Sequential):
     @property
     def threshold_word(self) -> str:
         """The threshold."""
+        rate = rate_for(self.stopping)
+        if rate is not None:
+            return rate
         return words.threshold_for(self.family_word) if self.threshold is None else self.threshold
 
     @property
@@ -77,13 +84,37 @@ class PairwiseStatistic(Sequential):
             evidence = among_family(self.rewards, _of(chosen, mean), own, mean, pulls, self.scaled_lead(state, lead))
         return evidence._replace(cost=state.existing(jnp.where(chosen, jnp.inf, evidence.cost), jnp.inf))
 
-    def tested(self, state: ArmState, place: jax.Array, cost: jax.Array) -> jax.Array:
-        """Of costs of `against`, `(K, …)`, the least as the threshold wants it, float32 `(…)`."""
-        if self.threshold_word == words.STUDENT:
+    def tested(self, state: ArmState, place: jax.Array, cost: jax.Array, parted_before: jax.Array | None) -> jax.Array:
+        """What must exceed the threshold, float32 `(…)`.
+
+        Args:
+            state: the state.
+            place: the best-looking arm's place in the tie order, int32 `(…)`.
+            cost: of `against`, `(K, …)`.
+            parted_before: of `longest_parted`, `(K, …)`; None where arms are not eliminated.
+        """
+        chosen = ties.mask_at(place, state.order)
+        if rate_for(self.stopping) is not None:
+            cost = parted(state, chosen, _lead(self.epsilon))
+            if parted_before is not None:
+                cost = larger(cost, parted_before + self._growth(state))
+            cost = state.existing(jnp.where(chosen, jnp.inf, cost), jnp.inf)
+        elif self.threshold_word == words.STUDENT:
             pulls = state.pulls.astype(jnp.float32)
-            own = _of(ties.mask_at(place, state.order), pulls)
-            cost = jnp.where(cost < jnp.inf, discounted(cost, own, pulls), jnp.inf)
+            cost = jnp.where(cost < jnp.inf, discounted(cost, _of(chosen, pulls), pulls), jnp.inf)
         return arms.smallest(cost)
+
+    def longest_parted(self, state: ArmState, place: jax.Array, before: jax.Array) -> jax.Array:
+        """The most, over time, by which each arm was below a best-looking one, with epsilon = 0, float32 `(K, …)`.
+
+        As a part of the rate that does not depend on t: what exceeds the rest of it has been eliminated.
+        """
+        chosen = ties.mask_at(place, state.order)
+        now = parted(state, chosen, Known(0)) - self._growth(state)
+        return jnp.where(chosen, before, larger(before, now))
+
+    def _growth(self, state: ArmState) -> jax.Array:
+        return rounded(THRESHOLDS[self.threshold_word].growth(IN_RUNS, state.time.astype(jnp.float32)))
 
     def spread(self, state: ArmState) -> jax.Array:
         """The standard deviation of rewards: known, or that of the empirical mean or variance; `(…)` or `(K, …)`."""
