@@ -44,6 +44,9 @@ ALGORITHMS = {
     "ttucb, gk16": jb.TTUCB(delta=DELTA, family="bernoulli", threshold="gk16"),
     "ttucb, bounded": jb.TTUCB(epsilon=EPSILON, delta=DELTA, family="bernoulli", threshold="bounded"),
     "uniform-glr, gk16": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, family="bernoulli", threshold="gk16"),
+    "uniform-glr, lucb-gap": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, stopping="lucb-gap"),
+    "uniform-glr, elimination": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, stopping="elimination"),
+    "eb-tc, ugape-index": jb.EBTC(epsilon=EPSILON, delta=DELTA, stopping="ugape-index"),
     "track-and-stop": jb.TrackAndStop(epsilon=EPSILON, delta=DELTA),
     "best-challenger": jb.BestChallenger(epsilon=EPSILON, delta=DELTA),
     "eb-tc": jb.EBTC(epsilon=EPSILON, delta=DELTA),
@@ -119,7 +122,9 @@ NORMAL = {
 }
 
 
-@pytest.mark.parametrize("instance", NORMAL)
+@pytest.mark.parametrize(
+    "instance", [pytest.param(name, marks=[pytest.mark.slow] * (name != "two arms")) for name in NORMAL]
+)
 @pytest.mark.parametrize(
     "rule",
     [jb.UniformGLR] + [pytest.param(rule, marks=pytest.mark.slow) for rule in (jb.EBTC, jb.EBTCI, jb.TTUCB, jb.T3C)],
