@@ -58,7 +58,7 @@ class T3C(_Drawn):
     Priors: `jaxbandits.statistics.posteriors`.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
 
     Raises:
@@ -92,7 +92,7 @@ class TTTS(_Drawn):
     Priors: `jaxbandits.statistics.posteriors`.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
         resamplings: draws of a challenger at most, at least 1.
 

@@ -41,7 +41,7 @@ class EBTC(TopTwo):
     The paper is about normal rewards; others take their own statistic. Ties are broken by the run's order of the arms.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
         slack: the paper's epsilon_0, not negative, in units of rewards. With 0 a run may stay with the wrong two arms
             for very long.
@@ -97,7 +97,7 @@ class EBTCI(TopTwo):
     of the arms.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
 
     Raises:
@@ -138,7 +138,7 @@ class TTUCB(TopTwo):
     by the run's order of the arms.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
 
     Raises:

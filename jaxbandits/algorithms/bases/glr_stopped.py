@@ -2,7 +2,8 @@
 
 Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT, section 4 (Chernoff's stopping
 rule); with epsilon, Garivier, Kaufmann (2021), "Nonasymptotic sequential tests for overlapping hypotheses applied to
-near-optimal arm identification in bandit models", Sequential Analysis.
+near-optimal arm identification in bandit models", Sequential Analysis. Confidence intervals may take the test's place
+(`interval_stopping.py`), under the same ways of sampling.
 """
 
 import abc
@@ -77,7 +78,8 @@ class GLRStopped(PairwiseStatistic):
             proved for rewards in [0, b] and (b/2)-sub-Gaussian ones, however arms are sampled.
 
     Raises:
-        UsageError: a value outside its range, a threshold that is proved for another family.
+        UsageError: a value outside its range, a threshold that is proved for another family, or one beside a stopping
+            rule that has its own.
     """
 
     delta: Numeric = parameter("probability")
