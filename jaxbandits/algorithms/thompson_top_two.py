@@ -58,7 +58,7 @@ class T3C(_Drawn):
     Priors: `jaxbandits.statistics.posteriors`.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
 
     Raises:
@@ -69,7 +69,7 @@ class T3C(_Drawn):
         setting="fixed confidence, ε, one arm; top two: the best arm of a posterior draw and the arm least apart",
         source="Shang, de Heide, Kaufmann, Ménard, Valko 2020",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta",),
         dearness=25,
     )
 
@@ -92,7 +92,7 @@ class TTTS(_Drawn):
     Priors: `jaxbandits.statistics.posteriors`.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
         resamplings: draws of a challenger at most, at least 1.
 
@@ -105,7 +105,7 @@ class TTTS(_Drawn):
         setting="fixed confidence, ε, one arm; top two: the best arms of two posterior draws",
         source="Russo 2016",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta",),
         dearness=900,
     )
 

@@ -41,7 +41,7 @@ class EBTC(TopTwo):
     The paper is about normal rewards; others take their own statistic. Ties are broken by the run's order of the arms.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
         slack: the paper's epsilon_0, not negative, in units of rewards. With 0 a run may stay with the wrong two arms
             for very long.
@@ -55,7 +55,7 @@ class EBTC(TopTwo):
         setting="fixed confidence, ε, one arm; top two: the best-looking arm and the one least apart from it",
         source="Jourdan, Degenne, Kaufmann 2023",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta", "epsilon"),
         dearness=14,
     )
 
@@ -97,7 +97,7 @@ class EBTCI(TopTwo):
     of the arms.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
 
     Raises:
@@ -108,7 +108,7 @@ class EBTCI(TopTwo):
         setting="fixed confidence, ε, one arm; top two: the best-looking arm and a rival, with few pulls preferred",
         source="Jourdan, Degenne, Baudry, de Heide, Kaufmann 2022",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta",),
         dearness=10,
     )
 
@@ -133,12 +133,12 @@ class TTUCB(TopTwo):
     The bound is mu + sd sqrt(g(n) / N), g(n) = 2 alpha (1 + s) log n with alpha = s = 1.2 and n the number of the next
     pull; the challenger minimises the statistic against the leader, 0 for arms with a larger mean. The leader is pulled
     if its pulls while it led are at most the sum of its shares over the times it led, this one included (Jourdan,
-    Degenne 2023, Algorithm 1). The standard deviation is b / 2, and for the families `poisson` and `exponential`, of
-    which the paper says nothing, that of a reward with the empirical mean. Ties are broken by the run's order of the
-    arms.
+    Degenne 2023, Algorithm 1). The standard deviation is b / 2, and for other families, of which the paper says
+    nothing, that of a reward with the empirical mean, or the empirical one where variances are unknown. Ties are broken
+    by the run's order of the arms.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
 
     Raises:
@@ -149,7 +149,7 @@ class TTUCB(TopTwo):
         setting="fixed confidence, ε, one arm; top two: the largest upper bound and the arm least apart from it",
         source="Jourdan, Degenne 2023",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta",),
         dearness=10,
     )
 
@@ -163,10 +163,7 @@ class TTUCB(TopTwo):
     ) -> TrackingState:
         """The leader while it is owed a pull, else the challenger."""
         del best, evidence
-        spread: jax.Array = state.b / 2
-        if self.family_word not in ("bernoulli", "gaussian"):
-            mean = self.scaled_means(state)
-            spread = jnp.sqrt(self.rewards.variance(mean, mean))
+        spread = self.spread(state)
         bonus = jnp.sqrt(_BONUS * log((state.time + 1).astype(jnp.float32)))
         upper = state.statistics.mean + rounded((spread * bonus) * state.statistics.inverse_root)
         _, leader = ranking.arg_largest(state.existing(upper, -jnp.inf), state.order)

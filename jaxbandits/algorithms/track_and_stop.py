@@ -44,7 +44,7 @@ class UniformGLR(GLRStopped):
         setting="fixed confidence, ε, one arm; uniform sampling, stopped by a likelihood ratio test",
         source="Garivier, Kaufmann 2016",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta", "epsilon"),
         dearness=8,
     )
 
@@ -78,7 +78,7 @@ class TrackAndStop(Tracked):
     With epsilon, w* is that of the epsilon-best answer which looks best (Garivier and Kaufmann 2021).
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         lazy: not the paper's rule but a cheaper one: w* is computed again when the pulls have grown by a 64th.
         tracking: `d` or `c`.
 
@@ -92,7 +92,7 @@ class TrackAndStop(Tracked):
         variants=({}, {"threshold": "heuristic"}),
         source="Garivier, Kaufmann 2016",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta",),
         dearness=50,
     )
 
@@ -141,7 +141,7 @@ class BestChallenger(Tracked):
     the paper's experiments, section 6).
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family and b.
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         lazy: w* is computed again when the pulls have grown by a 64th, not at every pull.
 
     Raises:
@@ -152,7 +152,7 @@ class BestChallenger(Tracked):
         setting="fixed confidence, ε, one arm; the best-looking arm or its nearest rival",
         source="Garivier, Kaufmann 2016",
         tolerance="epsilon",
-        stops_by="delta",
+        stops_by=("delta",),
         dearness=40,
     )
 

@@ -24,6 +24,8 @@ class Facts(abc.ABC):
     in_interval: ClassVar[bool] = False
     #: Whether theorems for (b/2)-sub-Gaussian rewards hold for it.
     sub_gaussian: ClassVar[bool] = False
+    #: Whether the rewards of every arm are normal.
+    normal: ClassVar[bool] = False
     #: Whether `moments` knows the moments of its law.
     has_moments: ClassVar[bool] = False
     #: Whether every run draws arms of its own, as from a reservoir.

@@ -103,6 +103,7 @@ class Gaussian(Problem):
     mean_is = "location"
     scored = ("location", "sd")
     sub_gaussian = True
+    normal = True
 
     @property
     def bound_law(self) -> tuple[Literal["bernoulli", "gaussian"], float] | None:

@@ -174,6 +174,11 @@ class ArmStatistics:
         assert self.moments.squares is not None
         return larger(self.moments.squares.high, jnp.float32(0)) / larger(self.pulls - 1, 1).astype(jnp.float32)
 
+    def variance_by_pulls(self) -> jax.Array:
+        """Sum of squared deviations over pulls, float32 `(K, …)`: that of the most likely normal law; as `variance`."""
+        assert self.moments.squares is not None
+        return larger(self.moments.squares.high, jnp.float32(0)) / _divisor(self.pulls)
+
 
 def _divisor(pulls: jax.Array) -> jax.Array:
     """Pulls as float32, 1 where there are none, as of padded arms."""

@@ -168,6 +168,18 @@ THRESHOLDS = {
         constant=lambda e, pairs, delta: 2 * exponential_family_level(_level(pairs, delta, e.log) / 2, e),
         growth=lambda e, t: 6 * e.log(1 + e.log(t / 2)),
     ),
+    "student-mixture": Threshold(
+        constant=lambda e, pairs, delta: _larger_root(1 + _level(pairs, delta, e.log), e) - 1,
+        growth=lambda _, t: jnp.zeros_like(t),
+    ),
+    "lucb1": Threshold(  # the number of arms is pairs + 1
+        constant=lambda e, pairs, delta: _level(1.25 * (pairs + 1), delta, e.log),
+        growth=lambda e, t: 4 * e.log(t),
+    ),
+    "ugape": Threshold(
+        constant=lambda e, pairs, delta: _level(4 * (pairs + 1), delta, e.log),
+        growth=lambda e, t: 3 * e.log(t),
+    ),
     "bounded": Threshold(
         constant=lambda e, pairs, delta: 2 + _level(pairs, delta, e.log),
         growth=lambda e, t: 2 * e.log(1 + t / 2),

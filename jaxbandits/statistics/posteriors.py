@@ -1,15 +1,16 @@
 """Draws from the posterior of each arm's mean, from two random words each.
 
 Bernoulli rewards, and others in [0, 1] as fractions of a success: Beta(1 + S, 1 + N - S), of a uniform prior. Normal
-ones: N(mu, sd^2 / N), of a flat prior. Poisson: Gamma(S + 1/2, N); exponential: S / Gamma(N, 1): of Jeffreys' priors. S
-is the sum of N rewards.
+ones: N(mu, sd^2 / N), of a flat prior; of unknown variance mu + s T / sqrt(N - 1) with the variance s^2 by pulls and T
+of Student's law with N - 1 degrees of freedom, of a prior that is flat in the mean and in log sd. Poisson: Gamma(S +
+1/2, N); exponential: S / Gamma(N, 1): of Jeffreys' priors. S is the sum of N rewards.
 """
 
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.numerics import exp, larger, rounded
-from jaxbandits.random.bits import normal
+from jaxbandits.arrays.numerics import exp, expm1, larger, log, rounded
+from jaxbandits.random.bits import normal, open_uniform, turn_cosine
 from jaxbandits.random.gamma_draws import beta, gamma
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
@@ -22,7 +23,7 @@ def posterior_draws(
     """One draw of every arm's mean.
 
     Args:
-        family: a name of `exponential_families.FAMILIES`.
+        family: a word of the rules that a likelihood ratio test stops (`bases/glr_families.py`).
         words: two uint32 arrays, `(K, …)`.
         known: what is known of the arms.
         width: of normal rewards twice the standard deviation, of those called Bernoulli the range, `(…)`.
@@ -32,6 +33,11 @@ def posterior_draws(
     """
     if family == "gaussian":
         return known.mean + rounded((known.inverse_root * (width / 2)) * normal(words))
+    if family == "gaussian-unknown-variance":
+        # Bailey (1994): T = sqrt(nu (U^(-2/nu) - 1)) cos(2 pi V), of two uniforms.
+        freedom = larger(known.pulls - 1, 1).astype(jnp.float32)
+        size = expm1(-2 * log(open_uniform(words[0])) / freedom)
+        return known.mean + rounded(jnp.sqrt(known.variance_by_pulls() * size) * turn_cosine(words[1]))
     pulls, total = larger(known.pulls, 1).astype(jnp.float32), known.total.astype(jnp.float32)
     if family == "bernoulli":
         successes = total * (1 / width)

@@ -85,7 +85,7 @@ def _sampled(plan: Plan, cells: list[Cell], placement: Placement, seconds: float
     """Runs of like cells, for so many seconds."""
     places, first = plan.places(cells), plan.layout.first_seed
     seeds = [[(first, first + plan.layout.seeds)]] * len(cells)
-    following = successors(plan.chains, places, seeds)
+    following = successors(plan.chains.places, places, seeds)
     batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following)
     ended, pulls = np.zeros(len(cells)), np.zeros(len(cells))
     latest, began = Progress(0, 0.0), time.perf_counter()

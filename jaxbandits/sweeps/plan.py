@@ -31,7 +31,7 @@ from jaxbandits.sweeps.options import checkpoint_values
 from jaxbandits.sweeps.programs import alike, program
 from jaxbandits.sweeps.results import layout_of
 from jaxbandits.sweeps.spec import describe
-from jaxbandits.sweeps.trajectories import chains, successors
+from jaxbandits.sweeps.trajectories import Chains, chains, successors
 
 __all__ = ["Plan", "Spent", "make_runs", "planned"]
 
@@ -58,8 +58,8 @@ class Plan:
         unseen = [cell.algorithm.unseen(cell.problem) for cell in self.cells]
         if improbable := [probability for probability in unseen if probability is not None]:
             found["unseen"] = max(improbable)
-        if len(self.chains) < len(self.cells):
-            found["one_trajectory"] = str(self.known.traits.stops_by)
+        if self.chains.field is not None:
+            found["one_trajectory"] = self.chains.field
         return found | {
             "algorithm": self.known.name,
             "problem": self.problem.name,
@@ -68,7 +68,7 @@ class Plan:
         }
 
     @functools.cached_property
-    def chains(self) -> list[list[int]]:
+    def chains(self) -> Chains:
         """Numbers of the cells that the same runs serve, one after the other."""
         return chains(self.cells, self.runs, len(self.checkpoints))
 
@@ -176,7 +176,7 @@ def make_runs(
             places = plan.places(cells)
             gathering = Gathering(plan.layout, plan.metrics)
             wanted = [pending[place] for place in places]
-            following = successors(plan.chains, places, wanted)
+            following = successors(plan.chains.places, places, wanted)
             batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following)
             for rows in job_rows(batched, JobQueue(wanted, following), placement, report):
                 take(gathering.add(cells, places, rows))

@@ -152,7 +152,7 @@ def _pending(plan: Plan, done: dict[str, list[Stretch]], part: Part) -> list[lis
     layout = plan.layout
     found: list[list[Stretch]] = []
     seen: set[str] = set()
-    chain_of = {place: number for number, chain in enumerate(plan.chains) for place in chain}
+    chain_of = {place: number for number, chain in enumerate(plan.chains.places) for place in chain}
     for number, cell in enumerate(layout.cells):
         share = (part.number - 1 + chain_of[number]) % part.of
         start, stop = (layout.first_seed + layout.seeds * end // part.of for end in (share, share + 1))

@@ -1,11 +1,13 @@
 """Cells that one run serves: where only the stopping rule knows what they differ by.
 
-A sampling rule that takes no notice of the allowed probability of error makes the same pulls whatever it is; a run
-stops the earlier the more may go wrong. So a run that has ended in the cell with the largest value goes on, in the
-same lane, as the run of the next one, and has there the bits of a run of its own.
+A sampling rule that takes no notice of the allowed probability of error, or of the accuracy asked for, makes the same
+pulls whatever it is; a run stops the earlier the more may go wrong. So a run that has ended in the cell with the
+largest value goes on, in the same lane, as the run of the next one, and has there the bits of a run of its own. Where
+several such fields vary, cells are chained by the one that leaves fewest chains.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +15,23 @@ from jaxbandits.engine.job_queue import Ranges
 from jaxbandits.engine.program import Runs
 from jaxbandits.sweeps.grid import Cell, identities
 
-__all__ = ["chains", "successors"]
+__all__ = ["Chains", "chains", "successors"]
 
 
-def chains(cells: Sequence[Cell], runs: Runs, points: int) -> list[list[int]]:
-    """Places of cells whose runs go on from one to the next; a cell that stands alone is a chain of one.
+class Chains(NamedTuple):
+    """Cells whose runs go on from one to the next.
+
+    Attributes:
+        field: by which they differ; None where every cell stands alone.
+        places: of the cells of each chain in order; a cell that stands alone is a chain of one.
+    """
+
+    field: str | None
+    places: list[list[int]]
+
+
+def chains(cells: Sequence[Cell], runs: Runs, points: int) -> Chains:
+    """The chains of a grid.
 
     Args:
         cells: of a grid, whose algorithms are of one class.
@@ -25,9 +39,18 @@ def chains(cells: Sequence[Cell], runs: Runs, points: int) -> list[list[int]]:
         points: of the curves that are asked for; 0 without.
     """
     algorithm = cells[0].algorithm
-    field = algorithm.traits.stops_by if algorithm.registered else None
-    if field is None or runs.independent or points:
-        return [[place] for place in range(len(cells))]
+    best = Chains(None, [[place] for place in range(len(cells))])
+    if not algorithm.registered or runs.independent or points:
+        return best
+    for field in algorithm.traits.stops_by:
+        found = _by(field, cells)
+        if len(found) < len(best.places):
+            best = Chains(field, found)
+    return best
+
+
+def _by(field: str, cells: Sequence[Cell]) -> list[list[int]]:
+    """Chains of cells that differ in a field only, from the largest value down."""
     values = [float(cell.algorithm.values[field]) for cell in cells]
     but_for = identities([cell._replace(algorithm=cell.algorithm.at({field: values[0]})) for cell in cells])
     found: dict[bytes, list[int]] = {}

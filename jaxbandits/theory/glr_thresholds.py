@@ -4,7 +4,9 @@ Sources:
 - Garivier, Kaufmann 2016, "Optimal best arm identification with fixed confidence";
 - Kaufmann, Koolen 2021, "Mixture martingales revisited with applications to sequential tests and confidence
   intervals", JMLR 22 (the paper itself could not be consulted: its two thresholds are proved anew below);
-- Jourdan, Degenne, Baudry, de Heide, Kaufmann 2022, "Top two algorithms revisited".
+- Jourdan, Degenne, Baudry, de Heide, Kaufmann 2022, "Top two algorithms revisited";
+- Jourdan, Degenne, Kaufmann 2023, "Dealing with unknown variances in best-arm identification" (its thresholds could not
+  be consulted: the one here is proved below, from the invariance argument of Lai 1976, "On confidence sequences").
 """
 
 import jax
@@ -54,10 +56,31 @@ def glr_threshold(t: ArrayLike, arms: ArrayLike, delta: ArrayLike, name: str = "
       2 log(1/log z) >= u. Mixed over u with density (1 - l) exp(-(1 - l) u), and with the constant 1 in the proportions
       l and 1 - l, it is at least (1 - l) exp(l Y). For two arms' product the least of (x/2 - log(1 - l))/l over l is
       h^-1(1 + x/2), h(y) = y - log y, and T takes the best z. Bounded rewards: E exp(s X) is at most Bernoulli's.
+    - "lucb1", log(5 K t^4 / (4 delta)), and "ugape", log(4 K t^3 / delta): exploration rates beta of the intervals mean
+      +- b sqrt(beta / (2 N)) of (b/2)-sub-Gaussian rewards, and thresholds of the rate up to which two of them are
+      epsilon apart, 2 (mu_a - mu_b + epsilon)^2 / (b^2 (1/sqrt(N_a) + 1/sqrt(N_b))^2), in place of a likelihood ratio
+      (Kalyanakrishnan et al. 2012, "PAC subset selection in stochastic multi-armed bandits"; Gabillon et al. 2012,
+      "Best arm identification: a unified approach", eq. 4). Proof: a wrong answer takes an upper end of a best arm, or
+      a lower one of another, that errs at some t and N < t; one end errs with probability exp(-beta) by Hoeffding's
+      inequality, and the sum over t of K t exp(-beta) is at most 4/5 zeta(3) delta, or zeta(2)/4 delta.
     - "bounded", log((K-1)/delta) + 2 + 2 log(1 + t/2): proved for rewards in [0, 1] with K_inf, the least divergence of
       the empirical law from laws with a given mean, in place of d (Jourdan et al. 2022, as quoted in later papers; it
       could not be consulted). Bernoulli's d of the empirical mean is no more than K_inf (log of 1 - l(X - x) is concave
       in X, so its mean is the least for rewards 0 and 1): the test with it errs no more often.
+    - "student-mixture", the u >= 0 with (1 + u) exp(-u) = delta / (K-1): for normal rewards of unknown variances, not
+      of the statistic W = min over lambda of the sum of the two arms' l = N/2 log(1 + (mu - lambda)^2 / s^2), s^2 the
+      mean of squared deviations, but of D = W - g(W, min(N_a, N_b)) - log(1 + N_a/c)/2 - log(1 + N_b/c)/2 with g(l,
+      N) = N/2 log(1 + c/(N + c) (e^(2l/N) - 1)) and c = 4. It does not depend on t: D does on the pulls of either
+      arm, as Student's law asks. Proof: Let Y be the rewards of an arm less its true mean, sigma^2 their variance.
+      The ratios Y_i / |Y_1| have a law that is free of sigma; their likelihood ratio, of Y with a mean that is normal
+      with variance sigma^2/c to Y with the mean 0, is a martingale that begins with 1 at N = 1. With the right Haar
+      measure over sigma it is M_N = (1 + N/c)^(-1/2) ((s^2 + d^2) / (s^2 + d^2 c/(N + c)))^(N/2), d the mean of Y, so
+      log M_N = l - g(l, N) - log(1 + N/c)/2 at lambda = the true mean. By Ville's inequality its supremum over all N
+      exceeds e^x with probability at most e^-x; the rewards of two arms are independent, whichever are pulled when,
+      so the sum of the two suprema exceeds u with probability at most (1 + u) e^-u. That sum is at least D: g is
+      convex in l and 0 at 0, so that g(l_a, n) + g(l_b, n) <= g(l_a + l_b, n); it falls as N grows (2 g / N is the
+      logarithm of E e^(y B), y = 2l/N, of a B that is 1 with probability c/(N + c), and E[e^(y B)]^(1/y) grows with
+      y); l - g(l, n) grows with l, and W <= l_a + l_b.
 
     Args:
         t: pulls so far of all arms, at least 2, shape `(…)`.

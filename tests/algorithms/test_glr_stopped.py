@@ -24,6 +24,7 @@ from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.statistics.posteriors import posterior_draws
 
 RUNS, STEPS = 3, 80
+UNKNOWN = "gaussian-unknown-variance"
 
 
 def divergence(family, mean, x):
@@ -97,6 +98,26 @@ def threshold(algorithm, arms, time):
     return float(thresholds(algorithm.threshold_word, algorithm.delta, arms)[time - 2])
 
 
+def cost_of_unknown(way, ours, theirs):
+    """Of (pulls, variance) each: the least over a fine grid of where the two meet, and the best arm's part."""
+    if way <= 0:
+        return 0.0, None
+    y = np.linspace(0, 1, 100_001)
+    of_best, of_other = (n / 2 * np.log1p((way * x) ** 2 / s) for (n, s), x in ((ours, y), (theirs, 1 - y)))
+    at = (of_best + of_other).argmin()
+    both = of_best[at] + of_other[at]
+    return both, of_best[at] / both
+
+
+def rest_of(costs, best, pulls):
+    """What the threshold `student-mixture` is for."""
+    fewer = np.minimum(pulls, pulls[best])
+    with np.errstate(invalid="ignore", over="ignore"):
+        heavy = fewer / 2 * np.log1p(4 / (fewer + 4) * np.expm1(2 * costs / fewer))
+        rest = costs - heavy - np.log1p(pulls / 4) / 2 - np.log1p(pulls[best] / 4) / 2
+    return np.where(costs < np.inf, rest, np.inf)
+
+
 class View:
     """What a run has seen."""
 
@@ -106,6 +127,7 @@ class View:
         self.time, self.arms = int(self.pulls.sum()), len(rewards)
         self.sums = np.asarray([np.sum(seen) for seen in rewards])
         self.raw = self.sums / self.pulls
+        self.variance = np.asarray([np.var(seen) for seen in rewards])
         self.b = algorithm.b or float(problem.reward_range)
         unit = {"gaussian": 2 / self.b, "bernoulli": 1 / self.b}.get(algorithm.family, 1.0)
         self.unit, self.mean = unit, self.raw * unit
@@ -122,6 +144,14 @@ class View:
 
     def against(self, arm, epsilon):
         """Costs of telling an arm from the others, and its shares."""
+        if self.algorithm.family == UNKNOWN:
+            each = list(zip(self.pulls, self.variance, strict=True))
+            ways = self.raw[arm] - self.raw + epsilon
+            found = [
+                (np.inf, None) if other == arm else cost_of_unknown(ways[other], each[arm], each[other])
+                for other in range(self.arms)
+            ]
+            return np.asarray([x[0] for x in found]), [x[1] for x in found]
         found = [
             (np.inf, None)
             if other == arm
@@ -235,7 +265,8 @@ def eb_tci(view):
 
 
 def ttucb(view):
-    spread = view.b / 2 if view.algorithm.family in ("bernoulli", "gaussian") else np.sqrt(view.mean)
+    known = {"bernoulli": view.b / 2, "gaussian": view.b / 2, UNKNOWN: np.sqrt(view.variance)}
+    spread = known[view.algorithm.family] if view.algorithm.family in known else np.sqrt(view.mean)
     leader = view.first(view.raw + spread * np.sqrt(2 * 1.2 * 2.2 * np.log(view.time + 1) / view.pulls))
     costs, shares = view.against(leader, view.algorithm.epsilon)
     rival = view.first(-costs)
@@ -260,6 +291,7 @@ REFERENCES = {
 }  # fmt: skip
 COINS = jb.bernoulli([0.5, 0.4, 0.2, 0.75])
 SMOOTH = jb.gaussian([0.5, 0.3, 0.3, 0.9], 0.6)
+UNLIKE = jb.gaussian([0.5, 0.3, 0.2, 0.9], [0.6, 0.2, 1.0, 0.4])
 CASES = {
     "uniform": (jb.UniformGLR(delta=0.2, epsilon=0.1, threshold="gk16"), COINS),
     "uniform, sub-Gaussian": (jb.UniformGLR(delta=0.3, family="gaussian"), COINS),
@@ -275,6 +307,10 @@ CASES = {
     "ttucb": (jb.TTUCB(delta=0.2, share=0.375), SMOOTH),
     "ttucb, ids": (jb.TTUCB(delta=0.2, share="ids", epsilon=0.1), COINS),
     "ttucb, poisson": (jb.TTUCB(delta=0.2, family="poisson"), COINS),
+    "uniform, unknown variances": (jb.UniformGLR(delta=0.3, epsilon=0.3, family=UNKNOWN), UNLIKE),
+    "eb-tc, unknown variances": (jb.EBTC(delta=0.3, epsilon=0.2, family=UNKNOWN), UNLIKE),
+    "eb-tci, unknown variances": (jb.EBTCI(delta=0.3, family=UNKNOWN, share="ids"), UNLIKE),
+    "ttucb, unknown variances": (jb.TTUCB(delta=0.3, family=UNKNOWN, threshold="heuristic"), UNLIKE),
     "t3c": (jb.T3C(delta=0.2), COINS),
     "t3c, normal": (jb.T3C(delta=0.2), SMOOTH),
     "t3c, exponential": (jb.T3C(delta=0.2, family="exponential"), jb.beta([2.0, 1.0, 1.0], [1.0, 1.0, 3.0])),
@@ -315,12 +351,14 @@ def test_every_decision_is_that_of_the_reference(name):
     table, orders = map(np.asarray, tables(problem, keys))
     compared = skipped = 0
     for run in range(runs):
-        rewards = [[float(table[run, 0, arm])] for arm in range(problem.arms)]
+        rewards = [[float(x) for x in table[run, : algorithm.initial_pulls, arm]] for arm in range(problem.arms)]
         memory = {}
         for step in range(steps):
             view = View(algorithm, problem, rewards, orders[run], keys[run], memory)
             best = view.best()
-            evidence = view.against(best, algorithm.epsilon)[0].min() - threshold(algorithm, view.arms, view.time)
+            costs = view.against(best, algorithm.epsilon)[0]
+            tested = rest_of(costs, best, view.pulls) if algorithm.threshold_word == "student-mixture" else costs
+            evidence = tested.min() - threshold(algorithm, view.arms, view.time)
             if not view.near and abs(evidence) > 1e-4:
                 assert done[run, step] == (evidence > 0)
                 assert np.flatnonzero(returned[run, step]).tolist() == [best]

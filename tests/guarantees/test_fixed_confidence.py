@@ -44,6 +44,9 @@ ALGORITHMS = {
     "ttucb, gk16": jb.TTUCB(delta=DELTA, family="bernoulli", threshold="gk16"),
     "ttucb, bounded": jb.TTUCB(epsilon=EPSILON, delta=DELTA, family="bernoulli", threshold="bounded"),
     "uniform-glr, gk16": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, family="bernoulli", threshold="gk16"),
+    "uniform-glr, lucb-gap": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, stopping="lucb-gap"),
+    "uniform-glr, elimination": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, stopping="elimination"),
+    "eb-tc, ugape-index": jb.EBTC(epsilon=EPSILON, delta=DELTA, stopping="ugape-index"),
     "track-and-stop": jb.TrackAndStop(epsilon=EPSILON, delta=DELTA),
     "best-challenger": jb.BestChallenger(epsilon=EPSILON, delta=DELTA),
     "eb-tc": jb.EBTC(epsilon=EPSILON, delta=DELTA),
@@ -109,3 +112,23 @@ def test_means_far_from_resolved_do_fail() -> None:
     """The check can fail: with a hundredth of the exploration the same algorithm breaks its promise."""
     data = jb.simulate(jb.UGapEc(epsilon=EPSILON, delta=DELTA, c=0.005), jb.bernoulli(COINS["two arms"]), seeds=RUNS)
     assert np.mean(~data.correct) > DELTA
+
+
+# Small samples have the heaviest tails; the best arm may vary most or least.
+NORMAL = {
+    "two arms": jb.gaussian([0.2, 0.0], [1.0, 0.3]),
+    "far apart": jb.gaussian([3.0, 0.0, 0.0], [0.5, 2.0, 1.0]),
+    "many": jb.gaussian([1.0] + [0.5] * 7, [0.5, 2.0] * 4),
+}
+
+
+@pytest.mark.parametrize(
+    "instance", [pytest.param(name, marks=[pytest.mark.slow] * (name != "two arms")) for name in NORMAL]
+)
+@pytest.mark.parametrize(
+    "rule",
+    [jb.UniformGLR] + [pytest.param(rule, marks=pytest.mark.slow) for rule in (jb.EBTC, jb.EBTCI, jb.TTUCB, jb.T3C)],
+)
+def test_normal_arms_of_unknown_variances(rule, instance) -> None:
+    algorithm = rule(epsilon=EPSILON, delta=DELTA, family="gaussian-unknown-variance")
+    check_promise(jb.simulate(algorithm, NORMAL[instance], seeds=RUNS, root_seed=19, max_pulls=10**6))

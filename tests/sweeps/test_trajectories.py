@@ -81,10 +81,42 @@ def test_chains_are_those_of_like_cells_in_falling_order():
     """By the content of a problem, whatever its cells' order; a cell that stands there twice follows itself."""
     grid = expand(admitted(jb.TTUCB(delta=jb.axis([0.01, 0.1, 0.05]))), jb.linear(n=jb.axis([3, 4])))
     runs = Runs(5, 0, 100, independent=False)
-    assert chains(grid.cells, runs, 0) == [[2, 4, 0], [3, 5, 1]]
-    assert chains(grid.cells, runs, 3) == [[place] for place in range(6)]
-    one, found = [[(0, 5)]] * 6, chains(grid.cells, runs, 0)
+    assert chains(grid.cells, runs, 0) == ("delta", [[2, 4, 0], [3, 5, 1]])
+    assert chains(grid.cells, runs, 3) == (None, [[place] for place in range(6)])
+    one, found = [[(0, 5)]] * 6, chains(grid.cells, runs, 0).places
     assert successors(found, range(6), one).tolist() == [-1, -1, 4, 5, 0, 1]
     one[4] = [(2, 5)]  # runs that are to be made of some seeds only
     assert successors(found, range(6), one).tolist() == [-1, -1, 0, 5, -1, 1]
     assert successors(found, [0, 1], one[:2]) is None  # the places of a part
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        (jb.EBTC, PROBLEM),
+        *[
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [(jb.UniformGLR, PROBLEM), (jb.EBTC, jb.bernoulli([0.7, 0.4, 0.1]))]
+        ],
+    ],
+)
+def test_one_run_serves_every_epsilon_of_a_rule_that_does_not_sample_by_it(rule, problem):
+    """Also where deltas vary, by the axis that saves most; rules that sample by epsilon have runs of their own."""
+    epsilons, deltas = [0.1, 0.0, 0.3, 0.02], [0.1, 0.01]
+    told = []
+    algorithm = rule(delta=jb.axis(deltas), epsilon=jb.axis(epsilons))
+    grid = jb.sweep(algorithm, problem, SEEDS, max_pulls=LIMIT, on_progress=told.append)
+    assert grid.attrs["one_trajectory"] == "epsilon"
+    assert told[-1].pulls == float((grid.pulls - problem.arms).max("epsilon").sum())
+    assert 0 < int((grid.status == 1).sum()) < grid.status.size
+    for epsilon in epsilons:
+        alone = jb.sweep(rule(delta=jb.axis([0.1]), epsilon=epsilon), problem, SEEDS, max_pulls=LIMIT)
+        cell = grid.sel(delta=[0.1], epsilon=epsilon).drop_vars("epsilon")
+        xr.testing.assert_equal(cell.drop_attrs(), alone.drop_attrs())
+
+
+def test_rules_that_sample_by_epsilon_are_not_chained_by_it():
+    for cls in (jb.TTUCB, jb.EBTCI, jb.T3C, jb.TTTS, jb.TrackAndStop, jb.BestChallenger):
+        assert cls.traits.stops_by == ("delta",)
+        assert "one_trajectory" not in planned(cls(delta=0.1, epsilon=jb.axis(EPSILONS)), PROBLEM, 2).attrs

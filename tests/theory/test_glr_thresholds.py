@@ -34,6 +34,9 @@ FORMULAS = {
     "gk16": lambda t, arms, delta: np.log(2 * t * (arms - 1) / delta),
     "kk21-gaussian": lambda t, arms, delta: 2 * c_g(np.log((arms - 1) / delta) / 2) + 4 * np.log(4 + np.log(t / 2)),
     "kk21": lambda t, arms, delta: 2 * t_of(np.log((arms - 1) / delta) / 2) + 6 * np.log(1 + np.log(t / 2)),
+    "student-mixture": lambda t, arms, delta: brentq(lambda u: u - np.log1p(u) - np.log((arms - 1) / delta), 1e-9, 1e3),
+    "lucb1": lambda t, arms, delta: np.log(5 * arms * t**4 / 4 / delta),
+    "ugape": lambda t, arms, delta: np.log(4 * arms * t**3 / delta),
     "bounded": lambda t, arms, delta: np.log((arms - 1) / delta) + 2 + 2 * np.log(1 + t / 2),
 }
 

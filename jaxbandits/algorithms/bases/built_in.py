@@ -30,7 +30,7 @@ class BuiltIn(Hyperparameters, abc.ABC):
         return state
 
     def continued(self, state: State) -> State:
-        """The state of a run that another value of the field `traits.stops_by` has stopped: what depends on it anew."""
+        """The state of a run that another value of a field in `traits.stops_by` has stopped, with this one's."""
         return state
 
     def stalled(self, state: State) -> jax.Array | bool:

@@ -8,7 +8,9 @@ from jaxbandits.statistics.glr_thresholds import THRESHOLDS
 __all__ = [
     "FAMILY_WORDS",
     "HEURISTIC",
+    "STUDENT",
     "THRESHOLD_WORDS",
+    "UNKNOWN_VARIANCE",
     "check_pair",
     "family_for",
     "family_of",
@@ -16,17 +18,23 @@ __all__ = [
     "threshold_on",
 ]
 
-FAMILY_WORDS = tuple(FAMILIES)
-THRESHOLD_WORDS = tuple(THRESHOLDS)
+#: Normal rewards of which every arm has a variance of its own that nobody knows, and the threshold for them.
+UNKNOWN_VARIANCE, STUDENT = "gaussian-unknown-variance", "student-mixture"
+FAMILY_WORDS = (*FAMILIES, UNKNOWN_VARIANCE)
+#: Those of likelihood ratios; the others are rates of intervals (`interval_stopping.py`).
+THRESHOLD_WORDS = tuple(word for word in THRESHOLDS if word not in ("lucb1", "ugape"))
 #: The threshold of which nothing is proved.
 HEURISTIC = "heuristic"
-#: The families for which a threshold is proved (`jaxbandits.theory.glr_threshold`); all, where it is not listed.
-_PROVED = {"gk16": ("bernoulli",), "bounded": ("bernoulli",), "kk21-gaussian": ("gaussian",)}
+#: The families that a threshold is for (`jaxbandits.theory.glr_threshold`).
+_PROVED = {
+    "gk16": ("bernoulli",), "bounded": ("bernoulli",), "kk21-gaussian": ("gaussian",), STUDENT: (UNKNOWN_VARIANCE,),
+    "kk21": tuple(FAMILIES), HEURISTIC: FAMILY_WORDS,
+}  # fmt: skip
 
 
 def threshold_for(family: str) -> str:
-    """The proved threshold that is taken unless another is asked for: a mixture bound of Kaufmann and Koolen (2021)."""
-    return "kk21-gaussian" if family == "gaussian" else "kk21"
+    """The proved threshold that is taken unless another is asked for: a mixture bound, by one of several methods."""
+    return {"gaussian": "kk21-gaussian", UNKNOWN_VARIANCE: STUDENT}.get(family, "kk21")
 
 
 def threshold_on(problem: Problem, family: str) -> str:
@@ -40,7 +48,8 @@ def threshold_on(problem: Problem, family: str) -> str:
 
 def family_for(threshold: str | None) -> str:
     """The family taken without a problem: the only one that a threshold is for, or the sub-Gaussian statistic."""
-    return _PROVED.get(threshold or "", ("gaussian",))[0]
+    proved = _PROVED.get(threshold or "", ())
+    return proved[0] if len(proved) == 1 else "gaussian"
 
 
 def family_of(problem: Problem) -> str:

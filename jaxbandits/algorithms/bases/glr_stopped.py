@@ -2,7 +2,8 @@
 
 Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT, section 4 (Chernoff's stopping
 rule); with epsilon, Garivier, Kaufmann (2021), "Nonasymptotic sequential tests for overlapping hypotheses applied to
-near-optimal arm identification in bandit models", Sequential Analysis.
+near-optimal arm identification in bandit models", Sequential Analysis. Confidence intervals may take the test's place
+(`interval_stopping.py`), under the same ways of sampling.
 """
 
 import abc
@@ -14,25 +15,22 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases import glr_families as words
 from jaxbandits.algorithms.bases.arm_state import ArmState
+from jaxbandits.algorithms.bases.interval_stopping import STOPPING_WORDS, rate_for
+from jaxbandits.algorithms.bases.pairwise_statistic import PairwiseStatistic
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.protocol import State
-from jaxbandits.algorithms.bases.sequential import Sequential
-from jaxbandits.arrays import arms, ranking
+from jaxbandits.arrays import ranking
 from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import larger, rounded, smaller
+from jaxbandits.arrays.numerics import larger
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.random import ties
 from jaxbandits.statistics.arm_statistics import ArmStatistics
-from jaxbandits.statistics.exponential_families import FAMILIES, Family
 from jaxbandits.statistics.glr_thresholds import IN_RUNS, THRESHOLDS
-from jaxbandits.statistics.pairwise_evidence import Evidence, Lead, among_family, among_normal
+from jaxbandits.statistics.pairwise_evidence import Evidence
 
 __all__ = ["GLRState", "GLRStopped"]
-
-# In place of a mean of 0, where the family has none.
-_LEAST = 1e-30
 
 
 @pytree
@@ -43,6 +41,7 @@ class GLRState(ArmState):
     level: jax.Array  # float32 (…): the threshold's constant
     least: jax.Array  # float32 (…): the statistic of the best-looking arm and its nearest rival
     following: jax.Array  # int32 (…): the arm to pull next
+    parted: jax.Array | None  # float32 (K, …): `longest_parted`, where arms are eliminated
 
     def pulling(self, place: jax.Array) -> Self:
         """The state in which the arm at a place in the tie order, int32 `(…)`, is the next to be pulled."""
@@ -54,7 +53,7 @@ class GLRState(ArmState):
 
 
 @dataclasses.dataclass(frozen=True)
-class GLRStopped(Sequential):
+class GLRStopped(PairwiseStatistic):
     """Samples in some way until the best-looking arm is told from all others, and returns it.
 
     It is the best, or within epsilon of it, with probability at least 1 - delta where the threshold is proved for the
@@ -64,15 +63,23 @@ class GLRStopped(Sequential):
         delta: allowed probability of error, in (0, 1); only the stopping rule knows it.
         epsilon: accuracy, not negative.
         threshold: what the statistic must exceed, by its name in `jaxbandits.theory.glr_threshold`; None for a proved
-            one: `gk16` on Bernoulli arms, `kk21-gaussian` with the family `gaussian`, else `kk21`. `heuristic` is not
-            proved.
+            one: `gk16` on Bernoulli arms, `kk21-gaussian` with the family `gaussian`, `student-mixture` with unknown
+            variances, else `kk21`. `heuristic` is not proved.
         family: the statistic: `bernoulli`, also valid for all rewards in [0, b], `gaussian` with the standard deviation
-            b / 2, also valid for (b/2)-sub-Gaussian rewards, such as all in an interval of length b, `poisson` or
-            `exponential`. None takes the problem's: `bernoulli` or `gaussian`; in a live experiment `gaussian`.
+            b / 2, also valid for (b/2)-sub-Gaussian rewards, such as all in an interval of length b, `poisson`,
+            `exponential`, or `gaussian-unknown-variance`, for normal rewards of which every arm has a variance of its
+            own that nobody knows (two first pulls of each). None takes the problem's: `bernoulli` or `gaussian`; in a
+            live experiment `gaussian`.
         b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's.
+        stopping: `glr`, this test; or another one by the intervals mean +- b sqrt(beta(t) / (2 N)), of the best-looking
+            arm and all others: `lucb-gap`, LUCB's, U_l - L_h < epsilon with beta = ln(5 K t^4 / (4 delta)), t pulls;
+            `ugape-index`, UGapE's, the same with ln(4 K t^3 / delta): the index B of the best-looking arm;
+            `elimination`, LUCB's, but for arms that once were below the best-looking one with epsilon = 0. All are
+            proved for rewards in [0, b] and (b/2)-sub-Gaussian ones, however arms are sampled.
 
     Raises:
-        UsageError: a value outside its range, a threshold that is proved for another family.
+        UsageError: a value outside its range, a threshold that is proved for another family, or one beside a stopping
+            rule that has its own.
     """
 
     delta: Numeric = parameter("probability")
@@ -80,25 +87,16 @@ class GLRStopped(Sequential):
     threshold: str | None = parameter(default=None, static=True, choices=words.THRESHOLD_WORDS)
     family: str | None = parameter(default=None, static=True, choices=words.FAMILY_WORDS)
     b: Numeric = parameter("positive", default=None)
+    stopping: str = parameter(default="glr", static=True, choices=STOPPING_WORDS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        name, rate = type(self).__name__, rate_for(self.stopping)
+        if rate is not None and self.threshold is not None:
+            raise UsageError(f"{name}: threshold is for stopping=glr, and stopping={self.stopping} has its own")
+        if rate is not None and self.family not in (None, "bernoulli", "gaussian"):
+            raise UsageError(f"{name}: stopping={self.stopping} is for family=bernoulli or gaussian")
         words.check_pair(type(self).__name__, self.family, self.threshold)
-
-    @property
-    def family_word(self) -> str:
-        """The family, where none is given the one that is taken without a problem."""
-        return words.family_for(self.threshold) if self.family is None else self.family
-
-    @property
-    def rewards(self) -> Family:
-        """The family of the rewards."""
-        return FAMILIES[self.family_word]
-
-    @property
-    def threshold_word(self) -> str:
-        """The threshold."""
-        return words.threshold_for(self.family_word) if self.threshold is None else self.threshold
 
     @property
     def proved(self) -> bool:
@@ -116,9 +114,18 @@ class GLRStopped(Sequential):
             UsageError: rewards that the family does not allow.
         """
         family = words.family_of(problem) if self.family is None else self.family
-        threshold = words.threshold_on(problem, family) if self.threshold is None else self.threshold
+        threshold = self.threshold
+        if threshold is None and self.stopping == "glr":
+            threshold = words.threshold_on(problem, family)
         new = dataclasses.replace(self, family=family, threshold=threshold)
         name = type(self).__name__
+        if new.second_moments:
+            if new.proved and not problem.normal:
+                raise UsageError(
+                    f"{name}: threshold={new.threshold} needs normal rewards, and {problem.name} has others: take "
+                    "another family, or threshold=heuristic, of which nothing is proved"
+                )
+            return new
         if new.family != "gaussian" and problem.lowest_reward < 0:
             raise UsageError(f"{name}: family={new.family} needs rewards of at least 0, and {problem.name} has others")
         if new.family not in ("bernoulli", "gaussian"):
@@ -133,7 +140,11 @@ class GLRStopped(Sequential):
         width = 1.0 if self.b is None and self.family_word not in ("bernoulli", "gaussian") else self.b
         state = ArmState.of(statistics, problem, key, width)
         nothing = jnp.zeros(key.shape, jnp.float32)
-        begun = GLRState(**state.shared(), level=self._level(state), least=nothing, following=nothing.astype(jnp.int32))
+        longest = jnp.full(state.order.shape, -jnp.inf) if self.stopping == "elimination" else None
+        begun = GLRState(
+            **state.shared(), level=self._level(state), least=nothing, following=nothing.astype(jnp.int32),
+            parted=longest,
+        )  # fmt: skip
         return self._looked_at(self.first(begun, key), True)
 
     def first(self, state: GLRState, key: jax.Array) -> GLRState:
@@ -169,66 +180,27 @@ class GLRStopped(Sequential):
         return state.largest_means(Known(1))
 
     def continued(self, state: GLRState) -> GLRState:
-        """The state with this delta's threshold."""
-        return dataclasses.replace(state, level=self._level(state))
+        """The state with this delta's threshold and this epsilon's statistic."""
+        state = dataclasses.replace(state, level=self._level(state))
+        if "epsilon" not in self.traits.stops_by:
+            return state
+        best, evidence = self._best_looking(state)
+        return dataclasses.replace(state, least=self.tested(state, best, evidence.cost, state.parted))
 
     def _level(self, state: ArmState) -> jax.Array:
         pairs = larger(state.arms - 1, jnp.float32(1))
         delta = jnp.broadcast_to(jnp.asarray(self.delta, jnp.float32), pairs.shape)
         return THRESHOLDS[self.threshold_word].constant(IN_RUNS, pairs, delta)
 
-    def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
+    def _best_looking(self, state: GLRState) -> tuple[jax.Array, Evidence]:
+        """The place of the arm with the largest mean, `(…)`, and it against every arm."""
         top, best = ranking.arg_largest(state.existing(state.statistics.mean, -jnp.inf), state.order)
-        evidence = self.against(state, best, self.epsilon, top)
-        new = self.decided(dataclasses.replace(state, least=arms.smallest(evidence.cost)), best, evidence, live)
+        return best, self.against(state, best, self.epsilon, top)
+
+    def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
+        best, evidence = self._best_looking(state)
+        if state.parted is not None:
+            state = dataclasses.replace(state, parted=self.longest_parted(state, best, state.parted))
+        state = dataclasses.replace(state, least=self.tested(state, best, evidence.cost, state.parted))
+        new = self.decided(state, best, evidence, live)
         return dataclasses.replace(new, following=jnp.where(live, new.following, state.following))
-
-    def against(self, state: ArmState, place: jax.Array, lead: Numeric, top: jax.Array | None = None) -> Evidence:
-        """An arm against every arm, `(K, …)`; infinite costs of itself and padded arms.
-
-        Args:
-            state: the state.
-            place: the arm's place in the tie order, int32 `(…)`.
-            lead: the epsilon of the statistic, in units of rewards, `(…)`.
-            top: the arm's mean, if none is larger; None for any arm.
-        """
-        chosen = ties.mask_at(place, state.order)
-
-        def its(x: jax.Array) -> jax.Array:
-            return arms.largest(jnp.where(chosen, x, -jnp.inf))
-
-        pulls = state.pulls.astype(jnp.float32)
-        if self.family_word == "gaussian":
-            mean = state.statistics.mean
-            precision = 4 / rounded(state.b * state.b)
-            highest = its(mean) if top is None else top
-            evidence = among_normal(highest, its(pulls), mean, pulls, _lead(lead), precision, best=top is not None)
-        else:
-            mean = self.scaled_means(state)
-            evidence = among_family(self.rewards, its(mean), its(pulls), mean, pulls, self.scaled_lead(state, lead))
-        return evidence._replace(cost=state.existing(jnp.where(chosen, jnp.inf, evidence.cost), jnp.inf))
-
-    def scaled_lead(self, state: ArmState, lead: Numeric) -> Lead:
-        """An epsilon in the unit of `scaled_means`."""
-        unit = self._unit(state)
-        lead = _lead(lead)
-        return lead if isinstance(lead, Known) or unit is None else rounded(lead * unit)
-
-    def scaled_means(self, state: ArmState) -> jax.Array:
-        """Means in the range of the family, `(K, …)`: those of normal rewards in standard deviations."""
-        unit = self._unit(state)
-        mean = state.statistics.mean if unit is None else rounded(state.statistics.mean * unit)
-        if self.family_word == "gaussian":
-            return mean
-        mean = larger(mean, jnp.float32(0 if self.rewards.reaches_lowest else _LEAST))
-        return smaller(mean, jnp.float32(1)) if self.family_word == "bernoulli" else mean
-
-    def _unit(self, state: ArmState) -> jax.Array | None:
-        """What rewards are multiplied by, `(…)`; None for nothing."""
-        if self.family_word == "gaussian":
-            return 2 / state.b
-        return 1 / state.b if self.family_word == "bernoulli" else None
-
-
-def _lead(lead: Numeric) -> Lead:
-    return lead if isinstance(lead, Known) else jnp.asarray(lead, jnp.float32)

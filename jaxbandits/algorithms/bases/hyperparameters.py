@@ -133,7 +133,7 @@ class Hyperparameters:
         """
         if m > 1 and self.given("m") is None:
             raise UsageError("returns one arm")
-        if self.second_moments and not problem.in_interval:
+        if self.given("variance") and not problem.in_interval:
             raise UsageError("its radii hold for bounded rewards")
 
     @property

@@ -16,6 +16,7 @@ from jaxbandits.arrays.compiler_forms import where_few
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT, larger, rounded
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.errors import UsageError
 from jaxbandits.random import ties
 from jaxbandits.statistics.optimal_proportions import Proportions, proportions
 
@@ -59,6 +60,14 @@ class Tracked(GLRStopped):
     """
 
     lazy: bool = parameter(default=False, static=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.second_moments:
+            raise UsageError(
+                f"{type(self).__name__}: w* with family={self.family_word} is not there: take UniformGLR or a top-two "
+                "rule, or family=gaussian with b"
+            )
 
     def first(self, state: GLRState, key: jax.Array) -> TrackedState:
         """With any weights."""

@@ -81,5 +81,8 @@ def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> No
         return
     if isinstance(value, list | tuple):
         raise UsageError(f"{owner}: {field.name} must be one number, got {value!r}: for a grid, jb.axis({value!r})")
+    words = field.metadata.get("words", ())
+    if words and isinstance(value, str):
+        raise UsageError(f"{owner}: {field.name} must be a number or {' or '.join(words)}, got {value!r}")
     if isinstance(value, int | float | str | np.generic | dict) or value is None:
         checks.number(f"{owner}: {field.name}", value, RULES[rule])

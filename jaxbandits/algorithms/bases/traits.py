@@ -33,9 +33,10 @@ class Traits:
         setting: what the algorithm is for, in the field's words, for lists.
         source: where it comes from, for lists.
         in_batches: a step is long and a run has few: the engine looks at the runs after each. Changes speed only.
-        stops_by: name of the field of which only the stopping rule takes notice, and under which runs stop the earlier
-            the larger it is, such as the allowed probability of error of a sampling rule that does not know it: a run
-            then goes on from one value to the next smaller one (`continued`), and a grid over it costs one of its runs.
+        stops_by: names of the fields of which only the stopping rule takes notice, and under which runs stop the
+            earlier the larger they are, such as the allowed probability of error of a sampling rule that does not know
+            it: a run then goes on from one value of one of them to the next smaller one (`continued`), and a grid over
+            it costs one of its runs. Values in a grid must differ by more than rounding.
         dearness: how many times as long a pull takes as one of UGapEc, more or less (measured): for the number of runs
             that a comparison makes. Changes no result of a run.
         spends: name of the field that holds a budget of cost, spent pull by pull; for classes that derive from
@@ -53,7 +54,7 @@ class Traits:
     anytime: bool = True
     multi_bandit: bool = False
     in_batches: bool = False
-    stops_by: str | None = None
+    stops_by: tuple[str, ...] = ()
     dearness: float = 1.0
     spends: str | None = None
 

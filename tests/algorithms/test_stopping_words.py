@@ -1,0 +1,102 @@
+"""Several stopping rules on one way of sampling: each against its intervals in double precision, all on one path."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import xarray as xr
+
+import jaxbandits as jb
+
+PROBLEM = jb.gaussian([0.9, 0.3, 0.1], sd=0.5)
+KEY = jax.random.fold_in(jax.random.key(2), 5)
+WORDS = ("glr", "lucb-gap", "ugape-index", "elimination")
+DELTA, EPSILON, B = 0.1, 0.1, 1.0
+
+
+def intervals(word, mean, pulls):
+    """Lower and upper bounds at every step, from means and pulls `(step, arm)`."""
+    time, arms = pulls.sum(1), pulls.shape[1]
+    beta = np.log(4 * arms * time**3 / DELTA) if word == "ugape-index" else np.log(1.25 * arms * time**4 / DELTA)
+    radius = B * np.sqrt(beta[:, None] / (2 * pulls))
+    return mean - radius, mean + radius
+
+
+@pytest.mark.parametrize("word", WORDS[1:])
+@pytest.mark.parametrize("rule", [jb.UniformGLR, pytest.param(jb.EBTC, marks=pytest.mark.slow)])
+def test_a_run_stops_where_its_intervals_part(rule, word):
+    steps = 900
+    algorithm = rule(delta=DELTA, epsilon=EPSILON, stopping=word).resolved(PROBLEM)
+    states = jb.trajectory(algorithm, PROBLEM, KEY, steps)
+    done, returned = jax.jit(jax.vmap(lambda s: (algorithm.done(s), algorithm.recommend(s))))(states)
+    mean, pulls = (np.asarray(x, float) for x in (states.statistics.mean, states.pulls))
+    lower, upper = intervals(word, mean, pulls)
+    wanted, eliminated = [], np.zeros(3, bool)
+    for now_lower, now_upper, now_mean in zip(lower, upper, mean, strict=True):
+        best = now_mean.argmax()
+        rest = np.arange(3) != best
+        if word == "elimination":
+            eliminated |= rest & (now_upper < now_lower[best])
+        wanted.append(bool((eliminated | (now_upper - now_lower[best] < EPSILON))[rest].all()))
+    assert 100 < np.argmax(wanted) < steps
+    np.testing.assert_array_equal(done, wanted)
+    np.testing.assert_array_equal(np.asarray(returned)[-1], [True, False, False])
+
+
+def test_an_arm_that_was_eliminated_stays_so():
+    """Its mean rises again, at a time at which the gap alone would not stop."""
+    rule = jb.UniformGLR(delta=DELTA, stopping="elimination", family="gaussian", b=B)
+    problem = jb.gaussian([0.9, 0.0], sd=0.5)
+    state = rule.init(problem, KEY)
+    update = jax.jit(rule.update)
+    for reward in [(1.0, 0.0)] * 200 + [(1.0, 1.0)] * 700:
+        for arm in (0, 1):
+            state = update(state, jnp.int32(arm), jnp.float32(reward[arm]), True)
+    assert bool(rule.done(state))
+    lower, upper = intervals("elimination", *(np.asarray(x, float)[None] for x in (state.statistics.mean, state.pulls)))
+    assert lower[0, 0] < upper[0, 1]
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize("word", [pytest.param(w, marks=[pytest.mark.slow] * (w != "elimination")) for w in WORDS[1:]])
+def test_every_delta_of_each_is_read_off_one_run(word):
+    rule = jb.UniformGLR(delta=jb.axis([0.2, 0.001]), epsilon=EPSILON, stopping=word)
+    grid = jb.sweep(rule, PROBLEM, seeds=8, max_pulls=1500)
+    assert grid.attrs["one_trajectory"] == "delta"
+    alone = jb.simulate(jb.UniformGLR(delta=0.001, epsilon=EPSILON, stopping=word), PROBLEM, 8, max_pulls=1500)
+    xr.testing.assert_equal(grid.sel(delta=0.001, drop=True).drop_attrs(), alone.drop_attrs())
+
+
+@pytest.mark.slow
+def test_which_stops_first():
+    """On one path of pulls: the ratio of likelihoods, then UGapE's lower rate, then LUCB's with and without memory."""
+    rules = {word: jb.UniformGLR(delta=0.001, epsilon=EPSILON, stopping=word) for word in WORDS}
+    found = {word: jb.simulate(rule, PROBLEM, 8).pulls.values for word, rule in rules.items()}
+    assert (found["elimination"] <= found["lucb-gap"]).all()
+    assert (found["ugape-index"] < found["lucb-gap"]).all()
+    assert (found["glr"] < found["ugape-index"]).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"stopping": "lucb"}, "lucb-gap"),
+        (
+            {"stopping": "lucb-gap", "threshold": "kk21"},
+            "stopping=glr, and stopping=lucb-gap has its own",
+        ),
+        ({"stopping": "elimination", "family": "poisson"}, "stopping=elimination is for family=bernoulli or gaussian"),
+    ],
+)
+def test_what_cannot_be_is_one_line(settings, message):
+    with pytest.raises(jb.UsageError, match=message) as error:
+        jb.UniformGLR(delta=0.1, **settings)
+    assert "\n" not in str(error.value)
+
+
+def test_the_union_bounds_of_the_rates():
+    """The sum over t of K t exp(-beta(t)) is below delta."""
+    arms, time = 5, np.arange(5, 200_000)
+    for name in ("lucb1", "ugape"):
+        rate = np.asarray(jb.theory.glr_threshold(time.astype(float), arms, DELTA, name))
+        assert 0 < (arms * time * np.exp(-rate)).sum() < DELTA
