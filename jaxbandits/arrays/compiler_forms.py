@@ -2,8 +2,8 @@
 
 XLA:CPU copies what looks cheap into each of its uses, computes both sides of a choice, and works through whole arrays
 where a block would stay in the nearer caches. Each form is the plain one everywhere else (`platform_forms.py`). What
-each is worth, with the form and in plain writing: `python experiments/benchmarks/compiler_forms.py` (figures in the docstrings: two cores of a
-shared AVX-512 machine, processor time).
+each is worth, with the form and in plain writing: `python experiments/benchmarks/compiler_forms.py` (figures in the
+docstrings: two cores of a shared AVX-512 machine, processor time).
 """
 
 import math
