@@ -151,7 +151,8 @@ def rows(platform: str, results: Iterator[Result]) -> Iterator[str]:
     yield "|---|" + 8 * "---:|"
     for r in results:
         kernels = f"{r.cost.kernels}{'+' if r.cost.open_loops else ''}"
-        steps = f"{r.steps_per_second(platform) / 1e6:,.3g} M"
+        speed = r.steps_per_second(platform)
+        steps = f"{speed / 1e9:.2f} G" if speed >= 1e9 else f"{speed / 1e6:.0f} M"
         yield (
             f"| {r.algorithm} | {r.arms} | {r.lanes:,} | {kernels} | {r.cost.gathers} | {r.cost.scatters} "
             f"| {r.cost.bytes / r.lanes:,.0f} | {r.temporary / 1e6:,.0f} | {steps} |"
