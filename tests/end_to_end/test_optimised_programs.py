@@ -44,15 +44,15 @@ TEXT = """HloModule jit_advance
   ROOT %r = (s32[], f32[8]{0}) tuple(%t, %f)
 }
 
-%open_cond (t: (s32[], f32[8])) -> pred[] {
+%unsure (t: (s32[], f32[8])) -> pred[] {
   %t = (s32[], f32[8]{0}) parameter(0)
   ROOT %any = pred[] fusion(%t), kind=kLoop, calls=%fused
 }
 
 ENTRY %main (a: s32[]) -> s32[] {
   %a = s32[] parameter(0)
-  %steps = (s32[], f32[8]{0}) while(%a), condition=%open_cond, body=%step, backend_config={"known_trip_count":{"n":"61"}}
-  %until = (s32[], f32[8]{0}) while(%a), condition=%open_cond, body=%inner_body
+  %steps = (s32[], f32[8]{0}) while(%a), condition=%unsure, body=%step, backend_config={"known_trip_count":{"n":"61"}}
+  %until = (s32[], f32[8]{0}) while(%a), condition=%unsure, body=%inner_body
   ROOT %z = s32[] copy(%a)
 }
 """
