@@ -22,7 +22,7 @@ the engine has none.
 import os
 
 # Before JAX starts: no device, and no server that knows of one, is looked for.
-os.environ.update(JAX_PLATFORMS="cpu", TPU_SKIP_MDS_QUERY="1")
+os.environ.update(JAX_PLATFORMS="cpu", TPU_SKIP_MDS_QUERY="1", ALLOW_MULTIPLE_LIBTPU_LOAD="1")
 
 import argparse
 import dataclasses
