@@ -3,7 +3,8 @@
 Shapes: an array over arms has shape `(K, …)`, what a run has once has shape `(…)`; `…` is empty for one run and
 `(R,)` for R runs (arms first, runs last), so the same line serves both. The forms below were chosen by measurement
 (experiments/benchmarks/arm_operations.py): `jnp.argmax` does not vectorise on XLA:CPU while reductions over a leading
-axis do, and flat gathers and scatters touch one element a run where a masked sum or `where` touches K.
+axis do, and flat gathers and scatters touch one element a run where a masked sum or `where` touches K. Which of these
+suits a platform is chosen in `platform_forms.py`; the results are the same, bit for bit.
 """
 
 import functools
@@ -16,6 +17,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays.numerics import larger, smaller
+from jaxbandits.arrays.platform_forms import forms
 
 __all__ = [
     "any_arm",
@@ -36,8 +38,6 @@ __all__ = [
 # Above 32 it stores the operand and uses windows of 32.
 _PIECE = 20
 _PIECES = 128
-# Up to this many arms, writing all of them in vectors is faster than one element a run (measured).
-_VERY_FEW_ARMS = 16
 
 
 def index(arms: int, batch: tuple[int, ...]) -> jax.Array:
@@ -105,13 +105,15 @@ def take(x: jax.Array, arm: jax.Array) -> jax.Array:
     Returns:
         The shape of `arm`.
     """
-    return x.reshape(-1).at[_flat(arm, x.shape[1:])].get(mode="clip")
+    if x.shape[0] > forms().masked_take:
+        return _gathered(x, arm)
+    return _selected(x, arm) if jnp.issubdtype(x.dtype, jnp.floating) else _by_mask(x, arm)
 
 
 def put(x: jax.Array, arm: jax.Array, value: jax.Array) -> jax.Array:
     """`x` of shape `(K, …)` with one arm's entry per run replaced by `value` of shape `(…)`; `arm` as in `take`."""
     value = jnp.broadcast_to(value, x.shape[1:]).astype(x.dtype)
-    if x.shape[0] <= _VERY_FEW_ARMS:
+    if x.shape[0] <= forms().masked_put:
         return jnp.where(index(x.shape[0], x.shape[1:]) == arm, value, x)
     flat = x.reshape(-1).at[_flat(arm, x.shape[1:])].set(value, mode="clip", unique_indices=True)
     return flat.reshape(x.shape)
@@ -125,20 +127,53 @@ def scatter(x: jax.Array, arm: jax.Array, values: jax.Array) -> jax.Array:
         arm: int32, shape `(P, …)`, different for each entry of a run; K for an entry to leave out.
         values: shape `(P, …)`.
     """
+    if x.shape[0] <= forms().masked_take:
+        hits = arm[:, None] == index(x.shape[0], x.shape[1:])
+        return jnp.where(any_arm(hits), _only(hits, values[:, None].astype(x.dtype)), x)
     outside = x.shape[0] * math.prod(x.shape[1:])
     place = jnp.where(arm < x.shape[0], _flat(arm, x.shape[1:]), outside)
     return x.reshape(-1).at[place].set(values.astype(x.dtype), mode="drop").reshape(x.shape)
 
 
 def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array:
-    """Reduce the first axis; up to `_PIECES` arms in pieces of the same size, or nearly, of at most `_PIECE` each."""
+    """Reduce the first axis; on CPU up to `_PIECES` arms in pieces of nearly the same size, at most `_PIECE` each."""
     count = x.shape[0]
-    if count > _PIECES:
+    if count > _PIECES or not forms().in_pieces:
         return lax.reduce(x, start, operation, (0,))
     number = max(1, -(-count // _PIECE))
     ends = [count * i // number for i in range(number + 1)]
     pieces = [lax.reduce(x[i:j], start, operation, (0,)) for i, j in itertools.pairwise(ends)]
     return functools.reduce(operation, pieces)
+
+
+def _gathered(x: jax.Array, arm: jax.Array) -> jax.Array:
+    """`take` by position."""
+    return x.reshape(-1).at[_flat(arm, x.shape[1:])].get(mode="clip")
+
+
+def _by_mask(x: jax.Array, arm: jax.Array) -> jax.Array:
+    """`take` by looking at all arms."""
+    several = x.reshape(x.shape[:1] + (1,) * (arm.ndim + 1 - x.ndim) + x.shape[1:])
+    return _only(index(x.shape[0], arm.shape) == arm, several)
+
+
+_selected = jax.custom_jvp(_by_mask)  # words have no derivative
+
+
+@_selected.defjvp
+def _selected_jvp(
+    primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
+) -> tuple[jax.Array, jax.Array]:
+    (x, arm), (dx, _) = primals, tangents
+    return _selected(x, arm), _gathered(dx, arm)
+
+
+def _only(hits: jax.Array, x: jax.Array) -> jax.Array:
+    """The one entry of the first axis that is hit, or zero, bit for bit: floats would lose the sign of a zero."""
+    if x.dtype == bool:
+        return any_arm(hits & x)
+    words = lax.bitcast_convert_type(x, jnp.dtype(f"uint{8 * x.dtype.itemsize}"))
+    return lax.bitcast_convert_type(_reduce(jnp.where(hits, words, 0), jnp.zeros((), words.dtype), lax.add), x.dtype)
 
 
 def _flat(arm: jax.Array, batch: tuple[int, ...]) -> jax.Array:

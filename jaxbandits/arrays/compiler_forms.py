@@ -1,9 +1,9 @@
 """Forms for one platform's compiler: they change speed only, and stand here so that nothing else need know of them.
 
 XLA:CPU copies what looks cheap into each of its uses, computes both sides of a choice, and works through whole arrays
-where a block would stay in the nearer caches. Each form is the plain one everywhere else. What each is worth, with the
-form and in plain writing: `python experiments/benchmarks/compiler_forms.py` (figures in the docstrings: two cores of a
-shared AVX-512 machine, processor time).
+where a block would stay in the nearer caches. Each form is the plain one everywhere else (`platform_forms.py`). What
+each is worth, with the form and in plain writing: `python experiments/benchmarks/compiler_forms.py` (figures in the
+docstrings: two cores of a shared AVX-512 machine, processor time).
 """
 
 import math
@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays.numerics import smaller
+from jaxbandits.arrays.platform_forms import forms
 
 __all__ = ["computed_once", "in_blocks", "where_any", "where_few"]
 
@@ -29,19 +30,17 @@ def computed_once(function: Callable[..., Any], *operands: Any) -> Any:
         function: from arrays to arrays.
         *operands: pytrees of arrays; the first leaf has at least one element.
     """
+    if not forms().in_pieces:
+        return function(*operands)
+    shapes = jax.eval_shape(function, *operands)
+    nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+    # As a branch's operands, keys would be copied row by row at every call.
+    words = jax.tree.map(_words_first, operands)
 
-    def branch(*operands: Any) -> Any:
-        shapes = jax.eval_shape(function, *operands)
-        nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
-        # As a branch's operands, keys would be copied row by row at every call.
-        words = jax.tree.map(_words_first, operands)
+    def once(*words: Any) -> Any:
+        return function(*jax.tree.map(_with_keys, operands, words))
 
-        def once(*words: Any) -> Any:
-            return function(*jax.tree.map(_with_keys, operands, words))
-
-        return lax.cond(_true(words), once, lambda *_: nothing, *words)
-
-    return lax.platform_dependent(*operands, cpu=branch, default=function)
+    return lax.cond(_true(words), once, lambda *_: nothing, *words)
 
 
 def _true(operands: Any) -> jax.Array:
@@ -79,19 +78,16 @@ def in_blocks(function: Callable[..., jax.Array], *operands: jax.Array, elements
     """
     shape = jnp.broadcast_shapes(*(operand.shape for operand in operands))
     rows = max(1, elements // max(1, math.prod(shape[1:])))
-    if not shape or shape[0] <= rows:
+    if not shape or shape[0] <= rows or not forms().in_pieces:
         return function(*operands)
 
-    def branch(*operands: jax.Array) -> jax.Array:
-        def block(i: jax.Array | int, done: jax.Array) -> jax.Array:
-            first = smaller(i * rows, shape[0] - rows)  # the last block may repeat some rows
-            some = (x if x.shape[0] == 1 else lax.dynamic_slice_in_dim(x, first, rows) for x in operands)
-            return lax.dynamic_update_slice_in_dim(done, function(*some), first, 0)
+    def block(i: jax.Array | int, done: jax.Array) -> jax.Array:
+        first = smaller(i * rows, shape[0] - rows)  # the last block may repeat some rows
+        some = (x if x.shape[0] == 1 else lax.dynamic_slice_in_dim(x, first, rows) for x in operands)
+        return lax.dynamic_update_slice_in_dim(done, function(*some), first, 0)
 
-        result = jax.eval_shape(function, *operands)
-        return lax.fori_loop(0, -(-shape[0] // rows), block, jnp.zeros(result.shape, result.dtype))
-
-    return lax.platform_dependent(*operands, cpu=branch, default=function)
+    result = jax.eval_shape(function, *operands)
+    return lax.fori_loop(0, -(-shape[0] // rows), block, jnp.zeros(result.shape, result.dtype))
 
 
 def where_any(condition: jax.Array, function: Callable[[Any], Any], state: Any) -> Any:
@@ -108,10 +104,9 @@ def where_any(condition: jax.Array, function: Callable[[Any], Any], state: Any) 
     def changed(state: Any) -> Any:
         return jax.tree.map(lambda new, old: jnp.where(condition, new, old), function(state), state)
 
-    def branch(state: Any) -> Any:
-        return lax.cond(jnp.any(condition), changed, lambda state: state, state)
-
-    return lax.platform_dependent(state, cpu=branch, default=changed)
+    if not forms().in_pieces:
+        return changed(state)
+    return lax.cond(jnp.any(condition), changed, lambda state: state, state)
 
 
 def where_few(condition: jax.Array, function: Callable[..., Any], state: Any, *fixed: Any, width: int = 16) -> Any:

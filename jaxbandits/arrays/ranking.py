@@ -13,6 +13,7 @@ from jax import lax
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
+from jaxbandits.arrays.platform_forms import forms
 
 __all__ = [
     "arg_largest",
@@ -79,7 +80,7 @@ def arg_largest_of_known(
         count: number of arms K.
         at_once: whether `block` must be asked for all arms.
     """
-    number = 1 if at_once or count < _BLOCKED else -(-count // _BLOCK)
+    number = 1 if at_once or count < _BLOCKED or not forms().in_pieces else -(-count // _BLOCK)
     size = -(-count // number)
 
     def best(first: jax.Array | int, size: int) -> tuple[jax.Array, jax.Array]:
@@ -91,10 +92,8 @@ def arg_largest_of_known(
         better = (value > found[0]) | ((value == found[0]) & (place < found[1]))
         return jnp.where(better, value, found[0]), jnp.where(better, place, found[1])
 
-    def by_blocks() -> tuple[jax.Array, jax.Array]:
-        return lax.fori_loop(1, -(-jnp.max(known) // size), merge, best(0, size))
-
-    return best(0, count) if number == 1 else lax.platform_dependent(cpu=by_blocks, default=lambda: best(0, count))
+    found = best(0, size)
+    return found if number == 1 else lax.fori_loop(1, -(-jnp.max(known) // size), merge, found)
 
 
 def rank(x: jax.Array, order: jax.Array) -> jax.Array:

@@ -17,7 +17,7 @@ from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.fewer_lanes import lanes_worth_having, packed
 from jaxbandits.engine.job_queue import JobQueue
 from jaxbandits.engine.jobs import empty_carry
-from jaxbandits.engine.lane_counts import lane_count
+from jaxbandits.engine.lane_counts import block_length, lane_count
 from jaxbandits.engine.lane_state import Cells, Settings
 from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.program import Placement, Program
@@ -31,7 +31,6 @@ __all__ = ["Progress", "Rows", "job_rows"]
 #: Bytes of a log of returned arms: above 65 536 arms it has room for fewer than 1024 runs.
 _LOGGED = 2**26
 _FIRST_LOOKS = 4
-_BLOCK = 16
 #: What refilling and logging cost, in blocks of steps of all lanes (measured for 10 and 50 arms, and for long steps).
 _LOOK_BLOCKS = 5 / 16
 #: Wanted seconds between two looks at the log.
@@ -93,11 +92,12 @@ def job_rows(
     available = chosen_devices(placement)
     mesh = jax.make_mesh((len(available),), ("device",), (AxisType.Auto,), devices=available)
     in_batches = algorithm.traits.in_batches
-    shrinks = lanes is None and available[0].platform == "cpu"
+    platform = available[0].platform
+    shrinks = lanes is None and platform == "cpu"
     if lanes is None:
-        lanes = lane_count(algorithm, problem.arms, queue.left, mesh.size, available[0].platform)
+        lanes = lane_count(algorithm, problem.arms, queue.left, mesh.size, platform)
     lanes = whole("lanes", lanes, 1, MAX_COUNT)
-    block = (1 if in_batches else _BLOCK) if chunk is None else whole("chunk", chunk, 1, MAX_COUNT)
+    block = block_length(platform, in_batches=in_batches) if chunk is None else whole("chunk", chunk, 1, MAX_COUNT)
     settings = Settings(
         mesh=mesh,
         lanes=lanes,

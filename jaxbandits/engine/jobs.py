@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
+from jaxbandits.arrays.platform_forms import forms
 from jaxbandits.engine.device_memory import check_memory
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window
 from jaxbandits.problems.base import Problem
@@ -47,14 +48,15 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
 
 
 def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Carry:
-    """Give every idle lane the next job of the window; a few lanes at a time where few end together."""
-    width = settings.lanes if settings.together else max(1, settings.lanes // 16)
+    """Give every idle lane the next job of the window; on CPU a few lanes at a time where few end together."""
+    together = settings.together or not forms().in_pieces
+    width = settings.lanes if together else max(1, settings.lanes // 16)
 
     def wanting(carry: Carry) -> jax.Array:
         return (carry.following < window.jobs) & ~jnp.all(carry.busy)
 
     def load(carry: Carry) -> Carry:
-        if settings.together:
+        if together:
             lane, idle = jnp.arange(width), ~carry.busy
             number = carry.following + jnp.cumsum(idle, dtype=jnp.int32) - 1
         else:
@@ -75,7 +77,7 @@ def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Ca
         def place(old: jax.Array, new: jax.Array) -> jax.Array:
             if old.ndim == 0:
                 return old
-            if settings.together:
+            if together:
                 return jnp.where(fresh, new, old)
             return old.at[..., jnp.where(fresh, lane, settings.lanes)].set(new, mode="drop")
 

@@ -1,10 +1,10 @@
-"""How many runs a device makes at a time: a speed setting, which changes no result."""
+"""How many runs a device makes at a time, and for how many steps on end: speed settings, which change no result."""
 
 from typing import Any
 
 import numpy as np
 
-__all__ = ["lane_count"]
+__all__ = ["block_length", "lane_count"]
 
 #: Lane-arms per device on CPU: enough to fill vectors, few enough to stay in the nearer caches (measured).
 _LANE_ARMS = 16_800
@@ -12,7 +12,7 @@ _LANE_ARMS = 16_800
 _ACCELERATOR_LANE_ARMS = 1_000_000
 #: Sums of batches held at a time per device: some tens of MiB.
 _SUMS = 2**23
-#: Lane-arms whose steps cost less than another compilation where a run has few; on accelerators any (not measured).
+#: Lane-arms whose steps cost less than another compilation where a run has few.
 _SMALL = 2**17
 #: Lanes for few jobs, and how many jobs a lane then has at most: with several, lanes stay busy until the last runs.
 _FEW_LANES = {1: 1, 4: 1, 16: 1, 48: 1, 144: 5}
@@ -20,10 +20,12 @@ _FEW_LANES = {1: 1, 4: 1, 16: 1, 48: 1, 144: 5}
 _FEW_ARMS, _CHEAP_LANES = 85, 48
 #: Sums on accelerators, which have gigabytes (not measured).
 _ACCELERATOR_SUMS = 2**29
+#: Steps of the innermost loop. The host is asked whether a GPU goes on after each of them (not measured).
+_BLOCK, _GPU_BLOCK = 16, 32
 
 
 def lane_count(algorithm: Any, arms: int, jobs: int, devices: int, platform: str) -> int:
-    """Runs at a time per device.
+    """Runs at a time per device; on accelerators never more than there are jobs for it.
 
     Args:
         algorithm: as the engine has it.
@@ -33,8 +35,21 @@ def lane_count(algorithm: Any, arms: int, jobs: int, devices: int, platform: str
         platform: of the devices, JAX's word.
     """
     lanes = _usual(arms, platform, algorithm.slots)
-    long_steps = algorithm.traits.in_batches or platform != "cpu"
-    return _few(lanes, jobs, devices, arms, long_steps=long_steps)
+    if platform != "cpu":
+        return max(1, min(lanes, -(-jobs // devices)))
+    return _few(lanes, jobs, devices, arms, long_steps=algorithm.traits.in_batches)
+
+
+def block_length(platform: str, *, in_batches: bool) -> int:
+    """Steps of the innermost loop.
+
+    Args:
+        platform: of the devices, JAX's word.
+        in_batches: whether a step makes many pulls, and a run has few.
+    """
+    if in_batches:
+        return 1
+    return _BLOCK if platform in ("cpu", "tpu") else _GPU_BLOCK
 
 
 def _usual(arms: int, platform: str, slots: int = 1) -> int:
@@ -49,7 +64,7 @@ def _usual(arms: int, platform: str, slots: int = 1) -> int:
 
 
 def _few(lanes: int, jobs: int, devices: int, arms: int, *, long_steps: bool) -> int:
-    """Runs at a time per device where there may be fewer jobs than `lanes`: idle lanes take time, too.
+    """Runs at a time on a CPU's device where there may be fewer jobs than `lanes`: idle lanes take time, too.
 
     Few sizes, so that another number of jobs rarely means another compilation.
 

@@ -53,10 +53,10 @@ class Settings:
 
     mesh: Mesh
     lanes: int
-    block: int  # steps of the innermost loop: an accelerator runs a loop of known length without asking the host
+    block: int  # steps of the innermost loop: a GPU runs a loop of known length without asking the host
     capacity: int  # rows that a call may log
     independent: bool
-    together: bool  # whether lanes tend to end in the same step, and are refilled all at once
+    together: bool  # whether lanes tend to end in the same step, and are refilled all at once, as on accelerators
     metrics: Measures  # a user's own
     classes: tuple[type, ...]  # of all nodes of algorithm and problem, which JAX may not tell apart
 

@@ -15,6 +15,7 @@ from jax import lax
 from jax.sharding import PartitionSpec
 
 from jaxbandits.arrays.numerics import smaller
+from jaxbandits.arrays.platform_forms import traced_for
 from jaxbandits.engine.jobs import refill
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window, next_checkpoint
 from jaxbandits.engine.rows import Log, blank_log, record
@@ -46,7 +47,8 @@ def advance(
 
     def on_device(cells: Cells, window: Window, carry: Carry, rounds: jax.Array, chunk: jax.Array) -> tuple[Carry, Log]:
         jobs, lanes = jax.tree.map(lambda x: x[0], (window, carry))
-        result = _work(cells, jobs, lanes, rounds, chunk, settings)
+        with traced_for(settings.mesh.devices.flat[0].platform):
+            result = _work(cells, jobs, lanes, rounds, chunk, settings)
         return jax.tree.map(lambda x: x[None], result)
 
     return jax.shard_map(

@@ -25,6 +25,7 @@ import jax
 import jaxlib.version
 from jax.experimental import serialize_executable
 
+from jaxbandits.arrays.platform_forms import forms
 from jaxbandits.engine.compilation import loaded
 from jaxbandits.engine.lane_state import Settings
 from jaxbandits.engine.programs_on_disk import chosen_folder, only_compiled
@@ -124,7 +125,7 @@ def _place(arguments: tuple[Any, ...], settings: Settings) -> Path | None:
     told = repr((
         jax.__version__, jaxlib.version.__version__, sys.version, _source(), os.environ.get("XLA_FLAGS"),
         sorted((name, value) for name, value in jax.config.values.items() if not _OF_THE_CACHE.search(name)),
-        str(structure), [(leaf.shape, str(leaf.dtype)) for leaf in leaves], len(devices), sizes,
+        forms(), str(structure), [(leaf.shape, str(leaf.dtype)) for leaf in leaves], len(devices), sizes,
     ))  # fmt: skip
     # An object's address says nothing of what it does.
     return None if " at 0x" in told else folder / "machine-code" / hashlib.sha256(told.encode()).hexdigest()

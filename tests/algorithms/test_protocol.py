@@ -18,6 +18,7 @@ from jaxbandits.algorithms.bases.optimal_tracking import Tracked
 from jaxbandits.algorithms.bases.parameters import Word
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.platform_forms import forced
 
 RUNS, STEPS = 6, 200
 # Values that differ from run to run, for every parameter that has no usable default; some runs end, others do not.
@@ -295,6 +296,15 @@ def test_vmap_of_one_run_has_the_bits_of_the_batch(index):
     algorithm, problem = CASES[index].values[0]
     mapped = jax.vmap(play, in_axes=(None, 0, -1, 0), out_axes=-1)(problem, KEYS, algorithm, LIVE)
     same_bits(mapped, together(index))
+
+
+@pytest.mark.parametrize("platform", ["gpu", "tpu"])
+@first_of_each(lambda algorithm: True, KINDS)
+def test_forms_of_other_platforms_have_the_same_bits(index, platform):
+    algorithm, problem = CASES[index].values[0]
+    with forced(platform):
+        played = play(wide(problem), KEYS, algorithm, LIVE)
+    same_bits(played, together(index))
 
 
 @first_of_each(lambda algorithm: True, KINDS)

@@ -39,6 +39,7 @@ EXCEPTIONS = {
     ("algorithms/top_two.py", "decided", PRODUCT): WHOLE,
     ("algorithms/ucb_e.py", "begin", "cumsum"): WHOLE,
     ("algorithms/ucb_e.py", "begin", PRODUCT): WHOLE,
+    ("arrays/arms.py", "_by_mask", PRODUCT): HOST,
     ("arrays/arms.py", "_flat", PRODUCT): WHOLE,
     ("arrays/arms.py", "index", PRODUCT): HOST,
     ("arrays/arms.py", "total_of_counts", PRODUCT): "by a power of two: exact",

@@ -1,0 +1,57 @@
+"""How operations are written for the platform that a program is compiled for: the one place where that is chosen.
+
+All forms give the same bits: what differs is exact, a selection or a move, and no sum of floats is reordered. The
+engine says for which platform it traces (`traced_for`); what is traced elsewhere has the form of JAX's default backend.
+The choice is part of the key of every JAX cache, so that no program of one form is taken for one of another.
+"""
+
+import contextlib
+import dataclasses
+
+import jax
+
+__all__ = ["Forms", "forced", "forms", "traced_for"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Forms:
+    """The form of each operation.
+
+    Attributes:
+        in_pieces: whether work is taken apart to suit XLA:CPU: reductions in vectors of arms, branches around what no
+            run asks for, blocks of rows that stay in a cache, a few lanes refilled at a time; in one piece elsewhere,
+            where each piece is a kernel of its own.
+        masked_put: up to so many arms `arms.put` writes all of them by `where`, in place of one element a run by a
+            scatter, which is a kernel of its own, or worse.
+        masked_take: up to so many arms `arms.take`, and `arms.scatter`, look at all of them, in place of a gather or a
+            scatter; exact, since all words but one are zero.
+    """
+
+    in_pieces: bool
+    masked_put: int
+    masked_take: int
+
+
+#: On CPU by measurement (experiments/benchmarks/arm_operations.py, compiler_forms.py); for the others by what compilers
+#: make for them (experiments/benchmarks/compiled.py): on TPU a gather or a scatter takes some 9 cycles an element.
+FORMS = {
+    "cpu": Forms(in_pieces=True, masked_put=16, masked_take=0),
+    "gpu": Forms(in_pieces=False, masked_put=1024, masked_take=0),
+    "tpu": Forms(in_pieces=False, masked_put=1024, masked_take=1024),
+}
+_chosen = jax.make_user_context(None)
+
+
+def forms() -> Forms:
+    """The forms of what is being traced."""
+    return _chosen.value or FORMS.get(jax.default_backend(), FORMS["gpu"])
+
+
+def traced_for(platform: str) -> contextlib.AbstractContextManager[None]:
+    """A `with` block in which is traced for a platform, JAX's word; other forms stay where they are forced."""
+    return _chosen(_chosen.value or FORMS.get(platform, FORMS["gpu"]))
+
+
+def forced(platform: str) -> contextlib.AbstractContextManager[None]:
+    """A `with` block that has the forms of another platform, `cpu`, `gpu` or `tpu`, wherever its programs run."""
+    return _chosen(FORMS[platform])
