@@ -7,7 +7,8 @@ This is evidence, not a measured speed: the compilers run on any machine, and wh
 one step of all lanes, which is the innermost loop of the engine:
 
 * kernels: operations that the device starts one after another (on TPU: fusions and what stands beside them), with
-  those of inner loops as often as they are run; `+` where a loop's length is not known, which then counts once;
+  those of inner loops as often as they are run; `+` where a loop's length is not known, which then counts once, so
+  that the estimate is an upper bound;
 * gathers and scatters, also inside of fusions;
 * bytes of operands and results of all kernels, per lane, wherever these are kept;
 * temporary memory of the whole program;
