@@ -25,8 +25,8 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
         UsageError: more of them than a device holds.
     """
     devices, lanes = settings.mesh.size, settings.lanes
-    none = jnp.zeros(lanes, jnp.int32)
-    shapes = jax.eval_shape(lambda c: _load(c, none, none, settings), cells)
+    none = jax.ShapeDtypeStruct((lanes,), jnp.int32)
+    shapes = jax.eval_shape(lambda c, none: _load(c, none, none, settings), cells, none)
     check_memory(shapes, cells.problem.arms, settings)
 
     def blank(leaf: jax.ShapeDtypeStruct) -> Any:

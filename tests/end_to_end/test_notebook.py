@@ -11,7 +11,11 @@ NOTEBOOKS = pathlib.Path(__file__).parents[2] / "experiments" / "notebooks"
 SHOWN = {"quickstart": (3, 2), "gradients": (1, 3)}
 
 
-@pytest.mark.parametrize("name", SHOWN)
+# One of them in the fast tests; what the other shows is shown by the tests of gradients, too.
+SLOW = {"gradients": pytest.mark.slow}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW.get(name, ())) for name in SHOWN])
 def test_a_notebook_runs(name, tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))

@@ -9,6 +9,7 @@ import jax
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.arrays.platform_forms import forced
 from jaxbandits.engine import programs_as_machine_code as kept
 
 SCRIPT = """
@@ -54,20 +55,50 @@ def test_the_next_command_traces_nothing_and_says_the_same(tmp_path):
     first, traced = ran(tmp_path, "epsilon=0.2")
     assert traced >= 1
     assert ran(tmp_path, "epsilon=0.2") == (first, 0)
-    # Values are no part of a program, and are not taken from there.
-    other, traced = ran(tmp_path, "epsilon=0.1")
-    assert traced == 0
-    assert other["mean_pulls"] > first["mean_pulls"]
-    # What is part of it makes another: a static choice, a setting of JAX's or of the compiler's.
-    assert ran(tmp_path, "epsilon=0.2", "--set", "variance=true")[1] >= 1
-    assert ran(tmp_path, "epsilon=0.2", JAX_DEFAULT_MATMUL_PRECISION="float32")[1] >= 1
-    # Half a program is compiled anew, without a word; and so is everything where nothing is to be kept.
+    # Half a program is compiled anew, without a word.
     for program in tmp_path.rglob("machine-code/*"):
         program.write_bytes(program.read_bytes()[:-100])
-    again, traced = ran(tmp_path, "epsilon=0.2")
-    assert again == first
-    assert traced >= 1
-    assert ran(tmp_path, "epsilon=0.2", JAX_ENABLE_COMPILATION_CACHE="false") == (first, traced)
+    assert ran(tmp_path, "epsilon=0.2") == (first, traced)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """The file of an algorithm's program, which is not run."""
+    monkeypatch.setattr(kept, "chosen_folder", lambda: tmp_path)
+
+    class Caught(Exception):  # noqa: N818 - no error
+        pass
+
+    def catch(function, arguments, settings):
+        raise Caught(arguments, settings)
+
+    def place(algorithm, *more):
+        monkeypatch.setattr("jaxbandits.engine.driver.with_machine_code", catch)
+        with pytest.raises(Caught) as caught:
+            jb.simulate(algorithm, jb.bernoulli([0.7, 0.5]), seeds=3)
+        arguments, settings = caught.value.args
+        return kept._place((*arguments, *more), settings)
+
+    return place
+
+
+def test_what_is_part_of_a_program_makes_another_and_values_do_not(place, monkeypatch):
+    usual = place(jb.UGapEc(epsilon=0.2, delta=0.1))
+    assert usual is not None
+    assert place(jb.UGapEc(epsilon=0.1, delta=0.2)) == usual
+    others = [place(jb.UGapEc(epsilon=0.2, delta=0.1, variance=True)), place(jb.LUCB(epsilon=0.2, delta=0.1))]
+    with forced("tpu"):
+        others.append(place(jb.UGapEc(epsilon=0.2, delta=0.1)))
+    monkeypatch.setattr(kept, "_source", lambda: "another source")
+    others.append(place(jb.UGapEc(epsilon=0.2, delta=0.1)))
+    monkeypatch.setenv("XLA_FLAGS", "--xla_of_another_kind")
+    others.append(place(jb.UGapEc(epsilon=0.2, delta=0.1)))
+    assert None not in others
+    assert len({usual, *others}) == 1 + len(others)
+
+
+def test_what_only_its_address_tells_is_in_no_program_that_is_kept(place):
+    assert place(jb.Uniform(budget=10), jax.tree_util.Partial(lambda: 0)) is None
 
 
 def test_another_source_is_another_program(tmp_path, monkeypatch):
@@ -91,20 +122,3 @@ def test_the_oldest_programs_make_room(tmp_path, monkeypatch):
         os.utime(tmp_path / name, (1000 - age, 1000 - age))
     kept._make_room(tmp_path)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a", "b"]
-
-
-def test_an_object_that_only_its_address_tells_is_in_no_program_that_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept, "chosen_folder", lambda: tmp_path)
-    caught = []
-
-    def catch(function, arguments, settings):
-        caught.append(
-            (kept._place(arguments, settings), kept._place((*arguments, jax.tree_util.Partial(lambda: 0)), settings))
-        )
-        return lambda *args: function(*args, settings=settings)
-
-    monkeypatch.setattr("jaxbandits.engine.driver.with_machine_code", catch)
-    jb.simulate(jb.Uniform(budget=10), jb.bernoulli([0.7, 0.5]), seeds=3)
-    (plain, foreign), *_ = caught
-    assert plain is not None
-    assert foreign is None
