@@ -8,7 +8,6 @@ when it does not.
 """
 
 import contextlib
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,7 +35,7 @@ def check_memory(lanes: Any, arms: int, settings: Settings) -> None:
     Raises:
         UsageError: they do not fit.
     """
-    state = sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(lanes))
+    state = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(lanes))
     needed = _STATES * state + _LOGS * settings.capacity * (arms + _ROW)
     device = settings.mesh.devices.flat[0]
     limit = (device.memory_stats() or {}).get("bytes_limit")

@@ -14,7 +14,6 @@ import os
 import pickle
 import re
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -29,6 +28,7 @@ from jaxbandits.arrays.platform_forms import forms
 from jaxbandits.engine.compilation import loaded
 from jaxbandits.engine.lane_state import Settings
 from jaxbandits.engine.programs_on_disk import chosen_folder, only_compiled
+from jaxbandits.stores.block_files import write_whole
 
 __all__ = ["machine_code", "with_machine_code"]
 
@@ -81,9 +81,7 @@ def _made(place: Path, function: Any, arguments: tuple[Any, ...], settings: Sett
     content = pickle.dumps(serialize_executable.serialize(compiled))
     with contextlib.suppress(OSError):  # a full disk: the program is there all the same
         place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
-            file.write(hashlib.sha256(content).digest() + content)
-        os.replace(file.name, place)
+        write_whole(place, hashlib.sha256(content).digest() + content)
         _make_room(place.parent)
     return compiled
 

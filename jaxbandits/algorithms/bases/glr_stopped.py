@@ -96,7 +96,7 @@ class GLRStopped(PairwiseStatistic):
             raise UsageError(f"{name}: threshold is for stopping=glr, and stopping={self.stopping} has its own")
         if rate is not None and self.family not in (None, "bernoulli", "gaussian"):
             raise UsageError(f"{name}: stopping={self.stopping} is for family=bernoulli or gaussian")
-        words.check_pair(type(self).__name__, self.family, self.threshold)
+        words.check_pair(name, self.family, self.threshold)
 
     @property
     def proved(self) -> bool:
