@@ -28,14 +28,14 @@ def check_memory(lanes: Any, arms: int, settings: Settings) -> None:
     """Refuse lanes that no device of these holds.
 
     Args:
-        lanes: all lanes of a device, their shapes and dtypes.
+        lanes: all lanes, their shapes and dtypes, with the device axis first.
         arms: of a run.
         settings: what the loop is made for.
 
     Raises:
         UsageError: they do not fit.
     """
-    state = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(lanes))
+    state = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(lanes)) / settings.mesh.size
     needed = _STATES * state + _LOGS * settings.capacity * (arms + _ROW)
     device = settings.mesh.devices.flat[0]
     limit = (device.memory_stats() or {}).get("bytes_limit")

@@ -11,6 +11,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jaxbandits.arrays.platform_forms import forms
 from jaxbandits.engine.device_memory import check_memory
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window
+from jaxbandits.engine.programs_as_machine_code import kept_types
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import cell_key, run_key
 from jaxbandits.spending.accounts import Looked
@@ -24,27 +25,36 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
     Raises:
         UsageError: more of them than a device holds.
     """
-    devices, lanes = settings.mesh.size, settings.lanes
-    none = jax.ShapeDtypeStruct((lanes,), jnp.int32)
-    shapes = jax.eval_shape(lambda c, none: _load(c, none, none, settings), cells, none)
-    check_memory(shapes, cells.problem.arms, settings)
+    types = kept_types(cells, settings) or _types(cells, settings)
+    check_memory(types, cells.problem.arms, settings)
 
-    def blank(leaf: jax.ShapeDtypeStruct) -> Any:
+    def blank(leaf: Any) -> Any:
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-            words: Any = np.zeros((devices, *leaf.shape, 2), np.uint32)
+            words: Any = np.zeros((*leaf.shape, 2), np.uint32)
             return jax.random.wrap_key_data(words, impl="threefry2x32")
-        return np.zeros((devices, *leaf.shape), leaf.dtype)
+        return np.zeros(leaf.shape, leaf.dtype)
 
-    never = jax.eval_shape(lambda: _never_looked(cells, shapes[0], shapes[1], (lanes,)))
-    (algorithm, problem, key, state), looked = jax.tree.map(blank, (shapes, never))
-    zeros: Any = np.zeros((devices, lanes), np.int32)
-    count: Any = np.zeros(devices, np.int32)
-    carry = Carry(
-        state=state, algorithm=algorithm, problem=problem, key=key, busy=zeros > 0, cell=zeros, seed=zeros,
-        checkpoint=zeros, steps=zeros, looked=looked, following=count,
-    )  # fmt: skip
     # Placed as the loop will return it: another placement would be another compilation.
-    return jax.device_put(carry, NamedSharding(settings.mesh, PartitionSpec("device")))
+    carry: Carry = jax.device_put(jax.tree.map(blank, types), NamedSharding(settings.mesh, PartitionSpec("device")))
+    return carry
+
+
+def _types(cells: Cells, settings: Settings) -> Carry:
+    """Shapes and dtypes of all devices' lanes."""
+    devices, lanes = settings.mesh.size, settings.lanes
+    number = jax.ShapeDtypeStruct((lanes,), jnp.int32)
+
+    def loaded(cells: Cells, number: jax.Array) -> Carry:
+        algorithm, problem, key, state = _load(cells, number, number, settings)
+        return Carry(
+            state=state, algorithm=algorithm, problem=problem, key=key, busy=number > 0, cell=number, seed=number,
+            checkpoint=number, steps=number, looked=_never_looked(cells, algorithm, problem, (lanes,)),
+            following=jnp.int32(0),
+        )  # fmt: skip
+
+    of_one = jax.eval_shape(loaded, cells, number)
+    types: Carry = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((devices, *leaf.shape), leaf.dtype), of_one)
+    return types
 
 
 def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Carry:

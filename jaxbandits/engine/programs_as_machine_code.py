@@ -26,11 +26,15 @@ from jax.experimental import serialize_executable
 
 from jaxbandits.arrays.platform_forms import forms
 from jaxbandits.engine.compilation import loaded
-from jaxbandits.engine.lane_state import Settings
+from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window
 from jaxbandits.engine.programs_on_disk import chosen_folder, only_compiled
 from jaxbandits.stores.block_files import write_whole
 
-__all__ = ["machine_code", "with_machine_code"]
+__all__ = ["kept_types", "machine_code", "with_machine_code"]
+
+#: Of the engine's program: the grid, jobs, lanes, and how many rounds of how many steps.
+Arguments = tuple[Cells, Window, Carry, Any, Any]
+_LANES = 2
 
 #: Bytes on disk; what was used longest ago makes room.
 _MOST_BYTES = 2**29
@@ -56,26 +60,43 @@ def machine_code() -> Iterator[None]:
         _on = False
 
 
-def with_machine_code(function: Any, arguments: tuple[Any, ...], settings: Settings) -> Callable[..., Any]:
+def kept_types(cells: Cells, settings: Settings) -> Carry | None:
+    """Shapes and dtypes of the lanes of a program that is kept, which need not be traced then; None if none is."""
+    program = _kept(_place(cells, settings)) if _on else None
+    if program is None:
+        return None
+    lanes: Carry = program.args_info[0][_LANES]
+    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), lanes)
+
+
+def with_machine_code(function: Any, arguments: Arguments, settings: Settings) -> Callable[..., Any]:
     """A jitted function for these arguments and others of their types; its machine code from disk where it is there.
 
     Args:
-        function: with the keyword argument `settings`, which is static.
-        arguments: pytrees of arrays.
+        function: of the engine's arguments, with the keyword argument `settings`, which is static.
+        arguments: whose types follow from the first, the cells, and from the settings.
         settings: what it is compiled for.
     """
-    place = _place(arguments, settings) if _on else None
+    place = _place(arguments[0], settings) if _on else None
     if place is None:
         return functools.partial(function, settings=settings)
+    return _kept(place, lambda: _made(place, function, arguments, settings))
+
+
+def _kept(place: Path | None, make: Callable[[], Any] = lambda: None) -> Any:
+    """A program of this process, or from disk, or one that is made."""
+    if place is None:
+        return None
     with _lock:
-        if place not in _programs:
-            while len(_programs) >= _MOST_PROGRAMS:
-                _programs.pop(next(iter(_programs)))
-            _programs[place] = _read(place) or _made(place, function, arguments, settings)
-        return _programs[place]
+        program = _programs.pop(place, None) or _read(place) or make()
+        while len(_programs) >= _MOST_PROGRAMS:
+            _programs.pop(next(iter(_programs)))
+        if program is not None:
+            _programs[place] = program
+        return program
 
 
-def _made(place: Path, function: Any, arguments: tuple[Any, ...], settings: Settings) -> Callable[..., Any]:
+def _made(place: Path, function: Any, arguments: Arguments, settings: Settings) -> jax.stages.Compiled:
     with only_compiled():  # what JAX's cache gives back lacks the code of its parts when it is written out again
         compiled: jax.stages.Compiled = function.trace(*arguments, settings=settings).lower().compile()
     content = pickle.dumps(serialize_executable.serialize(compiled))
@@ -86,7 +107,7 @@ def _made(place: Path, function: Any, arguments: tuple[Any, ...], settings: Sett
     return compiled
 
 
-def _read(place: Path) -> Callable[..., Any] | None:
+def _read(place: Path) -> jax.stages.Compiled | None:
     """A program from disk; None if it is not there, not whole, or nothing that this JAX can load."""
     began = time.perf_counter()
     try:
@@ -95,7 +116,7 @@ def _read(place: Path) -> Callable[..., Any] | None:
         if hashlib.sha256(content).digest() != digest:
             return None
         os.utime(place)  # used just now
-        found: Callable[..., Any] = serialize_executable.deserialize_and_load(*pickle.loads(content))
+        found: jax.stages.Compiled = serialize_executable.deserialize_and_load(*pickle.loads(content))
     except Exception:  # whatever it is, the program is compiled anew
         return None
     loaded(time.perf_counter() - began)
@@ -111,19 +132,23 @@ def _make_room(folder: Path) -> None:
             file.unlink(missing_ok=True)
 
 
-def _place(arguments: tuple[Any, ...], settings: Settings) -> Path | None:
-    """The file of a program; None where it is not kept."""
+def _place(cells: Cells, settings: Settings) -> Path | None:
+    """The file of a program; None where it is not kept. What other arguments it has follows from these."""
     folder = chosen_folder()
     devices = list(settings.mesh.devices.flat)
     # On CPU only: whether another platform's machine code can be loaded again has not been tried.
     if folder is None or devices != jax.local_devices()[: len(devices)] or devices[0].platform != "cpu":
         return None
-    leaves, structure = jax.tree.flatten(arguments)
-    sizes = {name: value for name, value in vars(settings).items() if name != "mesh"}
+    leaves, structure = jax.tree.flatten(cells)
+    try:
+        metrics = pickle.dumps(settings.metrics)  # functions by their names
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None
+    sizes = {name: value for name, value in vars(settings).items() if name not in ("mesh", "metrics")}
     told = repr((
         jax.__version__, jaxlib.version.__version__, sys.version, _source(), os.environ.get("XLA_FLAGS"),
         sorted((name, value) for name, value in jax.config.values.items() if not _OF_THE_CACHE.search(name)),
-        forms(), str(structure), [(leaf.shape, str(leaf.dtype)) for leaf in leaves], len(devices), sizes,
+        forms(), str(structure), [(leaf.shape, str(leaf.dtype)) for leaf in leaves], len(devices), sizes, metrics,
     ))  # fmt: skip
     # An object's address says nothing of what it does.
     return None if " at 0x" in told else folder / "machine-code" / hashlib.sha256(told.encode()).hexdigest()

@@ -13,7 +13,7 @@ from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.gradients.differences import NUDGE, by_differences, by_problem_differences, nudged, nudged_problem
 from jaxbandits.gradients.likelihood_ratio import by_scores, centred, check_scored, score_metrics
 from jaxbandits.gradients.measures import OWN, measure_of
-from jaxbandits.gradients.softened_policies import Softened, policy_score
+from jaxbandits.gradients.softened_policies import PolicyScore, Softened
 from jaxbandits.problems import Problem
 from jaxbandits.problems.constructors import listed
 from jaxbandits.status import stopped_early
@@ -95,7 +95,7 @@ def expected(
         own |= score_metrics(measure, parameter)
         about["estimator"] = "score function, each arm's score its own control variate"
     elif kind == "policy":
-        own |= {POLICY_SCORE: policy_score(algorithm.scored.index(parameter))}
+        own |= {POLICY_SCORE: PolicyScore(algorithm.scored.index(parameter))}
         about["estimator"] = "score function of the softened policy, its own control variate"
     else:
         nudges, algorithm = nudged(known, parameter, smoothing)

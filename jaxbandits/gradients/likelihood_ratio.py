@@ -16,7 +16,7 @@ import xarray as xr
 from jaxbandits.checks import FINITE, each
 from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError
-from jaxbandits.gradients.measures import DIRECT, Measure, direct_part
+from jaxbandits.gradients.measures import DIRECT, DirectPart, Measure
 from jaxbandits.gradients.reward_scores import scores
 from jaxbandits.problems import Problem
 
@@ -50,7 +50,7 @@ def check_scored(known: Admitted, problem: Problem, parameter: str, wrt: str) ->
 
 def score_metrics(measure: Measure, parameter: str) -> dict[str, Callable[..., Any]]:
     """What runs must measure for `by_scores`."""
-    direct = {} if measure.of_problem is None else {DIRECT: direct_part(measure.of_problem, parameter)}
+    direct = {} if measure.of_problem is None else {DIRECT: DirectPart(measure.of_problem, parameter)}
     return {ARM_PULLS: _arm_pulls, **direct}
 
 

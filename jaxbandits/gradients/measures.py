@@ -1,7 +1,6 @@
 """What gradients are taken of: a number of each run, and how it depends on the means beside the rewards seen."""
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from jaxbandits.engine.metric import Metric
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems.base import Problem
 
-__all__ = ["DIRECT", "MEASURES", "OWN", "Measure", "direct_part", "measure_of"]
+__all__ = ["DIRECT", "MEASURES", "OWN", "DirectPart", "Measure", "measure_of"]
 
 #: Names of the metrics that runs are made with.
 OWN, DIRECT = "own_measure", "direct_part"
@@ -90,24 +89,26 @@ def measure_of(metric: Any) -> Measure:
     return Measure(_of(OWN), function)
 
 
-@functools.lru_cache(maxsize=64)
-def direct_part(function: Function, parameter: str) -> Function:
-    """Derivative of a measure in a parameter of each arm, with the state and the answer as they are; `(K,)`.
+@dataclasses.dataclass(frozen=True)
+class DirectPart:
+    """A metric: the derivative of a measure in a parameter of each arm, with the state and the answer as they are.
 
-    Kept: a function of its own for each call would be another program.
+    Two of the same are equal, so that they are one program.
     """
 
-    def derivative(problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
-        leaf = getattr(problem, parameter)
+    function: Function
+    parameter: str
+
+    def __call__(self, problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
+        """Float32 `(K,)`."""
+        leaf = getattr(problem, self.parameter)
 
         def moved(leaf: jax.Array) -> jax.Array:
-            changed: Any = {parameter: leaf}
-            value = jnp.asarray(function(dataclasses.replace(problem, **changed), state, recommended))
+            changed: Any = {self.parameter: leaf}
+            value = jnp.asarray(self.function(dataclasses.replace(problem, **changed), state, recommended))
             if not jnp.issubdtype(value.dtype, jnp.floating):  # a count or a verdict, constant where it has a slope
                 return jnp.zeros(())
             return value
 
         slope: jax.Array = jax.grad(moved)(leaf)
         return slope
-
-    return derivative

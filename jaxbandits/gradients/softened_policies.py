@@ -7,8 +7,6 @@ the policy itself, and the variance of S grows without bound.
 """
 
 import dataclasses
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -21,7 +19,7 @@ from jaxbandits.checks import POSITIVE, number
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
-__all__ = ["Softened", "policy_score", "softened"]
+__all__ = ["PolicyScore", "Softened", "softened"]
 
 #: Parameters of an index.
 _OF_INDICES = ("a", "eta", "b")
@@ -112,13 +110,14 @@ def softened(algorithm: IndexPolicy, temperature: float) -> Softened:
     return Softened(algorithm, number("the temperature", temperature, POSITIVE))
 
 
-@functools.lru_cache(maxsize=64)
-def policy_score(place: int) -> Callable[..., Any]:
-    """The metric that is one of a run's scores. Kept: a function of its own for each call would be another program."""
+@dataclasses.dataclass(frozen=True)
+class PolicyScore:
+    """The metric that is one of a run's scores. Two of the same place are equal, so that they are one program."""
 
-    def score(problem: Any, state: Any, recommended: Any) -> jax.Array:
+    place: int
+
+    def __call__(self, problem: Any, state: Any, recommended: Any) -> jax.Array:
+        """Float32 `()`."""
         del problem, recommended
-        found: jax.Array = state.scores[place]
+        found: jax.Array = state.scores[self.place]
         return found
-
-    return score

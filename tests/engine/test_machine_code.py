@@ -17,7 +17,8 @@ import sys
 import jax
 traced = []
 def count(event, seconds, **rest):
-    if event.endswith("jaxpr_trace_duration") and "advance" in str(rest.get("fun_name", "")):
+    name = str(rest.get("fun_name", ""))
+    if event.endswith("jaxpr_trace_duration") and ("advance" in name or "loaded" in name):
         traced.append(seconds)
 jax.monitoring.register_event_duration_secs_listener(count)
 from jaxbandits.cli import main
@@ -72,12 +73,12 @@ def place(tmp_path, monkeypatch):
     def catch(function, arguments, settings):
         raise Caught(arguments, settings)
 
-    def place(algorithm, *more):
+    def place(algorithm, **more):
         monkeypatch.setattr("jaxbandits.engine.driver.with_machine_code", catch)
         with pytest.raises(Caught) as caught:
             jb.simulate(algorithm, jb.bernoulli([0.7, 0.5]), seeds=3)
-        arguments, settings = caught.value.args
-        return kept._place((*arguments, *more), settings)
+        (cells, *_), settings = caught.value.args
+        return kept._place(cells._replace(**more), settings)
 
     return place
 
@@ -98,7 +99,7 @@ def test_what_is_part_of_a_program_makes_another_and_values_do_not(place, monkey
 
 
 def test_what_only_its_address_tells_is_in_no_program_that_is_kept(place):
-    assert place(jb.Uniform(budget=10), jax.tree_util.Partial(lambda: 0)) is None
+    assert place(jb.Uniform(budget=10), successor=jax.tree_util.Partial(lambda: 0)) is None
 
 
 def test_another_source_is_another_program(tmp_path, monkeypatch):
