@@ -2,7 +2,8 @@
 
 Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT, section 4 (Chernoff's stopping
 rule); with epsilon, Garivier, Kaufmann (2021), "Nonasymptotic sequential tests for overlapping hypotheses applied to
-near-optimal arm identification in bandit models", Sequential Analysis. Confidence intervals may take the test's place
+near-optimal arm identification in bandit models", Sequential Analysis; for m arms, You, Qin, Wang, Yang (2023),
+"Information-directed selection for top-two algorithms", COLT. Confidence intervals may take the test's place
 (`interval_stopping.py`), under the same ways of sampling.
 """
 
@@ -52,10 +53,11 @@ class GLRState(ArmState):
 
 @dataclasses.dataclass(frozen=True)
 class GLRStopped(PairwiseStatistic):
-    """Samples in some way until the best-looking arm is told from all others, and returns it.
+    """Samples in some way until the best-looking arm, or the m best-looking, are told from all others; returns them.
 
-    It is the best, or within epsilon of it, with probability at least 1 - delta where the threshold is proved for the
-    family, however arms are sampled. With epsilon = 0 and equal best means a run only ends at `max_pulls`.
+    With probability at least 1 - delta none of them has a mean that is less, by more than epsilon, than that of an arm
+    left out, where the threshold is proved for the family, however arms are sampled. With epsilon = 0 and equal means
+    on either side a run only ends at `max_pulls`.
 
     Attributes:
         delta: allowed probability of error, in (0, 1); only the stopping rule knows it.
@@ -71,9 +73,9 @@ class GLRStopped(PairwiseStatistic):
         b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's.
         stopping: `glr`, this test; or another one by the intervals mean +- b sqrt(beta(t) / (2 N)), of the best-looking
             arm and all others: `lucb-gap`, LUCB's, U_l - L_h < epsilon with beta = ln(5 K t^4 / (4 delta)), t pulls;
-            `ugape-index`, UGapE's, the same with ln(4 K t^3 / delta): the index B of the best-looking arm;
-            `elimination`, LUCB's, but for arms that once were below the best-looking one with epsilon = 0. All are
-            proved for rewards in [0, b] and (b/2)-sub-Gaussian ones, however arms are sampled.
+            `ugape-index`, UGapE's, the same with ln(4 K t^3 / delta): the index B of the best-looking arm, and at least
+            the largest of several; `elimination`, LUCB's, but for arms that once were below all best-looking ones with
+            epsilon = 0. All are proved for rewards in [0, b] and (b/2)-sub-Gaussian ones, however arms are sampled.
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family, or one beside a stopping
