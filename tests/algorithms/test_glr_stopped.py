@@ -346,11 +346,12 @@ EACH_TIME = ("track-and-stop", "eb-tc", "ttucb, ids", "eb-tci, two arms")
 
 @functools.partial(jax.jit, static_argnames="steps")
 def watch(algorithm, problem, keys, steps):
-    """Pulls after every step, returned arms and whether a run has ended: `(run, step, …)`."""
+    """Pulls after every step, returned arms, whether a run has ended and its statistic: `(run, step, …)`."""
 
     def one(key):
         history = jb.trajectory(algorithm, problem, key, steps)
-        return history.pulls, jax.vmap(algorithm.recommend)(history), jax.vmap(algorithm.done)(history)
+        answers = jax.vmap(lambda state: (algorithm.recommend(state), algorithm.done(state)))(history)
+        return history.pulls, *answers, history.least
 
     return jax.vmap(one)(keys)
 
@@ -371,7 +372,7 @@ def test_every_decision_is_that_of_the_reference(name):
     # Bisections take long.
     runs, steps = (1 if name in EACH_TIME and isinstance(algorithm, Tracked) else RUNS), STEPS
     keys = jax.random.split(jax.random.key(len(name)), RUNS)[:runs]
-    pulls, returned, done = map(np.asarray, watch(algorithm, problem, keys, steps))
+    pulls, returned, done, least = map(np.asarray, watch(algorithm, problem, keys, steps))
     table, orders = map(np.asarray, tables(problem, keys))
     compared = skipped = 0
     for run in range(runs):
@@ -382,6 +383,8 @@ def test_every_decision_is_that_of_the_reference(name):
             answer, tested = view.answer(), view.pairs()[0]
             if algorithm.threshold_word == "student-mixture":
                 tested = np.asarray([rest_of(c, arm, view.pulls) for c, arm in zip(tested, answer, strict=True)])
+            if not view.near:
+                assert least[run, step] == pytest.approx(tested.min(), rel=1e-4, abs=1e-4)
             evidence = tested.min() - threshold(algorithm, view.arms, view.time)
             if not view.near and abs(evidence) > 1e-4:
                 assert done[run, step] == (evidence > 0)
