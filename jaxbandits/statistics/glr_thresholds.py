@@ -1,6 +1,6 @@
 """When to stop: thresholds of generalised likelihood ratio tests, which tell the best arm by their name.
 
-A run stops at time t with the best-looking arm if the least cost of telling it from each other arm
+A run stops at time t with the best-looking arm, or several, if the least cost of telling it from any other arm
 (`alternatives.least_cost`, with numbers of pulls for weights) exceeds a threshold: a constant of the run, found once,
 plus a function of t. `jaxbandits.theory.glr_threshold` says what is proved of each, and why.
 
