@@ -13,12 +13,14 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.glr_stopped import GLRState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.top_two import TopTwo, TossedState, TrackingState, paid
+from jaxbandits.algorithms.bases.top_two import TopTwo, TossedState, TrackingState, of_mask, paid
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import ranking
+from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
+from jaxbandits.random import ties
 from jaxbandits.random.ties import arm_at
 from jaxbandits.statistics.pairwise_evidence import Evidence
 
@@ -96,17 +98,23 @@ class EBTCI(TopTwo):
     pulled with the probability `share`, tossed for from a stream of the run's own. Ties are broken by the run's order
     of the arms.
 
+    To find m arms, the statistic of an arm is that against the one of the m best-looking arms that is least apart from
+    it, and this one leads (You, Qin, Wang, Yang 2023; no top-two rule is then asymptotically optimal with any constant
+    share, as they show).
+
     Attributes:
         delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
         share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
+        m: arms to return, 1 <= m < K.
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family.
     """
 
+    m: Numeric = parameter("count", default=1, common=1)
     traits = Traits(
-        setting="fixed confidence, ε, one arm; top two: the best-looking arm and a rival, with few pulls preferred",
-        source="Jourdan, Degenne, Baudry, de Heide, Kaufmann 2022",
+        setting="fixed confidence, (ε, m); top two: a best-looking arm and a rival, with few pulls preferred",
+        source="Jourdan, Degenne, Baudry, de Heide, Kaufmann 2022; You, Qin, Wang, Yang 2023",
         tolerance="epsilon",
         stops_by=("delta",),
         dearness=10,
@@ -121,8 +129,9 @@ class EBTCI(TopTwo):
         del live
         pulls = larger(state.pulls, 1).astype(jnp.float32)
         _, challenger = ranking.arg_smallest(rounded(evidence.cost) + log(pulls), state.order)
+        leader = best if isinstance(self.m, Known) else of_mask(ties.mask_at(challenger, state.order), best)
         share = self.leaders_share(state, evidence, challenger)
-        return state.pulling(jnp.where(state.tossed(share), best, challenger))
+        return state.pulling(jnp.where(state.tossed(share), leader, challenger))
 
 
 @pytree

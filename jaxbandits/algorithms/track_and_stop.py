@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.glr_stopped import GLRState, GLRStopped
 from jaxbandits.algorithms.bases.optimal_tracking import Tracked, TrackedState, behind, least_pulled
-from jaxbandits.algorithms.bases.parameters import parameter
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import larger, rounded
@@ -29,19 +29,21 @@ _PROJECTIONS = 6
 @pytree
 @dataclasses.dataclass(frozen=True)
 class UniformGLR(GLRStopped):
-    """Pulls the arm pulled least until the test tells the best-looking one from all others.
+    """Pulls the arm pulled least until the test tells the m best-looking ones from all others.
 
     What adaptive sampling is worth, with the same stopping rule. Ties are broken by the run's order of the arms.
 
     Attributes:
         delta: as for `GLRStopped`, as are the others.
+        m: arms to return, 1 <= m < K.
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family.
     """
 
+    m: Numeric = parameter("count", default=1, common=1)
     traits = Traits(
-        setting="fixed confidence, ε, one arm; uniform sampling, stopped by a likelihood ratio test",
+        setting="fixed confidence, (ε, m); uniform sampling, stopped by a likelihood ratio test",
         source="Garivier, Kaufmann 2016",
         tolerance="epsilon",
         stops_by=("delta", "epsilon"),

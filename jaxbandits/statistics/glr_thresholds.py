@@ -1,6 +1,6 @@
 """When to stop: thresholds of generalised likelihood ratio tests, which tell the best arm by their name.
 
-A run stops at time t with the best-looking arm if the least cost of telling it from each other arm
+A run stops at time t with the best-looking arm, or several, if the least cost of telling it from any other arm
 (`alternatives.least_cost`, with numbers of pulls for weights) exceeds a threshold: a constant of the run, found once,
 plus a function of t. `jaxbandits.theory.glr_threshold` says what is proved of each, and why.
 
@@ -37,12 +37,25 @@ class Threshold(NamedTuple):
     """A threshold, constant + growth.
 
     Attributes:
-        constant: of the functions, K - 1 and delta, `(…)`, both floats.
+        constant: of the functions, `events` and delta, `(…)`, both floats.
         growth: of the functions and t, `(…)`, a float, at least 2.
+        by_arms: whether delta is shared out over arms, not over pairs of them.
     """
 
     constant: Callable[[Elementary, jax.Array, jax.Array], jax.Array]
     growth: Callable[[Elementary, jax.Array], jax.Array]
+    by_arms: bool = False
+
+    def events(self, arms: jax.Array, m: jax.Array) -> jax.Array:
+        """What may go wrong, over which delta is shared out, if the m best of K arms are to be found.
+
+        The pairs of an arm that is one of them and one that is not, m (K - m); or the K arms.
+
+        Args:
+            arms: K, a float, at least 2, `(…)`.
+            m: a float, in [1, K), `(…)`.
+        """
+        return arms if self.by_arms else m * (arms - m)
 
     def at(self, constant: jax.Array, time: jax.Array) -> jax.Array:
         """The threshold at time t, int32 `(…)`, in a run with this constant, float32 `(…)`."""
@@ -146,8 +159,8 @@ def exponential_family_level(x: jax.Array, elementary: Elementary = IN_RUNS) -> 
     return jnp.where(half >= _KINK, 2 * (elementary.exp(1 / free) * free), 3 * (half - _LOG_LOG_1_5))
 
 
-def _level(pairs: jax.Array, delta: jax.Array, log: Function) -> jax.Array:
-    return log(pairs) - log(delta)
+def _level(events: jax.Array, delta: jax.Array, log: Function) -> jax.Array:
+    return log(events) - log(delta)
 
 
 #: By name; `jaxbandits.theory.glr_threshold` has the sources.
@@ -172,13 +185,15 @@ THRESHOLDS = {
         constant=lambda e, pairs, delta: _larger_root(1 + _level(pairs, delta, e.log), e) - 1,
         growth=lambda _, t: jnp.zeros_like(t),
     ),
-    "lucb1": Threshold(  # the number of arms is pairs + 1
-        constant=lambda e, pairs, delta: _level(1.25 * (pairs + 1), delta, e.log),
+    "lucb1": Threshold(
+        constant=lambda e, arms, delta: _level(1.25 * arms, delta, e.log),
         growth=lambda e, t: 4 * e.log(t),
+        by_arms=True,
     ),
     "ugape": Threshold(
-        constant=lambda e, pairs, delta: _level(4 * (pairs + 1), delta, e.log),
+        constant=lambda e, arms, delta: _level(4 * arms, delta, e.log),
         growth=lambda e, t: 3 * e.log(t),
+        by_arms=True,
     ),
     "bounded": Threshold(
         constant=lambda e, pairs, delta: 2 + _level(pairs, delta, e.log),

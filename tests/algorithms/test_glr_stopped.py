@@ -90,12 +90,13 @@ def optimal(family, means, epsilon=0.0):
 
 
 @functools.cache
-def thresholds(word, delta, arms):
-    return np.asarray(jax.jit(lambda t: jb.theory.glr_threshold(t, arms, delta, word))(2.0 + np.arange(2 * STEPS)))
+def thresholds(word, delta, arms, m):
+    return np.asarray(jax.jit(lambda t: jb.theory.glr_threshold(t, arms, delta, word, m))(2.0 + np.arange(2 * STEPS)))
 
 
 def threshold(algorithm, arms, time):
-    return float(thresholds(algorithm.threshold_word, algorithm.delta, arms)[time - 2])
+    m = int(getattr(algorithm, "m", 1))
+    return float(thresholds(algorithm.threshold_word, algorithm.delta, arms, m)[time - 2])
 
 
 def cost_of_unknown(way, ours, theirs):
@@ -133,14 +134,30 @@ class View:
         self.unit, self.mean = unit, self.raw * unit
         self.key, self.near = key, False
 
-    def first(self, values, near=1e-5):
+    def first(self, values, near=1e-5, order=None):
         """The position of the largest value, ties by the order."""
         best = values.max()
         self.near |= bool(((values != best) & (values > best - near * max(1, abs(best)))).any())
-        return int(np.where(values == best, self.order, np.inf).argmin())
+        return int(np.where(values == best, self.order if order is None else order, np.inf).argmin())
 
     def best(self):
         return self.first(self.raw)
+
+    def answer(self):
+        """The m best-looking arms."""
+        values, found = self.raw.copy(), []
+        for _ in range(int(getattr(self.algorithm, "m", 1))):
+            found.append(self.first(values))
+            values[found[-1]] = -np.inf
+        return found
+
+    def pairs(self):
+        """Costs of telling each arm of the answer from every arm, `(m, K)`, infinite for arms of it; and shares."""
+        answer = self.answer()
+        costs, shares = zip(*(self.against(arm, self.algorithm.epsilon) for arm in answer), strict=True)
+        costs = np.asarray(costs)
+        costs[:, answer] = np.inf
+        return costs, shares
 
     def against(self, arm, epsilon):
         """Costs of telling an arm from the others, and its shares."""
@@ -258,10 +275,12 @@ def eb_tc(view):
 
 
 def eb_tci(view):
-    best = view.best()
-    costs, shares = view.against(best, view.algorithm.epsilon)
-    rival = view.first(-costs - np.log(view.pulls))
-    return best if view.heads(view.share(best, rival, shares)) else rival
+    costs, shares = view.pairs()
+    rival = view.first(-costs.min(axis=0) - np.log(view.pulls))
+    # Of arms that are equally near, the one with the larger mean; they come in that order.
+    nearest = view.first(-costs[:, rival], order=np.arange(len(costs)))
+    best = view.answer()[nearest]
+    return best if view.heads(view.share(best, rival, shares[nearest])) else rival
 
 
 def ttucb(view):
@@ -307,6 +326,11 @@ CASES = {
     "ttucb": (jb.TTUCB(delta=0.2, share=0.375), SMOOTH),
     "ttucb, ids": (jb.TTUCB(delta=0.2, share="ids", epsilon=0.1), COINS),
     "ttucb, poisson": (jb.TTUCB(delta=0.2, family="poisson"), COINS),
+    "uniform, two arms": (jb.UniformGLR(delta=0.2, epsilon=0.2, m=2), COINS),
+    "uniform, three arms": (jb.UniformGLR(delta=0.3, epsilon=0.1, m=3), SMOOTH),
+    "eb-tci, two arms": (jb.EBTCI(delta=0.2, share="ids", m=2), COINS),
+    "eb-tci, three arms": (jb.EBTCI(delta=0.2, epsilon=0.1, m=3), SMOOTH),
+    "eb-tci, two arms, unknown variances": (jb.EBTCI(delta=0.3, epsilon=0.2, family=UNKNOWN, m=2), UNLIKE),
     "uniform, unknown variances": (jb.UniformGLR(delta=0.3, epsilon=0.3, family=UNKNOWN), UNLIKE),
     "eb-tc, unknown variances": (jb.EBTC(delta=0.3, epsilon=0.2, family=UNKNOWN), UNLIKE),
     "eb-tci, unknown variances": (jb.EBTCI(delta=0.3, family=UNKNOWN, share="ids"), UNLIKE),
@@ -317,16 +341,17 @@ CASES = {
     "ttts": (jb.TTTS(delta=0.2, resamplings=3), COINS),
     "ttts, poisson": (jb.TTTS(delta=0.2, resamplings=3, family="poisson"), COINS),
 }
-EACH_TIME = ("track-and-stop", "eb-tc", "ttucb, ids")
+EACH_TIME = ("track-and-stop", "eb-tc", "ttucb, ids", "eb-tci, two arms")
 
 
 @functools.partial(jax.jit, static_argnames="steps")
 def watch(algorithm, problem, keys, steps):
-    """Pulls after every step, returned arms and whether a run has ended: `(run, step, …)`."""
+    """Pulls after every step, returned arms, whether a run has ended and its statistic: `(run, step, …)`."""
 
     def one(key):
         history = jb.trajectory(algorithm, problem, key, steps)
-        return history.pulls, jax.vmap(algorithm.recommend)(history), jax.vmap(algorithm.done)(history)
+        answers = jax.vmap(lambda state: (algorithm.recommend(state), algorithm.done(state)))(history)
+        return history.pulls, *answers, history.least
 
     return jax.vmap(one)(keys)
 
@@ -347,7 +372,7 @@ def test_every_decision_is_that_of_the_reference(name):
     # Bisections take long.
     runs, steps = (1 if name in EACH_TIME and isinstance(algorithm, Tracked) else RUNS), STEPS
     keys = jax.random.split(jax.random.key(len(name)), RUNS)[:runs]
-    pulls, returned, done = map(np.asarray, watch(algorithm, problem, keys, steps))
+    pulls, returned, done, least = map(np.asarray, watch(algorithm, problem, keys, steps))
     table, orders = map(np.asarray, tables(problem, keys))
     compared = skipped = 0
     for run in range(runs):
@@ -355,13 +380,15 @@ def test_every_decision_is_that_of_the_reference(name):
         memory = {}
         for step in range(steps):
             view = View(algorithm, problem, rewards, orders[run], keys[run], memory)
-            best = view.best()
-            costs = view.against(best, algorithm.epsilon)[0]
-            tested = rest_of(costs, best, view.pulls) if algorithm.threshold_word == "student-mixture" else costs
+            answer, tested = view.answer(), view.pairs()[0]
+            if algorithm.threshold_word == "student-mixture":
+                tested = np.asarray([rest_of(c, arm, view.pulls) for c, arm in zip(tested, answer, strict=True)])
+            if not view.near:
+                assert least[run, step] == pytest.approx(tested.min(), rel=1e-4, abs=1e-4)
             evidence = tested.min() - threshold(algorithm, view.arms, view.time)
             if not view.near and abs(evidence) > 1e-4:
                 assert done[run, step] == (evidence > 0)
-                assert np.flatnonzero(returned[run, step]).tolist() == [best]
+                assert np.flatnonzero(returned[run, step]).tolist() == sorted(answer)
             pulled = pulls[run, step + 1] - pulls[run, step]
             if done[run, step]:
                 assert not pulled.any()

@@ -43,6 +43,29 @@ def test_a_run_stops_where_its_intervals_part(rule, word):
     np.testing.assert_array_equal(np.asarray(returned)[-1], [True, False, False])
 
 
+@pytest.mark.parametrize("word", [pytest.param(w, marks=[pytest.mark.slow] * (w != "elimination")) for w in WORDS[1:]])
+def test_of_two_arms_each_has_to_part_from_all_others(word):
+    """Uniformly sampled: LUCB's gap between the sets, and for `ugape-index` one that UGapE's index never exceeds."""
+    steps, problem = 3000, jb.gaussian([0.9, 0.8, 0.3, 0.1], sd=0.5)
+    algorithm = jb.UniformGLR(delta=DELTA, epsilon=EPSILON, stopping=word, m=2).resolved(problem)
+    states = jb.trajectory(algorithm, problem, KEY, steps)
+    done, returned = jax.jit(jax.vmap(lambda s: (algorithm.done(s), algorithm.recommend(s))))(states)
+    mean, pulls = (np.asarray(x, float) for x in (states.statistics.mean, states.pulls))
+    lower, upper = intervals(word, mean, pulls)
+    wanted, eliminated = [], np.zeros(4, bool)
+    for low, high, now_mean in zip(lower, upper, mean, strict=True):
+        answer = np.isin(np.arange(4), np.argsort(-now_mean)[:2])
+        if word == "elimination":
+            eliminated |= ~answer & (high < low[answer].min())
+        wanted.append(bool((eliminated | (high - low[answer].min() < EPSILON))[~answer].all()))
+        if word == "ugape-index":
+            second = [np.sort(np.delete(high, arm))[-2] for arm in range(4)]
+            assert (second - low)[answer].max() <= high[~answer].max() - low[answer].min() + 1e-9
+    assert 100 < np.argmax(wanted) < steps
+    np.testing.assert_array_equal(done, wanted)
+    np.testing.assert_array_equal(np.asarray(returned)[-1], [True, True, False, False])
+
+
 def test_an_arm_that_was_eliminated_stays_so():
     """Its mean rises again, at a time at which the gap alone would not stop."""
     rule = jb.UniformGLR(delta=DELTA, stopping="elimination", family="gaussian", b=B)

@@ -44,7 +44,7 @@ def test_suitable_algorithms():
     found, left_out = _labels(one, delta=0.1, epsilon=0.1, m=1)
     assert found == [*stoppers, "mab-ppr", "median-elimination", "exp-gap-elimination", "union-bound", *races, *tests]
     assert left_out == ""
-    assert _labels(one, delta=0.1, epsilon=0.0, m=2)[0] == [*several, *races]
+    assert _labels(one, delta=0.1, epsilon=0.0, m=2)[0] == [*several, *races, "uniform-glr", "eb-tci"]
     spenders = ["uniform", "ugape-b", "ugape-b last", "ugape-b adaptive", "gap-e adaptive", "ucb-e"]
     spenders += ["successive-rejects", "sequential-halving", "sar"]
     assert _labels(one, budget=100, epsilon=0.0, m=1) == (spenders, "")

@@ -5,6 +5,8 @@ below delta. The bounds are loose, so the true probabilities are far below delta
 practically every seed; a package that fails with probability delta would pass an instance with probability below 1e-8.
 """
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -46,11 +48,15 @@ ALGORITHMS = {
     "uniform-glr, gk16": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, family="bernoulli", threshold="gk16"),
     "uniform-glr, lucb-gap": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, stopping="lucb-gap"),
     "uniform-glr, elimination": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, stopping="elimination"),
+    "uniform-glr of two": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, m=2),
+    "uniform-glr of two, lucb-gap": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, stopping="lucb-gap", m=2),
+    "uniform-glr of two, elimination": jb.UniformGLR(epsilon=EPSILON, delta=DELTA, stopping="elimination", m=2),
     "eb-tc, ugape-index": jb.EBTC(epsilon=EPSILON, delta=DELTA, stopping="ugape-index"),
     "track-and-stop": jb.TrackAndStop(epsilon=EPSILON, delta=DELTA),
     "best-challenger": jb.BestChallenger(epsilon=EPSILON, delta=DELTA),
     "eb-tc": jb.EBTC(epsilon=EPSILON, delta=DELTA),
     "eb-tci": jb.EBTCI(epsilon=EPSILON, delta=DELTA, share="ids"),
+    "eb-tci of two": jb.EBTCI(epsilon=EPSILON, delta=DELTA, share="ids", m=2),
     "t3c": jb.T3C(epsilon=EPSILON, delta=DELTA),
     "ttts": jb.TTTS(epsilon=EPSILON, delta=DELTA),
 }
@@ -112,6 +118,16 @@ def test_means_far_from_resolved_do_fail() -> None:
     """The check can fail: with a hundredth of the exploration the same algorithm breaks its promise."""
     data = jb.simulate(jb.UGapEc(epsilon=EPSILON, delta=DELTA, c=0.005), jb.bernoulli(COINS["two arms"]), seeds=RUNS)
     assert np.mean(~data.correct) > DELTA
+
+
+@pytest.mark.slow
+def test_without_a_union_bound_over_pairs_three_arms_of_six_do_fail() -> None:
+    """The instance is hard enough to tell: nine pairs, just further apart than epsilon."""
+    problem = jb.bernoulli([0.6] * 3 + [0.44] * 3)
+    rule = jb.EBTCI(epsilon=EPSILON, delta=DELTA, share="ids", m=3)
+    check_promise(jb.simulate(rule, problem, seeds=RUNS, root_seed=5))
+    heuristic = dataclasses.replace(rule, threshold="heuristic")
+    assert np.mean(~jb.simulate(heuristic, problem, seeds=RUNS, root_seed=5).correct) > DELTA
 
 
 # Small samples have the heaviest tails; the best arm may vary most or least.

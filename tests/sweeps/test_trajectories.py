@@ -1,5 +1,7 @@
 """One run serves every delta of a sampling rule that does not know it, and each has the bits of a run of its own."""
 
+import functools
+
 import pytest
 import xarray as xr
 
@@ -97,7 +99,11 @@ def test_chains_are_those_of_like_cells_in_falling_order():
         (jb.EBTC, PROBLEM),
         *[
             pytest.param(*case, marks=pytest.mark.slow)
-            for case in [(jb.UniformGLR, PROBLEM), (jb.EBTC, jb.bernoulli([0.7, 0.4, 0.1]))]
+            for case in [
+                (jb.UniformGLR, PROBLEM),
+                (functools.partial(jb.UniformGLR, m=2), PROBLEM),
+                (jb.EBTC, jb.bernoulli([0.7, 0.4, 0.1])),
+            ]
         ],
     ],
 )

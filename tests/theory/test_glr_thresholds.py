@@ -29,24 +29,30 @@ def t_of(x):
     return min(least.fun, 1.5 * (root - 2 * np.log(np.log(1.5))))
 
 
+#: Of t, K, the number of pairs and delta.
 FORMULAS = {
-    "heuristic": lambda t, arms, delta: np.log((1 + np.log(t)) / delta),
-    "gk16": lambda t, arms, delta: np.log(2 * t * (arms - 1) / delta),
-    "kk21-gaussian": lambda t, arms, delta: 2 * c_g(np.log((arms - 1) / delta) / 2) + 4 * np.log(4 + np.log(t / 2)),
-    "kk21": lambda t, arms, delta: 2 * t_of(np.log((arms - 1) / delta) / 2) + 6 * np.log(1 + np.log(t / 2)),
-    "student-mixture": lambda t, arms, delta: brentq(lambda u: u - np.log1p(u) - np.log((arms - 1) / delta), 1e-9, 1e3),
-    "lucb1": lambda t, arms, delta: np.log(5 * arms * t**4 / 4 / delta),
-    "ugape": lambda t, arms, delta: np.log(4 * arms * t**3 / delta),
-    "bounded": lambda t, arms, delta: np.log((arms - 1) / delta) + 2 + 2 * np.log(1 + t / 2),
+    "heuristic": lambda t, arms, pairs, delta: np.log((1 + np.log(t)) / delta),
+    "gk16": lambda t, arms, pairs, delta: np.log(2 * t * pairs / delta),
+    "kk21-gaussian": lambda t, arms, pairs, delta: 2 * c_g(np.log(pairs / delta) / 2) + 4 * np.log(4 + np.log(t / 2)),
+    "kk21": lambda t, arms, pairs, delta: 2 * t_of(np.log(pairs / delta) / 2) + 6 * np.log(1 + np.log(t / 2)),
+    "student-mixture": lambda t, arms, pairs, delta: brentq(
+        lambda u: u - np.log1p(u) - np.log(pairs / delta), 1e-9, 1e3
+    ),
+    "lucb1": lambda t, arms, pairs, delta: np.log(5 * arms * t**4 / 4 / delta),
+    "ugape": lambda t, arms, pairs, delta: np.log(4 * arms * t**3 / delta),
+    "bounded": lambda t, arms, pairs, delta: np.log(pairs / delta) + 2 + 2 * np.log(1 + t / 2),
 }
 
 
 @pytest.mark.parametrize("name", THRESHOLDS)
-@pytest.mark.parametrize(("t", "arms", "delta"), [(2, 2, 0.5), (100, 2, 0.1), (1e4, 10, 0.05), (1e9, 1000, 1e-10)])
-def test_values_in_theory_and_in_runs(name, t, arms, delta):
-    expected = FORMULAS[name](t, arms, delta)
-    assert theory.glr_threshold(t, arms, delta, name) == pytest.approx(expected, rel=1e-8)
-    constant = THRESHOLDS[name].constant(IN_RUNS, jnp.float32(arms - 1), jnp.float32(delta))
+@pytest.mark.parametrize(
+    ("t", "arms", "m", "delta"), [(2, 2, 1, 0.5), (100, 2, 1, 0.1), (1e4, 10, 4, 0.05), (1e9, 1000, 1, 1e-10)]
+)
+def test_values_in_theory_and_in_runs(name, t, arms, m, delta):
+    expected = FORMULAS[name](t, arms, m * (arms - m), delta)
+    assert theory.glr_threshold(t, arms, delta, name, m) == pytest.approx(expected, rel=1e-8)
+    events = THRESHOLDS[name].events(jnp.float32(arms), jnp.float32(m))
+    constant = THRESHOLDS[name].constant(IN_RUNS, events, jnp.float32(delta))
     found = THRESHOLDS[name].at(constant, jnp.int32(t))
     assert found.dtype == jnp.float32
     assert float(found) == pytest.approx(expected, rel=3e-6)
@@ -108,20 +114,20 @@ def test_two_equal_arms_are_hardly_ever_told_apart(name, rewards):
 @pytest.mark.parametrize("name", THRESHOLDS)
 def test_a_run_has_the_same_bits_alone_and_in_batches(name):
     rng = np.random.default_rng(1)
-    pairs, delta = (
+    events, delta = (
         jnp.asarray(rng.integers(1, 50, 70), jnp.float32),
         jnp.asarray(rng.uniform(0.001, 0.5, 70), jnp.float32),
     )
     time = jnp.asarray(rng.integers(2, 10**6, 70), jnp.int32)
 
     @jax.jit
-    def found(pairs, delta, time):
-        return THRESHOLDS[name].at(THRESHOLDS[name].constant(IN_RUNS, pairs, delta), time)
+    def found(events, delta, time):
+        return THRESHOLDS[name].at(THRESHOLDS[name].constant(IN_RUNS, events, delta), time)
 
-    together = found(pairs, delta, time)
-    np.testing.assert_array_equal(jax.jit(jax.vmap(found))(pairs, delta, time), together)
+    together = found(events, delta, time)
+    np.testing.assert_array_equal(jax.jit(jax.vmap(found))(events, delta, time), together)
     for run in range(0, 70, 7):
-        np.testing.assert_array_equal(found(pairs[run], delta[run], time[run]), together[run])
+        np.testing.assert_array_equal(found(events[run], delta[run], time[run]), together[run])
 
 
 @pytest.mark.parametrize(
@@ -130,6 +136,8 @@ def test_a_run_has_the_same_bits_alone_and_in_batches(name):
         (lambda: theory.glr_threshold(1, 2, 0.1), r"^t must be finite and at least 2, got 1$"),
         (lambda: theory.glr_threshold(10, 1, 0.1), r"^the number of arms must be .* got 1$"),
         (lambda: theory.glr_threshold(10, 2, 1.0), r"^delta must lie strictly between 0 and 1, got 1.0$"),
+        (lambda: theory.glr_threshold(10, 3, 0.1, m=1.5), r"^m must be a whole number, at least 1, got 1.5$"),
+        (lambda: theory.glr_threshold(10, 3, 0.1, m=3), r"^the number of arms left out must be at least 1, got 0$"),
         (lambda: theory.glr_threshold(10, 2, 0.1, "kk22"), r"^unknown threshold 'kk22'; did you mean 'kk21'\?$"),
     ],
 )

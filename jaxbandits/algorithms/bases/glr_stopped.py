@@ -2,7 +2,8 @@
 
 Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT, section 4 (Chernoff's stopping
 rule); with epsilon, Garivier, Kaufmann (2021), "Nonasymptotic sequential tests for overlapping hypotheses applied to
-near-optimal arm identification in bandit models", Sequential Analysis. Confidence intervals may take the test's place
+near-optimal arm identification in bandit models", Sequential Analysis; for m arms, You, Qin, Wang, Yang (2023),
+"Information-directed selection for top-two algorithms", COLT. Confidence intervals may take the test's place
 (`interval_stopping.py`), under the same ways of sampling.
 """
 
@@ -19,8 +20,6 @@ from jaxbandits.algorithms.bases.interval_stopping import STOPPING_WORDS, rate_f
 from jaxbandits.algorithms.bases.pairwise_statistic import PairwiseStatistic
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.protocol import State
-from jaxbandits.arrays import ranking
-from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import larger
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
@@ -39,7 +38,7 @@ class GLRState(ArmState):
     """The state of a run; arms first, runs last. What a decision needs is computed once, after every reward."""
 
     level: jax.Array  # float32 (…): the threshold's constant
-    least: jax.Array  # float32 (…): the statistic of the best-looking arm and its nearest rival
+    least: jax.Array  # float32 (…): the statistic of the best-looking arms and their nearest rival
     following: jax.Array  # int32 (…): the arm to pull next
     parted: jax.Array | None  # float32 (K, …): `longest_parted`, where arms are eliminated
 
@@ -54,10 +53,11 @@ class GLRState(ArmState):
 
 @dataclasses.dataclass(frozen=True)
 class GLRStopped(PairwiseStatistic):
-    """Samples in some way until the best-looking arm is told from all others, and returns it.
+    """Samples in some way until the best-looking arm, or the m best-looking, are told from all others; returns them.
 
-    It is the best, or within epsilon of it, with probability at least 1 - delta where the threshold is proved for the
-    family, however arms are sampled. With epsilon = 0 and equal best means a run only ends at `max_pulls`.
+    With probability at least 1 - delta none of them has a mean that is less, by more than epsilon, than that of an arm
+    left out, where the threshold is proved for the family, however arms are sampled. With epsilon = 0 and equal means
+    on either side a run only ends at `max_pulls`.
 
     Attributes:
         delta: allowed probability of error, in (0, 1); only the stopping rule knows it.
@@ -73,9 +73,9 @@ class GLRStopped(PairwiseStatistic):
         b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's.
         stopping: `glr`, this test; or another one by the intervals mean +- b sqrt(beta(t) / (2 N)), of the best-looking
             arm and all others: `lucb-gap`, LUCB's, U_l - L_h < epsilon with beta = ln(5 K t^4 / (4 delta)), t pulls;
-            `ugape-index`, UGapE's, the same with ln(4 K t^3 / delta): the index B of the best-looking arm;
-            `elimination`, LUCB's, but for arms that once were below the best-looking one with epsilon = 0. All are
-            proved for rewards in [0, b] and (b/2)-sub-Gaussian ones, however arms are sampled.
+            `ugape-index`, UGapE's, the same with ln(4 K t^3 / delta): the index B of the best-looking arm, and at least
+            the largest of several; `elimination`, LUCB's, but for arms that once were below all best-looking ones with
+            epsilon = 0. All are proved for rewards in [0, b] and (b/2)-sub-Gaussian ones, however arms are sampled.
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family, or one beside a stopping
@@ -158,8 +158,10 @@ class GLRStopped(PairwiseStatistic):
 
         Args:
             state: after the reward of the last one.
-            best: the best-looking arm's place in the tie order, int32 `(…)`.
-            evidence: it against every arm with the test's epsilon, `(K, …)`; infinite costs of itself and padded arms.
+            best: the best-looking arm's place in the tie order, int32 `(…)`; of several that are to be found, the
+                place of the one that is least apart from each arm, `(K, …)`.
+            evidence: it against every arm with the test's epsilon, `(K, …)`; infinite costs of the best-looking arms
+                and of padded ones.
             live: bool `(…)`; where false, nothing but what follows from pulls and rewards may change.
         """
 
@@ -176,31 +178,26 @@ class GLRStopped(PairwiseStatistic):
         return state.least > THRESHOLDS[self.threshold_word].at(state.level, state.time)
 
     def recommend(self, state: GLRState) -> jax.Array:
-        """The largest mean."""
-        return state.largest_means(Known(1))
+        """The m largest means."""
+        return state.largest_means(self.m)
 
     def continued(self, state: GLRState) -> GLRState:
         """The state with this delta's threshold and this epsilon's statistic."""
         state = dataclasses.replace(state, level=self._level(state))
         if "epsilon" not in self.traits.stops_by:
             return state
-        best, evidence = self._best_looking(state)
-        return dataclasses.replace(state, least=self.tested(state, best, evidence.cost, state.parted))
+        return dataclasses.replace(state, least=self.least(state, self.standing(state), state.parted))
 
     def _level(self, state: ArmState) -> jax.Array:
-        pairs = larger(state.arms - 1, jnp.float32(1))
-        delta = jnp.broadcast_to(jnp.asarray(self.delta, jnp.float32), pairs.shape)
-        return THRESHOLDS[self.threshold_word].constant(IN_RUNS, pairs, delta)
-
-    def _best_looking(self, state: GLRState) -> tuple[jax.Array, Evidence]:
-        """The place of the arm with the largest mean, `(…)`, and it against every arm."""
-        top, best = ranking.arg_largest(state.existing(state.statistics.mean, -jnp.inf), state.order)
-        return best, self.against(state, best, self.epsilon, top)
+        threshold = THRESHOLDS[self.threshold_word]
+        events = larger(threshold.events(state.arms, jnp.asarray(self.m, jnp.float32)), jnp.float32(1))
+        delta = jnp.broadcast_to(jnp.asarray(self.delta, jnp.float32), events.shape)
+        return threshold.constant(IN_RUNS, events, delta)
 
     def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
-        best, evidence = self._best_looking(state)
+        standing = self.standing(state)
         if state.parted is not None:
-            state = dataclasses.replace(state, parted=self.longest_parted(state, best, state.parted))
-        state = dataclasses.replace(state, least=self.tested(state, best, evidence.cost, state.parted))
-        new = self.decided(state, best, evidence, live)
+            state = dataclasses.replace(state, parted=self.longest_parted(state, standing, state.parted))
+        state = dataclasses.replace(state, least=self.least(state, standing, state.parted))
+        new = self.decided(state, standing.nearest, standing.evidence, live)
         return dataclasses.replace(new, following=jnp.where(live, new.following, state.following))
