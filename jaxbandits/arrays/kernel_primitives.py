@@ -1,0 +1,211 @@
+"""A function written with the operations that compilers of kernels know: same values, other primitives.
+
+Triton and Mosaic compile what stays on chip, and know fewer operations than XLA: no slice, no stack, no truth values
+that are reduced, no rounding (JAX 0.10.2). `known_to_kernels` traces a function as it stands and writes each of those
+in terms of others: a row is a masked sum of which all words but one are zero, a stack a choice by row. All of it is
+exact, a selection or a move. What no rule is for stays as it is, and the compiler says whether it knows it.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+
+__all__ = ["known_to_kernels"]
+
+
+def known_to_kernels(function: Callable[..., Any], *operands: Any) -> Any:
+    """`function(*operands)` in such operations; operands and results are pytrees of arrays."""
+    jaxpr, shapes = jax.make_jaxpr(function, return_shape=True)(*operands)
+    results = _evaluated(jaxpr, jax.tree.leaves(operands))
+    return jax.tree.unflatten(jax.tree.structure(shapes), results)
+
+
+def _evaluated(closed: ClosedJaxpr | Jaxpr, operands: Sequence[Any]) -> list[Any]:
+    jaxpr, constants = (closed.jaxpr, closed.consts) if isinstance(closed, ClosedJaxpr) else (closed, [])
+    known = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*constants, *operands], strict=True))
+
+    def read(atom: Any) -> Any:
+        return atom.val if isinstance(atom, Literal) else known[atom]
+
+    for equation in jaxpr.eqns:
+        results = _applied(equation, [read(atom) for atom in equation.invars])
+        known.update(zip(equation.outvars, results, strict=True))
+    return [read(atom) for atom in jaxpr.outvars]
+
+
+def _applied(equation: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
+    name, primitive, parameters = equation.primitive.name, equation.primitive, equation.params
+    if name in _CALLS:
+        return _evaluated(parameters[_CALLS[name]], operands)
+    if name in _LOOPS and (results := _LOOPS[name](operands, parameters)) is not None:
+        return results
+    if name in _RULES and (result := _RULES[name](operands, parameters)) is not None:
+        return result if isinstance(result, list) else [result]
+    bound = functools.partial(primitive.bind, *operands, **primitive.get_bind_params(parameters))
+    if _of_numbers(equation, operands):  # such as the negation of a constant, which Triton refuses
+        with jax.ensure_compile_time_eval():
+            found = jax.tree.map(lambda x: np.asarray(x)[()], bound())
+    else:
+        found = bound()
+    return found if primitive.multiple_results else [found]
+
+
+def _of_numbers(equation: JaxprEqn, operands: list[Any]) -> bool:
+    """Whether numbers are computed from nothing but numbers."""
+    known = operands and not any(isinstance(x, jax.core.Tracer) for x in operands)
+    return bool(known) and all(variable.aval.shape == () for variable in equation.outvars)
+
+
+def _scan(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    constants, carry = operands[: parameters["num_consts"]], operands[parameters["num_consts"] :]
+    if len(carry) != parameters["num_carry"] or len(parameters["jaxpr"].out_avals) != len(carry):
+        return None  # no loop that only counts
+
+    def body(words: list[Any], _: None) -> tuple[list[Any], None]:
+        return _as_words(_evaluated(parameters["jaxpr"], [*constants, *_like(carry, words)])), None
+
+    return _like(carry, lax.scan(body, _as_words(carry), None, length=parameters["length"])[0])
+
+
+def _while(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    first, second = parameters["cond_nconsts"], parameters["cond_nconsts"] + parameters["body_nconsts"]
+    of_condition, of_body, carry = operands[:first], operands[first:second], operands[second:]
+    found = lax.while_loop(
+        lambda words: _evaluated(parameters["cond_jaxpr"], [*of_condition, *_like(carry, words)])[0],
+        lambda words: _as_words(_evaluated(parameters["body_jaxpr"], [*of_body, *_like(carry, words)])),
+        _as_words(carry),
+    )
+    return _like(carry, found)
+
+
+def _cond(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    branches = [lambda *x, branch=branch: _as_words(_evaluated(branch, x)) for branch in parameters["branches"]]
+    return _like(parameters["branches"][0].out_avals, lax.switch(operands[0], branches, *operands[1:]))
+
+
+def _as_words(values: Sequence[Any]) -> list[Any]:
+    """Truth values as int32: no loop carries them on TPU."""
+    return [jnp.asarray(x).astype(jnp.int32) if x.dtype == bool else x for x in values]
+
+
+def _like(values: Sequence[Any], words: Sequence[Any]) -> list[Any]:
+    """The inverse of `_as_words`."""
+    return [word != 0 if x.dtype == bool else word for x, word in zip(values, words, strict=True)]
+
+
+def _row(x: jax.Array, number: Any) -> jax.Array:
+    """One entry of the first axis, `(n, …)` to `(1, …)`."""
+    if x.shape[0] == 1:
+        return x
+    words = x.astype(jnp.int32) if x.dtype == bool else lax.bitcast_convert_type(x, jnp.int32)
+    hit = lax.broadcasted_iota(jnp.int32, x.shape, 0) == number
+    found = jnp.sum(jnp.where(hit, words, 0), axis=0, dtype=jnp.int32, keepdims=True)
+    return found != 0 if x.dtype == bool else lax.bitcast_convert_type(found, x.dtype)
+
+
+def _one_row(shape: Sequence[int], sizes: Sequence[int]) -> bool:
+    return len(shape) > 1 and sizes[0] == 1 and tuple(shape[1:]) == tuple(sizes[1:])
+
+
+def _slice(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    (x,), start = operands, parameters["start_indices"]
+    sizes = [b - a for a, b in zip(start, parameters["limit_indices"], strict=True)]
+    return _row(x, start[0]) if _one_row(x.shape, sizes) else None
+
+
+def _dynamic_slice(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    x, first = operands[:2]
+    if not _one_row(x.shape, parameters["slice_sizes"]):
+        return None
+    return _row(x, jnp.clip(jnp.asarray(first), 0, x.shape[0] - 1))
+
+
+def _stack(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    if parameters["axis"] != 0 or operands[0].ndim == 0:
+        return None
+    shape = (len(operands), *operands[0].shape)
+    place = lax.broadcasted_iota(jnp.int32, shape, 0)
+    stacked = jnp.broadcast_to(operands[-1][None], shape)
+    for number, x in enumerate(operands[:-1]):
+        stacked = jnp.where(place == number, jnp.broadcast_to(x[None], shape), stacked)
+    return stacked
+
+
+def _concatenate(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    if parameters["dimension"] != 0 or any(x.ndim < 2 or x.shape[0] != 1 for x in operands):
+        return None
+    return _stack([x.reshape(x.shape[1:]) for x in operands], {"axis": 0})
+
+
+def _unstack(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    (x,) = operands
+    if parameters["axis"] != 0 or x.ndim < 2:
+        return None
+    return [_row(x, number).reshape(x.shape[1:]) for number in range(x.shape[0])]
+
+
+def _reduce_or(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    return jnp.max(operands[0].astype(jnp.int32), axis=parameters["axes"]) != 0
+
+
+def _reduce_and(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    return jnp.min(operands[0].astype(jnp.int32), axis=parameters["axes"]) != 0
+
+
+def _select(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    del parameters
+    which, *cases = operands
+    if which.dtype != bool or cases[0].dtype != bool:
+        return None
+    return (which & cases[1]) | (~which & cases[0])
+
+
+def _reduce_sum(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    (x,) = operands
+    if x.dtype != jnp.uint32:
+        return None
+    found = jnp.sum(lax.bitcast_convert_type(x, jnp.int32), axis=parameters["axes"], dtype=jnp.int32)
+    return lax.bitcast_convert_type(found, jnp.uint32)
+
+
+def _extremum(operands: list[Any], parameters: dict[str, Any], reduce: Callable[..., jax.Array]) -> Any:
+    (x,) = operands
+    if x.dtype != jnp.uint32:
+        return None
+    found = reduce(lax.bitcast_convert_type(x ^ _SIGN, jnp.int32), axis=parameters["axes"])
+    return lax.bitcast_convert_type(found, jnp.uint32) ^ _SIGN
+
+
+def _round(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    (x,) = operands
+    if parameters["rounding_method"] != lax.RoundingMethod.TO_NEAREST_EVEN:
+        return None
+    below = jnp.floor(x)
+    rest, odd = x - below, below - 2 * jnp.floor(below / 2) != 0  # exact, both
+    whole = jnp.where((rest > 0.5) | ((rest == 0.5) & odd), below + 1, below)
+    return jnp.where(whole == 0, x * 0, whole)  # with the sign of x
+
+
+_SIGN = np.uint32(1 << 31)
+_CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr"}
+_LOOPS = {"scan": _scan, "while": _while, "cond": _cond}
+_RULES = {
+    "slice": _slice,
+    "dynamic_slice": _dynamic_slice,
+    "stack": _stack,
+    "concatenate": _concatenate,
+    "unstack": _unstack,
+    "reduce_or": _reduce_or,
+    "reduce_and": _reduce_and,
+    "reduce_sum": _reduce_sum,
+    "reduce_max": functools.partial(_extremum, reduce=jnp.max),
+    "reduce_min": functools.partial(_extremum, reduce=jnp.min),
+    "round": _round,
+    "select_n": _select,
+}
