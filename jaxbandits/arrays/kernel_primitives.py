@@ -74,14 +74,33 @@ def _scan(operands: list[Any], parameters: dict[str, Any]) -> Any:
 
 
 def _while(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    """A loop that carries what it only reads, too, and whether it goes on.
+
+    Triton, of JAX 0.10.2, mixes up what a loop of unknown length carries, and crashes, once it finds that some of that
+    never changes; so all of it is written anew, with the bits that it had, in a way which no compiler sees through.
+    """
     first, second = parameters["cond_nconsts"], parameters["cond_nconsts"] + parameters["body_nconsts"]
-    of_condition, of_body, carry = operands[:first], operands[first:second], operands[second:]
-    found = lax.while_loop(
-        lambda words: _evaluated(parameters["cond_jaxpr"], [*of_condition, *_like(carry, words)])[0],
-        lambda words: _as_words(_evaluated(parameters["body_jaxpr"], [*of_body, *_like(carry, words)])),
-        _as_words(carry),
-    )
-    return _like(carry, found)
+
+    def goes_on(values: Sequence[Any]) -> jax.Array:
+        wanted = _evaluated(parameters["cond_jaxpr"], [*values[:first], *values[second:]])[0]
+        return jnp.asarray(wanted).astype(jnp.int32)
+
+    def body(loop: tuple[jax.Array, list[Any]]) -> tuple[jax.Array, list[Any]]:
+        going, words = loop
+        nothing = jnp.minimum(going, 0)  # 1 is what going is
+        fixed = [_with(word, nothing) for word in words[:second]]
+        new = _evaluated(parameters["body_jaxpr"], _like(operands, words)[first:])
+        return goes_on([*_like(operands[:second], fixed), *new]), [*fixed, *_as_words(new)]
+
+    start = _as_words(operands)
+    _, found = lax.while_loop(lambda loop: loop[0] != 0, body, (goes_on(operands), start))
+    return _like(operands, found)[second:]
+
+
+def _with(word: jax.Array, bits: jax.Array) -> jax.Array:
+    """An array of words of 32 bits, each with other bits of int32 `()` flipped."""
+    whole = lax.bitcast_convert_type(word, jnp.int32) ^ bits
+    return lax.bitcast_convert_type(whole, word.dtype)
 
 
 def _cond(operands: list[Any], parameters: dict[str, Any]) -> Any:
@@ -91,7 +110,7 @@ def _cond(operands: list[Any], parameters: dict[str, Any]) -> Any:
 
 def _as_words(values: Sequence[Any]) -> list[Any]:
     """Truth values as int32: no loop carries them on TPU."""
-    return [jnp.asarray(x).astype(jnp.int32) if x.dtype == bool else x for x in values]
+    return [jnp.asarray(x, jnp.int32 if x.dtype == bool else x.dtype) for x in values]
 
 
 def _like(values: Sequence[Any], words: Sequence[Any]) -> list[Any]:
@@ -150,6 +169,14 @@ def _unstack(operands: list[Any], parameters: dict[str, Any]) -> Any:
     return [_row(x, number).reshape(x.shape[1:]) for number in range(x.shape[0])]
 
 
+def _cumsum(operands: list[Any], parameters: dict[str, Any]) -> Any:
+    (x,) = operands
+    if parameters["axis"] != 0 or parameters["reverse"] or not jnp.issubdtype(x.dtype, jnp.integer):
+        return None  # floats are added in an order of their own
+    place = lax.broadcasted_iota(jnp.int32, x.shape, 0)
+    return lax.fori_loop(0, x.shape[0], lambda i, sums: sums + jnp.where(place >= i, _row(x, i), 0), jnp.zeros_like(x))
+
+
 def _reduce_or(operands: list[Any], parameters: dict[str, Any]) -> Any:
     return jnp.max(operands[0].astype(jnp.int32), axis=parameters["axes"]) != 0
 
@@ -201,6 +228,7 @@ _RULES = {
     "stack": _stack,
     "concatenate": _concatenate,
     "unstack": _unstack,
+    "cumsum": _cumsum,
     "reduce_or": _reduce_or,
     "reduce_and": _reduce_and,
     "reduce_sum": _reduce_sum,
