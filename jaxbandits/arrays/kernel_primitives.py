@@ -40,7 +40,8 @@ def _evaluated(closed: ClosedJaxpr | Jaxpr, operands: Sequence[Any]) -> list[Any
 
 
 def _applied(equation: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
-    name, primitive, parameters = equation.primitive.name, equation.primitive, equation.params
+    primitive: Any = equation.primitive
+    name, parameters = primitive.name, equation.params
     if name in _CALLS:
         return _evaluated(parameters[_CALLS[name]], operands)
     if name in _LOOPS and (results := _LOOPS[name](operands, parameters)) is not None:
@@ -48,7 +49,7 @@ def _applied(equation: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
     if name in _RULES and (result := _RULES[name](operands, parameters)) is not None:
         return result if isinstance(result, list) else [result]
     bound = functools.partial(primitive.bind, *operands, **primitive.get_bind_params(parameters))
-    if _of_numbers(equation, operands):  # such as the negation of a constant, which Triton refuses
+    if _of_numbers(equation.outvars, operands):  # such as the negation of a constant, which Triton refuses
         with jax.ensure_compile_time_eval():
             found = jax.tree.map(lambda x: np.asarray(x)[()], bound())
     else:
@@ -56,10 +57,10 @@ def _applied(equation: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
     return found if primitive.multiple_results else [found]
 
 
-def _of_numbers(equation: JaxprEqn, operands: list[Any]) -> bool:
+def _of_numbers(results: Sequence[Any], operands: list[Any]) -> bool:
     """Whether numbers are computed from nothing but numbers."""
     known = operands and not any(isinstance(x, jax.core.Tracer) for x in operands)
-    return bool(known) and all(variable.aval.shape == () for variable in equation.outvars)
+    return bool(known) and not any(variable.aval.shape for variable in results)
 
 
 def _scan(operands: list[Any], parameters: dict[str, Any]) -> Any:
@@ -222,7 +223,7 @@ def _round(operands: list[Any], parameters: dict[str, Any]) -> Any:
 _SIGN = np.uint32(1 << 31)
 _CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr"}
 _LOOPS = {"scan": _scan, "while": _while, "cond": _cond}
-_RULES = {
+_RULES: dict[str, Callable[[list[Any], dict[str, Any]], Any]] = {
     "slice": _slice,
     "dynamic_slice": _dynamic_slice,
     "stack": _stack,

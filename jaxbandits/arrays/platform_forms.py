@@ -36,8 +36,8 @@ class Forms:
 
 
 #: On CPU by measurement (experiments/benchmarks/arm_operations.py, compiler_forms.py); for the others by what compilers
-#: make for them (experiments/benchmarks/compiled.py): on TPU a gather or a scatter takes some 9 cycles an element. `chip`
-#: is no platform, but a kernel on any of them (engine/on_chip.py).
+#: make for them (experiments/benchmarks/compiled.py): on TPU a gather or a scatter takes some 9 cycles an element.
+#: `chip` is no platform, but a kernel on any of them (engine/kernel_loop.py).
 FORMS = {
     "cpu": Forms(in_pieces=True, masked_put=16, masked_take=0),
     "gpu": Forms(in_pieces=False, masked_put=1024, masked_take=0),

@@ -17,10 +17,11 @@ from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.fewer_lanes import lanes_worth_having, packed
 from jaxbandits.engine.job_queue import JobQueue
 from jaxbandits.engine.jobs import empty_carry
+from jaxbandits.engine.kernel_loop import whole_kernels
 from jaxbandits.engine.lane_counts import block_length, lane_count
 from jaxbandits.engine.lane_state import Cells, Settings
 from jaxbandits.engine.lanes import advance
-from jaxbandits.engine.on_chip import may_stay_on_chip, taken_on_chip, whole_kernels
+from jaxbandits.engine.on_chip import may_stay_on_chip, taken_on_chip
 from jaxbandits.engine.program import Placement, Program
 from jaxbandits.engine.programs_as_machine_code import with_machine_code
 from jaxbandits.engine.rows import Log, Regret, Row, row_types, unpacked
@@ -101,7 +102,8 @@ def job_rows(
     on_chip = placement.on_chip and may_stay_on_chip(algorithm)
     if on_chip:
         lanes = whole_kernels(lanes, platform, problem.arms)
-    block = block_length(platform, in_batches=in_batches, on_chip=on_chip) if chunk is None else whole("chunk", chunk, 1, MAX_COUNT)
+    usual = block_length(platform, in_batches=in_batches, on_chip=on_chip)
+    block = usual if chunk is None else whole("chunk", chunk, 1, MAX_COUNT)
     settings = Settings(
         mesh=mesh,
         lanes=lanes,

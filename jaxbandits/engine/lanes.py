@@ -17,13 +17,13 @@ from jax.sharding import PartitionSpec
 from jaxbandits.arrays.numerics import smaller
 from jaxbandits.arrays.platform_forms import traced_for
 from jaxbandits.engine.jobs import refill
+from jaxbandits.engine.kernel_loop import loop_of_kernels, tile
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window, next_checkpoint
-from jaxbandits.engine.on_chip import loop_of_kernels, tile
 from jaxbandits.engine.rows import Log, blank_log, record
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.bits import Words
 
-__all__ = ["advance"]
+__all__ = ["advance", "run_chunk"]
 
 # Lanes are spread over one CPU device per core; the compiler's own splitting of small loops over threads only costs.
 _COMPILER_OPTIONS = {"xla_cpu_prefer_vector_width": 512, "xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
@@ -73,7 +73,7 @@ def _work(
     def one_round(loop: tuple[jax.Array, Carry, Log]) -> tuple[jax.Array, Carry, Log]:
         done_rounds, carry, log = loop
         carry = refill(cells, window, carry, settings)
-        carry, log = _run_chunk(cells, carry, log, chunk, settings)
+        carry, log = run_chunk(cells, carry, log, chunk, settings)
         carry, log = record(cells, carry, log, settings)
         return done_rounds + 1, carry, log
 
@@ -96,8 +96,19 @@ class _Standing(NamedTuple):
 _Lanes = tuple[Any, jax.Array]  # the state, and int32 (R,) steps
 
 
-def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:
-    """`chunk` steps of every lane; a lane stands still once it is done or at its next checkpoint."""
+def run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:
+    """`chunk` steps of every lane; a lane stands still once it is done or at its next checkpoint.
+
+    Args:
+        cells: the grid.
+        carry: the lanes.
+        log: of the call.
+        chunk: int32 (), a multiple of `settings.block`.
+        settings: what the loop is compiled for.
+
+    Returns:
+        The lanes after these steps, and the log with their pulls.
+    """
     point = next_checkpoint(cells, carry) if cells.checkpoints.shape[0] else None
     stop = cells.max_pulls
     if point is not None and jnp.issubdtype(point.dtype, jnp.integer):  # pulls, not costs

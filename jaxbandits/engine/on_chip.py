@@ -1,38 +1,23 @@
-"""A block of steps as one kernel: the state of some lanes is loaded once, stays on chip, and is stored once.
+"""Whether the state of lanes may stay on the chip for a block of steps (`engine/kernel_loop.py`), where that is wished.
 
-A step on its own moves all of a lane's state through memory. Here the unchanged step of an algorithm is traced into a
-Pallas kernel, in the forms `chip` (`arrays/platform_forms.py`) and in the operations that compilers of kernels know
-(`arrays/kernel_primitives.py`): compiled by Triton for a GPU, by Mosaic for a TPU, and on CPU interpreted, as XLA
-operations with the bits of the plain loop, for tests. Whether these compilers know all that an algorithm does is found
-by asking them, once (`takes`).
+It is found once, before the runs: by what is known of an algorithm's kind, and else by compiling the program. Where it
+may not, runs are made without, and one line says why.
 """
 
-import math
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax
-import jax.numpy as jnp
-from jax import lax
-from jax.experimental import pallas as pl
-from jax.experimental.pallas import triton
-
-from jaxbandits.arrays.kernel_primitives import known_to_kernels
-from jaxbandits.arrays.platform_forms import forced
+from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.lane_state import Settings
+from jaxbandits.engine.program import Placement
 from jaxbandits.engine.users_own import UsersOwn
 
-__all__ = ["loop_of_kernels", "may_stay_on_chip", "taken_on_chip", "tile", "whole_kernels"]
+__all__ = ["in_powers_of_two", "may_stay_on_chip", "taken_on_chip"]
 
-#: Lane-arms of a kernel on a GPU, which its registers hold, and the warps that share them (by what Triton makes: no
-#: register is spilled, experiments/benchmarks/compiled.py).
-_LANE_ARMS, _WARPS = 1024, 4
-#: Lanes of a kernel on a TPU: what a vector register holds. Arms are then one register each, and what is reduced over
-#: them stays where it is.
-_VECTOR = (8, 128)
-#: Lanes of an interpreted one.
-_INTERPRETED = (16,)
+
+def in_powers_of_two(placement: Placement) -> bool:
+    """Whether arms are to be padded to a power of two: Triton's arrays have no other lengths."""
+    return placement.on_chip and chosen_devices(placement)[0].platform not in ("cpu", "tpu")
 
 
 def may_stay_on_chip(algorithm: Any) -> bool:
@@ -58,103 +43,10 @@ def taken_on_chip(function: Any, arguments: tuple[Any, ...], settings: Settings)
         function.trace(*arguments, settings=settings).lower().compile()
     except Exception as error:  # of as many classes as there are compilers, and as many ways to lack an operation
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        return _declined(arguments[0].algorithm, f"the compiler of kernels for {settings.platform} refuses it: {why[:200]}")
+        return _declined(arguments[0].algorithm, f"no kernel compiles for {settings.platform}: {why[:200]}")
     return True
 
 
 def _declined(algorithm: Any, why: str) -> bool:
     warnings.warn(f"on_chip: {type(algorithm).__name__} runs without kernels: {why}", stacklevel=2)
     return False
-
-
-def whole_kernels(lanes: int, platform: str, arms: int) -> int:
-    """Lanes of a device, as many as asked for or more: a multiple of those of one kernel.
-
-    Args:
-        lanes: asked for.
-        platform: JAX's word.
-        arms: per run.
-    """
-    width = math.prod(tile(platform, arms))
-    return -(-lanes // width) * width
-
-
-def tile(platform: str, arms: int) -> tuple[int, ...]:
-    """The shape in which one kernel holds its lanes; arguments as for `whole_kernels`."""
-    if platform in ("cpu", "tpu"):
-        return _VECTOR if platform == "tpu" else _INTERPRETED
-    return (max(16, _LANE_ARMS // pl.next_power_of_2(arms)),)
-
-
-class _Packed(NamedTuple):
-    """A pytree of arrays `(…, R)` as kernels take it: no truth values, and lanes by tiles `(…, R / T, *tile)`."""
-
-    structure: Any
-    types: list[jnp.dtype]
-
-    @classmethod
-    def of(cls, tree: Any, lanes: int, shape: tuple[int, ...]) -> tuple["_Packed", list[jax.Array]]:
-        leaves, structure = jax.tree.flatten(tree)
-        wide = [jnp.broadcast_to(leaf, (lanes,)) if jnp.ndim(leaf) == 0 else leaf for leaf in leaves]
-        packed = [leaf.reshape(*leaf.shape[:-1], -1, *shape[1:]) for leaf in wide]
-        packed = [leaf.astype(jnp.int32) if leaf.dtype == bool else leaf for leaf in packed]
-        return cls(structure, [leaf.dtype for leaf in wide]), packed
-
-    def tree(self, leaves: Sequence[jax.Array]) -> Any:
-        """The tree of leaves that are packed, with truth values again, and lanes as they stand."""
-        typed = [leaf != 0 if dtype == bool else leaf for leaf, dtype in zip(leaves, self.types, strict=True)]
-        return jax.tree.unflatten(self.structure, typed)
-
-
-def loop_of_kernels(
-    steps: Callable[[Any, Any], Any],
-    fixed: Any,
-    lanes: Any,
-    blocks: jax.Array | int,
-    shape: tuple[int, ...],
-    *,
-    interpret: bool,
-) -> Any:
-    """`steps(fixed, lanes)`, so many times, each a kernel for as many lanes as a tile has.
-
-    Args:
-        steps: from pytrees of arrays to new `lanes`, lane by lane.
-        fixed: what it reads; leaves `(…, R)` or `()`.
-        lanes: what it changes; leaves `(…, R)`.
-        blocks: int32 `()`: how many times.
-        shape: of a tile, `tile`; R is a multiple of its elements.
-        interpret: whether kernels are interpreted.
-
-    Raises:
-        Exception: whatever the compiler of kernels says of an operation that it does not know.
-    """
-    count = jax.tree.leaves(lanes)[0].shape[-1]
-    (reads, read), (changes, changed) = _Packed.of(fixed, count, shape), _Packed.of(lanes, count, shape)
-
-    def kernel(*refs: Any) -> None:
-        values = [ref[...] for ref in refs[: len(read) + len(changed)]]
-        with forced("chip"):
-            new = known_to_kernels(steps, reads.tree(values[: len(read)]), changes.tree(values[len(read) :]))
-        for ref, value in zip(refs[len(values) :], jax.tree.leaves(new), strict=True):
-            ref[...] = value.astype(ref.dtype)
-
-    def spec(leaf: jax.Array) -> pl.BlockSpec:
-        front = leaf.shape[: leaf.ndim - len(shape)]
-        return pl.BlockSpec(
-            (*front, *shape), lambda i, before=len(front), after=len(shape) - 1: (0,) * before + (i,) + (0,) * after
-        )
-
-    call = pl.pallas_call(
-        kernel,
-        out_shape=[jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in changed],
-        grid=(count // math.prod(shape),),
-        in_specs=[spec(leaf) for leaf in (*read, *changed)],
-        out_specs=[spec(leaf) for leaf in changed],
-        input_output_aliases={len(read) + i: i for i in range(len(changed))},
-        interpret=interpret,
-        compiler_params=None if interpret or len(shape) > 1 else triton.CompilerParams(num_warps=_WARPS),
-        name="steps_on_chip",
-    )
-    packed = lax.fori_loop(0, blocks, lambda _, leaves: list(call(*read, *leaves)), changed)
-    like = jax.tree.leaves(lanes)
-    return changes.tree([leaf.reshape(old.shape) for leaf, old in zip(packed, like, strict=True)])
