@@ -43,12 +43,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental import topologies
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from kernels_on_chip import Kernel, kernel, lanes_on_chip
+from kernels_on_chip import Kernel, kernel
 from optimised_programs import Cost, Program
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.engine import driver
+from jaxbandits.engine.kernel_loop import whole_kernels
 from jaxbandits.engine.lane_counts import lane_count
 from jaxbandits.engine.lanes import advance
 from jaxbandits.sweeps.spec import build
@@ -160,7 +161,7 @@ def on_chip(algorithm: Any, problem: Any, target: jax.Device) -> Kernel:
         problem = problem.padded(1 << arms.bit_length())
     if algorithm.traits.in_batches:
         return Kernel(refused="a run has few steps, each of them long")
-    (cells, _, carry, *_), settings = arguments(algorithm, problem, lanes_on_chip(1024, target, arms))
+    (cells, _, carry, *_), settings = arguments(algorithm, problem, whole_kernels(1024, target.platform, arms))
     return kernel(cells, carry, settings, Mesh(np.asarray([target]), ("device",)))
 
 

@@ -14,13 +14,12 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from optimised_programs import Program
 
 from jaxbandits.arrays.platform_forms import traced_for
-from jaxbandits.engine.kernel_loop import whole_kernels
 from jaxbandits.engine.lane_counts import block_length
 from jaxbandits.engine.lane_state import Carry, Cells, Settings
 from jaxbandits.engine.lanes import run_chunk
 from jaxbandits.engine.rows import blank_log
 
-__all__ = ["Kernel", "kernel", "lanes_on_chip"]
+__all__ = ["Kernel", "kernel"]
 
 NAME = "steps_on_chip"
 
@@ -32,11 +31,6 @@ class Kernel(NamedTuple):
     registers: int | None = None  # of a thread, on a GPU
     spills: int | None = None  # bytes that a thread stores for want of registers, on a GPU
     refused: str = ""  # what the compiler says
-
-
-def lanes_on_chip(lanes: int, target: jax.Device, arms: int) -> int:
-    """Lanes for whole kernels."""
-    return whole_kernels(lanes, target.platform, arms)
 
 
 def kernel(cells: Cells, carry: Carry, settings: Settings, mesh: Mesh) -> Kernel:

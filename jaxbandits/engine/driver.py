@@ -95,11 +95,11 @@ def job_rows(
     mesh = jax.make_mesh((len(available),), ("device",), (AxisType.Auto,), devices=available)
     in_batches = algorithm.traits.in_batches
     platform = available[0].platform
-    shrinks = lanes is None and platform == "cpu" and not placement.on_chip
+    on_chip = placement.on_chip and may_stay_on_chip(algorithm)
+    shrinks = lanes is None and platform == "cpu" and not on_chip
     if lanes is None:
         lanes = lane_count(algorithm, problem.arms, queue.left, mesh.size, platform)
     lanes = whole("lanes", lanes, 1, MAX_COUNT)
-    on_chip = placement.on_chip and may_stay_on_chip(algorithm)
     if on_chip:
         lanes = whole_kernels(lanes, platform, problem.arms)
     usual = block_length(platform, in_batches=in_batches, on_chip=on_chip)
