@@ -16,6 +16,9 @@ import numpy as np
 from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
+from jaxbandits.arrays.kernel_rules import RULES
+from jaxbandits.arrays.numerics import smaller
+
 __all__ = ["known_to_kernels"]
 
 
@@ -46,7 +49,7 @@ def _applied(equation: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
         return _evaluated(parameters[_CALLS[name]], operands)
     if name in _LOOPS and (results := _LOOPS[name](operands, parameters)) is not None:
         return results
-    if name in _RULES and (result := _RULES[name](operands, parameters)) is not None:
+    if name in RULES and (result := RULES[name](operands, parameters)) is not None:
         return result if isinstance(result, list) else [result]
     bound = functools.partial(primitive.bind, *operands, **primitive.get_bind_params(parameters))
     if _of_numbers(equation.outvars, operands):  # such as the negation of a constant, which Triton refuses
@@ -88,7 +91,7 @@ def _while(operands: list[Any], parameters: dict[str, Any]) -> Any:
 
     def body(loop: tuple[jax.Array, list[Any]]) -> tuple[jax.Array, list[Any]]:
         going, words = loop
-        nothing = jnp.minimum(going, 0)  # 1 is what going is
+        nothing = smaller(going, jnp.int32(0))  # 1 is what going is
         fixed = [_with(word, nothing) for word in words[:second]]
         new = _evaluated(parameters["body_jaxpr"], _like(operands, words)[first:])
         return goes_on([*_like(operands[:second], fixed), *new]), [*fixed, *_as_words(new)]
@@ -119,122 +122,5 @@ def _like(values: Sequence[Any], words: Sequence[Any]) -> list[Any]:
     return [word != 0 if x.dtype == bool else word for x, word in zip(values, words, strict=True)]
 
 
-def _row(x: jax.Array, number: Any) -> jax.Array:
-    """One entry of the first axis, `(n, …)` to `(1, …)`."""
-    if x.shape[0] == 1:
-        return x
-    words = x.astype(jnp.int32) if x.dtype == bool else lax.bitcast_convert_type(x, jnp.int32)
-    hit = lax.broadcasted_iota(jnp.int32, x.shape, 0) == number
-    found = jnp.sum(jnp.where(hit, words, 0), axis=0, dtype=jnp.int32, keepdims=True)
-    return found != 0 if x.dtype == bool else lax.bitcast_convert_type(found, x.dtype)
-
-
-def _one_row(shape: Sequence[int], sizes: Sequence[int]) -> bool:
-    return len(shape) > 1 and sizes[0] == 1 and tuple(shape[1:]) == tuple(sizes[1:])
-
-
-def _slice(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    (x,), start = operands, parameters["start_indices"]
-    sizes = [b - a for a, b in zip(start, parameters["limit_indices"], strict=True)]
-    return _row(x, start[0]) if _one_row(x.shape, sizes) else None
-
-
-def _dynamic_slice(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    x, first = operands[:2]
-    if not _one_row(x.shape, parameters["slice_sizes"]):
-        return None
-    return _row(x, jnp.clip(jnp.asarray(first), 0, x.shape[0] - 1))
-
-
-def _stack(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    if parameters["axis"] != 0 or operands[0].ndim == 0:
-        return None
-    shape = (len(operands), *operands[0].shape)
-    place = lax.broadcasted_iota(jnp.int32, shape, 0)
-    stacked = jnp.broadcast_to(operands[-1][None], shape)
-    for number, x in enumerate(operands[:-1]):
-        stacked = jnp.where(place == number, jnp.broadcast_to(x[None], shape), stacked)
-    return stacked
-
-
-def _concatenate(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    if parameters["dimension"] != 0 or any(x.ndim < 2 or x.shape[0] != 1 for x in operands):
-        return None
-    return _stack([x.reshape(x.shape[1:]) for x in operands], {"axis": 0})
-
-
-def _unstack(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    (x,) = operands
-    if parameters["axis"] != 0 or x.ndim < 2:
-        return None
-    return [_row(x, number).reshape(x.shape[1:]) for number in range(x.shape[0])]
-
-
-def _cumsum(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    (x,) = operands
-    if parameters["axis"] != 0 or parameters["reverse"] or not jnp.issubdtype(x.dtype, jnp.integer):
-        return None  # floats are added in an order of their own
-    place = lax.broadcasted_iota(jnp.int32, x.shape, 0)
-    return lax.fori_loop(0, x.shape[0], lambda i, sums: sums + jnp.where(place >= i, _row(x, i), 0), jnp.zeros_like(x))
-
-
-def _reduce_or(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    return jnp.max(operands[0].astype(jnp.int32), axis=parameters["axes"]) != 0
-
-
-def _reduce_and(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    return jnp.min(operands[0].astype(jnp.int32), axis=parameters["axes"]) != 0
-
-
-def _select(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    del parameters
-    which, *cases = operands
-    if which.dtype != bool or cases[0].dtype != bool:
-        return None
-    return (which & cases[1]) | (~which & cases[0])
-
-
-def _reduce_sum(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    (x,) = operands
-    if x.dtype != jnp.uint32:
-        return None
-    found = jnp.sum(lax.bitcast_convert_type(x, jnp.int32), axis=parameters["axes"], dtype=jnp.int32)
-    return lax.bitcast_convert_type(found, jnp.uint32)
-
-
-def _extremum(operands: list[Any], parameters: dict[str, Any], reduce: Callable[..., jax.Array]) -> Any:
-    (x,) = operands
-    if x.dtype != jnp.uint32:
-        return None
-    found = reduce(lax.bitcast_convert_type(x ^ _SIGN, jnp.int32), axis=parameters["axes"])
-    return lax.bitcast_convert_type(found, jnp.uint32) ^ _SIGN
-
-
-def _round(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    (x,) = operands
-    if parameters["rounding_method"] != lax.RoundingMethod.TO_NEAREST_EVEN:
-        return None
-    below = jnp.floor(x)
-    rest, odd = x - below, below - 2 * jnp.floor(below / 2) != 0  # exact, both
-    whole = jnp.where((rest > 0.5) | ((rest == 0.5) & odd), below + 1, below)
-    return jnp.where(whole == 0, x * 0, whole)  # with the sign of x
-
-
-_SIGN = np.uint32(1 << 31)
 _CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr"}
 _LOOPS = {"scan": _scan, "while": _while, "cond": _cond}
-_RULES: dict[str, Callable[[list[Any], dict[str, Any]], Any]] = {
-    "slice": _slice,
-    "dynamic_slice": _dynamic_slice,
-    "stack": _stack,
-    "concatenate": _concatenate,
-    "unstack": _unstack,
-    "cumsum": _cumsum,
-    "reduce_or": _reduce_or,
-    "reduce_and": _reduce_and,
-    "reduce_sum": _reduce_sum,
-    "reduce_max": functools.partial(_extremum, reduce=jnp.max),
-    "reduce_min": functools.partial(_extremum, reduce=jnp.min),
-    "round": _round,
-    "select_n": _select,
-}

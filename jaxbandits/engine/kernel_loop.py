@@ -22,9 +22,9 @@ from jaxbandits.arrays.platform_forms import forced
 
 __all__ = ["loop_of_kernels", "tile", "whole_kernels"]
 
-#: Lane-arms of a kernel on a GPU, which its registers hold, and the warps that share them (by what Triton makes: no
-#: register is spilled, experiments/benchmarks/compiled.py).
-_LANE_ARMS, _WARPS = 1024, 4
+#: Lane-arms of a kernel on a GPU, lanes at least, and words of its largest array that a warp holds (by what Triton
+#: makes: with more, registers are spilled; experiments/benchmarks/compiled.py).
+_LANE_ARMS, _FEWEST_LANES, _WORDS_OF_A_WARP = 1024, 4, 256
 #: Lanes of a kernel on a TPU: what a vector register holds. Arms are then one register each, and what is reduced over
 #: them stays where it is.
 _VECTOR = (8, 128)
@@ -48,7 +48,7 @@ def tile(platform: str, arms: int) -> tuple[int, ...]:
     """The shape in which one kernel holds its lanes; arguments as for `whole_kernels`."""
     if platform in ("cpu", "tpu"):
         return _VECTOR if platform == "tpu" else _INTERPRETED
-    return (max(16, _LANE_ARMS // pl.next_power_of_2(arms)),)
+    return (max(_FEWEST_LANES, _LANE_ARMS // pl.next_power_of_2(arms)),)
 
 
 class _Packed(NamedTuple):
@@ -105,8 +105,10 @@ def loop_of_kernels(
 
     def spec(leaf: jax.Array) -> pl.BlockSpec:
         front, rest = leaf.shape[: -len(shape)], (0,) * (len(shape) - 1)
-        return pl.BlockSpec((*front, *shape), lambda i: ((0,) * len(front)) + (i, *rest))
+        return pl.BlockSpec((*front, *shape), lambda i: (*(0 for _ in front), i, *rest))
 
+    words = max(math.prod(leaf.shape[:-1]) for leaf in (*read, *changed)) * shape[-1]
+    warps = min(max(pl.next_power_of_2(words) // _WORDS_OF_A_WARP, 4), 16)
     call = pl.pallas_call(
         kernel,
         out_shape=[jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in changed],
@@ -115,7 +117,7 @@ def loop_of_kernels(
         out_specs=[spec(leaf) for leaf in changed],
         input_output_aliases={len(read) + i: i for i in range(len(changed))},
         interpret=interpret,
-        compiler_params=None if interpret or len(shape) > 1 else triton.CompilerParams(num_warps=_WARPS),
+        compiler_params=None if interpret or len(shape) > 1 else triton.CompilerParams(num_warps=warps),
         name="steps_on_chip",
     )
     packed = lax.fori_loop(0, blocks, lambda _, leaves: list(call(*read, *leaves)), changed)

@@ -164,7 +164,7 @@ def test_what_no_compiler_takes_runs_without_and_says_so(monkeypatch: pytest.Mon
 def test_lanes_are_whole_kernels() -> None:
     assert [whole_kernels(20, "cpu", arms) for arms in (2, 1000)] == [32, 32]
     assert whole_kernels(1025, "tpu", 10) == 2048
-    assert [whole_kernels(1, "gpu", arms) for arms in (10, 50, 1000)] == [64, 16, 16]
+    assert [whole_kernels(1, "gpu", arms) for arms in (10, 50, 1000)] == [64, 16, 4]
 
 
 @pytest.mark.parametrize(("platform", "padded"), [("gpu", True), ("tpu", False), ("cpu", False)])
