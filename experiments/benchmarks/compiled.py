@@ -16,12 +16,8 @@ one step of all lanes, which is the innermost loop of the engine:
   time = max(kernels * 2.5 us, bytes / 3.35 TB/s, operations / 16.7 T/s) on H100 (a launch; its memory; 132 * 64 whole
   numbers a clock of 1.98 GHz), and the compiler's own estimate of cycles at 1.5 GHz on v5e.
 
-Then of the kernel that keeps the lanes' state on the chip for a block of steps (`on_chip=True`), where one compiles:
-
-* bytes a pull: what a lane loads and stores for a block, over its steps, each of which pulls an arm or more;
-* on H100 registers of a thread, and bytes that it spills, by the assembler; arms are there padded to a power of two.
-
-`--on-chip` prints these alone, in a table with the compiler's word where there is none.
+Then of the kernel that keeps the lanes' state on the chip for a block of steps (`on_chip=True`): `kernels_on_chip.py`
+says what. `--on-chip` prints these alone, in a table with the compiler's word where there is none.
 """
 
 import os
@@ -43,7 +39,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental import topologies
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from kernels_on_chip import Kernel, kernel
+from kernels_on_chip import Kernel, Named, kernel, rows_of_kernels
 from optimised_programs import Cost, Program
 
 import jaxbandits as jb
@@ -155,13 +151,13 @@ def result(name: str, platform: str, lanes: int | None, settings: dict[str, Any]
 
 
 def on_chip(algorithm: Any, problem: Any, target: jax.Device) -> Kernel:
-    """The kernel of an algorithm's steps, on some thousand lanes."""
+    """The kernel of an algorithm's steps, on lanes of two kernels at least: a grid of one would be no loop."""
     arms = arguments(algorithm, problem, 16)[0][0].problem.arms
     if target.platform != "tpu" and arms & (arms - 1) and problem.bandits == 1:
         problem = problem.padded(1 << arms.bit_length())
     if algorithm.traits.in_batches:
         return Kernel(refused="a run has few steps, each of them long")
-    (cells, _, carry, *_), settings = arguments(algorithm, problem, whole_kernels(1024, target.platform, arms))
+    (cells, _, carry, *_), settings = arguments(algorithm, problem, whole_kernels(2048, target.platform, arms))
     return kernel(cells, carry, settings, Mesh(np.asarray([target]), ("device",)))
 
 
@@ -179,19 +175,12 @@ def rows(platform: str, results: Iterator[Result]) -> Iterator[str]:
         )
 
 
-def rows_on_chip(platform: str, names: list[str], settings: dict[str, Any], spec: str | None) -> Iterator[str]:
-    """A table in Markdown of the kernels alone."""
-    yield f"| {platform}, on chip: compiled, not measured | arms | bytes a pull | registers | spills |"
-    yield "|---|" + 4 * "---:|"
+def kernels(platform: str, names: list[str], settings: dict[str, Any], spec: str | None) -> Iterator[Named]:
+    """The kernels alone."""
     for name in names:
         algorithm, problem, _ = suited(name, settings, spec)
-        found = on_chip(algorithm, problem, device(platform))
         arms = arguments(algorithm, problem, 16)[0][0].problem.arms
-        if found.bytes_per_step is None:
-            yield f"| {name} | {arms} | none: {found.refused[:80]} | | |"
-        else:
-            numbers = ["" if x is None else f"{x}" for x in (found.registers, found.spills)]
-            yield f"| {name} | {arms} | {found.bytes_per_step:.1f} | {numbers[0]} | {numbers[1]} |"
+        yield name, arms, on_chip(algorithm, problem, device(platform))
 
 
 def as_json(platform: str, r: Result) -> dict[str, Any]:
@@ -202,7 +191,8 @@ def as_json(platform: str, r: Result) -> dict[str, Any]:
         "bytes_per_lane_step": r.cost.bytes / r.lanes, "temporary_bytes": r.temporary,
         "estimated_lane_steps_per_second": r.steps_per_second(platform), "measured": False,
         "on_chip": r.kernel.bytes_per_step is not None, "on_chip_bytes_per_pull": r.kernel.bytes_per_step,
-        "registers": r.kernel.registers, "spills": r.kernel.spills, "on_chip_refused": r.kernel.refused or None,
+        "registers": r.kernel.registers, "spills": r.kernel.spills, "bundles": r.kernel.bundles,
+        "on_chip_refused": r.kernel.refused or None,
     }  # fmt: skip
 
 
@@ -230,7 +220,7 @@ def main() -> None:
     settings = {name: value(text) for name, _, text in (pair.partition("=") for pair in chosen.set)}
     names = [chosen.algorithm] if chosen.algorithm else list(REGISTRY)
     if chosen.on_chip and not chosen.json:
-        for row in rows_on_chip(chosen.platform, names, settings, chosen.problem):
+        for row in rows_of_kernels(chosen.platform, kernels(chosen.platform, names, settings, chosen.problem)):
             print(row, flush=True)
             jax.clear_caches()
         return
