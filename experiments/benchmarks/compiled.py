@@ -16,8 +16,8 @@ one step of all lanes, which is the innermost loop of the engine:
   time = max(kernels * 2.5 us, bytes / 3.35 TB/s, operations / 16.7 T/s) on H100 (a launch; its memory; 132 * 64 whole
   numbers a clock of 1.98 GHz), and the compiler's own estimate of cycles at 1.5 GHz on v5e.
 
-`on_chip`, `registers` and `spills` in the JSON object are those of a kernel that keeps the lanes' state on the chip;
-the engine has none.
+Then of the kernel that keeps the lanes' state on the chip for a block of steps (`on_chip=True`): `kernels_on_chip.py`
+says what. `--on-chip` prints these alone, in a table with the compiler's word where there is none.
 """
 
 import os
@@ -39,11 +39,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental import topologies
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from kernels_on_chip import Kernel, Named, kernel, rows_of_kernels
 from optimised_programs import Cost, Program
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.engine import driver
+from jaxbandits.engine.kernel_loop import whole_kernels
 from jaxbandits.engine.lane_counts import lane_count
 from jaxbandits.engine.lanes import advance
 from jaxbandits.sweeps.spec import build
@@ -70,6 +72,7 @@ class Result(NamedTuple):
     lanes: int
     cost: Cost
     temporary: int
+    kernel: Kernel
 
     def steps_per_second(self, platform: str) -> float:
         """The estimate, by the formula above."""
@@ -143,7 +146,19 @@ def result(name: str, platform: str, lanes: int | None, settings: dict[str, Any]
     made = compiled(algorithm, problem, lanes, target)
     program = Program(made.as_text())
     cost = program.cost(program.body(STEPS))
-    return Result(name, problem_name, arms, lanes, cost, made.memory_analysis().temp_size_in_bytes)
+    temporary = made.memory_analysis().temp_size_in_bytes
+    return Result(name, problem_name, arms, lanes, cost, temporary, on_chip(algorithm, problem, target))
+
+
+def on_chip(algorithm: Any, problem: Any, target: jax.Device) -> Kernel:
+    """The kernel of an algorithm's steps, on lanes of two kernels at least: a grid of one would be no loop."""
+    arms = arguments(algorithm, problem, 16)[0][0].problem.arms
+    if target.platform != "tpu" and arms & (arms - 1) and problem.bandits == 1:
+        problem = problem.padded(1 << arms.bit_length())
+    if algorithm.traits.in_batches:
+        return Kernel(refused="a run has few steps, each of them long")
+    (cells, _, carry, *_), settings = arguments(algorithm, problem, whole_kernels(2048, target.platform, arms))
+    return kernel(cells, carry, settings, Mesh(np.asarray([target]), ("device",)))
 
 
 def rows(platform: str, results: Iterator[Result]) -> Iterator[str]:
@@ -160,6 +175,14 @@ def rows(platform: str, results: Iterator[Result]) -> Iterator[str]:
         )
 
 
+def kernels(platform: str, names: list[str], settings: dict[str, Any], spec: str | None) -> Iterator[Named]:
+    """The kernels alone."""
+    for name in names:
+        algorithm, problem, _ = suited(name, settings, spec)
+        arms = arguments(algorithm, problem, 16)[0][0].problem.arms
+        yield name, arms, on_chip(algorithm, problem, device(platform))
+
+
 def as_json(platform: str, r: Result) -> dict[str, Any]:
     """A result as one object."""
     return {
@@ -167,7 +190,9 @@ def as_json(platform: str, r: Result) -> dict[str, Any]:
         "kernels": r.cost.kernels, "gathers": r.cost.gathers, "scatters": r.cost.scatters,
         "bytes_per_lane_step": r.cost.bytes / r.lanes, "temporary_bytes": r.temporary,
         "estimated_lane_steps_per_second": r.steps_per_second(platform), "measured": False,
-        "on_chip": False, "registers": None, "spills": None,
+        "on_chip": r.kernel.bytes_per_step is not None, "on_chip_bytes_per_pull": r.kernel.bytes_per_step,
+        "registers": r.kernel.registers, "spills": r.kernel.spills, "bundles": r.kernel.bundles,
+        "on_chip_refused": r.kernel.refused or None,
     }  # fmt: skip
 
 
@@ -187,12 +212,18 @@ def main() -> None:
     parser.add_argument("--problem", help="one that suits the algorithm, if none is given")
     parser.add_argument("--lanes", type=int, help="the engine's default, if not given")
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="parameters of the algorithm")
+    parser.add_argument("--on-chip", action="store_true", help="the kernels that keep the state on the chip, alone")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     if chosen.json and not chosen.algorithm:
         parser.error("--json is of one algorithm: name it")
     settings = {name: value(text) for name, _, text in (pair.partition("=") for pair in chosen.set)}
     names = [chosen.algorithm] if chosen.algorithm else list(REGISTRY)
+    if chosen.on_chip and not chosen.json:
+        for row in rows_of_kernels(chosen.platform, kernels(chosen.platform, names, settings, chosen.problem)):
+            print(row, flush=True)
+            jax.clear_caches()
+        return
     results = (result(n, chosen.platform, chosen.lanes, settings, chosen.problem) for n in names)
     if chosen.json:
         print(json.dumps(as_json(chosen.platform, next(results))))

@@ -11,6 +11,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -41,7 +42,9 @@ _PIECES = 128
 
 
 def index(arms: int, batch: tuple[int, ...]) -> jax.Array:
-    """Arm numbers, int32, shape `(K, 1, …)` broadcasting with `(K, *batch)`."""
+    """Arm numbers, int32, shape `(K, 1, …)` broadcasting with `(K, *batch)`; in a kernel of that shape."""
+    if forms().in_kernel:
+        return lax.broadcasted_iota(jnp.int32, (arms, *batch), 0)
     return jnp.arange(arms, dtype=jnp.int32).reshape((arms,) + (1,) * len(batch))
 
 
@@ -138,12 +141,23 @@ def scatter(x: jax.Array, arm: jax.Array, values: jax.Array) -> jax.Array:
 def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array:
     """Reduce the first axis; on CPU up to `_PIECES` arms in pieces of nearly the same size, at most `_PIECE` each."""
     count = x.shape[0]
+    if forms().in_kernel:
+        return _NAMED[operation](x, axis=0)
     if count > _PIECES or not forms().in_pieces:
         return lax.reduce(x, start, operation, (0,))
     number = max(1, -(-count // _PIECE))
     ends = [count * i // number for i in range(number + 1)]
     pieces = [lax.reduce(x[i:j], start, operation, (0,)) for i, j in itertools.pairwise(ends)]
     return functools.reduce(operation, pieces)
+
+
+#: Reductions by name. Of zeros of both signs either may be the largest, as in any order of a reduction.
+_NAMED: dict[Callable[..., Any], Callable[..., jax.Array]] = {
+    larger: jnp.max,
+    smaller: jnp.min,
+    lax.bitwise_or: jnp.any,
+    lax.add: lambda x, axis: jnp.sum(x, axis=axis, dtype=x.dtype),
+}
 
 
 def _gathered(x: jax.Array, arm: jax.Array) -> jax.Array:

@@ -25,19 +25,24 @@ class Forms:
             scatter, which is a kernel of its own, or worse.
         masked_take: up to so many arms `arms.take`, and `arms.scatter`, look at all of them, in place of a gather or a
             scatter; exact, since all words but one are zero.
+        in_kernel: whether what is traced becomes part of a kernel that keeps arrays on chip: its compilers know
+            reductions by their names only, and no array of one axis.
     """
 
     in_pieces: bool
     masked_put: int
     masked_take: int
+    in_kernel: bool = False
 
 
 #: On CPU by measurement (experiments/benchmarks/arm_operations.py, compiler_forms.py); for the others by what compilers
 #: make for them (experiments/benchmarks/compiled.py): on TPU a gather or a scatter takes some 9 cycles an element.
+#: `chip` is no platform, but a kernel on any of them (engine/kernel_loop.py).
 FORMS = {
     "cpu": Forms(in_pieces=True, masked_put=16, masked_take=0),
     "gpu": Forms(in_pieces=False, masked_put=1024, masked_take=0),
     "tpu": Forms(in_pieces=False, masked_put=1024, masked_take=1024),
+    "chip": Forms(in_pieces=False, masked_put=2**23, masked_take=2**23, in_kernel=True),
 }
 _chosen = jax.make_user_context(None)
 
@@ -53,5 +58,5 @@ def traced_for(platform: str) -> contextlib.AbstractContextManager[None]:
 
 
 def forced(platform: str) -> contextlib.AbstractContextManager[None]:
-    """A `with` block that has the forms of another platform, `cpu`, `gpu` or `tpu`, wherever its programs run."""
+    """A `with` block with the forms of `cpu`, `gpu`, `tpu` or `chip`, wherever its programs run."""
     return _chosen(FORMS[platform])

@@ -17,9 +17,11 @@ from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.fewer_lanes import lanes_worth_having, packed
 from jaxbandits.engine.job_queue import JobQueue
 from jaxbandits.engine.jobs import empty_carry
+from jaxbandits.engine.kernel_loop import whole_kernels
 from jaxbandits.engine.lane_counts import block_length, lane_count
 from jaxbandits.engine.lane_state import Cells, Settings
 from jaxbandits.engine.lanes import advance
+from jaxbandits.engine.on_chip import may_stay_on_chip, taken_on_chip
 from jaxbandits.engine.program import Placement, Program
 from jaxbandits.engine.programs_as_machine_code import with_machine_code
 from jaxbandits.engine.rows import Log, Regret, Row, row_types, unpacked
@@ -93,11 +95,15 @@ def job_rows(
     mesh = jax.make_mesh((len(available),), ("device",), (AxisType.Auto,), devices=available)
     in_batches = algorithm.traits.in_batches
     platform = available[0].platform
-    shrinks = lanes is None and platform == "cpu"
+    on_chip = placement.on_chip and may_stay_on_chip(algorithm)
+    shrinks = lanes is None and platform == "cpu" and not on_chip
     if lanes is None:
         lanes = lane_count(algorithm, problem.arms, queue.left, mesh.size, platform)
     lanes = whole("lanes", lanes, 1, MAX_COUNT)
-    block = block_length(platform, in_batches=in_batches) if chunk is None else whole("chunk", chunk, 1, MAX_COUNT)
+    if on_chip:
+        lanes = whole_kernels(lanes, platform, problem.arms)
+    usual = block_length(platform, in_batches=in_batches, on_chip=on_chip)
+    block = usual if chunk is None else whole("chunk", chunk, 1, MAX_COUNT)
     settings = Settings(
         mesh=mesh,
         lanes=lanes,
@@ -107,6 +113,7 @@ def job_rows(
         together=in_batches,
         metrics=metrics,
         classes=classes((algorithm, problem)),
+        on_chip=on_chip,
     )
     width = _bucket(cells_count) - cells_count
 
@@ -135,6 +142,8 @@ def job_rows(
         window = jax.device_put(queue.deal(mesh.size, settings.window), split)
         arguments = (cells, window, carry, np.int32(pace.rounds), np.int32(pace.chunk))
         if work is None:
+            if settings.on_chip and not taken_on_chip(advance, arguments, settings):
+                settings = dataclasses.replace(settings, on_chip=False)
             work = with_machine_code(advance, arguments, settings)
         with memory_told(settings):
             carry, log = work(*arguments)

@@ -59,6 +59,12 @@ class Settings:
     together: bool  # whether lanes tend to end in the same step, and are refilled all at once, as on accelerators
     metrics: Measures  # a user's own
     classes: tuple[type, ...]  # of all nodes of algorithm and problem, which JAX may not tell apart
+    on_chip: bool  # whether a block is a kernel that keeps the lanes' state on the chip
+
+    @property
+    def platform(self) -> str:
+        """Of the devices, JAX's word."""
+        return str(self.mesh.devices.flat[0].platform)
 
     @property
     def window(self) -> int:

@@ -7,7 +7,7 @@ function of its algorithm, its problem and its key.
 """
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,10 +17,13 @@ from jax.sharding import PartitionSpec
 from jaxbandits.arrays.numerics import smaller
 from jaxbandits.arrays.platform_forms import traced_for
 from jaxbandits.engine.jobs import refill
+from jaxbandits.engine.kernel_loop import loop_of_kernels, tile
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window, next_checkpoint
 from jaxbandits.engine.rows import Log, blank_log, record
+from jaxbandits.problems.base import Problem
+from jaxbandits.random.bits import Words
 
-__all__ = ["advance"]
+__all__ = ["advance", "run_chunk"]
 
 # Lanes are spread over one CPU device per core; the compiler's own splitting of small loops over threads only costs.
 _COMPILER_OPTIONS = {"xla_cpu_prefer_vector_width": 512, "xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
@@ -47,7 +50,7 @@ def advance(
 
     def on_device(cells: Cells, window: Window, carry: Carry, rounds: jax.Array, chunk: jax.Array) -> tuple[Carry, Log]:
         jobs, lanes = jax.tree.map(lambda x: x[0], (window, carry))
-        with traced_for(settings.mesh.devices.flat[0].platform):
+        with traced_for(settings.platform):
             result = _work(cells, jobs, lanes, rounds, chunk, settings)
         return jax.tree.map(lambda x: x[None], result)
 
@@ -70,7 +73,7 @@ def _work(
     def one_round(loop: tuple[jax.Array, Carry, Log]) -> tuple[jax.Array, Carry, Log]:
         done_rounds, carry, log = loop
         carry = refill(cells, window, carry, settings)
-        carry, log = _run_chunk(cells, carry, log, chunk, settings)
+        carry, log = run_chunk(cells, carry, log, chunk, settings)
         carry, log = record(cells, carry, log, settings)
         return done_rounds + 1, carry, log
 
@@ -78,29 +81,64 @@ def _work(
     return carry, log._replace(rounds=done_rounds)
 
 
-def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:
-    """`chunk` steps of every lane; a lane stands still once it is done or at its next checkpoint."""
+class _Standing(NamedTuple):
+    """What a step reads and leaves as it is."""
+
+    algorithm: Any  # leaves (R,)
+    problem: Problem  # leaves (K, R)
+    key: Any  # words of the runs' keys, runs last, as vectors want it: uint32 (2, R), or `Words`
+    busy: jax.Array  # bool (R,)
+    max_pulls: jax.Array  # int32 ()
+    stop: jax.Array  # int32 () or (R,): pulls beyond which no step need go
+    point: jax.Array | None  # int32 or float32 (R,): the next checkpoint
+
+
+_Lanes = tuple[Any, jax.Array]  # the state, and int32 (R,) steps
+
+
+def run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:
+    """`chunk` steps of every lane; a lane stands still once it is done or at its next checkpoint.
+
+    Args:
+        cells: the grid.
+        carry: the lanes.
+        log: of the call.
+        chunk: int32 (), a multiple of `settings.block`.
+        settings: what the loop is compiled for.
+
+    Returns:
+        The lanes after these steps, and the log with their pulls.
+    """
     point = next_checkpoint(cells, carry) if cells.checkpoints.shape[0] else None
     stop = cells.max_pulls
     if point is not None and jnp.issubdtype(point.dtype, jnp.integer):  # pulls, not costs
         stop = smaller(stop, point)
     before = carry.state.made()
-    words = jax.random.key_data(carry.key).T  # runs last, as vectors want it
+    words = jax.random.key_data(carry.key).T
+    standing = _Standing(carry.algorithm, carry.problem, words, carry.busy, cells.max_pulls, stop, point)
+    lanes, blocks = (carry.state, carry.steps), chunk // settings.block
 
-    def one_step(_: jax.Array | int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
-        state, steps = lanes
-        live = carry.busy & (state.time < cells.max_pulls) & ~carry.algorithm.done(state)
-        # Arrays in any case: Python's ~False is -1, and with it a mask of lanes would be whole numbers.
-        live = live & ~jnp.asarray(carry.algorithm.exhausted(state)) & ~jnp.asarray(carry.algorithm.stalled(state))
-        if point is not None:
-            live = live & ~state.reached(point)
-        key = jax.random.wrap_key_data(words.T, impl="threefry2x32")
-        state = carry.algorithm.advance(carry.problem, key, state, live, stop)
-        return state, steps + live.astype(jnp.int32)
+    def one_block(standing: _Standing, lanes: _Lanes) -> _Lanes:
+        return lax.fori_loop(0, settings.block, lambda _, lanes: _one_step(standing, lanes), lanes)
 
-    def one_block(_: jax.Array | int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
-        return lax.fori_loop(0, settings.block, one_step, lanes)
-
-    state, steps = lax.fori_loop(0, chunk // settings.block, one_block, (carry.state, carry.steps))
+    if settings.on_chip:
+        standing = standing._replace(key=Words(*words))
+        shape, interpret = tile(settings.platform, carry.problem.arms), settings.platform == "cpu"
+        state, steps = loop_of_kernels(one_block, standing, lanes, blocks, shape, interpret=interpret)
+    else:
+        state, steps = lax.fori_loop(0, blocks, lambda _, lanes: one_block(standing, lanes), lanes)
     pulled = jnp.sum(state.made() - before)
     return carry._replace(state=state, steps=steps), log._replace(pulled=log.pulled + pulled)
+
+
+def _one_step(standing: _Standing, lanes: _Lanes) -> _Lanes:
+    (algorithm, problem, key, busy, max_pulls, stop, point), (state, steps) = standing, lanes
+    live = busy & (state.time < max_pulls) & ~algorithm.done(state)
+    # Arrays in any case: Python's ~False is -1, and with it a mask of lanes would be whole numbers.
+    live = live & ~jnp.asarray(algorithm.exhausted(state)) & ~jnp.asarray(algorithm.stalled(state))
+    if point is not None:
+        live = live & ~state.reached(point)
+    if not isinstance(key, Words):
+        key = jax.random.wrap_key_data(key.T, impl="threefry2x32")
+    state = algorithm.advance(problem, key, state, live, stop)
+    return state, steps + live.astype(jnp.int32)

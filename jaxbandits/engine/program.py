@@ -25,6 +25,7 @@ class Placement(NamedTuple):
     devices: int | None  # how many to use; None for all
     lanes: int | None  # runs at a time per device; None for a measured default
     chunk: int | None  # steps between two looks at the lanes; None to follow the length of the runs
+    on_chip: bool = False  # whether to keep the state of lanes on the chip for a block of steps, where that can be
 
 
 class Program(NamedTuple):

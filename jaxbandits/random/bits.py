@@ -6,6 +6,8 @@ loop on CPU, which is several times slower for the one block per pull that a ban
 together word for word.
 """
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,8 +16,10 @@ from jax.extend.random import threefry2x32_p
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays.numerics import larger, log, rounded
+from jaxbandits.arrays.pytrees import pytree
 
 __all__ = [
+    "Words",
     "block",
     "fine_uniform",
     "key_words",
@@ -31,11 +35,25 @@ _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 
 
-def key_words(key: jax.Array) -> tuple[jax.Array, jax.Array]:
+@pytree
+@dataclasses.dataclass(frozen=True)
+class Words:
+    """Typed keys by their words, for what knows no typed keys: `key_words` takes it for the keys themselves."""
+
+    high: jax.Array  # uint32 (…)
+    low: jax.Array  # uint32 (…)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the keys."""
+        return self.high.shape
+
+
+def key_words(key: jax.Array | Words) -> tuple[jax.Array, jax.Array]:
     """The two words of a typed Threefry key.
 
     Args:
-        key: typed keys (`jax.random.key`), shape `(…)`.
+        key: typed keys (`jax.random.key`), shape `(…)`, or their `Words`.
 
     Returns:
         Two uint32 arrays of shape `(…)`.
@@ -43,6 +61,8 @@ def key_words(key: jax.Array) -> tuple[jax.Array, jax.Array]:
     Raises:
         TypeError: if `key` is not a typed Threefry key.
     """
+    if isinstance(key, Words):
+        return key.high, key.low
     if not jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         raise TypeError("a key must be typed: use jax.random.key(seed), not jax.random.PRNGKey(seed)")
     data = jax.random.key_data(key)

@@ -18,6 +18,7 @@ from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.job_queue import JobQueue, Ranges
 from jaxbandits.engine.metric import Measures, Metric, check_metrics, users_metrics
 from jaxbandits.engine.no_derivative import INSTEAD
+from jaxbandits.engine.on_chip import in_powers_of_two
 from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
@@ -177,7 +178,10 @@ def make_runs(
             gathering = Gathering(plan.layout, plan.metrics)
             wanted = [pending[place] for place in places]
             following = successors(plan.chains.places, places, wanted)
-            batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following)
+            batched = program(
+                cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following,
+                in_powers_of_two=in_powers_of_two(placement),
+            )  # fmt: skip
             for rows in job_rows(batched, JobQueue(wanted, following), placement, report):
                 take(gathering.add(cells, places, rows))
     seconds = time.perf_counter() - began

@@ -73,6 +73,8 @@ def program(
     runs: Runs,
     metrics: Measures = (),
     successor: np.ndarray | None = None,
+    *,
+    in_powers_of_two: bool = False,
 ) -> Program:
     """Like cells as the engine wants them.
 
@@ -83,13 +85,17 @@ def program(
         runs: which runs are made of each.
         metrics: a user's own.
         successor: int32 `(C,)`, the cell with which a run of each goes on, -1 for none; None where none goes on.
+        in_powers_of_two: whether arms are padded to a power of two even where all cells have as many; only those of the
+            package's own algorithms without a user's metrics, as in `alike`.
 
     Raises:
         UsageError: whole numbers beyond the range of int32.
     """
+    arms = max(cell.problem.arms // cell.problem.bandits for cell in cells)
+    padded = in_powers_of_two and not metrics and cells[0].algorithm.registered
     return Program(
         algorithm=batched([cell.algorithm for cell in cells]),
-        problem=_batched_problem(cells, max(cell.problem.arms // cell.problem.bandits for cell in cells)),
+        problem=_batched_problem(cells, _power_of_two(arms) if padded else arms),
         identity=identity,
         checkpoints=np.repeat(checkpoints[:, None], len(cells), axis=1),
         runs=runs,
@@ -100,7 +106,7 @@ def program(
 
 def _batched_problem(cells: list[Cell], arms: int) -> Problem:
     """The cells' problems as one, with leaves of shape `(K, C)`; padded only where their numbers of arms differ."""
-    counts = {cell.problem.arms // cell.problem.bandits for cell in cells}
+    counts = {arms, *(cell.problem.arms // cell.problem.bandits for cell in cells)}
     if len(counts) > 1:
         # A power of two, so that other numbers of arms in the same range reuse the program.
         width = _power_of_two(arms)

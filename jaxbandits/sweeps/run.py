@@ -32,6 +32,7 @@ def sweep(
     devices: int | None = None,
     lanes: int | None = None,
     chunk: int | None = None,
+    on_chip: bool = False,
     metrics: Mapping[str, Callable[..., Any] | Metric] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     store: str | Path | None = None,
@@ -62,6 +63,9 @@ def sweep(
         devices: number of devices to use; None for all that JAX sees.
         lanes: runs at a time per device; changes speed, never results.
         chunk: steps between looks at the lanes; changes speed, never results.
+        on_chip: make a block of steps one Pallas kernel, which keeps the state of its lanes on the chip, on GPU by
+            Triton and on TPU by Mosaic; never measured on either, so not the default. What their compilers do not know
+            runs as without, and a warning says so. On CPU kernels are interpreted, slowly: for tests.
         metrics: further numbers to measure of every run, functions of problem, state and returned arms or `jb.Metric`s,
             by the names of the Dataset's variables; a grid over numbers of arms is then not padded.
         on_progress: called now and then with the runs and pulls done so far.
@@ -91,7 +95,7 @@ def sweep(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
         checkpoints=checkpoints, independent=independent, metrics=metrics,
     )  # fmt: skip
-    placement = Placement(devices, lanes, chunk)
+    placement = Placement(devices, lanes, chunk, on_chip)
     if store is not None:
         path, share = Path(store), part_of(part)
         report = None if on_progress is None else lambda progress, _: on_progress(progress)

@@ -1,0 +1,52 @@
+"""Whether the state of lanes may stay on the chip for a block of steps (`engine/kernel_loop.py`), where that is wished.
+
+It is found once, before the runs: by what is known of an algorithm's kind, and else by compiling the program. Where it
+may not, runs are made without, and one line says why.
+"""
+
+import warnings
+from typing import Any
+
+from jaxbandits.engine.devices import chosen_devices
+from jaxbandits.engine.lane_state import Settings
+from jaxbandits.engine.program import Placement
+from jaxbandits.engine.users_own import UsersOwn
+
+__all__ = ["in_powers_of_two", "may_stay_on_chip", "taken_on_chip"]
+
+
+def in_powers_of_two(placement: Placement) -> bool:
+    """Whether arms are to be padded to a power of two: Triton's arrays have no other lengths."""
+    return placement.on_chip and chosen_devices(placement)[0].platform not in ("cpu", "tpu")
+
+
+def may_stay_on_chip(algorithm: Any) -> bool:
+    """Whether an algorithm, as the engine has it, is of a kind whose steps can be part of a kernel; says so if not."""
+    if isinstance(algorithm, UsersOwn):
+        return _declined(algorithm.algorithm, "a user's own algorithm draws from typed keys, which no kernel has")
+    if algorithm.traits.in_batches:
+        return _declined(algorithm, "a run has few steps, each of them long")
+    return True
+
+
+def taken_on_chip(function: Any, arguments: tuple[Any, ...], settings: Settings) -> bool:
+    """Whether a program with kernels compiles; says so if not.
+
+    The program is kept: called afterwards, it is not compiled again.
+
+    Args:
+        function: jitted, with the keyword argument `settings`.
+        arguments: pytrees of arrays.
+        settings: what it is compiled for.
+    """
+    try:
+        function.trace(*arguments, settings=settings).lower().compile()
+    except Exception as error:  # of as many classes as there are compilers, and as many ways to lack an operation
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        return _declined(arguments[0].algorithm, f"no kernel compiles for {settings.platform}: {why[:200]}")
+    return True
+
+
+def _declined(algorithm: Any, why: str) -> bool:
+    warnings.warn(f"on_chip: {type(algorithm).__name__} runs without kernels: {why}", stacklevel=2)
+    return False
