@@ -28,6 +28,8 @@ _LANE_ARMS, _FEWEST_LANES, _WORDS_OF_A_WARP = 1024, 4, 256
 #: Lanes of a kernel on a TPU: what a vector register holds. Arms are then one register each, and what is reduced over
 #: them stays where it is.
 _VECTOR = (8, 128)
+#: Bytes that a kernel may hold: the registers of a GPU's multiprocessor, and of a TPU's VMEM what its compiler grants.
+_REGISTERS, _VMEM = 2**18, 2**24
 #: Lanes of an interpreted one.
 _INTERPRETED = (16,)
 
@@ -71,6 +73,14 @@ class _Packed(NamedTuple):
         return jax.tree.unflatten(self.structure, typed)
 
 
+def _check_room(read: int, changed: int, shape: tuple[int, ...]) -> None:
+    """Refuse what cannot be held: Mosaic may look for room for minutes. Words that a lane reads and changes; a tile."""
+    # On a TPU there is a window for what comes in and one for what goes out, each twice: one is worked on, one moved.
+    words, room = (read + changed, _REGISTERS) if len(shape) == 1 else (2 * (read + 2 * changed), _VMEM)
+    if (held := 4 * words * math.prod(shape)) > room:
+        raise ValueError(f"the state of {math.prod(shape)} lanes takes {held:,} bytes on the chip, which has {room:,}")
+
+
 def loop_of_kernels(
     steps: Callable[[Any, Any], Any],
     fixed: Any,
@@ -91,10 +101,13 @@ def loop_of_kernels(
         interpret: whether kernels are interpreted.
 
     Raises:
+        ValueError: what a tile of lanes reads and changes is more than a chip holds.
         Exception: whatever the compiler of kernels says of an operation that it does not know.
     """
     count = jax.tree.leaves(lanes)[0].shape[-1]
     (reads, read), (changes, changed) = _Packed.of(fixed, count, shape), _Packed.of(lanes, count, shape)
+    if not interpret:
+        _check_room(sum(leaf.size for leaf in read) // count, sum(leaf.size for leaf in changed) // count, shape)
 
     def kernel(*refs: Any) -> None:
         values = [ref[...] for ref in refs[: len(read) + len(changed)]]

@@ -161,6 +161,13 @@ def test_what_no_compiler_takes_runs_without_and_says_so(monkeypatch: pytest.Mon
     equal(found, expected)
 
 
+@pytest.mark.parametrize(("tile", "arms"), [((4,), 10_000), ((8, 128), 1000)])
+def test_a_state_that_no_chip_holds_is_refused_at_once(tile: tuple[int, ...], arms: int) -> None:
+    state = jnp.zeros((arms, 1024))
+    with pytest.raises(ValueError, match=r"lanes takes .* bytes on the chip, which has"):
+        kernel_loop.loop_of_kernels(lambda _, x: x, state, state, 1, tile, interpret=False)
+
+
 def test_lanes_are_whole_kernels() -> None:
     assert [whole_kernels(20, "cpu", arms) for arms in (2, 1000)] == [32, 32]
     assert whole_kernels(1025, "tpu", 10) == 2048
