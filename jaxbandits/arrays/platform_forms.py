@@ -10,7 +10,9 @@ import dataclasses
 
 import jax
 
-__all__ = ["Forms", "forced", "forms", "traced_for"]
+from jaxbandits.arrays.numerics import MAX_COUNT
+
+__all__ = ["Forms", "forced", "forms", "looking_at_all", "traced_for"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,19 +27,21 @@ class Forms:
             scatter, which is a kernel of its own, or worse.
         masked_take: up to so many arms `arms.take`, and `arms.scatter`, look at all of them, in place of a gather or a
             scatter; exact, since all words but one are zero.
+        by_rows: up to so many arms a decision is written out arm by arm (`arrays/arm_by_arm.py`).
     """
 
     in_pieces: bool
     masked_put: int
     masked_take: int
+    by_rows: int
 
 
 #: On CPU by measurement (experiments/benchmarks/arm_operations.py, compiler_forms.py); for the others by what compilers
 #: make for them (experiments/benchmarks/compiled.py): on TPU a gather or a scatter takes some 9 cycles an element.
 FORMS = {
-    "cpu": Forms(in_pieces=True, masked_put=16, masked_take=0),
-    "gpu": Forms(in_pieces=False, masked_put=1024, masked_take=0),
-    "tpu": Forms(in_pieces=False, masked_put=1024, masked_take=1024),
+    "cpu": Forms(in_pieces=True, masked_put=16, masked_take=16, by_rows=64),
+    "gpu": Forms(in_pieces=False, masked_put=1024, masked_take=0, by_rows=0),
+    "tpu": Forms(in_pieces=False, masked_put=1024, masked_take=1024, by_rows=0),
 }
 _chosen = jax.make_user_context(None)
 
@@ -55,3 +59,8 @@ def traced_for(platform: str) -> contextlib.AbstractContextManager[None]:
 def forced(platform: str) -> contextlib.AbstractContextManager[None]:
     """A `with` block that has the forms of another platform, `cpu`, `gpu` or `tpu`, wherever its programs run."""
     return _chosen(FORMS[platform])
+
+
+def looking_at_all() -> contextlib.AbstractContextManager[None]:
+    """A `with` block in which `arms.take` looks at all arms, however many there are, and gathers nothing."""
+    return _chosen(dataclasses.replace(forms(), masked_take=MAX_COUNT))

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.sharding import PartitionSpec
 
+from jaxbandits.arrays.compiler_forms import LEAVE_BARRIERS
 from jaxbandits.arrays.numerics import smaller
 from jaxbandits.arrays.platform_forms import traced_for
 from jaxbandits.engine.jobs import refill
@@ -23,7 +24,10 @@ from jaxbandits.engine.rows import Log, blank_log, record
 __all__ = ["advance"]
 
 # Lanes are spread over one CPU device per core; the compiler's own splitting of small loops over threads only costs.
-_COMPILER_OPTIONS = {"xla_cpu_prefer_vector_width": 512, "xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
+_COMPILER_OPTIONS = {
+    "xla_cpu_prefer_vector_width": 512,
+    "xla_disable_hlo_passes": f"cpu-parallel-task-assigner,{LEAVE_BARRIERS}",
+}
 
 
 @functools.partial(jax.jit, static_argnames=("settings",), compiler_options=_COMPILER_OPTIONS)
@@ -89,14 +93,17 @@ def _run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings:
 
     def one_step(_: jax.Array | int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
         state, steps = lanes
-        live = carry.busy & (state.time < cells.max_pulls) & ~carry.algorithm.done(state)
+        live = carry.busy & (state.time < cells.max_pulls)
+        if not carry.algorithm.one_pull_a_step:
+            live = live & ~carry.algorithm.done(state)
         # Arrays in any case: Python's ~False is -1, and with it a mask of lanes would be whole numbers.
         live = live & ~jnp.asarray(carry.algorithm.exhausted(state)) & ~jnp.asarray(carry.algorithm.stalled(state))
         if point is not None:
             live = live & ~state.reached(point)
         key = jax.random.wrap_key_data(words.T, impl="threefry2x32")
-        state = carry.algorithm.advance(carry.problem, key, state, live, stop)
-        return state, steps + live.astype(jnp.int32)
+        new = carry.algorithm.advance(carry.problem, key, state, live, stop)
+        moved = new.time - state.time if carry.algorithm.one_pull_a_step else live.astype(jnp.int32)
+        return new, steps + moved
 
     def one_block(_: jax.Array | int, lanes: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
         return lax.fori_loop(0, settings.block, one_step, lanes)
