@@ -39,19 +39,19 @@ OPTIONS = {
 }
 
 
-class _Captured(Exception):
+class _CapturedError(Exception):
     """Lanes in the middle of their runs: algorithm, problem and state."""
 
 
 def lanes_of(means: np.ndarray, lanes: int | None) -> tuple[Any, Any, jax.Array, Any]:
     """Algorithm, problem, keys and states of lanes some thousand pulls after they began."""
 
-    def stopped(function: Callable[..., Any], arguments: tuple[Any, ...], settings: Any) -> Callable[..., Any]:
+    def stopped(function: Callable[..., Any], _: tuple[Any, ...], settings: Any) -> Callable[..., Any]:
         calls = iter(range(3))
 
         def work(*arguments: Any) -> Any:
             if next(calls, None) is None:
-                raise _Captured(jax.tree.map(lambda leaf: leaf[0], arguments[2]))
+                raise _CapturedError(jax.tree.map(lambda leaf: leaf[0], arguments[2]))
             return function(*arguments, settings=settings)
 
         return work
@@ -59,7 +59,7 @@ def lanes_of(means: np.ndarray, lanes: int | None) -> tuple[Any, Any, jax.Array,
     try:
         with mock.patch.object(driver, "with_machine_code", stopped):
             jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.05), jb.bernoulli(means), 20_000, lanes=lanes)
-    except _Captured as captured:
+    except _CapturedError as captured:
         (carry,) = captured.args
         return carry.algorithm, carry.problem, carry.key, carry.state
     raise AssertionError("the runs ended first")
@@ -107,7 +107,10 @@ def pieces(algorithm: Any, state: Any) -> dict[str, tuple[Callable[[Any], Any], 
         "logarithm and root": (lambda x: jnp.sqrt(log(x) + 1.5), state.level),
         "decision": (decision, arm),
         "cipher": (lambda x: threefry2x32(x, x, x, x)[0], arm.astype(jnp.uint32)),
-        "three looks at the arm": (lambda x: sum(arms.take(known.pulls, x + kept(x * 0 + i)) for i in range(3)) & 1, arm),
+        "three looks at the arm": (
+            lambda x: sum(arms.take(known.pulls, x + kept(x * 0 + i)) for i in range(3)) & 1,
+            arm,
+        ),
         "four entries stored": (put, (known.pulls, known.total, known.mean, known.inverse_root)),
     }
 
