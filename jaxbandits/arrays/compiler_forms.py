@@ -19,8 +19,9 @@ from jaxbandits.arrays.platform_forms import forms
 
 __all__ = ["LEAVE_BARRIERS", "computed_once", "in_blocks", "kept", "where_any", "where_few"]
 
-#: The pass of XLA that must be left out (`xla_disable_hlo_passes`) where `kept` is to work.
-LEAVE_BARRIERS = "cse_barrier_expander"
+#: The passes of XLA that must be left out (`xla_disable_hlo_passes`) where `kept` is to work: what takes barriers away,
+#: and what makes one kernel of a loop over less than a KB, as of a single lane, by code that knows no barriers.
+LEAVE_BARRIERS = "cse_barrier_expander,small-while-loop-hoisting"
 
 
 def computed_once(function: Callable[..., Any], *operands: Any) -> Any:
