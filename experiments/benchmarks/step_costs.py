@@ -24,9 +24,9 @@ from jax import lax
 import jaxbandits as jb
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.arm_by_arm import arm_by_arm
 from jaxbandits.arrays.compiler_forms import LEAVE_BARRIERS, kept
 from jaxbandits.arrays.numerics import log
+from jaxbandits.arrays.written_out import arm_by_arm
 from jaxbandits.engine import driver
 from jaxbandits.random.bits import threefry2x32
 from jaxbandits.report.text_tables import text_table

@@ -27,7 +27,7 @@ class Forms:
             scatter, which is a kernel of its own, or worse.
         masked_take: up to so many arms `arms.take`, and `arms.scatter`, look at all of them, in place of a gather or a
             scatter; exact, since all words but one are zero.
-        by_rows: up to so many arms a decision is written out arm by arm (`arrays/arm_by_arm.py`).
+        by_rows: up to so many arms a decision is written out arm by arm (`arrays/written_out.py`).
     """
 
     in_pieces: bool

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.protocol import State
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.arm_by_arm import arm_by_arm
 from jaxbandits.arrays.compiler_forms import kept
 from jaxbandits.arrays.numerics import larger
+from jaxbandits.arrays.written_out import arm_by_arm
 from jaxbandits.problems.base import Problem
 
 __all__ = ["Sequential"]

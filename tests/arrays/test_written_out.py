@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.arm_by_arm import arm_by_arm
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import log
 from jaxbandits.arrays.platform_forms import forced
+from jaxbandits.arrays.written_out import arm_by_arm
 from jaxbandits.random import ties
 
 RUNS = 7
