@@ -41,7 +41,7 @@ def kept(values: Any) -> Any:
     """A pytree of arrays, computed once and kept in memory, whatever uses they have.
 
     It is a barrier to XLA:CPU's fusion in the programs of the engine, which leave the pass out that takes barriers away
-    before there are fusions (`LEAVE_BARRIERS`); elsewhere it is nothing. A `lax.cond` does the same for a tenth of
+    before there are fusions (`LEAVE_BARRIERS`); elsewhere it is nothing. A `lax.cond` does the same for some 5% of
     UGapEc's step.
     """
     return lax.optimization_barrier(values) if forms().in_pieces else values
