@@ -17,52 +17,34 @@ from jax import lax
 from jaxbandits.arrays.numerics import smaller
 from jaxbandits.arrays.platform_forms import forms
 
-__all__ = ["computed_once", "in_blocks", "where_any", "where_few"]
+__all__ = ["LEAVE_BARRIERS", "computed_once", "in_blocks", "kept", "where_any", "where_few"]
+
+#: The passes of XLA that must be left out (`xla_disable_hlo_passes`) where `kept` is to work: what takes barriers away,
+#: and what makes one kernel of a loop over less than a KB, as of a single lane, by code that knows no barriers.
+LEAVE_BARRIERS = "cse_barrier_expander,small-while-loop-hoisting"
 
 
 def computed_once(function: Callable[..., Any], *operands: Any) -> Any:
     """`function(*operands)`, computed once, whatever uses its results have.
 
-    XLA:CPU copies what looks cheap, a block cipher say, into each of its uses and computes it that often. The operands
-    and results of a branch are kept in memory, whatever they cost.
+    XLA:CPU copies what looks cheap, a block cipher say, into each of its uses and computes it that often. Operands and
+    results are kept in memory, whatever they cost.
 
     Args:
         function: from arrays to arrays.
-        *operands: pytrees of arrays; the first leaf has at least one element.
+        *operands: pytrees of arrays.
     """
-    if not forms().in_pieces:
-        return function(*operands)
-    shapes = jax.eval_shape(function, *operands)
-    nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
-    # As a branch's operands, keys would be copied row by row at every call.
-    words = jax.tree.map(_words_first, operands)
-
-    def once(*words: Any) -> Any:
-        return function(*jax.tree.map(_with_keys, operands, words))
-
-    return lax.cond(_true(words), once, lambda *_: nothing, *words)
+    return kept(function(*kept(operands)))
 
 
-def _true(operands: Any) -> jax.Array:
-    """True, but not so that the compiler knows, bool `()`."""
-    word = lax.bitcast_convert_type(jax.tree.leaves(operands)[0].reshape(-1)[0], jnp.uint32)
-    return (word | jnp.uint32(1)) != 0
+def kept(values: Any) -> Any:
+    """A pytree of arrays, computed once and kept in memory, whatever uses they have.
 
-
-def _is_key(leaf: Any) -> bool:
-    return bool(jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key))
-
-
-def _words_first(leaf: jax.Array) -> jax.Array:
-    """The words of keys `(…)`, uint32 `(2, …)`; other arrays as they are."""
-    return jnp.moveaxis(jax.random.key_data(leaf), -1, 0) if _is_key(leaf) else leaf
-
-
-def _with_keys(like: jax.Array, leaf: jax.Array) -> jax.Array:
-    """The inverse of `_words_first`."""
-    return (
-        jax.random.wrap_key_data(jnp.moveaxis(leaf, 0, -1), impl=jax.random.key_impl(like)) if _is_key(like) else leaf
-    )
+    It is a barrier to XLA:CPU's fusion in the programs of the engine, which leave the pass out that takes barriers away
+    before there are fusions (`LEAVE_BARRIERS`); elsewhere it is nothing. A `lax.cond` does the same for some 5% of
+    UGapEc's step.
+    """
+    return lax.optimization_barrier(values) if forms().in_pieces else values
 
 
 def in_blocks(function: Callable[..., jax.Array], *operands: jax.Array, elements: int = 8192) -> jax.Array:

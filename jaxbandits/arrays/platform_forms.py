@@ -10,7 +10,9 @@ import dataclasses
 
 import jax
 
-__all__ = ["Forms", "forced", "forms", "traced_for"]
+from jaxbandits.arrays.numerics import MAX_COUNT
+
+__all__ = ["Forms", "forced", "forms", "looking_at_all", "traced_for"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Forms:
             scatter, which is a kernel of its own, or worse.
         masked_take: up to so many arms `arms.take`, and `arms.scatter`, look at all of them, in place of a gather or a
             scatter; exact, since all words but one are zero.
+        by_rows: up to so many arms a decision is written out arm by arm (`arrays/written_out.py`).
         in_kernel: whether what is traced becomes part of a kernel that keeps arrays on chip: its compilers know
             reductions by their names only, and no array of one axis.
     """
@@ -32,6 +35,7 @@ class Forms:
     in_pieces: bool
     masked_put: int
     masked_take: int
+    by_rows: int
     in_kernel: bool = False
 
 
@@ -39,10 +43,10 @@ class Forms:
 #: make for them (experiments/benchmarks/compiled.py): on TPU a gather or a scatter takes some 9 cycles an element.
 #: `chip` is no platform, but a kernel on any of them (engine/kernel_loop.py).
 FORMS = {
-    "cpu": Forms(in_pieces=True, masked_put=16, masked_take=0),
-    "gpu": Forms(in_pieces=False, masked_put=1024, masked_take=0),
-    "tpu": Forms(in_pieces=False, masked_put=1024, masked_take=1024),
-    "chip": Forms(in_pieces=False, masked_put=2**23, masked_take=2**23, in_kernel=True),
+    "cpu": Forms(in_pieces=True, masked_put=16, masked_take=16, by_rows=64),
+    "gpu": Forms(in_pieces=False, masked_put=1024, masked_take=0, by_rows=0),
+    "tpu": Forms(in_pieces=False, masked_put=1024, masked_take=1024, by_rows=0),
+    "chip": Forms(in_pieces=False, masked_put=2**23, masked_take=2**23, by_rows=0, in_kernel=True),
 }
 _chosen = jax.make_user_context(None)
 
@@ -60,3 +64,8 @@ def traced_for(platform: str) -> contextlib.AbstractContextManager[None]:
 def forced(platform: str) -> contextlib.AbstractContextManager[None]:
     """A `with` block with the forms of `cpu`, `gpu`, `tpu` or `chip`, wherever its programs run."""
     return _chosen(FORMS[platform])
+
+
+def looking_at_all() -> contextlib.AbstractContextManager[None]:
+    """A `with` block in which `arms.take` looks at all arms, however many there are, and gathers nothing."""
+    return _chosen(dataclasses.replace(forms(), masked_take=MAX_COUNT))

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.sharding import PartitionSpec
 
+from jaxbandits.arrays.compiler_forms import LEAVE_BARRIERS
 from jaxbandits.arrays.numerics import smaller
 from jaxbandits.arrays.platform_forms import traced_for
 from jaxbandits.engine.jobs import refill
@@ -26,7 +27,10 @@ from jaxbandits.random.bits import Words
 __all__ = ["advance", "run_chunk"]
 
 # Lanes are spread over one CPU device per core; the compiler's own splitting of small loops over threads only costs.
-_COMPILER_OPTIONS = {"xla_cpu_prefer_vector_width": 512, "xla_disable_hlo_passes": "cpu-parallel-task-assigner"}
+_COMPILER_OPTIONS = {
+    "xla_cpu_prefer_vector_width": 512,
+    "xla_disable_hlo_passes": f"cpu-parallel-task-assigner,{LEAVE_BARRIERS}",
+}
 
 
 @functools.partial(jax.jit, static_argnames=("settings",), compiler_options=_COMPILER_OPTIONS)
@@ -133,12 +137,15 @@ def run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: 
 
 def _one_step(standing: _Standing, lanes: _Lanes) -> _Lanes:
     (algorithm, problem, key, busy, max_pulls, stop, point), (state, steps) = standing, lanes
-    live = busy & (state.time < max_pulls) & ~algorithm.done(state)
+    live = busy & (state.time < max_pulls)
+    if not algorithm.one_pull_a_step:
+        live = live & ~algorithm.done(state)
     # Arrays in any case: Python's ~False is -1, and with it a mask of lanes would be whole numbers.
     live = live & ~jnp.asarray(algorithm.exhausted(state)) & ~jnp.asarray(algorithm.stalled(state))
     if point is not None:
         live = live & ~state.reached(point)
     if not isinstance(key, Words):
         key = jax.random.wrap_key_data(key.T, impl="threefry2x32")
-    state = algorithm.advance(problem, key, state, live, stop)
-    return state, steps + live.astype(jnp.int32)
+    new = algorithm.advance(problem, key, state, live, stop)
+    moved = new.time - state.time if algorithm.one_pull_a_step else live.astype(jnp.int32)
+    return new, steps + moved

@@ -78,9 +78,10 @@ def test_a_form_that_is_forced_stays_where_an_engine_traces_for_its_devices():
     assert forms() == FORMS["cpu"]
 
 
-def test_words_are_taken_without_a_gather_on_tpu():
-    x, arm, *_ = operands(10, np.float32)
-    for platform, gathers in (("cpu", True), ("tpu", False)):
+@pytest.mark.parametrize("count", [10, 33])
+def test_words_are_taken_without_a_gather_on_tpu_and_of_few_arms_on_cpu(count):
+    x, arm, *_ = operands(count, np.float32)
+    for platform, gathers in (("cpu", count > FORMS["cpu"].masked_take), ("tpu", False)):
         with forced(platform):
             assert ("gather" in str(jax.make_jaxpr(lambda x, arm: arms.take(x, arm))(x, arm))) == gathers
 

@@ -51,6 +51,11 @@ class BuiltIn(Hyperparameters, abc.ABC):
     #: Whether what a pull cost is told with its reward, in a live experiment.
     takes_costs: ClassVar[bool] = False
 
+    @property
+    def one_pull_a_step(self) -> bool:
+        """Whether a step is one pull, and itself asks whether the run is done: the time then tells who moved."""
+        return False
+
     def asked(self, state: State) -> tuple[jax.Array, jax.Array]:
         """What a live experiment has to pull next: arms and how often each, int32 `(P,)`, in order; 0 for not at all.
 

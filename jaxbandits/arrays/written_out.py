@@ -1,0 +1,181 @@
+"""Decisions written out arm by arm, so that XLA:CPU makes one loop over the runs of them.
+
+A reduction over arms is a kernel of its own on XLA:CPU, and what several of them read is stored before: what UGapE's
+decision stores does not stay in the nearest cache. Where every arm's row of runs is an array of its own, reductions are
+trees of elementwise operations, the decision is one loop over the runs, and nothing is stored but its result: three
+tenths of a step's time with 50 arms, one with 10. Bits are the same: maxima, minima, and `or` of words. Where a step's
+time goes: `python experiments/benchmarks/step_costs.py`.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.extend import core
+
+from jaxbandits.arrays.platform_forms import forms, looking_at_all
+
+__all__ = ["arm_by_arm"]
+
+_ELEMENTWISE = {
+    "abs", "add", "and", "bitcast_convert_type", "convert_element_type", "copy", "div", "eq", "ge", "gt", "le", "lt",
+    "max", "min", "mul", "ne", "neg", "not", "or", "rem", "round", "select_n", "shift_left",
+    "shift_right_arithmetic", "shift_right_logical", "sign", "sqrt", "sub", "xor",
+}  # fmt: skip
+_REDUCTIONS: dict[str, Callable[..., Any]] = {
+    "reduce_max": lax.max,
+    "reduce_min": lax.min,
+    "reduce_and": lax.bitwise_and,
+    "reduce_or": lax.bitwise_or,
+}
+#: Calls, by the name of the parameter that holds what is called.
+_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr"}
+
+
+class _NoRowsError(Exception):
+    """An operation that has no form by rows."""
+
+
+def arm_by_arm(function: Callable[..., jax.Array], *operands: Any) -> jax.Array:
+    """`function(*operands)`; on CPU, of up to so many arms as the platform's forms say, by rows.
+
+    What has no form by rows, such as a loop, is computed as it stands.
+
+    Args:
+        function: from arrays `(K, R)`, `(R,)` and `()` to whole numbers `(R,)`. Its derivatives are not asked for.
+        *operands: pytrees of arrays.
+    """
+    leaves, structure = jax.tree.flatten(operands)
+    most = max((leaf.shape[0] for leaf in leaves if leaf.ndim == 2), default=0)
+    if not 1 < most <= forms().by_rows:
+        return function(*operands)
+    with looking_at_all():
+        closed = jax.make_jaxpr(lambda *leaves: function(*jax.tree.unflatten(structure, leaves)))(*leaves)
+    try:
+        (result,) = _evaluated(closed.jaxpr, closed.consts, [_Value.of(leaf) for leaf in leaves])
+    except _NoRowsError:
+        return function(*operands)
+    return result.whole
+
+
+@dataclasses.dataclass(frozen=True)
+class _Value:
+    """An array; of two axes, the rows along the first."""
+
+    rows: Sequence[jax.Array]
+    matrix: bool
+
+    @classmethod
+    def of(cls, array: Any) -> "_Value":
+        """The rows of an array."""
+        array = jnp.asarray(array)
+        if array.ndim > 2:
+            raise _NoRowsError
+        return cls([array[i] for i in range(array.shape[0])], True) if array.ndim == 2 else cls([array], False)
+
+    @property
+    def whole(self) -> jax.Array:
+        """The array, of one axis or none."""
+        if self.matrix:
+            raise _NoRowsError
+        return self.rows[0]
+
+
+def _evaluated(jaxpr: Any, consts: Sequence[Any], arguments: Sequence[_Value]) -> list[_Value]:
+    known = dict(zip(jaxpr.constvars, map(_Value.of, consts), strict=True)) | dict(
+        zip(jaxpr.invars, arguments, strict=True)
+    )
+
+    def read(atom: Any) -> _Value:
+        return _Value.of(atom.val) if isinstance(atom, core.Literal) else known[atom]
+
+    for equation in _needed(jaxpr):
+        found = _operation(equation, [read(atom) for atom in equation.invars])
+        known.update(zip(equation.outvars, found, strict=True))
+    return [read(atom) for atom in jaxpr.outvars]
+
+
+def _needed(jaxpr: Any) -> list[Any]:
+    """The equations that the results hang on: others may well have no form by rows."""
+    wanted = {atom for atom in jaxpr.outvars if isinstance(atom, core.Var)}
+    kept = []
+    for equation in reversed(jaxpr.eqns):
+        if wanted.intersection(equation.outvars):
+            kept.append(equation)
+            wanted.update(atom for atom in equation.invars if isinstance(atom, core.Var))
+    return kept[::-1]
+
+
+def _operation(equation: Any, values: list[_Value]) -> list[_Value]:
+    name, params = equation.primitive.name, equation.params
+    if name in _CALLS:
+        called = params[_CALLS[name]]
+        return _evaluated(called.jaxpr, called.consts, values)
+    if not any(value.matrix for value in values) and all(len(out.aval.shape) < 2 for out in equation.outvars):
+        found = equation.primitive.bind(*(value.whole for value in values), **params)
+        return [_Value([array], False) for array in (found if equation.primitive.multiple_results else [found])]
+    return [_by_rows(equation, name, params, values)]
+
+
+def _by_rows(equation: Any, name: str, params: dict[str, Any], values: list[_Value]) -> _Value:
+    """An operation with arrays of two axes among its operands or results."""
+    out, *others = equation.outvars
+    if others:
+        raise _NoRowsError
+    shape, first = out.aval.shape, values[0]
+    if name in _ELEMENTWISE and len(shape) == 2:
+        rows = [
+            equation.primitive.bind(*(value.rows[i if len(value.rows) > 1 else 0] for value in values), **params)
+            for i in range(shape[0])
+        ]
+        return _Value(rows, True)
+    if name == "broadcast_in_dim" and len(shape) == 2:
+        return _broadcast(first, shape, params["broadcast_dimensions"])
+    if name == "reshape" and len(shape) == 2 and not first.matrix and shape[1] == 1:
+        return _Value([first.whole[i : i + 1] for i in range(shape[0])], True)
+    if name in ("reshape", "squeeze") and len(shape) == 1 and first.matrix and len(first.rows) == 1:
+        return _Value(first.rows, False)
+    if name == "slice" and params["strides"] is None and params["limit_indices"][1] == shape[1]:
+        return _Value(first.rows[params["start_indices"][0] : params["limit_indices"][0]], True)
+    if name in _REDUCTIONS and params["axes"] == (0,):
+        return _Value([_tree(_REDUCTIONS[name], first.rows)], False)
+    if name == "reduce" and params["dimensions"] == (0,) and len(values) == 2 and not _adds_floats(equation):
+        operation = _called(params["jaxpr"])
+        start = jnp.broadcast_to(values[1].whole, shape)
+        return _Value([operation(_tree(operation, first.rows), start)], False)
+    raise _NoRowsError
+
+
+def _adds_floats(equation: Any) -> bool:
+    """Whether the order of a reduction's terms may show in its bits."""
+    operations = {inner.primitive.name for inner in equation.params["jaxpr"].jaxpr.eqns}
+    return jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.floating) and bool(operations & {"add", "mul"})
+
+
+def _called(closed: Any) -> Callable[[jax.Array, jax.Array], jax.Array]:
+    """An operation of two arrays that stands in a program for single numbers."""
+
+    def operation(a: jax.Array, b: jax.Array) -> jax.Array:
+        (result,) = _evaluated(closed.jaxpr, closed.consts, [_Value([a], False), _Value([b], False)])
+        return result.whole
+
+    return operation
+
+
+def _broadcast(value: _Value, shape: tuple[int, ...], axes: tuple[int, ...]) -> _Value:
+    rows = value.rows
+    if axes == (0,):
+        rows = [value.whole[i] for i in range(shape[0])]
+    spread = [lax.broadcast_in_dim(row, shape[1:], tuple(range(row.ndim))) for row in rows]
+    return _Value(spread if len(spread) == shape[0] else spread * shape[0], True)
+
+
+def _tree(operation: Callable[[Any, Any], Any], rows: Sequence[Any]) -> Any:
+    """All rows together, neighbours first."""
+    while len(rows) > 1:
+        rows = [functools.reduce(operation, rows[i : i + 2]) for i in range(0, len(rows), 2)]
+    return rows[0]

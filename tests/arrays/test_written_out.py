@@ -1,0 +1,89 @@
+"""Decisions written out arm by arm: the same numbers, and what has no such form as it stands."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxbandits.arrays import arms, ranking
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import log
+from jaxbandits.arrays.platform_forms import forced
+from jaxbandits.arrays.written_out import arm_by_arm
+from jaxbandits.random import ties
+
+RUNS = 7
+
+
+def given(count, seed=0):
+    random = np.random.default_rng(seed)
+    words = ties.tie_words(jax.random.split(jax.random.key(seed), RUNS))
+    x = jnp.asarray(random.integers(0, 4, (count, RUNS)) / 4, jnp.float32)  # many are equal
+    return x, ties.tie_order(words, count), jnp.asarray(random.integers(1, 9, RUNS), jnp.int32)
+
+
+def decision(x, order, time):
+    """With what decisions are made of: a number of each run, maxima, masks, a look at one arm."""
+    index = x * jnp.sqrt(log(time) + 1.5)
+    value, following, top = ranking.kth_and_next_largest(index, Known(1), order)
+    _, low = ranking.arg_smallest(jnp.where(top, following, value) - x, order)
+    arm = ties.arm_at(low, x.shape[0], jnp.zeros((2, RUNS), jnp.uint32))
+    found = arms.take(x, arm) > 0.5
+    return jnp.where(found & arms.any_arm(index > 1), arm, ~arm)
+
+
+def lines_of(function, *operands):
+    return str(jax.make_jaxpr(lambda *x: arm_by_arm(function, *x))(*operands))
+
+
+@pytest.mark.bits
+@pytest.mark.parametrize("count", [2, 3, 10, 17, 64])
+def test_the_same_numbers(count):
+    operands = given(count)
+    with forced("cpu"):
+        assert "reduce" not in lines_of(decision, *operands)
+        assert "gather" not in lines_of(decision, *operands)
+        found = jax.jit(lambda *x: arm_by_arm(decision, *x))(*operands)
+        np.testing.assert_array_equal(found, jax.jit(decision)(*operands))
+
+
+@pytest.mark.parametrize("platform", ["gpu", "tpu"])
+def test_on_accelerators_as_it_stands(platform):
+    with forced(platform):
+        assert "reduce" in lines_of(decision, *given(10))
+
+
+def test_with_many_arms_as_it_stands():
+    with forced("cpu"):
+        assert "reduce" in lines_of(decision, *given(65))
+
+
+def test_of_one_run_as_it_stands():
+    x, order, _ = given(10)
+    with forced("cpu"):
+        assert "reduce" in lines_of(lambda x, o: ranking.arg_largest(x, o)[1], x[:, 0], order[:, 0])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, order, time: ranking.top_mask(x, time % 2 + 1, order).argmax(0) + time,  # a loop
+        lambda x, order, time: (arms.total(x) > 2).astype(jnp.int32),  # a sum of floats, whose order is fixed
+        lambda x, order, time: (jax.lax.reduce(x, 0.0, jax.lax.add, (0,)) > 2).astype(jnp.int32),
+        lambda x, order, time: (x.reshape(2, 5, RUNS).max(0)[0] > 0.5).astype(jnp.int32),  # three axes
+    ],
+)
+def test_what_has_no_rows_as_it_stands(function):
+    operands = given(10)
+    with forced("cpu"):
+        np.testing.assert_array_equal(arm_by_arm(function, *operands), function(*operands))
+
+
+def test_a_reduction_keeps_its_start():
+    x, order, _ = given(10)
+
+    def function(x):
+        return jax.lax.reduce(order, jnp.int32(2**31 - 2), jax.lax.max, (0,)) + (x[0] > 9)
+
+    with forced("cpu"):
+        np.testing.assert_array_equal(arm_by_arm(function, x), function(x))
