@@ -70,7 +70,7 @@ class T3C(_Drawn):
         source="Shang, de Heide, Kaufmann, Ménard, Valko 2020",
         tolerance="epsilon",
         stops_by=("delta",),
-        dearness=25,
+        dearness=50,
     )
 
     def decided(self, state: TossedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TossedState:
@@ -106,7 +106,7 @@ class TTTS(_Drawn):
         source="Russo 2016",
         tolerance="epsilon",
         stops_by=("delta",),
-        dearness=900,
+        dearness=1500,
     )
 
     def decided(self, state: TossedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TossedState:
