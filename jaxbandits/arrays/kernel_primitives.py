@@ -51,7 +51,7 @@ def _applied(equation: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
         return results
     if name in RULES and (result := RULES[name](operands, parameters)) is not None:
         return result if isinstance(result, list) else [result]
-    bound = functools.partial(primitive.bind, *operands, **primitive.get_bind_params(parameters))
+    bound = functools.partial(primitive.bind, *operands, **parameters)
     if _of_numbers(equation.outvars, operands):  # such as the negation of a constant, which Triton refuses
         with jax.ensure_compile_time_eval():
             found = jax.tree.map(lambda x: np.asarray(x)[()], bound())
