@@ -72,7 +72,6 @@ class Result(NamedTuple):
     lanes: int
     cost: Cost
     temporary: int
-    kernel: Kernel
 
     def steps_per_second(self, platform: str) -> float:
         """The estimate, by the formula above."""
@@ -146,8 +145,7 @@ def result(name: str, platform: str, lanes: int | None, settings: dict[str, Any]
     made = compiled(algorithm, problem, lanes, target)
     program = Program(made.as_text())
     cost = program.cost(program.body(STEPS))
-    temporary = made.memory_analysis().temp_size_in_bytes
-    return Result(name, problem_name, arms, lanes, cost, temporary, on_chip(algorithm, problem, target))
+    return Result(name, problem_name, arms, lanes, cost, made.memory_analysis().temp_size_in_bytes)
 
 
 def on_chip(algorithm: Any, problem: Any, target: jax.Device) -> Kernel:
@@ -183,16 +181,16 @@ def kernels(platform: str, names: list[str], settings: dict[str, Any], spec: str
         yield name, arms, on_chip(algorithm, problem, device(platform))
 
 
-def as_json(platform: str, r: Result) -> dict[str, Any]:
-    """A result as one object."""
+def as_json(platform: str, r: Result, kernel: Kernel) -> dict[str, Any]:
+    """A result, and the kernel, as one object."""
     return {
         "platform": platform, "algorithm": r.algorithm, "problem": r.problem, "arms": r.arms, "lanes": r.lanes,
         "kernels": r.cost.kernels, "gathers": r.cost.gathers, "scatters": r.cost.scatters,
         "bytes_per_lane_step": r.cost.bytes / r.lanes, "temporary_bytes": r.temporary,
         "estimated_lane_steps_per_second": r.steps_per_second(platform), "measured": False,
-        "on_chip": r.kernel.bytes_per_step is not None, "on_chip_bytes_per_pull": r.kernel.bytes_per_step,
-        "registers": r.kernel.registers, "spills": r.kernel.spills, "bundles": r.kernel.bundles,
-        "on_chip_refused": r.kernel.refused or None,
+        "on_chip": kernel.bytes_per_step is not None, "on_chip_bytes_per_pull": kernel.bytes_per_step,
+        "registers": kernel.registers, "spills": kernel.spills, "bundles": kernel.bundles,
+        "on_chip_refused": kernel.refused or None,
     }  # fmt: skip
 
 
@@ -219,14 +217,15 @@ def main() -> None:
         parser.error("--json is of one algorithm: name it")
     settings = {name: value(text) for name, _, text in (pair.partition("=") for pair in chosen.set)}
     names = [chosen.algorithm] if chosen.algorithm else list(REGISTRY)
+    found = kernels(chosen.platform, names, settings, chosen.problem)
     if chosen.on_chip and not chosen.json:
-        for row in rows_of_kernels(chosen.platform, kernels(chosen.platform, names, settings, chosen.problem)):
+        for row in rows_of_kernels(chosen.platform, found):
             print(row, flush=True)
             jax.clear_caches()
         return
     results = (result(n, chosen.platform, chosen.lanes, settings, chosen.problem) for n in names)
     if chosen.json:
-        print(json.dumps(as_json(chosen.platform, next(results))))
+        print(json.dumps(as_json(chosen.platform, next(results), next(found)[2])))
         return
     print("What the compiler makes without the device being there: no speed was measured.", file=sys.stderr)
     for row in rows(chosen.platform, results):

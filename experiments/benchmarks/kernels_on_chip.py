@@ -28,6 +28,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from optimised_programs import Program
 
 from jaxbandits.arrays.platform_forms import traced_for
+from jaxbandits.engine.kernel_loop import NAME
 from jaxbandits.engine.lane_counts import block_length
 from jaxbandits.engine.lane_state import Carry, Cells, Settings
 from jaxbandits.engine.lanes import run_chunk
@@ -35,7 +36,6 @@ from jaxbandits.engine.rows import blank_log
 
 __all__ = ["Kernel", "Named", "kernel", "rows_of_kernels"]
 
-NAME = "steps_on_chip"
 #: Where libtpu, which starts later, writes what it has made.
 TOLD = Path(tempfile.mkdtemp())
 atexit.register(shutil.rmtree, TOLD, ignore_errors=True)

@@ -24,19 +24,16 @@ from jax import lax
 import jaxbandits as jb
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.compiler_forms import LEAVE_BARRIERS, kept
+from jaxbandits.arrays.compiler_forms import kept
 from jaxbandits.arrays.numerics import log
 from jaxbandits.arrays.written_out import arm_by_arm
 from jaxbandits.engine import driver
+from jaxbandits.engine.lanes import COMPILER_OPTIONS
 from jaxbandits.random.bits import threefry2x32
 from jaxbandits.report.text_tables import text_table
 
 PROBLEMS = {10: np.asarray([0.7] + [0.5] * 9), 50: np.linspace(0.9, 0.1, 50)}
 STEPS, CALLS = 2048, 7
-OPTIONS = {
-    "xla_cpu_prefer_vector_width": 512,
-    "xla_disable_hlo_passes": f"cpu-parallel-task-assigner,{LEAVE_BARRIERS}",
-}
 
 
 class _CapturedError(Exception):
@@ -67,7 +64,7 @@ def lanes_of(means: np.ndarray, lanes: int | None) -> tuple[Any, Any, jax.Array,
 
 def measured(step: Callable[[Any], Any], start: Any) -> tuple[float, int]:
     """Median nanoseconds of a step, processor time; and its kernels."""
-    loop = jax.jit(lambda x: lax.fori_loop(0, STEPS, lambda _, x: step(x), x), compiler_options=OPTIONS)
+    loop = jax.jit(lambda x: lax.fori_loop(0, STEPS, lambda _, x: step(x), x), compiler_options=COMPILER_OPTIONS)
     program = loop.lower(start).compile()
     jax.block_until_ready(program(start))
     times = []

@@ -20,8 +20,10 @@ from jax.experimental.pallas import triton
 from jaxbandits.arrays.kernel_primitives import known_to_kernels
 from jaxbandits.arrays.platform_forms import forced
 
-__all__ = ["loop_of_kernels", "tile", "whole_kernels"]
+__all__ = ["NAME", "loop_of_kernels", "tile", "whole_kernels"]
 
+#: Of a kernel, by which it is found in compiled programs.
+NAME = "steps_on_chip"
 #: Lane-arms of a kernel on a GPU, lanes at least, and words of its largest array that a warp holds (by what Triton
 #: makes: with more, registers are spilled; experiments/benchmarks/compiled.py).
 _LANE_ARMS, _FEWEST_LANES, _WORDS_OF_A_WARP = 1024, 4, 256
@@ -131,7 +133,7 @@ def loop_of_kernels(
         input_output_aliases={len(read) + i: i for i in range(len(changed))},
         interpret=interpret,
         compiler_params=None if interpret or len(shape) > 1 else triton.CompilerParams(num_warps=warps),
-        name="steps_on_chip",
+        name=NAME,
     )
     packed = lax.fori_loop(0, blocks, lambda _, leaves: list(call(*read, *leaves)), changed)
     like = jax.tree.leaves(lanes)

@@ -24,16 +24,16 @@ from jaxbandits.engine.rows import Log, blank_log, record
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.bits import Words
 
-__all__ = ["advance", "run_chunk"]
+__all__ = ["COMPILER_OPTIONS", "advance", "run_chunk"]
 
-# Lanes are spread over one CPU device per core; the compiler's own splitting of small loops over threads only costs.
-_COMPILER_OPTIONS = {
+#: Lanes are spread over one CPU device per core; the compiler's own splitting of small loops over threads only costs.
+COMPILER_OPTIONS = {
     "xla_cpu_prefer_vector_width": 512,
     "xla_disable_hlo_passes": f"cpu-parallel-task-assigner,{LEAVE_BARRIERS}",
 }
 
 
-@functools.partial(jax.jit, static_argnames=("settings",), compiler_options=_COMPILER_OPTIONS)
+@functools.partial(jax.jit, static_argnames=("settings",), compiler_options=COMPILER_OPTIONS)
 def advance(
     cells: Cells, window: Window, carry: Carry, rounds: jax.Array, chunk: jax.Array, *, settings: Settings
 ) -> tuple[Carry, Log]:

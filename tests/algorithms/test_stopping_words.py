@@ -22,15 +22,21 @@ def intervals(word, mean, pulls):
     return mean - radius, mean + radius
 
 
+def played(algorithm, problem, word, steps):
+    """Of a run: whether it is done and what it returns, means, and the bounds of the intervals; by step."""
+    algorithm = algorithm.resolved(problem)
+    states = jb.trajectory(algorithm, problem, KEY, steps)
+    done, returned = jax.jit(jax.vmap(lambda s: (algorithm.done(s), algorithm.recommend(s))))(states)
+    mean, pulls = (np.asarray(x, float) for x in (states.statistics.mean, states.pulls))
+    return done, returned, mean, *intervals(word, mean, pulls)
+
+
 @pytest.mark.parametrize("word", WORDS[1:])
 @pytest.mark.parametrize("rule", [jb.UniformGLR, pytest.param(jb.EBTC, marks=pytest.mark.slow)])
 def test_a_run_stops_where_its_intervals_part(rule, word):
     steps = 900
-    algorithm = rule(delta=DELTA, epsilon=EPSILON, stopping=word).resolved(PROBLEM)
-    states = jb.trajectory(algorithm, PROBLEM, KEY, steps)
-    done, returned = jax.jit(jax.vmap(lambda s: (algorithm.done(s), algorithm.recommend(s))))(states)
-    mean, pulls = (np.asarray(x, float) for x in (states.statistics.mean, states.pulls))
-    lower, upper = intervals(word, mean, pulls)
+    algorithm = rule(delta=DELTA, epsilon=EPSILON, stopping=word)
+    done, returned, mean, lower, upper = played(algorithm, PROBLEM, word, steps)
     wanted, eliminated = [], np.zeros(3, bool)
     for now_lower, now_upper, now_mean in zip(lower, upper, mean, strict=True):
         best = now_mean.argmax()
@@ -47,11 +53,8 @@ def test_a_run_stops_where_its_intervals_part(rule, word):
 def test_of_two_arms_each_has_to_part_from_all_others(word):
     """Uniformly sampled: LUCB's gap between the sets, and for `ugape-index` one that UGapE's index never exceeds."""
     steps, problem = 3000, jb.gaussian([0.9, 0.8, 0.3, 0.1], sd=0.5)
-    algorithm = jb.UniformGLR(delta=DELTA, epsilon=EPSILON, stopping=word, m=2).resolved(problem)
-    states = jb.trajectory(algorithm, problem, KEY, steps)
-    done, returned = jax.jit(jax.vmap(lambda s: (algorithm.done(s), algorithm.recommend(s))))(states)
-    mean, pulls = (np.asarray(x, float) for x in (states.statistics.mean, states.pulls))
-    lower, upper = intervals(word, mean, pulls)
+    algorithm = jb.UniformGLR(delta=DELTA, epsilon=EPSILON, stopping=word, m=2)
+    done, returned, mean, lower, upper = played(algorithm, problem, word, steps)
     wanted, eliminated = [], np.zeros(4, bool)
     for low, high, now_mean in zip(lower, upper, mean, strict=True):
         answer = np.isin(np.arange(4), np.argsort(-now_mean)[:2])
