@@ -27,23 +27,48 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 import jax
 import pytest
 from jax._src import compiler
+from jax._src.interpreters import mlir
+from jax._src.lib.mlir import ir
 
-#: How programs are compiled plainly: kernels as XLA wrote them before its fusion emitters, without LLVM's dear passes.
+#: How programs are compiled plainly: kernels as XLA wrote them before its fusion emitters, without LLVM's dear passes,
+#: and in one piece, since the other core has a worker of its own.
 PLAINLY = {
     "xla_cpu_use_fusion_emitters": False,
     "xla_backend_optimization_level": 0,
     "xla_llvm_disable_expensive_passes": True,
+    "xla_cpu_parallel_codegen_split_count": 1,
 }
 #: Bytes that a worker may hold before it forgets its programs; a test takes a few hundred MiB at most.
 MOST_BYTES = 1.4 * 2**30
 
-# What has been imported stays: the collector, which tracing calls often, need not look at it again.
+# Tracing makes so much that the collector, which finds nothing, takes a tenth of the tests' time: it is asked for once
+# the room is full (`bounded_memory`).
 gc.freeze()
+gc.disable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of either kind follow each other, so that programs are seldom forgotten between them."""
     items.sort(key=lambda item: item.get_closest_marker("bits") is None)
+
+
+class Contexts:
+    """What JAX makes anew for every program that it lowers, which takes longer than a small one, is shared."""
+
+    #: As many as that; what programs name is never forgotten.
+    most = 200
+
+    def __init__(self) -> None:
+        self.made, self.shared, self.used = mlir.make_ir_context, None, 0
+        mlir.make_ir_context = self.next
+
+    def next(self) -> ir.Context:
+        if ir.Context.current is not None:  # within the lowering of another
+            return self.made()
+        if self.shared is None or self.used == self.most:
+            self.shared, self.used = self.made(), 0
+        self.used += 1
+        return self.shared
 
 
 class Compiler:
@@ -65,6 +90,7 @@ class Compiler:
             self.plain = plain
 
 
+CONTEXTS = Contexts()
 COMPILER = Compiler()
 
 

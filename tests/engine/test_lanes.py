@@ -162,19 +162,19 @@ def test_identities_tell_apart_what_runs_can() -> None:
 
 
 def test_other_root_seeds_give_other_runs() -> None:
-    other = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, root_seed=1)
+    other = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, root_seed=1, devices=1)
     assert np.mean(other.pulls.values == reference("ugape-c").pulls.values) < 0.5
 
 
 def test_checkpoints_look_at_the_same_runs() -> None:
-    whole = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60)
+    whole = reference("ugape-c")
     points = [5, 100, 1000, 10**8]
-    looked = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, checkpoints=points)
+    looked = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, checkpoints=points, devices=1)
     np.testing.assert_array_equal(looked.pulls.isel(checkpoint=3), whole.pulls)
     np.testing.assert_array_equal(looked.correct.isel(checkpoint=3), whole.correct)
     for i, point in enumerate(points[:3]):
         np.testing.assert_array_equal(looked.pulls.isel(checkpoint=i), np.minimum(point, whole.pulls))
-        capped = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, max_pulls=point)
+        capped = jb.simulate(ALGORITHMS["ugape-c"], PROBLEM, seeds=60, max_pulls=point, devices=1)
         np.testing.assert_array_equal(looked.recommended.isel(checkpoint=i), capped.recommended)
     assert not looked.status.any()
 

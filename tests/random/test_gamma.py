@@ -58,16 +58,25 @@ def test_what_is_not_a_number_ends():
     assert np.isnan(gamma(words(5), jnp.float32(np.nan))[0]).all()
 
 
+@jax.jit
+def at_once(words, shapes):
+    return beta(words, *shapes)
+
+
+@jax.jit
+def one_by_one(words, shapes):
+    return jax.lax.map(lambda some: at_once(some, shapes), words)
+
+
 @pytest.mark.parametrize("shape", [0.01, 0.7, 10.0, 1e6, 1e9])
 def test_a_draw_alone_has_the_bits_of_a_batch(shape):
-    some = tuple(word[:20_000] for word in words(6))
-    one = jax.jit(lambda a, b: beta((a, b), jnp.float32(shape), jnp.float32(1.5 * shape)))
-    batch = np.asarray(one(*some))
+    some, shapes = tuple(word[:20_000] for word in words(6)), (jnp.float32(shape), jnp.float32(1.5 * shape))
+    batch = np.asarray(at_once(some, shapes))
     for together in (1, 3):
         number = some[0].size // together
         parts = tuple(word[: number * together].reshape(number, together) for word in some)
-        alone = jax.jit(lambda a, b: jax.lax.map(lambda pair: one(*pair), (a, b)))(*parts)
-        np.testing.assert_array_equal(np.asarray(alone).reshape(-1), batch[: number * together])
+        alone = np.asarray(one_by_one(parts, shapes)).reshape(-1)
+        np.testing.assert_array_equal(alone, batch[: number * together])
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (1.0, 3.0), (2.29, 166.4), (30.0, 2.0), (1e6, 2e6), (1e7, 1e7)])
