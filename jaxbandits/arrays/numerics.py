@@ -22,6 +22,7 @@ after the runs may use what it likes. `tests/arrays/test_numerics_rule.py` holds
 reason of each.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -66,8 +67,11 @@ def smaller(a: ArrayLike, b: ArrayLike) -> jax.Array:
 def _choose(condition: jax.Array, a: ArrayLike, b: ArrayLike) -> jax.Array:
     # `jnp.where` is a call of its own, and a call inside a reduction whose result goes unused crashes the compiler of
     # JAX 0.10.2.
-    if isinstance(a, jax.Array) and isinstance(b, jax.Array) and a.shape == b.shape:
-        return lax.select(condition, a, b)
+    if isinstance(a, jax.Array) and isinstance(b, jax.Array) and a.dtype == b.dtype:
+        if not b.shape:
+            b = lax.broadcast(b, a.shape)
+        if a.shape == b.shape:
+            return lax.select(condition, a, b)
     return jnp.where(condition, a, b)
 
 
@@ -84,6 +88,7 @@ def rounded(product: jax.Array) -> jax.Array:
 
 
 @jax.custom_jvp
+@functools.partial(jax.jit, inline=True)
 def log(x: jax.Array) -> jax.Array:
     """Natural logarithm of positive, normal float32 numbers, within 2 units in the last place; differentiable.
 
@@ -133,6 +138,7 @@ _FORMATS = {
 
 
 @jax.custom_jvp
+@functools.partial(jax.jit, inline=True)
 def excess(x: jax.Array, above: jax.Array) -> jax.Array:
     """The excess of x over log(1 + x), exact to some units in the last place however small x is; differentiable in x.
 
@@ -173,6 +179,7 @@ def _excess_jvp(
     return excess(x, above), x / above * dx
 
 
+@functools.partial(jax.jit, inline=True)
 def exp(x: jax.Array) -> jax.Array:
     """Exponential function of float32 numbers, within 3 units in the last place; 0 below -87, e^88 above 88.
 
@@ -186,6 +193,7 @@ def exp(x: jax.Array) -> jax.Array:
     return jnp.where(x < -87, 0.0, (less + 1.0) * scale)
 
 
+@functools.partial(jax.jit, inline=True)
 def expm1(x: jax.Array) -> jax.Array:
     """`exp(x) - 1`, within some units in the last place however small x is; -1 below -87, e^88 above 88.
 

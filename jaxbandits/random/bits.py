@@ -7,6 +7,7 @@ together word for word.
 """
 
 import dataclasses
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -71,6 +72,7 @@ def key_words(key: jax.Array | Words) -> tuple[jax.Array, jax.Array]:
     return data[..., 0], data[..., 1]
 
 
+@functools.partial(jax.jit, inline=True)
 def threefry2x32(
     key_high: jax.Array, key_low: jax.Array, counter_high: jax.Array, counter_low: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
