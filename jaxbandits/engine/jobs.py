@@ -1,5 +1,6 @@
 """Jobs: a lane that is free loads the next one of its device's window of the queue."""
 
+import functools
 from typing import Any
 
 import jax
@@ -41,20 +42,22 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
 
 def _types(cells: Cells, settings: Settings) -> Carry:
     """Shapes and dtypes of all devices' lanes."""
-    devices, lanes = settings.mesh.size, settings.lanes
-    number = jax.ShapeDtypeStruct((lanes,), jnp.int32)
-
-    def loaded(cells: Cells, number: jax.Array) -> Carry:
-        algorithm, problem, key, state = _load(cells, number, number, settings)
-        return Carry(
-            state=state, algorithm=algorithm, problem=problem, key=key, busy=number > 0, cell=number, seed=number,
-            checkpoint=number, steps=number, looked=_never_looked(cells, algorithm, problem, (lanes,)),
-            following=jnp.int32(0),
-        )  # fmt: skip
-
-    of_one = jax.eval_shape(loaded, cells, number)
-    types: Carry = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((devices, *leaf.shape), leaf.dtype), of_one)
+    number = jax.ShapeDtypeStruct((settings.lanes,), jnp.int32)
+    of_one = _loaded.eval_shape(cells, number, settings=settings)
+    types: Carry = jax.tree.map(
+        lambda leaf: jax.ShapeDtypeStruct((settings.mesh.size, *leaf.shape), leaf.dtype), of_one
+    )
     return types
+
+
+@functools.partial(jax.jit, static_argnames=("settings",))  # traced once for all runs of these types
+def _loaded(cells: Cells, number: jax.Array, *, settings: Settings) -> Carry:
+    algorithm, problem, key, state = _load(cells, number, number, settings)
+    return Carry(
+        state=state, algorithm=algorithm, problem=problem, key=key, busy=number > 0, cell=number, seed=number,
+        checkpoint=number, steps=number, looked=_never_looked(cells, algorithm, problem, number.shape),
+        following=jnp.int32(0),
+    )  # fmt: skip
 
 
 def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Carry:

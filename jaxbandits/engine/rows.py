@@ -1,5 +1,6 @@
 """What is logged of runs: a row when a run ends, or is looked at; the log, and how the host reads it."""
 
+import functools
 from typing import NamedTuple
 
 import jax
@@ -53,8 +54,14 @@ class Log(NamedTuple):
 
 def row_types(cells: Cells, carry: Carry, settings: Settings) -> Row:
     """The types of what is logged of these lanes, which have the device axis first."""
-    types: Row = jax.eval_shape(jax.vmap(lambda c: _row(cells, c, c.cell, c.busy, settings)[0]), carry)
+    types: Row = _of_devices.eval_shape(cells, carry, settings=settings)
     return types
+
+
+@functools.partial(jax.jit, static_argnames=("settings",))  # traced once for all runs of these types
+def _of_devices(cells: Cells, carry: Carry, *, settings: Settings) -> Row:
+    rows: Row = jax.vmap(lambda c: _row(cells, c, c.cell, c.busy, settings)[0])(carry)
+    return rows
 
 
 def blank_log(cells: Cells, carry: Carry, settings: Settings) -> Log:
