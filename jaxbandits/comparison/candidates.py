@@ -18,7 +18,7 @@ from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import whole
-from jaxbandits.comparison.guarantees import guarantee, lower_bound, number
+from jaxbandits.comparison.guarantees import guarantee, lower_bound, number, value
 from jaxbandits.comparison.rows import Comparison, Row
 from jaxbandits.engine.driver import Progress
 from jaxbandits.errors import UsageError
@@ -117,7 +117,7 @@ def comparisons(
     found = Comparison(
         problem=problem, delta=delta, epsilon=epsilon, m=m, seeds=seeds, max_pulls=max_pulls, fixed_confidence=[],
         budget=known, given_budget=budget is not None, fixed_budget=[],
-        lower_bound=lower_bound(problem, delta, epsilon, m), missing=[*stopping, *spending],
+        lower_bound=value(lower_bound(problem, delta, epsilon, m)), missing=[*stopping, *spending],
         left_out=left_out if known is None else [*dict.fromkeys([*left_out, *also_left_out])],
     )  # fmt: skip
     runs = seeds * len(found.missing)

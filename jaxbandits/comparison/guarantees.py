@@ -8,14 +8,20 @@ import numpy as np
 
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.bases.traits import Theorem
 from jaxbandits.problems.base import Problem
 
-__all__ = ["guarantee", "lower_bound", "number"]
+__all__ = ["guarantee", "lower_bound", "number", "value"]
 
 
 def number(formula: Callable[..., jax.Array], *arguments: Any) -> np.ndarray:
     """What a formula of `theory` gives for numbers, which it checks: one program in place of dozens of small ones."""
     return np.asarray(jax.jit(lambda: formula(*arguments))())
+
+
+def value(theorem: Theorem | None) -> float | None:
+    """The number that a theorem gives."""
+    return None if theorem is None else float(number(theorem.formula, *theorem.arguments))
 
 
 def guarantee(
@@ -26,11 +32,11 @@ def guarantee(
         return None, ""
     means, variances, b = np.asarray(problem.mean), np.asarray(problem.variance), float(problem.reward_range)
     found = algorithm.theorem(means, variances, b, delta=delta, epsilon=epsilon, m=m)
-    return (None, "") if found is None else (float(number(found.formula, *found.arguments)), found.source)
+    return value(found), "" if found is None else found.source
 
 
-def lower_bound(problem: Problem, delta: float, epsilon: float, m: int) -> float | None:
+def lower_bound(problem: Problem, delta: float, epsilon: float, m: int) -> Theorem | None:
     """Pulls that no algorithm with this confidence gets below on average; None for families without a theorem."""
     if problem.bandits > 1 or problem.bound_law is None:
         return None
-    return float(number(theory.pulls_lower_bound, np.asarray(problem.mean), delta, m, epsilon, *problem.bound_law))
+    return Theorem(theory.pulls_lower_bound, (np.asarray(problem.mean), delta, m, epsilon, *problem.bound_law), "")

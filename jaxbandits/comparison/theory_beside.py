@@ -3,13 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.traits import Theorem
-from jaxbandits.comparison.guarantees import lower_bound
+from jaxbandits.comparison.guarantees import lower_bound, number
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.sweeps.grid import Cell
 from jaxbandits.sweeps.repeating import cells_of
@@ -36,8 +35,7 @@ def _lower_bound(cell: Cell) -> Theorem | None:
     delta, m = _number(cell, "delta"), int(_number(cell, "m", 1))
     if delta is None or cell.problem.drawn:
         return None
-    found = lower_bound(cell.problem, delta, cell.algorithm.tolerance, m)
-    return None if found is None else Theorem(jnp.asarray, (found,), "")
+    return lower_bound(cell.problem, delta, cell.algorithm.tolerance, m)
 
 
 def _theorem(cell: Cell) -> Theorem | None:
@@ -99,16 +97,16 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
 
 
 def _values(theorems: Sequence[Theorem]) -> np.ndarray:
-    """What formulas give, `(C,)`: those with arguments of one shape at once, cells last."""
+    """What formulas give, `(C,)`: those with the same words, whole numbers and shapes at once, cells last."""
     values = np.full(len(theorems), np.nan)
     groups: dict[Any, list[int]] = {}
     for place, theorem in enumerate(theorems):
-        alike = tuple(argument if isinstance(argument, int) else np.shape(argument) for argument in theorem.arguments)
+        alike = tuple(part if isinstance(part, int | str) else np.shape(part) for part in theorem.arguments)
         groups.setdefault((theorem.formula, alike), []).append(place)
     for (formula, alike), places in groups.items():
         arguments = [
-            kept if isinstance(kept, int) else np.stack([theorems[place].arguments[i] for place in places], axis=-1)
-            for i, kept in enumerate(alike)
+            part if isinstance(part, int | str) else np.stack([theorems[place].arguments[i] for place in places], -1)
+            for i, part in enumerate(alike)
         ]
-        values[places] = np.asarray(formula(*arguments), np.float64)
+        values[places] = number(formula, *arguments)
     return values
