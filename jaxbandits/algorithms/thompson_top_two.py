@@ -12,11 +12,13 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.algorithms.bases.glr_stopped import GLRState
+from jaxbandits.algorithms.bases.pairwise_statistic import Standing
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.top_two import TopTwo, TossedState
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.random import ties
 from jaxbandits.random.bits import threefry2x32
 from jaxbandits.statistics.pairwise_evidence import Evidence
 from jaxbandits.statistics.posteriors import posterior_draws
@@ -40,11 +42,11 @@ class _Drawn(TopTwo):
 
     def _nearest(self, state: TossedState, leader: jax.Array) -> tuple[Evidence, jax.Array]:
         """The leader's statistics, and the place of the arm with the least."""
-        near = self.against(state, leader, self.epsilon)
+        near = self.against(state, ties.mask_at(leader, state.order), self.epsilon)
         return near, ranking.arg_smallest(near.cost, state.order)[1]
 
     def _one_of_two(self, state: TossedState, leader: jax.Array, challenger: jax.Array, near: Evidence) -> TossedState:
-        share = self.leaders_share(state, near, challenger)
+        share = self.leaders_share(near, ties.mask_at(challenger, state.order))
         return state.pulling(jnp.where(state.tossed(share), leader, challenger))
 
 
@@ -73,9 +75,9 @@ class T3C(_Drawn):
         dearness=50,
     )
 
-    def decided(self, state: TossedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TossedState:
+    def decided(self, state: TossedState, seen: Standing, live: jax.Array | bool) -> TossedState:
         """The leader or the challenger, by a toss."""
-        del best, evidence, live
+        del seen, live
         leader = self._best_of_draw(state, jnp.uint32(0))
         near, challenger = self._nearest(state, leader)
         return self._one_of_two(state, leader, challenger, near)
@@ -109,9 +111,9 @@ class TTTS(_Drawn):
         dearness=1500,
     )
 
-    def decided(self, state: TossedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TossedState:
+    def decided(self, state: TossedState, seen: Standing, live: jax.Array | bool) -> TossedState:
         """The leader or the challenger, by a toss."""
-        del best, evidence, live
+        del seen, live
         leader = self._best_of_draw(state, jnp.uint32(0))
         most = jnp.broadcast_to(jnp.asarray(self.resamplings, jnp.int32), leader.shape)
 

@@ -11,9 +11,11 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.algorithms.bases.candidates import Candidates
 from jaxbandits.algorithms.bases.glr_stopped import GLRState
+from jaxbandits.algorithms.bases.pairwise_statistic import Standing
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.top_two import TopTwo, TossedState, TrackingState, of_mask, paid
+from jaxbandits.algorithms.bases.top_two import TopTwo, TossedState, TrackedPair, TrackingState, of_mask, paid
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import ranking
 from jaxbandits.arrays.known import Known
@@ -21,8 +23,6 @@ from jaxbandits.arrays.numerics import larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.random import ties
-from jaxbandits.random.ties import arm_at
-from jaxbandits.statistics.pairwise_evidence import Evidence
 
 __all__ = ["EBTC", "EBTCI", "TTUCB"]
 
@@ -34,7 +34,7 @@ _BONUS = 2 * 1.2 * (1 + 1.2)
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class EBTC(TopTwo):
+class EBTC(TrackedPair):
     """EB-TC: the empirical best arm leads; the challenger is the arm least apart from it, with a slack.
 
     The challenger C minimises the statistic against the leader B with epsilon = slack, for normal rewards (mu_B - mu_C
@@ -75,18 +75,17 @@ class EBTC(TopTwo):
         pairs = (state.order.shape[0] ** 2, *state.time.shape)
         return TrackingState(**state.of_the_test(), owed=jnp.zeros(pairs, jnp.int32))
 
-    def decided(
-        self, state: TrackingState, best: jax.Array, evidence: Evidence, live: jax.Array | bool
-    ) -> TrackingState:
+    def candidates(self, state: GLRState) -> Candidates:
+        """The best-looking arm, and the one least apart from it with the slack."""
+        _, leader = ranking.arg_largest(state.existing(state.statistics.mean, -jnp.inf), state.order)
+        return self.pair(state, leader, self.slack)
+
+    def decided(self, state: TrackingState, seen: Candidates, live: jax.Array | bool) -> TrackingState:
         """The challenger while it is owed a pull, else the leader."""
-        del evidence
-        near = self.against(state, best, self.slack)
-        _, challenger = ranking.arg_smallest(near.cost, state.order)
-        count = state.order.shape[0]
-        leader, other = (arm_at(place, count, state.ties) for place in (best, challenger))
-        share = 1 - self.leaders_share(state, near, challenger)
-        owed, pull = paid(state.owed, leader * count + other, share, live)
-        return dataclasses.replace(state, owed=owed).pulling(jnp.where(pull, challenger, best))
+        leader, challenger = seen
+        share = 1 - self.share_of(state, seen, self.slack)
+        owed, pull = paid(state.owed, leader * state.order.shape[0] + challenger, share, live)
+        return dataclasses.replace(state, owed=owed, following=jnp.where(pull, challenger, leader))
 
 
 @pytree
@@ -124,19 +123,20 @@ class EBTCI(TopTwo):
         """With the run's key."""
         return TossedState.with_key(state, key)
 
-    def decided(self, state: TossedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TossedState:
+    def decided(self, state: TossedState, seen: Standing, live: jax.Array | bool) -> TossedState:
         """The leader or the challenger, by a toss."""
         del live
         pulls = larger(state.pulls, 1).astype(jnp.float32)
-        _, challenger = ranking.arg_smallest(rounded(evidence.cost) + log(pulls), state.order)
-        leader = best if isinstance(self.m, Known) else of_mask(ties.mask_at(challenger, state.order), best)
-        share = self.leaders_share(state, evidence, challenger)
+        _, challenger = ranking.arg_smallest(rounded(seen.evidence.cost) + log(pulls), state.order)
+        chosen = ties.mask_at(challenger, state.order)
+        leader = seen.nearest if isinstance(self.m, Known) else of_mask(chosen, seen.nearest)
+        share = self.leaders_share(seen.evidence, chosen)
         return state.pulling(jnp.where(state.tossed(share), leader, challenger))
 
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class TTUCB(TopTwo):
+class TTUCB(TrackedPair):
     """TTUCB: the arm with the largest upper bound leads; the challenger is the arm least apart from it.
 
     The bound is mu + sd sqrt(g(n) / N), g(n) = 2 alpha (1 + s) log n with alpha = s = 1.2 and n the number of the next
@@ -167,17 +167,15 @@ class TTUCB(TopTwo):
         del key
         return TrackingState(**state.of_the_test(), owed=jnp.zeros(state.order.shape, jnp.int32))
 
-    def decided(
-        self, state: TrackingState, best: jax.Array, evidence: Evidence, live: jax.Array | bool
-    ) -> TrackingState:
-        """The leader while it is owed a pull, else the challenger."""
-        del best, evidence
-        spread = self.spread(state)
+    def candidates(self, state: GLRState) -> Candidates:
+        """The arm with the largest upper bound, and the one least apart from it."""
         bonus = jnp.sqrt(_BONUS * log((state.time + 1).astype(jnp.float32)))
-        upper = state.statistics.mean + rounded((spread * bonus) * state.statistics.inverse_root)
+        upper = state.statistics.mean + rounded((self.spread(state) * bonus) * state.statistics.inverse_root)
         _, leader = ranking.arg_largest(state.existing(upper, -jnp.inf), state.order)
-        near = self.against(state, leader, self.epsilon)
-        _, challenger = ranking.arg_smallest(near.cost, state.order)
-        share = self.leaders_share(state, near, challenger)
-        owed, pull = paid(state.owed, arm_at(leader, state.order.shape[0], state.ties), share, live)
-        return dataclasses.replace(state, owed=owed).pulling(jnp.where(pull, leader, challenger))
+        return self.pair(state, leader, self.epsilon)
+
+    def decided(self, state: TrackingState, seen: Candidates, live: jax.Array | bool) -> TrackingState:
+        """The leader while it is owed a pull, else the challenger."""
+        leader, challenger = seen
+        owed, pull = paid(state.owed, leader, self.share_of(state, seen, self.epsilon), live)
+        return dataclasses.replace(state, owed=owed, following=jnp.where(pull, leader, challenger))

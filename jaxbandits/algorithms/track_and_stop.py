@@ -9,16 +9,17 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.glr_stopped import GLRState, GLRStopped
+from jaxbandits.algorithms.bases.candidates import Candidates, CandidatesFirst
+from jaxbandits.algorithms.bases.glr_stopped import GLRState
 from jaxbandits.algorithms.bases.optimal_tracking import Tracked, TrackedState, behind, least_pulled
+from jaxbandits.algorithms.bases.pairwise_statistic import Standing
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import larger, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
-from jaxbandits.random.ties import mask_at
-from jaxbandits.statistics.pairwise_evidence import Evidence
+from jaxbandits.random.ties import arm_at, mask_at
 
 __all__ = ["BestChallenger", "TrackAndStop", "TrackAndStopState", "UniformGLR"]
 
@@ -28,7 +29,7 @@ _PROJECTIONS = 6
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class UniformGLR(GLRStopped):
+class UniformGLR(CandidatesFirst):
     """Pulls the arm pulled least until the test tells the m best-looking ones from all others.
 
     What adaptive sampling is worth, with the same stopping rule. Ties are broken by the run's order of the arms.
@@ -50,10 +51,14 @@ class UniformGLR(GLRStopped):
         dearness=8,
     )
 
-    def decided(self, state: GLRState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> GLRState:
+    def candidates(self, state: GLRState) -> Candidates:
         """An arm pulled least."""
-        del best, evidence, live
-        return state.pulling(least_pulled(state)[0])
+        return (arm_at(least_pulled(state)[0], state.order.shape[0], state.ties),)
+
+    def decided(self, state: GLRState, seen: Candidates, live: jax.Array | bool) -> GLRState:
+        """It is pulled."""
+        del live
+        return dataclasses.replace(state, following=seen[0])
 
 
 @pytree
@@ -104,12 +109,9 @@ class TrackAndStop(Tracked):
         sums = CompensatedSum.of(jnp.ones(state.order.shape, jnp.float32)) if self.tracking == "c" else None
         return TrackAndStopState(**tracked.of_the_tracking(), asked=sums)
 
-    def decided(
-        self, state: TrackAndStopState, best: jax.Array, evidence: Evidence, live: jax.Array | bool
-    ) -> TrackAndStopState:
+    def decided(self, state: TrackAndStopState, seen: Standing, live: jax.Array | bool) -> TrackAndStopState:
         """The arm that is furthest behind."""
-        del evidence
-        state = self.weighed(state, best, live)
+        state = self.weighed(state, seen.nearest, live)
         if state.asked is None:
             fewest, forced = least_pulled(state)
             _, late = ranking.arg_largest(behind(state), state.order)
@@ -158,10 +160,11 @@ class BestChallenger(Tracked):
         dearness=40,
     )
 
-    def decided(self, state: TrackedState, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> TrackedState:
+    def decided(self, state: TrackedState, seen: Standing, live: jax.Array | bool) -> TrackedState:
         """One of the two, or an arm pulled least."""
+        best = seen.nearest
         state = self.weighed(state, best, live)
-        _, rival = ranking.arg_smallest(evidence.cost, state.order)
+        _, rival = ranking.arg_smallest(seen.evidence.cost, state.order)
         chosen, other = mask_at(best, state.order), mask_at(rival, state.order)
 
         def its(mask: jax.Array, x: jax.Array) -> jax.Array:

@@ -17,9 +17,10 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend import core
 
+from jaxbandits.arrays.compiler_forms import kept
 from jaxbandits.arrays.platform_forms import forms, looking_at_all
 
-__all__ = ["arm_by_arm"]
+__all__ = ["arm_by_arm", "found_together"]
 
 _ELEMENTWISE = {
     "abs", "add", "and", "bitcast_convert_type", "convert_element_type", "copy", "div", "eq", "ge", "gt", "le", "lt",
@@ -32,6 +33,8 @@ _REDUCTIONS: dict[str, Callable[..., Any]] = {
     "reduce_and": lax.bitwise_and,
     "reduce_or": lax.bitwise_or,
 }
+# Bits of an int32 that is not negative.
+_WORD = 31
 #: Calls, by the name of the parameter that holds what is called.
 _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr"}
 
@@ -49,7 +52,7 @@ def arm_by_arm(function: Callable[..., jax.Array], *operands: Any) -> jax.Array:
         function: from arrays `(K, R)`, `(R,)` and `()` to whole numbers `(R,)`. Its derivatives are not asked for.
         *operands: pytrees of arrays.
     """
-    leaves, structure = jax.tree.flatten(operands)
+    leaves, structure = jax.tree.flatten(jax.tree.map(jnp.asarray, operands))
     most = max((leaf.shape[0] for leaf in leaves if leaf.ndim == 2), default=0)
     if not 1 < most <= forms().by_rows:
         return function(*operands)
@@ -60,6 +63,33 @@ def arm_by_arm(function: Callable[..., jax.Array], *operands: Any) -> jax.Array:
     except _NoRowsError:
         return function(*operands)
     return result.whole
+
+
+def found_together(function: Callable[..., tuple[jax.Array, ...]], limit: int, *operands: Any) -> tuple[jax.Array, ...]:
+    """`function(*operands)`, several whole numbers of each run from one loop: a fusion of XLA:CPU has one result.
+
+    Args:
+        function: as for `arm_by_arm`, to int32 `(R,)` each, in [0, limit), the first 0 or 1.
+        limit: at least 2; what does not fit into one word is found one by one.
+        *operands: pytrees of arrays.
+    """
+    bits = (limit - 1).bit_length()
+    results = len(jax.eval_shape(function, *operands))
+    if bits * (results - 1) >= _WORD:
+        return function(*operands)
+
+    def packed(*operands: Any) -> jax.Array:
+        word, *others = function(*operands)
+        for other in others:
+            word = (word << bits) | other
+        return word
+
+    word = kept(arm_by_arm(packed, *operands))
+    parts = []
+    for _ in range(results - 1):
+        parts.append(word & ((1 << bits) - 1))
+        word = word >> bits
+    return (word, *reversed(parts))
 
 
 @dataclasses.dataclass(frozen=True)

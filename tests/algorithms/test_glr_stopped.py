@@ -350,8 +350,10 @@ def watch(algorithm, problem, keys, steps):
 
     def one(key):
         history = jb.trajectory(algorithm, problem, key, steps)
-        answers = jax.vmap(lambda state: (algorithm.recommend(state), algorithm.done(state)))(history)
-        return history.pulls, *answers, history.least
+        return history.pulls, *jax.vmap(looked)(history)
+
+    def looked(state):
+        return algorithm.recommend(state), algorithm.done(state), algorithm.statistic(state)
 
     return jax.vmap(one)(keys)
 

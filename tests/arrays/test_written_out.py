@@ -9,7 +9,7 @@ from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import log
 from jaxbandits.arrays.platform_forms import forced
-from jaxbandits.arrays.written_out import arm_by_arm
+from jaxbandits.arrays.written_out import arm_by_arm, found_together
 from jaxbandits.random import ties
 
 RUNS = 7
@@ -87,3 +87,19 @@ def test_a_reduction_keeps_its_start():
 
     with forced("cpu"):
         np.testing.assert_array_equal(arm_by_arm(function, x), function(x))
+
+
+@pytest.mark.parametrize("count", [3, 64, 40_000])
+def test_several_numbers_of_one_loop(count):
+    """Of so many arms that they do not fit into one word, too."""
+    words = ties.tie_words(jax.random.split(jax.random.key(0), RUNS))
+
+    def found(x, order):
+        places = ranking.arg_largest(x, order)[1], ranking.arg_smallest(x, order)[1]
+        return (x[0] > 0.5).astype(jnp.int32), *(ties.arm_at(place, count, words) for place in places)
+
+    x, order, _ = given(count)
+    with forced("cpu"):
+        one = jax.jit(lambda *x: found_together(found, count, *x))(x, order)
+    for packed, plain in zip(one, found(x, order), strict=True):
+        np.testing.assert_array_equal(packed, plain)

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.bases import glr_families as words
 from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.interval_stopping import STOPPING_WORDS, rate_for
-from jaxbandits.algorithms.bases.pairwise_statistic import PairwiseStatistic
+from jaxbandits.algorithms.bases.pairwise_statistic import PairwiseStatistic, Standing
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.protocol import State
 from jaxbandits.arrays.numerics import larger
@@ -27,7 +27,6 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.random import ties
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.statistics.glr_thresholds import IN_RUNS, THRESHOLDS
-from jaxbandits.statistics.pairwise_evidence import Evidence
 
 __all__ = ["GLRState", "GLRStopped"]
 
@@ -38,7 +37,7 @@ class GLRState(ArmState):
     """The state of a run; arms first, runs last. What a decision needs is computed once, after every reward."""
 
     level: jax.Array  # float32 (…): the threshold's constant
-    least: jax.Array  # float32 (…): the statistic of the best-looking arms and their nearest rival
+    over: jax.Array  # bool (…): whether the statistic exceeds the threshold
     following: jax.Array  # int32 (…): the arm to pull next
     parted: jax.Array | None  # float32 (K, …): `longest_parted`, where arms are eliminated
 
@@ -139,11 +138,10 @@ class GLRStopped(PairwiseStatistic):
         """The state after one pull of every arm."""
         width = 1.0 if self.b is None and self.family_word not in ("bernoulli", "gaussian") else self.b
         state = ArmState.of(statistics, problem, key, width)
-        nothing = jnp.zeros(key.shape, jnp.float32)
+        nothing = jnp.zeros(key.shape, jnp.int32)
         longest = jnp.full(state.order.shape, -jnp.inf) if self.stopping == "elimination" else None
         begun = GLRState(
-            **state.shared(), level=self._level(state), least=nothing, following=nothing.astype(jnp.int32),
-            parted=longest,
+            **state.shared(), level=self._level(state), over=nothing > 0, following=nothing, parted=longest
         )  # fmt: skip
         return self._looked_at(self.first(begun, key), True)
 
@@ -152,16 +150,20 @@ class GLRStopped(PairwiseStatistic):
         del key
         return state
 
+    def tested(self, state: GLRState) -> tuple[GLRState, Any]:
+        """The state with its test, and what the next decision is made of: how the best-looking arms stand."""
+        standing = self.standing(state)
+        if state.parted is not None:
+            state = dataclasses.replace(state, parted=self.longest_parted(state, standing, state.parted))
+        return dataclasses.replace(state, over=self.exceeds(state, standing)), standing
+
     @abc.abstractmethod
-    def decided(self, state: State, best: jax.Array, evidence: Evidence, live: jax.Array | bool) -> State:
+    def decided(self, state: State, seen: Any, live: jax.Array | bool) -> State:
         """The state with the arm to pull next.
 
         Args:
-            state: after the reward of the last one.
-            best: the best-looking arm's place in the tie order, int32 `(…)`; of several that are to be found, the
-                place of the one that is least apart from each arm, `(K, …)`.
-            evidence: it against every arm with the test's epsilon, `(K, …)`; infinite costs of the best-looking arms
-                and of padded ones.
+            state: after the reward of the last one, and its test.
+            seen: of `tested`: how the best-looking arms stand.
             live: bool `(…)`; where false, nothing but what follows from pulls and rewards may change.
         """
 
@@ -175,7 +177,7 @@ class GLRStopped(PairwiseStatistic):
 
     def done(self, state: GLRState) -> jax.Array:
         """Whether the statistic exceeds the threshold (Garivier and Kaufmann 2016, section 4)."""
-        return state.least > THRESHOLDS[self.threshold_word].at(state.level, state.time)
+        return state.over
 
     def recommend(self, state: GLRState) -> jax.Array:
         """The m largest means."""
@@ -184,9 +186,16 @@ class GLRStopped(PairwiseStatistic):
     def continued(self, state: GLRState) -> GLRState:
         """The state with this delta's threshold and this epsilon's statistic."""
         state = dataclasses.replace(state, level=self._level(state))
-        if "epsilon" not in self.traits.stops_by:
-            return state
-        return dataclasses.replace(state, least=self.least(state, self.standing(state), state.parted))
+        return dataclasses.replace(state, over=self.exceeds(state, self.standing(state)))
+
+    def statistic(self, state: GLRState) -> jax.Array:
+        """What must exceed the threshold, float32 `(…)`."""
+        return self.least(state, self.standing(state), state.parted)
+
+    def exceeds(self, state: GLRState, standing: Standing) -> jax.Array:
+        """Whether it does, bool `(…)`."""
+        threshold = THRESHOLDS[self.threshold_word].at(state.level, state.time)
+        return self.least(state, standing, state.parted) > threshold
 
     def _level(self, state: ArmState) -> jax.Array:
         threshold = THRESHOLDS[self.threshold_word]
@@ -195,9 +204,5 @@ class GLRStopped(PairwiseStatistic):
         return threshold.constant(IN_RUNS, events, delta)
 
     def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
-        standing = self.standing(state)
-        if state.parted is not None:
-            state = dataclasses.replace(state, parted=self.longest_parted(state, standing, state.parted))
-        state = dataclasses.replace(state, least=self.least(state, standing, state.parted))
-        new = self.decided(state, standing.nearest, standing.evidence, live)
+        new = self.decided(*self.tested(state), live)
         return dataclasses.replace(new, following=jnp.where(live, new.following, state.following))

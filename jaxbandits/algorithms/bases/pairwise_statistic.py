@@ -82,16 +82,15 @@ class PairwiseStatistic(Sequential):
         """The family of the rewards, of those with one parameter."""
         return FAMILIES[self.family_word]
 
-    def against(self, state: ArmState, place: jax.Array, lead: Numeric, top: jax.Array | None = None) -> Evidence:
+    def against(self, state: ArmState, chosen: jax.Array, lead: Numeric, top: jax.Array | None = None) -> Evidence:
         """An arm against every arm, `(K, …)`; infinite costs of itself and padded arms.
 
         Args:
             state: the state.
-            place: the arm's place in the tie order, int32 `(…)`.
+            chosen: mask of the arm, bool `(K, …)`.
             lead: the epsilon of the statistic, in units of rewards, `(…)`.
             top: the arm's mean, if none is larger; None for any arm.
         """
-        chosen = ties.mask_at(place, state.order)
         pulls = state.pulls.astype(jnp.float32)
         if self.second_moments:
             mean, variance = state.statistics.mean, state.statistics.variance_by_pulls()
@@ -145,7 +144,7 @@ class PairwiseStatistic(Sequential):
     def _of_one(self, state: ArmState, place: jax.Array, top: jax.Array | None = None) -> Standing:
         """`standing` of the arm at a place in the tie order, `(…)`; `top` as for `against`."""
         chosen = ties.mask_at(place, state.order)
-        evidence = self.against(state, place, self.epsilon, top)
+        evidence = self.against(state, chosen, self.epsilon, top)
         tested = evidence.cost
         if rate_for(self.stopping) is not None:
             tested = state.existing(jnp.where(chosen, jnp.inf, parted(state, chosen, _lead(self.epsilon))), jnp.inf)

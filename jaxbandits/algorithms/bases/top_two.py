@@ -10,16 +10,17 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.algorithms.bases.candidates import Candidates, CandidatesFirst
 from jaxbandits.algorithms.bases.glr_stopped import GLRState, GLRStopped
 from jaxbandits.algorithms.bases.parameters import Numeric, Word, parameter
-from jaxbandits.arrays import arms
+from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.random import ties
 from jaxbandits.random.bits import key_words, open_uniform, threefry2x32
 from jaxbandits.random.streams import POSTERIOR
 from jaxbandits.statistics.pairwise_evidence import Evidence
 
-__all__ = ["UNIT", "TopTwo", "TossedState", "TrackingState", "of_mask", "paid"]
+__all__ = ["UNIT", "TopTwo", "TossedState", "TrackedPair", "TrackingState", "of_mask", "paid"]
 
 #: A pull, in the whole numbers in which shares are added up: a share is a multiple of 2^-24.
 UNIT = 1 << 24
@@ -39,11 +40,11 @@ class TopTwo(GLRStopped):
 
     share: Numeric = parameter("probability", default=0.5, words=("ids",))
 
-    def leaders_share(self, state: GLRState, evidence: Evidence, challenger: jax.Array) -> jax.Array:
-        """The leader's share against a challenger, by its place: float32 `(…)`."""
+    def leaders_share(self, evidence: Evidence, challenger: jax.Array) -> jax.Array:
+        """The leader's share, float32 `(…)`, by its evidence and against a challenger by its mask, both `(K, …)`."""
         if isinstance(self.share, Word):
-            return of_mask(ties.mask_at(challenger, state.order), evidence.share)
-        return jnp.broadcast_to(jnp.asarray(self.share, jnp.float32), challenger.shape)
+            return of_mask(challenger, evidence.share)
+        return jnp.broadcast_to(jnp.asarray(self.share, jnp.float32), challenger.shape[1:])
 
 
 def of_mask(mask: jax.Array, x: jax.Array) -> jax.Array:
@@ -80,6 +81,23 @@ def paid(owed: jax.Array, entry: jax.Array, share: jax.Array, live: jax.Array | 
     pull = credited >= 0
     after = jnp.where(pull, credited - UNIT, credited)
     return arms.put(owed, entry, jnp.where(live, after, before)), pull
+
+
+@dataclasses.dataclass(frozen=True)
+class TrackedPair(TopTwo, CandidatesFirst):
+    """A rule whose leader and challenger follow from pulls and rewards, and which keeps their pulls near the shares."""
+
+    def pair(self, state: GLRState, leader: jax.Array, lead: Numeric) -> Candidates:
+        """A leader, by its place in the tie order, and the arm least apart from it with an epsilon."""
+        near = self.against(state, ties.mask_at(leader, state.order), lead)
+        _, challenger = ranking.arg_smallest(near.cost, state.order)
+        count = state.order.shape[0]
+        return ties.arm_at(leader, count, state.ties), ties.arm_at(challenger, count, state.ties)
+
+    def share_of(self, state: GLRState, pair: Candidates, lead: Numeric) -> jax.Array:
+        """The leader's share, float32 `(…)`."""
+        leader, challenger = (arms.index(state.order.shape[0], arm.shape) == arm for arm in pair)
+        return self.leaders_share(self.against(state, leader, lead), challenger)
 
 
 @pytree
