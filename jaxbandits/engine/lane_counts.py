@@ -85,4 +85,11 @@ def _few(lanes: int, jobs: int, devices: int, arms: int, *, long_steps: bool) ->
         sizes = [size for size in sizes if size * arms >= _SMALL]
     elif arms <= _FEW_ARMS and jobs > 1:
         sizes = [size for size in sizes if size >= _CHEAP_LANES]
-    return min([lanes, *(size for size in sizes if size * devices * _FEW_LANES[size] >= jobs)])
+    few = min([lanes, *(size for size in sizes if size * devices * _FEW_LANES[size] >= jobs)])
+
+    def filled(size: int) -> int:
+        """Lanes that are loaded, or idle beside them, until all jobs have been."""
+        return -(-jobs // (size * devices)) * size
+
+    # Of two that are nearly as many, those with fewer idle ones at the end where runs are of one length.
+    return lanes if lanes < 2 * few and filled(lanes) < filled(few) else few

@@ -25,6 +25,8 @@ def test_a_cpu_has_as_many_lanes_as_were_measured_to_be_best() -> None:
     assert [lane_count(ugape, arms, MANY, 2, "cpu") for arms in (2, 10, 50, 1000)] == [592, 592, 336, 80]
     assert lane_count(ugape, 10, 1, 1, "cpu") == 1
     assert lane_count(ugape, 10, 100, 2, "cpu") == 144
+    # 500 a device: three times 176, or four times 144.
+    assert [lane_count(ugape, 100, jobs, 2, "cpu") for jobs in (250, 1000, MANY)] == [144, 176, 176]
 
 
 def test_blocks_are_longer_where_the_host_is_asked_after_each() -> None:
