@@ -36,7 +36,7 @@ def guarantee(
 
 
 def lower_bound(problem: Problem, delta: float, epsilon: float, m: int) -> Theorem | None:
-    """Pulls that no algorithm with this confidence gets below on average; None for families without a theorem."""
+    """The theorem of the pulls that no algorithm with this confidence gets below; None for families without one."""
     if problem.bandits > 1 or problem.bound_law is None:
         return None
     return Theorem(theory.pulls_lower_bound, (np.asarray(problem.mean), delta, m, epsilon, *problem.bound_law), "")
