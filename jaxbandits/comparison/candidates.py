@@ -235,7 +235,7 @@ def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], l
         if not needed <= known.keys():
             left_out.append(f"{name} (needs {', '.join(sorted(needed - known.keys()))})")
             continue
-        for settings in cls.traits.variants:
+        for settings in cls.variants_on(problem):
             label = " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
             given: dict[str, Any] = {key: value for key, value in known.items() if key in fields}
             try:

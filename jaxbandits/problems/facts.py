@@ -71,8 +71,11 @@ class Facts(abc.ABC):
         return np.full(self.arms, np.inf)
 
     @property
-    def bound_law(self) -> tuple[Literal["bernoulli", "gaussian"], float] | None:
-        """The law of rewards as lower bounds of pulls take it, and its standard deviation; None without a bound."""
+    def bound_law(self) -> tuple[Literal["bernoulli", "gaussian"], float | np.ndarray] | None:
+        """The law of rewards as lower bounds of pulls take it; None without a bound.
+
+        With its standard deviation, of normal arms that have several an array `(K,)`.
+        """
         return None
 
     @property

@@ -106,10 +106,10 @@ class Gaussian(Problem):
     normal = True
 
     @property
-    def bound_law(self) -> tuple[Literal["bernoulli", "gaussian"], float] | None:
-        """Normal, where all arms have the same standard deviation."""
+    def bound_law(self) -> tuple[Literal["bernoulli", "gaussian"], float | np.ndarray]:
+        """Normal."""
         sd = np.asarray(self.sd)
-        return ("gaussian", float(sd[0])) if np.ptp(sd) == 0 else None
+        return "gaussian", float(sd[0]) if np.ptp(sd) == 0 else sd
 
     @property
     def mean(self) -> jax.Array:

@@ -4,7 +4,7 @@ They maximise over w the least cost of `alternatives` over the other arms. With 
 needs w_a(w_1), and the sum w_1 + sum of w_a(w_1) is T*; its derivative vanishes where F = sum of d(mu_1, lambda_a) /
 d(mu_a, lambda_a + epsilon) = 1 (Garivier and Kaufmann 2016, Theorem 5 for epsilon = 0; a term of F is -d w_a / d w_1).
 In a top-two algorithm the leader's share of the pulls is given: sum of x_a = (1 - share) / share takes the place of
-F = 1.
+F = 1. Where units of weight have prices, every term is multiplied by that of its arm.
 
 Instead of nested bisections all arms and w_1 move at once. A round evaluates the pairs where they are, which may be at
 as many w_1, takes for each term of F the function c^2 / (w - p)^2 with its value and slope there, which for normal
@@ -43,6 +43,7 @@ class Task(NamedTuple):
     pairs: Pairs
     rivals: jax.Array  # bool (K, …): arms that are not the best, nor padded
     odds: jax.Array | None  # (…), (1 - share) / share; None where the share of the best arm is free
+    price: jax.Array | None = None  # (K, …), what a unit of weight costs beside one of the best arm; None for the same
 
 
 class Unknowns(NamedTuple):
@@ -93,14 +94,15 @@ def _solved_jvp(
     task, start = primals
     found = solved(family, rounds, task, start)
 
-    def again(pairs: Pairs, odds: jax.Array | None) -> Unknowns:
-        asked = Task(pairs, task.rivals, odds)
+    def again(pairs: Pairs, odds: jax.Array | None, price: jax.Array | None) -> Unknowns:
+        asked = Task(pairs, task.rivals, odds, price)
         terms = _terms(family, asked, found.z)
         w = _nearer(asked, terms, found.w)
         return Unknowns(_moved(family, asked, terms, found.z, w), w)
 
     # A round is Newton's method: where it ends, its own slopes in the unknowns are 0, and what is left are theirs.
-    return found, jax.jvp(again, (task.pairs, task.odds), (tangents[0].pairs, tangents[0].odds))[1]
+    values, slopes = ((x.pairs, x.odds, x.price) for x in (task, tangents[0]))
+    return found, jax.jvp(again, values, slopes)[1]
 
 
 def _terms(family: Family, task: Task, z: jax.Array) -> _Terms:
@@ -118,8 +120,9 @@ def _terms(family: Family, task: Task, z: jax.Array) -> _Terms:
     # best_slope: 2 value over the slope of the term.
     distance = rounded(2 * ((portion * (at.of_best / cost)) * (at.of_other / above)) * (at.growth / at.other_slope))
     beyond, speed = rounded(own * (gain / above)), at.ratio * (portion / above)
+    value = _paid(task, value)
     free = task.odds is None
-    pole, width = (own - distance, rounded(jnp.sqrt(value) * distance)) if free else (beyond, speed)
+    pole, width = (own - distance, rounded(jnp.sqrt(value) * distance)) if free else (beyond, _paid(task, speed))
     return _Terms(
         own=own,
         value=jnp.where(rivals, value, 0),
@@ -130,6 +133,11 @@ def _terms(family: Family, task: Task, z: jax.Array) -> _Terms:
         speed=speed,
         at=at,
     )
+
+
+def _paid(task: Task, x: jax.Array) -> jax.Array:
+    """By price."""
+    return x if task.price is None else rounded(x * task.price)
 
 
 def _nearer(task: Task, terms: _Terms, w: jax.Array) -> jax.Array:
@@ -169,7 +177,7 @@ def _brackets(task: Task, terms: _Terms, low: jax.Array, high: jax.Array) -> lis
 def _guarded(task: Task, terms: _Terms, w: jax.Array, new: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
     """The new w, or one on a logarithmic scale where F falls more slowly than 1 / w, or one between the brackets."""
     value = terms.value + rounded(terms.slope * (terms.own - w))
-    sums = total(jnp.stack([value, terms.slope, jnp.where(task.rivals, terms.at.ratio, 0)], axis=1))
+    sums = total(jnp.stack([value, terms.slope, jnp.where(task.rivals, _paid(task, terms.at.ratio), 0)], axis=1))
     power = w * (sums[1] / sums[0])  # F is like w to minus this
     change = (sums[0] - 1) / power  # 1 / F is linear in log w
     factor = 1 + smaller(jnp.abs(change), _FAR) / 2.0**_SQUARINGS

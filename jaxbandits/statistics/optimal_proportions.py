@@ -3,7 +3,8 @@
 Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT: 1/T* is the maximum over
 proportions w of the least cost, over the other arms, of an alternative in which that arm is the best; w* attains it.
 With epsilon > 0 the other arm has to lead by epsilon, and with a share of the best arm that is given (top-two
-algorithms), the maximum is over the other arms' proportions.
+algorithms), the maximum is over the other arms' proportions. Normal arms may each have a variance s_a^2 of their own:
+n pulls count n / s_a^2 there, so that a unit of what counts has the price s_a^2.
 
 float32 in runs, by the rule of numerics, or float64; arms first, runs last; differentiable. `allocation_rounds` says
 how it is done.
@@ -51,18 +52,20 @@ def proportions(
     best: jax.Array | None = None,
     epsilon: jax.Array | None = None,
     share: jax.Array | None = None,
+    variances: jax.Array | None = None,
     start: jax.Array | None = None,
     rounds: int | None = None,
 ) -> Proportions:
     """Optimal proportions and characteristic time.
 
     Args:
-        family: the rewards; normal ones have variance 1.
+        family: the rewards; normal ones have variance 1 if none are given.
         means: float32 or float64, `(K, …)`, in the range of the family.
         mask: bool `(K, …)`, false for padded arms.
         best: bool `(K, …)`, true for one arm, none being better; the first of the best if not given.
         epsilon: `(…)`, at least 0; None if known to be 0.
         share: `(…)`, in (0, 1), the share of the best arm; None for the optimal one.
+        variances: `(K, …)`, positive, of normal rewards.
         start: the `split` of an instance near to this one.
         rounds: how many rounds; each costs some four logarithms an arm.
 
@@ -83,11 +86,20 @@ def proportions(
         jnp.where(edge.here, _LOW, other),
         None if lead is None else jnp.where(edge.here, _LOW, lead),
     )
+    price = None
+    if variances is not None:
+        known = jnp.where(edge.here, 1.0, variances)
+        unit = largest(jnp.where(best, known, -jnp.inf))
+        price = rounded(known * (1 / unit))
     odds = None if portion is None else (1 - portion) / portion
     few = ROUNDS if epsilon is None else ROUNDS_WITH_EPSILON
-    start = jnp.ones_like(means) if start is None else jnp.where(edge.here, 1.0, start)
-    z, w = solved(family, few if rounds is None else rounds, Task(pairs, rivals, odds), start)
-    ratio = jnp.where(rivals, z if lead is None else alternative(family, pairs, z).ratio, 0.0)
+    if start is None:  # where an arm is alone, that is right with prices
+        start = jnp.ones_like(means) if price is None else 1 / jnp.sqrt(price)
+    else:
+        start = jnp.where(edge.here, 1.0, start)
+    z, w = solved(family, few if rounds is None else rounds, Task(pairs, rivals, odds, price), start)
+    ratio = z if lead is None else alternative(family, pairs, z).ratio
+    ratio = jnp.where(rivals, ratio if price is None else rounded(ratio * price), 0.0)
     # w is the weight of the best arm in units in which its pulls and the others' cost 1 more than its own alone.
     fixed = 0.0 if lead is None else rounded(w * family.divergence_by(pairs.best, -pairs.least_move(family)))
     weight, others = w / (1 + fixed), total(ratio)
@@ -95,6 +107,8 @@ def proportions(
         portion, time = 1 / (1 + others), weight * (1 + others)
     else:
         time = weight / portion
+    if price is not None:
+        time = rounded(time * unit)
     ratio, portion = jnp.where(edge.here, edge.ratio, ratio), jnp.where(edge.here, edge.portion, portion)
     others = total(ratio)
     weights = jnp.where(best, portion, ratio * ((1 - portion) / jnp.where(others > 0, others, 1.0)))

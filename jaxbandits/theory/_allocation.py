@@ -34,26 +34,29 @@ class PairCosts:
         best: means of the best arms, shape (…, m).
         rest: means of the other arms, shape (…, K - m).
         epsilon: lead that an arm of the rest needs, shape (…); less than the width of the family's range.
+        spread: variances of normal rewards, of the best arms (…, m) and of the rest (…, K - m); None for 1 each.
     """
 
     family: Family
     best: Array
     rest: Array
     epsilon: Array
+    spread: tuple[Array, Array] | None = None
 
     @property
     def number(self) -> int:
         """How many best arms there are, m."""
         return self.best.shape[-1]
 
-    def of(self, instances: NDArray[np.bool_]) -> "PairCosts":
-        """Some of the instances."""
-        return PairCosts(self.family, self.best[instances], self.rest[instances], self.epsilon[instances])
+    def of(self, instances: NDArray[np.bool_] | None) -> "PairCosts":
+        """Some of the instances; None, as an index, makes one of one."""
+        spread = None if self.spread is None else (self.spread[0][instances], self.spread[1][instances])
+        return PairCosts(self.family, self.best[instances], self.rest[instances], self.epsilon[instances], spread)
 
     def cheapest_lie(self, w_best: Array, w_rest: Array) -> Array:
         """Shape (…, m, K - m): the lambda to which the best arm of a pair is moved, its rival going epsilon further."""
         mu_i, mu_j, lead = _rows(self.best), _columns(self.rest), _both(self.epsilon)
-        w_i, w_j = _rows(w_best), _columns(w_rest)
+        w_i, w_j = self._counting(_rows(w_best), _columns(w_rest))
         if np.isinf(self.family.lowest) or not np.any(lead):
             # The weighted mean: in every exponential family if epsilon = 0, in the Gaussian one after a shift.
             mean: Array = (w_i * mu_i + w_j * (mu_j - lead)) / (w_i + w_j)
@@ -73,7 +76,7 @@ class PairCosts:
 
     def divergences(self, lie: Array) -> tuple[Array, Array]:
         """Divergences of both arms from their lies; by the envelope theorem the derivatives of c in w_i and w_j."""
-        return (
+        return self._counting(
             self.family.divergence(_rows(self.best), lie),
             self.family.divergence(_columns(self.rest), lie + _both(self.epsilon)),
         )
@@ -89,17 +92,25 @@ class PairCosts:
         low, high = self._bracket()
         # Two means on one border of the range leave lambda no room to move.
         free = np.where(high > low, 1 / np.sqrt(self._stiffness(w_best, w_rest, lie)), 0.0)
-        return (
+        return self._counting(
             free * self.family.slope(_rows(self.best), lie),
             free * self.family.slope(_columns(self.rest), lie + _both(self.epsilon)),
         )
 
     def _stiffness(self, w_best: Array, w_rest: Array, lie: Array) -> Array:
         """Second derivative in lambda of what `cheapest_lie` minimises."""
-        of_best = self.family.curvature(_rows(self.best), lie)
-        of_rest = self.family.curvature(_columns(self.rest), lie + _both(self.epsilon))
+        of_best, of_rest = self._counting(
+            self.family.curvature(_rows(self.best), lie),
+            self.family.curvature(_columns(self.rest), lie + _both(self.epsilon)),
+        )
         stiffness: Array = _rows(w_best) * of_best + _columns(w_rest) * of_rest
         return stiffness
+
+    def _counting(self, of_best: Array, of_rest: Array) -> tuple[Array, Array]:
+        """What a pull of each arm of a pair counts, given what it would with variance 1."""
+        if self.spread is None:
+            return of_best, of_rest
+        return of_best / _rows(self.spread[0]), of_rest / _columns(self.spread[1])
 
     def _bracket(self) -> tuple[Array, Array]:
         lead = _both(self.epsilon)

@@ -35,8 +35,7 @@ def smallest_allocation(pairs: PairCosts) -> Array:
         Weights, shape (N, K) or (K,), the best arms first, optimal to a relative 1e-9.
     """
     if pairs.best.ndim == 1:
-        one = PairCosts(pairs.family, pairs.best[None], pairs.rest[None], np.asarray(pairs.epsilon)[None])
-        alone: Array = smallest_allocation(one)[0]
+        alone: Array = smallest_allocation(pairs.of(None))[0]
         return alone
     number, m = pairs.best.shape
     arms = m + pairs.rest.shape[1]

@@ -27,44 +27,54 @@ Mask = NDArray[np.bool_]
 
 
 def m_best_time(
-    m: int, family: str, means: jax.Array, epsilon: jax.Array, mask: jax.Array | None
+    m: int, family: str, means: jax.Array, epsilon: jax.Array, variances: jax.Array | None, mask: jax.Array | None
 ) -> tuple[jax.Array, jax.Array]:
-    """T* `(…)` and the proportions `(K, …)`, with their first derivatives in means and epsilon.
+    """T* `(…)` and the proportions `(K, …)`, with their first derivatives in means, epsilon and variances.
 
     Args:
         m: number of best arms.
-        family: of the rewards; normal ones have variance 1.
+        family: of the rewards.
         means: `(K, …)`.
         epsilon: `(…)`, or of fewer axes.
+        variances: `(K, …)`, of normal rewards; None for 1 each.
         mask: bool `(K, …)`, false for padded arms; None for none.
     """
     real = jnp.ones(means.shape, bool) if mask is None else jnp.broadcast_to(jnp.asarray(mask), means.shape)
     lead = jnp.broadcast_to(epsilon, means.shape[1:])
-    if any(isinstance(x, jax.core.Tracer) for x in (means, lead, real)):
-        return _traced(m, family, means, lead, real)
-    time, weights = _on_host(_values, m, family, means, lead, real)
+    spread = jnp.zeros((0, *means.shape[1:]), means.dtype) if variances is None else variances
+    if any(isinstance(x, jax.core.Tracer) for x in (means, lead, spread, real)):
+        return _traced(m, family, means, lead, spread, real)
+    time, weights = _on_host(_values, m, family, means, lead, spread, real)
     return jnp.asarray(time, means.dtype), jnp.asarray(weights, means.dtype)
 
 
 def _on_host(
-    solver: Callable[..., tuple[Array, ...]], m: int, family: str, means: jax.Array, epsilon: jax.Array, real: jax.Array
+    solver: Callable[..., tuple[Array, ...]],
+    m: int,
+    family: str,
+    means: jax.Array,
+    epsilon: jax.Array,
+    spread: jax.Array,
+    real: jax.Array,
 ) -> tuple[Array, ...]:
-    """What a solver says of instances `(K, …)`."""
-    batch = np.shape(means)[1:]
-    mu, there = (np.asarray(x).reshape(x.shape[0], -1) for x in (means, real))
-    found = solver(m, family, mu.astype(np.float64), np.asarray(epsilon, np.float64).reshape(-1), there)
+    """What a solver says of instances `(K, …)`; spread are their variances, or `(0, …)`."""
+    batch, number = np.shape(means)[1:], np.size(epsilon)
+    mu, lead, each = (np.asarray(x, np.float64) for x in (means, epsilon, spread))
+    there = np.asarray(real).reshape(-1, number)
+    found = solver(m, family, mu.reshape(-1, number), lead.reshape(-1), each.reshape(each.shape[0], number), there)
     return tuple(x.reshape((*x.shape[:-1], *batch)) for x in found)
 
 
-def _values(m: int, family: str, mu: Array, lead: Array, there: Mask) -> tuple[Array, Array]:
+def _values(m: int, family: str, mu: Array, lead: Array, spread: Array, there: Mask) -> tuple[Array, Array]:
     """T* `(N,)` and proportions `(K, N)` of instances `(K, N)`, those of as many arms at once."""
     time, weights = np.empty(mu.shape[1]), np.zeros(mu.shape)
     for arms in np.unique(there.sum(axis=0)):
         (runs,) = np.nonzero(there.sum(axis=0) == arms)
         # Real arms from the best to the worst.
         order = np.argsort(np.where(there, -mu, np.inf)[:, runs], axis=0, kind="stable")[:arms]
-        means = np.take_along_axis(mu[:, runs], order, axis=0).T
-        pairs = PairCosts(FAMILIES[family], means[:, :m], means[:, m:], lead[runs])
+        means, *variances = (np.take_along_axis(x[:, runs], order, axis=0).T for x in (mu, spread) if len(x))
+        known = (variances[0][:, :m], variances[0][:, m:]) if variances else None
+        pairs = PairCosts(FAMILIES[family], means[:, :m], means[:, m:], lead[runs], known)
         edge = _edges(pairs)
         found = np.where(np.isnan(edge)[:, None], 1.0, 1 / arms) * np.ones((runs.size, arms))
         inside = np.isnan(edge)
@@ -80,32 +90,37 @@ def _values(m: int, family: str, mu: Array, lead: Array, there: Mask) -> tuple[A
     return time, weights
 
 
-def _slopes(m: int, family: str, mu: Array, lead: Array, there: Mask) -> tuple[Array, ...]:
-    """`_values`, and their derivatives in means and epsilon, `(K + 1, N)` and `(K, K + 1, N)`; one after another."""
+def _slopes(m: int, family: str, mu: Array, lead: Array, spread: Array, there: Mask) -> tuple[Array, ...]:
+    """`_values`, and their derivatives in P = K + 1 or 2 K + 1 numbers, `(P, N)` and `(K, P, N)`; one after another."""
     arms, number = mu.shape
+    every = arms + 1 + len(spread)
     time, weights = np.empty(number), np.zeros(mu.shape)
-    of_time, of_weights = np.zeros((arms + 1, number)), np.zeros((arms, arms + 1, number))
+    of_time, of_weights = np.zeros((every, number)), np.zeros((arms, every, number))
     for run in range(number):
         (places,) = np.nonzero(there[:, run])
-        found = _one(m, family, mu[places, run], float(lead[run]))
+        known = spread[places, run] if len(spread) else spread[:, run]
+        found = _one(m, family, mu[places, run], float(lead[run]), known)
         time[run], weights[places, run] = found[:2]
-        columns = np.append(places, arms)
+        columns = np.concatenate([places, [arms], arms + 1 + places[: known.size]])
         of_time[columns, run] = found[2]
         of_weights[places[:, None], columns, run] = found[3]
     return time, weights, of_time, of_weights
 
 
-def _one(m: int, family: str, mu: Array, epsilon: float) -> tuple[float | Array, ...]:
+def _one(m: int, family: str, mu: Array, epsilon: float, spread: Array) -> tuple[float | Array, ...]:
     """`_slopes` of one instance without padded arms, `(K,)`."""
     arms, order = mu.size, np.argsort(-mu, kind="stable")
+    best, rest = order[:m], order[m:]
 
     def pairs_of(at: Array) -> PairCosts:  # the order stays: at a tie across the border there is no derivative
-        return PairCosts(FAMILIES[family], at[order[:m]], at[order[m:]], at[-1])
+        variances = at[arms + 1 :]
+        known = (variances[best], variances[rest]) if variances.size else None
+        return PairCosts(FAMILIES[family], at[best], at[rest], at[arms], known)
 
-    at = np.append(mu, epsilon)
+    at = np.concatenate([mu, [epsilon], spread])
     if not np.isnan(edge := float(_edges(pairs_of(at)))):
-        return edge, np.full(arms, 1 / arms), np.zeros(arms + 1), np.zeros((arms, arms + 1))
-    weights, moved = np.empty(arms), np.empty((arms, arms + 1))
+        return edge, np.full(arms, 1 / arms), np.zeros(at.size), np.zeros((arms, at.size))
+    weights, moved = np.empty(arms), np.empty((arms, at.size))
     weights[order], moved[order] = allocation_and_slopes(pairs_of, at)
     time, slope = weights.sum(), moved.sum(axis=0)
     return float(time), weights / time, slope, moved / time - np.outer(weights, slope) / time**2
@@ -123,8 +138,10 @@ def _edges(pairs: PairCosts) -> Array:
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def _traced(m: int, family: str, means: jax.Array, epsilon: jax.Array, real: jax.Array) -> tuple[jax.Array, jax.Array]:
-    time, weights, *_ = _called(m, family, means, epsilon, real)
+def _traced(
+    m: int, family: str, means: jax.Array, epsilon: jax.Array, spread: jax.Array, real: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    time, weights, *_ = _called(m, family, means, epsilon, spread, real)
     return time, weights
 
 
@@ -133,21 +150,24 @@ def _traced_jvp(
     m: int, family: str, primals: tuple[jax.Array, ...], tangents: tuple[jax.Array, ...]
 ) -> tuple[tuple[jax.Array, jax.Array], tuple[jax.Array, jax.Array]]:
     time, weights, of_time, of_weights = _called(m, family, *primals)
-    direction = jnp.concatenate([tangents[0], tangents[1][None]])
+    direction = jnp.concatenate([tangents[0], tangents[1][None], tangents[2]])
     return (time, weights), (jnp.sum(of_time * direction, axis=0), jnp.sum(of_weights * direction, axis=1))
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def _called(m: int, family: str, means: jax.Array, epsilon: jax.Array, real: jax.Array) -> tuple[jax.Array, ...]:
+def _called(
+    m: int, family: str, means: jax.Array, epsilon: jax.Array, spread: jax.Array, real: jax.Array
+) -> tuple[jax.Array, ...]:
     """`_slopes`, from the device."""
     arms, batch, dtype = means.shape[0], means.shape[1:], means.dtype
-    shapes = [batch, (arms, *batch), (arms + 1, *batch), (arms, arms + 1, *batch)]
+    every = arms + 1 + spread.shape[0]
+    shapes = [batch, (arms, *batch), (every, *batch), (arms, every, *batch)]
 
     def host(*arguments: jax.Array) -> tuple[np.ndarray, ...]:
         return tuple(np.asarray(x, dtype) for x in _on_host(_slopes, m, family, *arguments))
 
     found: tuple[jax.Array, ...] = jax.pure_callback(
-        host, tuple(jax.ShapeDtypeStruct(shape, dtype) for shape in shapes), means, epsilon, real,
+        host, tuple(jax.ShapeDtypeStruct(shape, dtype) for shape in shapes), means, epsilon, spread, real,
         vmap_method="sequential",
     )  # fmt: skip
     return found

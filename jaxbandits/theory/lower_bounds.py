@@ -28,6 +28,9 @@ __all__ = ["characteristic_time", "pulls_lower_bound"]
 _MEANS = {"bernoulli": UNIT, "exponential": POSITIVE, "gaussian": FINITE, "poisson": NOT_NEGATIVE}
 # In the range of every family, for padded arms.
 _PADDED = 0.5
+# A share that is given needs normal arms whose standard deviations are within this of each other: beyond it float32 has
+# no digit left of how much the others' pulls count beside the best arm's.
+_FURTHEST_SPREADS = 100
 # Rounds that reach the accuracy of the docstring, or the floats' own, whatever the means.
 _ROUNDS, _ROUNDS_WITH_EPSILON = 8, 18
 # One program, where the numbers are there to be computed with.
@@ -73,8 +76,9 @@ def characteristic_time(
         m: number of best arms, in [1, K-1].
         epsilon: accuracy, at least 0, shape `()` or `(…)`.
         family: "bernoulli" (means in [0, 1]), "gaussian", "poisson" (means at least 0) or "exponential" (positive).
-        sd: standard deviation of Gaussian rewards, shape `()` or `(…)`.
-        share: proportion of the best arm, in (0, 1), shape `()` or `(…)`, for m = 1; None for the optimal one.
+        sd: standard deviation of Gaussian rewards, shape `()` or `(…)`, or of every arm's, with as many axes as means.
+        share: proportion of the best arm, in (0, 1), shape `()` or `(…)`, for m = 1; None for the optimal one. With sd
+            of every arm, they have to be within a factor of 100 of each other (NaN elsewhere, where they are traced).
         mask: bool, shape `(K, …)`, false for padded arms.
 
     Returns:
@@ -93,15 +97,21 @@ def characteristic_time(
     _check(means, epsilon, family, sd, share, mask)
     check_size(m, shape[0], mask)
     mu, lead, scale = as_float(means), as_float(epsilon), as_float(sd)
+    variances = None
     if family == "gaussian":
-        mu, lead = mu / scale, lead / scale
+        if jnp.ndim(sd) == len(shape):
+            variances = jnp.broadcast_to(scale * scale, shape)
+        else:
+            mu, lead = mu / scale, lead / scale
     real = None if mask is None else jnp.broadcast_to(jnp.asarray(mask, bool), shape)
     if real is not None:
         mu = jnp.where(real, mu, _PADDED)
+        if variances is not None:
+            variances = jnp.where(real, variances, jnp.max(jnp.where(real, variances, 0.0), axis=0))
     if m > 1:
         if share is not None:
             raise UsageError(f"a share of the best arm is for m = 1, got m={m}")
-        return m_best_time(int(m), family, mu, lead, real)
+        return m_best_time(int(m), family, mu, lead, variances, real)
     known = isinstance(epsilon, jax.core.Tracer) or bool(np.any(np.asarray(epsilon)))
     found = _proportions(
         FAMILIES[family],
@@ -109,11 +119,16 @@ def characteristic_time(
         mask=real,
         epsilon=lead if known else None,
         share=None if share is None else as_float(share),
+        variances=variances,
         rounds=_ROUNDS_WITH_EPSILON if known else _ROUNDS,
     )
     there = jnp.ones(shape, mu.dtype) if real is None else real.astype(mu.dtype)
     uniform = there / jnp.sum(there, axis=0)
-    return found.time, jnp.where(jnp.isinf(found.time), uniform, found.weights)
+    time, weights = found.time, jnp.where(jnp.isinf(found.time), uniform, found.weights)
+    if share is None or variances is None:
+        return time, weights
+    far = jnp.max(variances, axis=0) > _FURTHEST_SPREADS**2 * jnp.min(variances, axis=0)
+    return jnp.where(far, jnp.nan, time), jnp.where(far, jnp.nan, weights)
 
 
 def pulls_lower_bound(
@@ -135,7 +150,7 @@ def pulls_lower_bound(
         m: number of best arms, in [1, K-1].
         epsilon: accuracy, at least 0, shape `()` or `(…)`.
         family: "bernoulli", "gaussian", "poisson" or "exponential".
-        sd: standard deviation of Gaussian rewards, shape `()` or `(…)`.
+        sd: standard deviation of Gaussian rewards, as for `characteristic_time`.
         mask: bool, shape `(K, …)`, false for padded arms.
 
     Returns:
@@ -154,10 +169,26 @@ def _check(means: ArrayLike, epsilon: ArrayLike, family: str, sd: ArrayLike, sha
     if family not in FAMILIES:
         *some, last = map(repr, sorted(FAMILIES))
         raise UsageError(f"family must be {', '.join(some)} or {last}, got {family!r}")
-    if mask is not None and not any(isinstance(x, jax.core.Tracer) for x in (means, mask)):
-        means = np.where(np.asarray(mask), np.asarray(means), _PADDED)
-    check("means", means, _MEANS[family])
+    shape, own = jnp.shape(means), jnp.shape(sd)
+    by_arm = len(own) == len(shape)
+    fits = len(own) <= len(shape) and all(n in (1, k) for n, k in zip(own[::-1], shape[::-1], strict=False))
+    if not fits:
+        raise UsageError(f"sd of shape {own} does not go with means of shape {shape}")
+    check("means", _there(means, mask), _MEANS[family])
     check("epsilon", epsilon, NOT_NEGATIVE)
-    check("sd", sd, POSITIVE)
+    check("sd", _there(sd, mask) if by_arm else sd, POSITIVE)
     if share is not None:
         check("share", share, INSIDE_UNIT)
+    if share is not None and by_arm and not isinstance(sd, jax.core.Tracer):
+        each = np.broadcast_to(np.asarray(sd), shape)
+        real = True if mask is None or isinstance(mask, jax.core.Tracer) else np.asarray(mask)
+        least, most = (f(each, axis=0, where=real, initial=x) for f, x in ((np.min, np.inf), (np.max, 0.0)))
+        if np.any(most > _FURTHEST_SPREADS * least):
+            raise UsageError(f"a share needs sd of arms within a factor of {_FURTHEST_SPREADS} of each other")
+
+
+def _there(x: ArrayLike, mask: ArrayLike | None) -> ArrayLike:
+    """The values, and one in the range of every family for arms that are none."""
+    if mask is None or any(isinstance(value, jax.core.Tracer) for value in (x, mask)):
+        return x
+    return np.where(np.asarray(mask), np.asarray(x), _PADDED)

@@ -9,7 +9,6 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms.bases.optimal_tracking import Tracked
-from jaxbandits.statistics.exponential_families import FAMILIES
 from jaxbandits.statistics.optimal_proportions import proportions
 
 COINS = jb.bernoulli([0.7, 0.5, 0.4])
@@ -62,7 +61,10 @@ def test_family_and_threshold_suit_the_problem(problem, family, threshold):
             lambda: jb.TTUCB(delta=0.1, family="gaussian-unknown-variance", threshold="kk21"),
             "is proved for family=bernoulli or exponential or gaussian or poisson, not for",
         ),
-        (lambda: jb.TrackAndStop(delta=0.1, family="gaussian-unknown-variance"), "take UniformGLR or a top-two rule"),
+        (
+            lambda: jb.TrackAndStop(delta=0.1, family="gaussian-unknown-variance").resolved(COINS),
+            "TrackAndStop: threshold=student-mixture needs normal rewards",
+        ),
         (lambda: jb.EBTC(delta=0.1).check(257, 1), "at most 256 arms, got 257"),
     ],
 )
@@ -157,7 +159,8 @@ def errors_of_weights(algorithm, problem, steps, runs=16):
             means = algorithm.scaled_means(state)
             best = means == jnp.max(means)
             lead = None if algorithm.epsilon == 0 else jnp.float32(algorithm.epsilon)
-            exact = proportions(FAMILIES[algorithm.family], means, epsilon=lead, rounds=16)
+            variances = state.statistics.variance_by_pulls() if algorithm.second_moments else None
+            exact = proportions(algorithm.rewards, means, epsilon=lead, variances=variances, rounds=16)
             return jnp.where(best.sum() > 1, 0.0, jnp.abs(exact.weights - state.weights).max())
 
         return jax.vmap(error)(states)
@@ -167,10 +170,13 @@ def errors_of_weights(algorithm, problem, steps, runs=16):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
-def test_w_star_is_found_from_that_of_the_last_pull(epsilon):
+@pytest.mark.parametrize("family", [None, "gaussian-unknown-variance"])
+def test_w_star_is_found_from_that_of_the_last_pull(epsilon, family):
     """Within 1e-4 but for some steps at the start of a run."""
     problem = jb.bernoulli([0.5, 0.45, 0.43, 0.4])
+    if family is not None:
+        problem = jb.gaussian([0.5, 0.45, 0.43, 0.4], [0.2, 0.5, 0.05, 0.6])
     assert issubclass(jb.TrackAndStop, Tracked)
-    errors = errors_of_weights(jb.TrackAndStop(delta=1e-6, epsilon=epsilon), problem, 2000)
+    errors = errors_of_weights(jb.TrackAndStop(delta=1e-6, epsilon=epsilon, family=family), problem, 2000)
     assert (errors[:, 50:] < 1e-4).mean() > 0.99
     assert np.quantile(errors[:, 500:], 0.999) < 1e-4

@@ -89,6 +89,29 @@ def optimal(family, means, epsilon=0.0):
     return ratio / ratio.sum()
 
 
+def optimal_unlike(means, variances, epsilon):
+    """w* of normal arms with these variances: the others' pulls given the best arm's, which are searched for.
+
+    With gap^2 / 2 = s_1^2 / w_1 + s_a^2 / w_a for every arm a, and (1 + x) times the least that w_1 can be for w_1.
+    """
+    best = np.flatnonzero(means == means.max())
+    if len(best) > 1 and epsilon == 0:
+        return np.isin(np.arange(len(means)), best) / len(best)
+    first, variances = best[0], np.maximum(variances, 1e-6 * variances.max())
+    gaps, nearest = means[first] - means + epsilon, (means[first] - np.delete(means, first)).min() + epsilon
+
+    def pulls(x):
+        w = 2 * variances * (1 + x) / ((gaps - nearest) * (gaps + nearest) + gaps**2 * x)
+        w[first] = 2 * variances[first] * (1 + x) / nearest**2
+        return w
+
+    found = optimize.minimize_scalar(
+        lambda y: np.log(pulls(np.exp(y)).sum()), bounds=(-25, 25), method="bounded", options={"xatol": 1e-9}
+    )
+    w = pulls(np.exp(found.x))
+    return w / w.sum()
+
+
 @functools.cache
 def thresholds(word, delta, arms, m):
     return np.asarray(jax.jit(lambda t: jb.theory.glr_threshold(t, arms, delta, word, m))(2.0 + np.arange(2 * STEPS)))
@@ -222,7 +245,11 @@ def weights_now(view):
     """w*, at the times at which it is computed."""
     due = view.memory.setdefault("due", 0)
     if view.time >= due:
-        view.memory["w"] = optimal(view.algorithm.family, view.mean, view.algorithm.epsilon * view.unit)
+        epsilon = view.algorithm.epsilon * view.unit
+        if view.algorithm.family == UNKNOWN:
+            view.memory["w"] = optimal_unlike(view.mean, view.variance, epsilon)
+        else:
+            view.memory["w"] = optimal(view.algorithm.family, view.mean, epsilon)
         view.memory["due"] = view.time + max(view.time // 64, 1) if view.algorithm.lazy else 0
     return view.memory["w"]
 
@@ -318,6 +345,9 @@ CASES = {
     "track-and-stop, normal": (jb.TrackAndStop(delta=0.2, epsilon=0.1), SMOOTH),
     "track-and-stop, c": (jb.TrackAndStop(delta=0.2, tracking="c", threshold="gk16"), COINS),
     "track-and-stop, lazy": (jb.TrackAndStop(delta=0.2, lazy=True), COINS),
+    "track-and-stop, unknown variances": (jb.TrackAndStop(delta=0.3, epsilon=0.2, family=UNKNOWN), UNLIKE),
+    "track-and-stop, c, unknown variances": (jb.TrackAndStop(delta=0.3, tracking="c", family=UNKNOWN), UNLIKE),
+    "best challenger, unknown variances": (jb.BestChallenger(delta=0.3, family=UNKNOWN, lazy=True), UNLIKE),
     "best challenger": (jb.BestChallenger(delta=0.2), COINS),
     "eb-tc": (jb.EBTC(delta=0.2, epsilon=0.05), SMOOTH),
     "eb-tc, ids": (jb.EBTC(delta=0.2, share="ids", slack=0.2), COINS),

@@ -14,7 +14,6 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY, BuiltIn
-from jaxbandits.algorithms.bases.optimal_tracking import Tracked
 from jaxbandits.algorithms.bases.parameters import Word
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
@@ -97,8 +96,7 @@ def cases():
         settings |= {word: {"exploration": word} for word in _choices(fields, "exploration")[1:]}
         if "family" in fields:
             settings["bernoulli"] = {"family": "bernoulli"}
-            if not issubclass(cls, Tracked):
-                settings["unknown-variance"] = {"family": "gaussian-unknown-variance"}
+            settings["unknown-variance"] = {"family": "gaussian-unknown-variance"}
             if cls is jb.UniformGLR:
                 settings |= {word: {"stopping": word} for word in _choices(fields, "stopping")[1:]}
             settings |= {word: {"tracking": word} for word in _choices(fields, "tracking")[:1]}

@@ -41,6 +41,8 @@ CASES = {
     "catoni_radius": {"s": 200.0, "delta": 0.1, "p": 1.6, "moment_c": 2.0},
     "characteristic_time": {"means": MEANS, "m": 2, "epsilon": 0.05},
     "characteristic_time, m = 1": {"means": MEANS, "epsilon": 0.05},
+    "characteristic_time, sd": {"means": MEANS, "epsilon": 0.05, "family": "gaussian", "sd": np.sqrt(VARIANCES)},
+    "characteristic_time, sd, m = 2": {"means": MEANS, "m": 2, "family": "gaussian", "sd": np.sqrt(VARIANCES)},
     "characteristic_time, share": {"means": MEANS, "share": 0.4},
     "chernoff_information": {"p": 0.3, "q": 0.6},
     "clucb_pac_pulls_rate": TOP,

@@ -49,18 +49,20 @@ def cheapest_lie(w_i: float, mu_i: float, w_j: float, mu_j: float, epsilon: floa
     )
 
 
-def brackets_of_time(means, m, epsilon, family, time, weights) -> tuple[float, float]:
+def brackets_of_time(means, m, epsilon, family, time, weights, sd=1.0) -> tuple[float, float]:
     """Bounds below and above time / T*, from the proportions alone.
 
     Below: their value. Above: with every lambda kept as it is for them, the best proportions solve a linear programme.
     """
-    order = np.argsort(-means)
+    order, variances = np.argsort(-means), np.square(sd) * np.ones_like(means)
+    each = weights / variances
     rows, values = [], []
     for i in order[:m]:
         for j in order[m:]:
-            lie = cheapest_lie(weights[i], means[i], weights[j], means[j], epsilon, family)
+            lie = cheapest_lie(each[i], means[i], each[j], means[j], epsilon, family)
             row = np.zeros(means.size + 1)
             row[i], row[j] = time * kl(means[i], lie, family), time * kl(means[j], lie + epsilon, family)
+            row[:-1] /= variances
             values.append(row[:-1] @ weights)
             row[-1] = -1.0
             rows.append(-row)
@@ -118,6 +120,47 @@ def test_the_optimum_is_certified(arms, m, epsilon, family):
     below, above = brackets_of_time(means, m, epsilon, family, time, weights)
     assert below == pytest.approx(1, abs=1e-9)
     assert above == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(("arms", "m", "epsilon"), [(6, 1, 0.0), (30, 1, 0.1), (7, 3, 0.0), (20, 5, 0.05)])
+def test_the_optimum_is_certified_for_normal_arms_of_different_variances(arms, m, epsilon):
+    rng = np.random.default_rng(arms)
+    means, sd = rng.normal(size=arms), np.exp(rng.uniform(-2, 2, arms))
+    time, weights = theory.characteristic_time(means, m, epsilon, "gaussian", sd)
+    below, above = brackets_of_time(means, m, epsilon, "gaussian", time, weights, sd)
+    assert below == pytest.approx(1, abs=1e-9)
+    assert above == pytest.approx(1, abs=1e-6)
+    same = theory.characteristic_time(means, m, epsilon, "gaussian", np.full(arms, 0.3))
+    np.testing.assert_allclose(same[0], theory.characteristic_time(means, m, epsilon, "gaussian", 0.3)[0], rtol=1e-9)
+    # Batches, padded arms and a share of the best arm.
+    some = np.stack([means, means + 0.1 * np.arange(arms)], 1)
+    mask = np.ones((arms, 2), bool)
+    mask[np.argmin(means), 0] = False
+    spread = np.stack([np.where(mask[:, 0], sd, 0.0), sd[::-1]], 1)
+    times, _ = theory.characteristic_time(some, m, epsilon, "gaussian", spread, mask=mask)
+    alone = theory.characteristic_time(means[mask[:, 0]], m, epsilon, "gaussian", sd[mask[:, 0]])
+    assert times[0] == pytest.approx(alone[0], rel=1e-8)
+    assert times[1] == pytest.approx(theory.characteristic_time(some[:, 1], m, epsilon, "gaussian", sd[::-1])[0])
+    if m == 1:
+        kept = theory.characteristic_time(means, 1, epsilon, "gaussian", sd, share=weights[means.argmax()])
+        assert kept[0] == pytest.approx(time, rel=1e-9)
+        half, shared = theory.characteristic_time(means, 1, epsilon, "gaussian", sd, share=0.5)
+        assert half > time * 0.999999
+        assert shared[means.argmax()] == pytest.approx(0.5)
+
+
+def test_a_share_of_arms_too_different_for_the_floats_has_no_number():
+    found = jax.jit(lambda sd: theory.characteristic_time(jnp.array([0.5, 0.2]), family="gaussian", sd=sd, share=0.5))
+    assert np.isnan(found(jnp.array([1.0, 200.0]))[0])
+    assert np.isfinite(found(jnp.array([1.0, 50.0]))[0])
+
+
+def test_two_normal_arms_have_a_closed_form():
+    """T* = 2 (s + s')^2 / gap^2, in proportions s and s', however different they are."""
+    for sd in ([1.0, 1e-4], [1e-3, 1e3], [2.0, 0.5]):
+        time, weights = theory.characteristic_time(np.array([0.3, 0.8]), family="gaussian", sd=np.array(sd))
+        assert time == pytest.approx(2 * sum(sd) ** 2 / 0.25, rel=1e-9)
+        np.testing.assert_allclose(weights, np.array(sd) / sum(sd), rtol=1e-6)
 
 
 def test_a_near_tie_is_resolved():
@@ -197,7 +240,7 @@ def test_one_best_arm_is_as_the_host_has_it(x64):
         for epsilon in (0.0, 0.1):
             means = rng.uniform(0.05, 0.95, 6)
             time, weights = theory.characteristic_time(means, 1, epsilon, family)
-            host, proportions = m_best_time(1, family, means, np.array(epsilon), None)
+            host, proportions = m_best_time(1, family, means, np.array(epsilon), None, None)
             assert time == pytest.approx(float(host), rel=2e-7)
             np.testing.assert_allclose(weights, proportions, atol=1e-4)
 
@@ -279,6 +322,18 @@ def test_the_lower_bound_stays_below_the_upper_bounds(m):
         (
             lambda means: theory.characteristic_time(means, family="gaussian", sd=-1),
             r"^sd must be positive .* got -1$",
+        ),
+        (
+            lambda means: theory.characteristic_time(means, family="gaussian", sd=[1.0, 2.0, 1.0]),
+            r"^sd of shape \(3,\) does not go with means of shape \(2,\)$",
+        ),
+        (
+            lambda means: theory.characteristic_time(means, family="gaussian", sd=[1.0, 0.0]),
+            r"^sd must be positive .* got 0.0$",
+        ),
+        (
+            lambda means: theory.characteristic_time(means, family="gaussian", sd=[1.0, 200.0], share=0.5),
+            r"^a share needs sd of arms within a factor of 100 of each other$",
         ),
         (lambda means: theory.characteristic_time(means, family="weibull"), r"^family must be .* got 'weibull'$"),
         (lambda means: theory.characteristic_time(means[None]), r"^means must have shape .* two arms .* got \(1, 2\)$"),

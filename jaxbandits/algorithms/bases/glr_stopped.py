@@ -9,10 +9,12 @@ near-optimal arm identification in bandit models", Sequential Analysis; for m ar
 
 import abc
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxbandits.algorithms.bases import glr_families as words
 from jaxbandits.algorithms.bases.arm_state import ArmState
@@ -101,6 +103,12 @@ class GLRStopped(PairwiseStatistic):
     def proved(self) -> bool:
         """Whether the threshold is."""
         return self.threshold != words.HEURISTIC
+
+    @classmethod
+    def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str], ...]:
+        """Also normal arms' own variances, where b, which is the widest one's, says little of the others."""
+        unlike = problem.normal and np.ptp(np.asarray(problem.variance)) > 0
+        return (*cls.traits.variants, {"family": words.UNKNOWN_VARIANCE}) if unlike else cls.traits.variants
 
     def prepared(self) -> Self:
         """With a family: without a problem, the one that any rewards in an interval allow."""

@@ -1,6 +1,7 @@
 """What a built-in algorithm is asked before a run: its hyperparameters, what it takes from a problem, its theorem."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -65,6 +66,12 @@ class Hyperparameters:
     def prepared(self) -> Self:
         """The algorithm with the defaults filled in that depend on its own parameters; before a live experiment."""
         return self
+
+    @classmethod
+    def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str], ...]:
+        """Settings that deserve a row each where algorithms are compared on this problem."""
+        del problem
+        return cls.traits.variants
 
     def unseen(self, problem: Problem) -> float | None:
         """Where a problem has more arms than are simulated: how improbable it is, at most, that one would matter."""

@@ -16,8 +16,8 @@ from jaxbandits.arrays.compiler_forms import where_few
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT, larger, rounded
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.errors import UsageError
 from jaxbandits.random import ties
+from jaxbandits.statistics.exponential_families import GAUSSIAN
 from jaxbandits.statistics.optimal_proportions import Proportions, proportions
 
 __all__ = ["Tracked", "TrackedState", "behind", "least_pulled"]
@@ -32,6 +32,8 @@ _FAR = 1e6
 # Where w* is not computed at every pull, it is again after 1/64 more of them.
 _SHIFT = 6
 _WIDTH = 64
+# A variance that is less, beside the largest one, counts as this: after few pulls that may be equal.
+_LEAST_VARIANCE = 1e-6
 
 
 @pytree
@@ -55,19 +57,14 @@ S = TypeVar("S", bound=TrackedState)
 class Tracked(GLRStopped):
     """A rule that samples by w*.
 
+    Where nobody knows the variances of normal arms, w* is that of arms which have the empirical ones (Jourdan, Degenne,
+    Kaufmann 2023, "Dealing with unknown variances in best-arm identification", ALT).
+
     Attributes:
         lazy: compute w* when the pulls have grown by a 64th only, and not, as the paper does, after every pull.
     """
 
     lazy: bool = parameter(default=False, static=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.second_moments:
-            raise UsageError(
-                f"{type(self).__name__}: w* with family={self.family_word} is not there: take UniformGLR or a top-two "
-                "rule, or family=gaussian with b"
-            )
 
     def first(self, state: GLRState, key: jax.Array) -> TrackedState:
         """With any weights."""
@@ -89,11 +86,18 @@ class Tracked(GLRStopped):
             order: jax.Array,
             mask: jax.Array | None,
             lead: jax.Array | Known,
+            variances: jax.Array | None,
         ) -> tuple[jax.Array, jax.Array]:
-            return self._solved(old[0], means, ties.mask_at(best, order), mask, lead)
+            chosen = ties.mask_at(best, order)
+            if variances is not None:
+                means, lead, variances = _in_standard_deviations(means, lead, variances, chosen)
+            return self._solved(old[0], means, chosen, mask, lead, variances)
 
-        old = (state.split, state.weights)
-        fixed = (self.scaled_means(state), best, state.order, state.mask, self.scaled_lead(state, self.epsilon))
+        old, variances = (state.split, state.weights), None
+        if self.second_moments:
+            variances = state.existing(state.statistics.variance_by_pulls(), 0.0)
+        means, lead = self.scaled_means(state), self.scaled_lead(state, self.epsilon)
+        fixed = (means, best, state.order, state.mask, lead, variances)
         if state.renewal is None:
             new, renewal = renewed(old, *fixed), None
             new = jax.tree.map(lambda new, old: jnp.where(live, new, old), new, old)
@@ -108,7 +112,13 @@ class Tracked(GLRStopped):
         return dataclasses.replace(state, split=new[0], weights=new[1], renewal=renewal)
 
     def _solved(
-        self, split: jax.Array, means: jax.Array, best: jax.Array, mask: jax.Array | None, lead: jax.Array | Known
+        self,
+        split: jax.Array,
+        means: jax.Array,
+        best: jax.Array,
+        mask: jax.Array | None,
+        lead: jax.Array | Known,
+        variances: jax.Array | None,
     ) -> tuple[jax.Array, jax.Array]:
         family = self.rewards
         # The split is one of pairs with another arm if that looked best: its entries are ratios to each other.
@@ -118,11 +128,13 @@ class Tracked(GLRStopped):
         def found(means: jax.Array, epsilon: jax.Array | None) -> Proportions:
             few, many = (_ROUNDS, _ROUNDS_WITH_EPSILON) if not self.lazy else (_LAZY_ROUNDS, _LAZY_ROUNDS_WITH_EPSILON)
             rounds = few if epsilon is None else many
-            return proportions(family, means, mask=mask, best=best, epsilon=epsilon, start=start, rounds=rounds)
+            return proportions(
+                family, means, mask=mask, best=best, epsilon=epsilon, variances=variances, start=start, rounds=rounds
+            )
 
         if isinstance(lead, Known):
             new = found(means, None)
-        elif self.family_word == "gaussian":  # only the gaps count
+        elif family is GAUSSIAN:  # only the gaps count
             new = found(jnp.where(best, means + lead, means), None)
         else:
             lead = jnp.broadcast_to(lead, means.shape[1:])
@@ -130,6 +142,16 @@ class Tracked(GLRStopped):
             new = jax.tree.map(lambda x, y: jnp.where(lead > 0, x, y), wide, plain)
         usual = (new.time > 0) & (new.time < jnp.inf)  # at an edge the split is that of other means
         return jnp.where(usual & ~best, new.split, start), new.weights
+
+
+def _in_standard_deviations(
+    means: jax.Array, lead: jax.Array | Known, variances: jax.Array, best: jax.Array
+) -> tuple[jax.Array, jax.Array | Known, jax.Array]:
+    """Means `(K, …)` and lead `(…)` in standard deviations of the best arm, and variances, `(K, …)` and positive."""
+    most = arms.largest(variances)
+    variances = larger(variances, jnp.where(most > 0, most, 1.0) * _LEAST_VARIANCE)
+    unit = 1 / jnp.sqrt(arms.largest(jnp.where(best, variances, 0.0)))
+    return rounded(means * unit), lead if isinstance(lead, Known) else rounded(lead * unit), variances
 
 
 def least_pulled(state: GLRState) -> tuple[jax.Array, jax.Array]:

@@ -18,7 +18,7 @@ from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import larger, rounded, smaller
 from jaxbandits.random import ties
-from jaxbandits.statistics.exponential_families import FAMILIES, Family
+from jaxbandits.statistics.exponential_families import FAMILIES, GAUSSIAN, Family
 from jaxbandits.statistics.glr_thresholds import IN_RUNS, THRESHOLDS
 from jaxbandits.statistics.pairwise_evidence import Evidence, Lead, among_family, among_normal
 from jaxbandits.statistics.student_evidence import among_unknown_variances, discounted
@@ -79,8 +79,8 @@ class PairwiseStatistic(Sequential):
 
     @property
     def rewards(self) -> Family:
-        """The family of the rewards, of those with one parameter."""
-        return FAMILIES[self.family_word]
+        """The family of the rewards: normal ones also where nobody knows the variances."""
+        return GAUSSIAN if self.second_moments else FAMILIES[self.family_word]
 
     def against(self, state: ArmState, chosen: jax.Array, lead: Numeric, top: jax.Array | None = None) -> Evidence:
         """An arm against every arm, `(K, …)`; infinite costs of itself and padded arms.
@@ -192,10 +192,10 @@ class PairwiseStatistic(Sequential):
         return lead if isinstance(lead, Known) or unit is None else rounded(lead * unit)
 
     def scaled_means(self, state: ArmState) -> jax.Array:
-        """Means in the range of the family, `(K, …)`: those of normal rewards in standard deviations."""
+        """Means in the range of the family, `(K, …)`: those of normal rewards in standard deviations that are known."""
         unit = self._unit(state)
         mean = state.statistics.mean if unit is None else rounded(state.statistics.mean * unit)
-        if self.family_word == "gaussian":
+        if self.rewards is GAUSSIAN:
             return mean
         mean = larger(mean, jnp.float32(0 if self.rewards.reaches_lowest else _LEAST))
         return smaller(mean, jnp.float32(1)) if self.family_word == "bernoulli" else mean
