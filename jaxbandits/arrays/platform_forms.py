@@ -27,7 +27,9 @@ class Forms:
             scatter, which is a kernel of its own, or worse.
         masked_take: up to so many arms `arms.take`, and `arms.scatter`, look at all of them, in place of a gather or a
             scatter; exact, since all words but one are zero.
-        by_rows: up to so many arms a decision is written out arm by arm (`arrays/written_out.py`).
+        by_rows: a decision that reads so many rows of runs at most is written out arm by arm (`arrays/written_out.py`).
+            From 251 on LLVM takes them all for possible aliases of what is written, and makes no vectors: 4 to 6 times
+            as slow.
         in_kernel: whether what is traced becomes part of a kernel that keeps arrays on chip: its compilers know
             reductions by their names only, and no array of one axis.
     """
@@ -43,7 +45,7 @@ class Forms:
 #: make for them (experiments/benchmarks/compiled.py): on TPU a gather or a scatter takes some 9 cycles an element.
 #: `chip` is no platform, but a kernel on any of them (engine/kernel_loop.py).
 FORMS = {
-    "cpu": Forms(in_pieces=True, masked_put=16, masked_take=16, by_rows=64),
+    "cpu": Forms(in_pieces=True, masked_put=16, masked_take=16, by_rows=240),
     "gpu": Forms(in_pieces=False, masked_put=1024, masked_take=0, by_rows=0),
     "tpu": Forms(in_pieces=False, masked_put=1024, masked_take=1024, by_rows=0),
     "chip": Forms(in_pieces=False, masked_put=2**23, masked_take=2**23, by_rows=0, in_kernel=True),

@@ -18,6 +18,7 @@ from jax import lax
 from jax.extend import core
 
 from jaxbandits.arrays.compiler_forms import kept
+from jaxbandits.arrays.one_loop import CALLS, makes_one_loop, needed
 from jaxbandits.arrays.platform_forms import forms, looking_at_all
 
 __all__ = ["arm_by_arm", "found_together"]
@@ -35,8 +36,6 @@ _REDUCTIONS: dict[str, Callable[..., Any]] = {
 }
 # Bits of an int32 that is not negative.
 _WORD = 31
-#: Calls, by the name of the parameter that holds what is called.
-_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr"}
 
 
 class _NoRowsError(Exception):
@@ -44,7 +43,7 @@ class _NoRowsError(Exception):
 
 
 def arm_by_arm(function: Callable[..., jax.Array], *operands: Any) -> jax.Array:
-    """`function(*operands)`; on CPU, of up to so many arms as the platform's forms say, by rows.
+    """`function(*operands)`, on CPU by rows, where that makes one loop that XLA:CPU can put into vectors.
 
     What has no form by rows, such as a loop, is computed as it stands.
 
@@ -52,17 +51,8 @@ def arm_by_arm(function: Callable[..., jax.Array], *operands: Any) -> jax.Array:
         function: from arrays `(K, R)`, `(R,)` and `()` to whole numbers `(R,)`. Its derivatives are not asked for.
         *operands: pytrees of arrays.
     """
-    leaves, structure = jax.tree.flatten(jax.tree.map(jnp.asarray, operands))
-    most = max((leaf.shape[0] for leaf in leaves if leaf.ndim == 2), default=0)
-    if not 1 < most <= forms().by_rows:
-        return function(*operands)
-    with looking_at_all():
-        closed = jax.make_jaxpr(lambda *leaves: function(*jax.tree.unflatten(structure, leaves)))(*leaves)
-    try:
-        (result,) = _evaluated(closed.jaxpr, closed.consts, [_Value.of(leaf) for leaf in leaves])
-    except _NoRowsError:
-        return function(*operands)
-    return result.whole
+    found = _by_arms(lambda *operands: (function(*operands),), operands)
+    return function(*operands) if found is None else found[0]
 
 
 def found_together(function: Callable[..., tuple[jax.Array, ...]], limit: int, *operands: Any) -> tuple[jax.Array, ...]:
@@ -73,23 +63,37 @@ def found_together(function: Callable[..., tuple[jax.Array, ...]], limit: int, *
         limit: at least 2; what does not fit into one word is found one by one.
         *operands: pytrees of arrays.
     """
-    bits = (limit - 1).bit_length()
-    results = len(jax.eval_shape(function, *operands))
-    if bits * (results - 1) >= _WORD:
+    found = _by_arms(function, operands)
+    if found is None:
         return function(*operands)
-
-    def packed(*operands: Any) -> jax.Array:
-        word, *others = function(*operands)
-        for other in others:
-            word = (word << bits) | other
-        return word
-
-    word = kept(arm_by_arm(packed, *operands))
+    bits = (limit - 1).bit_length()
+    if bits * (len(found) - 1) >= _WORD:
+        return found
+    word, *others = found
+    for other in others:
+        word = (word << bits) | other
+    word = kept(word)
     parts = []
-    for _ in range(results - 1):
+    for _ in others:
         parts.append(word & ((1 << bits) - 1))
         word = word >> bits
     return (word, *reversed(parts))
+
+
+def _by_arms(function: Callable[..., tuple[jax.Array, ...]], operands: Sequence[Any]) -> tuple[jax.Array, ...] | None:
+    """`function(*operands)` by rows; None where it has no such form, or is better off as it stands."""
+    leaves, structure = jax.tree.flatten(jax.tree.map(jnp.asarray, operands))
+    if not forms().by_rows or max((leaf.shape[0] for leaf in leaves if leaf.ndim == 2), default=0) < 2:
+        return None
+    with looking_at_all():
+        closed = jax.make_jaxpr(lambda *leaves: function(*jax.tree.unflatten(structure, leaves)))(*leaves)
+    if not makes_one_loop(closed.jaxpr):
+        return None
+    try:
+        found = _evaluated(closed.jaxpr, closed.consts, [_Value.of(leaf) for leaf in leaves])
+        return tuple(value.whole for value in found)
+    except _NoRowsError:
+        return None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,27 +127,16 @@ def _evaluated(jaxpr: Any, consts: Sequence[Any], arguments: Sequence[_Value]) -
     def read(atom: Any) -> _Value:
         return _Value.of(atom.val) if isinstance(atom, core.Literal) else known[atom]
 
-    for equation in _needed(jaxpr):
+    for equation in needed(jaxpr):
         found = _operation(equation, [read(atom) for atom in equation.invars])
         known.update(zip(equation.outvars, found, strict=True))
     return [read(atom) for atom in jaxpr.outvars]
 
 
-def _needed(jaxpr: Any) -> list[Any]:
-    """The equations that the results hang on: others may well have no form by rows."""
-    wanted = {atom for atom in jaxpr.outvars if isinstance(atom, core.Var)}
-    kept = []
-    for equation in reversed(jaxpr.eqns):
-        if wanted.intersection(equation.outvars):
-            kept.append(equation)
-            wanted.update(atom for atom in equation.invars if isinstance(atom, core.Var))
-    return kept[::-1]
-
-
 def _operation(equation: Any, values: list[_Value]) -> list[_Value]:
     name, params = equation.primitive.name, equation.params
-    if name in _CALLS:
-        called = params[_CALLS[name]]
+    if name in CALLS:
+        called = params[CALLS[name]]
         return _evaluated(called.jaxpr, called.consts, values)
     if not any(value.matrix for value in values) and all(len(out.aval.shape) < 2 for out in equation.outvars):
         found = equation.primitive.bind(*(value.whole for value in values), **params)

@@ -37,7 +37,7 @@ def lines_of(function, *operands):
 
 
 @pytest.mark.bits
-@pytest.mark.parametrize("count", [2, 3, 10, 17, 64])
+@pytest.mark.parametrize("count", [2, 3, 10, 17, 119])
 def test_the_same_numbers(count):
     operands = given(count)
     with forced("cpu"):
@@ -54,8 +54,49 @@ def test_on_accelerators_as_it_stands(platform):
 
 
 def test_with_many_arms_as_it_stands():
+    """The limit is of the rows that are read, here two of each arm and one, whatever else is at hand."""
+
+    def with_more(x, order, time, more):
+        del more
+        return decision(x, order, time)
+
     with forced("cpu"):
-        assert "reduce" in lines_of(decision, *given(65))
+        assert "reduce" in lines_of(decision, *given(120))
+        assert "reduce" not in lines_of(with_more, *given(119), given(119)[0])
+
+
+@pytest.mark.parametrize(("count", "shared"), [(45, True), (46, True), (46, False)])
+def test_with_many_quotients_that_several_read_as_it_stands(count, shared):
+    """XLA:CPU stores them: 90 at most."""
+
+    @jax.jit
+    def one(x):
+        part = 1 / (x + 1)
+        return part * part if shared else part
+
+    def function(x, order, time):
+        del order
+        root = jnp.sqrt(x)
+        near = jnp.abs(root - root * root) if shared else root
+        return (arms.largest(one(x) - near) > 0.5).astype(jnp.int32) + time
+
+    operands = given(count)
+    with forced("cpu"):
+        assert ("reduce" in lines_of(function, *operands)) == (shared and count > 45)
+        np.testing.assert_array_equal(arm_by_arm(function, *operands), function(*operands))
+
+
+@pytest.mark.parametrize("platform", ["gpu", "tpu"])
+def test_several_numbers_are_not_packed_where_nothing_is_written_out(platform):
+    def found(x):
+        return (x[0] > 0.5).astype(jnp.int32), arms.largest(x).astype(jnp.int32)
+
+    x = given(5)[0]
+    with forced(platform):
+        lines = str(jax.make_jaxpr(lambda x: found_together(found, 5, x))(x))
+    assert "shift" not in lines
+    with forced("cpu"):
+        assert "shift" in str(jax.make_jaxpr(lambda x: found_together(found, 5, x))(x))
 
 
 def test_of_one_run_as_it_stands():
