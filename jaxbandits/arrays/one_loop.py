@@ -1,7 +1,7 @@
 """Which programs XLA:CPU makes one loop of, and LLVM one of vectors, where every arm's row of runs is an array.
 
-Both have limits, beyond which a decision by rows takes up to six times as long as one in loops over arms (measured with 3
-to 64 arms).
+Both have limits, beyond which a decision by rows takes up to six times as long as one in loops over arms (measured
+with 3 to 64 arms).
 """
 
 import collections

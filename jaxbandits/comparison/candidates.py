@@ -38,6 +38,8 @@ _WORK, _PULL, _FEWEST_RUNS = 3e9, 12, 100
 _WORK_OF_DEAR, _FEWEST_OF_DEAR, _TIMES_BEST_OF_DEAR = 1.5e9, 20, 2
 #: Pulls that they are reckoned with at most, in lower bounds: with proved thresholds they take five to eight of these.
 _TIMES_BOUND = 7
+#: Looks are reckoned as many again for so many arms sought beside the first: each of them is compared with all others.
+_SOUGHT = 5
 #: A run may take this many times the pulls of the best algorithm so far, unless that is more than this many times N.
 _TIMES_BEST, _TIMES_REACH = 4, 5
 
@@ -201,7 +203,7 @@ def _affordable(found: Comparison, algorithm: BuiltIn, limit: int) -> int:
     if algorithm.traits.dearness <= 1:
         return found.seeds
     pulls = min(_least(found, limit), _TIMES_BOUND * (found.lower_bound or math.inf))
-    looks = pulls * (found.problem.arms + _PULL) * algorithm.traits.dearness
+    looks = pulls * (found.problem.arms + _PULL) * algorithm.traits.dearness * (1 + (found.m - 1) / _SOUGHT)
     return min(found.seeds, int(_WORK_OF_DEAR / looks))
 
 

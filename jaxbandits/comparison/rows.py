@@ -132,7 +132,9 @@ class Comparison:
         if equal:
             reason += f" (though {_listed(equal)} cannot be told apart from it)"
         elif others:
-            reason += f" ({others[0].label} needs {others[0].mean_pulls / best.mean_pulls:.2g} times as many)"
+            times = others[0].mean_pulls / best.mean_pulls
+            more = f"{times:.2g} times as many" if times >= 1.1 else f"{100 * (times - 1):.1g}% more"
+            reason += f" ({others[0].label} needs {more})"
         reason += f", and {best.failures} of {best.runs:,} wrong (95% interval up to {100 * high:.3g}%)"
         if low > self.delta:
             reason += f", MORE than delta={self.delta:g}"

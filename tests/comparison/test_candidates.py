@@ -249,6 +249,7 @@ def test_advice_names_a_winner_only_where_there_is_one():
     good, bad = _row("good", [100] * 100, 1), _row("bad", [100] * 100, 40)
     advice = _comparison([quick, slow], [good, bad]).advice()
     assert "use quick: 100 pulls on average, the fewest (slow needs 2 times as many)" in advice
+    assert "(near needs 3% more)" in _comparison([quick, _row("near", [103] * 100)], []).advice()
     assert "use good, wrong in 1 of 100 runs" in advice
     assert _comparison([quick, dataclasses.replace(slow, stopped_early=1)], []).advice().count("stopped") == 0
     advice = _comparison([quick, close], [good, dataclasses.replace(good, label="same")]).advice()
@@ -274,6 +275,23 @@ def test_advice_prefers_what_is_proved():
     assert "no theorem says that it errs with probability at most 0.1" in advice
 
 
+def test_normal_arms_of_different_variances_have_rows_that_estimate_them(monkeypatch):
+    monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("ugape-c", "uniform-glr")})
+    monkeypatch.setattr(jb.UGapEc, "traits", dataclasses.replace(jb.UGapEc.traits, variants=({},)))
+    labels = ["uniform-glr gaussian-unknown-variance", "uniform-glr", "ugape-c"]
+    means, sd = [0.9, 0.5, 0.2], [0.1, 0.2, 1.0]
+    found = compare(jb.gaussian(means, sd), delta=0.1, seeds=20, budget=3)
+    assert [row.label for row in found.fixed_confidence] == labels
+    own, widest = (row.mean_pulls for row in found.fixed_confidence[:2])
+    assert own < 0.7 * widest
+    assert all(row.proved for row in found.fixed_confidence)
+    bound = theory.pulls_lower_bound(np.asarray(means), 0.1, family="gaussian", sd=np.asarray(sd))
+    assert found.lower_bound == pytest.approx(bound, rel=1e-5)
+    assert found.lower_bound < own
+    same = compare(jb.gaussian(means, 0.5), delta=0.1, seeds=2, budget=3)
+    assert {row.label for row in same.fixed_confidence} == {"ugape-c", "uniform-glr"}
+
+
 def test_rules_that_take_long_to_decide_get_fewer_runs(capsys, monkeypatch):
     """The first of the others', a longer limit; where they would be too few, a reason."""
     monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("ugape-c", "ttucb")})
@@ -296,3 +314,15 @@ def test_rules_that_take_long_to_decide_get_fewer_runs(capsys, monkeypatch):
     assert [row.label for row in found.fixed_confidence] == ["ugape-c"]
     assert found.missing == []
     assert found.left_out == ["ttucb (takes long to decide: fewer than 20 runs in the time of others)"]
+
+
+def test_runs_are_reckoned_by_how_many_arms_are_sought():
+    found = dataclasses.replace(
+        _comparison([_row("one", [1000] * 9)], []), seeds=10**6, problem=jb.bernoulli([0.9] + [0.1] * 19)
+    )
+    runs = {
+        m: module._affordable(dataclasses.replace(found, m=m), jb.EBTCI(delta=0.1, m=m), limit=1000) for m in (1, 6, 11)
+    }
+    assert runs[1] > 1000
+    assert runs[6] == pytest.approx(runs[1] / 2, rel=1e-3)
+    assert runs[11] == pytest.approx(runs[1] / 3, rel=1e-3)
