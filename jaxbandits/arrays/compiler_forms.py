@@ -17,7 +17,7 @@ from jax import lax
 from jaxbandits.arrays.numerics import smaller
 from jaxbandits.arrays.platform_forms import forms
 
-__all__ = ["LEAVE_BARRIERS", "computed_once", "in_blocks", "kept", "where_any", "where_few"]
+__all__ = ["LEAVE_BARRIERS", "computed_once", "in_blocks", "kept", "kept_together", "where_any", "where_few"]
 
 #: The passes of XLA that must be left out (`xla_disable_hlo_passes`) where `kept` is to work: what takes barriers away,
 #: and what makes one kernel of a loop over less than a KB, as of a single lane, by code that knows no barriers.
@@ -45,6 +45,19 @@ def kept(values: Any) -> Any:
     UGapEc's step.
     """
     return lax.optimization_barrier(values) if forms().in_pieces else values
+
+
+def kept_together(first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Two arrays of one shape and of 32 bits an element, computed in one loop and kept in memory.
+
+    A fusion of XLA:CPU has one result: what both hang on, a block cipher say, is computed once for each of two. Here it
+    is one array of complex numbers, of which every part is only moved. Draws, not what has derivatives: bits have none.
+    """
+    if not forms().in_pieces:
+        return first, second
+    both = kept(lax.complex(*(lax.bitcast_convert_type(x, jnp.float32) for x in (first, second))))
+    one, other = (lax.bitcast_convert_type(part(both), x.dtype) for part, x in ((lax.real, first), (lax.imag, second)))
+    return one, other
 
 
 def in_blocks(function: Callable[..., jax.Array], *operands: jax.Array, elements: int = 8192) -> jax.Array:

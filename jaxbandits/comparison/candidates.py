@@ -38,7 +38,7 @@ _WORK, _PULL, _FEWEST_RUNS = 3e9, 12, 100
 _WORK_OF_DEAR, _FEWEST_OF_DEAR, _TIMES_BEST_OF_DEAR = 1.5e9, 20, 2
 #: Pulls that they are reckoned with at most, in lower bounds: with proved thresholds they take five to eight of these.
 _TIMES_BOUND = 7
-#: Looks are reckoned as many again for so many arms sought beside the first: each of them is compared with all others.
+#: So many arms sought beside the first are reckoned as as many looks again: each of them is compared with all others.
 _SOUGHT = 5
 #: A run may take this many times the pulls of the best algorithm so far, unless that is more than this many times N.
 _TIMES_BEST, _TIMES_REACH = 4, 5
@@ -218,8 +218,7 @@ def _within_reach(found: Comparison, reach: int, times: int) -> int:
     ended = [row.mean_pulls for row in found.fixed_confidence if not row.stopped_early]
     if not ended or _TIMES_BEST * min(ended) > _TIMES_REACH * reach:
         return reach
-    pulls = math.ceil(times * min(ended))
-    return max(pulls, reach) if times > 1 else pulls
+    return max(math.ceil(times * min(ended)), reach if times > 1 else 0)
 
 
 def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], list[str]]:
@@ -239,9 +238,8 @@ def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], l
             continue
         for settings in cls.variants_on(problem):
             label = " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
-            given: dict[str, Any] = {key: value for key, value in known.items() if key in fields}
             try:
-                algorithm = cls(**given, **settings)
+                algorithm = cls(**{key: value for key, value in known.items() if key in fields}, **settings)
                 algorithm.resolved(problem)
                 algorithm.check(problem.arms // problem.bandits, problem.bandits)
                 algorithm.check_suitable(problem, known["m"])

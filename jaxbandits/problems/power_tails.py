@@ -14,7 +14,7 @@ from jax.scipy.special import gammaln
 from jaxbandits.arrays.numerics import exp, larger, log, rounded
 from jaxbandits.problems.base import register_problem
 from jaxbandits.problems.heavy_tails import HeavyTailed, Piece, integral
-from jaxbandits.random.bits import fine_uniform, turn_cosine
+from jaxbandits.random.bits import fine_uniform, fine_uniform_and_word, turn_cosine
 
 __all__ = ["Pareto", "PowerTailed", "StudentT", "SymmetricPareto"]
 
@@ -74,13 +74,14 @@ class StudentT(PowerTailed):
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
         """Bailey (1994), "Polar generation of random variates with the t-distribution": two uniforms, no rejection."""
         location, dof, scale = parameters
-        y = rounded(rounded(-2 / dof) * log(fine_uniform(words)))
+        small, angle = fine_uniform_and_word(words)
+        y = rounded(rounded(-2 / dof) * log(small))
         # exp(y) - 1, by its series where the difference would lose digits.
         series = jnp.full_like(y, 1 / 720)
         for factor in (1 / 120, 1 / 24, 1 / 6, 1 / 2, 1):
             series = rounded(y * series) + jnp.float32(factor)
         grown = jnp.where(y < 0.3, rounded(y * series), exp(y) - 1)
-        return location + rounded(scale * rounded(jnp.sqrt(rounded(dof * grown)) * turn_cosine(words[1])))
+        return location + rounded(scale * rounded(jnp.sqrt(rounded(dof * grown)) * turn_cosine(angle)))
 
     @classmethod
     def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
@@ -134,7 +135,7 @@ class Pareto(PowerTailed):
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
         """Least value times U^(-1/tail)."""
         average, tail = parameters
-        return _pareto(words, rounded(average * (1 - 1 / tail)), tail)
+        return _pareto(fine_uniform(words), rounded(average * (1 - 1 / tail)), tail)
 
     @classmethod
     def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
@@ -177,8 +178,9 @@ class SymmetricPareto(PowerTailed):
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
         """The second word's top bit is the sign."""
         location, tail, scale = parameters
-        magnitude = _pareto(words, scale, tail)
-        return location + jnp.where(words[1] >> jnp.uint32(31) == 1, magnitude, -magnitude)
+        small, word = fine_uniform_and_word(words)
+        magnitude = _pareto(small, scale, tail)
+        return location + jnp.where(word >> jnp.uint32(31) == 1, magnitude, -magnitude)
 
     @classmethod
     def _pieces(cls, *parameters: float) -> Iterator[Piece]:
@@ -194,5 +196,5 @@ class SymmetricPareto(PowerTailed):
         return super()._moment(p, central, mean, *parameters)
 
 
-def _pareto(words: tuple[jax.Array, jax.Array], least: jax.Array, tail: jax.Array) -> jax.Array:
-    return rounded(least * exp(rounded(-1 / tail * log(fine_uniform(words)))))
+def _pareto(uniform: jax.Array, least: jax.Array, tail: jax.Array) -> jax.Array:
+    return rounded(least * exp(rounded(-1 / tail * log(uniform))))

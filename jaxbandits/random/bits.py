@@ -16,6 +16,7 @@ from jax import lax
 from jax.extend.random import threefry2x32_p
 from jax.typing import ArrayLike
 
+from jaxbandits.arrays.compiler_forms import kept, kept_together
 from jaxbandits.arrays.numerics import larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
 
@@ -23,6 +24,7 @@ __all__ = [
     "Words",
     "block",
     "fine_uniform",
+    "fine_uniform_and_word",
     "key_words",
     "normal",
     "open_uniform",
@@ -140,6 +142,16 @@ def fine_uniform(words: tuple[jax.Array, jax.Array]) -> jax.Array:
     The mean of a law with tail index near 1 hangs on uniforms that small. The words that come below the first one are
     the cipher's, under the two words as key, so that the second word stays free for another use.
     """
+    # A logarithm has several uses of it, for each of which XLA:CPU would encipher again.
+    return kept(_fine(words))
+
+
+def fine_uniform_and_word(words: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    """`fine_uniform`, and the second word."""
+    return kept_together(_fine(words), words[1])
+
+
+def _fine(words: tuple[jax.Array, jax.Array]) -> jax.Array:
     below, _ = threefry2x32(*words, jnp.zeros_like(words[0]), jnp.ones_like(words[0]))
     whole = words[0].astype(jnp.float32) + below.astype(jnp.float32) * jnp.float32(2.0**-32)
     return larger(whole, jnp.float32(2.0**-33)) * jnp.float32(2.0**-32)
@@ -165,7 +177,8 @@ def turn_cosine(word: jax.Array) -> jax.Array:
 
 def normal(words: tuple[jax.Array, jax.Array]) -> jax.Array:
     """A standard normal float32 from two words, by Box and Muller (1958): tails reach 6.7 standard deviations."""
-    return jnp.sqrt(-2.0 * log(open_uniform(words[0]))) * turn_cosine(words[1])
+    uniform, angle = kept_together(open_uniform(words[0]), words[1])
+    return jnp.sqrt(-2.0 * log(uniform)) * turn_cosine(angle)
 
 
 def _as_word(counter: ArrayLike) -> jax.Array:
