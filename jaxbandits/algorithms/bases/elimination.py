@@ -43,6 +43,11 @@ class Elimination(Sequential):
     def _due(self, state: EliminationState) -> jax.Array:
         """Whether arms may have to go after a finished round, bool `(…)`."""
 
+    @property
+    def _rounds(self) -> int:
+        """How many rounds a block has, which changes no run: more are drawn faster, and more of them in vain."""
+        return 8
+
     def _quiet(self, state: EliminationState) -> jax.Array:
         """After how many more rounds no arm can have to go, int32 `(…)`, where that is known beforehand."""
         return jnp.full_like(state.round, MAX_COUNT)
@@ -101,7 +106,9 @@ class Elimination(Sequential):
         if not state.estimator.running:
             return self.step(problem, key, state, live)
         live = live & ~self.done(state)
-        state, due = block_of_rounds(problem, key, state, live, stop, quiet=self._quiet, due=self._due)
+        state, due = block_of_rounds(
+            problem, key, state, live, stop, rounds=self._rounds, quiet=self._quiet, due=self._due
+        )
         return self._drop(state, due, problem, key)
 
     def update(

@@ -1,10 +1,10 @@
 """Several rounds of an arm at once, where it is known that none of them drops an arm, or may turn out not to.
 
-Within a round of elimination nothing is decided, so the rewards of an arm's next rounds can be drawn together: eight
-blocks of the cipher for one look at a list, at a state and at the bounds. Where one of the block's rounds may have to
-drop an arm, nothing is kept of it, and it is made again with half as many rounds, down to one, which is what a step
-makes. The runs are those of `Elimination.step`, to the last bit; what this is worth is the line `blocks of rounds` of
-`python experiments/benchmarks/compiler_forms.py`.
+Within a round of elimination nothing is decided, so the rewards of an arm's next rounds can be drawn together: eight or
+sixteen blocks of the cipher for one look at a list, at a state and at the bounds. Where one of the block's rounds may
+have to drop an arm, nothing is kept of it, and it is made again with half as many rounds, down to one, which is what a
+step makes. The runs are those of `Elimination.step`, to the last bit; what this is worth is the line `blocks of rounds`
+of `python experiments/benchmarks/compiler_forms.py`.
 """
 
 import dataclasses
@@ -22,8 +22,6 @@ from jaxbandits.problems.base import Problem
 
 __all__ = ["block_of_rounds"]
 
-# Rounds of a block: the rewards of one arm that a step draws at once.
-_BLOCK = 8
 # Bounds are compared with this much room, since a computed radius falls with the round but for its rounding.
 _ROOM = 2.0**-16
 
@@ -35,6 +33,7 @@ def block_of_rounds(
     live: jax.Array,
     stop: jax.Array | int,
     *,
+    rounds: int,
     quiet: Callable[[EliminationState], jax.Array],
     due: Callable[[EliminationState], jax.Array],
 ) -> tuple[EliminationState, jax.Array]:
@@ -49,6 +48,7 @@ def block_of_rounds(
         state: the state; its estimator is a running one.
         live: bool `(…)`: the runs to move, none of which is done.
         stop: int32 `(…)` or `()`: pulls that no run passes.
+        rounds: of a block at most: the rewards of one arm that a step draws at once.
         quiet: after how many more rounds no arm can have to go, int32 `(…)`.
         due: whether arms may have to go after a finished round, bool `(…)`.
 
@@ -57,10 +57,10 @@ def block_of_rounds(
     """
     first = state.position == 0
     most = smaller(quiet(state), (stop - state.time) // state.count)
-    ahead = jnp.where(first, smaller(larger(smaller(state.ahead, most), 1), _BLOCK), state.ahead)
+    ahead = jnp.where(first, smaller(larger(smaller(state.ahead, most), 1), rounds), state.ahead)
     arm = arms.take(state.survivors, state.position)
     old = jax.tree.map(lambda x: arms.take(x, arm), state.sums)
-    new, highest, lowest = _drawn(problem, key, state, arm, old, jnp.where(live, ahead, 0))
+    new, highest, lowest = _drawn(problem, key, state, arm, old, jnp.where(live, ahead, 0), most=rounds)
     highest = jnp.where(first, highest, larger(state.highest, highest))
     lowest = jnp.where(first, lowest, smaller(state.lowest, lowest))
 
@@ -70,7 +70,7 @@ def block_of_rounds(
     looked = dataclasses.replace(state, round=state.round + ahead, highest=highest + room, lowest=lowest)
     dropping = ended & due(looked)
     over, again = ended & (single | ~dropping), dropping & ~single
-    length = jnp.where(over, smaller(2 * ahead, jnp.int32(_BLOCK)), jnp.where(again, ahead // 2, ahead))
+    length = jnp.where(over, smaller(2 * ahead, jnp.int32(rounds)), jnp.where(again, ahead // 2, ahead))
     one = (live & single).astype(jnp.int32)
     state = dataclasses.replace(
         state,
@@ -88,11 +88,18 @@ def block_of_rounds(
 
 
 def _drawn(
-    problem: Problem, key: jax.Array, state: EliminationState, arm: jax.Array, sums: Any, rounds: jax.Array
+    problem: Problem,
+    key: jax.Array,
+    state: EliminationState,
+    arm: jax.Array,
+    sums: Any,
+    rounds: jax.Array,
+    *,
+    most: int,
 ) -> tuple[Any, jax.Array, jax.Array]:
-    """The arm's sum after its rewards of so many rounds, at most a block, and its extreme estimates in them."""
+    """The arm's sum after its rewards of so many rounds, `most` or fewer, and its extreme estimates in them."""
     estimator = state.estimator
-    index = arms.index(_BLOCK, state.round.shape)
+    index = arms.index(most, state.round.shape)
     number = state.round + 1 + index
 
     def terms(key: jax.Array, arm: jax.Array, number: jax.Array, within: jax.Array) -> jax.Array:
@@ -101,7 +108,7 @@ def _drawn(
 
     def added(sums: Any, term: jax.Array, number: jax.Array) -> tuple[Any, jax.Array, jax.Array]:
         highest, lowest = (jnp.full(number.shape[1:], limit) for limit in (-jnp.inf, jnp.inf))
-        for i in range(_BLOCK):
+        for i in range(most):
             sums = sums.plus(term[i])
             estimate = sums.high / (number[i] - state.start).astype(jnp.float32)
             highest = larger(highest, jnp.where(rounds > i, estimate, -jnp.inf))
