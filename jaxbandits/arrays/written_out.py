@@ -58,15 +58,18 @@ def arm_by_arm(function: Callable[..., jax.Array], *operands: Any) -> jax.Array:
 def found_together(function: Callable[..., tuple[jax.Array, ...]], limit: int, *operands: Any) -> tuple[jax.Array, ...]:
     """`function(*operands)`, several whole numbers of each run from one loop: a fusion of XLA:CPU has one result.
 
+    Elsewhere they come in one word, too, for a kernel or two less.
+
     Args:
         function: as for `arm_by_arm`, to int32 `(R,)` each, in [0, limit), the first 0 or 1.
         limit: at least 2; what does not fit into one word is found one by one.
         *operands: pytrees of arrays.
     """
     found = _by_arms(function, operands)
-    if found is None:
-        return function(*operands)
     bits = (limit - 1).bit_length()
+    if found is None and forms().in_pieces:
+        return function(*operands)
+    found = function(*operands) if found is None else found
     if bits * (len(found) - 1) >= _WORD:
         return found
     word, *others = found
