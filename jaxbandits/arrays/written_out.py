@@ -86,7 +86,8 @@ def found_together(function: Callable[..., tuple[jax.Array, ...]], limit: int, *
 def _by_arms(function: Callable[..., tuple[jax.Array, ...]], operands: Sequence[Any]) -> tuple[jax.Array, ...] | None:
     """`function(*operands)` by rows; None where it has no such form, or is better off as it stands."""
     leaves, structure = jax.tree.flatten(jax.tree.map(jnp.asarray, operands))
-    if not forms().by_rows or max((leaf.shape[0] for leaf in leaves if leaf.ndim == 2), default=0) < 2:
+    most = max((leaf.shape[0] for leaf in leaves if leaf.ndim == 2), default=0)
+    if not 1 < most <= forms().by_rows:  # before anything is traced
         return None
     with looking_at_all():
         closed = jax.make_jaxpr(lambda *leaves: function(*jax.tree.unflatten(structure, leaves)))(*leaves)

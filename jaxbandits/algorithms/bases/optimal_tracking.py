@@ -78,32 +78,17 @@ class Tracked(GLRStopped):
 
         Where several arms look best, w* is uniform over them (`optimal_proportions`).
         """
-
-        def renewed(
-            old: tuple[jax.Array, jax.Array],
-            means: jax.Array,
-            best: jax.Array,
-            order: jax.Array,
-            mask: jax.Array | None,
-            lead: jax.Array | Known,
-            variances: jax.Array | None,
-        ) -> tuple[jax.Array, jax.Array]:
-            chosen = ties.mask_at(best, order)
-            if variances is not None:
-                means, lead, variances = _in_standard_deviations(means, lead, variances, chosen)
-            return self._solved(old[0], means, chosen, mask, lead, variances)
-
         old, variances = (state.split, state.weights), None
         if self.second_moments:
             variances = state.existing(state.statistics.variance_by_pulls(), 0.0)
         means, lead = self.scaled_means(state), self.scaled_lead(state, self.epsilon)
         fixed = (means, best, state.order, state.mask, lead, variances)
         if state.renewal is None:
-            new, renewal = renewed(old, *fixed), None
+            new, renewal = self._solved(old, *fixed), None
             new = jax.tree.map(lambda new, old: jnp.where(live, new, old), new, old)
         else:
             due = (state.time >= state.renewal) & live
-            new = where_few(due, renewed, old, *fixed, width=_WIDTH)
+            new = where_few(due, self._solved, old, *fixed, width=_WIDTH)
             # A whole number, so that it is the same however runs are batched; it stays in the range of the counts.
             step = larger(jnp.right_shift(state.time, _SHIFT), 1)
             renewal = jnp.where(
@@ -113,35 +98,39 @@ class Tracked(GLRStopped):
 
     def _solved(
         self,
-        split: jax.Array,
+        old: tuple[jax.Array, jax.Array],
         means: jax.Array,
         best: jax.Array,
+        order: jax.Array,
         mask: jax.Array | None,
         lead: jax.Array | Known,
         variances: jax.Array | None,
     ) -> tuple[jax.Array, jax.Array]:
-        family = self.rewards
+        """Split and weights of these means, from the old ones; the best-looking arm by its place in the tie order."""
+        family, chosen, split = self.rewards, ties.mask_at(best, order), old[0]
+        if variances is not None:
+            means, lead, variances = _in_standard_deviations(means, lead, variances, chosen)
         # The split is one of pairs with another arm if that looked best: its entries are ratios to each other.
-        start = split * (1 / arms.largest(jnp.where(best, split, 0.0)))
+        start = split * (1 / arms.largest(jnp.where(chosen, split, 0.0)))
         start = jnp.where((start > 1 / _FAR) & (start < _FAR), start, 1.0)
 
         def found(means: jax.Array, epsilon: jax.Array | None) -> Proportions:
             few, many = (_ROUNDS, _ROUNDS_WITH_EPSILON) if not self.lazy else (_LAZY_ROUNDS, _LAZY_ROUNDS_WITH_EPSILON)
             rounds = few if epsilon is None else many
             return proportions(
-                family, means, mask=mask, best=best, epsilon=epsilon, variances=variances, start=start, rounds=rounds
+                family, means, mask=mask, best=chosen, epsilon=epsilon, variances=variances, start=start, rounds=rounds
             )
 
         if isinstance(lead, Known):
             new = found(means, None)
         elif family is GAUSSIAN:  # only the gaps count
-            new = found(jnp.where(best, means + lead, means), None)
+            new = found(jnp.where(chosen, means + lead, means), None)
         else:
             lead = jnp.broadcast_to(lead, means.shape[1:])
             wide, plain = found(means, lead), found(means, None)
             new = jax.tree.map(lambda x, y: jnp.where(lead > 0, x, y), wide, plain)
         usual = (new.time > 0) & (new.time < jnp.inf)  # at an edge the split is that of other means
-        return jnp.where(usual & ~best, new.split, start), new.weights
+        return jnp.where(usual & ~chosen, new.split, start), new.weights
 
 
 def _in_standard_deviations(
