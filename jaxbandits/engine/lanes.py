@@ -137,7 +137,7 @@ def run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: 
 
 def _one_step(standing: _Standing, lanes: _Lanes) -> _Lanes:
     (algorithm, problem, key, busy, max_pulls, stop, point), (state, steps) = standing, lanes
-    live = busy & (state.time < max_pulls)
+    live = busy & ~algorithm.at_limit(state, max_pulls)
     if not algorithm.one_pull_a_step:
         live = live & ~algorithm.done(state)
     # Arrays in any case: Python's ~False is -1, and with it a mask of lanes would be whole numbers.
@@ -146,6 +146,5 @@ def _one_step(standing: _Standing, lanes: _Lanes) -> _Lanes:
         live = live & ~state.reached(point)
     if not isinstance(key, Words):
         key = jax.random.wrap_key_data(key.T, impl="threefry2x32")
-    new = algorithm.advance(problem, key, state, live, stop)
-    moved = new.time - state.time if algorithm.one_pull_a_step else live.astype(jnp.int32)
-    return new, steps + moved
+    new = algorithm.advance(problem, key, state, live, stop, max_pulls)
+    return new, steps + algorithm.steps_made(state, new, live)

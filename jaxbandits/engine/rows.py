@@ -80,7 +80,8 @@ def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Ca
     """Log the lanes that are done, at a checkpoint or at `max_pulls`; free those whose run is over."""
     time = carry.state.time
     done = carry.algorithm.done(carry.state)
-    capped = ~done & ((time >= cells.max_pulls) | jnp.asarray(carry.algorithm.exhausted(carry.state)))
+    limited = carry.algorithm.at_limit(carry.state, cells.max_pulls)
+    capped = ~done & (limited | jnp.asarray(carry.algorithm.exhausted(carry.state)))
     stalled = ~done & ~capped & jnp.asarray(carry.algorithm.stalled(carry.state))
     status = jnp.where(capped, CAPPED, jnp.where(stalled, STALLED, ENDED))
     over = done | capped | stalled

@@ -57,15 +57,16 @@ def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
 @functools.partial(jax.jit, static_argnames="classes")
 def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, classes: tuple[type, ...]) -> Any:
     del classes  # part of the program's key
-    check_one(admitted(algorithm), problem, key)
-    one, problem = admitted(algorithm).alone(), problem.realised(key)
+    known = admitted(algorithm)
+    check_one(known, problem, key)
+    one, problem = known.alone(), problem.realised(key)
 
     def unfinished(state: Any) -> jax.Array:
-        going = ~jnp.asarray(one.done(state)) & (state.time < max_pulls)
+        going = ~jnp.asarray(one.done(state)) & ~one.at_limit(state, max_pulls)
         return going & ~jnp.asarray(one.exhausted(state)) & ~jnp.asarray(one.stalled(state))
 
     def one_step(state: Any) -> Any:
-        return one.step(problem, key, state)
+        return one.step(problem, key, state) if known.several else one.advance(problem, key, state, max_pulls=max_pulls)
 
     return one.state_of(lax.while_loop(unfinished, one_step, one.init(problem, key)))
 

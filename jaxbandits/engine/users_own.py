@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.run_state import RunState
 from jaxbandits.algorithms.bases.traits import Traits, traits_of
+from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.status import MOST_IDLE
@@ -23,6 +24,7 @@ class UsersState(RunState):
 
     inner: Any
     idle: jax.Array  # int32 (…): steps since the last pull
+    limited: jax.Array  # bool (…): the next step would pass `max_pulls`
 
     @property
     def pulls(self) -> jax.Array:
@@ -56,21 +58,38 @@ class UsersOwn:
     def init(self, problem: Problem, key: jax.Array) -> UsersState:
         """First states."""
         inner = self._mapped(lambda a, k, p: a.init(p, k), self.algorithm, key, problem)
-        return UsersState(inner, idle=jnp.zeros(key.shape, jnp.int32))
+        idle = jnp.zeros(key.shape, jnp.int32)
+        return UsersState(inner, idle=idle, limited=idle > 0)
 
     def advance(
-        self, problem: Problem, key: jax.Array, state: UsersState, live: jax.Array | bool = True, stop: Any = None
+        self,
+        problem: Problem,
+        key: jax.Array,
+        state: UsersState,
+        live: jax.Array | bool = True,
+        stop: Any = None,
+        max_pulls: jax.Array | int = NO_LIMIT,
     ) -> UsersState:
-        """One step of the runs that are live, bool `(…)`."""
+        """Make one step of the runs that are live, bool `(…)`; none that would pass `max_pulls`, int32 `()`.
+
+        Only the step itself knows how many pulls it makes, so it is made and taken back.
+        """
         del stop
         inner = self._mapped(lambda a, k, p, s: a.step(p, k, s), self.algorithm, key, problem, state.inner)
         pulled = jnp.any(inner.pulls != state.pulls, axis=0)
-        new = UsersState(inner, jnp.where(pulled, 0, state.idle + 1))
-        return jax.tree.map(lambda a, b: jnp.where(live, a, b), new, state)
+        new = UsersState(inner, jnp.where(pulled, 0, state.idle + 1), state.limited)
+        passed = live & (new.time > max_pulls)
+        kept: UsersState = jax.tree.map(lambda a, b: jnp.where(live & ~passed, a, b), new, state)
+        return dataclasses.replace(kept, limited=state.limited | passed)
 
-    def step(self, problem: Problem, key: jax.Array, state: UsersState) -> UsersState:
-        """One step."""
-        return self.advance(problem, key, state)
+    def steps_made(self, before: UsersState, after: UsersState, live: jax.Array) -> jax.Array:
+        """Return how many steps a call of `advance` has made, int32 `(…)`, with the runs that were live before it."""
+        del before
+        return (live & ~after.limited).astype(jnp.int32)
+
+    def at_limit(self, state: UsersState, max_pulls: jax.Array | int) -> jax.Array:
+        """Return whether the next step would pass `max_pulls`, int32 `()`; bool `(…)`."""
+        return state.limited | (state.time >= max_pulls)
 
     def state_of(self, state: UsersState) -> Any:
         """The user's own state."""

@@ -15,6 +15,7 @@ from jaxbandits.checks import seed, whole
 from jaxbandits.engine.admission import Admitted, admitted, check, check_like
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
+from jaxbandits.engine.first_pulls import check_first_pulls
 from jaxbandits.engine.job_queue import JobQueue, Ranges
 from jaxbandits.engine.metric import Measures, Metric, check_metrics, users_metrics
 from jaxbandits.engine.no_derivative import INSTEAD
@@ -29,7 +30,7 @@ from jaxbandits.sweeps.finished_runs import Gathering
 from jaxbandits.sweeps.grid import RESERVED, Cell, expand, identities
 from jaxbandits.sweeps.metrics import METRICS, Measured, table
 from jaxbandits.sweeps.options import checkpoint_values
-from jaxbandits.sweeps.programs import alike, program
+from jaxbandits.sweeps.programs import alike, batched_problem, program
 from jaxbandits.sweeps.results import layout_of
 from jaxbandits.sweeps.spec import describe
 from jaxbandits.sweeps.trajectories import Chains, chains, successors
@@ -112,6 +113,7 @@ def planned(
     seeds, root_seed = whole("seeds", seeds, 1, MAX_COUNT), seed("root_seed", root_seed)
     first_seed = whole("first_seed", first_seed, 0, MAX_COUNT - seeds)
     known = admitted(algorithm)
+    limited = max_pulls is not None
     max_pulls = known.most_pulls if max_pulls is None else whole("max_pulls", max_pulls, 1, MAX_COUNT)
     points = checkpoint_values(known, checkpoints, max_pulls)
     if not isinstance(problem, Problem | ProblemFamily):
@@ -138,6 +140,8 @@ def planned(
     for cells in alike(grid.cells, runs, padded=not own):
         key = jax.random.key(0, impl="threefry2x32")
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)
+        if limited:
+            check_first_pulls([cell.algorithm for cell in cells], batched_problem(cells), max_pulls)
         types = check_metrics(own, cells[0].algorithm.alone(), cells[0].problem, key)
     spec = describe(known, problem, settings)  # of what is there before the runs
     measured = table(own, types)

@@ -13,7 +13,7 @@ from jaxbandits.engine.program import Program, Runs
 from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.grid import Cell
 
-__all__ = ["alike", "program"]
+__all__ = ["alike", "batched_problem", "program"]
 
 
 #: Seconds that compiling another program takes, and that an arm takes in a pull of a run, whether it exists or not;
@@ -91,11 +91,10 @@ def program(
     Raises:
         UsageError: whole numbers beyond the range of int32.
     """
-    arms = max(cell.problem.arms // cell.problem.bandits for cell in cells)
     padded = in_powers_of_two and not metrics and cells[0].algorithm.registered
     return Program(
         algorithm=batched([cell.algorithm for cell in cells]),
-        problem=_batched_problem(cells, _power_of_two(arms) if padded else arms),
+        problem=batched_problem(cells, in_powers_of_two=padded),
         identity=identity,
         checkpoints=np.repeat(checkpoints[:, None], len(cells), axis=1),
         runs=runs,
@@ -104,12 +103,12 @@ def program(
     )
 
 
-def _batched_problem(cells: list[Cell], arms: int) -> Problem:
-    """The cells' problems as one, with leaves of shape `(K, C)`; padded only where their numbers of arms differ."""
-    counts = {arms, *(cell.problem.arms // cell.problem.bandits for cell in cells)}
-    if len(counts) > 1:
-        # A power of two, so that other numbers of arms in the same range reuse the program.
-        width = _power_of_two(arms)
+def batched_problem(cells: list[Cell], *, in_powers_of_two: bool = False) -> Problem:
+    """Return the cells' problems as one, leaves `(K, C)`; padded where their numbers of arms differ, or all are."""
+    counts = {cell.problem.arms // cell.problem.bandits for cell in cells}
+    # A power of two, so that other numbers of arms in the same range reuse the program.
+    width = _power_of_two(max(counts))
+    if len(counts) > 1 or (in_powers_of_two and counts != {width}):
         problems = [cell.problem.padded(width) for cell in cells]
     else:
         problems = [cell.problem for cell in cells]

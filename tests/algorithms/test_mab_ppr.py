@@ -239,9 +239,8 @@ def test_nothing_removed_and_no_slots_end_in_status_1():
     fine = jb.simulate(MABPPR(epsilon=1e-6, delta=0.1, slots=SLOTS), problem, seeds=5)
     assert (fine.status == 1).all()
     assert (fine.pulls == 0).all()
-    limited = jb.simulate(MABPPR(epsilon=0.5, delta=0.1, slots=SLOTS), problem, seeds=5, max_pulls=100)
-    assert (limited.status == 1).all()
-    assert (limited.steps == 1).all()
+    with pytest.raises(jb.UsageError, match="its first batch is"):
+        jb.simulate(MABPPR(epsilon=0.5, delta=0.1, slots=SLOTS), problem, seeds=5, max_pulls=100)
 
 
 def test_counts_beyond_2_to_the_31_are_exact():

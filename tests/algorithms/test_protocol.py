@@ -137,6 +137,7 @@ class Played(NamedTuple):
     first: Any
     last: Any
     after: Any
+    announced: jax.Array  # pulls by `last`, as said before every step
     done: jax.Array
     recommended: jax.Array
 
@@ -146,16 +147,23 @@ def play(problem, key, algorithm, live):
     """A run of `STEPS` steps and what it answers then; and its state after three more, where it is `live`."""
     first = algorithm.init(problem, key)
 
-    def leg(state, leg):
+    def leg(carry, leg):
         steps, live = leg
-        state = jax.lax.fori_loop(0, steps, lambda _, state: algorithm.step(problem, key, state, live), state)
-        return state, state
+
+        def step(_, carry):
+            state, announced = carry
+            moving = ~algorithm.done(state) & ~jnp.asarray(algorithm.exhausted(state))
+            announced = announced + jnp.where(moving, algorithm.next_pulls(state), 0)
+            return algorithm.step(problem, key, state, live), announced
+
+        carry = jax.lax.fori_loop(0, steps, step, carry)
+        return carry, carry
 
     # One loop for both, so that a step is compiled once.
     legs = jnp.asarray([STEPS, 3]), jnp.stack([jnp.ones_like(live), live])
-    _, states = jax.lax.scan(leg, first, legs)
+    _, (states, announced) = jax.lax.scan(leg, (first, first.time), legs)
     last, after = (jax.tree.map(lambda leaf, i=i: leaf[i], states) for i in range(2))
-    return Played(first, last, after, algorithm.done(last), algorithm.recommend(last))
+    return Played(first, last, after, announced[0], algorithm.done(last), algorithm.recommend(last))
 
 
 def wide(problem):
@@ -266,6 +274,14 @@ def test_a_step_keeps_structure_shapes_and_types(index):
     assert jax.tree.structure(after) == jax.tree.structure(state)
     describe = lambda leaf: (leaf.shape, leaf.dtype)  # noqa: E731
     assert jax.tree.map(describe, after) == jax.tree.map(describe, state)
+
+
+@every_case
+def test_a_step_makes_the_pulls_that_it_announces(index):
+    """By which runs are kept below `max_pulls`."""
+    played = together(index)
+    counted = np.asarray(played.last.time) < MAX_COUNT - 1
+    np.testing.assert_array_equal(np.asarray(played.announced)[counted], np.asarray(played.last.time)[counted])
 
 
 @every_case

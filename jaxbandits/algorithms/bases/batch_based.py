@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.protocol import State
 from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.arrays import arms
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
@@ -42,6 +43,10 @@ class BatchBased(BuiltIn):
         live = live & ~self.done(state) & ~jnp.asarray(self.exhausted(state))
         count = jnp.where(live, self.request(state), 0)
         return self.absorb(state, count, problem.sums(key, state.round, count, state.pulls), live)
+
+    def next_pulls(self, state: State) -> jax.Array:
+        """Return how many pulls are requested, int32 `(…)`."""
+        return arms.total(self.request(state))
 
     def asked(self, state: State) -> tuple[jax.Array, jax.Array]:
         """Every arm as often as requested."""

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.bases.protocol import State
+from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics
@@ -24,6 +25,15 @@ class BuiltIn(Hyperparameters, abc.ABC):
         """Whether what comes next would pass the range of the counts: the run is then stopped as at `max_pulls`."""
         del state
         return False
+
+    def next_pulls(self, state: State) -> jax.Array | int:
+        """Return how many pulls the next step makes, int32 `(…)` or `()`; 2^31 - 1 for more."""
+        del state
+        return 1
+
+    def at_limit(self, state: State, max_pulls: jax.Array | int) -> jax.Array:
+        """Return whether the next step would pass `max_pulls`, int32 `()`; bool `(…)`."""
+        return jnp.asarray(state.time > max_pulls - self.next_pulls(state))
 
     def state_of(self, state: State) -> State:
         """The state that a user is shown."""
@@ -55,6 +65,10 @@ class BuiltIn(Hyperparameters, abc.ABC):
     def one_pull_a_step(self) -> bool:
         """Whether a step is one pull, and itself asks whether the run is done: the time then tells who moved."""
         return False
+
+    def steps_made(self, before: State, after: State, live: jax.Array) -> jax.Array:
+        """Return how many steps a call of `advance` has made, int32 `(…)`, with the runs that were live before it."""
+        return jnp.asarray(after.time - before.time) if self.one_pull_a_step else live.astype(jnp.int32)
 
     def asked(self, state: State) -> tuple[jax.Array, jax.Array]:
         """What a live experiment has to pull next: arms and how often each, int32 `(P,)`, in order; 0 for not at all.
@@ -115,7 +129,15 @@ class BuiltIn(Hyperparameters, abc.ABC):
     def step(self, problem: Problem, key: jax.Array, state: State, live: jax.Array | bool = True) -> State:
         """One decision and its pulls; where `live` is false or the run is done the state keeps every bit."""
 
-    def advance(self, problem: Problem, key: jax.Array, state: State, live: jax.Array, stop: jax.Array | int) -> State:
+    def advance(
+        self,
+        problem: Problem,
+        key: jax.Array,
+        state: State,
+        live: jax.Array,
+        stop: jax.Array | int,
+        max_pulls: jax.Array | int = NO_LIMIT,
+    ) -> State:
         """As many steps as the algorithm makes at once: one, or those up to `stop` pulls, int32 `(…)` or `()`."""
-        del stop
+        del stop, max_pulls
         return self.step(problem, key, state, live)

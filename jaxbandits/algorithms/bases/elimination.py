@@ -19,7 +19,7 @@ from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.compiler_forms import computed_once, where_any, where_few
 from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
+from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT, larger, smaller
 from jaxbandits.arrays.sums import CompensatedSum
 from jaxbandits.problems.base import Problem
 from jaxbandits.random import ties
@@ -100,9 +100,16 @@ class Elimination(Sequential):
         return self._drop(state, ended & self._due(state), problem, key)
 
     def advance(
-        self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array, stop: jax.Array | int
+        self,
+        problem: Problem,
+        key: jax.Array,
+        state: EliminationState,
+        live: jax.Array,
+        stop: jax.Array | int,
+        max_pulls: jax.Array | int = NO_LIMIT,
     ) -> EliminationState:
         """Pull the next survivor in all rounds of a block; the run is that of `step`, to the last bit."""
+        del max_pulls
         if not state.estimator.running:
             return self.step(problem, key, state, live)
         live = live & ~self.done(state)

@@ -16,7 +16,7 @@ from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.protocol import State
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
+from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT, larger, smaller
 from jaxbandits.arrays.sums import compensated_total
 from jaxbandits.arrays.wide_counts import Wide
 from jaxbandits.problems.base import Problem
@@ -77,6 +77,18 @@ class JointBatches(BuiltIn):
     def exhausted(self, state: Any) -> jax.Array:
         """The next request passes the range of the counts, or has more batches than the program has slots."""
         return (self.size(state) > _LARGEST) | (self.number(state) > self.slots)
+
+    def next_pulls(self, state: Any) -> jax.Array:
+        """Return how many pulls the next batches make, int32 `(…)`; 2^31 - 1 for more."""
+        asked = self.request(state)
+        return Wide.product(asked.each, asked.number).times(arms.total(asked.active.astype(jnp.int32))).capped()
+
+    def at_limit(self, state: Any, max_pulls: jax.Array | int) -> jax.Array:
+        """Return whether the next batches would pass `max_pulls`, int32 `()`; bool `(…)`.
+
+        Without a limit they never do: time stops counting below it.
+        """
+        return jnp.asarray(max_pulls < NO_LIMIT) & super().at_limit(state, max_pulls)
 
     def done(self, state: Any) -> jax.Array:
         """The answer is found."""

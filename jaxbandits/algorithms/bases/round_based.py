@@ -32,6 +32,10 @@ class RoundBased(BuiltIn):
         rewards = [problem.reward(key, arm, arms.take(state.pulls, arm)) for arm in slots]
         return self.absorb(state, requested, jnp.stack(rewards), live)
 
+    def next_pulls(self, state: State) -> int:
+        """Return P, the number of arms that are requested."""
+        return int(jax.eval_shape(self.request, state).shape[0])
+
     def asked(self, state: State) -> tuple[jax.Array, jax.Array]:
         """The arms requested, once each."""
         requested = self.request(state)

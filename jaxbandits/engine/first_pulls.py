@@ -1,0 +1,50 @@
+"""Checks before a run that `max_pulls` leaves room for the first pulls."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.engine.admission import Admitted, batched
+from jaxbandits.engine.users_own import UsersOwn
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+
+__all__ = ["check_first_pulls"]
+
+
+def check_first_pulls(algorithms: Sequence[Admitted], problem: Problem, max_pulls: int) -> None:
+    """Refuse a limit that does not leave room for the first pulls of one of C runs.
+
+    Args:
+        algorithms: C like algorithms.
+        problem: C like problems as one, leaves `(K, C)`.
+        max_pulls: the limit.
+
+    Raises:
+        UsageError: the first pulls are more.
+    """
+    first = algorithms[0]
+    if first.base is not None and first.base.initial_pulls:
+        exist = np.asarray(problem.arms if problem.mask is None else np.count_nonzero(problem.mask, axis=0))
+        most = int(first.base.initial_pulls * np.max(exist))
+        what = f"the first pulls of {np.max(exist):,} arms are"
+    elif first.base is None or first.traits.in_batches:
+        # A program of its own: it is small, and knows nothing of code that has been edited since.
+        most = int(np.max(jax.jit(_first_pulls)(batched(algorithms), problem)))
+        what = "its first pulls are" if first.base is None else "its first batch is"
+    else:  # a budget of cost: one pull, if it pays for that
+        return
+    if most > max_pulls:
+        raise UsageError(f"{first.name}: {what} {most:,}, more than max_pulls={max_pulls:,}")
+
+
+def _first_pulls(algorithm: Any, problem: Problem) -> jax.Array:
+    """Return the pulls of the first states or, where these have none, of the first steps; int32 `(C,)`."""
+    cells = jax.tree.leaves(problem)[0].shape[-1]
+    key = jax.random.split(jax.random.key(0, impl="threefry2x32"), cells)
+    problem = problem.realised(key)
+    state = algorithm.init(problem, key)
+    return state.time if isinstance(algorithm, UsersOwn) else jnp.broadcast_to(algorithm.next_pulls(state), (cells,))
