@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import jax
 
-__all__ = ["classes", "pytree", "register_fields"]
+__all__ = ["classes", "is_traced", "pytree", "register_fields"]
 
 C = TypeVar("C")
 
@@ -54,6 +54,11 @@ def register_fields(cls: type[C], data: Iterable[str], static: Iterable[str]) ->
 
     jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
     return cls
+
+
+def is_traced(tree: Any) -> bool:
+    """Return whether a leaf is being traced by jit, vmap or grad, and has no value."""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
 
 
 def classes(tree: Any) -> tuple[type, ...]:

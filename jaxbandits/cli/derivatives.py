@@ -49,7 +49,7 @@ def gradient(
             difference of runs at 5% on both sides.
         told_anew: let what the algorithm takes from the problem, such as a range of rewards, move with it.
         root_seed: seed of all randomness.
-        max_pulls: stop a run after this many pulls and count it as stopped early.
+        max_pulls: stop a run before it makes more pulls and count it as stopped early.
         costs: what a pull costs, see `simulate`.
         json: print one JSON object instead of a table.
         progress: show a progress bar on stderr; without it, if that is a terminal.

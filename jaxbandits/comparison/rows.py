@@ -9,8 +9,8 @@ import scipy  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.algorithms import BuiltIn
 from jaxbandits.problems import Problem
+from jaxbandits.report.intervals import clopper_pearson
 from jaxbandits.report.numbers import fold, value
-from jaxbandits.report.summaries import clopper_pearson
 
 __all__ = ["Comparison", "Row"]
 

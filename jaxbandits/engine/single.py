@@ -5,10 +5,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
-from jaxbandits.arrays.pytrees import classes
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.pytrees import classes, is_traced
+from jaxbandits.checks import whole
 from jaxbandits.engine.admission import Admitted, admitted, check, check_one
+from jaxbandits.engine.first_pulls import check_first_pulls
 from jaxbandits.engine.no_derivative import undifferentiated
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.problems.base import Problem
@@ -25,19 +29,26 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
         key: the run's typed key, shape `()`. Run `s` of `jb.simulate(…, root_seed=r)` has the key
             `jax.random.fold_in(jax.random.key(r), s)`. A run with the root key itself shares no reward with those, but
             what an algorithm of your own folds into it are their keys.
-        max_pulls: stop after this many pulls; None as in `jb.simulate`: 10^9, or no limit where sums are drawn.
+        max_pulls: most pulls; the step that would pass it is not made. None as in `jb.simulate`: 10^9, or no limit
+            where sums are drawn.
 
     Returns:
         The state; `algorithm.recommend(state)` are the returned arms. `algorithm.done(state)` is false where the run
-        was stopped: at `max_pulls`, or after 10 000 steps without a pull, which only a user's own algorithm makes.
+        was stopped: by `max_pulls`, or after 10 000 steps without a pull, which only a user's own algorithm makes.
 
     Raises:
-        UsageError: an algorithm that does not keep to the protocol; a derivative that is asked for.
+        UsageError: an algorithm that does not keep to the protocol; a derivative that is asked for; first pulls that
+            pass `max_pulls`.
     """
     known = admitted(algorithm)
     check(known)
+    own, problem = prepared(known, problem)
+    if max_pulls is not None and not is_traced((own, problem, max_pulls)):
+        max_pulls = whole("max_pulls", max_pulls, 1, MAX_COUNT)
+        one_cell = jax.tree.map(lambda leaf: np.asarray(leaf)[..., None], problem)
+        check_first_pulls([admitted(own)], one_cell, max_pulls)
     most = known.most_pulls if max_pulls is None else max_pulls
-    algorithm, problem = undifferentiated(prepared(known, problem))
+    algorithm, problem = undifferentiated((own, problem))
     with kept_programs():
         return _run(algorithm, problem, key, most, classes=classes((algorithm, problem)))
 
@@ -47,8 +58,7 @@ def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
 
     Both as they are where they are being traced and have no values, and for an algorithm of the user's own.
     """
-    leaves = jax.tree.leaves((known.algorithm, problem))
-    if known.base is None or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+    if known.base is None or is_traced((known.algorithm, problem)):
         return known.algorithm, problem
     explored = known.base.explored(problem)
     return known.base.resolved(explored), explored

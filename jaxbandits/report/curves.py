@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report import findings, numbers, style
+from jaxbandits.report.intervals import clopper_pearson
 from jaxbandits.report.select import choose, metric, numeric, parts, summarised, usable, values_of
-from jaxbandits.report.summaries import clopper_pearson, is_summary
+from jaxbandits.report.summaries import is_summary
 
 __all__ = ["curve", "distribution"]
 

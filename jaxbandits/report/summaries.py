@@ -8,20 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
 
 from jaxbandits.errors import UsageError
+from jaxbandits.report.intervals import clopper_pearson
 from jaxbandits.status import STALLED, stopped_early
 
 __all__ = [
     "FLAGS",
     "GROWING",
+    "LIMITED",
     "PER_ARM",
     "QUANTILES",
     "Reduced",
     "Statistics",
     "check_runs",
-    "clopper_pearson",
     "is_moments",
     "is_summary",
     "metrics",
@@ -35,6 +35,8 @@ QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
 FLAGS = frozenset({"correct", "status"})
 #: Metrics that only grow in a run: where runs were stopped early, their means are lower bounds.
 GROWING = frozenset({"pulls", "joint_pulls", "cost", "paid", "reward", "steps"})
+#: The metric that `max_pulls` limits: a run that was stopped has more than every run that ended.
+LIMITED = "pulls"
 PER_ARM = frozenset({"arm", "bandit"})
 #: How the names of moments end.
 _OF_MOMENTS = ("_mean", "_variance", "_number")
@@ -61,32 +63,6 @@ class Reduced(NamedTuple):
     attrs: dict[str, Any]
 
 
-def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Exact interval of a probability (Clopper, Pearson 1934): covers it with probability `level` or more, always.
-
-    Args:
-        errors: number of errors, between 0 and `runs`, any shape.
-        runs: number of independent runs, at least 1; broadcasts with `errors`.
-        level: the level, in (0, 1).
-
-    Returns:
-        Lower and upper ends, float64; 0 below no error at all, 1 above nothing but errors.
-
-    Raises:
-        UsageError: counts or a level outside their ranges.
-    """
-    k, n = np.broadcast_arrays(np.asarray(errors, np.float64), np.asarray(runs, np.float64))
-    if not 0 < level < 1:
-        raise UsageError(f"level must lie strictly between 0 and 1, got {level:g}")
-    if np.any(n < 1) or np.any(k < 0) or np.any(k > n):
-        raise UsageError("errors must lie between 0 and runs, and runs be at least 1")
-    tail = (1 - level) / 2
-    # Quantiles of Beta(k, n - k + 1) and Beta(k + 1, n - k); these do not exist at the ends, where the answer is plain.
-    low = np.where(k == 0, 0.0, scipy.special.betaincinv(np.maximum(k, 1), n - k + 1, tail))
-    high = np.where(k == n, 1.0, scipy.special.betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail))
-    return low, high
-
-
 def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
     """Reduce a Dataset over its seeds to means, spreads and failure rates, each with an interval.
 
@@ -100,9 +76,10 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         quantiles `<metric>_q10`, `_q50`, `_q90`; `failure`, `failure_low`, `failure_high` (Clopper-Pearson) and
         `errors`; `runs`, and `censored`, the number of runs that were stopped early, at `max_pulls` or, where there are
         any, as counted in `stalled`, because an algorithm of the user's own pulled no more. Where there are any,
-        means of pulls, cost and steps are lower bounds: `at_least` is true and the upper end infinite. The
-        attribute `censored` counts them. Quantiles below `max_pulls` are exact all the same. Regrets are of the runs
-        that returned an answer; `unanswered` counts the others where there are any. Variables without seeds, such as
+        means and quantiles of pulls, cost and steps are lower bounds: `at_least` is true and the upper end infinite.
+        The attribute `censored` counts them. Quantiles of the pulls below those of the longest run are exact all the
+        same, since a run that was stopped would have made more than every run that ended. Regrets are of the runs that
+        returned an answer; `unanswered` counts the others where there are any. Variables without seeds, such as
         bounds, are kept.
 
     Raises:
@@ -115,10 +92,11 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
     check_runs(ds)
     nothing = xr.zeros_like(ds["pulls"].isel(seed=0))
     status = ds.get("status")
+    stopped = None if status is None else stopped_early(status)
     reduced = Reduced(
-        statistics={name: _of_runs(ds[name]) for name in metrics(ds)},
+        statistics={name: _of_runs(ds[name], stopped if name == LIMITED else None) for name in metrics(ds)},
         runs=ds.sizes["seed"],
-        censored=nothing if status is None else stopped_early(status).sum("seed"),
+        censored=nothing if stopped is None else stopped.sum("seed"),
         stalled=nothing if status is None else (status == STALLED).sum("seed"),
         errors=(~ds["correct"].astype(bool)).sum("seed", keep_attrs=True) if "correct" in ds else None,
         unanswered=ds["simple_regret"].isnull().sum("seed") if "simple_regret" in ds else None,
@@ -206,14 +184,22 @@ def metrics(ds: xr.Dataset) -> list[str]:
     ]
 
 
-def _of_runs(values: xr.DataArray) -> Statistics:
-    """A metric over seeds, of the runs that have it."""
+def _of_runs(values: xr.DataArray, stopped: xr.DataArray | None) -> Statistics:
+    """Reduce a metric over seeds, of the runs that have it.
+
+    Args:
+        values: of every run.
+        stopped: runs that were stopped early and would have more than every run that ended: quantiles count them as
+            the largest value. None for a metric of which that is not known.
+    """
     values = values.astype(np.float64)
     there = values.notnull()
     number = there.sum("seed")
     mean = (values.where(there, 0).sum("seed") / number.where(number > 0)).assign_attrs(values.attrs)
     squares = ((values - mean) ** 2).where(there, 0).sum("seed")
     sd = (squares / (number - 1).where(number > 1)) ** 0.5  # unknown from a single run
+    if stopped is not None:
+        values = values.where(~stopped, values.max("seed"))
     quantiles = values.quantile(list(QUANTILES.values()), "seed", skipna=bool(values.isnull().any()))
     ends = {ending: quantiles.isel(quantile=place, drop=True) for place, ending in enumerate(QUANTILES)}
     return Statistics(number, mean, sd, ends)

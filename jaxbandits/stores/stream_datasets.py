@@ -83,7 +83,7 @@ def _array(layout: Layout, values: np.ndarray, per_arm: bool) -> xr.DataArray:
 
 def _quantiles(stream: Stream, name: str) -> dict[str, np.ndarray]:
     """Quantiles by linear interpolation between order statistics, as NumPy has them, of what was counted."""
-    _, keys, often = stream.values[name]
+    _, keys, often = stream.counts(name)
     count = stream.moments[name].number
     values, ends = rounded_values(keys), np.cumsum(often)  # in order of place, then value
     start = np.append(0, np.cumsum(count))[:-1]

@@ -7,12 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxbandits.report.summaries import LIMITED
 from jaxbandits.status import STALLED, stopped_early
 from jaxbandits.stores.exact_sums import ExactSums, halves
 from jaxbandits.stores.layout import Finished, Layout
 
 __all__ = ["Moments", "Stream", "rounded_values"]
 
+#: How the counts of runs that were stopped early are called.
+STOPPED = " of stopped runs"
 #: Bits of a float32 that are dropped when values are counted: 14 of its 24 significant bits are kept.
 _DROPPED = 10
 
@@ -114,22 +117,36 @@ class Stream:
             place = (runs.cell[:, None] * width + np.arange(width)).ravel()
             self._moments(name).add(place, values.reshape(-1))
             if self._counting and name in self._layout.variables and not self._layout.variables[name].per_arm:
-                self._count(name, place, np.asarray(values, np.float64).ravel())
+                flat, stopped = np.asarray(values, np.float64).ravel(), flags.get("stopped early")
+                if name == LIMITED and stopped is not None and stopped.any():
+                    self._count(f"{name}{STOPPED}", place[stopped.ravel()], flat[stopped.ravel()])
+                    place, flat = place[~stopped.ravel()], flat[~stopped.ravel()]
+                self._count(name, place, flat)
 
-    def _count(self, name: str, place: np.ndarray, values: np.ndarray, often: np.ndarray | None = None) -> None:
+    def _count(self, name: str, place: np.ndarray, values: np.ndarray) -> None:
         known = ~np.isnan(values)
-        place, keys = place[known], _keys(values[known])
-        often = np.ones(len(place), np.int64) if often is None else often[known]
-        self._add_counts(name, place, keys, often)
+        self._add_counts(name, place[known], _keys(values[known]), np.ones(np.count_nonzero(known), np.int64))
 
     def _add_counts(self, name: str, place: np.ndarray, keys: np.ndarray, often: np.ndarray) -> None:
         if name in self.values:
             there = self.values[name]
             place, keys, often = (np.concatenate(pair) for pair in zip(there, (place, keys, often), strict=True))
-        both, inverse = np.unique((place << 32) | keys, return_inverse=True)
-        summed = np.zeros(len(both), np.int64)
-        np.add.at(summed, inverse, often)
-        self.values[name] = (both >> 32, both & 0xFFFFFFFF, summed)
+        self.values[name] = _summed(place, keys, often)
+
+    def counts(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return places, values (see `rounded_values`) and how often they came, in order of place, then value.
+
+        A run that was stopped would have more pulls than every run that ended: it counts as the largest of its place.
+        """
+        place, keys, often = self.values[name]
+        if f"{name}{STOPPED}" not in self.values:
+            return place, keys, often
+        their_place, their_keys, their_often = self.values[f"{name}{STOPPED}"]
+        most = np.zeros(max(place.max(initial=0), their_place.max(initial=0)) + 1, np.int64)
+        for each, value in ((place, keys), (their_place, their_keys)):
+            np.maximum.at(most, each, value)
+        lifted = (their_place, most[their_place], their_often)
+        return _summed(*(np.concatenate(pair) for pair in zip((place, keys, often), lifted, strict=True)))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """As arrays by name, without those of cells that have no runs; `add_arrays` takes them."""
@@ -184,6 +201,13 @@ class Stream:
         cell, *rest = np.unravel_index(place, (len(cells), self._layout.points, *theirs))
         shape = (len(self._layout.cells), self._layout.points, *ours)
         return np.asarray(np.ravel_multi_index((cells[cell], *rest), shape))
+
+
+def _summed(place: np.ndarray, keys: np.ndarray, often: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    both, inverse = np.unique((place << 32) | keys, return_inverse=True)
+    summed = np.zeros(len(both), np.int64)
+    np.add.at(summed, inverse, often)
+    return both >> 32, both & 0xFFFFFFFF, summed
 
 
 def _keys(values: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import seed, whole
 from jaxbandits.engine.admission import Admitted, admitted, check, check_like
 from jaxbandits.engine.compilation import compile_clock, make_room
@@ -118,7 +119,7 @@ def planned(
     points = checkpoint_values(known, checkpoints, max_pulls)
     if not isinstance(problem, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
-    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((algorithm, problem))):
+    if is_traced((algorithm, problem)):
         raise UsageError(f"jb.simulate and jb.sweep run on values, and these are being traced: {INSTEAD}")
     grid = expand(known, problem)
     own = users_metrics(metrics, {**METRICS, **grid.dimensions, **dict.fromkeys(RESERVED)})

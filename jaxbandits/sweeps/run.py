@@ -54,8 +54,9 @@ def sweep(
             them with others.
         root_seed: seed of the root key, in [0, 2^64) (of JAX's own keys, below 2^32); run `s` has the key
             `fold_in(key(root_seed), s)`.
-        max_pulls: a run is stopped after this many pulls, with status 1 and its recommendation of that moment; None
-            for 10^9, or for no limit where a built-in algorithm draws sums, which take no more time if they are longer.
+        max_pulls: most pulls of a run. A run is stopped before the step that would pass it, with status 1 and its
+            recommendation of that moment. None for 10^9, or for no limit where a built-in algorithm draws sums, which
+            take no more time if they are longer.
         checkpoints: numbers of pulls at which to look at each run as well, increasing; for algorithms that need not
             know their budget. Where a budget of cost is spent they are smaller budgets.
         independent: give every cell its own reward tables: by its values, so that a cell's runs are the same on its own
@@ -80,7 +81,7 @@ def sweep(
     Returns:
         Dimensions: one per axis, `checkpoint` where asked for, `seed`, and `arm` (`bandit`, `arm` for several bandits).
             Variables: `pulls`, `cost`,
-        `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0 finished, 1 stopped at
+        `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0 finished, 1 stopped by
         `max_pulls`, or because the next counts would pass 2^31, 2 stopped after 10 000 steps without a pull, which only
         a user's own algorithm makes); `joint_pulls` where sets of arms are pulled at once;
         `paid`, the cost that was drawn, where pulls have costs of their own and it is known; `reward`, collected within

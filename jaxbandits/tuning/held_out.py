@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.report.summaries import clopper_pearson
+from jaxbandits.report.intervals import clopper_pearson
 from jaxbandits.tuning.estimates import Goal, mean_and_error, measured
 from jaxbandits.tuning.instances import INSTANCE, family
 

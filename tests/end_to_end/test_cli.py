@@ -20,7 +20,7 @@ from jaxbandits import algorithms, experiments, problems
 from jaxbandits.cli import inputs, main, pictures
 from jaxbandits.engine.admission import admitted
 from jaxbandits.experiments import Stage
-from jaxbandits.report.summaries import clopper_pearson
+from jaxbandits.report.intervals import clopper_pearson
 from jaxbandits.stores.arrays_on_disk import write_arrays
 from jaxbandits.stores.views import read_store
 from jaxbandits.sweeps.grid import expand

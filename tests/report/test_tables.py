@@ -6,7 +6,8 @@ import xarray as xr
 from scipy import stats
 
 import jaxbandits as jb
-from jaxbandits.report.summaries import clopper_pearson, summary
+from jaxbandits.report.intervals import clopper_pearson
+from jaxbandits.report.summaries import summary
 from jaxbandits.report.tables import frame, table
 
 

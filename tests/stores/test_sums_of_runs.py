@@ -116,6 +116,24 @@ def test_runs_without_an_answer_and_runs_that_were_stopped(blocks):
     np.testing.assert_array_equal(summary["censored"], expected["censored"])
     np.testing.assert_array_equal(summary["pulls_high"], expected["pulls_high"])
     assert (summary["at_least"] == expected["at_least"]).all()
+    for name in ("pulls_q10", "pulls_q50", "pulls_q90", "cost_q90"):
+        np.testing.assert_allclose(summary[name], expected[name], rtol=2**-14)
+
+
+def test_quantiles_below_the_longest_run_are_exact_where_runs_were_stopped(blocks):
+    """A batch that would pass the limit is not made: runs are stopped well below it, and would have made more."""
+    race = jb.HoeffdingRace(epsilon=0.05, delta=0.1)
+    problem = jb.bernoulli([0.7, 0.5, 0.4])
+    free, few = (jb.simulate(race, problem, seeds=60, max_pulls=limit) for limit in (None, 1200))
+    stopped = few["status"].values == 1
+    assert 6 < stopped.sum() < 30
+    assert few["pulls"].values[stopped].min() < few["pulls"].values[~stopped].max()
+    kept = jb.sweep(race, problem, 60, max_pulls=1200, store="a.zarr", keep="summary", **blocks).load()
+    for name, share in (("pulls_q10", 0.1), ("pulls_q50", 0.5)):
+        exact = np.quantile(free["pulls"], share)
+        assert exact < few["pulls"].values[~stopped].max()
+        for known in (jb.summary(few), kept):
+            np.testing.assert_allclose(known[name], exact, rtol=2**-14)
 
 
 def test_moments_are_drawn_and_summed_up_as_runs_are():

@@ -1,0 +1,37 @@
+"""Exact intervals of probabilities."""
+
+from typing import Any
+
+import numpy as np
+import scipy  # type: ignore[import-untyped,unused-ignore]
+from numpy.typing import ArrayLike, NDArray
+
+from jaxbandits.errors import UsageError
+
+__all__ = ["clopper_pearson"]
+
+
+def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Exact interval of a probability (Clopper, Pearson 1934): covers it with probability `level` or more, always.
+
+    Args:
+        errors: number of errors, between 0 and `runs`, any shape.
+        runs: number of independent runs, at least 1; broadcasts with `errors`.
+        level: the level, in (0, 1).
+
+    Returns:
+        Lower and upper ends, float64; 0 below no error at all, 1 above nothing but errors.
+
+    Raises:
+        UsageError: counts or a level outside their ranges.
+    """
+    k, n = np.broadcast_arrays(np.asarray(errors, np.float64), np.asarray(runs, np.float64))
+    if not 0 < level < 1:
+        raise UsageError(f"level must lie strictly between 0 and 1, got {level:g}")
+    if np.any(n < 1) or np.any(k < 0) or np.any(k > n):
+        raise UsageError("errors must lie between 0 and runs, and runs be at least 1")
+    tail = (1 - level) / 2
+    # Quantiles of Beta(k, n - k + 1) and Beta(k + 1, n - k); these do not exist at the ends, where the answer is plain.
+    low = np.where(k == 0, 0.0, scipy.special.betaincinv(np.maximum(k, 1), n - k + 1, tail))
+    high = np.where(k == n, 1.0, scipy.special.betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail))
+    return low, high
