@@ -74,6 +74,7 @@ class CLUCB(Sequential):
         setting="fixed confidence or budget, K arms by aggregate regret; ε = 0 for the exact set",
         source="Chen, Lin, King, Lyu, Chen 2014",
         criterion="aggregate",
+        answers="k",
         tolerance="epsilon",
     )
 

@@ -57,6 +57,7 @@ class KLLUCB(RivalPairs):
         setting="fixed confidence, (ε, m), rewards in [0, b]",
         variants=({}, {"exploration": "heuristic"}),
         source="Kaufmann, Kalyanakrishnan 2013",
+        answers="m",
         tolerance="epsilon",
     )
 

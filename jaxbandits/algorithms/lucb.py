@@ -75,6 +75,7 @@ class LUCB(RoundBased):
     traits = Traits(
         setting="fixed confidence, (ε, m)",
         source="Kalyanakrishnan, Tewari, Auer, Stone 2012",
+        answers="m",
         tolerance="epsilon",
     )
 

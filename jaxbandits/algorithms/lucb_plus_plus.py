@@ -47,6 +47,7 @@ class LUCBPlusPlus(RivalPairs):
     traits = Traits(
         setting="fixed confidence, (ε, m)",
         source="Simchowitz, Jamieson, Recht 2017",
+        answers="m",
         tolerance="epsilon",
     )
 

@@ -55,6 +55,7 @@ class OptMAI(BatchBased):
         setting="fixed budget, K arms by aggregate regret",
         source="Zhou, Chen, Li 2014",
         criterion="aggregate",
+        answers="k",
         anytime=False,
         in_batches=True,
     )

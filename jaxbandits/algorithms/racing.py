@@ -48,6 +48,7 @@ class HoeffdingRace(Race):
     traits = Traits(
         setting="fixed confidence, (ε, m); looks at growing numbers of pulls",
         source="Kaufmann, Kalyanakrishnan 2013",
+        answers="m",
         tolerance="epsilon",
         anytime=False,
         in_batches=True,
@@ -101,6 +102,7 @@ class BernsteinRace(Race):
     traits = Traits(
         setting="fixed confidence, (ε, m); looks at growing numbers of pulls",
         source="Audibert, Munos, Szepesvári 2009; Kaufmann, Kalyanakrishnan 2013",
+        answers="m",
         tolerance="epsilon",
         anytime=False,
         in_batches=True,

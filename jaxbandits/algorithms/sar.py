@@ -66,6 +66,7 @@ class SAR(EliminationInPhases):
         setting="fixed budget, m arms, or one arm of each of several bandits",
         source="Bubeck, Wang, Viswanathan 2013",
         criterion="exact",
+        answers="m",
         anytime=False,
         multi_bandit=True,
     )

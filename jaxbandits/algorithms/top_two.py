@@ -114,6 +114,7 @@ class EBTCI(TopTwo):
     traits = Traits(
         setting="fixed confidence, (ε, m); top two: a best-looking arm and a rival, with few pulls preferred",
         source="Jourdan, Degenne, Baudry, de Heide, Kaufmann 2022; You, Qin, Wang, Yang 2023",
+        answers="m",
         tolerance="epsilon",
         stops_by=("delta",),
         dearness=10,

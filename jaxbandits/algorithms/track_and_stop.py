@@ -46,6 +46,7 @@ class UniformGLR(CandidatesFirst):
     traits = Traits(
         setting="fixed confidence, (ε, m); uniform sampling, stopped by a likelihood ratio test",
         source="Garivier, Kaufmann 2016",
+        answers="m",
         tolerance="epsilon",
         stops_by=("delta", "epsilon"),
         dearness=8,

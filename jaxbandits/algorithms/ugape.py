@@ -58,6 +58,7 @@ class UGapEc(UGapE):
         setting="fixed confidence, (ε, m), several bandits, variances",
         variants=({}, {"variance": True}),
         source="Gabillon, Ghavamzadeh, Lazaric 2012",
+        answers="m",
         tolerance="epsilon",
         multi_bandit=True,
     )
@@ -143,6 +144,7 @@ class UGapEb(UGapE):
         setting="fixed budget, (ε, m), several bandits, variances, adaptive",
         variants=({}, {"last": True}, {"adaptive": True}),
         source="Gabillon, Ghavamzadeh, Lazaric 2012",
+        answers="m",
         tolerance="epsilon",
         anytime=False,
         multi_bandit=True,

@@ -35,6 +35,7 @@ class Uniform(Sequential):
     m: Numeric = parameter("count", default=1, common=1)
     traits = Traits(
         setting="fixed budget, m arms, several bandits",
+        answers="m",
         multi_bandit=True,
     )
 

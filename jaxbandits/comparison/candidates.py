@@ -20,16 +20,17 @@ from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import whole
 from jaxbandits.comparison.guarantees import guarantee, lower_bound, number, value
 from jaxbandits.comparison.rows import Comparison, Row
+from jaxbandits.engine.admission import admitted
 from jaxbandits.engine.driver import Progress
+from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.errors import UsageError
 from jaxbandits.problems import Problem
 from jaxbandits.status import stopped_early
+from jaxbandits.sweeps.judgement import within
 from jaxbandits.sweeps.run import simulate
 
 __all__ = ["Comparison", "Row", "compare", "comparisons"]
 
-#: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
-_TOLERANCE = 1e-6
 #: Work of a row that is stopped, in looks at an arm: some five seconds on two cores. A pull looks at every arm, and
 #: costs as much again as 12 looks (measured for 10 and 50 arms); fewer runs than 100 at a time take no less time.
 _WORK, _PULL, _FEWEST_RUNS = 3e9, 12, 100
@@ -109,10 +110,10 @@ def comparisons(
         raise UsageError(f"the budget must cover the first pulls of {problem.arms} arms, got {budget}")
     reach = max(int(_WORK / (max(seeds, _FEWEST_RUNS) * (problem.arms + _PULL))), 10 * problem.arms)
     most = reach if max_pulls is None else max_pulls
-    stopping, left_out = _candidates(problem, delta=delta, epsilon=epsilon, m=m)
+    stopping, left_out = _candidates(problem, max_pulls, delta=delta, epsilon=epsilon, m=m)
     stopping = dict(sorted(stopping.items(), key=lambda item: _dearness(item[1], problem)))
     # The budget decides which algorithms are suitable; where it is not known yet, these are counted only.
-    spending, also_left_out = _candidates(problem, budget=budget or most, epsilon=epsilon, m=m)
+    spending, also_left_out = _candidates(problem, max_pulls, budget=budget or most, epsilon=epsilon, m=m)
     if not stopping and not spending:
         raise UsageError(f"no algorithm is suitable: {'; '.join([*left_out, *also_left_out])}")
     known = budget if stopping else budget or most
@@ -139,16 +140,12 @@ def comparisons(
         before = latest
         bound, theorem = guarantee(problem, algorithm, delta=delta, epsilon=epsilon, m=m)
         return Row(
-            label=label,
-            algorithm=algorithm,
-            pulls=dataset["pulls"].to_numpy(),
-            # Not `correct`: an algorithm without an epsilon of its own is scored with 0 there.
-            wrong=~(dataset["simple_regret"].to_numpy() <= epsilon + _TOLERANCE * max(1.0, np.abs(means).max())),
+            # Not `correct`: an algorithm without an epsilon of its own is judged with 0 there.
+            label=label, algorithm=algorithm, pulls=dataset["pulls"].to_numpy(),
+            wrong=~within(problem, dataset["recommended"], epsilon),
             stopped_early=int(stopped_early(dataset["status"].to_numpy()).sum()),
-            limit=limit,
-            bound=bound,
-            theorem=theorem,
-        )
+            limit=limit, bound=bound, theorem=theorem,
+        )  # fmt: skip
 
     waiting = [*stopping.items()]
     while waiting:
@@ -167,7 +164,7 @@ def comparisons(
             left_out.append(f"{waiting.pop(0)[0]} (takes long to decide: {few})")
         if not waiting and budget is None:
             spent = _spent(found, reach, max_pulls)
-            spending, also_left_out = _candidates(problem, budget=spent, epsilon=epsilon, m=m)
+            spending, also_left_out = _candidates(problem, max_pulls, budget=spent, epsilon=epsilon, m=m)
             found = dataclasses.replace(found, budget=spent)
         told = left_out if found.budget is None else [*left_out, *also_left_out]
         missing = [*(label for label, _ in waiting), *spending]
@@ -221,7 +218,7 @@ def _within_reach(found: Comparison, reach: int, times: int) -> int:
     return max(math.ceil(times * min(ended)), reach if times > 1 else 0)
 
 
-def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], list[str]]:
+def _candidates(problem: Problem, max_pulls: int | None = None, **known: float) -> tuple[dict[str, BuiltIn], list[str]]:
     """Algorithms of one kind, by label, and why others of that kind are left out; `known` has delta or budget."""
     kind = "delta" if "delta" in known else "budget"
     found: dict[str, BuiltIn] = {}
@@ -240,9 +237,11 @@ def _candidates(problem: Problem, **known: float) -> tuple[dict[str, BuiltIn], l
             label = " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
             try:
                 algorithm = cls(**{key: value for key, value in known.items() if key in fields}, **settings)
-                algorithm.resolved(problem)
+                own = admitted(algorithm.resolved(problem))
                 algorithm.check(problem.arms // problem.bandits, problem.bandits)
                 algorithm.check_suitable(problem, known["m"])
+                if max_pulls is not None:
+                    check_first_pulls_of_one(own, problem, max_pulls)
             except UsageError as reason:
                 left_out.append(f"{label} ({reason})")
             else:

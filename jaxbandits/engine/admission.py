@@ -15,7 +15,7 @@ from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.parameters import is_parameter, is_word
 from jaxbandits.algorithms.bases.round_based import RoundBased
 from jaxbandits.algorithms.bases.sequential import Sequential
-from jaxbandits.algorithms.bases.traits import Traits, tolerance_of, traits_of
+from jaxbandits.algorithms.bases.traits import Traits, answers_of, tolerance_of, traits_of
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT
@@ -74,6 +74,11 @@ class Admitted:
     def tolerance(self) -> float:
         """By how much an answer may miss and count as correct."""
         return tolerance_of(self.algorithm)
+
+    @property
+    def answers(self) -> int | None:
+        """How many arms an answer has; None for any number."""
+        return answers_of(self.algorithm)
 
     @property
     def cost_budget(self) -> float | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.parameters import check_parameter, is_parameter
-from jaxbandits.algorithms.bases.traits import tolerance_of, traits_of
+from jaxbandits.algorithms.bases.traits import answers_of, judge_of, tolerance_of, traits_of
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.checks import is_number
 from jaxbandits.errors import UsageError
@@ -58,6 +58,7 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
     if traits_of(algorithm).spends is not None and not isinstance(algorithm, BuiltIn):
         raise UsageError(f"{name}: a budget of cost is spent by classes that derive from IndexWithBudget")
     tolerance_of(algorithm)
+    answers_of(algorithm)
 
 
 def check_methods(algorithm: Any, problem: Problem, key: jax.Array) -> None:
@@ -95,7 +96,10 @@ def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
     check_result(f"{name}.done", algorithm.done(first), bool, ())
     if callable(getattr(algorithm, "exhausted", None)):
         check_result(f"{name}.exhausted", algorithm.exhausted(first), bool, ())
-    check_result(f"{name}.recommend", algorithm.recommend(first), bool, (problem.arms,))
+    answer = algorithm.recommend(first)
+    check_result(f"{name}.recommend", answer, bool, (problem.arms,))
+    if (judge := judge_of(algorithm)) is not None:
+        check_result(f"{name}: the criterion", judge(algorithm, problem, answer), bool, ())
 
 
 def check_result(what: str, found: Any, dtype: Any, shape: tuple[int, ...]) -> None:

@@ -70,6 +70,7 @@ class Rows(NamedTuple):
     status: np.ndarray  # int32 (N,)
     ended: np.ndarray  # bool (N,)
     regret: Regret | None  # (N,), float32
+    correct: np.ndarray | None  # bool (N,): by the algorithm's own criterion
     own: dict[str, np.ndarray]  # (N,) or (N, K): a user's metrics
     recommended: np.ndarray  # bool (N, K)
 
@@ -88,7 +89,7 @@ def job_rows(
     Raises:
         UsageError: devices, lanes or chunk outside their ranges; lanes that a device does not hold.
     """
-    algorithm, problem, identity, checkpoints, runs, metrics, successor = program
+    algorithm, problem, identity, checkpoints, runs, metrics, judge, successor = program
     lanes, chunk = placement.lanes, placement.chunk
     cells_count = identity.shape[1]
     available = chosen_devices(placement)
@@ -112,6 +113,7 @@ def job_rows(
         independent=runs.independent,
         together=in_batches,
         metrics=metrics,
+        judge=judge,
         classes=classes((algorithm, problem)),
         on_chip=on_chip,
     )

@@ -12,7 +12,7 @@ from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
-__all__ = ["check_first_pulls"]
+__all__ = ["check_first_pulls", "check_first_pulls_of_one"]
 
 
 def check_first_pulls(algorithms: Sequence[Admitted], problem: Problem, max_pulls: int) -> None:
@@ -39,6 +39,15 @@ def check_first_pulls(algorithms: Sequence[Admitted], problem: Problem, max_pull
         return
     if most > max_pulls:
         raise UsageError(f"{first.name}: {what} {most:,}, more than max_pulls={max_pulls:,}")
+
+
+def check_first_pulls_of_one(algorithm: Admitted, problem: Problem, max_pulls: int) -> None:
+    """Do the same for one algorithm on one problem, leaves `(K,)`.
+
+    Raises:
+        UsageError: the first pulls are more.
+    """
+    check_first_pulls([algorithm], jax.tree.map(lambda leaf: np.asarray(leaf)[..., None], problem), max_pulls)
 
 
 def _first_pulls(algorithm: Any, problem: Problem) -> jax.Array:

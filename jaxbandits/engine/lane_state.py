@@ -1,6 +1,7 @@
 """What the lanes of a device hold, what they all share, and what their loop is made for."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -58,6 +59,7 @@ class Settings:
     independent: bool
     together: bool  # whether lanes tend to end in the same step, and are refilled all at once, as on accelerators
     metrics: Measures  # a user's own
+    judge: Callable[..., Any] | None  # the algorithm's own criterion; None for one that the host judges by
     classes: tuple[type, ...]  # of all nodes of algorithm and problem, which JAX may not tell apart
     on_chip: bool  # whether a block is a kernel that keeps the lanes' state on the chip
 

@@ -1,5 +1,6 @@
 """What one compiled loop runs: like cells of a grid, their runs, and where these are made."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,4 +38,5 @@ class Program(NamedTuple):
     checkpoints: np.ndarray  # (Q, C): int32, numbers of pulls, or float32, costs where a budget is spent
     runs: Runs
     metrics: Measures = ()  # a user's own
+    judge: Callable[..., Any] | None = None  # the algorithm's own criterion: of algorithm, problem and answer
     successor: np.ndarray | None = None  # int32 (C,): the cell with which a run goes on, -1 for none

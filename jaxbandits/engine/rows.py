@@ -12,11 +12,16 @@ from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import larger, smaller
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, next_checkpoint
 from jaxbandits.engine.metric import measured
+from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.problems.base import Problem
 from jaxbandits.spending.accounts import Account, Looked
 from jaxbandits.status import CAPPED, ENDED, STALLED
 
-__all__ = ["Log", "Regret", "Row", "blank_log", "record", "row_types", "unpacked"]
+__all__ = ["ROUNDING", "Log", "Regret", "Row", "blank_log", "record", "row_types", "unpacked"]
+
+
+#: Means are float32: by this share of the larger one, four of its spacings, two that are compared may be off.
+ROUNDING = 2.0**-21
 
 
 class Regret(NamedTuple):
@@ -24,7 +29,7 @@ class Regret(NamedTuple):
 
     simple: jax.Array  # float32 (…): the worst of them
     aggregate: jax.Array  # float32 (…): their mean
-    drawn: jax.Array  # float32 (…): the worst of m of them, from the m-th best that the run pulled
+    beyond: jax.Array  # float32 (…): the worst of m of them, from the m-th best that the run pulled, less `ROUNDING`
 
 
 class Row(NamedTuple):
@@ -38,6 +43,7 @@ class Row(NamedTuple):
     status: jax.Array  # int32 (…): how the run ended, a code of `jaxbandits.status`
     ended: jax.Array  # bool (…): the run's last row
     regret: Regret | None  # (…): where arms were drawn for the run, and only the device knows them
+    correct: jax.Array | None  # bool (…): by the algorithm's own criterion, where it has one
     own: dict[str, jax.Array]  # (…) or (K, …): a user's metrics
 
 
@@ -147,6 +153,7 @@ def _row(cells: Cells, carry: Carry, status: jax.Array, ended: jax.Array, settin
     row = Row(
         cell=carry.cell, seed=carry.seed, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, status=status,
         ended=ended, regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
+        correct=_correct(carry, recommended, settings),
         own=measured(settings.metrics, carry.problem, carry.algorithm.state_of(carry.state), recommended),
     )  # fmt: skip
     return row, recommended
@@ -159,8 +166,18 @@ def _regret(problem: Problem, recommended: jax.Array, pulled: jax.Array) -> Regr
     worst = arms.smallest(jnp.where(recommended, value, jnp.inf))
     mean = arms.total(jnp.where(recommended, value, 0)) / number.astype(jnp.float32)
     best = ranking.kth_largest(value, larger(number, 1), pulled)
-    lost = (problem.supremum - worst, problem.supremum - mean, best - worst)
+    rounding = jnp.float32(ROUNDING) * larger(jnp.abs(best), jnp.abs(worst))
+    lost = (problem.supremum - worst, problem.supremum - mean, (best - worst) - rounding)
     return Regret(*(jnp.where(number > 0, regret, jnp.nan) for regret in lost))
+
+
+def _correct(carry: Carry, recommended: jax.Array, settings: Settings) -> jax.Array | None:
+    """Judge the answers of all lanes by the algorithm's own criterion, which is written for one run."""
+    if settings.judge is None:
+        return None
+    algorithm = carry.algorithm.algorithm if isinstance(carry.algorithm, UsersOwn) else carry.algorithm
+    correct = jax.vmap(settings.judge, in_axes=-1, out_axes=-1)(algorithm, carry.problem, recommended)
+    return jnp.asarray(correct)
 
 
 def _packed(row: Row) -> jax.Array:

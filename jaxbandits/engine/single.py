@@ -5,14 +5,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes, is_traced
 from jaxbandits.checks import whole
 from jaxbandits.engine.admission import Admitted, admitted, check, check_one
-from jaxbandits.engine.first_pulls import check_first_pulls
+from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.engine.no_derivative import undifferentiated
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.problems.base import Problem
@@ -45,8 +44,7 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
     own, problem = prepared(known, problem)
     if max_pulls is not None and not is_traced((own, problem, max_pulls)):
         max_pulls = whole("max_pulls", max_pulls, 1, MAX_COUNT)
-        one_cell = jax.tree.map(lambda leaf: np.asarray(leaf)[..., None], problem)
-        check_first_pulls([admitted(own)], one_cell, max_pulls)
+        check_first_pulls_of_one(admitted(own), problem, max_pulls)
     most = known.most_pulls if max_pulls is None else max_pulls
     algorithm, problem = undifferentiated((own, problem))
     with kept_programs():

@@ -3,6 +3,7 @@
 Intervals are two-sided. Means have Student's t interval, probabilities the exact one of Clopper and Pearson (1934).
 """
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +32,8 @@ __all__ = [
 
 #: Quantiles of every metric, by the ending of their variable's name.
 QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
-#: Not metrics: a verdict, and a mark.
-FLAGS = frozenset({"correct", "status"})
+#: Not metrics: verdicts, and a mark.
+FLAGS = frozenset({"correct", "status", "wrong_size"})
 #: Metrics that only grow in a run: where runs were stopped early, their means are lower bounds.
 GROWING = frozenset({"pulls", "joint_pulls", "cost", "paid", "reward", "steps"})
 #: The metric that `max_pulls` limits: a run that was stopped has more than every run that ended.
@@ -60,6 +61,7 @@ class Reduced(NamedTuple):
     stalled: xr.DataArray  # int64: of these, runs that pulled no more
     errors: xr.DataArray | None  # int64, with the criterion in its attributes
     unanswered: xr.DataArray | None  # int64: runs that returned nothing
+    wrong_size: xr.DataArray | None  # int64: runs that returned another number of arms than declared
     attrs: dict[str, Any]
 
 
@@ -79,7 +81,8 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         means and quantiles of pulls, cost and steps are lower bounds: `at_least` is true and the upper end infinite.
         The attribute `censored` counts them. Quantiles of the pulls below those of the longest run are exact all the
         same, since a run that was stopped would have made more than every run that ended. Regrets are of the runs that
-        returned an answer; `unanswered` counts the others where there are any. Variables without seeds, such as
+        returned an answer; `unanswered` counts the others where there are any, and `wrong_size` the
+        answers of another number of arms than declared, which are wrong. Variables without seeds, such as
         bounds, are kept.
 
     Raises:
@@ -100,6 +103,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         stalled=nothing if status is None else (status == STALLED).sum("seed"),
         errors=(~ds["correct"].astype(bool)).sum("seed", keep_attrs=True) if "correct" in ds else None,
         unanswered=ds["simple_regret"].isnull().sum("seed") if "simple_regret" in ds else None,
+        wrong_size=ds["wrong_size"].sum("seed") if "wrong_size" in ds else None,
         attrs=ds.attrs,
     )
     kept = {name: v for name, v in ds.data_vars.items() if "seed" not in v.dims and not PER_ARM & set(v.dims)}
@@ -130,6 +134,9 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
         results["errors"] = errors.assign_attrs(long_name="runs with a wrong answer")
     if reduced.unanswered is not None and bool(reduced.unanswered.any()):
         results["unanswered"] = reduced.unanswered.assign_attrs(long_name="runs that returned nothing")
+    if reduced.wrong_size is not None and bool(reduced.wrong_size.any()):
+        about = {"long_name": "runs whose answer has another number of arms than declared"}
+        results["wrong_size"] = reduced.wrong_size.astype(np.int64).assign_attrs(about)
     results["runs"] = xr.full_like(censored, runs, dtype=np.int64).assign_attrs(long_name="number of runs")
     results["censored"] = censored.astype(np.int64).assign_attrs(long_name="runs stopped early")
     if bool(reduced.stalled.any()):
@@ -143,6 +150,11 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
         found.attrs["censored"] = (
             f"{total} of {runs * censored.size} runs were stopped {why}: where at_least is true, "
             "means of pulls, cost and steps are lower bounds"
+        )
+    if "wrong_size" in found:
+        found.attrs["wrong_size"] = (
+            f"{int(found['wrong_size'].sum())} of {runs * censored.size} runs returned another number of arms than "
+            "`answers` in the algorithm's jb.Traits declares: they count as wrong"
         )
     return found
 
@@ -167,7 +179,8 @@ def _of_moments(ds: xr.Dataset) -> Reduced:
     if "correct_mean" in ds:
         errors = (runs * (1 - ds["correct_mean"])).round().astype(np.int64).assign_attrs(ds["correct_mean"].attrs)
     unanswered = runs - statistics["simple_regret"].number if "simple_regret" in statistics else None
-    return Reduced(statistics, runs, censored, xr.zeros_like(censored), errors, unanswered, ds.attrs)
+    wrong_size = (runs * ds["wrong_size_mean"]).round().astype(np.int64) if "wrong_size_mean" in ds else None
+    return Reduced(statistics, runs, censored, xr.zeros_like(censored), errors, unanswered, wrong_size, ds.attrs)
 
 
 def is_summary(ds: xr.Dataset) -> bool:
@@ -200,7 +213,9 @@ def _of_runs(values: xr.DataArray, stopped: xr.DataArray | None) -> Statistics:
     sd = (squares / (number - 1).where(number > 1)) ** 0.5  # unknown from a single run
     if stopped is not None:
         values = values.where(~stopped, values.max("seed"))
-    quantiles = values.quantile(list(QUANTILES.values()), "seed", skipna=bool(values.isnull().any()))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "All-NaN", RuntimeWarning)  # no run returned an answer
+        quantiles = values.quantile(list(QUANTILES.values()), "seed", skipna=bool(values.isnull().any()))
     ends = {ending: quantiles.isel(quantile=place, drop=True) for place, ending in enumerate(QUANTILES)}
     return Statistics(number, mean, sd, ends)
 

@@ -54,7 +54,10 @@ def summary_dataset(stream: Stream, layout: Layout, attrs: dict[str, Any]) -> xr
     )
     answered = statistics["simple_regret"].number if "simple_regret" in statistics else censored * 0 + layout.seeds
     about = {"quantiles": "of values rounded to 14 significant bits"}
-    found = Reduced(statistics, layout.seeds, censored, stalled, errors, layout.seeds - answered, attrs | about)
+    sizes = stream.moments.get("wrong_size")
+    wrong_size = None if sizes is None else _array(layout, _total(sizes), per_arm=False)
+    unanswered = layout.seeds - answered
+    found = Reduced(statistics, layout.seeds, censored, stalled, errors, unanswered, wrong_size, attrs | about)
     return _named(summary_of(found), layout, stream)
 
 

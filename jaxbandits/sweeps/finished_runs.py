@@ -40,7 +40,7 @@ class Gathering:
             places: int64 `(C,)`: the number of each in the grid.
             rows: of these cells.
         """
-        seen = Seen(rows, cells, rows.cell, self._layout.checkpoints)
+        seen = Seen(rows, cells, self._layout.checkpoints)
         values = {name: metric.function(seen) for name, metric in self._metrics.items()}
         there = {name: self._fitted(name, value) for name, value in values.items() if value is not None}
         cell, seed = places[rows.cell], rows.seed.astype(np.int64)

@@ -1,60 +1,134 @@
 """Whether answers are correct, and by how much they miss, from the returned arms."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
+import xarray as xr
 
 from jaxbandits.algorithms.bases.traits import CRITERIA
-from jaxbandits.engine.rows import Regret
+from jaxbandits.engine.driver import Rows
+from jaxbandits.engine.rows import ROUNDING
+from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.grid import Cell
 
-__all__ = ["criterion", "judged"]
+__all__ = ["Judgement", "criterion", "judge", "judge_means", "within"]
 
 _DRAWN = (
     "every returned ratio of expected reward to expected cost is at least that of the m-th best arm that the run drew "
     "minus epsilon; regrets are to the best that the reservoir has"
 )
-#: Means are float32: what lies within this of a bound, relative to the largest mean, meets it.
-_TOLERANCE = 1e-6
+
+
+class Judgement(NamedTuple):
+    """Of N answers."""
+
+    simple: np.ndarray  # float64 (N,): simple regret, NaN where nothing is returned
+    aggregate: np.ndarray  # float64 (N,): aggregate regret, NaN where nothing is returned
+    correct: np.ndarray  # bool (N,)
+    wrong_size: np.ndarray  # bool (N,): another number of arms is returned than declared
 
 
 def criterion(cell: Cell) -> str:
-    """What counts as correct, in words; where arms are drawn, an answer is judged by those that the run drew."""
-    return _DRAWN if cell.problem.drawn else CRITERIA[cell.algorithm.traits.criterion]
+    """Say what counts as correct; where arms are drawn, an answer is judged by those that the run drew."""
+    own = cell.algorithm.traits.criterion
+    if callable(own):
+        return str(own.__doc__ or "the algorithm's own criterion").strip().splitlines()[0]
+    return _DRAWN if cell.problem.drawn else CRITERIA[own]
 
 
-def judged(
-    cells: list[Cell], local: np.ndarray, recommended: np.ndarray, regret: Regret | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Simple regret and aggregate regret, float64 `(N,)`, NaN where nothing is returned, and correctness, bool `(N,)`.
+def judge(cells: Sequence[Cell], rows: Rows, recommended: np.ndarray) -> Judgement:
+    """Judge the answers of finished rows.
 
     Args:
         cells: like cells.
-        local: int `(N,)`: which of them a row is of.
+        rows: N rows.
         recommended: bool `(N, bandits, K)`.
-        regret: float32 `(N,)`, of rows whose arms only the device knew; None where they are given.
     """
-    epsilon = np.asarray([cell.algorithm.tolerance for cell in cells])
-    if regret is not None:
-        simple, aggregate, drawn = (np.maximum(one, 0) for one in regret)
-        return simple, aggregate, drawn <= epsilon[local] + _TOLERANCE
-    kind = cells[0].algorithm.traits.criterion
-    arms = recommended.shape[2]
-    means = np.full((len(cells), recommended.shape[1], arms), -np.inf)
-    for i, cell in enumerate(cells):
-        worth = cell.problem.value if kind == "ratio" else cell.problem.mean
-        mean = np.asarray(worth, np.float64).reshape(-1, cell.problem.bandits).T
-        means[i, :, : mean.shape[1]] = mean
-    best = -np.sort(-means, axis=2)
-    sums = np.cumsum(np.where(np.isfinite(best), best, 0), axis=2)
-    slack = _TOLERANCE * np.maximum(1, np.abs(np.where(np.isfinite(means), means, 0)).max(axis=(1, 2)))
-    row_means = means[local]
-    returned = np.count_nonzero(recommended, axis=2)
-    last = (local[:, None], np.arange(recommended.shape[1]), np.maximum(returned - 1, 0))
-    threshold, total = best[last], sums[last]
-    worst = np.min(row_means, axis=2, where=recommended, initial=np.inf)
-    gained = np.sum(row_means, axis=2, where=recommended)
-    nothing = (returned == 0).any(axis=1)
-    simple = np.where(nothing, np.nan, np.maximum(threshold - worst, 0).max(axis=1))
-    aggregate = np.where(nothing, np.nan, np.maximum((total - gained) / np.maximum(returned, 1), 0).mean(axis=1))
-    lost = simple if kind in ("epsilon-m", "ratio") else aggregate
-    correct = ~nothing & (np.where(nothing, np.inf, lost) <= (epsilon + slack)[local])
-    return simple, aggregate, correct
+    own, epsilon = rows.correct, np.asarray([cell.algorithm.tolerance for cell in cells])
+    if rows.regret is not None:
+        simple, aggregate, beyond = (np.maximum(one, 0) for one in rows.regret)
+        correct = beyond <= epsilon[rows.cell]
+    else:
+        kind = cells[0].algorithm.traits.criterion
+        means = _values(cells, recommended.shape[2], ratio=kind == "ratio")
+        together = kind in ("aggregate", "exact")
+        simple, aggregate, correct = judge_means(means, rows.cell, recommended, epsilon[rows.cell], together=together)
+    correct = correct if own is None else own
+    declared = [cell.algorithm.answers for cell in cells]
+    wrong_size = np.zeros(len(correct), bool)
+    if None not in declared:
+        returned = np.count_nonzero(recommended, axis=2)
+        wrong_size = (returned != np.asarray(declared)[rows.cell][:, None]).any(axis=1)
+    return Judgement(simple, aggregate, correct & ~wrong_size, wrong_size)
+
+
+def judge_means(
+    means: np.ndarray,
+    cell: np.ndarray,
+    recommended: np.ndarray,
+    epsilon: np.ndarray | float,
+    *,
+    together: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return simple regret, aggregate regret, NaN where nothing is returned, and whether they are within epsilon.
+
+    Means are float32. Two of them that are compared may be off by a few spacings, by `ROUNDING` of the larger one.
+
+    Args:
+        means: float64 `(C, bandits, K)`, -inf for arms that do not exist.
+        cell: int `(N,)`, which of the C an answer is for.
+        recommended: bool `(N, bandits, K)`.
+        epsilon: `(N,)` or `()`, by how much an answer may miss.
+        together: whether the mean of the returned arms is judged, in place of the worst of them.
+
+    Returns:
+        float64 `(N,)`, float64 `(N,)`, bool `(N,)`.
+    """
+    order = np.argsort(-means, axis=2, kind="stable")
+    best = np.take_along_axis(means, order, axis=2)
+    number = np.count_nonzero(recommended, axis=2)
+    # The returned arms of every bandit of every row, best first; the j-th of them stands against the j-th best arm.
+    row, bandit, place = np.nonzero(np.take_along_axis(recommended, order[cell], axis=2))
+    answer = row * number.shape[1] + bandit
+    first = np.cumsum(number.ravel()) - number.ravel()
+    wanted, had = (best[cell[row], bandit, rank] for rank in (np.arange(len(row)) - first[answer], place))
+    lost = wanted - had
+    beyond = np.maximum(lost - ROUNDING * np.maximum(np.abs(wanted), np.abs(had)), 0)
+    some, share = number.ravel() > 0, np.maximum(number, 1)
+
+    def summed(terms: np.ndarray) -> np.ndarray:
+        return (np.bincount(answer, terms, number.size).reshape(number.shape) / share).mean(axis=1)
+
+    def of_last(terms: np.ndarray, otherwise: float) -> np.ndarray:
+        found = np.full(number.size, otherwise)
+        found[some] = terms[(first + number.ravel() - 1)[some]]
+        return found.reshape(number.shape).max(axis=1)
+
+    nothing = (number == 0).any(axis=1)
+    simple, aggregate = (np.where(nothing, np.nan, x) for x in (of_last(lost, 0.0), summed(lost)))
+    missed = summed(beyond) if together else of_last(beyond, 0.0)
+    return simple, aggregate, ~nothing & (missed <= epsilon)
+
+
+def within(problem: Problem, recommended: xr.DataArray, epsilon: float) -> np.ndarray:
+    """Return whether every returned mean is at least the m-th best minus epsilon, bool `(N,)`.
+
+    Args:
+        problem: one with given arms.
+        recommended: of N runs, with a dimension `seed`.
+        epsilon: by how much an answer may miss.
+    """
+    means = np.asarray(problem.mean, np.float64).reshape(-1, problem.bandits).T
+    answers = recommended.to_numpy().reshape(recommended.sizes["seed"], *means.shape)
+    return judge_means(means[None], np.zeros(len(answers), np.int64), answers, epsilon)[2]
+
+
+def _values(cells: Sequence[Cell], arms: int, *, ratio: bool) -> np.ndarray:
+    """Return the means, or ratios of reward to cost, of C cells, float64 `(C, bandits, arms)`; -inf for no arm."""
+    values = np.full((len(cells), cells[0].problem.bandits, arms), -np.inf)
+    for filled, cell in zip(values, cells, strict=True):
+        worth = cell.problem.value if ratio else cell.problem.mean
+        one = np.asarray(worth, np.float64).reshape(-1, cell.problem.bandits).T
+        filled[:, : one.shape[1]] = one
+    return values

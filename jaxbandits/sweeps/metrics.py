@@ -15,7 +15,7 @@ from jaxbandits.engine.driver import Rows
 from jaxbandits.engine.metric import Kind, Measures
 from jaxbandits.status import STATUS
 from jaxbandits.sweeps.grid import Cell
-from jaxbandits.sweeps.judgement import criterion, judged
+from jaxbandits.sweeps.judgement import Judgement, criterion, judge
 
 __all__ = ["METRICS", "Measured", "Seen", "table"]
 
@@ -23,16 +23,15 @@ __all__ = ["METRICS", "Measured", "Seen", "table"]
 class Seen:
     """Finished rows of like cells: what the metrics are functions of; N rows."""
 
-    def __init__(self, rows: Rows, cells: list[Cell], local: np.ndarray, checkpoints: np.ndarray) -> None:
+    def __init__(self, rows: Rows, cells: list[Cell], checkpoints: np.ndarray) -> None:
         """Rows with the number of each one's cell.
 
         Args:
             rows: N rows.
             cells: the cells.
-            local: int `(N,)`, numbers of cells.
             checkpoints: `(Q,)`, points of a curve; none without.
         """
-        self.rows, self.cells, self.local, self.checkpoints = rows, cells, local, checkpoints
+        self.rows, self.cells, self.checkpoints = rows, cells, checkpoints
         #: bool `(N, bandits, K)`
         self.recommended = self.of_arms(rows.recommended)
 
@@ -41,9 +40,15 @@ class Seen:
         return values.reshape(len(values), -1, self.cells[0].problem.bandits).transpose(0, 2, 1)
 
     @functools.cached_property
-    def judgement(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Simple regret, aggregate regret and whether the answer is correct, each `(N,)`."""
-        return judged(self.cells, self.local, self.recommended, self.rows.regret)
+    def judgement(self) -> Judgement:
+        """Judge the answers."""
+        return judge(self.cells, self.rows, self.recommended)
+
+    @property
+    def wrong_size(self) -> np.ndarray | None:
+        """Which answers have another number of arms than declared, bool `(N,)`; None for the package's algorithms."""
+        first = self.cells[0].algorithm
+        return None if first.registered or first.answers is None else self.judgement.wrong_size
 
     @property
     def pulls(self) -> np.ndarray:
@@ -62,10 +67,10 @@ class Seen:
         collected = self.rows.account.reward
         if collected is None:
             return None
-        available = np.asarray([cell.algorithm.cost_budget for cell in self.cells], np.float64)[self.local]
+        available = np.asarray([cell.algorithm.cost_budget for cell in self.cells], np.float64)[self.rows.cell]
         if len(self.checkpoints):
             available = np.minimum(available, self.checkpoints[self.rows.checkpoint])
-        best = np.asarray([cell.problem.best_ratio for cell in self.cells])[self.local]
+        best = np.asarray([cell.problem.best_ratio for cell in self.cells])[self.rows.cell]
         return np.asarray(best * available - collected)
 
 
@@ -94,14 +99,17 @@ METRICS: dict[str, Measured] = {
     ),
     "recommended": Measured(np.bool_, "", "arm returned", lambda seen: seen.recommended, per_arm=True),
     "correct": Measured(
-        np.bool_, "", "answer is correct", lambda seen: seen.judgement[2],
-        about=lambda cell: {"criterion": criterion(cell)},
+        np.bool_, "", "answer is correct", lambda seen: seen.judgement.correct,
+        about=lambda cell: {"criterion": criterion(cell), "answers": str(cell.algorithm.traits.answers)},
+    ),
+    "wrong_size": Measured(
+        np.bool_, "", "answer has another number of arms than declared", lambda seen: seen.wrong_size
     ),
     "simple_regret": Measured(
-        np.float32, "", "m-th best mean minus worst returned mean", lambda seen: seen.judgement[0], empty=np.nan
+        np.float32, "", "m-th best mean minus worst returned mean", lambda seen: seen.judgement.simple, empty=np.nan
     ),
     "aggregate_regret": Measured(
-        np.float32, "", "mean of the best m means minus mean of the returned", lambda seen: seen.judgement[1],
+        np.float32, "", "mean of the best m means minus mean of the returned", lambda seen: seen.judgement.aggregate,
         empty=np.nan,
     ),
     "steps": Measured(np.int64, "steps", "decisions", lambda seen: seen.rows.steps),

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxbandits.algorithms.bases.traits import judge_of
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.admission import batched
 from jaxbandits.engine.metric import Measures
@@ -99,6 +100,7 @@ def program(
         checkpoints=np.repeat(checkpoints[:, None], len(cells), axis=1),
         runs=runs,
         metrics=metrics,
+        judge=judge_of(cells[0].algorithm.algorithm),
         successor=successor,
     )
 

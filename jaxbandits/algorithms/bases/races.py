@@ -59,7 +59,7 @@ class Race(JointBatches):
     m: Numeric = parameter("count", default=1)
     growth: Numeric = parameter("above one", default=1.3)
     b: Numeric = parameter("positive", default=None)
-    traits = dataclasses.replace(JointBatches.traits, tolerance="epsilon")
+    traits = dataclasses.replace(JointBatches.traits, answers="m", tolerance="epsilon")
     #: c, where an interval fails with probability at most c exp(-level).
     sides: ClassVar[float]
 

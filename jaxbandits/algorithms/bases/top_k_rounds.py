@@ -76,7 +76,7 @@ class RoundState(TopKState):
 class TopKRounds(BatchBased):
     """Rounds of equally many pulls of every active arm; a subclass says how many, and who is accepted or rejected."""
 
-    traits = dataclasses.replace(BatchBased.traits, criterion="aggregate", tolerance="epsilon")
+    traits = dataclasses.replace(BatchBased.traits, criterion="aggregate", answers="k", tolerance="epsilon")
     k: Numeric
     budget: Numeric = None
 

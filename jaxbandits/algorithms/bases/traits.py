@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 import jax
 
-from jaxbandits.checks import NOT_NEGATIVE, number
+from jaxbandits.checks import NOT_NEGATIVE, number, whole
 from jaxbandits.errors import UsageError, unknown_name
 
-__all__ = ["CRITERIA", "Theorem", "Traits", "tolerance_of", "traits_of"]
+__all__ = ["ANY", "CRITERIA", "Theorem", "Traits", "answers_of", "judge_of", "tolerance_of", "traits_of"]
 
-#: What counts as a correct answer; without a tolerance epsilon is 0.
+#: For answers of any number of arms.
+ANY = "any"
+#: What counts as a correct answer, by name; without a tolerance epsilon is 0.
 CRITERIA = {
     "epsilon-m": "every returned mean is at least the m-th best minus epsilon",
     "exact": "no other m arms have a larger mean than the returned ones",
@@ -26,7 +28,12 @@ class Traits:
 
     Attributes:
         variants: settings that deserve a row each where algorithms are compared.
-        criterion: what counts as a correct answer, a key of `CRITERIA`; m is the number of arms returned.
+        criterion: what counts as a correct answer: a key of `CRITERIA`, where m is the number of arms returned, or a
+            function of the problem, leaves `(K,)`, and the answer, bool `(K,)`, to a bool `()`, written with
+            `jax.numpy`. A function that is a method of the class gets the algorithm, too: `def is_right(self, problem,
+            answer)` in the class, and `traits = jb.Traits(criterion=is_right)` below it.
+        answers: how many arms an answer has (of each bandit): a whole number, the name of the field that holds it, or
+            "any". An answer of another number of arms is wrong.
         tolerance: name of the field by which an answer may miss, the epsilon of the criterion; None for 0.
         anytime: whether a run can be looked at before it ends, at checkpoints.
         multi_bandit: whether the algorithm works on several bandits at once.
@@ -43,13 +50,14 @@ class Traits:
             `IndexWithBudget`, which keeps the account.
 
     Raises:
-        UsageError: a criterion that there is not.
+        UsageError: a criterion that there is not, or a number of arms that is none.
     """
 
     setting: str = ""
     source: str = ""
     variants: tuple[Mapping[str, bool | str], ...] = ({},)
-    criterion: str = "epsilon-m"
+    criterion: str | Callable[..., Any] = "epsilon-m"
+    answers: int | str = 1
     tolerance: str | None = None
     anytime: bool = True
     multi_bandit: bool = False
@@ -59,8 +67,10 @@ class Traits:
     spends: str | None = None
 
     def __post_init__(self) -> None:
-        if self.criterion not in CRITERIA:
+        if not callable(self.criterion) and self.criterion not in CRITERIA:
             raise unknown_name("criterion", str(self.criterion), CRITERIA)
+        if not isinstance(self.answers, str):
+            whole("answers, the number of arms returned,", self.answers, 1)
 
 
 class Theorem(NamedTuple):
@@ -89,3 +99,44 @@ def tolerance_of(algorithm: Any) -> float:
     if not hasattr(algorithm, field):
         raise UsageError(f"{name}: the tolerance is to be in the field {field!r}, which it has not")
     return number(f"{name}: the tolerance {field}", getattr(algorithm, field), NOT_NEGATIVE)
+
+
+def answers_of(algorithm: Any) -> int | None:
+    """Return how many arms an answer of an algorithm has, at least 1; None for any number.
+
+    Raises:
+        UsageError: the declared field is missing, or holds no such number.
+    """
+    name, declared = type(algorithm).__name__, traits_of(algorithm).answers
+    if declared == ANY:
+        return None
+    if not isinstance(declared, str):
+        return int(declared)
+    if not hasattr(algorithm, declared):
+        raise UsageError(
+            f"{name}: answers must be a whole number, {ANY!r}, or the name of a field that holds one, got {declared!r}"
+        )
+    return whole(f"{name}: the number of arms returned, {declared},", getattr(algorithm, declared), 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class _OfProblem:
+    """A criterion that takes no notice of the algorithm; two of the same function are one program."""
+
+    function: Callable[[Any, jax.Array], Any]
+
+    def __call__(self, algorithm: Any, problem: Any, answer: jax.Array) -> Any:
+        """Judge an answer."""
+        del algorithm
+        return self.function(problem, answer)
+
+
+def judge_of(algorithm: Any) -> Callable[[Any, Any, jax.Array], Any] | None:
+    """Return an algorithm's own criterion as a function of algorithm, problem and answer; None for one with a name."""
+    criterion = traits_of(algorithm).criterion
+    if not callable(criterion):
+        return None
+    own: Callable[..., Any] = criterion
+    if any(own is member for cls in type(algorithm).__mro__ for member in vars(cls).values()):
+        return own
+    return _OfProblem(own)

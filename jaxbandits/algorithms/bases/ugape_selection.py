@@ -47,7 +47,7 @@ class UGapE(Sequential):
     m: Numeric
     variance: bool
     b: Numeric
-    traits = Traits(tolerance="epsilon", multi_bandit=True)
+    traits = Traits(answers="m", tolerance="epsilon", multi_bandit=True)
 
     @abc.abstractmethod
     def _radius(self, state: UGapEState) -> jax.Array:
