@@ -32,6 +32,7 @@ __all__ = [
     "POSITIVE",
     "UNIT",
     "Rule",
+    "as_single",
     "each",
     "index",
     "is_number",
@@ -96,6 +97,25 @@ def number(name: str, value: Any, rule: Rule = FINITE) -> float:
     if not (_fits_float(plain) and rule.holds(plain)):
         raise UsageError(f"{name} {rule.words}, got {shown(value)}")
     return float(plain)
+
+
+def as_single(name: str, plain: float) -> np.float32:
+    """Return a number as float32, with which runs compute.
+
+    Args:
+        name: what it is, as the subject of a sentence.
+        plain: a finite number, or an infinity.
+
+    Raises:
+        UsageError: it lies outside the range of float32, or is so near 0 that devices take it for 0.
+    """
+    with np.errstate(over="ignore"):
+        single = np.float32(plain)
+    if plain and (np.isinf(single) != np.isinf(plain) or abs(single) < np.finfo(np.float32).tiny):
+        raise UsageError(
+            f"{name} must be a float32 number, 0 or between 1.2e-38 and 3.4e38 in size, got {plain:g}: use other units"
+        )
+    return single
 
 
 def whole(name: str, value: Any, least: int | None = None, most: int | None = None, *, bound: str = "") -> int:

@@ -14,6 +14,7 @@ from jaxbandits.algorithms.bases.top_k_rounds import RoundState, TopKRounds
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import ranking
 from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 
 __all__ = ["AdaptiveTopK", "ImprovedTopK"]
@@ -50,7 +51,7 @@ class AdaptiveTopK(TopKRounds):
 
     k: Numeric = parameter("count")
     epsilon: Numeric = parameter("positive", default=0.01)
-    delta: Numeric = parameter("probability", default=0.01)
+    delta: Numeric = parameter("error probability", default=0.01)
     budget: Numeric = parameter("count", default=None)
     schedule: str = parameter(default="paper", static=True, choices=("paper", "fine"))
     scale: Numeric = parameter("positive", default=1.0)
@@ -67,7 +68,7 @@ class AdaptiveTopK(TopKRounds):
 
     def _level(self, state: RoundState, number: jax.Array) -> jax.Array:
         """ln(2 n r^2 / delta) in the round of this number."""
-        return _LOG2 + log(state.arms) + 2 * log(number) - log(self.delta)
+        return _LOG2 + log(state.arms) + 2 * log(number) - log_of(self.delta)
 
     @property
     def _cumulative(self) -> bool:
@@ -118,7 +119,7 @@ class ImprovedTopK(TopKRounds):
 
     k: Numeric = parameter("count")
     epsilon: Numeric = parameter("positive", default=0.01)
-    delta: Numeric = parameter("probability", default=0.01)
+    delta: Numeric = parameter("error probability", default=0.01)
     traits = Traits(
         setting="fixed confidence, K arms by aggregate regret; derived, see its docstring",
         source="after Chen, Chen, Zhang, Zhou 2017",
@@ -137,7 +138,7 @@ class ImprovedTopK(TopKRounds):
     def _pulls(self, state: RoundState, number: jax.Array) -> jax.Array:
         r = number.astype(jnp.float32)
         # ln(2 / eta_r)
-        level = _LOG2 + log(state.arms) + log(r) + log(r + 1) - log(self._slack(number) + 1) - log(self.delta)
+        level = _LOG2 + log(state.arms) + log(r) + log(r + 1) - log(self._slack(number) + 1) - log_of(self.delta)
         return exp(rounded(_LOG2 * (2 * r - 1))) * level
 
     def _decide(self, state: RoundState, sums: jax.Array, pulls: jax.Array) -> tuple[jax.Array, jax.Array]:

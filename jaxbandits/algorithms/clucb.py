@@ -16,6 +16,7 @@ from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import log
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.ties import arm_at
@@ -67,7 +68,7 @@ class CLUCB(Sequential):
 
     k: Numeric = parameter("count")
     epsilon: Numeric = parameter("not negative", default=0.01)
-    delta: Numeric = parameter("probability", default=0.01)
+    delta: Numeric = parameter("error probability", default=0.01)
     budget: Numeric = parameter("count", default=None)
     b: Numeric = parameter("positive", default=None)
     traits = Traits(
@@ -85,8 +86,8 @@ class CLUCB(Sequential):
         chosen = shared.largest_means(k)
         nothing = jnp.zeros(key.shape, jnp.int32)
         state = CLUCBState(
-            **shared.shared(), level=log(4 * shared.arms / self.delta), chosen=chosen, rival=chosen, arm=nothing,
-            close=nothing > 0,
+            **shared.shared(), level=log(4 * shared.arms) - log_of(self.delta), chosen=chosen, rival=chosen,
+            arm=nothing, close=nothing > 0,
         )  # fmt: skip
         # After one pull each the radii are equal and the sets differ in many arms: from scratch.
         rival = ranking.top_mask(self._moved(state), k, shared.order)

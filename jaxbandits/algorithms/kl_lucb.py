@@ -18,6 +18,7 @@ from jaxbandits.algorithms.bases.rival_pairs import RivalPairs, RivalState
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.arrays.compiler_forms import computed_once
 from jaxbandits.arrays.numerics import log, rounded
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound
@@ -87,8 +88,8 @@ class KLLUCB(RivalPairs):
 
     def _level(self, state: ArmState) -> jax.Array:
         if self.exploration == "kl2013":
-            return kl2013_level(state.arms, self.delta)
-        return jnp.broadcast_to(-log(self.delta), state.arms.shape)
+            return kl2013_level(state.arms, log_of(self.delta))
+        return jnp.broadcast_to(-log_of(self.delta), state.arms.shape)
 
     def _rate(self, state: RivalState) -> jax.Array:
         """Beta(t), float32 `(…)`."""

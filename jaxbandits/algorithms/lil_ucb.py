@@ -17,6 +17,7 @@ from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import larger, log, rounded
+from jaxbandits.arrays.probabilities import log_of, value_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.ties import arm_at
@@ -59,7 +60,7 @@ class LilUCB(Sequential):
         UsageError: a value outside its range.
     """
 
-    delta: Numeric = parameter("probability")
+    delta: Numeric = parameter("error probability")
     heuristic: bool = parameter(default=False, static=True)
     b: Numeric = parameter("positive", default=None)
     traits = Traits(
@@ -84,11 +85,11 @@ class LilUCB(Sequential):
         """The state after one pull of every arm."""
         state = ArmState.of(statistics, problem, key, self.b)
         if self.heuristic:
-            level = -log(self.delta / 5)
+            level = np.float32(math.log(5)) - log_of(self.delta)
         else:
-            # sqrt(1 + delta) - 1, without the difference.
-            root = self.delta / (jnp.sqrt(1 + jnp.asarray(self.delta, jnp.float32)) + 1)
-            level = -2 * log(root) + jnp.float32(math.log(4 * _C))
+            # sqrt(1 + delta) - 1 = delta / (sqrt(1 + delta) + 1), without the difference.
+            log_root = log_of(self.delta) - log(jnp.sqrt(1 + value_of(self.delta)) + 1)
+            level = -2 * log_root + jnp.float32(math.log(4 * _C))
         # The compiler would add the constants of two sums first, in one program and not in another.
         level = jnp.broadcast_to(rounded(level), key.shape)
         index = self._index(statistics.mean, statistics.pulls, statistics.inverse_root, level, state.b)

@@ -18,6 +18,7 @@ from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.arrays import ranking
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import log
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.ties import arm_at
@@ -68,7 +69,7 @@ class LUCB(RoundBased):
     """
 
     epsilon: Numeric = parameter("not negative")
-    delta: Numeric = parameter("probability")
+    delta: Numeric = parameter("error probability")
     m: Numeric = parameter("count", default=1, common=1)
     b: Numeric = parameter("positive", default=None)
     exploration: str = parameter(default="lucb1", static=True, choices=("lucb1", "kl2013"))
@@ -93,7 +94,8 @@ class LUCB(RoundBased):
         """The state after one pull of every arm."""
         state = ArmState.of(statistics, problem, key, self.b)
         lucb1 = self.exploration == "lucb1"
-        level = log(1.25 * state.arms / self.delta) if lucb1 else kl2013_level(state.arms, self.delta)
+        log_delta = log_of(self.delta)
+        level = log(1.25 * state.arms) - log_delta if lucb1 else kl2013_level(state.arms, log_delta)
         chosen = None if isinstance(self.m, Known) else state.largest_means(self.m)
         return LUCBState(**state.shared(), level=level, rounds=jnp.ones(key.shape, jnp.int32), chosen=chosen)
 

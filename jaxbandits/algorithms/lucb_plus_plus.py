@@ -14,6 +14,7 @@ from jaxbandits.algorithms.bases.rival_pairs import RivalPairs, RivalState
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays.compiler_forms import computed_once
 from jaxbandits.arrays.numerics import larger, log, rounded
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.checks import is_number
 from jaxbandits.statistics.confidence import iterated_level
@@ -59,7 +60,7 @@ class LUCBPlusPlus(RivalPairs):
     def _level(self, state: ArmState) -> jax.Array:
         m = jnp.broadcast_to(jnp.asarray(self.m, jnp.float32), state.arms.shape)
         others = jnp.stack([state.arms - m, m])  # of the chosen, of the rest
-        return iterated_level(self.delta / (2 * others))
+        return iterated_level(log_of(self.delta) - log(2 * others))
 
     def _lower(self, state: RivalState, own: jax.Array, chosen: jax.Array) -> jax.Array:
         level = jnp.where(chosen, state.level[0], state.level[1])

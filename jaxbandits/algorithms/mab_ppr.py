@@ -26,6 +26,7 @@ from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.algorithms.bases.weights import check_weights
 from jaxbandits.arrays import ranking
 from jaxbandits.arrays.numerics import exp, larger, log, rounded
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -84,7 +85,7 @@ class MABPPR(JointBatches):
     """
 
     epsilon: Numeric = parameter("probability")
-    delta: Numeric = parameter("probability")
+    delta: Numeric = parameter("error probability")
     correlation: Numeric = parameter("at least one", default=None)
     constants: str = parameter(default="practical", static=True, choices=("practical", "theory"))
     cq: Numeric = parameter("positive", default=None)
@@ -166,7 +167,7 @@ class MABPPR(JointBatches):
 
     def _first_pulls(self) -> float:
         """Joint pulls of the first round, of a prepared algorithm."""
-        level = np.log(2 / float(self.delta))
+        level = np.log(2.0) - np.log(float(self.delta))
         epsilon, v = float(self.epsilon), float(self.correlation)
         first = (1 - float(self.rho)) * epsilon / 2
         ordering = np.ceil(self.cq * (np.log(self.cq_prime) + level)) * np.ceil(self.c1 * max(first**-2, v / first))
@@ -189,10 +190,10 @@ class MABPPR(JointBatches):
 
     def _sizes(self, state: PPRState) -> tuple[jax.Array, jax.Array]:
         """Joint pulls in a batch and number of batches, float32 `(…)`, of the next request."""
-        numbers = (self.epsilon, self.delta, self.correlation, self.rho)  # Python's would be more precise than arrays
-        epsilon, delta, v, rho = (jnp.asarray(x, jnp.float32) for x in numbers)
+        numbers = (self.epsilon, self.correlation, self.rho)  # Python's would be more precise than arrays
+        epsilon, v, rho = (jnp.asarray(x, jnp.float32) for x in numbers)
         t = (state.round + 1).astype(jnp.float32)
-        level = rounded(_LOG2 * t) - log(delta)  # log(1 / delta_t), lines 1 and 17
+        level = rounded(_LOG2 * t) - log_of(self.delta)  # log(1 / delta_t), lines 1 and 17
         epsilon_t = (1 - rho) * exp(rounded(state.round.astype(jnp.float32) * log(rho))) * (epsilon / 2)
         first = self.c1 * larger(1 / (epsilon_t * epsilon_t), v / epsilon_t)  # l_t, line 4
         second = self.c2 * v / epsilon  # l^(2), line 8

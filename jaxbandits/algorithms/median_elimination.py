@@ -18,6 +18,7 @@ from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import exp, larger, log, rounded
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 
@@ -75,7 +76,7 @@ class MedianElimination(JointBatches):
     """
 
     epsilon: Numeric = parameter("positive")
-    delta: Numeric = parameter("probability")
+    delta: Numeric = parameter("error probability")
     b: Numeric = parameter("positive", default=None)
     traits = Traits(
         setting="fixed confidence, (ε, 1)",
@@ -91,7 +92,7 @@ class MedianElimination(JointBatches):
 
     def size(self, state: MedianState) -> jax.Array:
         """The round's pulls."""
-        return _median_pulls(self.epsilon * (1 / state.b), -log(self.delta), state.round)
+        return _median_pulls(self.epsilon * (1 / state.b), -log_of(self.delta), state.round)
 
     def absorb(
         self, state: MedianState, batches: Batches, sums: jax.Array, live: jax.Array | bool = True
@@ -147,7 +148,7 @@ class ExpGapElimination(JointBatches):
     """
 
     epsilon: Numeric = parameter("not negative")
-    delta: Numeric = parameter("probability")
+    delta: Numeric = parameter("error probability")
     b: Numeric = parameter("positive", default=None)
     traits = Traits(
         setting="fixed confidence, (ε, 1) or the best arm",
@@ -184,7 +185,7 @@ class ExpGapElimination(JointBatches):
     def _level(self, state: GapState) -> jax.Array:
         """ln(1 / delta_r), float32 `(…)`."""
         log_round = log(state.main + 1)
-        return _LOG50 + ((log_round + log_round) + log_round) - log(self.delta)
+        return _LOG50 + ((log_round + log_round) + log_round) - log_of(self.delta)
 
     def size(self, state: GapState) -> jax.Array:
         """The main round's own pulls, or those of a round of Median Elimination."""

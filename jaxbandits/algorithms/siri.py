@@ -18,6 +18,7 @@ from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.arrays import ranking
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import larger, log, rounded, smaller
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -55,7 +56,7 @@ class SiRI(BatchBased):
 
     budget: Numeric = parameter("count")
     beta: Numeric = parameter("positive", default=None)
-    delta: Numeric = parameter("probability", default=0.01)
+    delta: Numeric = parameter("error probability", default=0.01)
     a: Numeric = parameter("positive", default=0.3)
     c: Numeric = parameter("positive", default=1.0)
     traits = Traits(
@@ -119,7 +120,7 @@ class SiRI(BatchBased):
         mean = state.statistics.total.astype(jnp.float32) / pulls
         halvings = (31 - lax.clz(state.arms.astype(jnp.int32))).astype(jnp.float32)
         start = halvings * (2 * np.float32(np.log(2))) / smaller(jnp.asarray(self.beta, jnp.float32), jnp.float32(2))
-        level = larger(start - (log(pulls) + log(jnp.asarray(self.delta))), jnp.float32(0))
+        level = larger(start - (log(pulls) + log_of(self.delta)), jnp.float32(0))
         share = rounded(self.c * level) / pulls
         return mean + (2 * jnp.sqrt(share) + 2 * share)
 

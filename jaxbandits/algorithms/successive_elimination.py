@@ -19,6 +19,7 @@ from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -83,7 +84,7 @@ class SuccessiveElimination(Elimination):
         UsageError: a value outside its range, or a moment that the problem does not have.
     """
 
-    delta: Numeric = parameter("probability")
+    delta: Numeric = parameter("error probability")
     estimator: str | None = parameter(default=None, static=True, choices=("ea", "tea", "mom", "catoni", "hoeffding"))
     p: Numeric = parameter("above one", default=2.0)
     moment_b: Numeric = parameter("positive", default=None)
@@ -146,7 +147,7 @@ class SuccessiveElimination(Elimination):
         """Also that delta does not ask for too many batches."""
         super().check(arms_per_bandit, bandits)
         if self._chosen == "mom" and isinstance(self.delta, int | float):
-            batches = np.ceil(8 * np.log(2 * arms_per_bandit / self.delta))
+            batches = np.ceil(8 * (np.log(2 * arms_per_bandit) - np.log(self.delta)))
             if batches > MOST_BATCHES:
                 raise UsageError(
                     f"SuccessiveElimination with mom takes at most {MOST_BATCHES} batches, and delta={self.delta:g} "
@@ -164,7 +165,7 @@ class SuccessiveElimination(Elimination):
     def _plan(self, state: EliminationState) -> tuple[MeanEstimator, _Plan]:
         if getattr(self, self._needs) is None:
             raise UsageError(f"SuccessiveElimination with {self._chosen} needs {self._needs}")
-        order, log_delta, log_arms = jnp.asarray(self.p, jnp.float32), log(self.delta), log(state.arms)
+        order, log_delta, log_arms = jnp.asarray(self.p, jnp.float32), log_of(self.delta), log(state.arms)
         zero = jnp.zeros_like(log_arms)
         p = smaller(order, 2.0) + zero
         slope = (p - 1) / p

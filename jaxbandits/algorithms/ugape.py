@@ -19,6 +19,7 @@ from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.algorithms.bases.ugape_selection import UGapE, UGapEState
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import larger, log, rounded
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics
@@ -49,7 +50,7 @@ class UGapEc(UGapE):
     """
 
     epsilon: Numeric = parameter("not negative")
-    delta: Numeric = parameter("probability")
+    delta: Numeric = parameter("error probability")
     m: Numeric = parameter("count", default=1, common=1)
     c: Numeric = parameter("positive", default=0.5)
     variance: bool = parameter(default=False, static=True)
@@ -75,7 +76,7 @@ class UGapEc(UGapE):
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
         """The state after the initial pulls."""
         state = ArmState.of(statistics, problem, key, self.b)
-        level = log((7 if self.variance else 4) * state.arms / self.delta)
+        level = log((7 if self.variance else 4) * state.arms) - log_of(self.delta)
         return UGapEState(**state.shared(), level=level)
 
     def _radius(self, state: UGapEState) -> jax.Array:

@@ -19,6 +19,7 @@ from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.algorithms.bases.weights import check_weights
 from jaxbandits.arrays.numerics import log
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -55,7 +56,7 @@ class UnionBound(JointBatches):
     """
 
     epsilon: Numeric = parameter("positive")
-    delta: Numeric = parameter("probability")
+    delta: Numeric = parameter("error probability")
     estimator: str = parameter(default="hoeffding", static=True, choices=("hoeffding", "mom"))
     c3: Numeric = parameter("positive", default=96.0)
     factor: Numeric = parameter("positive", default=4.5)
@@ -90,7 +91,7 @@ class UnionBound(JointBatches):
             UsageError: several bandits, or more batches than there is room for.
         """
         super().check(arms_per_bandit, bandits)
-        wanted = float(np.max(np.asarray(self.factor) * np.log(arms_per_bandit / np.asarray(self.delta))))
+        wanted = float(np.max(np.asarray(self.factor) * (np.log(arms_per_bandit) - np.log(np.asarray(self.delta)))))
         if self.estimator == "mom" and wanted > MOST_BATCHES:
             raise UsageError(
                 f"UnionBound: mom needs {wanted:.0f} batches, at most {MOST_BATCHES} fit: a smaller factor"
@@ -113,7 +114,7 @@ class UnionBound(JointBatches):
 
     def _level(self, state: RangedState) -> jax.Array:
         """ln(K / delta), float32 `(…)`; before the first pull all arms are active."""
-        return log(state.count) - log(self.delta)
+        return log(state.count) - log_of(self.delta)
 
     def absorb(
         self, state: RangedState, batches: Batches, sums: jax.Array, live: jax.Array | bool = True

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from jaxbandits.algorithms.bases.built_in import BuiltIn
-from jaxbandits.algorithms.bases.parameters import is_parameter, is_word
+from jaxbandits.algorithms.bases.parameters import by_logarithm, is_parameter, is_word, with_logarithms
 from jaxbandits.algorithms.bases.round_based import RoundBased
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits, answers_of, tolerance_of, traits_of
@@ -21,7 +21,7 @@ from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.axes import Axis
-from jaxbandits.checks import each, whole_rule
+from jaxbandits.checks import as_single, each, whole_rule
 from jaxbandits.engine.border import check_algorithm, check_methods
 from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.errors import UsageError
@@ -191,6 +191,8 @@ def _stacked(algorithms: Sequence[Admitted]) -> Any:
         values = [algorithm.values[field.name] for algorithm in algorithms]
         if not is_parameter(field) or field.metadata["static"] or values[0] is None or is_word(field, values[0]):
             continue
+        if by_logarithm(field):
+            continue
         common = field.metadata["common"]
         if common is not None and all(value == common for value in values):
             changes[field.name] = Known(common)
@@ -200,6 +202,8 @@ def _stacked(algorithms: Sequence[Admitted]) -> Any:
         else:
             changes[field.name] = np.asarray(values, np.float32)
     alike = [algorithm.algorithm for algorithm in algorithms]
+    if first.base is not None:
+        alike = [with_logarithms(algorithm) for algorithm in alike]
     stacked = jax.tree.map(lambda *leaves: _stack(first.name, leaves), *alike)
     return dataclasses.replace(stacked, **changes) if changes else stacked
 
@@ -207,6 +211,8 @@ def _stacked(algorithms: Sequence[Admitted]) -> Any:
 def _stack(owner: str, leaves: Sequence[Any]) -> np.ndarray:
     stacked = np.stack([np.asarray(leaf) for leaf in leaves], axis=-1)
     if np.issubdtype(stacked.dtype, np.floating):
+        for value in stacked.flat:
+            as_single(f"{owner}: a parameter", float(value))
         return stacked.astype(np.float32)
     if np.issubdtype(stacked.dtype, np.integer):
         each(f"{owner}: a parameter", stacked, whole_rule(-MAX_COUNT, MAX_COUNT))

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxbandits.algorithms.bases.parameters import with_logarithms
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes, is_traced
 from jaxbandits.checks import whole
@@ -59,7 +60,7 @@ def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
     if known.base is None or is_traced((known.algorithm, problem)):
         return known.algorithm, problem
     explored = known.base.explored(problem)
-    return known.base.resolved(explored), explored
+    return with_logarithms(known.base.resolved(explored)), explored
 
 
 @functools.partial(jax.jit, static_argnames="classes")

@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxbandits import checks
 from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.bases.parameters import with_logarithms
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.admission import admitted, check
 from jaxbandits.engine.border import check_result
@@ -81,7 +82,7 @@ class AskTell:
             raise UsageError(f"a session runs one algorithm, not a grid: {name} is an axis")
         check(known)
         algorithm = known.base.prepared()
-        self._algorithm = algorithm
+        self._algorithm, self._runs = algorithm, with_logarithms(algorithm)
         self._arms = checks.whole("arms", arms, 2, MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
         algorithm.check_live()
@@ -93,16 +94,16 @@ class AskTell:
         self._requests = Requests(first_arms, [1] * len(first_arms), [])
         self._state: Any = None  # until every arm has its initial pulls
         self._done, self._recommended = False, np.zeros(self._arms, bool)
-        self._classes = classes(algorithm)
+        self._classes = classes(self._runs)
         first = functools.partial(begin, classes=self._classes)
         # Also, does the algorithm begin without a problem?
-        moment = jax.eval_shape(first, algorithm, self._live_problem(), self._key)
+        moment = jax.eval_shape(first, self._runs, self._live_problem(), self._key)
         check_result(f"{type(algorithm).__name__}.recommend", moment.recommended, bool, (self._arms,))
         check_result(f"{type(algorithm).__name__}.done", moment.done, bool, ())
         self._shapes = moment.state
         self._width = moment.counts.shape[0]  # entries that a request may have
         if algorithm.initial_pulls == 0:
-            self._enter(first(algorithm, self._live_problem(), self._key))
+            self._enter(first(self._runs, self._live_problem(), self._key))
 
     @property
     def done(self) -> bool:
@@ -153,7 +154,7 @@ class AskTell:
         sums = np.asarray(requests.sums, np.float32)
         if self._state is None:
             problem = self._live_problem(sums)
-            self._enter(begin(self._algorithm, problem, self._key, classes=self._classes))
+            self._enter(begin(self._runs, problem, self._key, classes=self._classes))
         else:
             self._enter(self._after(self._state, requests.arms, requests.counts, sums, price))
 
@@ -162,7 +163,7 @@ class AskTell:
         full = [np.zeros(self._width, dtype) for dtype in (np.int32, np.int32, np.float32)]
         for entry, values in zip(full, (asked, counts, sums), strict=True):
             entry[: len(values)] = values
-        return advance(self._algorithm, state, *full, np.float32(cost), classes=self._classes)
+        return advance(self._runs, state, *full, np.float32(cost), classes=self._classes)
 
     def to_json(self) -> str:
         """The session as JSON text, from which `from_json` continues as if nothing had happened."""

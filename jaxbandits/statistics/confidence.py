@@ -91,9 +91,9 @@ def lucb1_scale(level: jax.Array, rounds: jax.Array, b: jax.Array) -> jax.Array:
     return b * jnp.sqrt((level + (doubled + doubled)) / 2)
 
 
-def kl2013_level(arms: jax.Array, delta: jax.Array) -> jax.Array:
-    """The level of `kl2013_rate`, ln(k1 K / delta), k1 = 405.5, `(…)`; arms and delta `(…)`."""
-    return log(jnp.float32(KL2013_K1) * arms / delta)
+def kl2013_level(arms: jax.Array, log_delta: jax.Array) -> jax.Array:
+    """Return the level of `kl2013_rate`, ln(k1 K / delta), k1 = 405.5, `(…)`; arms and ln(delta) `(…)`."""
+    return log(jnp.float32(KL2013_K1) * arms) - log_delta
 
 
 def kl2013_rate(level: jax.Array, rounds: jax.Array) -> jax.Array:
@@ -115,13 +115,14 @@ def kl2013_scale(level: jax.Array, rounds: jax.Array, b: jax.Array) -> jax.Array
     return b * jnp.sqrt(kl2013_rate(level, rounds) / 2)
 
 
-def iterated_level(delta: jax.Array) -> jax.Array:
-    """ln(1/delta) + 3 ln ln(1/delta), `(…)`, the last term at least 0: it is not meant for delta above 1/e.
+def iterated_level(log_delta: jax.Array) -> jax.Array:
+    """Return ln(1/delta) + 3 ln ln(1/delta), `(…)`, from ln(delta), `(…)`.
 
+    The last term is at least 0: it is not meant for delta above 1/e.
     With (3/2) ln(1 + ln n) it makes beta(n), and sqrt(2 s^2 beta(n) / n) bounds how far the mean of n s-sub-Gaussian
     rewards is above, at any n, with probability at least 1 - delta where delta <= 0.09: Kaufmann, Cappe, Garivier
     (2016), "On the complexity of best-arm identification in multi-armed bandit models", JMLR 17, Lemma 7, with eta =
     3/2: sqrt(e) zeta((3/2) (1 - 1/(2x))) (sqrt(x)/(2 sqrt 2) + 1)^(3/2) e^-x is then below delta at x = this level.
     """
-    first = -log(delta)
+    first = -log_delta
     return first + rounded(jnp.float32(3) * log(larger(first, jnp.float32(1))))

@@ -37,7 +37,7 @@ class Threshold(NamedTuple):
     """A threshold, constant + growth.
 
     Attributes:
-        constant: of the functions, `events` and delta, `(…)`, both floats.
+        constant: of the functions, `events` and ln(delta), `(…)`, both floats.
         growth: of the functions and t, `(…)`, a float, at least 2.
         by_arms: whether delta is shared out over arms, not over pairs of them.
     """
@@ -159,44 +159,44 @@ def exponential_family_level(x: jax.Array, elementary: Elementary = IN_RUNS) -> 
     return jnp.where(half >= _KINK, 2 * (elementary.exp(1 / free) * free), 3 * (half - _LOG_LOG_1_5))
 
 
-def _level(events: jax.Array, delta: jax.Array, log: Function) -> jax.Array:
-    return log(events) - log(delta)
+def _level(events: jax.Array, log_delta: jax.Array, log: Function) -> jax.Array:
+    return log(events) - log_delta
 
 
 #: By name; `jaxbandits.theory.glr_threshold` has the sources.
 THRESHOLDS = {
     "heuristic": Threshold(
-        constant=lambda e, pairs, delta: jnp.zeros_like(pairs) - e.log(delta),
+        constant=lambda _, pairs, log_delta: jnp.zeros_like(pairs) - log_delta,
         growth=lambda e, t: e.log(1 + e.log(t)),
     ),
     "gk16": Threshold(
-        constant=lambda e, pairs, delta: _level(2 * pairs, delta, e.log),
+        constant=lambda e, pairs, log_delta: _level(2 * pairs, log_delta, e.log),
         growth=lambda e, t: e.log(t),
     ),
     "kk21-gaussian": Threshold(
-        constant=lambda e, pairs, delta: 2 * gaussian_level(_level(pairs, delta, e.log) / 2, e),
+        constant=lambda e, pairs, log_delta: 2 * gaussian_level(_level(pairs, log_delta, e.log) / 2, e),
         growth=lambda e, t: 4 * e.log(4 + e.log(t / 2)),
     ),
     "kk21": Threshold(
-        constant=lambda e, pairs, delta: 2 * exponential_family_level(_level(pairs, delta, e.log) / 2, e),
+        constant=lambda e, pairs, log_delta: 2 * exponential_family_level(_level(pairs, log_delta, e.log) / 2, e),
         growth=lambda e, t: 6 * e.log(1 + e.log(t / 2)),
     ),
     "student-mixture": Threshold(
-        constant=lambda e, pairs, delta: _larger_root(1 + _level(pairs, delta, e.log), e) - 1,
+        constant=lambda e, pairs, log_delta: _larger_root(1 + _level(pairs, log_delta, e.log), e) - 1,
         growth=lambda _, t: jnp.zeros_like(t),
     ),
     "lucb1": Threshold(
-        constant=lambda e, arms, delta: _level(1.25 * arms, delta, e.log),
+        constant=lambda e, arms, log_delta: _level(1.25 * arms, log_delta, e.log),
         growth=lambda e, t: 4 * e.log(t),
         by_arms=True,
     ),
     "ugape": Threshold(
-        constant=lambda e, arms, delta: _level(4 * arms, delta, e.log),
+        constant=lambda e, arms, log_delta: _level(4 * arms, log_delta, e.log),
         growth=lambda e, t: 3 * e.log(t),
         by_arms=True,
     ),
     "bounded": Threshold(
-        constant=lambda e, pairs, delta: 2 + _level(pairs, delta, e.log),
+        constant=lambda e, pairs, log_delta: 2 + _level(pairs, log_delta, e.log),
         growth=lambda e, t: 2 * e.log(1 + t / 2),
     ),
 }

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from jaxbandits.algorithms.bases.parameters import is_parameter
+from jaxbandits.arrays.probabilities import computed_with
 from jaxbandits.axes import Axis
 from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError
@@ -136,7 +137,12 @@ def _computed(value: Any, rule: str) -> Any:
     """A parameter of a built-in algorithm as runs compute with it."""
     if not rule or not isinstance(value, int | float | np.number):
         return value
-    return int(value) if rule == "count" else np.float32(value)
+    if rule == "count":
+        return int(value)
+    single = np.float32(value)
+    if rule == "error probability" and single != (double := computed_with(value)):
+        return repr(float(double))
+    return single
 
 
 def _content(value: Any) -> Any:

@@ -10,12 +10,23 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import ABOVE_ONE, Rule, each, whole_rule
 
-__all__ = ["as_float", "check", "check_budget", "check_moment_order", "check_size"]
+__all__ = ["as_float", "check", "check_budget", "check_moment_order", "check_size", "log_of"]
 
 
 def as_float(x: ArrayLike) -> jax.Array:
     """The value in JAX's default floating type: float32, or float64 under `jax.enable_x64`."""
     return jnp.asarray(x, jnp.result_type(float))
+
+
+def log_of(probability: ArrayLike) -> jax.Array:
+    """Return the logarithm of a probability in JAX's default floating type, `(…)`, however small the number.
+
+    JAX makes numbers below the smallest normal one 0; where there is a value, NumPy finds the logarithm.
+    """
+    if isinstance(probability, jax.core.Tracer):
+        return jnp.log(as_float(probability))
+    with np.errstate(divide="ignore"):
+        return as_float(np.log(np.asarray(probability, np.float64)))
 
 
 def check(name: str, values: ArrayLike, rule: Rule) -> None:

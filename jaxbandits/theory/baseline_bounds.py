@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE
-from jaxbandits.theory._checks import as_float, check, check_budget
+from jaxbandits.theory._checks import as_float, check, check_budget, log_of
 from jaxbandits.theory._forms import error_if_admissible, largest_solution, power, quotient
 from jaxbandits.theory.complexity import gape_h, gape_h_variance, gaps, h1, h2
 
@@ -174,7 +174,7 @@ def lucb_pulls_bound(means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, m: 
     check("delta", delta, INSIDE_UNIT)
     arms = jnp.shape(means)[0]
     slope = 8 * jnp.sum(power(jnp.maximum(gaps(means, m), as_float(epsilon)), -2.0), axis=0)
-    log_scale = jnp.log(1.25 * arms) - jnp.log(as_float(delta))
+    log_scale = jnp.log(1.25 * arms) - log_of(delta)
     return arms + 2 * largest_solution(jnp.zeros_like(slope), slope, log_scale, power=4)
 
 

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE
-from jaxbandits.theory._checks import as_float, check, check_budget
+from jaxbandits.theory._checks import as_float, check, check_budget, log_of
 from jaxbandits.theory._forms import error_if_admissible, largest_solution, quotient, times
 from jaxbandits.theory.complexity import h_epsilon, h_epsilon_variance
 
@@ -167,7 +167,7 @@ def ugape_c_pulls_bound(
     check("c", c, POSITIVE)
     arms = jnp.shape(means)[0]
     slope = times(4 * as_float(c), h_epsilon(means, epsilon, m, b))
-    log_scale = jnp.log(4.0 * arms) - jnp.log(as_float(delta))
+    log_scale = jnp.log(4.0 * arms) - log_of(delta)
     return 1 + largest_solution(as_float(arms - 1), slope, log_scale, power=3)  # eq. 15 summed over arms, x = n - 1
 
 
@@ -198,5 +198,5 @@ def ugape_c_variance_pulls_bound(
     check("delta", delta, INSIDE_UNIT)
     arms = jnp.shape(means)[0]
     slope = 2 * h_epsilon_variance(means, variances, epsilon, m, b)
-    log_scale = jnp.log(7.0 * arms) - jnp.log(as_float(delta))
+    log_scale = jnp.log(7.0 * arms) - log_of(delta)
     return 1 + largest_solution(as_float(2 * arms - 1), slope, log_scale, power=3)

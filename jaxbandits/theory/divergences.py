@@ -9,7 +9,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import FINITE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, UNIT
-from jaxbandits.theory._checks import as_float, check
+from jaxbandits.theory._checks import as_float, check, log_of
 
 __all__ = [
     "bernoulli_divergence",
@@ -106,8 +106,10 @@ def binary_relative_entropy(delta: ArrayLike) -> jax.Array:
     """
     check("delta", delta, INSIDE_UNIT)
     error = as_float(delta)
-    # (1 - 2 delta) log((1 - delta) / delta), the logarithm so written as to keep its digits near 1/2.
-    return (1 - 2 * error) * jnp.log1p((1 - 2 * error) / error)
+    # (1 - 2 delta) log((1 - delta) / delta), the logarithm so written as to keep its digits near 1/2 and near 0.
+    near_half = jnp.where(error < 0.1, 0.1, error)
+    odds = jnp.log1p((1 - 2 * near_half) / near_half)
+    return (1 - 2 * error) * jnp.where(error < 0.1, jnp.log1p(-error) - log_of(delta), odds)
 
 
 def bernoulli_divergence(p: Any, q: Any, xp: ModuleType) -> Any:

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE, whole_rule
-from jaxbandits.theory._checks import as_float, check, check_budget
+from jaxbandits.theory._checks import as_float, check, check_budget, log_of
 from jaxbandits.theory._forms import power, quotient
 from jaxbandits.theory.complexity import gaps, h2
 
@@ -97,7 +97,7 @@ def median_elimination_pulls(arms: ArrayLike, epsilon: ArrayLike, delta: ArrayLi
     check("epsilon", epsilon, POSITIVE)
     check("delta", delta, INSIDE_UNIT)
     check("b", b, POSITIVE)
-    left, level = as_float(arms), -jnp.log(as_float(delta))
+    left, level = as_float(arms), -log_of(delta)
     accuracy = as_float(epsilon) / as_float(b) / 4
     below = 1 - 4 * float(jnp.finfo(left.dtype).eps)  # what is whole on paper may be above by rounding
     total = jnp.zeros_like(left + accuracy + level)
@@ -145,6 +145,6 @@ def _rate(means: ArrayLike, delta: ArrayLike, exponent: float) -> jax.Array:
     other = as_float(means) < jnp.max(as_float(means), axis=0)
     apart = jnp.where(other, gap, 1.0)
     iterated = jnp.log(jnp.maximum(-exponent * jnp.log(apart), 1.0))
-    terms = jnp.where(other, power(apart, -2.0) * (iterated - jnp.log(as_float(delta))), 0.0)
+    terms = jnp.where(other, power(apart, -2.0) * (iterated - log_of(delta)), 0.0)
     alone = jnp.min(gap, axis=0) > 0
     return jnp.where(alone, jnp.sum(terms, axis=0), jnp.inf)

@@ -16,7 +16,7 @@ from jax.typing import ArrayLike
 from jaxbandits.checks import INSIDE_UNIT, Rule, whole_rule
 from jaxbandits.errors import unknown_name
 from jaxbandits.statistics.glr_thresholds import THRESHOLDS, Elementary
-from jaxbandits.theory._checks import as_float, check
+from jaxbandits.theory._checks import as_float, check, log_of
 
 __all__ = ["glr_threshold"]
 
@@ -120,5 +120,5 @@ def glr_threshold(t: ArrayLike, arms: ArrayLike, delta: ArrayLike, name: str = "
     check("m", m, whole_rule(1))
     check("the number of arms left out", jnp.asarray(arms) - jnp.asarray(m), _SOME)
     chosen = THRESHOLDS[name]
-    events, error = jnp.broadcast_arrays(chosen.events(as_float(arms), as_float(m)), as_float(delta))
-    return chosen.constant(_JAX, events, error) + chosen.growth(_JAX, as_float(t))
+    events, log_delta = jnp.broadcast_arrays(chosen.events(as_float(arms), as_float(m)), log_of(delta))
+    return chosen.constant(_JAX, events, log_delta) + chosen.growth(_JAX, as_float(t))

@@ -10,7 +10,7 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE
-from jaxbandits.theory._checks import as_float, check, check_moment_order
+from jaxbandits.theory._checks import as_float, check, check_moment_order, log_of
 
 __all__ = [
     "catoni_radius",
@@ -33,11 +33,11 @@ def empirical_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c
         UsageError: a value outside its range.
     """
     _check(delta, p, moment_c)
-    s, delta, p, c = (as_float(x) for x in (s, delta, p, moment_c))
+    s, p, c = (as_float(x) for x in (s, p, moment_c))
     factor = jnp.where(p <= 2, 1.0, 8 * (p - 1) * jnp.maximum(1.0, 2 ** (p - 3)))  # 1, and C_p^(1/p) above 2
     scale, rate = jnp.where(p <= 2, 2 * c, c), jnp.where(p <= 2, p - 1, p / 2)
     # Logarithms: 1 / delta^2, which a derivative would meet, exceeds the range of floats where the radius does not.
-    return factor * jnp.exp((jnp.log(scale) - rate * jnp.log(s) - jnp.log(delta)) / p)
+    return factor * jnp.exp((jnp.log(scale) - rate * jnp.log(s) - log_of(delta)) / p)
 
 
 def truncated_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b: ArrayLike) -> jax.Array:
@@ -53,7 +53,7 @@ def truncated_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b
         UsageError: a value outside its range.
     """
     _check(delta, p, moment_b)
-    s, delta, p, b = (as_float(x) for x in (s, delta, p, moment_b))
+    s, p, b = (as_float(x) for x in (s, p, moment_b))
     rate = jnp.minimum((p - 1) / p, 0.5)
     return 5 * b ** (1 / p) * (_log_inverse(delta) / s) ** rate
 
@@ -78,7 +78,7 @@ def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_
         UsageError: a value outside its range.
     """
     _check(delta, p, moment_c, most=2)
-    s, delta, p, c = (as_float(x) for x in (s, delta, p, moment_c))
+    s, p, c = (as_float(x) for x in (s, p, moment_c))
     whole = 1 + 4 * float(jnp.finfo(s.dtype).eps)  # what is whole on paper may not be so by rounding
     size = jnp.floor(s / jnp.ceil(8 * _log_inverse(delta) / whole) * whole)
     return jnp.where(size >= 1, (12 * c / jnp.maximum(size, 1.0) ** (p - 1)) ** (1 / p), jnp.inf)
@@ -100,7 +100,7 @@ def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayL
         UsageError: a value outside its range.
     """
     _check(delta, p, moment_c, most=2)
-    s, delta, p, c = (as_float(x) for x in (s, delta, p, moment_c))
+    s, p, c = (as_float(x) for x in (s, p, moment_c))
     level = _log_inverse(delta)
     alpha = (p * level / ((p - 1) * s * c * 2 ** (2 - p))) ** (1 / p)
     least = level * p / ((p - 1) * s)
@@ -121,6 +121,6 @@ def _check(delta: ArrayLike, p: ArrayLike, moment: ArrayLike, most: float = floa
     check("the moment", moment, POSITIVE)
 
 
-def _log_inverse(delta: jax.Array) -> jax.Array:
+def _log_inverse(delta: ArrayLike) -> jax.Array:
     """Log(2 / delta)."""
-    return jnp.log(2.0) - jnp.log(delta)
+    return jnp.log(2.0) - log_of(delta)

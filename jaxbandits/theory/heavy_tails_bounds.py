@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE
-from jaxbandits.theory._checks import as_float, check, check_budget, check_moment_order
+from jaxbandits.theory._checks import as_float, check, check_budget, check_moment_order, log_of
 from jaxbandits.theory._forms import exponential, power, times
 from jaxbandits.theory.complexity import gaps
 
@@ -40,8 +40,8 @@ def se_ea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c
         UsageError: a value outside its range.
     """
     _check(delta, p, moment_c)
-    delta, p, c = (as_float(x) for x in (delta, p, moment_c))
-    scale = (2 * p + 1) * jnp.log(2.0) + jnp.log(jnp.shape(means)[0] * c) - jnp.log(delta)
+    p, c = (as_float(x) for x in (p, moment_c))
+    scale = (2 * p + 1) * jnp.log(2.0) + jnp.log(jnp.shape(means)[0] * c) - log_of(delta)
     return _pulls(means, p, scale)
 
 
@@ -58,8 +58,8 @@ def se_tea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_
         UsageError: a value outside its range.
     """
     _check(delta, p, moment_b)
-    delta, p, b = (as_float(x) for x in (delta, p, moment_b))
-    return times(jnp.log(2.0 * jnp.shape(means)[0]) - jnp.log(delta), _pulls(means, p, p * jnp.log(20.0) + jnp.log(b)))
+    p, b = (as_float(x) for x in (p, moment_b))
+    return times(jnp.log(2.0 * jnp.shape(means)[0]) - log_of(delta), _pulls(means, p, p * jnp.log(20.0) + jnp.log(b)))
 
 
 def h2_p(means: ArrayLike, p: ArrayLike) -> jax.Array:

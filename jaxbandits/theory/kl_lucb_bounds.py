@@ -11,7 +11,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import ABOVE_ONE, AT_LEAST_ONE, INSIDE_UNIT, NOT_NEGATIVE, UNIT
 from jaxbandits.statistics.exponential_families import BERNOULLI
-from jaxbandits.theory._checks import as_float, check
+from jaxbandits.theory._checks import as_float, check, log_of
 from jaxbandits.theory._forms import largest_solution, power
 from jaxbandits.theory.complexity import gaps
 from jaxbandits.theory.divergences import kl_bernoulli
@@ -106,7 +106,7 @@ def kl_lucb_pulls_bound(
     informed = _informed_rounds(mu, gap, as_float(m))
     simple = 8 * jnp.sum(power(jnp.maximum(gap, as_float(epsilon)), -2.0), axis=0)
     slope = jnp.minimum(informed, simple)
-    level = jnp.log(mu.shape[0] * as_float(k1)) - jnp.log(as_float(delta))
+    level = jnp.log(mu.shape[0] * as_float(k1)) - log_of(delta)
     return mu.shape[0] + 2 * _largest_rounds(slope, level, as_float(alpha))
 
 

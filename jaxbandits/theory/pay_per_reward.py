@@ -16,7 +16,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
 from jaxbandits.errors import UsageError
-from jaxbandits.theory._checks import as_float, check
+from jaxbandits.theory._checks import as_float, check, log_of
 from jaxbandits.theory._forms import quotient
 from jaxbandits.theory.pay_per_reward_constants import PPRConstants
 from jaxbandits.theory.pay_per_reward_rivals import ppr_bernstein_cost, ppr_hoeffding_cost, ppr_median_of_means_cost
@@ -71,10 +71,10 @@ def ppr_round(
     """
     _check(epsilon, delta, correlation)
     check("t", t, AT_LEAST_ONE)
-    t, epsilon, delta, v = (as_float(x) for x in (t, epsilon, delta, correlation))
+    t, epsilon, v = (as_float(x) for x in (t, epsilon, correlation))
     c = jax.tree.map(as_float, constants)
     epsilon_t = (1 - c.rho) * c.rho ** (t - 1) * epsilon / 2
-    log_inverse = t * jnp.log(2.0) - jnp.log(delta)  # log(1/delta_t), delta_t = delta 2^-t
+    log_inverse = t * jnp.log(2.0) - log_of(delta)  # log(1/delta_t), delta_t = delta 2^-t
     return PPRRound(
         epsilon=epsilon_t,
         delta=jnp.exp(-log_inverse),
@@ -147,8 +147,8 @@ def ppr_cost_rate(epsilon: ArrayLike, delta: ArrayLike, correlation: ArrayLike, 
     """
     _check(epsilon, delta, correlation)
     check("the weight W", weight, POSITIVE)
-    epsilon, delta, v, weight = (as_float(x) for x in (epsilon, delta, correlation, weight))
-    return -weight * jnp.log(delta) * jnp.maximum(1 / epsilon**2, v / epsilon)
+    epsilon, v, weight = (as_float(x) for x in (epsilon, correlation, weight))
+    return -weight * log_of(delta) * jnp.maximum(1 / epsilon**2, v / epsilon)
 
 
 def ppr_crossing_arms(
@@ -189,7 +189,7 @@ def ppr_crossing_arms(
     if rival not in costs:
         raise UsageError(f"rival must be one of {', '.join(map(repr, costs))}, got {rival!r}")
     # A union bound costs unit * (log K + offset) with offset = log(1/delta) or log(2/delta).
-    offset = (0.0 if rival == "median-of-means" else jnp.log(2.0)) - jnp.log(as_float(delta))
+    offset = (0.0 if rival == "median-of-means" else jnp.log(2.0)) - log_of(delta)
     unit = costs[rival]() / offset
     return quotient(ppr_cost_bound(epsilon, delta, correlation, constants, phi_l), unit) - offset
 

@@ -59,7 +59,8 @@ def ppr_constants(epsilon: float, delta: float, correlation: float = 1.0, n_fina
     check("delta", delta, INSIDE_UNIT)
     check("V", correlation, AT_LEAST_ONE)
     most = _MOST if n_final_max is None else whole("n_final_max", n_final_max, _FEWEST, _MOST)
-    return _cheapest(float(epsilon), float(delta), float(correlation), most)
+    # They are valid for every delta; below the smallest normal number they are the cheapest for that.
+    return _cheapest(float(epsilon), max(float(delta), float(np.finfo(np.float64).tiny)), float(correlation), most)
 
 
 @functools.lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
-from jaxbandits.theory._checks import as_float, check
+from jaxbandits.theory._checks import as_float, check, log_of
 
 __all__ = [
     "ppr_bernstein_cost",
@@ -121,7 +121,7 @@ def ppr_median_elimination_cost_bound(
     for done in range(_HALVINGS):
         left = jnp.ceil(arms * 0.5**done)
         accuracy = jnp.where(left > 1, epsilon / 4 * 0.75**done, 1.0)
-        pulls = 4 / accuracy**2 * (jnp.log(6.0 * 2.0**done) - jnp.log(as_float(delta)))
+        pulls = 4 / accuracy**2 * (jnp.log(6.0 * 2.0**done) - log_of(delta))
         total = total + jnp.where(left > 1, jnp.minimum(weight, left) * pulls, 0.0)
     return jnp.where(arms <= 2.0**_HALVINGS, total, jnp.inf)
 
@@ -134,4 +134,4 @@ def _union(
     check("delta", delta, INSIDE_UNIT)
     check("the number of arms", arms, AT_LEAST_ONE)
     check("the weight W", weight, POSITIVE)
-    return jnp.log(as_float(arms)) - jnp.log(as_float(delta)), as_float(epsilon), as_float(weight)
+    return jnp.log(as_float(arms)) - log_of(delta), as_float(epsilon), as_float(weight)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import ABOVE_ONE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, UNIT
-from jaxbandits.theory._checks import as_float, check
+from jaxbandits.theory._checks import as_float, check, log_of
 from jaxbandits.theory._forms import power
 from jaxbandits.theory.complexity import gaps
 
@@ -123,7 +123,7 @@ def _race(
     a = jnp.where(epsilon > 0, by_epsilon, by_gap)
     finite = jnp.isfinite(a)
     a = jnp.where(finite, a, 1.0)
-    level = jnp.log(sides * arms) - jnp.log(as_float(delta))
+    level = jnp.log(sides * arms) - log_of(delta)
 
     def stays(n: jax.Array) -> jax.Array:
         look = 1 + jnp.log(jnp.maximum(n, 1.0)) / jnp.log(growth)  # n_r is at least growth^(r-1)

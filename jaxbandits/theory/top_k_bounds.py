@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
-from jaxbandits.theory._checks import as_float, check
+from jaxbandits.theory._checks import as_float, check, log_of
 from jaxbandits.theory.top_k import border, h_0_epsilon, h_t_epsilon
 
 __all__ = [
@@ -67,7 +67,7 @@ def adaptive_top_k_pulls_bound(
     around = border(means, epsilon, k, mask)
     epsilon = as_float(epsilon)
     distance = jnp.maximum(around.gap, around.gap_inside(around.inside))
-    scale = jnp.log(2.0 * _arms(means, mask)) - jnp.log(as_float(delta))
+    scale = jnp.log(2.0 * _arms(means, mask)) - log_of(delta)
     total = jnp.zeros_like(scale)
     for r in range(1, _ROUNDS + 1):
         reach = 2.0 ** (3 - r) * (1 + _ROUNDING)
@@ -94,7 +94,7 @@ def adaptive_top_k_pulls_rate(
     check("delta", delta, INSIDE_UNIT)
     h = h_t_epsilon(means, epsilon, k, mask)
     iterated = jnp.log(jnp.maximum(-jnp.log(as_float(epsilon)), 1.0))
-    return (iterated + jnp.log(as_float(_arms(means, mask))) - jnp.log(as_float(delta))) * h
+    return (iterated + jnp.log(as_float(_arms(means, mask))) - log_of(delta)) * h
 
 
 def improved_top_k_pulls_rate(
@@ -105,7 +105,7 @@ def improved_top_k_pulls_rate(
     Arguments and errors as in `adaptive_top_k_pulls_rate`.
     """
     check("delta", delta, INSIDE_UNIT)
-    return (_log_inverse(epsilon) - jnp.log(as_float(delta))) * h_t_epsilon(means, epsilon, k, mask)
+    return (_log_inverse(epsilon) - log_of(delta)) * h_t_epsilon(means, epsilon, k, mask)
 
 
 def clucb_pac_pulls_rate(
@@ -117,7 +117,7 @@ def clucb_pac_pulls_rate(
     """
     check("delta", delta, INSIDE_UNIT)
     h = h_0_epsilon(means, epsilon, k, mask)
-    return (jnp.log(h) - jnp.log(as_float(delta))) * h
+    return (jnp.log(h) - log_of(delta)) * h
 
 
 def top_k_lower_bound_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:
@@ -219,7 +219,7 @@ def _opt_mai(
     check("the number of pulls", pulls, AT_LEAST_ONE)
     check("delta", delta, INSIDE_UNIT)
     check("k", k, POSITIVE)
-    return as_float(arms), as_float(pulls), (jnp.log(factor) - jnp.log(as_float(delta))) / as_float(k)
+    return as_float(arms), as_float(pulls), (jnp.log(factor) - log_of(delta)) / as_float(k)
 
 
 def _arms(means: ArrayLike, mask: ArrayLike | None) -> jax.Array:

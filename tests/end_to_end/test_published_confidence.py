@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.arrays.numerics import log
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.statistics.confidence import iterated_level
 
 pytestmark = [pytest.mark.slow, pytest.mark.bits]
@@ -54,7 +56,7 @@ class LUCBOfTheTable(jb.LUCBPlusPlus):
     """The bounds of LUCB++ with delta / n for every arm."""
 
     def _level(self, state):
-        level = iterated_level(self.delta / state.arms)
+        level = iterated_level(log_of(self.delta) - log(state.arms))
         return jnp.stack([level, level])
 
 

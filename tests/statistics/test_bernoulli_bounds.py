@@ -94,21 +94,21 @@ def test_chernoffs_bounds_hold_as_often_as_they_say(p, n):
 
 
 def test_exploration_rates_by_hand():
-    level = kl2013_level(np.float32(10), np.float32(0.1))
+    level = kl2013_level(np.float32(10), np.log(np.float32(0.1)))
     assert float(level) == pytest.approx(math.log(40550), rel=1e-6)
     x = math.log(405.5 * 10 * 1000**1.1 / 0.1)
     assert float(kl2013_rate(level, np.int32(1000))) == pytest.approx(x + math.log(x), rel=1e-6)
     assert 2 * math.e + 1 + math.e / 0.1 + (math.e + 1) / 0.01 < 405.5
     first = math.log(100)
-    assert float(iterated_level(np.float32(0.01))) == pytest.approx(first + 3 * math.log(first), rel=1e-6)
-    assert float(iterated_level(np.float32(0.45))) == pytest.approx(-math.log(0.45), rel=1e-6)
+    assert float(iterated_level(np.log(np.float32(0.01)))) == pytest.approx(first + 3 * math.log(first), rel=1e-6)
+    assert float(iterated_level(np.log(np.float32(0.45)))) == pytest.approx(-math.log(0.45), rel=1e-6)
 
 
 def test_the_iterated_level_is_enough_up_to_nine_hundredths():
     """The deviation inequality that LUCB++ rests on, with eta = 3/2, at x = the level."""
 
     def failing(delta):
-        x = float(iterated_level(np.float32(delta)))
+        x = float(iterated_level(np.log(np.float32(delta))))
         assert x >= 8 / (math.e - 1) ** 2
         return special.zeta(1.5 * (1 - 1 / (2 * x))) * (math.sqrt(x / 8) + 1) ** 1.5 * math.exp(0.5 - x)
 

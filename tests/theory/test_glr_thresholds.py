@@ -52,7 +52,7 @@ def test_values_in_theory_and_in_runs(name, t, arms, m, delta):
     expected = FORMULAS[name](t, arms, m * (arms - m), delta)
     assert theory.glr_threshold(t, arms, delta, name, m) == pytest.approx(expected, rel=1e-8)
     events = THRESHOLDS[name].events(jnp.float32(arms), jnp.float32(m))
-    constant = THRESHOLDS[name].constant(IN_RUNS, events, jnp.float32(delta))
+    constant = THRESHOLDS[name].constant(IN_RUNS, events, jnp.float32(np.log(delta)))
     found = THRESHOLDS[name].at(constant, jnp.int32(t))
     assert found.dtype == jnp.float32
     assert float(found) == pytest.approx(expected, rel=3e-6)
@@ -114,20 +114,20 @@ def test_two_equal_arms_are_hardly_ever_told_apart(name, rewards):
 @pytest.mark.parametrize("name", THRESHOLDS)
 def test_a_run_has_the_same_bits_alone_and_in_batches(name):
     rng = np.random.default_rng(1)
-    events, delta = (
+    events, log_delta = (
         jnp.asarray(rng.integers(1, 50, 70), jnp.float32),
-        jnp.asarray(rng.uniform(0.001, 0.5, 70), jnp.float32),
+        jnp.asarray(np.log(rng.uniform(0.001, 0.5, 70)), jnp.float32),
     )
     time = jnp.asarray(rng.integers(2, 10**6, 70), jnp.int32)
 
     @jax.jit
-    def found(events, delta, time):
-        return THRESHOLDS[name].at(THRESHOLDS[name].constant(IN_RUNS, events, delta), time)
+    def found(events, log_delta, time):
+        return THRESHOLDS[name].at(THRESHOLDS[name].constant(IN_RUNS, events, log_delta), time)
 
-    together = found(events, delta, time)
-    np.testing.assert_array_equal(jax.jit(jax.vmap(found))(events, delta, time), together)
+    together = found(events, log_delta, time)
+    np.testing.assert_array_equal(jax.jit(jax.vmap(found))(events, log_delta, time), together)
     for run in range(0, 70, 7):
-        np.testing.assert_array_equal(found(events[run], delta[run], time[run]), together[run])
+        np.testing.assert_array_equal(found(events[run], log_delta[run], time[run]), together[run])
 
 
 @pytest.mark.parametrize(

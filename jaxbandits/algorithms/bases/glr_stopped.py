@@ -23,6 +23,7 @@ from jaxbandits.algorithms.bases.pairwise_statistic import PairwiseStatistic, St
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.protocol import State
 from jaxbandits.arrays.numerics import larger
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -83,7 +84,7 @@ class GLRStopped(PairwiseStatistic):
             rule that has its own.
     """
 
-    delta: Numeric = parameter("probability")
+    delta: Numeric = parameter("error probability")
     epsilon: Numeric = parameter("not negative", default=0.0, common=0)
     threshold: str | None = parameter(default=None, static=True, choices=words.THRESHOLD_WORDS)
     family: str | None = parameter(default=None, static=True, choices=words.FAMILY_WORDS)
@@ -208,8 +209,7 @@ class GLRStopped(PairwiseStatistic):
     def _level(self, state: ArmState) -> jax.Array:
         threshold = THRESHOLDS[self.threshold_word]
         events = larger(threshold.events(state.arms, jnp.asarray(self.m, jnp.float32)), jnp.float32(1))
-        delta = jnp.broadcast_to(jnp.asarray(self.delta, jnp.float32), events.shape)
-        return threshold.constant(IN_RUNS, events, delta)
+        return threshold.constant(IN_RUNS, events, jnp.broadcast_to(log_of(self.delta), events.shape))
 
     def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
         new = self.decided(*self.tested(state), live)

@@ -1,15 +1,28 @@
 """Hyperparameters: what a field of a built-in algorithm may hold."""
 
 import dataclasses
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import numpy as np
 
 from jaxbandits import checks
+from jaxbandits.arrays.probabilities import LogProbability
 from jaxbandits.errors import UsageError, unknown_name
 
-__all__ = ["RULES", "Numeric", "Word", "check_parameter", "is_parameter", "is_word", "parameter"]
+__all__ = [
+    "RULES",
+    "Numeric",
+    "Word",
+    "by_logarithm",
+    "check_parameter",
+    "is_parameter",
+    "is_word",
+    "parameter",
+    "with_logarithms",
+]
+
+T = TypeVar("T")
 
 #: A hyperparameter: a number, an array of numbers once it is batched, an axis of a grid, or None where that is allowed.
 Numeric = Any
@@ -55,8 +68,26 @@ def is_word(field: dataclasses.Field[Any], value: Any) -> bool:
     return isinstance(value, str) and value in field.metadata.get("words", ())
 
 
+#: Rules of values that runs do not compute with as float32.
+_EXACT = ("count", "error probability")
+
+
+def by_logarithm(field: dataclasses.Field[Any]) -> bool:
+    """Return whether runs compute with the logarithm of a field's value, a `LogProbability`."""
+    return field.metadata.get("rule") == "error probability"
+
+
+def with_logarithms(algorithm: T) -> T:
+    """Return an algorithm with a `LogProbability` for each value that is one number, as a run computes with it."""
+    fields: Any = dataclasses.fields(algorithm)  # type: ignore[arg-type]
+    values = {field.name: getattr(algorithm, field.name) for field in fields if by_logarithm(field)}
+    found = {name: LogProbability.of(value) for name, value in values.items() if checks.is_number(value)}
+    return dataclasses.replace(algorithm, **found) if found else algorithm  # type: ignore[type-var]
+
+
 RULES = {
     "probability": checks.INSIDE_UNIT,
+    "error probability": checks.INSIDE_UNIT,  # however small: runs compute with its logarithm
     "positive": checks.POSITIVE,
     "above one": checks.ABOVE_ONE,
     "not negative": checks.NOT_NEGATIVE,
@@ -85,4 +116,7 @@ def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> No
     if words and isinstance(value, str):
         raise UsageError(f"{owner}: {field.name} must be a number or {' or '.join(words)}, got {value!r}")
     if isinstance(value, int | float | str | np.generic | dict) or value is None:
-        checks.number(f"{owner}: {field.name}", value, RULES[rule])
+        name = f"{owner}: {field.name}"
+        plain = checks.number(name, value, RULES[rule])
+        if rule not in _EXACT and not RULES[rule].holds(checks.as_single(name, plain)):
+            raise UsageError(f"{name} {RULES[rule].words} as float32, which runs compute with, got {value!r}")

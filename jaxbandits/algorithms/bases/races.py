@@ -16,6 +16,7 @@ from jaxbandits.algorithms.bases.joint_state import RangedState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import larger, log, rounded
+from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
 from jaxbandits.problems.base import Problem
@@ -55,7 +56,7 @@ class Race(JointBatches):
     """
 
     epsilon: Numeric = parameter("not negative")
-    delta: Numeric = parameter("probability")
+    delta: Numeric = parameter("error probability")
     m: Numeric = parameter("count", default=1)
     growth: Numeric = parameter("above one", default=1.3)
     b: Numeric = parameter("positive", default=None)
@@ -77,7 +78,7 @@ class Race(JointBatches):
         floats = jnp.issubdtype(state.values.dtype, jnp.floating)
         return dataclasses.replace(
             state,
-            level=np.float32(np.log(self.sides)) + log(state.count) - log(self.delta),
+            level=np.float32(np.log(self.sides)) + log(state.count) - log_of(self.delta),
             total=CompensatedSum.of(state.values) if floats else None,
         )
 

@@ -41,7 +41,7 @@ class RivalPairs(RoundBased):
     """Pulls h and l until they are less than epsilon apart; a subclass has the bounds."""
 
     epsilon: Numeric = parameter("not negative")
-    delta: Numeric = parameter("probability")
+    delta: Numeric = parameter("error probability")
     m: Numeric = parameter("count", default=1, common=1)
     b: Numeric = parameter("positive", default=None)
 

@@ -1,0 +1,59 @@
+"""Probabilities by their logarithms: float32 has no number between 0 and 1.2e-38, and devices make what is below 0.
+
+A confidence may be 1e-300. What formulas need of it is its logarithm, which is found on the host in double precision.
+"""
+
+import dataclasses
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+
+from jaxbandits.arrays.numerics import exp, log
+from jaxbandits.arrays.pytrees import is_traced, pytree
+
+__all__ = ["LogProbability", "computed_with", "log_of", "value_of"]
+
+_SMALLEST = float(np.finfo(np.float32).tiny)
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class LogProbability:
+    """A probability, strictly between 0 and 1."""
+
+    log: jax.Array  # float32 (…), negative
+
+    @classmethod
+    def of(cls, values: ArrayLike) -> Self:
+        """Return the probabilities that these numbers are, `(…)`; their logarithms are NumPy's."""
+        logarithm: Any = np.log(computed_with(values)).astype(np.float32)
+        return cls(logarithm)
+
+
+def computed_with(values: ArrayLike) -> np.ndarray:
+    """Return the probabilities that runs compute with, float64 `(…)`: as float32 where that is between 0 and 1."""
+    double = np.asarray(values, np.float64)
+    single = double.astype(np.float32).astype(np.float64)
+    return np.where((single >= _SMALLEST) & (single < 1), single, double)
+
+
+def log_of(probability: Any) -> jax.Array:
+    """Return the logarithm of a probability, float32 `(…)`.
+
+    Args:
+        probability: a `LogProbability`; a number, of which the logarithm is found in double precision; or an array that
+            is being traced, float32 `(…)`.
+    """
+    if isinstance(probability, LogProbability):
+        return jnp.asarray(probability.log)
+    if is_traced(probability):
+        return log(probability)
+    return jnp.asarray(LogProbability.of(probability).log)
+
+
+def value_of(probability: Any) -> jax.Array:
+    """Return a probability as float32 `(…)`, 0 where float32 has no such number."""
+    return exp(probability.log) if isinstance(probability, LogProbability) else jnp.asarray(probability, jnp.float32)
