@@ -16,6 +16,7 @@ from jaxbandits.arrays import ranking
 from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.random.ties import order_at
 
 __all__ = ["AdaptiveTopK", "ImprovedTopK"]
 
@@ -147,7 +148,8 @@ class ImprovedTopK(TopKRounds):
         a = ranking.kth_largest(sums, smaller(larger(below, 1), count), state.active).astype(jnp.float32)  # a_r
         b = ranking.kth_largest(sums, smaller(larger(above, 1), count), state.active).astype(jnp.float32)  # b_r
         outer, inner = jnp.where(below > count, -jnp.inf, a), jnp.where(above < 1, jnp.inf, b)
-        best = ranking.top_mask(sums, left, state.order, state.active)
+        order = order_at(state.ties, state.round, state.order.shape[0])
+        best = ranking.top_mask(sums, left, order, state.active)
         sums, width = sums.astype(jnp.float32), 2 * state.radius * pulls.astype(jnp.float32)
         # At most K - |A|, best first.
         accepted = best & (sums - outer > width)

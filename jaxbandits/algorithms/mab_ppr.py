@@ -47,6 +47,11 @@ class PPRState(JointState):
     round: jax.Array  # int32 (…): t - 1, rounds finished
     ordered: jax.Array  # bool (…): the first batch of the round is in, `values` are its estimates
 
+    @property
+    def rankings(self) -> jax.Array:
+        """One a round."""
+        return self.round
+
 
 @pytree
 @dataclasses.dataclass(frozen=True)
@@ -229,8 +234,7 @@ class MABPPR(JointBatches):
             # Line 15, in sums: 2 l W~ <= 2 l epsilon / 4.
             light = weight <= rounded(batches.each.astype(jnp.float32) * self.epsilon) * 0.5
             # Any arm will do: the first in an order that has decided no tie.
-            scattered = (state.order * jnp.int32(0x2545F491)) & jnp.int32(0x7FFFFFFF)
-            some = ranking.first_place(state.active, scattered) == scattered
+            some = ranking.first_place(state.active, state.order) == state.order
             rest = state.active & ~lightest(state, sums, number, rounded(self.theta * weight))
             return jnp.where(removing, jnp.where(light, some, rest), state.active), removing & light
 

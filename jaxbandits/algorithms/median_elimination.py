@@ -44,8 +44,8 @@ def _median_pulls(epsilon: jax.Array, level: jax.Array, number: jax.Array) -> ja
 
 
 def _upper_half(state: RangedState, sums: jax.Array) -> jax.Array:
-    """The ceil(|S| / 2) active arms with the largest means, ties by the order; bool `(K, …)`."""
-    return ranking.top_mask(sums, (state.count + 1) // 2, state.order, state.active)
+    """Return the ceil(|S| / 2) active arms with the largest means of fresh rewards, ties broken anew; bool `(K, …)`."""
+    return ranking.top_mask(sums, (state.count + 1) // 2, state.fresh_order, state.active)
 
 
 @pytree
@@ -54,6 +54,11 @@ class MedianState(RangedState):
     """With the rounds so far."""
 
     round: jax.Array  # int32 (…): l - 1
+
+    @property
+    def rankings(self) -> jax.Array:
+        """One a round."""
+        return self.round
 
 
 @pytree
@@ -118,6 +123,11 @@ class GapState(MedianState):
     left: jax.Array  # bool (K, …): S_r
     sums: jax.Array  # int32 or float32 (K, …): of the main round's own rewards
     sampled: jax.Array  # bool (…): whether these are in, and Median Elimination comes next
+
+    @property
+    def rankings(self) -> jax.Array:
+        """One a round of every Median Elimination, of which none has 64."""
+        return 64 * self.main + self.round
 
 
 @pytree

@@ -17,6 +17,7 @@ from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import MAX_COUNT, exp, larger, log, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
+from jaxbandits.random.ties import order_at
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
 __all__ = ["OptMAI"]
@@ -41,7 +42,8 @@ class OptMAI(BatchBased):
         k: arms to return, K, 1 <= K < n.
         budget: Q, at least n; rounds are rounded to whole pulls of every arm, so a little more or less is used.
         beta: how fast budgets fall, in (0, 1); 0.8 is the paper's advice.
-        reuse: whether means are over all rewards so far, as in the paper's experiments, or over the round's.
+        reuse: whether means are over all rewards so far, as in the paper's experiments, or over the round's, whose ties
+            are then broken anew.
 
     Raises:
         UsageError: a value outside its range.
@@ -91,11 +93,12 @@ class OptMAI(BatchBased):
         turned, wanted = self._reflected(state)
         ranked = jnp.where(turned, -values, values)
         alive, left = state.count, state.left(wanted)
+        order = state.order if self.reuse else order_at(state.ties, state.round, state.order.shape[0])
         # Quartile elimination: the worst floor(|S| / 4) go.
-        best = ranking.top_mask(ranked, alive - alive // 4, state.order, state.active)
+        best = ranking.top_mask(ranked, alive - alive // 4, order, state.active)
         # Accept and reject: the ceil(|S| / 4) arms farthest from the border between the K - |T| best and the rest go.
-        inside = ranking.top_mask(ranked, left, state.order, state.active)
-        farthest = _farthest(ranked, inside, state.active & ~inside, state.order, (alive + 3) // 4)
+        inside = ranking.top_mask(ranked, left, order, state.active)
+        farthest = _farthest(ranked, inside, state.active & ~inside, order, (alive + 3) // 4)
         quartile = alive >= 4 * wanted
         gone = jnp.where(quartile, state.active & ~best, farthest)
         # Printed is "at least the (K - |T| + 1)-th best", which takes that arm too: its gap equals the one before's.

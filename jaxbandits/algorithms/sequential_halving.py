@@ -69,4 +69,4 @@ class SequentialHalving(EliminationInPhases):
     def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
         left = (state.count + 1) // 2
         target = state.round + self._pulls(left, state.plan.phases)
-        return ranking.top_mask(state.estimates, left, state.order), state.plan._replace(target=target)
+        return ranking.top_mask(state.estimates, left, state.ranking_order), state.plan._replace(target=target)

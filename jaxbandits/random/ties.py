@@ -15,7 +15,7 @@ from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.random.bits import block
 from jaxbandits.random.streams import TIES
 
-__all__ = ["arm_at", "arm_turned", "mask_at", "tie_order", "tie_words", "turn", "turned"]
+__all__ = ["arm_at", "arm_turned", "mask_at", "order_at", "tie_order", "tie_words", "turn", "turned"]
 
 # Odd numbers near 2^32 over the golden ratio, and of the finaliser of MurmurHash3 (Appleby 2011).
 _FACTORS = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35)
@@ -88,6 +88,22 @@ def turn(words: jax.Array, time: jax.Array) -> jax.Array:
         uint32 `(2, …)`.
     """
     return jnp.stack([_finalised(word + time.astype(jnp.uint32) * jnp.uint32(_FACTORS[0])) for word in words])
+
+
+def order_at(words: jax.Array, number: jax.Array, arms: int) -> jax.Array:
+    """Return the tie order of a ranking that looks at fresh rewards only: another one in every round.
+
+    In one order for all rounds an arm that is put first where it ties would be put first again.
+
+    Args:
+        words: uint32 `(2, …)`, of `tie_words`.
+        number: of the round, int32 `(…)`.
+        arms: number of arms K.
+
+    Returns:
+        int32 `(K, …)`, as `tie_order`.
+    """
+    return tie_order(turn(words, number), arms)
 
 
 def turned(arm: jax.Array, words: jax.Array) -> jax.Array:

@@ -11,6 +11,7 @@ from scipy import optimize, special, stats
 
 import jaxbandits as jb
 from jaxbandits.problems import ppr
+from jaxbandits.random.ties import order_at
 
 RUNS, ARMS = 40, 7
 # Many ties: equal means, and one that never pays.
@@ -19,37 +20,42 @@ KEYS = jax.random.split(jax.random.key(3, impl="threefry2x32"), RUNS)
 INTEGERS, FLOATS = jb.bernoulli(MEANS), jb.beta(2 * MEANS + 0.01, 2.01 - 2 * MEANS)
 
 
-def median_elimination(alive, epsilon, delta, order):
-    """Each reference yields the arms, how often each, and in how many batches; it is sent their sums and the pulls."""
+def median_elimination(alive, epsilon, delta, order_at, rankings=0):
+    """Each reference yields the arms, how often each, and in how many batches; it is sent their sums and the pulls.
+
+    A ranking of fresh rewards has a tie order of its own, known by a number.
+    """
     alive, eps_l, delta_l = set(alive), epsilon / 4, delta / 2
     while len(alive) > 1:
+        order = order_at(rankings)
         sums, _ = yield alive, 4 / eps_l**2 * math.log(3 / delta_l), 1
+        rankings += 1
         ranked = sorted(alive, key=lambda arm: (-sums[0, arm], order[arm]))
         alive = set(ranked[: math.ceil(len(ranked) / 2)])
         eps_l, delta_l = 3 * eps_l / 4, delta_l / 2
     return alive
 
 
-def exp_gap_elimination(alive, epsilon, delta, order):
+def exp_gap_elimination(alive, epsilon, delta, order_at):
     alive, r = set(alive), 1
     while len(alive) > 1:
         eps_r, delta_r = 2**-r / 4, delta / (50 * r**3)
         if eps_r / 2 <= epsilon:
-            return (yield from median_elimination(alive, epsilon, delta_r, order))
+            return (yield from median_elimination(alive, epsilon, delta_r, order_at, 64 * (r - 1)))
         sums, pulls = yield alive, 2 / eps_r**2 * math.log(2 / delta_r), 1
-        (named,) = yield from median_elimination(alive, eps_r / 2, delta_r, order)
+        (named,) = yield from median_elimination(alive, eps_r / 2, delta_r, order_at, 64 * (r - 1))
         alive = {arm for arm in alive if not sums[0, arm] < sums[0, named] - eps_r * pulls}
         r += 1
     return alive
 
 
-def union_bound(alive, epsilon, delta, order, estimator="hoeffding", c3=96.0, factor=4.5):
+def union_bound(alive, epsilon, delta, order_at, estimator="hoeffding", c3=96.0, factor=4.5):
     alive = set(alive)
     if estimator == "hoeffding":
         sums, _ = yield alive, 2 / epsilon**2 * math.log(2 * len(alive) / delta), 1
     else:
         sums, _ = yield alive, c3 / epsilon**2, math.ceil(factor * math.log(len(alive) / delta) - 1e-5)
-    estimates = np.median(sums, axis=0)
+    estimates, order = np.median(sums, axis=0), order_at(0)
     return {min(alive, key=lambda arm: (-estimates[arm], order[arm]))}
 
 
@@ -73,9 +79,10 @@ def intervals(kind, mean, n, level):
     return np.maximum(mean - radius, 0), np.minimum(mean + radius, 1)
 
 
-def race(alive, epsilon, delta, order, kind="hoeffding", m=1, growth=1.3):
+def race(alive, epsilon, delta, order_at, kind="hoeffding", m=1, growth=1.3):
     """The arm that is surest leaves first, and the rest is looked at anew, as in the paper."""
     alive, accepted, count = set(alive), set(), len(alive)
+    order = order_at(None)  # sums are of all rewards
     n, r, total = 0, 0, np.zeros(count)
     while 0 < m - len(accepted) < len(alive):
         r += 1
@@ -133,6 +140,16 @@ def leaves(values):
     return {n: np.asarray(v, np.int32 if v.dtype.kind == "i" else np.float32) for n, v in values.items()}
 
 
+orders = jax.jit(order_at, static_argnums=2)
+
+
+def order_of(state, run):
+    """The tie orders of a run by the number of the ranking; None for the one of all rewards."""
+    return lambda number: np.asarray(
+        state.order[:, run] if number is None else orders(state.ties[:, run], jnp.int32(number), ARMS)
+    )
+
+
 @jax.jit
 def begin(algorithm, problem):
     state = algorithm.start(problem, KEYS)
@@ -155,9 +172,8 @@ def test_every_request_and_decision_is_that_of_the_reference(name):
     means = np.asarray([0.8, 0.5, 0.5, 0.3, 0.1, 0.05, 0.0]) if best else MEANS
     wide = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:, None], (ARMS, RUNS)), problem)
     state, asked = begin(algorithm, wide)
-    order = np.asarray(state.order)
     runs = [
-        reference(range(ARMS), order=order[:, i], **{n: v[i].item() for n, v in leaves(values).items()})
+        reference(range(ARMS), order_at=order_of(state, i), **{n: v[i].item() for n, v in leaves(values).items()})
         for i in range(RUNS)
     ]
     wanted = {i: next(run) for i, run in enumerate(runs)}

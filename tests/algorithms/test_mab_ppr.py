@@ -13,6 +13,7 @@ import jaxbandits as jb
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.batch_medians import middle_sums
 from jaxbandits.algorithms.mab_ppr import MABPPR
+from jaxbandits.random.ties import order_at
 
 RUNS, ARMS, SLOTS = 48, 12, 32
 KEYS = jax.random.split(jax.random.key(8, impl="threefry2x32"), RUNS)
@@ -38,13 +39,16 @@ LEAVES = {name: np.asarray(values, np.float32) for name, values in VALUES.items(
 ROUNDING = 1e-6  # of float32, which decides neither a size nor a border here
 
 
-def algorithm_1(order, epsilon, delta, correlation, cq, cq_prime, c1, c2, c3, n_final, rho, theta, factor):
-    """Yields S_t, q and l; is sent the sums of every batch, `(q, K)`; returns the arms one of which is returned."""
-    alive, eps_t, delta_t = set(range(ARMS)), (1 - rho) * epsilon / 2, delta / 2  # line 1
+def algorithm_1(order_at, epsilon, delta, correlation, cq, cq_prime, c1, c2, c3, n_final, rho, theta, factor):
+    """Yields S_t, q and l; is sent the sums of every batch, `(q, K)`; returns the arms one of which is returned.
+
+    Estimates are of fresh rewards: the order of ties is another one in every round.
+    """
+    t, alive, eps_t, delta_t = 0, set(range(ARMS)), (1 - rho) * epsilon / 2, delta / 2  # line 1
     while len(alive) > n_final:  # line 2
         l_t = c1 * max(1 / eps_t**2, correlation / eps_t)
         sums = yield alive, cq * math.log(cq_prime / delta_t), l_t  # line 4
-        estimate = np.median(sums, axis=0)  # line 5
+        estimate, order = np.median(sums, axis=0), order_at(t)  # line 5
         ordered = sorted(alive, key=lambda arm: (estimate[arm], order[arm]))  # line 6
         pulls = c2 * correlation / epsilon
         sums = yield alive, factor * math.log(12 / delta_t), pulls  # line 8
@@ -53,9 +57,9 @@ def algorithm_1(order, epsilon, delta, correlation, cq, cq_prime, c1, c2, c3, n_
             return alive
         removed = max((n + 1 for n, w in enumerate(prefixes) if w <= theta * prefixes[-1] * (1 + ROUNDING)), default=0)
         alive = alive - set(ordered[:removed])  # lines 16 and 17
-        eps_t, delta_t = rho * eps_t, delta_t / 2
+        t, eps_t, delta_t = t + 1, rho * eps_t, delta_t / 2
     sums = yield alive, factor * math.log(n_final / delta_t), c3 / epsilon**2  # line 20
-    estimate = np.median(sums, axis=0)  # line 21
+    estimate, order = np.median(sums, axis=0), order_at(t)  # line 21
     return {min(alive, key=lambda arm: (-estimate[arm], order[arm]))}  # line 22
 
 
@@ -67,6 +71,14 @@ def wide(problem):
 def ceiling(number, found):
     """Whether `found` is the ceiling of a number, at least 1, up to the rounding of float32."""
     return max(1, math.ceil(number * (1 - 3 * ROUNDING))) <= found <= max(1, math.ceil(number))
+
+
+orders = jax.jit(order_at, static_argnums=2)
+
+
+def order_of(state, run):
+    """The tie orders of a run, by the rounds so far."""
+    return lambda rounds: np.asarray(orders(state.ties[:, run], jnp.int32(rounds), ARMS))
 
 
 @jax.jit
@@ -85,8 +97,7 @@ def look(algorithm, state, asked, sums, live):
 def test_every_request_and_decision_is_that_of_the_paper(problem):
     algorithm, random = MABPPR(**LEAVES, slots=SLOTS), np.random.default_rng(5)
     state, asked, exhausted = begin(algorithm, wide(problem), KEYS)
-    order = np.asarray(state.order)
-    runs = [algorithm_1(order[:, i], **{n: float(v[i]) for n, v in LEAVES.items()}) for i in range(RUNS)]
+    runs = [algorithm_1(order_of(state, i), **{n: float(v[i]) for n, v in LEAVES.items()}) for i in range(RUNS)]
     wanted = {i: next(run) for i, run in enumerate(runs)}
     ends = {"argmax": 0, "light": 0, "exhausted": 0}
     removed_by_tie = 0

@@ -23,7 +23,7 @@ import jaxbandits as jb
 from jaxbandits.algorithms.bases.elimination import Elimination
 from jaxbandits.algorithms.bases.glr_stopped import GLRStopped
 from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
-from jaxbandits.random.ties import tie_order, tie_words
+from jaxbandits.random.ties import order_at, tie_order, tie_words
 
 NEAR = 1e-5
 RUNS, STEPS = 4, 160
@@ -303,6 +303,15 @@ def clucb(view: View, algorithm: Any) -> Said:
     return pull, set(M), float(moved[rival].sum() - moved[M].sum()) / k
 
 
+@functools.cache
+def _fresh_order(first: int, second: int, count: int, forget: int) -> np.ndarray:
+    return np.asarray(order_at(jnp.asarray([first, second], jnp.uint32), jnp.int32(forget), count))
+
+
+def fresh_order(words: np.ndarray, count: int, forget: int) -> np.ndarray:
+    return _fresh_order(*words.tolist(), count, forget)
+
+
 def survivors(
     view: View,
     algorithm: Any,
@@ -319,18 +328,22 @@ def survivors(
         values = [[contribution(x, i) for i, x in enumerate(view.rewards[arm], 1)][forget:] for arm in alive]
         return np.asarray([estimator(x) + 1e-11 * scrambled(np.sum(x)) for x in values])
 
+    def order() -> np.ndarray:
+        """Of ties; where rewards are forgotten, another one for each phase's."""
+        return view.order[0] if getattr(algorithm, "reuse", True) else fresh_order(memory["words"], view.count, forget)
+
     rounds = {len(view.rewards[arm]) for arm in alive}
     if len(rounds) == 1 and (t := rounds.pop()) > memory.get("seen", 0) and len(alive) > 1:
         memory["seen"] = t
         values = estimates()
-        stay = decide(view, algorithm, t, values, view.order[0][alive], memory)
+        stay = decide(view, algorithm, t, values, order()[alive], memory)
         if len(stay) < len(alive):
             alive[:] = sorted(alive[i] for i in stay)
             if getattr(algorithm, "reuse", True) is False:
                 forget = memory["forget"] = t
         memory["near"] = memory.get("near", False) or view.near
     view.near |= memory.get("near", False)
-    answer = alive[view.first(estimates(), view.order[0][alive])]
+    answer = alive[view.first(estimates(), order()[alive])]
     following = min(alive, key=lambda arm: (len(view.rewards[arm]), arm))
     return [following], {answer}, None
 
@@ -539,12 +552,12 @@ def watch(algorithm, problem, keys, steps):
 
 @jax.jit
 def tables(problem, keys):
-    """The first rewards of every arm, `(run, pull, arm)`, and tie orders `(run, arm)`."""
+    """The first rewards of every arm, `(run, pull, arm)`, tie orders `(run, arm)`, and what makes them."""
 
     def one(key):
         return jax.lax.map(lambda pull: problem.rewards(key, pull), jnp.arange(STEPS + 2))
 
-    return jax.vmap(one)(keys), tie_order(tie_words(keys), problem.arms).T
+    return jax.vmap(one)(keys), tie_order(tie_words(keys), problem.arms).T, tie_words(keys).T
 
 
 def numbers_only(tree):
@@ -567,12 +580,12 @@ def test_every_decision_is_that_of_the_reference(name):
 
     unnamed = dataclasses.replace(problem, name="")
     pulls, returned, done = map(np.asarray, watch(numbers_only(algorithm.resolved(problem)), unnamed, keys, steps))
-    table, orders = map(np.asarray, tables(unnamed, keys))
+    table, orders, words = map(np.asarray, tables(unnamed, keys))
     table = table.astype(np.float64)
     decisions = skipped = answers = 0
     for run in range(RUNS):
         rewards = [[table[run, pull, arm] for pull in range(pulls[run, 0, arm])] for arm in range(problem.arms)]
-        smallest, kept, kept_near, memory = np.inf, None, False, {}
+        smallest, kept, kept_near, memory = np.inf, None, False, {"words": words[run]}
         for step in range(steps):
             view = View(rewards, orders[run], problem, memory)
             wanted, answer, statistic = reference(view, algorithm)

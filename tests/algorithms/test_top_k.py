@@ -11,7 +11,7 @@ from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY, BatchBased
-from jaxbandits.random.ties import tie_order, tie_words
+from jaxbandits.random.ties import order_at, tie_order, tie_words
 
 # Distinct means, so that a reference needs no ties: rewards are normal.
 PROBLEM = jb.gaussian(np.linspace(0.9, 0.1, 12) ** 1.3, 0.3)
@@ -50,13 +50,18 @@ def test_the_one_shot_threshold_is_the_sequential_loop():
 class Run:
     """What a reference knows: sets of arms, counts and sums."""
 
-    def __init__(self, count, order):
-        self.order = order  # of ties: the two arms at the border are equally far from it
+    def __init__(self, count, words):
+        self.words, self.count = words, count
+        self.order = np.asarray(tie_order(words, count))  # the two arms at the border are equally far from it
         self.active, self.accepted = set(range(count)), set()
         self.pulls, self.sums = np.zeros(count, int), np.zeros(count)
         self.means = np.zeros(count)
         self.round = self.time = 0
         self.ended = False
+
+    def order_now(self):
+        """Of ties among fresh rewards, in the round that has just been made."""
+        return np.asarray(order_at(self.words, jnp.int32(self.round - 1), self.count))
 
 
 def adaptive_counts(algorithm, run, n):
@@ -119,21 +124,21 @@ def mai_decide(algorithm, run, n, fresh, whole):
     turned = 2 * algorithm.k >= n
     wanted = n - algorithm.k if turned else algorithm.k
     values = -run.means if turned else run.means
-    size = len(run.active)
+    size, order = len(run.active), run.order if algorithm.reuse else run.order_now()
     if size >= 4 * wanted:
         run.active -= set(sorted(run.active, key=lambda arm: values[arm])[: size // 4])
     else:
-        ranked = sorted(run.active, key=lambda arm: (-values[arm], run.order[arm]))
+        ranked = sorted(run.active, key=lambda arm: (-values[arm], order[arm]))
         left = wanted - len(run.accepted)
         inside, inner, outer = ranked[:left], ranked[left - 1], ranked[left] if left < size else None
 
         def farness(arm):
             """How far from the border, in value and then in the tie order; the order again, where these are equal."""
             if arm not in inside:
-                return values[inner] - values[arm], run.order[arm] - run.order[inner], -run.order[arm]
+                return values[inner] - values[arm], order[arm] - order[inner], -order[arm]
             if outer is None:
-                return np.inf, 0, -run.order[arm]
-            return values[arm] - values[outer], run.order[outer] - run.order[arm], -run.order[arm]
+                return np.inf, 0, -order[arm]
+            return values[arm] - values[outer], order[outer] - order[arm], -order[arm]
 
         while len(run.accepted) < wanted and len(run.active) > 3 * size / 4:
             arm = max(run.active, key=farness)
@@ -180,7 +185,7 @@ def test_every_round_is_that_of_the_reference(name):
     step = jax.jit(lambda key, state: algorithm.step(PROBLEM, key, state))
     done, recommend = jax.jit(algorithm.done), jax.jit(algorithm.recommend)
     for key in jax.random.split(jax.random.key(5, impl="threefry2x32"), RUNS):
-        state, run, rounds = algorithm.init(PROBLEM, key), Run(n, np.asarray(tie_order(tie_words(key), n))), 0
+        state, run, rounds = algorithm.init(PROBLEM, key), Run(n, tie_words(key)), 0
         while not run.ended and rounds < 60:
             assert not done(state)
             each, wanted = counts(algorithm, run, n)
@@ -244,6 +249,40 @@ def test_opt_mai_has_the_regret_and_the_pulls_of_a_plain_program():
     data = jb.simulate(jb.OptMAI(k=10, budget=3000, beta=0.8), jb.uniform_means(60), seeds=2000)
     for column, variable in enumerate(("aggregate_regret", "pulls")):
         assert stats.ttest_ind(plain[:, column], data[variable], equal_var=False).pvalue > 1e-8
+
+
+def play_forgetful_opt_mai(k, budget, beta, random, n):
+    """Return the regret of one run on uniform means that ranks each round's rewards alone, ties anew in each."""
+    worth = 1 - np.arange(1, n + 1) / n
+    whole = budget / (1 - beta ** (math.log(n) / math.log(4 / 3)))
+    active, accepted, number = np.arange(n), [], 0
+    while len(accepted) < k and len(active):
+        size, left = len(active), k - len(accepted)
+        sums = random.binomial(round(beta**number * (1 - beta) * whole / size), worth[active])
+        number += 1
+        place = random.random(size)  # in the order of ties
+        ranked = np.lexsort((place, -sums))
+        if size >= 4 * k:
+            active = active[ranked[: size - size // 4]]
+            continue
+        inside = np.isin(np.arange(size), ranked[:left])
+        inner, outer = ranked[left - 1], ranked[left] if left < size else None
+        behind = np.where(inside, -place, place - place[inner])
+        gap = np.where(inside, size * budget, sums[inner] - sums)
+        if outer is not None:
+            behind, gap = behind + inside * place[outer], np.where(inside, sums - sums[outer], gap)
+        gone = np.lexsort((place, -behind, -gap))[: math.ceil(size / 4)]
+        accepted += active[gone[inside[gone]]].tolist()
+        active = np.delete(active, gone)
+    return worth[:k].mean() - worth[accepted].mean()
+
+
+def test_opt_mai_breaks_ties_of_fresh_rewards_anew():
+    """Welch's test, p > 1e-8. In one order for all rounds the regret is .0211 with K = 100 of 1000, not .0159."""
+    random = np.random.default_rng(2)
+    plain = [play_forgetful_opt_mai(30, 7000, 0.75, random, 400) for _ in range(400)]
+    data = jb.simulate(jb.OptMAI(k=30, budget=7000, beta=0.75, reuse=False), jb.uniform_means(400), seeds=1000)
+    assert stats.ttest_ind(plain, data.aggregate_regret, equal_var=False).pvalue > 1e-8
 
 
 @pytest.mark.slow

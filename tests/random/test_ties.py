@@ -46,6 +46,19 @@ def test_a_tie_order_names_every_arm_once(count):
     np.testing.assert_array_equal(np.argsort(order[:, :3], axis=0), np.argsort(wider, axis=0))
 
 
+def test_orders_of_other_rounds_tell_nothing_of_each_other():
+    """Chi-square of the first arms of two rounds, and of a round and the run's own order, p > 1e-8 each."""
+    own, count = words(9, 100_000), 5
+    at = jax.jit(ties.order_at, static_argnums=2)
+    rounds = [tie_order(own, count), *(at(own, jnp.full(100_000, number, jnp.int32), count) for number in (0, 1, 2, 7))]
+    first = [np.asarray(order).argmin(axis=0) for order in rounds]
+    for a, b in itertools.combinations(first, 2):
+        assert stats.chisquare(np.bincount(a * count + b, minlength=count**2)).pvalue > LEVEL
+    # As the run's own order, it is the same where arms are padded.
+    wider = np.asarray(at(own[:, :3], jnp.full(3, 7, jnp.int32), 300))[:count]
+    np.testing.assert_array_equal(np.argsort(np.asarray(rounds[-1])[:, :3], axis=0), np.argsort(wider, axis=0))
+
+
 @pytest.mark.parametrize("count", [2, 7, 10])
 def test_every_arm_is_as_likely_to_come_first_and_last(count):
     """Chi-square of the first and of the last place, and of the first two together, p > 1e-8 each."""

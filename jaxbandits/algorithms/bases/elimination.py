@@ -58,13 +58,15 @@ class Elimination(Sequential):
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> EliminationState:
         """The state after a first round, and what it dropped."""
-        order = ties.tie_order(ties.tie_words(key), problem.arms)
+        words = ties.tie_words(key)
+        order = ties.tie_order(words, problem.arms)
         exists = statistics.pulls > 0
         number = arms.index(problem.arms, key.shape)
         zero, one = jnp.zeros(key.shape, jnp.int32), jnp.ones(key.shape, jnp.int32)
         count = arms.total(exists.astype(jnp.int32))
         blank = EliminationState(
             sums=CompensatedSum.of(statistics.mean), pulls=statistics.pulls, active=exists, order=order, count=count,
+            ties=None if self.reuse else words,
             survivors=jnp.broadcast_to(number, exists.shape), position=zero, round=one, start=zero,
             time=statistics.time, highest=jnp.zeros(key.shape), lowest=jnp.zeros(key.shape),
             arms=count.astype(jnp.float32), estimator=EmpiricalMean(), plan=None, bandits=problem.bandits,
@@ -199,5 +201,5 @@ class Elimination(Sequential):
 
     def recommend(self, state: EliminationState) -> jax.Array:
         """The last arm; before that, the survivor with the largest estimate."""
-        best = ranking.top_mask(state.estimates, Known(1), state.order)
+        best = ranking.top_mask(state.estimates, Known(1), state.ranking_order)
         return jnp.where(state.count == 1, state.active, best)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.bases.run_state import RunState
 from jaxbandits.arrays.numerics import larger
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.random.ties import order_at
 from jaxbandits.statistics.robust_means import MeanEstimator
 
 __all__ = ["EliminationState"]
@@ -24,6 +25,7 @@ class EliminationState(RunState):
     survivors: jax.Array  # int32 (K, …): numbers of the surviving arms, in the first `count` entries
     active: jax.Array  # bool (K, …): the same as a mask
     order: jax.Array  # int32 (K, …): tie order
+    ties: jax.Array | None  # uint32 (2, …): what makes other ones, where every phase ranks fresh rewards; else None
     count: jax.Array  # int32 (…): surviving arms
     position: jax.Array  # int32 (…): of the next arm to pull in the list
     round: jax.Array  # int32 (…): finished rounds, the pulls of every surviving arm
@@ -37,6 +39,11 @@ class EliminationState(RunState):
     ahead: jax.Array  # int32 (…): rounds of the block; between two blocks, the rounds that the next may have
     block: Any  # CompensatedSum (K, …): sums at the end of the block, of the arms that were pulled in it
     bandits: int = dataclasses.field(default=1, metadata={"static": True})  # number of bandits on the axis of arms
+
+    @property
+    def ranking_order(self) -> jax.Array:
+        """The tie order of a ranking by the rewards since round `start`, int32 `(K, …)`."""
+        return self.order if self.ties is None else order_at(self.ties, self.start, self.order.shape[0])
 
     @property
     def estimates(self) -> jax.Array:

@@ -24,6 +24,7 @@ class JointState(RunState):
     """The state of a run; arms first, runs last."""
 
     order: jax.Array  # int32 (K, …): tie order
+    ties: jax.Array  # uint32 (2, …): what makes it, and those of rounds with fresh rewards
     active: jax.Array  # bool (K, …)
     values: jax.Array  # int32 or float32 (K, …): what active arms were last ranked by
     pulls: jax.Array  # int32 (K, …): pulls of each arm, 2^31 - 1 where there were more
@@ -34,11 +35,13 @@ class JointState(RunState):
     @classmethod
     def start(cls, problem: Problem, key: jax.Array, **more: Any) -> Self:
         """Before the first pull; `more` are a subclass's fields."""
-        order = ties.tie_order(ties.tie_words(key), problem.arms)
+        words = ties.tie_words(key)
+        order = ties.tie_order(words, problem.arms)
         exists = jnp.ones(order.shape, bool) if problem.mask is None else jnp.broadcast_to(problem.mask, order.shape)
         nothing = jnp.zeros(order.shape, jnp.int32)
         return cls(
-            order=order, active=exists, values=nothing if problem.integer_rewards else jnp.zeros(order.shape),
+            order=order, ties=words, active=exists,
+            values=nothing if problem.integer_rewards else jnp.zeros(order.shape),
             pulls=nothing, drawn=jnp.zeros(key.shape, jnp.int32), ended=jnp.zeros(key.shape, bool),
             spent=Spent.nothing(problem, key.shape), **more,
         )  # fmt: skip
@@ -64,12 +67,23 @@ class JointState(RunState):
         del problem, key, budget, looked
         return self.spent.account()
 
+    @property
+    def rankings(self) -> jax.Array:
+        """A number of the next ranking, another one for each that looks at fresh rewards only; int32 `(…)`."""
+        return jnp.zeros(self.ended.shape, jnp.int32)
+
+    @property
+    def fresh_order(self) -> jax.Array:
+        """The tie order of a ranking by fresh rewards only, int32 `(K, …)`."""
+        return ties.order_at(self.ties, self.rankings, self.order.shape[0])
+
     def best(self) -> jax.Array:
-        """Mask of the active arm with the largest value, ties by the order; bool `(K, …)`."""
+        """Return the mask of the active arm with the largest value, ties broken anew; bool `(K, …)`."""
         lowest = -jnp.inf if jnp.issubdtype(self.values.dtype, jnp.floating) else -MAX_COUNT
         values = jnp.where(self.active, self.values, lowest)
         best = self.active & (values == arms.largest(values))
-        return best & (self.order == ranking.first_place(best, self.order))
+        order = self.fresh_order
+        return best & (order == ranking.first_place(best, order))
 
 
 @pytree

@@ -39,7 +39,7 @@ def lightest(state: JointState, sums: jax.Array, number: jax.Array, limit: jax.A
     Returns:
         bool `(K, …)`.
     """
-    bits, active = _order_bits(state.values), state.active
+    bits, active, order = _order_bits(state.values), state.active, state.fresh_order
     Ends = tuple[jax.Array, jax.Array]
 
     def halve(ends: Ends, prefix_to: Callable[[jax.Array], jax.Array]) -> Ends:
@@ -59,15 +59,15 @@ def lightest(state: JointState, sums: jax.Array, number: jax.Array, limit: jax.A
     below, level = active & (bits <= low), active & (bits == high)
 
     def undecided(ends: Ends) -> jax.Array:
-        between = level & (state.order > ends[0]) & (state.order <= ends[1])
+        between = level & (order > ends[0]) & (order <= ends[1])
         return jnp.any(arms.total(between.astype(jnp.int32)) > 1)
 
     before, _ = lax.while_loop(
         undecided,
-        lambda ends: halve(ends, lambda middle: below | (level & (state.order <= middle))),
+        lambda ends: halve(ends, lambda middle: below | (level & (order <= middle))),
         (jnp.full_like(number, -1), jnp.full_like(number, MAX_COUNT)),
     )
-    return below | (level & (state.order <= before))
+    return below | (level & (order <= before))
 
 
 def _order_bits(values: jax.Array) -> jax.Array:
