@@ -169,9 +169,11 @@ def test_traits_are_what_is_declared():
 
 
 @pytest.mark.parametrize("name", REGISTRY)
-def test_every_epsilon_of_the_registry_is_declared(name):
+def test_every_epsilon_and_number_of_arms_of_the_registry_is_declared(name):
     cls = REGISTRY[name]
-    assert cls.traits.tolerance == ("epsilon" if "epsilon" in {f.name for f in dataclasses.fields(cls)} else None)
+    names = {f.name for f in dataclasses.fields(cls)}
+    assert cls.traits.tolerance == ("epsilon" if "epsilon" in names else None)
+    assert cls.traits.answers == next((name for name in ("m", "k") if name in names), 1)
     if spends := cls.traits.spends:
         assert spends in {f.name for f in dataclasses.fields(cls)}
 
