@@ -29,8 +29,10 @@ def axis(values: Sequence[Any] | np.ndarray, name: str | None = None) -> Axis:
             together.
 
     Raises:
-        UsageError: no values, or the same value twice.
+        UsageError: no values, a value that is missing, the same value twice, or a name that is no text.
     """
+    if name is not None and not (isinstance(name, str) and name):
+        raise UsageError(f"the name of an axis must be a text, got {shown(name)}")
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise UsageError(f"an axis needs a list of values, got {shown(values)}")
     items = tuple(value.item() if isinstance(value, np.generic) else value for value in values)

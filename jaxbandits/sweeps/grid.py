@@ -55,8 +55,6 @@ def expand(algorithm: Admitted, problem: Problem | ProblemFamily) -> Grid:
         name = values.name or field
         if dimensions.setdefault(name, values.values) != values.values:
             raise UsageError(f"two different axes are called {name!r}: give one of them another name, axis(…, name=…)")
-    for reserved in RESERVED & dimensions.keys():
-        raise UsageError(f"an axis cannot be called {reserved!r}, the results have a dimension of that name")
     if (count := math.prod(map(len, dimensions.values()))) > _MOST_CELLS:
         raise UsageError(
             f"the grid has {count:,} cells, and one sweep takes {_MOST_CELLS:,} at most: cut it into parts"

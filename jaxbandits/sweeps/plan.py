@@ -28,7 +28,7 @@ from jaxbandits.stores.layout import Finished, Layout
 from jaxbandits.sweeps.finished_runs import Gathering
 from jaxbandits.sweeps.grid import RESERVED, Cell, expand, identities
 from jaxbandits.sweeps.metrics import METRICS, Measured, table
-from jaxbandits.sweeps.options import checkpoint_values
+from jaxbandits.sweeps.options import check_names, checkpoint_values
 from jaxbandits.sweeps.programs import alike, program
 from jaxbandits.sweeps.results import layout_of
 from jaxbandits.sweeps.spec import describe
@@ -120,6 +120,7 @@ def planned(
         raise UsageError(f"jb.simulate and jb.sweep run on values, and these are being traced: {INSTEAD}")
     grid = expand(known, problem)
     own = users_metrics(metrics, {**METRICS, **grid.dimensions, **dict.fromkeys(RESERVED)})
+    check_names(known, problem, [name for name, _ in own])
     for cell in grid.cells:
         check(cell.algorithm)
     identity = identities(grid.cells)
