@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxbandits.checks import shown
+from jaxbandits.checks import is_masked, shown
 from jaxbandits.errors import UsageError
 
 __all__ = ["Axis", "axis"]
@@ -35,6 +35,8 @@ def axis(values: Sequence[Any] | np.ndarray, name: str | None = None) -> Axis:
         raise UsageError(f"the name of an axis must be a text, got {shown(name)}")
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise UsageError(f"an axis needs a list of values, got {shown(values)}")
+    if any(is_masked(value) for value in (values, *values)):
+        raise UsageError(f"an axis must not have masked values, got {shown(values)}: leave them out")
     items = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
     if not items:
         raise UsageError("an axis needs at least one value")

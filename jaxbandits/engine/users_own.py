@@ -11,7 +11,7 @@ from jaxbandits.algorithms.bases.run_state import RunState
 from jaxbandits.algorithms.bases.traits import Traits, traits_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
-from jaxbandits.status import MOST_IDLE
+from jaxbandits.status import MOST_IDLE, OUTSIDE, TAKEN_BACK
 
 __all__ = ["UsersOwn", "UsersState"]
 
@@ -23,6 +23,7 @@ class UsersState(RunState):
 
     inner: Any
     idle: jax.Array  # int32 (…): steps since the last pull
+    fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
 
     @property
     def pulls(self) -> jax.Array:
@@ -55,18 +56,32 @@ class UsersOwn:
 
     def init(self, problem: Problem, key: jax.Array) -> UsersState:
         """First states."""
-        inner = self._mapped(lambda a, k, p: a.init(p, k), self.algorithm, key, problem)
-        return UsersState(inner, idle=jnp.zeros(key.shape, jnp.int32))
+
+        def first(algorithm: Any, key: jax.Array, problem: Problem) -> tuple[Any, jax.Array]:
+            problem, watch = problem.watched()
+            return algorithm.init(problem, key), watch.outside()
+
+        inner, outside = self._mapped(first, self.algorithm, key, problem)
+        fault = _fault(outside, jnp.any(inner.pulls < 0, axis=0))
+        return UsersState(inner, idle=jnp.zeros(key.shape, jnp.int32), fault=fault)
 
     def advance(
         self, problem: Problem, key: jax.Array, state: UsersState, live: jax.Array | bool = True, stop: Any = None
     ) -> UsersState:
-        """One step of the runs that are live, bool `(…)`."""
+        """One step of the runs that are live, bool `(…)`; one with a fault is not made, and noted."""
         del stop
-        inner = self._mapped(lambda a, k, p, s: a.step(p, k, s), self.algorithm, key, problem, state.inner)
+
+        def one_step(algorithm: Any, key: jax.Array, problem: Problem, inner: Any) -> tuple[Any, jax.Array]:
+            problem, watch = problem.watched()
+            return algorithm.step(problem, key, inner), watch.outside()
+
+        inner, outside = self._mapped(one_step, self.algorithm, key, problem, state.inner)
         pulled = jnp.any(inner.pulls != state.pulls, axis=0)
-        new = UsersState(inner, jnp.where(pulled, 0, state.idle + 1))
-        return jax.tree.map(lambda a, b: jnp.where(live, a, b), new, state)
+        new = UsersState(inner, jnp.where(pulled, 0, state.idle + 1), state.fault)
+        back = jnp.any(inner.pulls < state.pulls, axis=0) | (new.time < state.time)
+        fault = jnp.where(live, _fault(outside, back), 0)
+        kept = jax.tree.map(lambda a, b: jnp.where(live & (fault == 0), a, b), new, state)
+        return dataclasses.replace(kept, fault=jnp.where(fault > 0, fault, state.fault))
 
     def step(self, problem: Problem, key: jax.Array, state: UsersState) -> UsersState:
         """One step."""
@@ -87,8 +102,12 @@ class UsersOwn:
         return jnp.asarray(self._of_state(lambda a, s: jnp.asarray(a.exhausted(s)), state))
 
     def stalled(self, state: UsersState) -> jax.Array:
-        """Which runs have gone on for long without a pull, bool `(…)`."""
-        return state.idle >= MOST_IDLE
+        """Which runs have gone on for long without a pull, or have a fault, bool `(…)`."""
+        return (state.idle >= MOST_IDLE) | (state.fault > 0)
+
+    def fault(self, state: UsersState) -> jax.Array:
+        """The fault that each run has, a code of `jaxbandits.status`, 0 for none; int32 `(…)`."""
+        return state.fault
 
     def recommend(self, state: UsersState) -> jax.Array:
         """Masks of the returned arms, bool `(K, …)`."""
@@ -106,3 +125,8 @@ class UsersOwn:
             return method(algorithm, key, *rest)
         in_axes = (-1, 0, *(-1 for _ in rest))
         return jax.vmap(method, in_axes=in_axes, out_axes=-1)(algorithm, key, *rest)
+
+
+def _fault(outside: jax.Array, back: jax.Array) -> jax.Array:
+    """The code for arms that do not exist, or for pulls that were taken back; int32 `(…)`."""
+    return jnp.where(outside, OUTSIDE, jnp.where(back, TAKEN_BACK, 0)).astype(jnp.int32)

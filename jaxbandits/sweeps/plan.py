@@ -19,13 +19,14 @@ from jaxbandits.engine.job_queue import JobQueue, Ranges
 from jaxbandits.engine.metric import Measures, Metric, check_metrics, users_metrics
 from jaxbandits.engine.no_derivative import INSTEAD
 from jaxbandits.engine.on_chip import in_powers_of_two
+from jaxbandits.engine.problem_border import check_family, check_problem
 from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.stores.layout import Finished, Layout
-from jaxbandits.sweeps.finished_runs import Gathering
+from jaxbandits.sweeps.finished_runs import Gathering, refuse_faults
 from jaxbandits.sweeps.grid import RESERVED, Cell, expand, identities
 from jaxbandits.sweeps.metrics import METRICS, Measured, table
 from jaxbandits.sweeps.options import check_names, checkpoint_values
@@ -114,8 +115,7 @@ def planned(
     known = admitted(algorithm)
     max_pulls = known.most_pulls if max_pulls is None else whole("max_pulls", max_pulls, 1, MAX_COUNT)
     points = checkpoint_values(known, checkpoints, max_pulls)
-    if not isinstance(problem, Problem | ProblemFamily):
-        raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
+    check_problem(problem)
     if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((algorithm, problem))):
         raise UsageError(f"jb.simulate and jb.sweep run on values, and these are being traced: {INSTEAD}")
     grid = expand(known, problem)
@@ -123,6 +123,7 @@ def planned(
     check_names(known, problem, [name for name, _ in own])
     for cell in grid.cells:
         check(cell.algorithm)
+        check_problem(cell.problem)
     identity = identities(grid.cells)
     for i, cell in enumerate(grid.cells):
         suited, explored = cell.algorithm.suited(cell.problem)
@@ -138,6 +139,7 @@ def planned(
     types = {}
     for cells in alike(grid.cells, runs, padded=not own):
         key = jax.random.key(0, impl="threefry2x32")
+        check_family(cells[0].problem, key)
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)
         types = check_metrics(own, cells[0].algorithm.alone(), cells[0].problem, key)
     spec = describe(known, problem, settings)  # of what is there before the runs
@@ -161,6 +163,9 @@ def make_runs(
         placement: where.
         take: called with runs that have ended, now and then.
         on_progress: called now and then with what has been done so far.
+
+    Raises:
+        UsageError: a run in which an algorithm of the user's own did what must not be.
     """
     began = time.perf_counter()
     done = Progress(runs=0, pulls=0.0)
@@ -184,6 +189,7 @@ def make_runs(
                 in_powers_of_two=in_powers_of_two(placement),
             )  # fmt: skip
             for rows in job_rows(batched, JobQueue(wanted, following), placement, report):
+                refuse_faults(rows, cells, plan.layout.dimensions)
                 take(gathering.add(cells, places, rows))
     seconds = time.perf_counter() - began
     return Spent(max(seconds - clock.seconds, 1e-9), clock.seconds, done)

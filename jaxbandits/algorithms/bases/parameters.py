@@ -84,5 +84,5 @@ def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> No
     words = field.metadata.get("words", ())
     if words and isinstance(value, str):
         raise UsageError(f"{owner}: {field.name} must be a number or {' or '.join(words)}, got {value!r}")
-    if isinstance(value, int | float | str | np.generic | dict) or value is None:
+    if isinstance(value, int | float | str | np.generic | dict) or value is None or checks.is_masked(value):
         checks.number(f"{owner}: {field.name}", value, RULES[rule])
