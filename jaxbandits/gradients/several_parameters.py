@@ -9,6 +9,7 @@ import xarray as xr
 from jaxbandits.checks import shown
 from jaxbandits.engine.admission import admitted
 from jaxbandits.errors import UsageError
+from jaxbandits.report.one_cell import with_one_row
 
 __all__ = ["takes_several"]
 
@@ -37,7 +38,7 @@ def takes_several(estimate: E) -> E:
             if (taken := values.name or field) in _TAKEN:
                 raise UsageError(f"an axis cannot be called {taken!r}, as gradients are: rename it, axis(…, name=…)")
         if isinstance(wrt, str):
-            return estimate(metric, algorithm, problem, wrt, **options)
+            return with_one_row(estimate(metric, algorithm, problem, wrt, **options))
         return _together({name: estimate(metric, algorithm, problem, name, **options) for name in names})
 
     return of_each  # type: ignore[return-value]
@@ -53,4 +54,4 @@ def _together(found: dict[str, xr.Dataset]) -> xr.Dataset:
             own[variable] = one[part].assign_attrs(about)
     about_all = {key: value for key, value in first.attrs.items() if key not in ("estimator", "width")}
     shared = first.drop_vars(["gradient", "gradient_se"]).drop_attrs(deep=False)
-    return shared.assign(own).assign_attrs({**about_all, "wrt": ", ".join(found)})
+    return with_one_row(shared.assign(own).assign_attrs({**about_all, "wrt": ", ".join(found)}))

@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from jaxbandits.errors import UsageError
+from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.status import STALLED, stopped_early
 
 __all__ = [
@@ -166,7 +167,7 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
             f"{total} of {runs * censored.size} runs were stopped {why}: where at_least is true, "
             "means of pulls, cost and steps are lower bounds"
         )
-    return found
+    return with_one_row(found)
 
 
 def is_moments(ds: Any) -> bool:

@@ -12,6 +12,7 @@ from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.sweeps.plan import make_runs, planned
 from jaxbandits.sweeps.results import Results
 from jaxbandits.sweeps.stored import check_keep, part_of, results_in, run_stored
@@ -102,7 +103,7 @@ def sweep(
         outcome = run_stored(plan, path, check_keep(keep or "runs"), share, placement, report)
         if outcome.there < outcome.wanted:
             return xr.Dataset(attrs=plan.attrs | {"missing": f"{outcome.wanted - outcome.there} runs, of other parts"})
-        return results_in(path, plan)
+        return with_one_row(results_in(path, plan))  # a summary or moments of one cell have no dimension
     if part is not None or keep is not None:
         raise UsageError(f"{'part' if part is not None else 'keep'}=… is for sweeps with a store=…")
     results = Results(plan.layout)
