@@ -34,7 +34,7 @@ def simulate(
 
     Args:
         algorithm: its name, see `jaxbandits list`.
-        problem: such as bernoulli:0.7,0.5,0.5 or two-group:n=1000,k=100.
+        problem: such as bernoulli:0.7,0.5,0.5, gaussian:means=0.7,0.5,sd=2 or two-group:n=1000,k=100.
         seeds: number of runs.
         settings: the algorithm's parameters, name=value, as many as needed.
         root_seed: seed of all randomness.
