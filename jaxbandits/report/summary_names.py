@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from jaxbandits.report.summaries import QUANTILES
 
-__all__ = ["variables_of"]
+__all__ = ["ENDINGS", "variables_of"]
 
 #: How the names of a metric's variables end.
-_ENDINGS = ("mean", "low", "high", "sd", "variance", "number", *QUANTILES)
+ENDINGS = tuple(f"_{part}" for part in ("mean", "low", "high", "sd", "variance", "number", *QUANTILES))
 #: Variables that are of no single metric, and the dimension that quantiles have while they are computed.
 _OF_ALL = (
     "failure", "failure_low", "failure_high", "errors", "unanswered", "runs", "censored", "stalled", "at_least",
@@ -17,4 +17,4 @@ _OF_ALL = (
 
 def variables_of(metrics: Iterable[str]) -> list[str]:
     """Return the names that variables may have in a summary, or in moments, of metrics with these names."""
-    return [*_OF_ALL, *(f"{metric}_{ending}" for metric in metrics for ending in _ENDINGS)]
+    return [*_OF_ALL, *(metric + ending for metric in metrics for ending in ENDINGS)]
