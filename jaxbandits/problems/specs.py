@@ -44,7 +44,9 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
         if others := sorted(bare.keys() - {"spec"}):
             raise UsageError(f"the [problem] table has a spec, which leaves no place for {', '.join(others)}")
         with about("spec"):
-            made = parse_problem(str(table["spec"]))
+            if not isinstance(table["spec"], str):
+                raise UsageError(f'spec must be a text such as "bernoulli:0.7,0.5", got {shown(table["spec"])}')
+            made = parse_problem(table["spec"])
     else:
         made = _by_name(bare, further.get("label"))
     if "sha256" in further:

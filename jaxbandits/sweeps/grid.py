@@ -13,7 +13,7 @@ import numpy as np
 from jaxbandits.algorithms.bases.parameters import is_parameter
 from jaxbandits.axes import Axis
 from jaxbandits.engine.admission import Admitted
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, about
 from jaxbandits.plain_data.contents import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
@@ -74,11 +74,13 @@ def _cells(
     for position in itertools.product(*(range(len(values)) for values in dimensions.values())):
         at = dict(zip(dimensions, position, strict=True))
         changes = {field: values.values[at[values.name or field]] for field, values in algorithm_axes.items()}
-        own = algorithm.at(changes)
+        with about("algorithm"):
+            own = algorithm.at(changes)
         where = {field: at[values.name or field] for field, values in problem_axes.items()}
         key = tuple(where.values())
         if key not in problems:
-            problems[key] = problem.at({field: problem_axes[field].values[i] for field, i in where.items()})
+            with about("problem"):
+                problems[key] = problem.at({field: problem_axes[field].values[i] for field, i in where.items()})
         yield Cell(position, own, problems[key])
 
 

@@ -88,7 +88,8 @@ def sweep(
         a budget of cost, and `regret`, what it lacks to the best ratio times the budget.
 
     Raises:
-        UsageError: anything that cannot be run, before anything is; a store of another specification.
+        UsageError: anything that cannot be run, before anything is; a store of another specification; a run in which
+            an algorithm of the user's own pulls an arm that does not exist, or takes pulls back.
         OSError: the store cannot be written; what has been committed is kept.
         KeyboardInterrupt: interrupted; the first time, what has ended by then is committed to the store.
     """

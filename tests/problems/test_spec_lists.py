@@ -57,6 +57,39 @@ def test_a_text_for_a_list_in_a_file_is_one_line():
     assert error.value.place == ("means",)
 
 
+TABLES = {
+    "means = 0.7, 0.5": "is not TOML: .*: a list is written [0.7, 0.5]",
+    "means = '0.7,0.5'": "line 7, problem.means: problem bernoulli: means must be numbers, got the text '0.7,0.5'",
+    "means = 0.7": "line 5, problem: Bernoulli means must be a list of numbers, or one list per bandit, got the number",
+    "means = { axis = [0.7, 0.5] }": "line 5, problem: Bernoulli means must be a list of numbers",
+}
+
+
+@pytest.mark.parametrize("line", TABLES)
+def test_lists_in_a_file_are_one_line(line, tmp_path, capsys):
+    file = tmp_path / "grid.toml"
+    file.write_text(f"[algorithm]\nname = 'uniform'\nbudget = 9\n\n[problem]\nname = 'bernoulli'\n{line}\n")
+    assert main(["sweep", str(file), "--out", str(tmp_path / "grid.nc"), "--dry-run"]) == 2
+    first, _, last = TABLES[line].partition(".*")
+    assert first in (told := capsys.readouterr().err)
+    assert last in told
+    assert told.count("\n") == 1
+
+
+def test_a_spec_is_a_text():
+    with pytest.raises(jb.UsageError, match="spec must be a text such as"):
+        build_problem({"spec": ["bernoulli", 0.7, 0.5]})
+
+
+def test_a_file_may_begin_with_a_mark(tmp_path, capsys):
+    file = tmp_path / "grid.toml"
+    file.write_text(
+        "\ufeff[algorithm]\nname = 'uniform'\nbudget = 9\n[problem]\nname = 'bernoulli'\nmeans = [0.7, 0.5]\n"
+    )
+    assert main(["sweep", str(file), "--out", str(tmp_path / "grid.nc"), "--dry-run"]) == 0
+    assert "cells" in capsys.readouterr().out
+
+
 def test_means_of_a_comparison_are_lists_too(capsys):
     assert main(["compare", "--means", "0.7 0.5", "--delta", "0.1"]) == 2
     assert "a list is written 0.7,0.5" in capsys.readouterr().err
