@@ -34,11 +34,12 @@ def entry(arm: ArrayLike, pull: ArrayLike, arms: int) -> tuple[jax.Array, jax.Ar
 
 
 def _whole(name: str, value: Any, most: int) -> jax.Array:
+    rule = whole_rule(0, most)
     if isinstance(value, jax.core.Tracer):
         if not (jnp.issubdtype(value.dtype, jnp.integer) or value.dtype == bool):
-            raise UsageError(f"{name} must be a whole number, int32, got {value.dtype}")
+            raise UsageError(f"{name} {rule.words}, got {value.dtype}")
         return value
-    rule, given = whole_rule(0, most), np.asarray(value)
+    given = np.asarray(value)
     if given.dtype.kind not in "biu" or not np.all(rule.holds(given)):
         raise UsageError(f"{name} {rule.words}, got {shown(value)}")
     return jnp.asarray(given, jnp.int32)

@@ -43,7 +43,7 @@ def test_pulls_that_are_not_there_are_one_line(pull):
 
 def test_what_is_traced_is_looked_at_as_far_as_it_is_known():
     reward = PROBLEMS[0].reward
-    with pytest.raises(jb.UsageError, match="arm must be a whole number, int32, got float32"):
+    with pytest.raises(jb.UsageError, match="arm must be a whole number from 0 to 2, got float32"):
         jax.jit(lambda arm: reward(KEY, arm, 5))(1.0)
     with pytest.raises(jb.UsageError, match="arm must be a whole number from 0 to 2, got 3"):
         jax.jit(lambda pull: reward(KEY, 3, pull))(1)
