@@ -67,8 +67,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (`| head`) has left; Python would complain once more when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0  # it has had what it wanted, and a pipeline that heeds every status goes on
-    except SystemExit:  # by which the library that prints help says the same
-        return 0
+    except SystemExit as stop:
+        if stop.code != 1:
+            raise
+        return 0  # rich, which prints the help, says by 1 what is a BrokenPipeError elsewhere
     except (OSError, MemoryError) as error:
         return _complain(str(error) or type(error).__name__, _FAILED)
     return 0
