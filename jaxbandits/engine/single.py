@@ -89,13 +89,15 @@ def _without_fault(state: Any, fault: jax.Array | None, known: Admitted, problem
 def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
     """An algorithm with what it takes from the problem, and the problem with as many arms as it wants.
 
-    Both as they are where they are being traced and have no values, and for an algorithm of the user's own.
+    Both as they are where they are being traced and have no values.
+
+    Raises:
+        UsageError: they do not fit, as in `jb.simulate`.
     """
-    leaves = jax.tree.leaves((known.algorithm, problem))
-    if known.base is None or any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((known.algorithm, problem))):
         return known.algorithm, problem
-    explored = known.base.explored(problem)
-    return known.base.resolved(explored), explored
+    suited, explored = known.suited(problem)
+    return suited.algorithm, explored
 
 
 @functools.partial(jax.jit, static_argnames="classes")

@@ -18,7 +18,14 @@ def shell(line, **options):
     )
 
 
-@pytest.mark.parametrize("line", [f"{PYTHON} list | head -3", f"{PYTHON} list | true", f"{PYTHON} --help | head -1"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{PYTHON} list | head -3",
+        pytest.param(f"{PYTHON} list 2>&1 | true", marks=pytest.mark.slow),
+        pytest.param(f"{PYTHON} --help | head -1", marks=pytest.mark.slow),
+    ],
+)
 def test_a_reader_that_leaves_is_no_failure(line):
     """Status 1 of `list | head -3` stopped scripts with `set -o pipefail`."""
     done = shell(line)
@@ -26,6 +33,7 @@ def test_a_reader_that_leaves_is_no_failure(line):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_and_no_stdout_at_all():
     done = shell(f"{PYTHON} list > /dev/full")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)

@@ -71,6 +71,15 @@ def test_one_run_is_no_grid():
         one_line(lambda call=call: call(UGAPE, FAMILY), "makes one run, and n of the problem is an axis.*jb.sweep")
 
 
+def test_one_run_is_refused_what_many_are():
+    """An m of all arms, and several bandits for a rule of one, were run."""
+    one_line(
+        lambda: jb.run(jb.LUCB(epsilon=0.1, delta=0.1, m=2), ARMS, KEY), "m must be smaller than the number of arms"
+    )
+    one_line(lambda: jb.run(UGAPE, jb.reservoir(beta=1), KEY), "give reservoir.* arms=|needs prices=unit")
+    one_line(lambda: jb.trajectory(jb.Uniform(budget=1), ARMS, KEY, 2), "the budget must cover 2 first pulls")
+
+
 @pytest.mark.parametrize("key", [0, jax.random.PRNGKey(0), jax.random.split(KEY, 3), None])
 def test_one_run_has_one_key(key):
     one_line(lambda: jb.run(UGAPE, ARMS, key), "the key must be one typed key, such as jax.random.key")
