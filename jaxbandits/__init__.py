@@ -3,6 +3,9 @@
 import jaxbandits as jb; jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.05), jb.bernoulli([0.7, 0.5, 0.5]), seeds=2000)
 """
 
+import importlib.metadata
+from typing import Any
+
 from jaxbandits.algorithms.registry import REGISTRY as _ALGORITHMS
 from jaxbandits.problems.registry import REGISTRY as _PROBLEMS
 from jaxbandits.registry import face
@@ -38,4 +41,9 @@ _FURTHER = {
     "with_theory": "comparison.theory_beside:with_theory",
 }
 
-__getattr__, __dir__, __all__ = face(__name__, _FURTHER, _ALGORITHMS, _PROBLEMS)
+_named, __dir__, __all__ = face(__name__, _FURTHER, _ALGORITHMS, _PROBLEMS)
+
+
+def __getattr__(name: str) -> Any:
+    """Return what a public name stands for, or the version of the installed package."""
+    return importlib.metadata.version(__name__) if name == "__version__" else _named(name)

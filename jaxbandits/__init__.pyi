@@ -211,3 +211,5 @@ __all__ = [
     "with_theory",
     "workers_from_csv",
 ]
+
+__version__: str

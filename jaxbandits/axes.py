@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxbandits.checks import shown
+from jaxbandits.checks import is_masked, shown
 from jaxbandits.errors import UsageError
 
 __all__ = ["Axis", "axis"]
@@ -29,10 +29,14 @@ def axis(values: Sequence[Any] | np.ndarray, name: str | None = None) -> Axis:
             together.
 
     Raises:
-        UsageError: no values, or the same value twice.
+        UsageError: no values, a value that is missing, the same value twice, or a name that is no text.
     """
+    if name is not None and not (isinstance(name, str) and name):
+        raise UsageError(f"the name of an axis must be a text, got {shown(name)}")
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise UsageError(f"an axis needs a list of values, got {shown(values)}")
+    if any(is_masked(value) for value in (values, *values)):
+        raise UsageError(f"an axis must not have masked values, got {shown(values)}: leave them out")
     items = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
     if not items:
         raise UsageError("an axis needs at least one value")

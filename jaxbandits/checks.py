@@ -35,6 +35,7 @@ __all__ = [
     "as_single",
     "each",
     "index",
+    "is_masked",
     "is_number",
     "number",
     "numbers",
@@ -73,6 +74,11 @@ def whole_rule(least: int | None = None, most: int | None = None, bound: str = "
     low, high = -_INFINITY if least is None else least, _INFINITY if most is None else most
     words = f"must be a whole number{limits}{bound and ', ' + bound}"
     return Rule(words, lambda x: (x // 1 == x) & (x >= low) & (x <= high))
+
+
+def is_masked(value: Any) -> bool:
+    """Whether this is an array of NumPy some of whose values are masked: they are missing, whatever stands there."""
+    return isinstance(value, np.ma.MaskedArray) and bool(np.any(np.ma.getmaskarray(value)))
 
 
 def is_number(value: Any) -> bool:
@@ -161,13 +167,16 @@ def numbers(name: str, values: ArrayLike) -> np.ndarray:
     """Numbers of any shape, as float64; nan and infinities too.
 
     Raises:
-        UsageError: texts, rows of different lengths, or what is no number.
+        UsageError: texts, rows of different lengths, masked values, or what is no number.
     """
     if any(isinstance(value, jax.core.Tracer) for value in jax.tree.leaves(values)):
         raise UsageError(
             f"{name} must be numbers, and are being traced by jax.grad, jit or vmap: make it of values; for the "
             "derivative of an expectation use jb.gradients.expected(metric, algorithm, problem, wrt=…)"
         )
+    if is_masked(values):
+        first = np.argwhere(np.ma.getmaskarray(np.ma.asarray(values)))[0].tolist()
+        raise UsageError(f"{name} must be numbers, got a masked value{(first and f' at {first}') or ''}: leave it out")
     try:
         given = np.asarray(values)
         if given.dtype.kind in "SU" or (given.dtype == object and any(isinstance(x, str | bytes) for x in given.flat)):
@@ -231,7 +240,7 @@ def _plain(value: Any) -> int | float | None:
         return None
     if isinstance(value, int | float):
         return value
-    if getattr(value, "shape", None) != ():
+    if getattr(value, "shape", None) != () or is_masked(value):
         return None
     try:
         array = np.asarray(value)

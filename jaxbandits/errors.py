@@ -36,6 +36,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
         known: the names there are.
     """
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    others = f"known: {', '.join(known)}" if known else "there are none"
+    hint = f"; did you mean {near[0]!r}?" if near else f"; {others}"
     return UsageError(f"unknown {kind} {name!r}{hint}")

@@ -5,6 +5,7 @@ After a change of a registry: `python tests/test_generated.py`.
 
 import dataclasses
 import importlib
+import importlib.metadata
 import inspect
 import re
 import subprocess
@@ -34,7 +35,8 @@ def stub(package):
             imports.append(f"from {module} import {name} as {name}")
     names = "".join(f'    "{name}",\n' for name in face.__all__)
     head = '"""Written by `python tests/test_generated.py` from the registries."""\n\n'
-    text = head + "\n".join(imports) + f"\n\n__all__ = [\n{names}]\n"
+    version = "\n__version__: str\n" if package == "jaxbandits" else ""
+    text = head + "\n".join(imports) + f"\n\n__all__ = [\n{names}]\n{version}"
     # In the order that the linter wants.
     for command in (["check", "--select", "I,RUF022", "--fix", "-q"], ["format", "-q"]):
         done = subprocess.run(
@@ -100,6 +102,7 @@ def test_public_names_are_there_and_are_no_modules_by_accident():
     for name in jb.__all__:
         assert inspect.ismodule(getattr(jb, name)) == (name in ("gradients", "plot", "problems", "theory")), name
     assert set(jb.__all__) <= set(dir(jb))
+    assert jb.__version__ == importlib.metadata.version("jaxbandits")
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
         jb.no_such_name  # noqa: B018
 

@@ -11,7 +11,7 @@ from jaxbandits import algorithms, problems
 PACKAGE = Path(jaxbandits.__file__).parent
 ROOMS = ["cli", "comparison", "engine", "live", "report", "spending", "sweeps"]
 #: Where an object of the user's comes in, and is looked at.
-BORDERS = {"engine/admission.py", "engine/border.py", "engine/users_own.py"}
+BORDERS = {"engine/admission.py", "engine/border.py", "engine/problem_border.py", "engine/users_own.py"}
 #: (file, text): what is looked up by name, or by class, elsewhere, and why.
 ALLOWED = {
     ("cli/pictures.py", "hasattr(module, contents)"): "an installation may lack a part",
@@ -23,7 +23,6 @@ ALLOWED = {
     ("sweeps/grid.py", "getattr(problem, name)"): "names of fields that the problem declares in `choices`",
     ("sweeps/grid.py", "hasattr(leaf, 'dtype')"): "numbers and arrays",
     ("sweeps/grid.py", "hasattr(value, '__qualname__')"): "functions and classes",
-    ("sweeps/plan.py", "isinstance(problem, Problem | ProblemFamily)"): "the user's problem comes in",
     ("sweeps/repeating.py", "isinstance(given, Problem | ProblemFamily)"): "the user's problem comes in",
 }
 #: Classes that nobody is asked whether they are of.

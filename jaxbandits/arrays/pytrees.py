@@ -20,11 +20,15 @@ def pytree(cls: type[C]) -> type[C]:
     """Class decorator for a frozen dataclass: its fields are leaves or subtrees of a JAX pytree.
 
     But for those with the metadata `static`, `dataclasses.field(metadata={"static": True})`, whose hashable values are
-    part of the program: words, switches, numbers that decide a shape.
+    part of the program: words, switches, numbers that decide a shape. A class method `when_complete` is called once,
+    for what can only be done to a class that has its fields.
     """
     fields = dataclasses.fields(cls)  # type: ignore[arg-type]
     static = [field.name for field in fields if field.metadata.get("static")]
-    return register_fields(cls, [field.name for field in fields if field.name not in static], static)
+    register_fields(cls, [field.name for field in fields if field.name not in static], static)
+    if (complete := getattr(cls, "when_complete", None)) is not None:
+        complete()
+    return cls
 
 
 def register_fields(cls: type[C], data: Iterable[str], static: Iterable[str]) -> type[C]:

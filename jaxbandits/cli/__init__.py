@@ -57,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Where a caller has given arguments, code of its own may have changed the package's.
         with kept_programs(), machine_code() if argv is None else contextlib.nullcontext():
             application()(sys.argv[1:] if argv is None else list(argv), exit_on_error=False, print_error=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it may be closed
+            sys.stdout.flush()
     except (UsageError, cyclopts.CycloptsError) as error:
         return _complain(str(error), _USAGE)
     except KeyboardInterrupt as interrupt:
@@ -65,7 +66,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader (`| head`) has left; Python would complain once more when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _FAILED
+        return 0  # it has had what it wanted, and a pipeline that heeds every status goes on
+    except SystemExit as stop:
+        if stop.code != 1:
+            raise
+        return 0  # rich, which prints the help, says by 1 what is a BrokenPipeError elsewhere
     except (OSError, MemoryError) as error:
         return _complain(str(error) or type(error).__name__, _FAILED)
     return 0

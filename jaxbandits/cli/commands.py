@@ -34,7 +34,7 @@ def simulate(
 
     Args:
         algorithm: its name, see `jaxbandits list`.
-        problem: such as bernoulli:0.7,0.5,0.5 or two-group:n=1000,k=100.
+        problem: such as bernoulli:0.7,0.5,0.5, gaussian:means=0.7,0.5,sd=2 or two-group:n=1000,k=100.
         seeds: number of runs.
         settings: the algorithm's parameters, name=value, as many as needed.
         root_seed: seed of all randomness.
@@ -67,7 +67,7 @@ def simulate(
 
 def compare(
     *,
-    delta: float,
+    delta: float | None = None,
     means: Means = None,
     problem: str | None = None,
     epsilon: float = 0.0,
@@ -81,7 +81,7 @@ def compare(
     """Run every suitable algorithm on one problem: the table from which to pick one.
 
     Args:
-        delta: allowed probability of error.
+        delta: allowed probability of error; without it only the algorithms that spend the budget are compared.
         means: means of Bernoulli arms, such as 0.7,0.6,0.5.
         problem: a problem in place of means, see `simulate`.
         epsilon: a mean this far below the m-th best is good enough; 0 asks for the m best arms themselves.

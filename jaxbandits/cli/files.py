@@ -1,12 +1,18 @@
-"""Whether files can be written, found out before long work starts."""
+"""Whether files can be written, found out before long work starts; and the names of stores."""
 
+import os
 import tempfile
 from pathlib import Path
 
 from jaxbandits.errors import UsageError
 from jaxbandits.stores.arrays_on_disk import ENDINGS
 
-__all__ = ["check_folder", "check_writable"]
+__all__ = ["check_folder", "check_writable", "with_name"]
+
+
+def with_name(path: Path) -> Path:
+    """Return a path by its name where it has none of its own: `.` in a store is that store."""
+    return Path(os.path.abspath(path)) if path.name in ("", "..") else path
 
 
 def check_writable(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:

@@ -16,7 +16,7 @@ def list_() -> None:
     display.say("Algorithms, with the parameters of --set:")
     for name, cls in algorithms.REGISTRY.items():
         _entry(name, cls)
-    display.say("\nProblems, for --problem (NAME:first,second or NAME:name=value,...):")
+    display.say("\nProblems, for --problem (NAME:value or NAME:name=value,...; a list is written 0.7,0.5):")
     for name, make in problems.REGISTRY.items():
         _entry(name, make)
     display.say("\nFigures, for reproduce:")

@@ -55,7 +55,7 @@ def plot(
     for name in places:
         if name not in inspect.signature(kinds[kind]).parameters:
             raise UsageError(f"--{name} has no place in a {kind}")
-    dataset = inputs.selected(read_store(store), sel)
+    dataset = inputs.selected(read_store(files.with_name(store)), sel)
     if "contours" in places and places["contours"] not in dataset:
         inputs.start_jax()
         dataset = jb.with_theory(dataset, places["contours"])

@@ -78,6 +78,7 @@ def status(store: Path, /) -> None:
     Args:
         store: the store that `sweep` writes.
     """
+    store = files.with_name(store)
     display.say(store_texts.state(store, state_of(store)))
 
 
@@ -89,7 +90,7 @@ def merge(*stores: Path, out: Path) -> None:
         out: the store to write, NAME.nc or NAME.zarr.
     """
     files.check_writable(out)
-    found = merge_stores(list(stores), out)
+    found = merge_stores([files.with_name(store) for store in stores], out)
     display.say(f"{found.there:,} of {found.wanted:,} runs: {out}")
 
 

@@ -113,7 +113,9 @@ def comparison(found: Comparison, width: int) -> str:
     question = f"the best {found.m} arms" if found.m > 1 else "the best arm"
     aim = f"{question} up to epsilon={found.epsilon:g}" if found.epsilon else f"exactly {question}"
     asked = f"{found.problem.name}: find {aim}. {found.seeds:,} runs each, intervals are 95%."
-    parts = [prose(found.advice()), "", prose(asked), "", *_confidence_part(found, prose)]
+    parts = [prose(found.advice()), "", prose(asked)]
+    if found.delta is not None:
+        parts += ["", *_confidence_part(found, prose)]
     if found.fixed_budget:
         parts += ["", prose(_budget_heading(found)), _columns(_budget_rows(found.fixed_budget))]
     if found.left_out or found.missing:

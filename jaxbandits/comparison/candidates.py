@@ -62,7 +62,7 @@ def compare(problem: Problem, *, on_row: Callable[[Row], None] | None = None, **
 def comparisons(
     problem: Problem,
     *,
-    delta: float,
+    delta: float | None = None,
     epsilon: float = 0.0,
     m: int = 1,
     budget: int | None = None,
@@ -73,13 +73,12 @@ def comparisons(
 ) -> Iterator[tuple[Row, Comparison]]:
     """Each row as it is finished, with all that is known by then; the last is what `compare` returns.
 
-    Algorithms that draw sums of rewards at once come first: they take no time however many pulls they need, and show
-    how many the others may be given. Those whose pulls take many times as long as others' come last, and get fewer
-    runs where all would take minutes, the first of the others': the row says so.
+    Algorithms that draw sums of rewards at once come first: they take no time, and show how many pulls the others may
+    be given. Those whose pulls take long come last, with fewer runs, the first of the others', where the row says so.
 
     Args:
         problem: the problem, no axes.
-        delta: allowed probability of error, in (0, 1).
+        delta: allowed probability of error, in (0, 1); None, with a budget, for the fixed-budget algorithms alone.
         epsilon: accuracy, not negative; 0 asks for the m best arms themselves.
         m: arms to return, 1 <= m < K.
         budget: pulls of the fixed-budget algorithms; None for the mean pulls of the best fixed-confidence one, or for N
@@ -95,22 +94,25 @@ def comparisons(
     Raises:
         UsageError: a question that cannot be asked or, with epsilon = 0 and a tie for the m-th place, never answered.
     """
+    if delta is None and budget is None:
+        raise UsageError("compare needs --delta, for algorithms that stop when sure, or --budget, for the others")
     if problem.axes:
         raise UsageError("compare needs one problem, without axes")
     seeds = whole("seeds", seeds, 1, MAX_COUNT)
     budget = None if budget is None else whole("budget", budget, 1, MAX_COUNT)
     means = np.asarray(problem.mean).reshape(-1, problem.bandits)
-    # Refuses values outside their ranges, by their names.
-    jax.eval_shape(lambda: theory.ugape_c_pulls_bound(means, epsilon, delta, m))
-    if epsilon == 0 and np.any(number(theory.gaps, means, m) <= 0):
-        raise UsageError(
-            f"arms tie for place m={m}: with epsilon 0 no algorithm can ever stop, give an epsilon above 0"
-        )
+    # Refuses values outside their ranges, by their names; where no delta is asked for, any will do.
+    some_delta = 0.5 if delta is None else delta
+    jax.eval_shape(lambda: theory.ugape_c_pulls_bound(means, epsilon, some_delta, m))
+    if delta is not None and epsilon == 0 and np.any(number(theory.gaps, means, m) <= 0):
+        raise UsageError(f"arms tie for place m={m}: with epsilon 0 no algorithm can ever stop, give one above 0")
     if budget is not None and budget < problem.arms:
         raise UsageError(f"the budget must cover the first pulls of {problem.arms} arms, got {budget}")
     reach = max(int(_WORK / (max(seeds, _FEWEST_RUNS) * (problem.arms + _PULL))), 10 * problem.arms)
     most = reach if max_pulls is None else max_pulls
-    stopping, left_out = _candidates(problem, max_pulls, delta=delta, epsilon=epsilon, m=m)
+    stopping, left_out = (
+        ({}, []) if delta is None else _candidates(problem, max_pulls, delta=delta, epsilon=epsilon, m=m)
+    )
     stopping = dict(sorted(stopping.items(), key=lambda item: _dearness(item[1], problem)))
     # The budget decides which algorithms are suitable; where it is not known yet, these are counted only.
     spending, also_left_out = _candidates(problem, max_pulls, budget=budget or most, epsilon=epsilon, m=m)
@@ -138,7 +140,7 @@ def comparisons(
 
         dataset = simulate(algorithm, problem, seeds, root_seed=root_seed, max_pulls=limit, on_progress=report)
         before = latest
-        bound, theorem = guarantee(problem, algorithm, delta=delta, epsilon=epsilon, m=m)
+        bound, theorem = guarantee(problem, algorithm, delta=some_delta, epsilon=epsilon, m=m)
         return Row(
             # Not `correct`: an algorithm without an epsilon of its own is judged with 0 there.
             label=label, algorithm=algorithm, pulls=dataset["pulls"].to_numpy(),

@@ -35,8 +35,8 @@ def guarantee(
     return value(found), "" if found is None else found.source
 
 
-def lower_bound(problem: Problem, delta: float, epsilon: float, m: int) -> Theorem | None:
-    """The theorem of the pulls that no algorithm with this confidence gets below; None for families without one."""
-    if problem.bandits > 1 or problem.bound_law is None:
+def lower_bound(problem: Problem, delta: float | None, epsilon: float, m: int) -> Theorem | None:
+    """The theorem of the pulls that no algorithm with this confidence gets below; None without one, or without it."""
+    if delta is None or problem.bandits > 1 or problem.bound_law is None:
         return None
     return Theorem(theory.pulls_lower_bound, (np.asarray(problem.mean), delta, m, epsilon, *problem.bound_law), "")

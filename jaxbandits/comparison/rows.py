@@ -65,6 +65,17 @@ class Row:
         return float(low), float(high)
 
     @property
+    def pulls_interval(self) -> tuple[float, float]:
+        """95% interval of the mean number of pulls, Student's t; of two runs or more."""
+        half = scipy.special.stdtrit(self.runs - 1, 0.975) * self.pulls.std(ddof=1) / math.sqrt(self.runs)
+        return self.mean_pulls - float(half), self.mean_pulls + float(half)
+
+    def keeps(self, delta: float) -> bool:
+        """Whether it errs with probability at most delta: as its runs show, or a theorem that they do not belie."""
+        low, high = self.failure_interval
+        return low <= delta if self.proved else high <= delta
+
+    @property
     def proved(self) -> bool:
         """Whether a theorem says that it errs with probability at most delta."""
         return self.algorithm.proved
@@ -81,7 +92,7 @@ class Comparison:
 
     Attributes:
         problem: the problem.
-        delta: allowed probability of error of the fixed-confidence rows.
+        delta: allowed probability of error of the fixed-confidence rows; None where there are none.
         epsilon: accuracy.
         m: arms to return.
         seeds: runs per row.
@@ -96,7 +107,7 @@ class Comparison:
     """
 
     problem: Problem
-    delta: float
+    delta: float | None
     epsilon: float
     m: int
     seeds: int
@@ -110,25 +121,38 @@ class Comparison:
     missing: Sequence[str] = ()
 
     def advice(self) -> str:
-        """One line that says which algorithm to use, and on what grounds."""
-        return " ".join([*self._advice_confidence(), *self._advice_budget(), "Measured on these means only."])
+        """One line that says which algorithm to use, on what grounds, and whether all have been run."""
+        advice = [*self._advice_confidence(), *self._advice_budget(), "Measured on these means only."]
+        if self.missing:
+            there = len(self.fixed_confidence) + len(self.fixed_budget)
+            missing = f"{len(self.missing)} of {there + len(self.missing)} algorithms were not run"
+            advice = [f"PRELIMINARY: {missing}, and one of them may do better.", *advice]
+        return " ".join(advice)
 
     def _advice_confidence(self) -> Iterator[str]:
         finished = [row for row in self.fixed_confidence if not row.stopped_early]
-        if not finished:
+        if not finished or self.delta is None:
             if self.fixed_confidence:
                 longest = max(float(row.pulls.max()) for row in self.fixed_confidence)
                 yield f"No fixed-confidence algorithm ended all its runs: they were stopped, after {longest:,.0f} pulls"
                 yield "or fewer."
             return
-        best, *others = [row for row in finished if row.proved] or finished
+        known = [row for row in finished if row.keeps(self.delta)]
+        if not known:
+            yield self._not_known(finished[0], self.delta)
+            return
+        best, *others = [row for row in known if row.proved] or known
         equal = [row for row in others if not _differ(best.pulls, row.pulls)]
-        low, high = best.failure_interval
+        high = best.failure_interval[1]
         unknown = [row for row in self.fixed_confidence if row.stopped_early and row.mean_pulls < best.mean_pulls]
-        unproved = [row for row in finished if row.mean_pulls < best.mean_pulls and not row.proved]
+        passed = [row for row in finished if row.mean_pulls < best.mean_pulls and not (row.proved and row in known)]
         reason = f"{best.mean_pulls:,.0f} pulls on average, the fewest"
         reason += " of those that ended all their runs" if unknown else ""
-        reason += " and have a proof" if unknown and unproved else " of those that have a proof" if unproved else ""
+        grounds = "have a proof" if best.proved else "are borne out by their runs"
+        reason += f" and {grounds}" if unknown and passed else f" of those that {grounds}" if passed else ""
+        if 1 < best.runs < self.seeds:
+            few, many = best.pulls_interval
+            reason += f" (by {best.runs:,} runs only, 95% interval {few:,.0f} to {many:,.0f})"
         if equal:
             reason += f" (though {_listed(equal)} cannot be told apart from it)"
         elif others:
@@ -136,25 +160,46 @@ class Comparison:
             more = f"{times:.2g} times as many" if times >= 1.1 else f"{100 * (times - 1):.1g}% more"
             reason += f" ({others[0].label} needs {more})"
         reason += f", and {best.failures} of {best.runs:,} wrong (95% interval up to {100 * high:.3g}%)"
-        if low > self.delta:
-            reason += f", MORE than delta={self.delta:g}"
-        elif best.bound is not None and math.isfinite(best.bound):
-            reason += (
-                f"; that it errs with probability at most {self.delta:g} is a theorem, whose worst case of "
-                f"{value(best.bound)} pulls is loose: {fold(best.bound / best.mean_pulls)} times what it took"
-            )
-        elif not best.proved:
+        if not best.proved:
             reason += f"; no theorem says that it errs with probability at most {self.delta:g}"
+        elif high > self.delta or (best.bound is not None and math.isfinite(best.bound)):
+            reason += f"; that it errs with probability at most {self.delta:g} is a theorem"
+            reason += ", which so few runs cannot show" if high > self.delta else ""
+            if best.bound is not None and math.isfinite(best.bound):
+                reason += (
+                    f", whose worst case of {value(best.bound)} pulls is loose: {fold(best.bound / best.mean_pulls)} "
+                    "times what it took"
+                )
         yield f"To stop when sure, use {best.label}: {reason}."
-        if unproved:
-            quickest = unproved[0]
-            yield (
-                f"Without a proof {quickest.label} took {quickest.mean_pulls:,.0f} pulls, and {quickest.failures} of "
-                f"{quickest.runs:,} were wrong."
-            )
+        if high > self.delta and (shown := [row for row in finished if row.failure_interval[1] <= self.delta]):
+            yield f"Of {shown[0].label}, with {shown[0].mean_pulls:,.0f} pulls, the runs themselves show it."
+        if passed:
+            yield self._passed_over(passed[0], self.delta)
         if unknown:
             verb = "was" if len(unknown) == 1 else "were"
             yield f"{_listed(unknown)} {verb} stopped before that: whether fewer pulls would have done is not known."
+
+    @staticmethod
+    def _not_known(best: Row, delta: float) -> str:
+        """What is to be said where no row is known to keep delta."""
+        low, high = best.failure_interval
+        says = f"MORE than delta={delta:g}" if low > delta else "too uncertain to say, more --seeds would tell"
+        return (
+            f"No algorithm is known to err with probability at most {delta:g}: {best.label} took the fewest pulls, "
+            f"{best.mean_pulls:,.0f} on average, with {best.failures} of {best.runs:,} wrong (95% interval "
+            f"{100 * low:.3g}% to {100 * high:.3g}%), {says}."
+        )
+
+    @staticmethod
+    def _passed_over(quickest: Row, delta: float) -> str:
+        """What is to be said of a row that took fewer pulls than the one that is advised."""
+        low, high = quickest.failure_interval
+        text = "" if quickest.proved else "Without a proof "
+        text += f"{quickest.label} took {quickest.mean_pulls:,.0f} pulls, and {quickest.failures} of "
+        text += f"{quickest.runs:,} were wrong"
+        if low > delta:
+            return f"{text}, MORE than delta={delta:g}."
+        return f"{text}{f' (95% interval up to {100 * high:.3g}%)' if high > delta else ''}."
 
     def _advice_budget(self) -> Iterator[str]:
         honest = [row for row in self.fixed_budget if not row.oracle]
@@ -168,7 +213,9 @@ class Comparison:
             if best.failures == 0 and len(equal) == len(others):
                 text += " (a smaller --budget would)"
         else:
-            text += f"{best.label}, wrong in {best.failures} of {self.seeds:,} runs"
+            low, high = best.failure_interval
+            text += f"{best.label}, wrong in {best.failures} of {best.runs:,} runs"
+            text += f" (95% interval {100 * low:.3g}% to {100 * high:.3g}%)"
         if oracles := [row for row in self.fixed_budget if row.oracle]:
             text += (
                 f"; {_listed(oracles)} {'uses' if len(oracles) == 1 else 'use'} the true gaps, which you do not have"

@@ -77,11 +77,14 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
         The Dataset with a variable of each name, float64, over the dimensions of the grid.
 
     Raises:
-        UsageError: an unknown name, a quantity that does not apply, or a specification that cannot be built again.
+        UsageError: an unknown name, one that an axis or a metric of the Dataset has, a quantity that does not apply, or
+            a specification that cannot be built again.
     """
     for name in names:
         if name not in QUANTITIES:
             raise unknown_name("quantity of theory", name, QUANTITIES)
+        if name in ds.coords or (name in ds and "seed" in ds[name].dims):
+            raise UsageError(f"the Dataset has its own {name!r}, an axis or a metric: run it with another name")
     cells, dimensions = cells_of(ds, algorithm=algorithm, problem=problem)
     shape = tuple(ds.sizes[name] for name in dimensions if name in ds.dims)
     shown = [name for name in dimensions if name in ds.dims]

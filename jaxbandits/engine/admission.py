@@ -22,7 +22,7 @@ from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.axes import Axis
 from jaxbandits.checks import as_single, each, whole_rule
-from jaxbandits.engine.border import check_algorithm, check_methods
+from jaxbandits.engine.border import check_algorithm, check_kind, check_methods
 from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -148,8 +148,14 @@ class Admitted:
 
 
 def admitted(algorithm: Any) -> Admitted:
-    """An algorithm that comes in."""
+    """An algorithm that comes in.
+
+    Raises:
+        UsageError: what is none: a name, a class, a function, a problem.
+    """
     base = algorithm if isinstance(algorithm, BuiltIn) else None
+    if base is None:
+        check_kind(algorithm)
     return Admitted(algorithm, registered=REGISTRY.name_of(type(algorithm)) is not None, base=base)
 
 

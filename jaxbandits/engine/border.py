@@ -1,6 +1,7 @@
 """A user's algorithm, looked at once before it runs: what is wrong with it is one line, not a traceback of JAX."""
 
 import dataclasses
+import inspect
 from typing import Any
 
 import jax
@@ -10,14 +11,48 @@ import numpy as np
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.parameters import check_parameter, is_parameter
 from jaxbandits.algorithms.bases.traits import answers_of, judge_of, tolerance_of, traits_of
+from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.arrays.pytrees import classes
-from jaxbandits.checks import is_number
+from jaxbandits.checks import is_masked, is_number, shown
+from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
-__all__ = ["check_algorithm", "check_methods", "check_result"]
+__all__ = ["check_algorithm", "check_kind", "check_methods", "check_result"]
 
-_METHODS = ("init", "step", "done", "recommend")
+#: The methods of an algorithm, and what they take.
+_METHODS = {
+    "init": ("problem", "key"), "step": ("problem", "key", "state"), "done": ("state",), "recommend": ("state",),
+}  # fmt: skip
+
+
+def check_kind(algorithm: Any) -> None:
+    """Check that something may be an algorithm at all: not a name, a class, a function or a problem.
+
+    Raises:
+        UsageError: what it is, and what is needed.
+    """
+    if isinstance(algorithm, type):
+        raise UsageError(f"an algorithm is needed, {algorithm.__name__}(…), not its class")
+    if not isinstance(algorithm, Problem) and (
+        dataclasses.is_dataclass(algorithm) or any(hasattr(algorithm, method) for method in _METHODS)
+    ):
+        return
+    needed, got = "such as jb.UGapEc(epsilon=0.1, delta=0.05)", shown(algorithm)
+    if isinstance(algorithm, Problem):
+        got = f"the problem {algorithm.name}: the algorithm comes first"
+    elif isinstance(algorithm, str):
+        names = {cls: name for name, line in REGISTRY.lines.items() for cls in (name, line.partition(":")[2])}
+        name = names.get(algorithm) or names.get(algorithm.lower().replace("_", "-"))
+        needed = needed if name is None else f"jb.{_call(REGISTRY[name])}"
+        got = f"the text {got}"
+    raise UsageError(f"an algorithm is needed, {needed}, got {got}")
+
+
+def _call(cls: type) -> str:
+    """How an algorithm of this class is made."""
+    required = [field.name for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING]
+    return f"{cls.__name__}({', '.join(f'{name}=…' for name in required)})"
 
 
 def check_algorithm(algorithm: Any, *, registered: bool) -> None:
@@ -28,11 +63,9 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
         registered: whether it is one of the package's.
 
     Raises:
-        UsageError: a class, no pytree, a method that is missing; a parameter that is no number, or several; a declared
-            tolerance that is none.
+        UsageError: no pytree, a method that is missing or takes other arguments; a parameter that is no number, or
+            several; a declared tolerance that is none.
     """
-    if isinstance(algorithm, type):
-        raise UsageError(f"an algorithm is needed, {algorithm.__name__}(…), not its class")
     name = type(algorithm).__name__
     if isinstance(algorithm, BuiltIn):
         for field in dataclasses.fields(algorithm):
@@ -43,13 +76,20 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
                 check_parameter(name, field, np.asarray(value)[()])
     if registered:
         return
-    for method in _METHODS:
-        if not callable(getattr(algorithm, method, None)):
+    for method, taken in _METHODS.items():
+        if not callable(function := getattr(algorithm, method, None)):
             raise UsageError(f"{name} has no method {method!r}: an algorithm has {', '.join(_METHODS)}")
+        signature = inspect.signature(function)
+        try:
+            signature.bind(*taken)
+        except TypeError:
+            raise UsageError(f"{name}.{method} must take ({', '.join(taken)}), and takes {signature}") from None
     leaves = jax.tree_util.tree_leaves_with_path(algorithm)
     if any(leaf is algorithm for _, leaf in leaves):
         raise UsageError(f"{name} is no pytree: put @jb.pytree above its @dataclasses.dataclass(frozen=True)")
     for path, leaf in leaves:
+        if is_masked(leaf):
+            raise UsageError(f"{name}{jax.tree_util.keystr(path)} has masked values: leave them out or fill them")
         if not _is_array(leaf) or jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
             raise UsageError(
                 f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {leaf!r}: what is neither is "
@@ -77,13 +117,18 @@ def check_methods(algorithm: Any, problem: Problem, key: jax.Array) -> None:
 
 def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
     name = type(algorithm).__name__
+
+    def called(method: str, *arguments: Any) -> Any:
+        with traced(f"{name}.{method}"):
+            return getattr(algorithm, method)(*arguments)
+
     problem = problem.realised(key)
-    first = algorithm.init(problem, key)
+    first = called("init", problem, key)
     begun = _types(f"{name}.init", first)
     if not hasattr(first, "pulls"):
         raise UsageError(f"{name}.init: the state must have `pulls`, int32 ({problem.arms},): pulls of each arm")
     check_result(f"{name}.init: the state's `pulls`", first.pulls, jnp.int32, (problem.arms,))
-    after = algorithm.step(problem, key, first)
+    after = called("step", problem, key, first)
     stepped = _types(f"{name}.step", after)
     if (jax.tree.structure(first), classes(first)) != (jax.tree.structure(after), classes(after)):
         raise UsageError(
@@ -93,10 +138,10 @@ def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
     for path, was in begun.items():
         if stepped[path] != was:
             raise UsageError(f"{name}.step: the state's `{path}` must stay {was} as in init, got {stepped[path]}")
-    check_result(f"{name}.done", algorithm.done(first), bool, ())
+    check_result(f"{name}.done", called("done", first), bool, ())
     if callable(getattr(algorithm, "exhausted", None)):
-        check_result(f"{name}.exhausted", algorithm.exhausted(first), bool, ())
-    answer = algorithm.recommend(first)
+        check_result(f"{name}.exhausted", called("exhausted", first), bool, ())
+    answer = called("recommend", first)
     check_result(f"{name}.recommend", answer, bool, (problem.arms,))
     if (judge := judge_of(algorithm)) is not None:
         check_result(f"{name}: the criterion", judge(algorithm, problem, answer), bool, ())

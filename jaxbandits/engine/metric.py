@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
@@ -98,7 +99,10 @@ def check_metrics(metrics: Measures, algorithm: Any, problem: Problem, key: jax.
     found = {}
     for name, metric in metrics:
         try:
-            value = jax.eval_shape(lambda *seen, metric=metric: jnp.asarray(metric.function(*seen)), *seen)
+            with traced(f"the metric {name!r}"):
+                value = jax.eval_shape(lambda *seen, metric=metric: jnp.asarray(metric.function(*seen)), *seen)
+        except UsageError:
+            raise
         except Exception as error:
             what = " ".join(str(error).split())[:300]
             raise UsageError(f"the metric {name!r} fails: {type(error).__name__}: {what}") from None

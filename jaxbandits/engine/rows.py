@@ -91,6 +91,8 @@ def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Ca
     stalled = ~done & ~capped & jnp.asarray(carry.algorithm.stalled(carry.state))
     status = jnp.where(capped, CAPPED, jnp.where(stalled, STALLED, ENDED))
     over = done | capped | stalled
+    if (fault := carry.algorithm.fault(carry.state)) is not None:
+        status, over = jnp.where(fault > 0, fault, status), over | (fault > 0)
     points = cells.checkpoints.shape[0]
     if points:
         written = carry.busy & (over | carry.state.reached(next_checkpoint(cells, carry)))

@@ -10,12 +10,15 @@ from jax import lax
 from jaxbandits.algorithms.bases.parameters import with_logarithms
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import classes, is_traced
-from jaxbandits.checks import whole
+from jaxbandits.checks import shown, whole
 from jaxbandits.engine.admission import Admitted, admitted, check, check_one
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.engine.no_derivative import undifferentiated
+from jaxbandits.engine.problem_border import check_family, check_problem
 from jaxbandits.engine.programs_on_disk import kept_programs
+from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
+from jaxbandits.status import fault_of
 
 __all__ = ["prepared", "run", "trajectory"]
 
@@ -37,11 +40,11 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
         was stopped: by `max_pulls`, or after 10 000 steps without a pull, which only a user's own algorithm makes.
 
     Raises:
-        UsageError: an algorithm that does not keep to the protocol; a derivative that is asked for; first pulls that
-            pass `max_pulls`.
+        UsageError: an algorithm that does not keep to the protocol, a grid, a key that is none, a derivative that is
+            asked for, first pulls that pass `max_pulls`; a run in which an algorithm of your own pulls an arm that does
+            not exist, or takes pulls back.
     """
-    known = admitted(algorithm)
-    check(known)
+    known = _looked_at("jb.run", algorithm, problem, key)
     own, problem = prepared(known, problem)
     if max_pulls is not None and not is_traced((own, problem, max_pulls)):
         max_pulls = whole("max_pulls", max_pulls, 1, MAX_COUNT)
@@ -49,26 +52,67 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
     most = known.most_pulls if max_pulls is None else max_pulls
     algorithm, problem = undifferentiated((own, problem))
     with kept_programs():
-        return _run(algorithm, problem, key, most, classes=classes((algorithm, problem)))
+        state, fault = _run(algorithm, problem, key, most, classes=classes((algorithm, problem)))
+    return _without_fault(state, fault, known, problem)
+
+
+def _looked_at(what: str, algorithm: Any, problem: Any, key: Any) -> Admitted:
+    """The algorithm, if one run can be made of it on the problem.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    known = admitted(algorithm)
+    check_problem(problem)
+    for axes, owner in ((known.axes, known.name), (problem.axes, "the problem")):
+        for name in axes:
+            raise UsageError(
+                f"{what} makes one run, and {name} of {owner} is an axis: give it one value, or use jb.sweep"
+            )
+    check(known)
+    if not (isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.shape == ()):
+        raise UsageError(
+            f"the key must be one typed key, such as jax.random.key(0), got {shown(key)}; for several runs use "
+            "jb.simulate, or jax.vmap"
+        )
+    return known
+
+
+def _number(name: str, value: Any, least: int) -> Any:
+    """A whole number, or what is traced and has no value yet."""
+    return value if isinstance(value, jax.core.Tracer) else whole(name, value, least, MAX_COUNT)
+
+
+def _without_fault(state: Any, fault: jax.Array | None, known: Admitted, problem: Problem) -> Any:
+    """The state of a run without a fault, as far as it is known.
+
+    Raises:
+        UsageError: there is one.
+    """
+    if fault is not None and not isinstance(fault, jax.core.Tracer) and int(fault):
+        raise UsageError(fault_of(int(fault), known.name, problem.arms))
+    return state
 
 
 def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
     """An algorithm with what it takes from the problem, and the problem with as many arms as it wants.
 
-    Both as they are where they are being traced and have no values, and for an algorithm of the user's own.
+    Both as they are where they are being traced and have no values.
+
+    Raises:
+        UsageError: they do not fit, as in `jb.simulate`.
     """
-    if known.base is None or is_traced((known.algorithm, problem)):
+    if is_traced((known.algorithm, problem)):
         return known.algorithm, problem
-    explored = known.base.explored(problem)
-    return with_logarithms(known.base.resolved(explored)), explored
+    suited, explored = known.suited(problem)
+    return suited.algorithm if suited.base is None else with_logarithms(suited.base), explored
 
 
 @functools.partial(jax.jit, static_argnames="classes")
 def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, classes: tuple[type, ...]) -> Any:
     del classes  # part of the program's key
     known = admitted(algorithm)
-    check_one(known, problem, key)
-    one, problem = known.alone(), problem.realised(key)
+    one, problem = _one(algorithm, problem, key)
 
     def unfinished(state: Any) -> jax.Array:
         going = ~jnp.asarray(one.done(state)) & ~one.at_limit(state, max_pulls)
@@ -77,7 +121,16 @@ def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, cl
     def one_step(state: Any) -> Any:
         return one.step(problem, key, state) if known.several else one.advance(problem, key, state, max_pulls=max_pulls)
 
-    return one.state_of(lax.while_loop(unfinished, one_step, one.init(problem, key)))
+    state = lax.while_loop(unfinished, one_step, one.init(problem, key))
+    return one.state_of(state), one.fault(state)
+
+
+def _one(algorithm: Any, problem: Problem, key: jax.Array) -> tuple[Any, Problem]:
+    """Algorithm and problem as one run of them takes them."""
+    check_family(problem, key)
+    known = admitted(algorithm)
+    check_one(known, problem, key)
+    return known.alone(), problem.realised(key)
 
 
 def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
@@ -90,27 +143,28 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
         steps: how many steps to look at.
 
     Raises:
-        UsageError: an algorithm that does not keep to the protocol; a derivative that is asked for.
+        UsageError: as for `run`.
     """
-    known = admitted(algorithm)
-    check(known)
+    known = _looked_at("jb.trajectory", algorithm, problem, key)
+    steps = whole("steps", steps, 0, MAX_COUNT)
     algorithm, problem = undifferentiated(prepared(known, problem))
     with kept_programs():
-        return _trajectory(algorithm, problem, key, steps, classes=classes((algorithm, problem)))
+        states, fault = _trajectory(algorithm, problem, key, steps, classes=classes((algorithm, problem)))
+    return _without_fault(states, fault, known, problem)
 
 
 @functools.partial(jax.jit, static_argnames=("steps", "classes"))
 def _trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int, *, classes: tuple[type, ...]) -> Any:
     del classes  # part of the program's key
-    check_one(admitted(algorithm), problem, key)
+    one, problem = _one(algorithm, problem, key)
 
     def one_step(state: Any, _: None) -> tuple[Any, Any]:
-        new = algorithm.step(problem, key, state)
-        done = algorithm.done(state)
+        new = one.step(problem, key, state)
+        done = one.done(state)
         new = jax.tree.map(lambda a, b: jnp.where(done, a, b), state, new)
-        return new, new
+        return new, one.state_of(new)
 
-    problem = problem.realised(key)
-    first = algorithm.init(problem, key)
-    _, rest = lax.scan(one_step, first, None, length=steps)
-    return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), first, rest)
+    first = one.init(problem, key)
+    last, rest = lax.scan(one_step, first, None, length=steps)
+    states = jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), one.state_of(first), rest)
+    return states, one.fault(last)

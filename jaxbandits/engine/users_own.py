@@ -12,7 +12,7 @@ from jaxbandits.algorithms.bases.traits import Traits, traits_of
 from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
-from jaxbandits.status import MOST_IDLE
+from jaxbandits.status import MOST_IDLE, OUTSIDE, TAKEN_BACK
 
 __all__ = ["UsersOwn", "UsersState"]
 
@@ -25,6 +25,7 @@ class UsersState(RunState):
     inner: Any
     idle: jax.Array  # int32 (…): steps since the last pull
     limited: jax.Array  # bool (…): the next step would pass `max_pulls`
+    fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
 
     @property
     def pulls(self) -> jax.Array:
@@ -57,9 +58,15 @@ class UsersOwn:
 
     def init(self, problem: Problem, key: jax.Array) -> UsersState:
         """First states."""
-        inner = self._mapped(lambda a, k, p: a.init(p, k), self.algorithm, key, problem)
+
+        def first(algorithm: Any, key: jax.Array, problem: Problem) -> tuple[Any, jax.Array]:
+            problem, watch = problem.watched()
+            return algorithm.init(problem, key), watch.outside()
+
+        inner, outside = self._mapped(first, self.algorithm, key, problem)
+        fault = _fault(outside, jnp.any(inner.pulls < 0, axis=0))
         idle = jnp.zeros(key.shape, jnp.int32)
-        return UsersState(inner, idle=idle, limited=idle > 0)
+        return UsersState(inner, idle=idle, limited=idle > 0, fault=fault)
 
     def advance(
         self,
@@ -72,15 +79,27 @@ class UsersOwn:
     ) -> UsersState:
         """Make one step of the runs that are live, bool `(…)`; none that would pass `max_pulls`, int32 `()`.
 
-        Only the step itself knows how many pulls it makes, so it is made and taken back.
+        Only the step itself knows how many pulls it makes, so it is made and taken back; as is one with a fault, which
+        is noted.
         """
         del stop
-        inner = self._mapped(lambda a, k, p, s: a.step(p, k, s), self.algorithm, key, problem, state.inner)
+
+        def one_step(algorithm: Any, key: jax.Array, problem: Problem, inner: Any) -> tuple[Any, jax.Array]:
+            problem, watch = problem.watched()
+            return algorithm.step(problem, key, inner), watch.outside()
+
+        inner, outside = self._mapped(one_step, self.algorithm, key, problem, state.inner)
         pulled = jnp.any(inner.pulls != state.pulls, axis=0)
-        new = UsersState(inner, jnp.where(pulled, 0, state.idle + 1), state.limited)
-        passed = live & (new.time > max_pulls)
-        kept: UsersState = jax.tree.map(lambda a, b: jnp.where(live & ~passed, a, b), new, state)
-        return dataclasses.replace(kept, limited=state.limited | passed)
+        new = UsersState(inner, jnp.where(pulled, 0, state.idle + 1), state.limited, state.fault)
+        back = jnp.any(inner.pulls < state.pulls, axis=0) | (new.time < state.time)
+        fault = jnp.where(live, _fault(outside, back), 0)
+        passed = live & (fault == 0) & (new.time > max_pulls)
+        kept = jax.tree.map(lambda a, b: jnp.where(live & (fault == 0) & ~passed, a, b), new, state)
+        return dataclasses.replace(kept, limited=state.limited | passed, fault=jnp.where(fault > 0, fault, state.fault))
+
+    def step(self, problem: Problem, key: jax.Array, state: UsersState) -> UsersState:
+        """Make one step."""
+        return self.advance(problem, key, state)
 
     def steps_made(self, before: UsersState, after: UsersState, live: jax.Array) -> jax.Array:
         """Return how many steps a call of `advance` has made, int32 `(…)`, with the runs that were live before it."""
@@ -106,8 +125,12 @@ class UsersOwn:
         return jnp.asarray(self._of_state(lambda a, s: jnp.asarray(a.exhausted(s)), state))
 
     def stalled(self, state: UsersState) -> jax.Array:
-        """Which runs have gone on for long without a pull, bool `(…)`."""
-        return state.idle >= MOST_IDLE
+        """Which runs have gone on for long without a pull, or have a fault, bool `(…)`."""
+        return (state.idle >= MOST_IDLE) | (state.fault > 0)
+
+    def fault(self, state: UsersState) -> jax.Array:
+        """The fault that each run has, a code of `jaxbandits.status`, 0 for none; int32 `(…)`."""
+        return state.fault
 
     def recommend(self, state: UsersState) -> jax.Array:
         """Masks of the returned arms, bool `(K, …)`."""
@@ -125,3 +148,8 @@ class UsersOwn:
             return method(algorithm, key, *rest)
         in_axes = (-1, 0, *(-1 for _ in rest))
         return jax.vmap(method, in_axes=in_axes, out_axes=-1)(algorithm, key, *rest)
+
+
+def _fault(outside: jax.Array, back: jax.Array) -> jax.Array:
+    """The code for arms that do not exist, or for pulls that were taken back; int32 `(…)`."""
+    return jnp.where(outside, OUTSIDE, jnp.where(back, TAKEN_BACK, 0)).astype(jnp.int32)

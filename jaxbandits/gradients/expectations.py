@@ -13,6 +13,7 @@ from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.gradients.differences import NUDGE, by_differences, by_problem_differences, nudged, nudged_problem
 from jaxbandits.gradients.likelihood_ratio import by_scores, centred, check_scored, score_metrics
 from jaxbandits.gradients.measures import OWN, measure_of
+from jaxbandits.gradients.several_parameters import takes_several
 from jaxbandits.gradients.softened_policies import PolicyScore, Softened
 from jaxbandits.problems import Problem
 from jaxbandits.problems.constructors import listed
@@ -25,11 +26,12 @@ __all__ = ["expected"]
 POLICY_SCORE = "policy_score"
 
 
+@takes_several
 def expected(
     metric: str | Callable[..., Any] | Metric,
     algorithm: Any,
     problem: Problem,
-    wrt: str = "mean",
+    wrt: str | Sequence[str] = "mean",
     *,
     seeds: int = 10_000,
     root_seed: int = 0,
@@ -58,7 +60,8 @@ def expected(
         algorithm: for the law's parameters any that pulls arms one by one; its other parameters may have axes.
         problem: for the law's parameters of a family whose densities are smooth in them.
         wrt: `mean` where the mean is a parameter, or the name of one of the law (`sd`, `dof`, `a`, …) or of the
-            algorithm (`epsilon`, `delta`, `c`, …); `problem.a` or `algorithm.a` where both have it.
+            algorithm (`epsilon`, `delta`, `c`, …); `problem.a` or `algorithm.a` where both have it. Or a list of such
+            names, for which runs are made one after the other: `gradient_mean` and `gradient_mean_se`, say, for each.
         seeds: runs, at least 2.
         root_seed: as in `jb.simulate`, whose runs these are.
         smoothing: standard deviation of the noise of an algorithm's parameter, positive; None for a difference.
@@ -76,6 +79,7 @@ def expected(
         UsageError: a metric or parameter that is not there, or that has no derivative: a whole number, a law without a
             score, a value at the edge of its range, an algorithm that draws sums of rewards.
     """
+    assert isinstance(wrt, str)  # a list has been taken apart
     measure = measure_of(metric)
     known, parameter, kind = _target(algorithm, problem, wrt)
     own: dict[str, Any] = {} if isinstance(metric, str) else {OWN: metric}

@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.live.live_problem import LiveProblem
 
 __all__ = ["Moment", "advance", "begin"]
@@ -23,8 +24,9 @@ class Moment(NamedTuple):
 
 
 def _moment(algorithm: BuiltIn, state: Any) -> Moment:
-    done = algorithm.done(state) | algorithm.exhausted(state)
-    return Moment(state, *algorithm.asked(state), done, algorithm.recommend(state))
+    with traced(type(algorithm).__name__):
+        done = algorithm.done(state) | algorithm.exhausted(state)
+        return Moment(state, *algorithm.asked(state), done, algorithm.recommend(state))
 
 
 # The classes of all nodes of the algorithm, which JAX may not tell apart, are part of a program's key.
@@ -35,7 +37,9 @@ _jit = functools.partial(jax.jit, static_argnames="classes")
 def begin(algorithm: BuiltIn, problem: LiveProblem, key: jax.Array, *, classes: tuple[type, ...]) -> Moment:
     """The moment after the initial pulls."""
     del classes
-    return _moment(algorithm, algorithm.init(problem, key))
+    with traced(type(algorithm).__name__):
+        state = algorithm.init(problem, key)
+    return _moment(algorithm, state)
 
 
 @_jit
@@ -51,4 +55,6 @@ def advance(
 ) -> Moment:
     """The moment after the rewards that were asked for; arguments as for `BuiltIn.told`."""
     del classes
-    return _moment(algorithm, algorithm.told(state, asked, counts, sums, cost))
+    with traced(type(algorithm).__name__):
+        state = algorithm.told(state, asked, counts, sums, cost)
+    return _moment(algorithm, state)

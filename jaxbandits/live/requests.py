@@ -1,9 +1,11 @@
 """Pulls that an algorithm asks for at once, which a session asks for one by one."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+
+from jaxbandits.errors import UsageError
 
 __all__ = ["Requests"]
 
@@ -22,6 +24,25 @@ class Requests(NamedTuple):
     counts: list[int]
     sums: list[float]
     told: int = 0
+
+    @classmethod
+    def of(cls, asked: Any, counts: Any, arms: int, who: str) -> Self:
+        """Return what an algorithm asks for, without a reward.
+
+        Args:
+            asked: arms, int `(P,)`.
+            counts: pulls of each, int `(P,)`; 0 for none.
+            arms: the number of arms K.
+            who: the algorithm, as a sentence names it.
+
+        Raises:
+            UsageError: an arm outside [0, K).
+        """
+        pulled = np.asarray(counts) > 0
+        wanted = np.asarray(asked)[pulled]
+        if np.any(outside := (wanted < 0) | (wanted >= arms)):
+            raise UsageError(f"{who} asks for arm {wanted[outside][0]}: arms are numbered from 0 to {arms - 1}")
+        return cls(wanted.tolist(), np.asarray(counts)[pulled].tolist(), [])
 
     @property
     def place(self) -> int:

@@ -231,10 +231,9 @@ class AskTell:
         """Take over a new state; the values are fetched first, so that an interrupt leaves the old one whole."""
         while not np.any(moment.counts) and not moment.done:  # a budget can leave a round without a pull
             moment = self._after(moment.state, [], [], [])
-        pulled = np.asarray(moment.counts) > 0
-        asked, counts = np.asarray(moment.asked)[pulled].tolist(), np.asarray(moment.counts)[pulled].tolist()
+        requests = Requests.of(moment.asked, moment.counts, self._arms, type(self._algorithm).__name__)
         done, recommended = bool(moment.done), np.asarray(moment.recommended)
-        self._requests = Requests(asked, counts, [])
+        self._requests = requests
         self._state, self._done, self._recommended = moment.state, done, recommended
 
     def _spec(self) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """The one reader of CSV files: a header, and rows that know their lines; what cannot be read gets one clear line."""
 
 import csv
+import gzip
 import io
 import re
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -13,10 +15,18 @@ from jaxbandits.checks import FINITE, Rule
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
 
-__all__ = ["Table", "is_number", "looks_like_number"]
+__all__ = ["Table", "is_number", "looks_like_number", "meant_as_number"]
 
 _ROWS = {1: "a row", 2: "two rows"}
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?P<mark>[,' \u00a0\u202f])\d{3}((?P=mark)\d{3})*(\.\d+)?")
+#: How files of other formats begin.
+_FORMATS = {
+    b"PK\x03\x04": "a zip archive or a workbook: save it as CSV",
+    b"\xfd7zXZ": "compressed by xz: decompress it, or use gzip",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd: decompress it, or use gzip",
+    b"PAR1": "Parquet: save it as CSV",
+}
 
 
 def is_number(cell: str) -> bool:
@@ -36,6 +46,12 @@ def looks_like_number(cell: str) -> bool:
     return True
 
 
+def meant_as_number(cell: str) -> bool:
+    """Whether a cell looks like a number, also with separators of thousands, a currency or a percent sign."""
+    bare = re.sub(r"[,'\s_]", "", cell.strip().strip("()%$€£¥+-−\u2009 "))
+    return looks_like_number(cell) or looks_like_number(bare)
+
+
 class Table(NamedTuple):
     """A file's header and rows, each with the number of the line on which it begins; no cell has space around it."""
 
@@ -45,7 +61,7 @@ class Table(NamedTuple):
 
     @classmethod
     def read(cls, file: str | Path, least: int = 1) -> "Table":
-        """The file, separated by commas or tabs, in UTF-8.
+        """The file, separated by commas or tabs, in UTF-8, as it is or compressed by gzip.
 
         Args:
             file: its path, or a `File` that was read before.
@@ -123,21 +139,61 @@ class Table(NamedTuple):
         text = self.cell(line, row, place)
         if not (is_number(text) and rule.holds(float(text))):
             words = rule.words if is_number(text) else "must be a finite number"
-            hint = ": decimals are written with a point" if _DECIMAL_COMMA.fullmatch(text) else ""
-            self.refuse(line, place, f"{words}, got {text!r}{hint}")
+            self.refuse(line, place, f"{words}, got {text!r}{'' if is_number(text) else _hint(text)}")
         return float(text)
+
+    def refuse_repeated(self, names: Sequence[str], what: str) -> None:
+        """Refuse a table in which what a row is of has a row already, as far as the table says what that is.
+
+        Args:
+            names: what the columns that say it may be called, in lower case; else those that hold text do.
+            what: what a row is of, as a sentence names it.
+
+        Raises:
+            UsageError: there is one.
+        """
+        named = [place for place, name in enumerate(self.header) if name.lower() in names]
+        texts = [i for i in range(len(self.header)) if not any(meant_as_number(row[i]) for _, row in self.rows)]
+        seen: dict[tuple[str, ...], int] = {}
+        for line, row in self.rows:
+            who = tuple(row[place] for place in named or texts)
+            if any(who) and who in seen:
+                self.refuse(line, (named or texts)[0], f"{what} {', '.join(who)!r} has a row already, line {seen[who]}")
+            seen[who] = line
 
     def refuse(self, line: int, place: int, why: str) -> NoReturn:
         """The error of a cell."""
         raise UsageError(f"{self.source}, line {line}, column {self.header[place]!r}: {why}")
 
 
+def _hint(text: str) -> str:
+    """What to write in place of a cell that was meant as a number."""
+    if thousands := _THOUSANDS.fullmatch(text):
+        several = len(re.findall(r"\D", text.lstrip("+-"))) > 1 or thousands["mark"] != ","
+        plain = text.replace(thousands["mark"], "")
+        return f": without separators it is {plain}" if several else f": write {plain}, or {text.replace(',', '.')}"
+    if _DECIMAL_COMMA.fullmatch(text):
+        return ": decimals are written with a point"
+    if text.endswith("%") and is_number(bare := text[:-1].strip()):
+        return f": write {float(bare) / 100:.10g} in place of a percentage"
+    return ": write the number alone" if meant_as_number(text) and not looks_like_number(text) else ""
+
+
 def _text(file: File) -> str:
     """The file as text, without the mark that spreadsheets put at the start."""
-    if file.content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in file.content:
+    content = file.content
+    if content.startswith(b"\x1f\x8b"):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error):
+            raise UsageError(f"cannot read {file}: what gzip compressed there is damaged") from None
+    for beginning, what in _FORMATS.items():
+        if content.startswith(beginning) and b"\0" in content:
+            raise UsageError(f"cannot read {file}: it is {what}")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content:
         raise UsageError(f"cannot read {file}: the text is UTF-16, not UTF-8: save it as UTF-8")
     try:
-        return file.content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(f"cannot read {file}: not UTF-8 text") from None
 

@@ -13,6 +13,8 @@ __all__ = ["TomlFile", "read_toml"]
 
 #: Bytes of a file at most: some 10^5 values of an axis.
 _LONGEST = 2**21
+#: A list without brackets.
+_BARE_LIST = re.compile(r"^\s*[\w.-]+\s*=\s*[-+]?[\d.]+\s*,", re.MULTILINE)
 #: How many lines that name a key are looked at.
 _MOST_LINES = 50
 
@@ -73,7 +75,7 @@ def read_toml(path: Path) -> TomlFile:
     try:
         with path.open("rb") as file:
             content = file.read(_LONGEST + 1)
-        text = content.decode("utf-8")
+        text = content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else None
         raise UsageError(f"cannot read {path}: {why or 'not a text file'}") from None
@@ -82,7 +84,8 @@ def read_toml(path: Path) -> TomlFile:
     try:
         return TomlFile(path, text, tomllib.loads(text.replace("\r\n", "\n")))
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not TOML: {error}") from None
+        hint = ": a list is written [0.7, 0.5]" if _BARE_LIST.search(text) else ""
+        raise UsageError(f"{path} is not TOML: {error}{hint}") from None
     except (RecursionError, ValueError) as error:  # lists in lists without an end; whole numbers of thousands of digits
         raise UsageError(f"{path} is not TOML that can be read: {error}") from None
 

@@ -24,6 +24,7 @@ _FURTHER = {
     "TwoPoint": "beta_and_two_point:TwoPoint",
     "Weibull": "log_normal_and_weibull:Weibull",
     "estimate_correlation": "correlation:estimate_correlation",
+    "register_problem": "base:register_problem",
     "varying": "constructors:varying",
     "with_costs": "costs:with_costs",
     "REGISTRY": "registry:REGISTRY",

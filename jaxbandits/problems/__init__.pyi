@@ -1,6 +1,7 @@
 """Written by `python tests/test_generated.py` from the registries."""
 
 from jaxbandits.problems.base import Problem as Problem
+from jaxbandits.problems.base import register_problem as register_problem
 from jaxbandits.problems.beta_and_two_point import Beta as Beta
 from jaxbandits.problems.beta_and_two_point import TwoPoint as TwoPoint
 from jaxbandits.problems.beta_and_two_point import beta as beta
@@ -106,6 +107,7 @@ __all__ = [
     "random_beta",
     "random_truncated_normal",
     "random_uniform",
+    "register_problem",
     "reservoir",
     "reservoir_from_csv",
     "rte_workers",

@@ -31,7 +31,8 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
 def _on_one_axis(what: str, values: ArrayLike) -> tuple[np.ndarray, int]:
     array = numbers(what, values)
     if array.ndim not in (1, 2):
-        raise UsageError(f"{what} must be a list of numbers, or one list per bandit, got {array.ndim} dimensions")
+        got = f"{array.ndim} dimensions" if array.ndim else f"the number {array:g}"
+        raise UsageError(f"{what} must be a list of numbers, or one list per bandit, got {got}")
     if array.shape[-1] < 2:
         raise UsageError(f"{what}: a problem needs at least 2 arms, got {array.shape[-1]}")
     each(what, array, FINITE)

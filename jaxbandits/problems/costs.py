@@ -11,7 +11,7 @@ from jax.typing import ArrayLike
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import compensated_total
-from jaxbandits.checks import NOT_NEGATIVE, Rule, each, numbers
+from jaxbandits.checks import NOT_NEGATIVE, Rule, each, numbers, shown
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import plain
 from jaxbandits.problems.recipes import carried
@@ -139,6 +139,8 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         UsageError: costs that are neither, a price that is negative or not finite, prices that do not fit the arms, or
             a random cost whose probability is above 1, or so small that it would never be drawn.
     """
+    if not hasattr(problem, "axes"):
+        raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {shown(problem)}")
     if problem.axes:
         return dataclasses.replace(problem, costs=(costs, random))
     if isinstance(costs, str):

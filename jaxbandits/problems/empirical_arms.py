@@ -13,7 +13,8 @@ from jaxbandits.arrays import arms
 from jaxbandits.checks import numbers
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
-from jaxbandits.plain_data.csv_files import Table, looks_like_number
+from jaxbandits.plain_data.csv_files import Table, looks_like_number, meant_as_number
+from jaxbandits.plain_data.index_columns import index_like
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.correlation import estimate_correlation
@@ -116,12 +117,18 @@ def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Emp
         name: what the problem is called in results.
 
     Raises:
-        UsageError: not a table of finite numbers with two columns or more, or a column with one value only.
+        UsageError: not a table of finite numbers with two columns or more, a column with one value only, or, of a
+            table of pandas, a column that is an index or dates by its name.
     """
     table = numbers("samples", samples)
     if table.ndim != 2 or table.shape[1] < 2:
         raise UsageError(f"samples must have a column per arm, and two or more, got shape {table.shape}")
-    return _checked(table, [f"column {j + 1}" for j in range(table.shape[1])], joint, name)
+    if not hasattr(samples, "columns"):
+        return _checked(table, [f"column {j + 1}" for j in range(table.shape[1])], joint, name)
+    names = [str(column) for column in samples.columns]
+    made = _checked(table, [f"column {column!r}" for column in names], joint, name)
+    _refuse_indices("samples", names, table, "leave it out, or give samples.to_numpy() if it is one")
+    return made
 
 
 @varying(path=File.read)
@@ -129,12 +136,13 @@ def empirical_from_csv(path: str | Path, *, joint: bool = False) -> Empirical:
     """Arms that resample the columns of a CSV file with a header; a first column of dates or labels is left out.
 
     Args:
-        path: the file, in UTF-8, separated by commas or tabs, with names for its columns that are not numbers.
+        path: the file, in UTF-8, separated by commas or tabs, with names for its columns that are not numbers; it may
+            be compressed by gzip.
         joint: as in `empirical`.
 
     Raises:
         UsageError: no such file, no header, a cell that is not a number (named by line and column), fewer than two
-            columns, or a column with one value only.
+            columns, two of one name, a column with one value only, or one that holds an index or dates.
     """
     return _from_file(path, joint)
 
@@ -156,7 +164,7 @@ def empirical_from_data(table: str, *, joint: bool = False) -> Empirical:
 def _from_file(file: str | Path, joint: bool) -> Empirical:
     table = Table.read(file, least=2)
     source, firsts = table.source, [row[0] for _, row in table.rows]
-    labels = any(firsts) and not any(looks_like_number(cell) for cell in firsts)
+    labels = any(firsts) and not any(meant_as_number(cell) for cell in firsts)
     places = range(1 if labels else 0, len(table.header))
     names = [table.header[place] for place in places]
     if len(names) < 2:
@@ -168,8 +176,20 @@ def _from_file(file: str | Path, joint: bool) -> Empirical:
         raise UsageError(
             f"{source}: numbers where the names of the arms should be, {', '.join(names[:3])}: the file needs a header"
         )
-    values = [[table.number(line, row, place) for place in places] for line, row in table.rows]
-    return _checked(np.asarray(values), [f"column {name!r}" for name in names], joint, source)
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"{source}: there are {names.count(twice[0])} columns {twice[0]!r}: a column is an arm")
+    values = np.asarray([[table.number(line, row, place) for place in places] for line, row in table.rows])
+    made = _checked(values, [f"column {name!r}" for name in names], joint, source)
+    _refuse_indices(source, names, values, "leave it out of the file, or give the numbers to jb.empirical if it is one")
+    return made
+
+
+def _refuse_indices(source: str, names: list[str], table: np.ndarray, remedy: str) -> None:
+    """Refuse columns that number or date the rows, of a table `(N, K)`."""
+    for name, values in zip(names, table.T, strict=True):
+        if what := index_like(name, values):
+            few = ", ".join(f"{value:.10g}" for value in values[:2])
+            raise UsageError(f"{source}: column {name!r} looks like {what} ({few}, …), not like an arm: {remedy}")
 
 
 def _checked(table: np.ndarray, columns: list[str], joint: bool, name: str) -> Empirical:

@@ -22,6 +22,11 @@ from jaxbandits.problems.joint import blocks, one_click
 
 __all__ = ["UNSEEN", "BernoulliHead", "click_rates", "ppr", "ppr_unbounded"]
 
+#: What columns that name an arm may be called, in lower case.
+_ARM = (
+    "arm", "ad", "ad_id", "ad_name", "advertisement", "article", "banner", "creative", "id", "item", "item_id",
+    "keyword", "label", "name", "product", "url", "variant",
+)  # fmt: skip
 _WEIGHTS = ("one-good", "power", "flat")
 _PULLS = ("independent", "one-click", "blocks")
 #: Largest probability that an arm beyond a simulated head pays in the first round.
@@ -91,13 +96,14 @@ def click_rates(path: str) -> Bernoulli:
         path: a CSV file with columns `impressions` and `clicks`.
 
     Raises:
-        UsageError: no such file or columns, a row that is not a count of impressions and at most as many clicks (named
-            by line and column), or fewer than two arms.
+        UsageError: no such file or columns, a row that is not a count of impressions and at most as many clicks, or is
+            of an arm that has a row already (named by line and column), or fewer than two arms.
     """
     table = Table.read(path)
     for name in ("impressions", "clicks"):
         if not table.has([name]):
             raise UsageError(f"{path}: columns impressions and clicks are needed, got {', '.join(table.header)}")
+    table.refuse_repeated(_ARM, "the arm")
     shown, clicked = table.place(["impressions"]), table.place(["clicks"])
     means = []
     for line, row in table.rows:

@@ -15,6 +15,7 @@ from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.costs import with_costs
 from jaxbandits.problems.descriptions import MARK
 from jaxbandits.problems.registry import REGISTRY
+from jaxbandits.problems.spec_arguments import arguments_of
 
 __all__ = ["build_problem", "parse_problem"]
 
@@ -43,7 +44,9 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
         if others := sorted(bare.keys() - {"spec"}):
             raise UsageError(f"the [problem] table has a spec, which leaves no place for {', '.join(others)}")
         with about("spec"):
-            made = parse_problem(str(table["spec"]))
+            if not isinstance(table["spec"], str):
+                raise UsageError(f'spec must be a text such as "bernoulli:0.7,0.5", got {shown(table["spec"])}')
+            made = parse_problem(table["spec"])
     else:
         made = _by_name(bare, further.get("label"))
     if "sha256" in further:
@@ -95,9 +98,10 @@ def _check_content(made: Problem | ProblemFamily, wanted: Any) -> None:
 def parse_problem(spec: str) -> Problem | ProblemFamily:
     """A problem from a command-line SPEC: `bernoulli:0.7,0.5`, `gaussian:0.5,0.4;1`, `abm:1`, `two-group:n=1000,k=100`.
 
-    Several bandits are separated by `/`: `bernoulli:0.5,0.4/0.6,0.3`. `FILE.csv` and `data:market-returns` resample a
-    table with a column per arm, `csv:path=FILE.csv,joint=true` whole rows of one; `workers:FILE.csv` and
-    `workers:path=FILE.csv,dataset=rte` read crowd workers.
+    A list is written `0.7,0.5`, with its name or without: `gaussian:means=0.7,0.5,sd=2`, `gaussian:0.7,0.5,sd=1,2`.
+    Several bandits are separated by `/`: `bernoulli:0.5,0.4/0.6,0.3`. `FILE.csv`, `FILE.csv.gz` and
+    `data:market-returns` resample a table with a column per arm, `csv:path=FILE.csv,joint=true` whole rows of one;
+    `workers:FILE.csv` and `workers:path=FILE.csv,dataset=rte` read crowd workers.
 
     Raises:
         UsageError: an unknown name, or arguments that cannot be read.
@@ -105,36 +109,11 @@ def parse_problem(spec: str) -> Problem | ProblemFamily:
     name, _, rest = spec.strip().partition(":")
     make = REGISTRY.get(_normal(name))
     arguments = inspect.signature(make).parameters if make else {}
-    texts = [key for key, argument in arguments.items() if is_text(argument.annotation)]
-    takes_path = texts[:1] == list(arguments)[:1] != []
-    takes_number = bool(arguments) and number_type(next(iter(arguments.values())).annotation) is not None
-    if spec.strip().lower().endswith(".csv") and not takes_path:
+    takes_path = bool(arguments) and is_text(next(iter(arguments.values())).annotation)
+    if spec.strip().lower().endswith((".csv", ".csv.gz")) and not takes_path:
         problem: Problem | ProblemFamily = REGISTRY["csv"](spec.strip())
         return problem
-    positional: list[Any] = []
-    named: dict[str, Any] = {}
-    if "=" in rest:
-        for place, part in enumerate(rest.split(",")):
-            key, equals, text = part.partition("=")
-            if not equals and place == 0 and (takes_path or takes_number):  # ppr:one-good,k=100 or karnin:1,n=40
-                positional = [part.strip() if takes_path else _number(part, spec)]
-                continue
-            if not equals:
-                raise UsageError(f"problem {spec!r}: expected name=value, got {part!r}")
-            key = key.strip()  # of an unknown one `_construct` complains, whatever its value
-            plain = key in texts or key not in arguments or arguments[key].annotation is bool
-            named[key] = text.strip() if plain else _number(text, spec)
-    elif rest:
-        positional = [rest] if takes_path else [_numbers(part, spec) for part in rest.split(";")]
-    named = {key: _SWITCH.get(value, value) if _is_switch(arguments, key) else value for key, value in named.items()}
-    return _construct(name, positional, named)
-
-
-_SWITCH = {"true": True, "false": False}
-
-
-def _is_switch(arguments: Any, key: str) -> bool:
-    return key in arguments and arguments[key].annotation is bool
+    return _construct(name, *arguments_of(rest, spec, arguments))
 
 
 def _construct(name: str, positional: list[Any], named: dict[str, Any]) -> Problem | ProblemFamily:
@@ -168,19 +147,11 @@ def _check_argument(owner: str, argument: inspect.Parameter, value: Any) -> None
     for one in value.values if isinstance(value, Axis) else [value]:
         if argument.annotation is bool and not isinstance(one, bool):
             raise UsageError(f"problem {owner}: {argument.name} is true or false, got {one!r}")
+        if isinstance(one, str) and kind_of is None and not is_text(argument.annotation):
+            raise UsageError(
+                f"problem {owner}: {argument.name} must be numbers, got the text {one!r}: a list is written "
+                f"{argument.name} = [0.7, 0.5]"
+            )
         if kind_of is None or (one is None and argument.default is None):
             continue
         (whole if kind_of is int else number)(f"problem {owner}: {argument.name}", one)
-
-
-def _numbers(text: str, spec: str) -> Any:
-    rows = [[_number(item, spec) for item in row.split(",")] for row in text.split("/")]
-    return rows if len(rows) > 1 else rows[0]
-
-
-def _number(text: str, spec: str) -> Any:
-    try:
-        number = float(text)
-    except ValueError:
-        raise UsageError(f"problem {spec!r}: {text.strip()!r} is not a number") from None
-    return int(number) if number == int(number if np.isfinite(number) else 0) and "." not in text else number

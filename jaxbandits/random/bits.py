@@ -66,7 +66,7 @@ def key_words(key: jax.Array | Words) -> tuple[jax.Array, jax.Array]:
     """
     if isinstance(key, Words):
         return key.high, key.low
-    if not jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+    if not (hasattr(key, "dtype") and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)):
         raise TypeError("a key must be typed: use jax.random.key(seed), not jax.random.PRNGKey(seed)")
     data = jax.random.key_data(key)
     if data.shape != (*key.shape, 2):

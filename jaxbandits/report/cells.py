@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report import findings, numbers, style
-from jaxbandits.report.select import choose, metric, parts, summarised, usable, values_of
+from jaxbandits.report.select import check_some, choose, laid_out, metric, parts, unknown_variable, usable, values_of
 from jaxbandits.report.summaries import is_summary
+from jaxbandits.report.summary_names import ENDINGS
 
 __all__ = ["bars", "phase", "quantiles"]
 
@@ -41,18 +42,19 @@ def phase(
         y: dimension along the vertical axis; None for the one that is left.
         value: `pulls`, `cost`, `simple_regret`, … or `failure`; None for `regret` where there is one, else `pulls`.
         contours: a variable over the two dimensions drawn as lines of equal value, such as those that
-            `jaxbandits.with_theory` adds.
+            `jaxbandits.with_theory` adds, or another metric.
         title: None for a sentence on what the numbers show.
 
     Raises:
-        UsageError: no such dimension, metric or variable, or not two dimensions to draw over.
+        UsageError: no such dimension, metric or variable, not two dimensions to draw over, or nothing to draw.
     """
     ds = usable(ds)
     value = metric(ds, value)
     chosen = choose(ds, x=x, y=y)
     x, y = str(chosen["x"]), str(chosen["y"])
-    known = summarised(ds).squeeze(drop=True)
+    known = laid_out(ds, x, y)
     mean = known[parts(value)[0]].transpose(y, x).values.astype(float)
+    check_some(value, mean)
     logarithmic = style.spans_decades(mean, 5)
     finite = mean[np.isfinite(mean)]
     norm = (LogNorm if logarithmic else Normalize)(float(finite.min()), float(finite.max()))
@@ -79,7 +81,7 @@ def phase(
     elif stopped.any():
         at = [np.arange(size) + 0.5 for size in stopped.shape]
         axes.contourf(at[1], at[0], stopped, [0.5, 1], colors="none", hatches=["//"])
-    lines = "" if contours is None else f"\ndashed: {_contours(axes, ds, contours, (x, y))}"
+    lines = "" if contours is None else f"\ndashed: {_contours(axes, known, contours, (x, y))}"
     what = style.label(ds, value) if value == "failure" else f"mean {style.label(ds, value)}"
     bar = picture.colorbar(mesh, ax=axes, pad=0.015, aspect=25)
     bar.set_label(what + (", logarithmic" if logarithmic else ""), fontsize=12)
@@ -102,13 +104,18 @@ def _numbers(axes: Axes, mean: np.ndarray, stopped: np.ndarray, value: str, norm
         axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=10)
 
 
-def _contours(axes: Axes, ds: xr.Dataset, name: str, places: tuple[str, str]) -> str:
+def _contours(axes: Axes, known: xr.Dataset, name: str, places: tuple[str, str]) -> str:
     """Lines of equal value of a variable over two dimensions, with their values; returns what they are."""
     x, y = places
-    over = [str(known) for known, variable in ds.data_vars.items() if set(variable.squeeze().dims) == {x, y}]
-    if name not in over:
-        raise unknown_name(f"variable over {x} and {y}", name, over)
-    height = ds[name].squeeze(drop=True).transpose(y, x).values.astype(float)
+    over = [str(other) for other, variable in known.data_vars.items() if set(variable.dims) == {x, y}]
+    variable = name if name in over else f"{name}_mean"
+    if variable not in over:
+        raise unknown_variable(f"variable over {x} and {y}", name, [one for one in over if not one.endswith(ENDINGS)])
+    height = known[variable].transpose(y, x).values.astype(float)
+    if min(height.shape) < 2:
+        got = f"{known.sizes[x]} and {known.sizes[y]}"
+        raise UsageError(f"contours need at least two values of {x} and of {y}, got {got}")
+    check_some(name, height)
     finite = height[np.isfinite(height)]
     decades = style.spans_decades(finite, 5)
     ends = (float(finite.min()), float(finite.max()))
@@ -118,7 +125,7 @@ def _contours(axes: Axes, ds: xr.Dataset, name: str, places: tuple[str, str]) ->
     lines = axes.contour(at[1], at[0], np.where(np.isfinite(height), height, np.nan), levels, colors="white")
     lines.set(linewidth=1.1, linestyle="--")
     axes.clabel(lines, fmt=lambda level: numbers.value(float(level)), fontsize=9.5)
-    return str(ds[name].attrs.get("long_name", name.replace("_", " ")))
+    return str(known[variable].attrs.get("long_name", name.replace("_", " ")))
 
 
 def quantiles(
@@ -134,7 +141,7 @@ def quantiles(
         title: None for a sentence on what the numbers show.
 
     Raises:
-        UsageError: no such dimension or metric, or a dimension without a place.
+        UsageError: no such dimension or metric, a dimension without a place, or nothing to draw.
     """
     ds = usable(ds)
     y = metric(ds, y)
@@ -144,9 +151,10 @@ def quantiles(
         raise UsageError('moments have no quantiles: keep="summary" has them')
     chosen = choose(ds, x=x, hue=hue)
     x, hue = str(chosen["x"]), chosen["hue"]
-    known = summarised(ds).squeeze(drop=True)
+    known = laid_out(ds, x, hue)
     picture, axes = style.new_picture()
     everything = np.concatenate([known[f"{y}_{part}"].values.ravel() for part in ("q10", "q90", "mean")])
+    check_some(y, everything)
     style.set_scale(axes.yaxis, everything, style.spans_decades(everything))
     axes.use_sticky_edges = False  # bars need room below on a logarithmic scale
     lines = values_of(known, hue)
@@ -186,17 +194,18 @@ def bars(
         title: None for a sentence on what the numbers show.
 
     Raises:
-        UsageError: no such dimension, metric, coordinate or variable, or a dimension without a place.
+        UsageError: no such dimension, metric, coordinate or variable, a dimension without a place, or nothing to draw.
     """
     ds = usable(ds)
     y = metric(ds, y)
     x = str(choose(ds, x=x)["x"])
-    known = summarised(ds).squeeze(drop=True)
+    known = laid_out(ds, x)
     for what, name in (("coordinate", group), ("variable", reference)):
         if name is not None and name not in known.variables:
             raise unknown_name(what, name, [str(n) for n in known.variables])
     picture, axes = style.new_picture()
     centre, low, high = (known[n].values for n in parts(y))
+    check_some(y, centre)
     places = np.arange(known.sizes[x])
     groups = [None] * len(places) if group is None else [str(g) for g in known[group].values]
     for colour, one in zip(style.colours([*dict.fromkeys(groups)]), dict.fromkeys(groups), strict=True):

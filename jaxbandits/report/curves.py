@@ -10,10 +10,21 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError
 from jaxbandits.report import findings, numbers, style
 from jaxbandits.report.intervals import clopper_pearson
-from jaxbandits.report.select import choose, metric, numeric, parts, summarised, usable, values_of
+from jaxbandits.report.select import (
+    check_some,
+    choose,
+    laid_out,
+    metric,
+    numeric,
+    parts,
+    summarised,
+    unknown_variable,
+    usable,
+    values_of,
+)
 from jaxbandits.report.summaries import is_summary
 
 __all__ = ["curve", "distribution"]
@@ -60,18 +71,19 @@ def curve(
         title: None for a sentence on what the numbers show.
 
     Raises:
-        UsageError: no such dimension, metric, centre or bound, or a dimension without a place.
+        UsageError: no such dimension, metric, centre or bound, a dimension without a place, or nothing to draw.
     """
     ds = usable(ds)
     y = metric(ds, y)
     middle_name = parts(y, centre)[0]
     chosen = choose(ds, **({} if panel is None else {"panel": panel}), x=x, hue=hue)
     x, hue = str(chosen["x"]), chosen["hue"]
-    known = summarised(ds).squeeze(drop=True)
+    known = laid_out(ds, x, hue, panel)
     for name in bounds:
         if name not in known.data_vars:
-            raise unknown_name("bound", name, [str(n) for n in known.data_vars])
+            raise unknown_variable("bound", name, [str(n) for n, v in ds.data_vars.items() if "seed" not in v.dims])
     measured = known[middle_name].values.ravel()
+    check_some(y, measured)
     drawn = np.concatenate([measured, *(known[name].values.ravel() for name in bounds)])
     positive = drawn[np.isfinite(drawn) & (drawn > 0)]
     vertical_log = style.spans_decades(positive, 20 if y == "failure" else 8)
@@ -115,7 +127,7 @@ def distribution(ds: xr.Dataset, y: str | None = None, hue: str | None = None, *
         title: None for a sentence on what the numbers show.
 
     Raises:
-        UsageError: no such dimension or metric, a dimension without a place, or a summary.
+        UsageError: no such dimension or metric, a dimension without a place, a summary, or nothing to draw.
     """
     if is_summary(ds := usable(ds)):
         raise UsageError("a distribution needs the runs themselves, this is their summary")
@@ -123,12 +135,13 @@ def distribution(ds: xr.Dataset, y: str | None = None, hue: str | None = None, *
     if y == "failure":
         raise UsageError("a failure rate has no distribution: draw it with curve or bars")
     hue = choose(ds, hue=hue)["hue"]
-    flat = ds.squeeze([d for d in ds[y].dims if d != "seed" and ds.sizes[d] == 1], drop=True)
+    flat = ds.squeeze([d for d in ds[y].dims if d not in ("seed", hue) and ds.sizes[d] == 1], drop=True)
     picture, axes = style.new_picture()
     runs = flat.sizes["seed"]
     shares = np.unique(np.linspace(1, runs, min(runs, _MOST_STEPS)).round())
     low, high = clopper_pearson(shares, runs)
     everything = flat[y].values.astype(float)
+    check_some(y, everything)
     style.set_scale(axes.xaxis, everything, style.spans_decades(everything))
     style.set_scale(axes.yaxis, np.asarray([0.0, 1.0]), False)
     lines = values_of(flat, hue)

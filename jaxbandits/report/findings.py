@@ -17,6 +17,9 @@ def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
     span = f"as {style.symbol(x)} goes from {ends[0]} to {ends[1]}"
     what = _what(known, y, centre)
     show = numbers.probability if y == "failure" else numbers.value
+    if known.sizes[x] == 1:
+        low, high = show(middle.min().item()), show(middle.max().item())
+        return f"{what} is {low if low == high else f'between {low} and {high}'} at {style.symbol(x)} = {ends[0]}"
     if first.size == 1:
         if first[0] == last[0]:
             return f"{what} is {show(first[0])} at both ends, {span}"

@@ -28,10 +28,12 @@ def tuning(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         title: None for a sentence on what was found.
 
     Raises:
-        UsageError: a Dataset that is no such history.
+        UsageError: a Dataset that is no such history, or one without a step.
     """
-    if not {"step", "parameter", "objective"} <= set(ds.variables):
+    if not isinstance(ds, xr.Dataset) or not {"step", "parameter", "objective"} <= set(ds.variables):
         raise UsageError("a picture of tuning is of the history of jb.tune")
+    if not ds.sizes["step"] or not ds.sizes["parameter"]:
+        raise UsageError("there is nothing to draw: the history has no step, or no parameter")
     steps, limit = ds["step"].to_numpy() + 1, json.loads(ds.attrs["spec"])["error_at_most"]
     picture, (left, right) = style.new_panels(2, shared=False)
     names = [str(name) for name in ds["parameter"].to_numpy()]

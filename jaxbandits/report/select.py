@@ -9,7 +9,19 @@ import xarray as xr
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report.summaries import check_runs, is_moments, is_summary, metrics, summary
 
-__all__ = ["axes_of", "choose", "metric", "numeric", "parts", "summarised", "usable", "values_of"]
+__all__ = [
+    "axes_of",
+    "check_some",
+    "choose",
+    "laid_out",
+    "metric",
+    "numeric",
+    "parts",
+    "summarised",
+    "unknown_variable",
+    "usable",
+    "values_of",
+]
 
 #: More lines than this are not told apart.
 MOST_HUES = 8
@@ -18,13 +30,41 @@ CENTRES = ("mean", "median")
 
 
 def usable(ds: xr.Dataset) -> xr.Dataset:
-    """Runs and summaries as they are; the summary of moments."""
+    """Runs and summaries as they are; the summary of moments.
+
+    Raises:
+        UsageError: a selection in which nothing is left.
+    """
+    for name, size in ds.sizes.items() if isinstance(ds, xr.Dataset) else ():
+        if not size and name != "seed":
+            raise UsageError(f"there is nothing to draw: the selection has no value of {name}")
     return summary(ds) if is_moments(ds) else ds
 
 
 def summarised(ds: xr.Dataset) -> xr.Dataset:
     """The summary of runs; a summary stays as it is."""
     return ds if is_summary(ds) else summary(ds)
+
+
+def laid_out(ds: xr.Dataset, *places: str | None) -> xr.Dataset:
+    """The summary of runs, without the dimensions that have one value and no place in the picture."""
+    known = summarised(ds)
+    return known.squeeze([name for name, size in known.sizes.items() if size == 1 and name not in places], drop=True)
+
+
+def check_some(name: str, values: np.ndarray) -> None:
+    """Check that a metric is a finite number somewhere.
+
+    Raises:
+        UsageError: it is nowhere.
+    """
+    if not np.any(np.isfinite(values)):
+        raise UsageError(f"there is nothing to draw: {name} is nowhere a finite number")
+
+
+def unknown_variable(kind: str, name: str, known: Sequence[str]) -> UsageError:
+    """The error for a variable beside the metrics, which theory may have."""
+    return UsageError(f"{unknown_name(kind, name, known)}; what theory says is added by jb.with_theory(ds, {name!r})")
 
 
 def axes_of(ds: xr.Dataset) -> list[str]:
@@ -36,8 +76,8 @@ def axes_of(ds: xr.Dataset) -> list[str]:
 def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
     """Fill in the dimensions that were not asked for, and check that every one of the grid has its place.
 
-    Places are filled in the order given: a budget or a checkpoint first, then numeric dimensions, the longest first. A
-    place called `hue` may stay empty.
+    Places are filled in the order given: a budget or a checkpoint first, then numeric dimensions, the longest first;
+    those with one value only if there is no other. A place called `hue` may stay empty.
 
     Args:
         ds: runs or their summary.
@@ -58,6 +98,7 @@ def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
     if len(set(taken)) < len(taken):
         raise UsageError(f"dimension {taken[0]!r} cannot be in two places of a picture")
     left = [name for name in every if name not in taken]
+    single = [name for name in allowed if name not in {*every, *taken}]
     # Budgets and looks belong on the horizontal axis, then whatever has most values; words make good hues.
     left.sort(key=lambda d: (d not in {"checkpoint", "budget"}, not numeric(ds, d), -ds.sizes[d]))
     chosen = dict(wanted)
@@ -66,6 +107,8 @@ def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
             continue
         if left:
             chosen[place] = left.pop(0)
+        elif single and place != "hue":
+            chosen[place] = single.pop(0)
         elif place != "hue":
             has = ", ".join(every) if every else "none"
             raise UsageError(f"this picture needs a dimension with several values for {place}; the grid has {has}")

@@ -12,6 +12,7 @@ import xarray as xr
 
 from jaxbandits.errors import UsageError
 from jaxbandits.report.intervals import clopper_pearson
+from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.status import STALLED, stopped_early
 
 __all__ = [
@@ -156,7 +157,7 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
             f"{int(found['wrong_size'].sum())} of {runs * censored.size} runs returned another number of arms than "
             "`answers` in the algorithm's jb.Traits declares: they count as wrong"
         )
-    return found
+    return with_one_row(found)
 
 
 def is_moments(ds: Any) -> bool:

@@ -124,6 +124,8 @@ def open_arrays(path: Path) -> xr.Dataset:
     """
     try:
         if path.is_dir():
+            if not any((path / name).exists() for name in (".zgroup", ".zmetadata", "zarr.json")):
+                raise UsageError(f"{path} is not a store of results")  # before all that is below it is looked at
             _refuse_code(path)
             dataset = xr.open_dataset(path, engine="zarr")
         else:

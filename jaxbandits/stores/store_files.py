@@ -65,7 +65,8 @@ class Description(NamedTuple):
 
 def blocks_folder(path: Path) -> Path:
     """Where the blocks of a store are."""
-    return path / "blocks" if path.suffix == ".zarr" else path.with_name(f"{path.name}.blocks")
+    # Not `with_name`, which a path without a name, such as ".", has not.
+    return path / "blocks" if path.suffix == ".zarr" else path.parent / f"{path.name}.blocks"
 
 
 def read_description(path: Path) -> Description | None:

@@ -1,15 +1,18 @@
 """From the engine's rows to finished runs: what is measured of each, at every point of its curve."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from jaxbandits.engine.driver import Rows
+from jaxbandits.errors import UsageError
+from jaxbandits.status import OUTSIDE, fault_of
 from jaxbandits.stores.layout import Finished, Layout
 from jaxbandits.sweeps.grid import Cell
 from jaxbandits.sweeps.metrics import Measured, Seen
 
-__all__ = ["Gathering"]
+__all__ = ["Gathering", "refuse_faults"]
 
 
 class _Rows(NamedTuple):
@@ -76,6 +79,28 @@ class Gathering:
         # Rows of a run are logged in order, so that the latest one has the largest number.
         latest = np.maximum.accumulate(latest, axis=1) - 1
         return Finished(key >> 32, key & 0xFFFFFFFF, {name: value[latest] for name, value in done.values.items()})
+
+
+def refuse_faults(rows: Rows, cells: list[Cell], dimensions: Mapping[str, Any]) -> None:
+    """Refuse runs in which an algorithm of the user's own did what must not be.
+
+    Args:
+        rows: of these cells.
+        cells: like cells.
+        dimensions: of the grid, name to values.
+
+    Raises:
+        UsageError: what it did in the first such run, and which one that was.
+    """
+    faults = np.flatnonzero(rows.status >= OUTSIDE)
+    if faults.size:
+        first = faults[np.argmin(rows.seed[faults])]
+        cell = cells[rows.cell[first]]
+        values = [
+            f"{name}={list(known)[i]}" for (name, known), i in zip(dimensions.items(), cell.position, strict=True)
+        ]
+        fault = fault_of(int(rows.status[first]), cell.algorithm.name, cell.problem.arms)
+        raise UsageError(f"{fault} (the run with seed {rows.seed[first]}{''.join(f', {value}' for value in values)})")
 
 
 def _chosen(rows: _Rows, which: np.ndarray) -> _Rows:

@@ -14,7 +14,7 @@ from jaxbandits.algorithms.bases.parameters import is_parameter
 from jaxbandits.arrays.probabilities import computed_with
 from jaxbandits.axes import Axis
 from jaxbandits.engine.admission import Admitted
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, about
 from jaxbandits.plain_data.contents import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
@@ -56,8 +56,6 @@ def expand(algorithm: Admitted, problem: Problem | ProblemFamily) -> Grid:
         name = values.name or field
         if dimensions.setdefault(name, values.values) != values.values:
             raise UsageError(f"two different axes are called {name!r}: give one of them another name, axis(…, name=…)")
-    for reserved in RESERVED & dimensions.keys():
-        raise UsageError(f"an axis cannot be called {reserved!r}, the results have a dimension of that name")
     if (count := math.prod(map(len, dimensions.values()))) > _MOST_CELLS:
         raise UsageError(
             f"the grid has {count:,} cells, and one sweep takes {_MOST_CELLS:,} at most: cut it into parts"
@@ -77,11 +75,13 @@ def _cells(
     for position in itertools.product(*(range(len(values)) for values in dimensions.values())):
         at = dict(zip(dimensions, position, strict=True))
         changes = {field: values.values[at[values.name or field]] for field, values in algorithm_axes.items()}
-        own = algorithm.at(changes)
+        with about("algorithm"):
+            own = algorithm.at(changes)
         where = {field: at[values.name or field] for field, values in problem_axes.items()}
         key = tuple(where.values())
         if key not in problems:
-            problems[key] = problem.at({field: problem_axes[field].values[i] for field, i in where.items()})
+            with about("problem"):
+                problems[key] = problem.at({field: problem_axes[field].values[i] for field, i in where.items()})
         yield Cell(position, own, problems[key])
 
 

@@ -1,7 +1,7 @@
 """The options of a sweep, looked at before anything runs."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -9,8 +9,41 @@ from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import POSITIVE, number, whole
 from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError, about
+from jaxbandits.problems.base import Problem
+from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.report.summary_names import variables_of
+from jaxbandits.sweeps.grid import RESERVED
+from jaxbandits.sweeps.metrics import METRICS
 
-__all__ = ["checkpoint_values"]
+__all__ = ["check_names", "checkpoint_values"]
+
+
+def check_names(algorithm: Admitted, problem: Problem | ProblemFamily, own: Iterable[str]) -> None:
+    """Check that no axis and no metric has the name of another variable of the results or of their summary.
+
+    Args:
+        algorithm: with its axes.
+        problem: with its axes.
+        own: names of the user's metrics.
+
+    Raises:
+        UsageError: a name that is taken, with the axis or the metric that needs another one.
+    """
+    own = list(own)
+    in_summary = variables_of([*METRICS, *own])
+    for name in own:
+        if twice := [one for one in variables_of([name]) if in_summary.count(one) > 1]:
+            raise UsageError(f"the metric {name!r} needs another name: summaries have {twice[0]!r} already")
+    for table, axes in (("algorithm", algorithm.axes), ("problem", problem.axes)):
+        for field, values in axes.items():
+            name = values.name or field
+            if name in {*RESERVED, *METRICS, *own, *in_summary}:
+                where = "results" if name in {*RESERVED, *METRICS, *own} else "their summaries"
+                with about(table, field):
+                    raise UsageError(
+                        f"an axis cannot be called {name!r}, for {where} have that name already: give it another name, "
+                        "axis(…, name=…)"
+                    )
 
 
 def checkpoint_values(algorithm: Admitted, checkpoints: Sequence[float] | None, max_pulls: int) -> np.ndarray:

@@ -21,16 +21,17 @@ from jaxbandits.engine.job_queue import JobQueue, Ranges
 from jaxbandits.engine.metric import Measures, Metric, check_metrics, users_metrics
 from jaxbandits.engine.no_derivative import INSTEAD
 from jaxbandits.engine.on_chip import in_powers_of_two
+from jaxbandits.engine.problem_border import check_family, check_problem
 from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.stores.layout import Finished, Layout
-from jaxbandits.sweeps.finished_runs import Gathering
+from jaxbandits.sweeps.finished_runs import Gathering, refuse_faults
 from jaxbandits.sweeps.grid import RESERVED, Cell, expand, identities
 from jaxbandits.sweeps.metrics import METRICS, Measured, table
-from jaxbandits.sweeps.options import checkpoint_values
+from jaxbandits.sweeps.options import check_names, checkpoint_values
 from jaxbandits.sweeps.programs import alike, batched_problem, program
 from jaxbandits.sweeps.results import layout_of
 from jaxbandits.sweeps.spec import describe
@@ -117,14 +118,15 @@ def planned(
     limited = max_pulls is not None
     max_pulls = known.most_pulls if max_pulls is None else whole("max_pulls", max_pulls, 1, MAX_COUNT)
     points = checkpoint_values(known, checkpoints, max_pulls)
-    if not isinstance(problem, Problem | ProblemFamily):
-        raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(problem).__name__}")
+    check_problem(problem)
     if is_traced((algorithm, problem)):
         raise UsageError(f"jb.simulate and jb.sweep run on values, and these are being traced: {INSTEAD}")
     grid = expand(known, problem)
     own = users_metrics(metrics, {**METRICS, **grid.dimensions, **dict.fromkeys(RESERVED)})
+    check_names(known, problem, [name for name, _ in own])
     for cell in grid.cells:
         check(cell.algorithm)
+        check_problem(cell.problem)
     identity = identities(grid.cells)
     for i, cell in enumerate(grid.cells):
         suited, explored = cell.algorithm.suited(cell.problem)
@@ -140,6 +142,7 @@ def planned(
     types = {}
     for cells in alike(grid.cells, runs, padded=not own):
         key = jax.random.key(0, impl="threefry2x32")
+        check_family(cells[0].problem, key)
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)
         if limited:
             check_first_pulls([cell.algorithm for cell in cells], batched_problem(cells), max_pulls)
@@ -165,6 +168,9 @@ def make_runs(
         placement: where.
         take: called with runs that have ended, now and then.
         on_progress: called now and then with what has been done so far.
+
+    Raises:
+        UsageError: a run in which an algorithm of the user's own did what must not be.
     """
     began = time.perf_counter()
     done = Progress(runs=0, pulls=0.0)
@@ -188,6 +194,7 @@ def make_runs(
                 in_powers_of_two=in_powers_of_two(placement),
             )  # fmt: skip
             for rows in job_rows(batched, JobQueue(wanted, following), placement, report):
+                refuse_faults(rows, cells, plan.layout.dimensions)
                 take(gathering.add(cells, places, rows))
     seconds = time.perf_counter() - began
     return Spent(max(seconds - clock.seconds, 1e-9), clock.seconds, done)

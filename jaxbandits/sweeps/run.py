@@ -12,6 +12,7 @@ from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.sweeps.plan import make_runs, planned
 from jaxbandits.sweeps.results import Results
 from jaxbandits.sweeps.stored import check_keep, part_of, results_in, run_stored
@@ -88,7 +89,8 @@ def sweep(
         a budget of cost, and `regret`, what it lacks to the best ratio times the budget.
 
     Raises:
-        UsageError: anything that cannot be run, before anything is; a store of another specification.
+        UsageError: anything that cannot be run, before anything is; a store of another specification; a run in which
+            an algorithm of the user's own pulls an arm that does not exist, or takes pulls back.
         OSError: the store cannot be written; what has been committed is kept.
         KeyboardInterrupt: interrupted; the first time, what has ended by then is committed to the store.
     """
@@ -103,7 +105,7 @@ def sweep(
         outcome = run_stored(plan, path, check_keep(keep or "runs"), share, placement, report)
         if outcome.there < outcome.wanted:
             return xr.Dataset(attrs=plan.attrs | {"missing": f"{outcome.wanted - outcome.there} runs, of other parts"})
-        return results_in(path, plan)
+        return with_one_row(results_in(path, plan))  # a summary or moments of one cell have no dimension
     if part is not None or keep is not None:
         raise UsageError(f"{'part' if part is not None else 'keep'}=… is for sweeps with a store=…")
     results = Results(plan.layout)

@@ -16,7 +16,7 @@ from jax.typing import ArrayLike
 from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE
 from jaxbandits.theory._checks import as_float, check, check_budget, log_of
 from jaxbandits.theory._forms import error_if_admissible, largest_solution, power, quotient
-from jaxbandits.theory.complexity import gape_h, gape_h_variance, gaps, h1, h2
+from jaxbandits.theory.complexity import bandits_first, gape_h, gape_h_variance, gaps, h1, h2
 
 __all__ = [
     "gape_error_bound",
@@ -34,7 +34,7 @@ def gape_largest_a(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0) -> jax.Ar
     """Largest exploration parameter that GapE Theorem 1 admits.
 
     Args:
-        means: arm means, shape `(bandits, arms, …)`.
+        means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
         n: budget in pulls over all bandits.
         b: range of the rewards.
 
@@ -42,7 +42,7 @@ def gape_largest_a(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0) -> jax.Ar
         Shape `(…)`; not positive if the budget does not exceed the number of arms.
     """
     check_budget(n)
-    total = jnp.sum(gape_h(means, b), axis=0)
+    total = jnp.sum(gape_h(bandits_first(as_float(means)), b), axis=0)
     return quotient(4 / 9 * (as_float(n) - _arms(means)), total)  # Theorem 1: a = 4/9 (n - MK) / H
 
 
@@ -50,7 +50,7 @@ def gape_error_bound(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0, a: Arra
     """Bound on the probability that GapE is wrong about the best arm of any bandit (GapE Theorem 1).
 
     Args:
-        means: arm means, shape `(bandits, arms, …)`.
+        means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
         n: budget in pulls over all bandits.
         b: range of the rewards.
         a: exploration parameter; the largest admissible one if not given.
@@ -66,8 +66,8 @@ def gape_variance_largest_a(means: ArrayLike, variances: ArrayLike, n: ArrayLike
     """Largest exploration parameter that GapE-V's theorem (GapE Theorem 2) admits.
 
     Args:
-        means: arm means, shape `(bandits, arms, …)`.
-        variances: arm variances, shape `(bandits, arms, …)`.
+        means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
+        variances: arm variances, with the shape of the means.
         n: budget in pulls over all bandits.
         b: range of the rewards.
 
@@ -75,9 +75,10 @@ def gape_variance_largest_a(means: ArrayLike, variances: ArrayLike, n: ArrayLike
         Shape `(…)`; not positive if the budget does not exceed twice the number of arms.
     """
     check_budget(n)
+    means, variances = (bandits_first(as_float(x)) for x in (means, variances))
     total = jnp.sum(gape_h_variance(means, variances, b), axis=0)
     # Where a tie makes it infinite, the infinite slope of a variance of 0 elsewhere must not meet the 0 of `quotient`.
-    harmless = jnp.where(jnp.isfinite(total), as_float(variances), 1.0)
+    harmless = jnp.where(jnp.isfinite(total), variances, 1.0)
     total = jnp.sum(gape_h_variance(means, harmless, b), axis=0)
     return quotient(8 / 9 * (as_float(n) - 2 * _arms(means)), total)  # a = 8/9 (n - 2MK) / H^sigma
 
@@ -88,8 +89,8 @@ def gape_variance_error_bound(
     """Bound on the probability that GapE-V is wrong about the best arm of any bandit (GapE Theorem 2).
 
     Args:
-        means: arm means, shape `(bandits, arms, …)`.
-        variances: arm variances, shape `(bandits, arms, …)`.
+        means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
+        variances: arm variances, with the shape of the means.
         n: budget in pulls over all bandits.
         b: range of the rewards.
         a: exploration parameter; the largest admissible one if not given.
@@ -180,5 +181,5 @@ def lucb_pulls_bound(means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, m: 
 
 def _arms(means: ArrayLike) -> int:
     """Number of arms of all bandits together, MK."""
-    bandits, arms = jnp.shape(means)[:2]
+    bandits, arms = bandits_first(as_float(means)).shape[:2]
     return bandits * arms

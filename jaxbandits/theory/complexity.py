@@ -16,11 +16,12 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import FINITE, NOT_NEGATIVE, POSITIVE
+from jaxbandits.checks import FINITE, NOT_NEGATIVE, POSITIVE, shown
+from jaxbandits.errors import UsageError
 from jaxbandits.theory._checks import as_float, check, check_size
 from jaxbandits.theory._forms import power
 
-__all__ = ["gape_h", "gape_h_variance", "gaps", "h1", "h2", "h_epsilon", "h_epsilon_variance"]
+__all__ = ["bandits_first", "gape_h", "gape_h_variance", "gaps", "h1", "h2", "h_epsilon", "h_epsilon_variance"]
 
 # The constant of ab / (T - 1) in the radius once the true standard deviation has taken the place of the empirical one:
 # 7/3 + 2 = 13/3 for UGapE-V; the published GapE-V theorem has 16/3.
@@ -136,15 +137,16 @@ def gape_h(means: ArrayLike, b: ArrayLike = 1.0, mask: ArrayLike | None = None) 
     """Complexity of every bandit of a multi-bandit problem; the H of the GapE paper is their sum.
 
     Args:
-        means: arm means, shape `(bandits, arms, …)`.
+        means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
         b: rewards lie in [0, b], b > 0.
-        mask: bool, shape `(bandits, arms, …)`, false for padded arms.
+        mask: bool, with the shape of the means, false for padded arms.
 
     Returns:
-        Shape `(bandits, …)`, positive.
+        Shape `(bandits, …)`, or `()` for `(arms,)`; positive.
     """
     check("b", b, POSITIVE)
-    return jnp.sum(_squares(as_float(b), _bandit_gaps(means, mask)), axis=0)  # GapE section 3: H = sum b^2 / Delta_mk^2
+    each = jnp.sum(_squares(as_float(b), _bandit_gaps(means, mask)), axis=0)  # GapE section 3: H = sum b^2 / Delta_mk^2
+    return each[0] if jnp.ndim(means) == 1 else each
 
 
 def gape_h_variance(
@@ -153,24 +155,37 @@ def gape_h_variance(
     """Complexity H^sigma of every bandit for GapE-V; the H^sigma of the paper is their sum.
 
     Args:
-        means: arm means, shape `(bandits, arms, …)`.
-        variances: arm variances, at least 0, shape `(bandits, arms, …)`.
+        means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
+        variances: arm variances, at least 0, with the shape of the means.
         b: rewards lie in [0, b], b > 0.
-        mask: bool, shape `(bandits, arms, …)`, false for padded arms.
+        mask: bool, with the shape of the means, false for padded arms.
 
     Returns:
-        Shape `(bandits, …)`, positive.
+        Shape `(bandits, …)`, or `()` for `(arms,)`; positive.
     """
     check("b", b, POSITIVE)
-    arms_first = None if mask is None else jnp.moveaxis(jnp.asarray(mask), 1, 0)
-    variance = jnp.moveaxis(as_float(variances), 1, 0)
-    return jnp.sum(_variance_terms(_bandit_gaps(means, mask), variance, b, _GAPE_V_RANGE, arms_first), axis=0)
+    arms_first = None if mask is None else jnp.moveaxis(bandits_first(jnp.asarray(mask)), 1, 0)
+    variance = jnp.moveaxis(bandits_first(as_float(variances)), 1, 0)
+    each = jnp.sum(_variance_terms(_bandit_gaps(means, mask), variance, b, _GAPE_V_RANGE, arms_first), axis=0)
+    return each[0] if jnp.ndim(means) == 1 else each
+
+
+def bandits_first(x: jax.Array) -> jax.Array:
+    """Return values of the arms of several bandits, `(bandits, arms, …)`; `(arms,)` are those of one bandit.
+
+    Raises:
+        UsageError: one number.
+    """
+    if not x.ndim:
+        raise UsageError(f"means must be a list of arms, or one list per bandit, got {shown(x)}")
+    return x[None] if x.ndim == 1 else x
 
 
 def _bandit_gaps(means: ArrayLike, mask: ArrayLike | None) -> jax.Array:
     """Gaps to the best other arm of the same bandit, arms moved to the front: bandits are then one more batch axis."""
     check("means", means, FINITE)
-    return gaps(jnp.moveaxis(as_float(means), 1, 0), 1, None if mask is None else jnp.moveaxis(jnp.asarray(mask), 1, 0))
+    there = None if mask is None else jnp.moveaxis(bandits_first(jnp.asarray(mask)), 1, 0)
+    return gaps(jnp.moveaxis(bandits_first(as_float(means)), 1, 0), 1, there)
 
 
 def _distance(gap: jax.Array, epsilon: ArrayLike) -> jax.Array:

@@ -158,7 +158,8 @@ def test_the_interrupted_keep_what_is_finished(capsys, monkeypatch):
     command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.1", "--seeds", "200"]
     assert main(command) == 130
     captured = capsys.readouterr()
-    assert "To stop when sure, use ugape-c: " in captured.out
+    said = " ".join(captured.out.split())
+    assert said.startswith("PRELIMINARY: 1 of 3 algorithms were not run, and one of them may do better. To stop when ")
     assert "Missing, for the comparison was interrupted: ucb-e." in captured.out
     assert "\nuniform  " in captured.out
     assert captured.err.splitlines()[-1] == "jaxbandits: interrupted, 1 rows are missing"
@@ -273,6 +274,69 @@ def test_advice_prefers_what_is_proved():
     advice = _comparison([quick], []).advice()
     assert "use quick: 100 pulls on average, the fewest, and 3 of 100 wrong" in advice
     assert "no theorem says that it errs with probability at most 0.1" in advice
+
+
+def test_advice_says_what_few_runs_leave_open():
+    """22 runs without an error leave up to 15%, which read like a certainty."""
+    guess = jb.TrackAndStop(delta=0.05, threshold="heuristic")
+    few, many = _row("few", [90, 110] * 11), _row("many", [190, 210] * 50)
+
+    def advice(*rows):
+        return dataclasses.replace(_comparison(list(rows), []), delta=0.05, seeds=100).advice()
+
+    text = advice(few, many)
+    assert "use few: 100 pulls on average, the fewest (by 22 runs only, 95% interval 95 to 105)" in text
+    assert "0 of 22 wrong (95% interval up to 15.4%); that it errs with probability at most 0.05 is a theorem" in text
+    assert "which so few runs cannot show. Of many, with 200 pulls, the runs themselves show it." in text
+
+    unsure = dataclasses.replace(few, algorithm=guess)
+    text = advice(unsure, many)
+    assert text.startswith("To stop when sure, use many: 200 pulls on average, the fewest of those that have a proof")
+    assert "Without a proof few took 100 pulls, and 0 of 22 were wrong (95% interval up to 15.4%)." in text
+    text = advice(unsure, dataclasses.replace(many, algorithm=guess))
+    assert text.startswith("To stop when sure, use many: 200 pulls on average, the fewest of those that are borne out ")
+    text = advice(unsure)
+    assert "To stop when sure" not in text
+    assert "No algorithm is known to err with probability at most 0.05: few took the fewest pulls, 100" in text
+    assert "0 of 22 wrong (95% interval 0% to 15.4%), too uncertain to say, more --seeds would tell" in text
+
+
+def test_advice_passes_over_what_errs_too_often():
+    liar, honest = _row("liar", [90, 110] * 50, wrong=40), _row("honest", [190, 210] * 50)
+    text = _comparison([liar, honest], []).advice()
+    assert "use honest: 200 pulls on average" in text
+    assert "liar took 100 pulls, and 40 of 100 were wrong, MORE than delta=0.1." in text
+
+
+def test_advice_with_rows_missing_is_preliminary():
+    found = _comparison([_row("one", [90, 110] * 50)], [_row("good", [100] * 100, 1)])
+    assert "PRELIMINARY" not in found.advice()
+    text = dataclasses.replace(found, missing=["two", "three"]).advice()
+    assert text.startswith("PRELIMINARY: 2 of 4 algorithms were not run, and one of them may do better. To stop when")
+
+
+def test_advice_on_a_budget_has_an_interval():
+    good, bad = _row("good", [100] * 100, 1), _row("bad", [100] * 100, 40)
+    text = _comparison([bad], [good, bad]).advice()
+    assert "use good, wrong in 1 of 100 runs (95% interval 0.0253% to 5.45%)." in text
+
+
+@pytest.mark.usefixtures("few")
+def test_a_budget_needs_no_delta(capsys):
+    found = compare(jb.bernoulli(MEANS), budget=60, seeds=100)
+    assert found.fixed_confidence == []
+    assert (found.delta, found.lower_bound, found.missing) == (None, None, [])
+    assert {row.label for row in found.fixed_budget} == {"uniform", "ucb-e"}
+    both = compare(jb.bernoulli(MEANS), delta=0.1, budget=60, seeds=100)
+    for row, same in zip(found.fixed_budget, both.fixed_budget, strict=True):
+        np.testing.assert_array_equal(row.wrong, same.wrong)
+        assert row.bound == same.bound
+    assert main(["compare", "--means", "0.7,0.5,0.4", "--budget", "60", "--seeds", "100", "--no-progress"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("With 60 pulls to spend, use ")
+    assert "Fixed confidence" not in out
+    assert main(["compare", "--means", "0.7,0.5,0.4"]) == 2
+    assert "compare needs --delta, for algorithms that stop when sure, or --budget" in capsys.readouterr().err
 
 
 def test_normal_arms_of_different_variances_have_rows_that_estimate_them(monkeypatch):

@@ -283,7 +283,7 @@ def test_an_algorithm_that_needs_the_true_means_says_so_at_once(algorithm):
         (lambda: AskTell(jb.LUCB(epsilon=jb.axis([0.1, 0.2]), delta=0.1), arms=3), "epsilon is an axis"),
         (lambda: AskTell(jb.Uniform(budget=9), arms=3, reward_range=-1.0), "reward_range must be"),
         (lambda: AskTell(jb.Uniform(budget=9), arms=3, key=jax.random.split(jax.random.key(0))), "one typed key"),
-        (lambda: AskTell("lucb", arms=3), "ask and tell needs an algorithm"),
+        (lambda: AskTell("lucb", arms=3), r"an algorithm is needed, jb\.LUCB"),
     ],
 )
 def test_a_session_that_cannot_be_is_refused(make, message):

@@ -78,7 +78,7 @@ def test_a_setup_has_its_number_of_arms_after_its_own():
     assert problem.name == jb.karnin(2, n=40).name == parse_problem(problem.name).name
     np.testing.assert_array_equal(problem.mean, jb.karnin(2, n=40).mean)
     assert parse_problem("karnin:4").arms == 20
-    for spec, message in (("karnin:n=40,2", "expected name=value"), ("karnin:x,n=4", "'x' is not a number")):
+    for spec, message in (("karnin:n=40,2", "n must be a whole number"), ("karnin:x,n=4", "'x' is not a number")):
         with pytest.raises(jb.UsageError, match=message):
             parse_problem(spec)
 

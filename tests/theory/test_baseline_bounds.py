@@ -131,8 +131,30 @@ def test_gradients_equal_differences(x64, central_differences):
         (lambda: theory.lucb_pulls_bound(MEANS, 0.1, 1.0), r"^delta must lie strictly between 0 and 1, got 1.0$"),
         (lambda: theory.lucb_pulls_bound(MEANS, 0.1, 0.1, 0), r"^m must be .* got 0$"),
         (lambda: theory.gape_error_bound(BANDITS, 0), r"^the budget n must be at least 1, got 0$"),
+        (lambda: theory.gape_h(0.5), r"^means must be a list of arms, or one list per bandit, got 0.5$"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("formula", "more"),
+    [
+        (theory.gape_h, ()),
+        (theory.gape_h_variance, ("variances",)),
+        (theory.gape_largest_a, (700,)),
+        (theory.gape_error_bound, (4e5,)),
+        (theory.gape_variance_largest_a, ("variances", 7000)),
+        (theory.gape_variance_error_bound, ("variances", 1e7)),
+    ],
+)
+def test_the_means_of_one_bandit_may_be_a_list(formula, more):
+    """They ended in JAX's "axis 1 is out of bounds"."""
+    means, variances = [0.6, 0.45, 0.2], [0.24, 0.2475, 0.16]
+    one = formula(means, *(variances if x == "variances" else x for x in more))
+    several = formula([means], *([variances] if x == "variances" else x for x in more))
+    assert np.shape(one) == ()
+    assert float(one) == float(np.ravel(several)[0])
+    assert float(one) > 0

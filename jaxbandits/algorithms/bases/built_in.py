@@ -48,6 +48,11 @@ class BuiltIn(Hyperparameters, abc.ABC):
         del state
         return False
 
+    def fault(self, state: State) -> jax.Array | None:
+        """The fault of each run, for which a built-in algorithm has no code."""
+        del state
+        return None
+
     @property
     def slots(self) -> int:
         """How many batches a request may have, part of the program."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from jaxbandits.algorithms.bases.arguments import refusing_arguments
 from jaxbandits.algorithms.bases.parameters import Word, check_parameter, is_parameter, is_word
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.axes import Axis
@@ -23,6 +24,11 @@ class Hyperparameters:
 
     #: What is to be known of the class; a subclass replaces it.
     traits: ClassVar[Traits] = Traits()
+
+    @classmethod
+    def when_complete(cls) -> None:
+        """Let the constructor say in one line which hyperparameters are missing, or are none."""
+        cls.__init__ = refusing_arguments(cls)  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):

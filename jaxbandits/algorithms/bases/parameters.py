@@ -115,7 +115,7 @@ def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> No
     words = field.metadata.get("words", ())
     if words and isinstance(value, str):
         raise UsageError(f"{owner}: {field.name} must be a number or {' or '.join(words)}, got {value!r}")
-    if isinstance(value, int | float | str | np.generic | dict) or value is None:
+    if isinstance(value, int | float | str | np.generic | dict) or value is None or checks.is_masked(value):
         name = f"{owner}: {field.name}"
         plain = checks.number(name, value, RULES[rule])
         if rule not in _EXACT and not RULES[rule].holds(checks.as_single(name, plain)):

@@ -12,7 +12,9 @@ An algorithm is a frozen dataclass of its hyperparameters with `@jb.pytree` abov
 least `pulls`, int32 `(K,)`. What else is to be known, such as the criterion and the tolerance by which its answers are
 judged, its attribute `traits` says, a `jb.Traits`: nothing is taken from the names of its fields. Anything with these
 methods runs in the engine, which looks at it once (`jaxbandits/engine/border.py`) and batches it with `vmap`; a run
-that makes 10 000 steps without a pull ends with status 2. `jax.tree_util.register_dataclass` serves, too.
+that makes 10 000 steps without a pull ends with status 2. A step that pulls an arm outside [0, K), as far as it calls
+`problem.reward` outside loops and branches of its own, or whose `pulls` fall, ends the call with a `UsageError`.
+`jax.tree_util.register_dataclass` serves, too.
 
 The built-in algorithms are written for one run and for R
 runs at once (arms first, runs last) and need no `vmap`: they derive from `Sequential`, `RoundBased`, `BatchBased` or

@@ -1,0 +1,49 @@
+"""The arguments of a dataclass: which are missing, or are none, in one line in place of Python's `TypeError`."""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from jaxbandits.errors import UsageError, unknown_name
+
+__all__ = ["refusing_arguments"]
+
+
+def refusing_arguments(cls: type) -> Callable[..., None]:
+    """Return the `__init__` of a dataclass, which refuses arguments that do not fit with a `UsageError`.
+
+    Args:
+        cls: the class; its `__init__` is called first, and its arguments are looked at only if that fails.
+    """
+    make: Callable[..., None] = cls.__init__  # type: ignore[misc]
+
+    @functools.wraps(make)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            make(self, *args, **kwargs)
+        except TypeError:
+            _check(type(self), args, kwargs)
+            raise
+
+    return init
+
+
+def _check(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Refuse arguments that are missing, unknown, too many or given twice."""
+    fields = {field.name: field for field in dataclasses.fields(cls) if field.init}
+    for name in kwargs.keys() - fields.keys():
+        raise unknown_name(f"parameter of {cls.__name__}", name, fields)
+    if len(args) > len(fields):
+        raise UsageError(f"{cls.__name__} has {len(fields)} parameters, {', '.join(fields)}, got {len(args)} values")
+    by_place = list(fields)[: len(args)]
+    if twice := [name for name in by_place if name in kwargs]:
+        raise UsageError(f"{cls.__name__}: {twice[0]} is given twice, by its place and by its name")
+    required = [name for name, field in fields.items() if _is_required(field)]
+    if missing := [name for name in required if name not in kwargs and name not in by_place]:
+        call = ", ".join(f"{name}=…" for name in required)
+        raise UsageError(f"{cls.__name__} needs {' and '.join(missing)}: {cls.__name__}({call})")
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING

@@ -1,0 +1,86 @@
+"""A user's problem, looked at once before it runs: what is wrong with it is one line, not a traceback of JAX."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.checks import shown
+from jaxbandits.engine.tracing_errors import traced
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.problems.registry import REGISTRY
+
+__all__ = ["check_family", "check_problem"]
+
+
+def check_problem(problem: Any) -> None:
+    """Check that something is a problem, or a family of them with axes.
+
+    Raises:
+        UsageError: what it is, and what is needed; or a family of the user's own that is not registered as a pytree, or
+            whose parameters are no arrays.
+    """
+    if isinstance(problem, ProblemFamily):
+        return
+    if not isinstance(problem, Problem):
+        got = shown(problem)
+        if isinstance(problem, str):
+            name = problem.partition(":")[0].strip().lower().replace("_", "-")
+            line = REGISTRY.lines.get(name, "")
+            call = f", in Python jb.{line.partition(':')[2]}(…)" if line else ""
+            got = f"the text {got}: texts are for the command line{call}"
+        elif callable(problem) and not isinstance(problem, type):
+            got = "a function: for rewards that you measure there is jb.AskTell(algorithm, arms=K)"
+        raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {got}")
+    if any(leaf is problem for leaf in jax.tree.leaves(problem)):
+        raise UsageError(
+            f"{type(problem).__name__} is no pytree: put @jb.problems.register_problem above its "
+            "@dataclasses.dataclass(frozen=True)"
+        )
+    if REGISTRY.holds(type(problem)) or problem.drawn:
+        return
+    for parameter in problem.parameters:
+        leaf = getattr(problem, parameter)
+        if not (hasattr(leaf, "shape") and leaf.shape):
+            name = type(problem).__name__
+            raise UsageError(f"{name}.{parameter} must be an array of a value for each arm, got {shown(leaf)}")
+
+
+def check_family(problem: Problem, key: jax.Array) -> None:
+    """Check that the methods of a user's own family of problems return what the engine needs; they are traced, not run.
+
+    Args:
+        problem: leaves `(K, …)`, one problem.
+        key: a run's typed key `()`.
+
+    Raises:
+        UsageError: which of them returns what, in place of what.
+    """
+    if not REGISTRY.holds(type(problem)):
+        jax.eval_shape(_check, problem, key)
+
+
+def _check(problem: Problem, key: jax.Array) -> None:
+    name = type(problem).__name__
+    with traced(name):
+        problem = problem.realised(key)
+        found = {"rewards": problem.rewards(key, 0)}
+        arm = jnp.int32(0)
+        if not problem.drawn:
+            found |= {"mean": problem.mean, "variance": problem.variance}
+        one = problem.reward(key, arm, arm)
+    whole = problem.integer_rewards
+    for what, array in found.items():
+        dtype = "int32" if whole and what == "rewards" else "float32"
+        _check_type(f"{name}.{what}", array, dtype, (problem.arms,))
+    _check_type(f"{name}.reward", one, "int32" if whole else "float32", ())
+
+
+def _check_type(what: str, array: Any, dtype: str, shape: tuple[int, ...]) -> None:
+    got = f"{jnp.result_type(array)} {np.shape(array)}"
+    if got != (wanted := f"{dtype} {shape}"):
+        hint = ", as integer_rewards says" if dtype == "int32" else ""
+        raise UsageError(f"{what} must be {wanted}{hint}, got {got}")

@@ -1,0 +1,86 @@
+"""The arguments of a problem's SPEC, such as `0.7,0.5;1` or `means=0.7,0.5,sd=2`: which are given, and as what."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from jaxbandits.errors import UsageError
+from jaxbandits.plain_data.axis_values import is_text
+
+__all__ = ["arguments_of"]
+
+_SWITCH = {"true": True, "false": False}
+_LISTS = "a list is written 0.7,0.5, lists of several bandits 0.7,0.5/0.6,0.3"
+
+
+def arguments_of(rest: str, spec: str, known: Mapping[str, inspect.Parameter]) -> tuple[list[Any], dict[str, Any]]:
+    """Return the values given by their places, and those given by name.
+
+    Commas stand between the numbers of a list and between arguments with a name, semicolons between arguments.
+
+    Args:
+        rest: what follows the problem's name and its colon.
+        spec: all of it, for complaints.
+        known: what the problem's constructor takes; empty for a problem that there is not.
+
+    Raises:
+        UsageError: what is no number, an argument without a name after one with a name, or one that is given twice.
+    """
+    texts = {name for name, argument in known.items() if is_text(argument.annotation)}
+    first = next(iter(known), "")
+    if first in texts and "=" not in rest:  # a path may have commas
+        return ([rest] if rest else []), {}
+    by_place: list[str] = []
+    by_name: dict[str, str] = {}
+    name = ""
+    for group in rest.split(";") if rest else []:
+        for place, part in enumerate(group.split(",")):
+            key, equals, text = part.partition("=")
+            if equals:
+                name = key.strip()
+                if name in by_name:
+                    raise UsageError(f"problem {spec!r}: {name} is given twice")
+                by_name[name] = text
+            elif name and (place == 0 or name in texts):
+                hint = "" if name in texts else f": {_LISTS}"
+                raise UsageError(f"problem {spec!r}: expected name=value, got {part!r}{hint}")
+            elif name:
+                by_name[name] += f",{part}"
+            elif place == 0:
+                by_place.append(part)
+            else:
+                by_place[-1] += f",{part}"
+    positional = [_value(text, spec, known.get(first) if i == 0 else None, True) for i, text in enumerate(by_place)]
+    return positional, {name: _value(text, spec, known.get(name), False) for name, text in by_name.items()}
+
+
+def _value(text: str, spec: str, argument: inspect.Parameter | None, placed: bool) -> Any:
+    """The value of an argument; one number is a list where it is given by its place."""
+    if argument is not None and is_text(argument.annotation):
+        return text.strip()
+    if argument is not None and argument.annotation is bool:
+        return _SWITCH.get(text.strip(), text.strip())
+    if argument is None and not placed:  # of an unknown name others complain, whatever its value
+        return text.strip()
+    rows = [[_number(item, spec) for item in row.split(",")] for row in _plain(text).split("/")]
+    if len(rows) > 1:
+        return rows
+    return rows[0][0] if len(rows[0]) == 1 and not placed and "[" not in text else rows[0]
+
+
+def _plain(text: str) -> str:
+    """A list without the brackets that Python and TOML write around it."""
+    bare = "".join(text.split()) if "[" in text else text
+    return bare.replace("],[", "/").strip("[]")
+
+
+def _number(text: str, spec: str) -> Any:
+    try:
+        number = float(text)
+    except ValueError:
+        several = len(text.split()) > 1 or ":" in text or "|" in text
+        hint = f": {_LISTS}" if several else ""
+        raise UsageError(f"problem {spec!r}: {text.strip()!r} is not a number{hint}") from None
+    return int(number) if number == int(number if np.isfinite(number) else 0) and "." not in text else number
