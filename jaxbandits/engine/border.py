@@ -14,6 +14,7 @@ from jaxbandits.arrays.pytrees import classes
 from jaxbandits.checks import is_number
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
+from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["check_algorithm", "check_methods", "check_result"]
 
@@ -71,7 +72,8 @@ def check_methods(algorithm: Any, problem: Problem, key: jax.Array) -> None:
     Raises:
         UsageError: which method returns what, in place of what.
     """
-    jax.eval_shape(_check, algorithm, problem, key)
+    with code_of(algorithm, problem).traced():
+        jax.eval_shape(_check, algorithm, problem, key)
 
 
 def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
+from jaxbandits.users_code.cache_key import code_of
 
-__all__ = ["Kind", "Measures", "Metric", "check_metrics", "measured", "users_metrics"]
+__all__ = ["Kind", "Measures", "Metric", "check_metrics", "functions_of", "measured", "users_metrics"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +75,11 @@ def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> 
     return tuple(found)
 
 
+def functions_of(metrics: Measures) -> dict[str, Callable[..., Any]]:
+    """The functions, by the metrics' names."""
+    return {name: metric.function for name, metric in metrics}
+
+
 def check_metrics(metrics: Measures, algorithm: Any, problem: Problem, key: jax.Array) -> dict[str, Kind]:
     """What metrics are of a run, which is traced and not run.
 
@@ -95,10 +101,12 @@ def check_metrics(metrics: Measures, algorithm: Any, problem: Problem, key: jax.
         return realised, algorithm.state_of(state), algorithm.recommend(state)
 
     seen = jax.eval_shape(first, problem)
+    code = code_of(problem, functions=functions_of(metrics))
     found = {}
     for name, metric in metrics:
         try:
-            value = jax.eval_shape(lambda *seen, metric=metric: jnp.asarray(metric.function(*seen)), *seen)
+            with code.traced():
+                value = jax.eval_shape(lambda *seen, metric=metric: jnp.asarray(metric.function(*seen)), *seen)
         except Exception as error:
             what = " ".join(str(error).split())[:300]
             raise UsageError(f"the metric {name!r} fails: {type(error).__name__}: {what}") from None

@@ -1,19 +1,22 @@
 """One run, for people who want to look: to its end, or step by step."""
 
-import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays.pytrees import classes
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine.admission import Admitted, admitted, check, check_one
 from jaxbandits.engine.no_derivative import undifferentiated
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.problems.base import Problem
+from jaxbandits.users_code.cache_key import Code, code_of
 
 __all__ = ["prepared", "run", "trajectory"]
+
+#: Programs that a process holds of each kind.
+_MOST = 16
 
 
 def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None = None) -> Any:
@@ -39,7 +42,7 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
     most = known.most_pulls if max_pulls is None else max_pulls
     algorithm, problem = undifferentiated(prepared(known, problem))
     with kept_programs():
-        return _run(algorithm, problem, key, most, classes=classes((algorithm, problem)))
+        return _run(algorithm, problem, key, most, code=code_of(algorithm, problem))
 
 
 def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
@@ -54,20 +57,19 @@ def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
     return known.base.resolved(explored), explored
 
 
-@functools.partial(jax.jit, static_argnames="classes")
-def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, classes: tuple[type, ...]) -> Any:
-    del classes  # part of the program's key
-    check_one(admitted(algorithm), problem, key)
-    one, problem = admitted(algorithm).alone(), problem.realised(key)
+@recent_programs(_MOST, "code")
+def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, code: Code) -> Any:
+    one = admitted(algorithm).alone()
 
     def unfinished(state: Any) -> jax.Array:
         going = ~jnp.asarray(one.done(state)) & (state.time < max_pulls)
         return going & ~jnp.asarray(one.exhausted(state)) & ~jnp.asarray(one.stalled(state))
 
-    def one_step(state: Any) -> Any:
-        return one.step(problem, key, state)
-
-    return one.state_of(lax.while_loop(unfinished, one_step, one.init(problem, key)))
+    with code.traced():
+        check_one(admitted(algorithm), problem, key)
+        arms = problem.realised(key)
+        last = lax.while_loop(unfinished, lambda state: one.step(arms, key, state), one.init(arms, key))
+        return one.state_of(last)
 
 
 def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
@@ -86,21 +88,21 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
     check(known)
     algorithm, problem = undifferentiated(prepared(known, problem))
     with kept_programs():
-        return _trajectory(algorithm, problem, key, steps, classes=classes((algorithm, problem)))
+        return _trajectory(algorithm, problem, key, steps, code=code_of(algorithm, problem))
 
 
-@functools.partial(jax.jit, static_argnames=("steps", "classes"))
-def _trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int, *, classes: tuple[type, ...]) -> Any:
-    del classes  # part of the program's key
-    check_one(admitted(algorithm), problem, key)
+@recent_programs(_MOST, "steps", "code")
+def _trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int, *, code: Code) -> Any:
 
     def one_step(state: Any, _: None) -> tuple[Any, Any]:
-        new = algorithm.step(problem, key, state)
+        new = algorithm.step(arms, key, state)
         done = algorithm.done(state)
         new = jax.tree.map(lambda a, b: jnp.where(done, a, b), state, new)
         return new, new
 
-    problem = problem.realised(key)
-    first = algorithm.init(problem, key)
-    _, rest = lax.scan(one_step, first, None, length=steps)
+    with code.traced():
+        check_one(admitted(algorithm), problem, key)
+        arms = problem.realised(key)
+        first = algorithm.init(arms, key)
+        _, rest = lax.scan(one_step, first, None, length=steps)
     return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), first, rest)

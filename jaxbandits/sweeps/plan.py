@@ -16,7 +16,7 @@ from jaxbandits.engine.admission import Admitted, admitted, check, check_like
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.job_queue import JobQueue, Ranges
-from jaxbandits.engine.metric import Measures, Metric, check_metrics, users_metrics
+from jaxbandits.engine.metric import Measures, Metric, check_metrics, functions_of, users_metrics
 from jaxbandits.engine.no_derivative import INSTEAD
 from jaxbandits.engine.on_chip import in_powers_of_two
 from jaxbandits.engine.program import Placement, Runs
@@ -33,6 +33,7 @@ from jaxbandits.sweeps.programs import alike, program
 from jaxbandits.sweeps.results import layout_of
 from jaxbandits.sweeps.spec import describe
 from jaxbandits.sweeps.trajectories import Chains, chains, successors
+from jaxbandits.users_code.records import recorded
 
 __all__ = ["Plan", "Spent", "make_runs", "planned"]
 
@@ -134,6 +135,7 @@ def planned(
         settings["checkpoints"] = points.tolist()
     if own:
         settings["metrics"] = [name for name, _ in own]  # their functions no text can hold
+        settings |= recorded(functions=functions_of(own))
     types = {}
     for cells in alike(grid.cells, runs, padded=not own):
         key = jax.random.key(0, impl="threefry2x32")

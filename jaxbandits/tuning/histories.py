@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.errors import UsageError
-from jaxbandits.plain_data.differences import difference
+from jaxbandits.plain_data.differences import difference, warn_of_doubts
 from jaxbandits.tuning.estimates import Estimate
 from jaxbandits.tuning.lines import Coordinate
 
@@ -60,8 +60,10 @@ def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: dict[str, 
     """
     if "spec" not in history.attrs or not {"point", "step"} <= set(history.variables):
         raise UsageError("this is no history of tuning")
-    if found := difference(json.loads(history.attrs["spec"]), json.loads(json.dumps(about))):
+    there, here = json.loads(history.attrs["spec"]), json.loads(json.dumps(about))
+    if found := difference(there, here):
         raise UsageError(f"the history is of other arguments: {found}")
+    warn_of_doubts(there, here, "the history")
     names = [one.parameter for one in where]
     steps = []
     for step in range(history.sizes["step"]):

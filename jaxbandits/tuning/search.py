@@ -12,6 +12,7 @@ import xarray as xr
 
 from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
 from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.metric import functions_of, users_metrics
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import array_hash
 from jaxbandits.problems.base import Problem
@@ -21,6 +22,7 @@ from jaxbandits.tuning.held_out import judged, share_within
 from jaxbandits.tuning.histories import Step, history_of, steps_of
 from jaxbandits.tuning.instances import Draw, family, instances_of, seed_of
 from jaxbandits.tuning.lines import Coordinate, coordinates
+from jaxbandits.users_code.records import recorded
 
 __all__ = ["Tuned", "tune"]
 
@@ -133,6 +135,7 @@ def tune(
         "max_pulls": max_pulls,
         "width": WIDTH,
         "first_instances": array_hash(jax.tree.leaves(drawn.of_step(0, instances))),
+        **recorded(functions=functions_of(users_metrics(goal.metrics, {}))),
     }
     search = _Search(where, limit, optimizer or optax.adam(0.1))
     made = [] if history is None else steps_of(history, where, about)[:steps]

@@ -1,0 +1,94 @@
+"""The user's code as a specification records it: a text for each function and value, and in words what has changed.
+
+A function's text has a hash of its source, where that is known, and one of its bytecode. Two are the same if either
+agrees: the source across versions of Python, the bytecode where one of them was recorded without source.
+"""
+
+import types
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jaxbandits.users_code.bytecode import BYTECODE, bytecode_hash
+from jaxbandits.users_code.source import source_hash
+from jaxbandits.users_code.walk import Part, Unreadable, parts_of
+
+__all__ = ["CODE", "change", "doubts", "lacks_code", "recorded"]
+
+#: The entry of a table that holds the record; no field of an algorithm can have this name.
+CODE = "source code"
+_FUNCTION, _UNREADABLE, _UNKNOWN = "function", "unreadable", "-"
+
+
+def recorded(trees: Iterable[Any] = (), functions: Mapping[str, Any] | None = None) -> dict[str, dict[str, str]]:
+    """The entry of a table that holds the code of a user's objects, arguments as `parts_of`; none without such code."""
+    parts = parts_of(trees, functions)
+    return {CODE: {label: _text(parts[label]) for label in sorted(parts)}} if parts else {}
+
+
+def change(there: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """The first difference of two records, in words; empty if they are the same, as far as can be told."""
+    found = [
+        (rank, label, words)
+        for label in {*there, *here}
+        for rank, words in [_difference(label, there.get(label), here.get(label))]
+        if words
+    ]
+    return min(found)[2] if found else ""
+
+
+def doubts(there: Any, here: Any) -> list[str]:
+    """What nobody can tell of code in two specifications that show no difference, in words."""
+    if not (isinstance(there, dict) and isinstance(here, dict)):
+        return []
+    found = []
+    if lacks_code(there) or lacks_code(here):
+        found.append("its code was not recorded by the version that wrote it")
+    for label, text in {**there.get(CODE, {}), **here.get(CODE, {})}.items():
+        if text.startswith(_UNREADABLE):
+            kind = text.removeprefix(_UNREADABLE).strip()
+            found.append(f"the content of {_spoken(label)}, a {kind}, cannot be read")
+    for key in there.keys() & here.keys() - {CODE}:
+        found += doubts(there[key], here[key])
+    return found
+
+
+def lacks_code(table: Mapping[str, Any]) -> bool:
+    """Whether a table is of code that an earlier version of the package did not record."""
+    if CODE in table:
+        return False
+    why = str(table.get("cannot_be_repeated", ""))
+    users_own = "not one of the package's" in why or ("text cannot hold" in why and "sha256" in table)
+    return users_own or "metrics" in table
+
+
+def _text(part: Part) -> str:
+    if isinstance(part, types.CodeType):
+        return f"{_FUNCTION} {source_hash(part) or _UNKNOWN} {BYTECODE} {bytecode_hash(part)}"
+    return f"{_UNREADABLE} {part.kind}" if isinstance(part, Unreadable) else part
+
+
+def _difference(label: str, there: str | None, here: str | None) -> tuple[int, str]:
+    """How telling a difference is, 0 for most, and the difference in words."""
+    if there == here:
+        return 0, ""
+    if there is None or here is None:
+        return 2, f"{_spoken(label)} is part of the code {'here' if there is None else 'there'} only"
+    if there.startswith(_UNREADABLE) or here.startswith(_UNREADABLE):
+        return 0, ""
+    if not (there.startswith(f"{_FUNCTION} ") and here.startswith(f"{_FUNCTION} ")):
+        return 1, f"{_spoken(label)} is {there} there and {here} here"
+    (_, source, kind, code), (_, other_source, other_kind, other_code) = there.split(), here.split()
+    if (kind, code) == (other_kind, other_code) or (source == other_source != _UNKNOWN):
+        return 0, ""
+    if kind != other_kind and _UNKNOWN in (source, other_source):
+        return 0, (
+            f"the code of {label} cannot be compared: it was recorded without its source by {kind}, and this is "
+            f"{other_kind}"
+        )
+    return 0, f"the code of {label} has changed"
+
+
+def _spoken(label: str) -> str:
+    """A label in words: `THRESHOLD of Rule.step`."""
+    owner, colon, name = label.partition(": ")
+    return f"{name} of {owner}" if colon else label

@@ -1,0 +1,182 @@
+"""All that a user's objects run, by label: functions as `Rule.step` or `helper`, values as `Rule.step: THRESHOLD`.
+
+From a class: its methods, properties, attributes and bases. From a function: its defaults, what it closes over, and the
+globals that it names, in modules of the user's own also through a module's name. Functions and classes found there are
+read in turn; what Python, this package and installed libraries define is known by its name only.
+
+Not seen is what code reaches by other ways: names made at run time (`getattr`, `exec`), files, environment variables,
+options of `jax.jit`, changes in libraries that are installed. A value that hides its content is `Unreadable`.
+"""
+
+import collections
+import sys
+import types
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import jax
+
+from jaxbandits.axes import Axis
+from jaxbandits.users_code.bytecode import names_in
+from jaxbandits.users_code.class_attributes import attributes_of, functions_in, innermost
+from jaxbandits.users_code.ownership import Ownership, top_of
+from jaxbandits.users_code.values import CannotTellError, Values
+
+__all__ = ["Part", "Unreadable", "parts_of"]
+
+
+class Unreadable(NamedTuple):
+    """A value whose content nobody can tell."""
+
+    kind: str
+
+
+#: A function's code, or what a value holds.
+Part = types.CodeType | str | Unreadable
+
+
+def parts_of(trees: Iterable[Any] = (), functions: Mapping[str, Any] | None = None) -> dict[str, Part]:
+    """What these objects run that is not installed, by label.
+
+    Args:
+        trees: pytrees: the classes of their nodes count, and fields that are part of the program; leaves do not, but
+            for the values of an axis.
+        functions: and other callables, by the name to give them.
+    """
+    walk = _Walk()
+    for name, function in (functions or {}).items():
+        walk.root(name, function)
+    for tree in trees:
+        walk.tree(tree)
+    return walk.finished()
+
+
+class _Walk:
+    """What has been found, and what is still to be read."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, Part] = {}
+        self._label_of: dict[int, str] = {}  # functions and classes, by identity
+        self._labels: set[str] = set()
+        self._queue: collections.deque[tuple[str, Any]] = collections.deque()
+        self._owners = Ownership()
+        self._values = Values(self._refer, self._owners.installed_name)
+
+    def root(self, name: str, function: Any) -> None:
+        """Read a callable that the user gave."""
+        self._owners.claim(str(getattr(function, "__module__", "")))
+        self._value(name, name, function)
+
+    def tree(self, tree: Any) -> None:
+        """Read the classes of a pytree, and the fields that JAX counts to its structure."""
+        self._owners.claim(type(tree).__module__)
+        leaves, structure = jax.tree.flatten(tree)
+        self._nodes(structure)
+        for leaf in leaves:
+            if isinstance(leaf, Axis):
+                for value in leaf.values:
+                    self.tree(value)
+
+    def _nodes(self, structure: Any) -> None:
+        data = structure.node_data()
+        if data is None:
+            return
+        kind, fixed = data
+        if self._owners.is_installed(kind.__module__):
+            self._patches(kind)
+        else:
+            label = self._refer(kind)
+            if fixed:
+                self._value(f"{label}: static fields", label, fixed)
+        for child in structure.children():
+            self._nodes(child)
+
+    def _patches(self, cls: type) -> None:
+        """Read functions of the user's own that were put into a class of the package."""
+        for base in cls.__mro__:
+            for name, attribute in vars(base).items():
+                for suffix, function in functions_in(attribute):
+                    inner = innermost(function)
+                    if inner is not None and not self._owners.is_installed(inner.__globals__.get("__name__", "")):
+                        self._value(f"{base.__name__}.{name}{suffix}", f"{base.__name__}.{name}{suffix}", function)
+
+    def finished(self) -> dict[str, Part]:
+        """Read what is left, and return all parts."""
+        while self._queue:
+            label, found = self._queue.popleft()
+            (self._class if isinstance(found, type) else self._function)(label, found)
+        return self._parts
+
+    def _refer(self, found: Any, name: str | None = None) -> str:
+        """The label of a function or class: the name under which it was found first, or its own."""
+        if id(found) not in self._label_of:
+            wanted = label = name or str(found.__qualname__).rpartition("<locals>.")[2]
+            count = 1
+            while label in self._labels:
+                count += 1
+                label = f"{wanted} ({count})"
+            self._labels.add(label)
+            self._label_of[id(found)] = label
+            self._queue.append((label, found))
+        return self._label_of[id(found)]
+
+    def _value(self, label: str, name: str, value: Any, natural: str | None = None) -> None:
+        """Read a value, at its label; a function or a class in its own right, by its name or a more natural one."""
+        if isinstance(value, types.FunctionType | type) and self._owners.installed_name(value) is None:
+            if (known := self._refer(value, natural or name)) != name:
+                self._parts[label] = f"is {known}"
+            return
+        try:
+            self._parts[label] = self._values.content(value)
+        except CannotTellError as error:
+            self._parts[label] = Unreadable(str(error))
+
+    def _function(self, label: str, function: types.FunctionType) -> None:
+        code, spelled = function.__code__, function.__globals__
+        names = names_in(code)
+        own = not self._owners.is_installed(str(spelled.get("__name__")))
+        # One that an installed library made around another function, say by `jax.vmap`, is known by what it holds.
+        self._parts[label] = code if own else f"{top_of(str(spelled.get('__name__')))}.{code.co_name}"
+        for name, value in sorted(vars(function).items()):
+            self._value(f"{label}.{name}", f"{label}.{name}", value)
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            try:
+                self._named(label, name, cell.cell_contents, names.attributes, closure=True)
+            except ValueError:  # not filled yet
+                self._parts[f"{label}: {name}"] = "empty"
+        defaults = [*(function.__defaults__ or ()), *sorted((function.__kwdefaults__ or {}).items())]
+        if defaults:
+            self._value(f"{label}: defaults", label, defaults)
+        if not own:
+            return
+        for name in names.globals:
+            if name in spelled:
+                self._named(label, name, spelled[name], names.attributes)
+        for name in names.modules:
+            package = spelled.get("__package__") or ""
+            if module := sys.modules.get(name) or sys.modules.get(f"{package}.{name}"):
+                self._named(label, name, module, names.attributes)
+
+    def _named(self, label: str, name: str, value: Any, attributes: frozenset[str], *, closure: bool = False) -> None:
+        """Read what a function has under a name; of a module of the user's own, what the function may ask it for."""
+        if not isinstance(value, types.ModuleType):
+            is_named = isinstance(value, types.FunctionType) and value.__name__ != "<lambda>"
+            self._value(f"{label}: {name}", name, value, value.__name__ if closure and is_named else None)
+        elif not self._owners.is_installed(value.__name__) and f"{label}: {name}" not in self._parts:
+            self._parts[f"{label}: {name}"] = "module"
+            for attribute in sorted(attributes & vars(value).keys()):
+                self._named(label, f"{name}.{attribute}", vars(value)[attribute], attributes)
+
+    def _class(self, label: str, cls: type) -> None:
+        bases = [base for base in cls.__bases__ if base is not object]
+        if bases:
+            self._value(f"{label}: bases", label, bases)
+        for name, attribute in attributes_of(cls):
+            where = f"{label}.{name}"
+            functions = functions_in(attribute)
+            if not functions:
+                self._value(where, where, attribute)
+            elif not isinstance(attribute, types.FunctionType):
+                self._parts[f"{where}: kind"] = type(attribute).__name__
+            for suffix, function in functions:
+                self._value(where + suffix, where + suffix, function)
