@@ -16,7 +16,7 @@ import jax
 
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.users_code.bytecode import bytecode_hash, short_hash
-from jaxbandits.users_code.walk import Unreadable, parts_of
+from jaxbandits.users_code.walk import Unreadable, parts_of, spoken
 
 __all__ = ["Code", "code_of"]
 
@@ -62,7 +62,7 @@ def _classes_of(trees: Iterable[Any]) -> tuple[type, ...]:
 
 def _warn(label: str, kind: str) -> None:
     warnings.warn(
-        f"whether {label} has changed cannot be told, the content of a {kind} cannot be read: the program is compiled "
-        "anew each time",
+        f"whether {spoken(label)} has changed cannot be told, the content of a {kind} cannot be read: the program is "
+        "compiled anew each time",
         stacklevel=2,
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from jaxbandits.users_code.bytecode import BYTECODE, bytecode_hash
 from jaxbandits.users_code.source import source_hash
-from jaxbandits.users_code.walk import Part, Unreadable, parts_of
+from jaxbandits.users_code.walk import Part, Unreadable, parts_of, spoken
 
 __all__ = ["CODE", "change", "doubts", "lacks_code", "recorded"]
 
@@ -46,7 +46,7 @@ def doubts(there: Any, here: Any) -> list[str]:
     for label, text in {**there.get(CODE, {}), **here.get(CODE, {})}.items():
         if text.startswith(_UNREADABLE):
             kind = text.removeprefix(_UNREADABLE).strip()
-            found.append(f"the content of {_spoken(label)}, a {kind}, cannot be read")
+            found.append(f"the content of {spoken(label)}, a {kind}, cannot be read")
     for key in there.keys() & here.keys() - {CODE}:
         found += doubts(there[key], here[key])
     return found
@@ -72,11 +72,11 @@ def _difference(label: str, there: str | None, here: str | None) -> tuple[int, s
     if there == here:
         return 0, ""
     if there is None or here is None:
-        return 2, f"{_spoken(label)} is part of the code {'here' if there is None else 'there'} only"
+        return 2, f"{spoken(label)} is part of the code {'here' if there is None else 'there'} only"
     if there.startswith(_UNREADABLE) or here.startswith(_UNREADABLE):
         return 0, ""
     if not (there.startswith(f"{_FUNCTION} ") and here.startswith(f"{_FUNCTION} ")):
-        return 1, f"{_spoken(label)} is {there} there and {here} here"
+        return 1, f"{spoken(label)} is {there} there and {here} here"
     (_, source, kind, code), (_, other_source, other_kind, other_code) = there.split(), here.split()
     if (kind, code) == (other_kind, other_code) or (source == other_source != _UNKNOWN):
         return 0, ""
@@ -86,9 +86,3 @@ def _difference(label: str, there: str | None, here: str | None) -> tuple[int, s
             f"{other_kind}"
         )
     return 0, f"the code of {label} has changed"
-
-
-def _spoken(label: str) -> str:
-    """A label in words: `THRESHOLD of Rule.step`."""
-    owner, colon, name = label.partition(": ")
-    return f"{name} of {owner}" if colon else label

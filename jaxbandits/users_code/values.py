@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxbandits.users_code.array_texts import array_text
 from jaxbandits.users_code.bytecode import short_hash
 
 __all__ = ["CannotTellError", "Values"]
@@ -63,7 +64,7 @@ class Values:
         if isinstance(value, types.ModuleType):
             return value.__name__
         if isinstance(value, np.ndarray | jax.Array) or (isinstance(value, np.generic) and kind is not np.void):
-            return _array(value, self._text)
+            return self._array(value)
         if (name := self._installed_name(value)) is not None:
             return name
         if isinstance(value, type | types.FunctionType):
@@ -75,6 +76,16 @@ class Values:
             return f"{kind.__name__}({', '.join(self._parts(value))})"
         finally:
             self._inside.pop()
+
+    def _array(self, value: Any) -> str:
+        if isinstance(value, jax.core.Tracer):
+            raise CannotTellError("value that is being traced")
+        if not isinstance(value, jax.Array) and value.dtype.hasobject:
+            return f"array{value.shape} {self._text(value.tolist())}"
+        try:
+            return array_text(value)
+        except RuntimeError:  # an array of JAX's that has been deleted, or lies on other machines
+            raise CannotTellError("array that is not here") from None
 
     def _parts(self, value: Any) -> list[str]:
         """The contents of what a value is made of."""
@@ -110,32 +121,3 @@ class Values:
         for place, part in enumerate(rest[:3]):  # a state, the items of a list, those of a dictionary
             parts.append(self._text(part if place == 0 or part is None else list(part)))
         return parts
-
-
-def _array(value: Any, text: Callable[[Any], str]) -> str:
-    """Type, shape and a hash of the numbers."""
-    if isinstance(value, jax.core.Tracer):
-        raise CannotTellError("value that is being traced")
-    if isinstance(value, jax.Array):
-        return _of_jax(value)
-    array = np.asarray(value)
-    if array.dtype.hasobject:
-        return f"array{array.shape} {text(array.ravel().tolist())}"
-    if array.size == 1 and array.dtype.kind in "biuf":
-        return f"{array.dtype}{array.shape} {array.item()!r}"
-    return f"{array.dtype}{array.shape} {short_hash(array.tobytes())}"
-
-
-_known: dict[int, tuple[weakref.ref[jax.Array], str]] = {}
-
-
-def _of_jax(array: jax.Array) -> str:
-    """Of an array that never changes: its numbers are fetched once."""
-    key = id(array)
-    if key not in _known or _known[key][0]() is not array:
-        if jax.numpy.issubdtype(array.dtype, jax.dtypes.prng_key):
-            found = f"{array.dtype} {_array(np.asarray(jax.random.key_data(array)), str)}"
-        else:
-            found = _array(np.asarray(array), str)
-        _known[key] = weakref.ref(array, lambda _: _known.pop(key, None)), found
-    return _known[key][1]

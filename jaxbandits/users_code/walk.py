@@ -9,8 +9,10 @@ options of `jax.jit`, changes in libraries that are installed. A value that hide
 """
 
 import collections
+import operator
 import sys
 import types
+import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -22,7 +24,7 @@ from jaxbandits.users_code.class_attributes import attributes_of, functions_in, 
 from jaxbandits.users_code.ownership import Ownership, top_of
 from jaxbandits.users_code.values import CannotTellError, Values
 
-__all__ = ["Part", "Unreadable", "parts_of"]
+__all__ = ["Part", "Unreadable", "parts_of", "spoken"]
 
 
 class Unreadable(NamedTuple):
@@ -33,6 +35,9 @@ class Unreadable(NamedTuple):
 
 #: A function's code, or what a value holds.
 Part = types.CodeType | str | Unreadable
+
+#: What the attributes of installed classes were when nothing in them was the user's.
+_without_patches: weakref.WeakKeyDictionary[type, tuple[Any, ...]] = weakref.WeakKeyDictionary()
 
 
 def parts_of(trees: Iterable[Any] = (), functions: Mapping[str, Any] | None = None) -> dict[str, Part]:
@@ -49,6 +54,12 @@ def parts_of(trees: Iterable[Any] = (), functions: Mapping[str, Any] | None = No
     for tree in trees:
         walk.tree(tree)
     return walk.finished()
+
+
+def spoken(label: str) -> str:
+    """A label in words: `THRESHOLD of Rule.step`."""
+    owner, colon, name = label.partition(": ")
+    return f"{name} of {owner}" if colon else label
 
 
 class _Walk:
@@ -82,9 +93,8 @@ class _Walk:
         if data is None:
             return
         kind, fixed = data
-        if self._owners.is_installed(kind.__module__):
-            self._patches(kind)
-        else:
+        self._patches(kind)
+        if not self._owners.is_installed(kind.__module__):
             label = self._refer(kind)
             if fixed:
                 self._value(f"{label}: static fields", label, fixed)
@@ -92,13 +102,25 @@ class _Walk:
             self._nodes(child)
 
     def _patches(self, cls: type) -> None:
-        """Read functions of the user's own that were put into a class of the package."""
+        """Read functions of the user's own that were put into installed classes which a class derives from."""
         for base in cls.__mro__:
-            for name, attribute in vars(base).items():
-                for suffix, function in functions_in(attribute):
-                    inner = innermost(function)
-                    if inner is not None and not self._owners.is_installed(inner.__globals__.get("__name__", "")):
-                        self._value(f"{base.__name__}.{name}{suffix}", f"{base.__name__}.{name}{suffix}", function)
+            if not self._owners.is_installed(base.__module__):
+                continue
+            values = tuple(vars(base).values())
+            clean = _without_patches.get(base, ())
+            if len(values) == len(clean) and all(map(operator.is_, values, clean)):
+                continue
+            found = [
+                (f"{base.__name__}.{name}{suffix}", function)
+                for name, attribute in vars(base).items()
+                for suffix, function in functions_in(attribute)
+                if (inner := innermost(function)) is not None
+                and not self._owners.is_installed(str(inner.__globals__.get("__name__")))
+            ]
+            for label, function in found:
+                self._value(label, label, function)
+            if not found:
+                _without_patches[base] = values
 
     def finished(self) -> dict[str, Part]:
         """Read what is left, and return all parts."""
@@ -171,6 +193,7 @@ class _Walk:
         bases = [base for base in cls.__bases__ if base is not object]
         if bases:
             self._value(f"{label}: bases", label, bases)
+        self._patches(cls)
         for name, attribute in attributes_of(cls):
             where = f"{label}.{name}"
             functions = functions_in(attribute)
