@@ -10,13 +10,13 @@ from typing import Any
 
 from jaxbandits.users_code.bytecode import BYTECODE, bytecode_hash
 from jaxbandits.users_code.source import source_hash
-from jaxbandits.users_code.walk import Part, Unreadable, parts_of, spoken
+from jaxbandits.users_code.walk import Installed, Part, Unreadable, parts_of, spoken
 
 __all__ = ["CODE", "change", "doubts", "lacks_code", "recorded"]
 
 #: The entry of a table that holds the record; no field of an algorithm can have this name.
 CODE = "source code"
-_FUNCTION, _UNREADABLE, _UNKNOWN = "function", "unreadable", "-"
+_FUNCTION, _INSTALLED, _UNREADABLE, _UNKNOWN = "function", "installed", "unreadable", "-"
 
 
 def recorded(trees: Iterable[Any] = (), functions: Mapping[str, Any] | None = None) -> dict[str, dict[str, str]]:
@@ -64,19 +64,29 @@ def lacks_code(table: Mapping[str, Any]) -> bool:
 def _text(part: Part) -> str:
     if isinstance(part, types.CodeType):
         return f"{_FUNCTION} {source_hash(part) or _UNKNOWN} {BYTECODE} {bytecode_hash(part)}"
+    if isinstance(part, Installed):
+        return f"{_INSTALLED} {part.name} {part.version} {part.holds}"
     return f"{_UNREADABLE} {part.kind}" if isinstance(part, Unreadable) else part
+
+
+def _of_other_versions(there: str, here: str) -> bool:
+    """Whether one of the texts is of a library's function whose make-up changes with the library's versions."""
+    texts = [text.split() for text in (there, here) if text.startswith(f"{_INSTALLED} ")]
+    return len(texts) == 1 or (len(texts) == 2 and texts[0][2] != texts[1][2])
 
 
 def _difference(label: str, there: str | None, here: str | None) -> tuple[int, str]:
     """How telling a difference is, 0 for most, and the difference in words."""
     if there == here:
         return 0, ""
+    if _of_other_versions(there or "", here or ""):
+        return 0, ""
     if there is None or here is None:
         return 2, f"{spoken(label)} is part of the code {'here' if there is None else 'there'} only"
     if there.startswith(_UNREADABLE) or here.startswith(_UNREADABLE):
         return 0, ""
     if not (there.startswith(f"{_FUNCTION} ") and here.startswith(f"{_FUNCTION} ")):
-        return 1, f"{spoken(label)} is {there} there and {here} here"
+        return 1, f"{spoken(label)}: {there} there and {here} here"
     (_, source, kind, code), (_, other_source, other_kind, other_code) = there.split(), here.split()
     if (kind, code) == (other_kind, other_code) or (source == other_source != _UNKNOWN):
         return 0, ""

@@ -77,6 +77,8 @@ def _normal_function(node: _Function) -> Any:
 def _normal(value: Any) -> Any:
     if isinstance(value, ast.Constant):
         return type(value.value).__name__, repr(value.value)
+    if isinstance(value, ast.AnnAssign) and value.value is not None:
+        value = ast.Assign([value.target], value.value)
     if isinstance(value, ast.AST):
         fields: list[Any] = []
         for name, field in ast.iter_fields(value):

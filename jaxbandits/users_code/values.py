@@ -1,6 +1,9 @@
 """What a value holds, as a short text that is the same in every process: itself where it is short, else a hash."""
 
+import copyreg
+import enum
 import functools
+import logging
 import threading
 import types
 import weakref
@@ -12,17 +15,27 @@ import numpy as np
 
 from jaxbandits.users_code.array_texts import array_text
 from jaxbandits.users_code.bytecode import short_hash
+from jaxbandits.users_code.ownership import Ownership
 
 __all__ = ["CannotTellError", "Values"]
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented))
 #: What code uses and holds nothing that a result could depend on.
 _WITHOUT_CONTENT = (
-    type(threading.Lock()), type(threading.RLock()), weakref.ref, weakref.WeakKeyDictionary,
+    type(threading.Lock()), type(threading.RLock()), logging.Logger, weakref.ref, weakref.WeakKeyDictionary,
     weakref.WeakValueDictionary, weakref.WeakSet,
 )  # fmt: skip
-#: What stands for the function inside.
-_WRAPPERS = (staticmethod, classmethod, type(functools.cache(repr)), type(jax.jit(repr)))
+#: What makes up objects that would be pickled otherwise from version to version, or not at all.
+_PARTS: dict[Any, tuple[str, ...]] = {
+    types.MethodType: ("__func__", "__self__"),
+    property: ("fget", "fset", "fdel"),
+    functools.cached_property: ("func",),
+    enum.Enum: ("__class__", "name", "value"),
+    jax.custom_jvp: ("__wrapped__", "jvp"),
+    jax.custom_vjp: ("__wrapped__", "fwd", "bwd"),
+    (staticmethod, classmethod, type(functools.cache(repr)), type(jax.jit(repr))): ("__wrapped__",),
+}
+_BRACKETS: dict[Any, str] = {list: "[]", tuple: "()", set: "{}", dict: "{}"}
 #: Characters of a text that is kept as it is.
 _SHORT = 40
 
@@ -36,11 +49,11 @@ class Values:
 
     Args:
         refer: says what stands for a function or a class, which is read elsewhere.
-        installed_name: says what an installed library calls a value; None for any other.
+        owners: knows what is the user's own.
     """
 
-    def __init__(self, refer: Callable[[Any], str], installed_name: Callable[[Any], str | None]) -> None:
-        self._refer, self._installed_name = refer, installed_name
+    def __init__(self, refer: Callable[[Any], str], owners: Ownership) -> None:
+        self._refer, self._owners = refer, owners
         self._inside: list[int] = []  # what is being read, outermost first
 
     def content(self, value: Any) -> str:
@@ -63,9 +76,11 @@ class Values:
             return kind.__name__
         if isinstance(value, types.ModuleType):
             return value.__name__
+        if isinstance(value, jax.Device):
+            return str(value)
         if isinstance(value, np.ndarray | jax.Array) or (isinstance(value, np.generic) and kind is not np.void):
             return self._array(value)
-        if (name := self._installed_name(value)) is not None:
+        if (name := self._owners.installed_name(value)) is not None:
             return name
         if isinstance(value, type | types.FunctionType):
             return self._refer(value)
@@ -73,7 +88,8 @@ class Values:
             return f"the same as {len(self._inside) - self._inside.index(id(value))} above"
         self._inside.append(id(value))
         try:
-            return f"{kind.__name__}({', '.join(self._parts(value))})"
+            opening, closing = _BRACKETS[kind] if kind in _BRACKETS else (f"{kind.__name__}(", ")")
+            return f"{opening}{', '.join(self._parts(value))}{closing}"
         finally:
             self._inside.pop()
 
@@ -98,23 +114,23 @@ class Values:
             return [f"{self._text(key)}: {self._text(item)}" for key, item in value.items()]
         if kind is types.MappingProxyType:
             return self._parts(dict(value))
-        if kind is types.MethodType:
-            return [self._text(value.__func__), self._text(value.__self__)]
-        if kind is property:
-            return [self._text(part) for part in (value.fget, value.fset, value.fdel)]
-        if kind is functools.cached_property:  # has a lock, too
-            return [self._text(value.func)]
-        if kind in _WRAPPERS:
-            return [self._text(value.__wrapped__)]
+        if isinstance(value, np.dtype):
+            return [value.str]
+        for known, names in _PARTS.items():
+            if isinstance(value, known):
+                return [self._text(getattr(value, name, None)) for name in names]
         return self._reduced(value)
 
     def _reduced(self, value: Any) -> list[str]:
         """What an object would be pickled as: its class, what it is made from, and its state."""
         try:
-            reduced = value.__reduce_ex__(4)
+            reduce = copyreg.dispatch_table.get(type(value))
+            reduced = reduce(value) if reduce is not None else value.__reduce_ex__(4)
         except Exception:  # of whatever class: the object does not say what it holds
             raise CannotTellError(type(value).__name__) from None
-        if isinstance(reduced, str):  # the name of a global
+        if isinstance(reduced, str):  # the name of a global, in a module that is known, or else in an unknown one
+            if not self._owners.is_installed(str(getattr(value, "__module__", None) or "builtins")):
+                raise CannotTellError(type(value).__name__)
             return [reduced]
         make, arguments, *rest = reduced
         parts = [self._text(type(value)), self._text(make), self._text(arguments)]

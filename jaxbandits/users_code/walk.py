@@ -9,6 +9,7 @@ options of `jax.jit`, changes in libraries that are installed. A value that hide
 """
 
 import collections
+import contextlib
 import operator
 import sys
 import types
@@ -19,12 +20,12 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxbandits.axes import Axis
-from jaxbandits.users_code.bytecode import names_in
+from jaxbandits.users_code.bytecode import BYTECODE, names_in, short_hash
 from jaxbandits.users_code.class_attributes import attributes_of, functions_in, innermost
 from jaxbandits.users_code.ownership import Ownership, top_of
 from jaxbandits.users_code.values import CannotTellError, Values
 
-__all__ = ["Part", "Unreadable", "parts_of", "spoken"]
+__all__ = ["Installed", "Part", "Unreadable", "parts_of", "spoken"]
 
 
 class Unreadable(NamedTuple):
@@ -33,8 +34,16 @@ class Unreadable(NamedTuple):
     kind: str
 
 
+class Installed(NamedTuple):
+    """A function that an installed library made around others, say by `jax.vmap`: it is known by what it holds."""
+
+    name: str
+    version: str  # of the library, which may hold it otherwise in another one
+    holds: str  # a hash
+
+
 #: A function's code, or what a value holds.
-Part = types.CodeType | str | Unreadable
+Part = types.CodeType | str | Installed | Unreadable
 
 #: What the attributes of installed classes were when nothing in them was the user's.
 _without_patches: weakref.WeakKeyDictionary[type, tuple[Any, ...]] = weakref.WeakKeyDictionary()
@@ -71,7 +80,7 @@ class _Walk:
         self._labels: set[str] = set()
         self._queue: collections.deque[tuple[str, Any]] = collections.deque()
         self._owners = Ownership()
-        self._values = Values(self._refer, self._owners.installed_name)
+        self._values = Values(self._refer, self._owners)
 
     def root(self, name: str, function: Any) -> None:
         """Read a callable that the user gave."""
@@ -155,10 +164,11 @@ class _Walk:
 
     def _function(self, label: str, function: types.FunctionType) -> None:
         code, spelled = function.__code__, function.__globals__
+        if self._owners.is_installed(where := str(spelled.get("__name__"))):
+            self._parts[label] = self._installed(label, function, top_of(where))
+            return
         names = names_in(code)
-        own = not self._owners.is_installed(str(spelled.get("__name__")))
-        # One that an installed library made around another function, say by `jax.vmap`, is known by what it holds.
-        self._parts[label] = code if own else f"{top_of(str(spelled.get('__name__')))}.{code.co_name}"
+        self._parts[label] = code
         for name, value in sorted(vars(function).items()):
             self._value(f"{label}.{name}", f"{label}.{name}", value)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
@@ -169,15 +179,29 @@ class _Walk:
         defaults = [*(function.__defaults__ or ()), *sorted((function.__kwdefaults__ or {}).items())]
         if defaults:
             self._value(f"{label}: defaults", label, defaults)
-        if not own:
-            return
         for name in names.globals:
-            if name in spelled:
+            if name in spelled and not name.startswith("__"):  # where a module is does not count
                 self._named(label, name, spelled[name], names.attributes)
         for name in names.modules:
             package = spelled.get("__package__") or ""
             if module := sys.modules.get(name) or sys.modules.get(f"{package}.{name}"):
                 self._named(label, name, module, names.attributes)
+
+    def _installed(self, label: str, function: types.FunctionType, library: str) -> Installed | Unreadable:
+        """Read what a function of an installed library was made around."""
+        version = str(getattr(sys.modules.get(library), "__version__", BYTECODE))
+        inner = vars(function).get("__wrapped__")
+        if isinstance(inner, types.FunctionType):
+            self._refer(inner, f"{label}.__wrapped__")
+        cells = []
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            with contextlib.suppress(ValueError):  # not filled yet
+                cells.append((name, cell.cell_contents))
+        try:
+            held = self._values.content([cells, function.__defaults__, function.__kwdefaults__])
+        except CannotTellError as error:
+            return Unreadable(str(error))
+        return Installed(f"{library}.{function.__name__}", version, short_hash(held))
 
     def _named(self, label: str, name: str, value: Any, attributes: frozenset[str], *, closure: bool = False) -> None:
         """Read what a function has under a name; of a module of the user's own, what the function may ask it for."""
@@ -190,8 +214,7 @@ class _Walk:
                 self._named(label, f"{name}.{attribute}", vars(value)[attribute], attributes)
 
     def _class(self, label: str, cls: type) -> None:
-        bases = [base for base in cls.__bases__ if base is not object]
-        if bases:
+        if bases := [base for base in (*cls.__bases__, type(cls)) if base not in (object, type)]:
             self._value(f"{label}: bases", label, bases)
         self._patches(cls)
         for name, attribute in attributes_of(cls):
