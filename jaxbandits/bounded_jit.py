@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 import jax
-import numpy as np
 
 __all__ = ["RecentPrograms", "forget_older", "recent_programs"]
 
@@ -74,12 +73,13 @@ class RecentPrograms(Generic[T]):
         leaves, structure = jax.tree.flatten((args, traced))
         key = (
             structure, tuple(kwargs.get(name) for name in self._static),
-            tuple((np.shape(leaf), getattr(leaf, "dtype", type(leaf))) for leaf in leaves),
+            tuple((leaf.shape, leaf.dtype) if hasattr(leaf, "dtype") else type(leaf) for leaf in leaves),
         )  # fmt: skip
         with self._lock:
             program = self._programs.pop(key, None) or self._fresh()
             self._programs[key] = program
-        self.clear_cache(keep=self.most)
+        if len(self._programs) > self.most:
+            self.clear_cache(keep=self.most)
         return program
 
     def _fresh(self) -> Any:

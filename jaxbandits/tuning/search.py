@@ -12,7 +12,6 @@ import xarray as xr
 
 from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
 from jaxbandits.engine.admission import admitted
-from jaxbandits.engine.metric import functions_of, users_metrics
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import array_hash
 from jaxbandits.problems.base import Problem
@@ -135,7 +134,7 @@ def tune(
         "max_pulls": max_pulls,
         "width": WIDTH,
         "first_instances": array_hash(jax.tree.leaves(drawn.of_step(0, instances))),
-        **recorded(functions=functions_of(users_metrics(goal.metrics, {}))),
+        **recorded(functions={} if isinstance(objective, str) else {"objective": objective}),
     }
     search = _Search(where, limit, optimizer or optax.adam(0.1))
     made = [] if history is None else steps_of(history, where, about)[:steps]

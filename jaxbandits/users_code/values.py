@@ -1,6 +1,7 @@
 """What a value holds, as a short text that is the same in every process: itself where it is short, else a hash."""
 
 import copyreg
+import dataclasses
 import enum
 import functools
 import logging
@@ -35,7 +36,7 @@ _PARTS: dict[Any, tuple[str, ...]] = {
     jax.custom_vjp: ("__wrapped__", "fwd", "bwd"),
     (staticmethod, classmethod, type(functools.cache(repr)), type(jax.jit(repr))): ("__wrapped__",),
 }
-_BRACKETS: dict[Any, str] = {list: "[]", tuple: "()", set: "{}", dict: "{}"}
+_BRACKETS: dict[Any, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}"), dict: ("{", "}")}
 #: Characters of a text that is kept as it is.
 _SHORT = 40
 
@@ -88,7 +89,7 @@ class Values:
             return f"the same as {len(self._inside) - self._inside.index(id(value))} above"
         self._inside.append(id(value))
         try:
-            opening, closing = _BRACKETS[kind] if kind in _BRACKETS else (f"{kind.__name__}(", ")")
+            opening, closing = _BRACKETS.get(kind, (f"{kind.__name__}(", ")"))
             return f"{opening}{', '.join(self._parts(value))}{closing}"
         finally:
             self._inside.pop()
@@ -119,7 +120,19 @@ class Values:
         for known, names in _PARTS.items():
             if isinstance(value, known):
                 return [self._text(getattr(value, name, None)) for name in names]
+        if dataclasses.is_dataclass(value) and self._owners.installed_name(kind) is not None:
+            return self._fields(value)
         return self._reduced(value)
+
+    def _fields(self, value: Any) -> list[str]:
+        """Fields that count in comparisons, but for defaults, which a later version may have more of."""
+        given = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.compare}
+        defaults = {field.name: field.default for field in dataclasses.fields(value)}
+        return [
+            f"{name}={self._text(one)}"
+            for name, one in given.items()
+            if one is not defaults[name] and not (type(one) in _PLAIN and one == defaults[name])
+        ]
 
     def _reduced(self, value: Any) -> list[str]:
         """What an object would be pickled as: its class, what it is made from, and its state."""
