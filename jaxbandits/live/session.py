@@ -243,4 +243,4 @@ class AskTell:
         first = np.zeros((self._arms, self._algorithm.initial_pulls), np.float32)
         if told is not None:
             first[self._requests.arms[: self._arms]] = told.reshape(-1, self._arms).T
-        return LiveProblem(jnp.asarray(first), jnp.float32(self._reward_range), name=type(self._algorithm).__name__)
+        return LiveProblem(jax.device_put(first), jnp.float32(self._reward_range), name=type(self._algorithm).__name__)

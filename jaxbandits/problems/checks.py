@@ -1,10 +1,10 @@
 """What a user gives a constructor of problems: values per arm, numbers of arms, or one line that says why not."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxbandits.arrays.on_host import as_float32
 from jaxbandits.checks import FINITE, UNIT, each, numbers, refuse_what_does_not_fit, whole
 from jaxbandits.errors import UsageError
 from jaxbandits.random.streams import MOST_ARMS
@@ -25,7 +25,7 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
     """
     array, bandits = _on_one_axis(what, values)
     _check_kept(what, array)
-    return jnp.asarray(array, jnp.float32), bandits
+    return as_float32(array), bandits
 
 
 def _on_one_axis(what: str, values: ArrayLike) -> tuple[np.ndarray, int]:
@@ -86,7 +86,7 @@ def per_arm_like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array
     except ValueError:
         raise UsageError(f"{what} must be one number, or one per arm, got shape {found.shape} for {shape}") from None
     with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and for its rule to refuse
-        return jnp.asarray(_on_one_axis(what, found)[0], jnp.float32)
+        return as_float32(_on_one_axis(what, found)[0])
 
 
 def arm_count(name: str, value: float) -> int:
