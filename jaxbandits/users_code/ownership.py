@@ -4,6 +4,7 @@ import functools
 import os
 import sys
 import sysconfig
+import types
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,19 @@ class Ownership:
         return top not in self._own and _owner(top) != _USERS
 
     def installed_name(self, value: Any) -> str | None:
-        """What an installed module calls a value, such as `jax.minimum`; None for what it does not hold by name.
+        """What an installed module calls a value, such as `jax.minimum`; None for what it does not define or hold.
 
         Only the package is named beside it: where in it something is defined may change with its versions.
         """
+        if isinstance(value, types.FunctionType) and value.__closure__ is None:
+            place = str(value.__globals__.get("__name__"))
+            return f"{top_of(place)}.{value.__qualname__}" if self.is_installed(place) else None
         module = getattr(value, "__module__", None)
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
         if not (isinstance(module, str) and isinstance(name, str)) or not self.is_installed(module):
             return None
+        if isinstance(value, type):
+            return f"{top_of(module)}.{name}"
         found: Any = sys.modules.get(module)
         for part in name.split("."):
             found = getattr(found, part, None)

@@ -16,7 +16,8 @@ __all__ = ["CODE", "change", "doubts", "lacks_code", "recorded"]
 
 #: The entry of a table that holds the record; no field of an algorithm can have this name.
 CODE = "source code"
-_FUNCTION, _INSTALLED, _UNREADABLE, _UNKNOWN = "function", "installed", "unreadable", "-"
+#: How texts begin that are no values, and what stands for a source that is not known.
+_FUNCTION, _INSTALLED, _UNREADABLE, _UNKNOWN = "code:", "library:", "unreadable:", "-"
 
 
 def recorded(trees: Iterable[Any] = (), functions: Mapping[str, Any] | None = None) -> dict[str, dict[str, str]]:
@@ -43,10 +44,15 @@ def doubts(there: Any, here: Any) -> list[str]:
     found = []
     if lacks_code(there) or lacks_code(here):
         found.append("its code was not recorded by the version that wrote it")
-    for label, text in {**there.get(CODE, {}), **here.get(CODE, {})}.items():
-        if text.startswith(_UNREADABLE):
-            kind = text.removeprefix(_UNREADABLE).strip()
-            found.append(f"the content of {spoken(label)}, a {kind}, cannot be read")
+    for label in there.get(CODE, {}).keys() | here.get(CODE, {}).keys():
+        one, other = (table.get(CODE, {}).get(label, "") for table in (there, here))
+        for text in {one, other}:
+            if text.startswith(_UNREADABLE):
+                kind = text.removeprefix(_UNREADABLE).strip()
+                found.append(f"the content of {spoken(label)}, a {kind}, cannot be read")
+        if one and other and _of_other_versions(one, other):
+            made, version = one.split()[1:3]
+            found.append(f"what {made} made of {label} cannot be compared, it was version {version}")
     for key in there.keys() & here.keys() - {CODE}:
         found += doubts(there[key], here[key])
     return found
@@ -70,9 +76,11 @@ def _text(part: Part) -> str:
 
 
 def _of_other_versions(there: str, here: str) -> bool:
-    """Whether one of the texts is of a library's function whose make-up changes with the library's versions."""
-    texts = [text.split() for text in (there, here) if text.startswith(f"{_INSTALLED} ")]
-    return len(texts) == 1 or (len(texts) == 2 and texts[0][2] != texts[1][2])
+    """Whether texts are of a library's function in two versions, which may make it up otherwise, or without it."""
+    texts = [text.split() for text in (there, here) if text.startswith(_INSTALLED)]
+    if len(texts) == 2:
+        return texts[0][2] != texts[1][2]
+    return len(texts) == 1 and not (there and here)
 
 
 def _difference(label: str, there: str | None, here: str | None) -> tuple[int, str]:
@@ -85,7 +93,9 @@ def _difference(label: str, there: str | None, here: str | None) -> tuple[int, s
         return 2, f"{spoken(label)} is part of the code {'here' if there is None else 'there'} only"
     if there.startswith(_UNREADABLE) or here.startswith(_UNREADABLE):
         return 0, ""
-    if not (there.startswith(f"{_FUNCTION} ") and here.startswith(f"{_FUNCTION} ")):
+    if there.startswith(_INSTALLED) and here.startswith(_INSTALLED):
+        return 1, f"what {there.split()[1]} was made with has changed"
+    if not (there.startswith(_FUNCTION) and here.startswith(_FUNCTION)):
         return 1, f"{spoken(label)}: {there} there and {here} here"
     (_, source, kind, code), (_, other_source, other_kind, other_code) = there.split(), here.split()
     if (kind, code) == (other_kind, other_code) or (source == other_source != _UNKNOWN):

@@ -67,7 +67,9 @@ class Values:
             text = self._text(value)
         except RecursionError:
             raise CannotTellError(type(value).__name__) from None
-        return text if len(text) <= _SHORT else f"{type(value).__name__} {short_hash(text)}"
+        if len(text) <= _SHORT or text == self._owners.installed_name(value):
+            return text
+        return f"{type(value).__name__} {short_hash(text)}"
 
     def _text(self, value: Any) -> str:
         kind = type(value)

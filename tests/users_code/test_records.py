@@ -8,6 +8,7 @@ import subprocess
 import sys
 import types
 
+import jax
 import numpy as np
 import pytest
 
@@ -113,7 +114,7 @@ def of_script(text, folder):
 
 def test_it_is_the_same_in_a_module_a_notebook_a_script_and_without_source(modules, tmp_path):
     there = record(vars(modules.load("users_rule", RULE)))
-    functions = [text for text in there.values() if text.startswith("function ")]
+    functions = [text for text in there.values() if text.startswith("code: ")]
     assert len(functions) == 3
     assert not any(" - " in text for text in functions)
     assert "Rule.step" in there
@@ -150,7 +151,7 @@ def of_another_python(there, *, source=True):
     found = {}
     for label, text in there.items():
         kind, *rest = text.split()
-        found[label] = f"function {rest[0] if source else '-'} cpython-399 {'0' * 16}" if kind == "function" else text
+        found[label] = f"code: {rest[0] if source else '-'} cpython-399 {'0' * 16}" if kind == "code:" else text
     return found
 
 
@@ -200,6 +201,21 @@ def test_names_that_change_places_are_a_change():
         return recorded(functions={"both": lambda x: a(x) - b(x)})[CODE]
 
     assert change(swapped("one", "other"), swapped("other", "one"))
+
+
+def test_what_a_library_made_is_compared_within_a_version_of_it():
+    def made(axis, inner=1, version=None):
+        found = recorded(functions={"m": jax.vmap(lambda x: x + inner, axis)})[CODE]
+        return {label: text.replace(jax.__version__, version or jax.__version__) for label, text in found.items()}
+
+    assert change(made(0), made(0)) == ""
+    assert change(made(0), made(1)) == "what jax.vmap_f was made with has changed"
+    assert change(made(0), made(0, inner=2)).startswith("inner of m.__wrapped__: 1 there and 2 here")
+    assert change(made(0), made(0, inner=2, version="0.99")).startswith("inner of m.__wrapped__: 1 there")
+    assert change(made(0), recorded(functions={"m": lambda x: x + 1})[CODE])
+    there, here = made(0), made(1, version="0.99")
+    assert change(there, here) == ""
+    assert any("cannot be compared, it was version" in doubt for doubt in doubts({CODE: there}, {CODE: here}))
 
 
 def test_what_cannot_be_told_is_a_doubt(tmp_path):
