@@ -18,7 +18,7 @@ from jaxbandits.sweeps.grid import Cell, expand
 from jaxbandits.sweeps.results import coordinate
 from jaxbandits.sweeps.run import sweep
 from jaxbandits.sweeps.spec import build_algorithm, build_problem, describe_algorithm, specification
-from jaxbandits.users_code.records import CODE, recorded
+from jaxbandits.users_code.records import CODE, change, recorded
 
 __all__ = ["cells_of", "repeat"]
 
@@ -31,7 +31,9 @@ def repeat(
 ) -> xr.Dataset:
     """Run again what a Dataset shows, by its `spec` attribute: the same runs, bit for bit, on the same kind of device.
 
-    Of a selection of cells or seeds only those are run (with whatever seeds lie between them).
+    Of a selection of cells or seeds only those are run (with whatever seeds lie between them). Code of the user's own
+    must be what it was: methods, metrics, and what they call or name. Of a Dataset that was made before code was
+    recorded nobody can tell, and a warning says so.
 
     Args:
         ds: a result of `sweep`, a selection from one, or one read back from disk.
@@ -110,8 +112,9 @@ def _given_or_built(part: str, given: Any, tables: dict[str, Any]) -> Any:
     """
     table = tables[part]
     if given is None:
+        bare = {name: value for name, value in table.items() if name != CODE}
         try:
-            made: Any = (build_algorithm if part == "algorithm" else build_problem)(table)
+            made: Any = (build_algorithm if part == "algorithm" else build_problem)(bare)
         except UsageError as error:
             if MARK in table or "sha256" in table:
                 raise UsageError(f"{error}: give it again, jb.repeat(ds, {part}=…)") from None
@@ -121,6 +124,8 @@ def _given_or_built(part: str, given: Any, tables: dict[str, Any]) -> Any:
                 f"the specification names the data of {made.name} and not what they held: jb.repeat(ds, problem=…) "
                 "takes them as they are now"
             )
+        if different := change(table.get(CODE, {}), recorded([made]).get(CODE, {})):
+            raise UsageError(f"this is not the {part} of the Dataset: {different}")
         return made
     if part == "problem" and not isinstance(given, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(given).__name__}")

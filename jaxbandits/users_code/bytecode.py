@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-__all__ = ["BYTECODE", "Names", "bytecode_hash", "names_in", "short_hash"]
+__all__ = ["BYTECODE", "Names", "bytecode_hash", "names_in", "once_a_code", "short_hash"]
 
 #: The kind of bytecode: other minor versions of Python compile to another.
 BYTECODE = str(sys.implementation.cache_tag)
@@ -34,27 +34,30 @@ def short_hash(text: str | bytes) -> str:
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()[:16]
 
 
-def _once_a_code(function: Callable[[types.CodeType], T]) -> Callable[[types.CodeType], T]:
-    """Remember the result for every code object that is alive: they never change."""
+def once_a_code(function: Callable[[types.CodeType], T]) -> Callable[[types.CodeType], T]:
+    """Remember what a function finds for every code object that is alive: they never change."""
     known: dict[int, tuple[weakref.ref[types.CodeType], T]] = {}
 
     @functools.wraps(function)
     def remembered(code: types.CodeType) -> T:
         key = id(code)
-        if key not in known or known[key][0]() is not code:
-            known[key] = weakref.ref(code, lambda _: known.pop(key, None)), function(code)
-        return known[key][1]
+        if key in known and known[key][0]() is code:
+            return known[key][1]
+        found = function(code)
+        if found is not None:
+            known[key] = weakref.ref(code, lambda _: known.pop(key, None)), found
+        return found
 
     return remembered
 
 
-@_once_a_code
+@once_a_code
 def bytecode_hash(code: types.CodeType) -> str:
     """A hash of instructions and constants; names of functions, lines, files and docstrings do not count."""
     return short_hash(repr(_content(code)))
 
 
-@_once_a_code
+@once_a_code
 def names_in(code: types.CodeType) -> Names:
     """The names that a function looks up."""
     found: dict[str, set[str]] = {"globals": set(), "modules": set(), "attributes": set()}

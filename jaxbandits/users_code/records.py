@@ -44,16 +44,16 @@ def doubts(there: Any, here: Any) -> list[str]:
     found = []
     if lacks_code(there) or lacks_code(here):
         found.append("its code was not recorded by the version that wrote it")
-    for label in there.get(CODE, {}).keys() | here.get(CODE, {}).keys():
+    for label in sorted(there.get(CODE, {}).keys() | here.get(CODE, {}).keys()):
         one, other = (table.get(CODE, {}).get(label, "") for table in (there, here))
-        for text in {one, other}:
+        for text in dict.fromkeys((one, other)):
             if text.startswith(_UNREADABLE):
                 kind = text.removeprefix(_UNREADABLE).strip()
                 found.append(f"the content of {spoken(label)}, a {kind}, cannot be read")
         if one and other and _of_other_versions(one, other):
             made, version = one.split()[1:3]
             found.append(f"what {made} made of {label} cannot be compared, it was version {version}")
-    for key in there.keys() & here.keys() - {CODE}:
+    for key in sorted(there.keys() & here.keys() - {CODE}):
         found += doubts(there[key], here[key])
     return found
 

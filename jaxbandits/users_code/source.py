@@ -7,7 +7,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from jaxbandits.users_code.bytecode import bytecode_hash, short_hash
+from jaxbandits.users_code.bytecode import bytecode_hash, once_a_code, short_hash
 
 __all__ = ["source_hash"]
 
@@ -16,6 +16,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _SKIPPED = {"ctx", "annotation", "returns", "type_comment", "type_params", "kind"}
 
 
+@once_a_code
 def source_hash(code: types.CodeType) -> str | None:
     """A hash of the source; None where there is none, or none that this code was compiled from.
 

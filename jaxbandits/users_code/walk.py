@@ -122,7 +122,7 @@ class _Walk:
             found = [
                 (f"{base.__name__}.{name}{suffix}", function)
                 for name, attribute in vars(base).items()
-                for suffix, function in functions_in(attribute)
+                for suffix, function in functions_in(attribute) or [("", attribute)]
                 if (inner := innermost(function)) is not None
                 and not self._owners.is_installed(str(inner.__globals__.get("__name__")))
             ]
@@ -203,15 +203,26 @@ class _Walk:
             return Unreadable(str(error))
         return Installed(f"{library}.{function.__name__}", version, short_hash(held))
 
-    def _named(self, label: str, name: str, value: Any, attributes: frozenset[str], *, closure: bool = False) -> None:
-        """Read what a function has under a name; of a module of the user's own, what the function may ask it for."""
+    def _named(
+        self, label: str, name: str, value: Any, attributes: frozenset[str], *, closure: bool = False, within: Any = ()
+    ) -> None:
+        """Read what a function has under a name; of a module of the user's own, what the function may ask it for.
+
+        Args:
+            label: of the function.
+            name: with those of the modules that lead to it.
+            value: what is there.
+            attributes: names that the function asks anything for.
+            closure: whether it is closed over, so that a function's own name says more.
+            within: the modules that lead to it, which may import each other.
+        """
         if not isinstance(value, types.ModuleType):
-            is_named = isinstance(value, types.FunctionType) and value.__name__ != "<lambda>"
+            is_named = isinstance(value, types.FunctionType | type) and value.__name__ != "<lambda>"
             self._value(f"{label}: {name}", name, value, value.__name__ if closure and is_named else None)
-        elif not self._owners.is_installed(value.__name__) and f"{label}: {name}" not in self._parts:
-            self._parts[f"{label}: {name}"] = "module"
+        elif value not in within and not self._owners.is_installed(value.__name__):
             for attribute in sorted(attributes & vars(value).keys()):
-                self._named(label, f"{name}.{attribute}", vars(value)[attribute], attributes)
+                found = vars(value)[attribute]
+                self._named(label, f"{name}.{attribute}", found, attributes, within=(*within, value))
 
     def _class(self, label: str, cls: type) -> None:
         if bases := [base for base in (*cls.__bases__, type(cls)) if base not in (object, type)]:

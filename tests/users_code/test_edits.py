@@ -216,6 +216,28 @@ def test_an_edited_file_that_is_loaded_again(how, modules):
         assert (jb.simulate(again, PROBLEM, seeds=2).recommended.values.argmax(-1) == first + 5).all()
 
 
+def test_modules_that_import_each_other(modules):
+    one = modules.load("users_one", "NUMBER = 1\n")
+    other = modules.load("users_other", "import users_one\n\ndef f():\n    return 0\n")
+    one.users_other = other
+
+    def metric(*seen):
+        import users_one
+
+        return users_one.NUMBER + users_one.users_other.f() + users_one.users_other.users_one.NUMBER
+
+    def key():
+        return code_of(functions={"metric": metric}).key
+
+    first = key()
+    assert first == key()
+    one.NUMBER = 2
+    second = key()
+    assert second != first
+    other.f = lambda: 1
+    assert key() not in (first, second)
+
+
 def test_metrics_and_problems_are_code_too(modules):
     """Functions in `jb.Metric`, closures over arrays that are edited in place, a user's family of problems."""
     weights = np.ones(3)
@@ -244,12 +266,49 @@ def test_metrics_and_problems_are_code_too(modules):
     assert (jb.simulate(algorithm, mine, seeds=2, metrics=rewards).rewards == 9).all()
 
 
+def test_laws_are_code_too(monkeypatch):
+    """The density that a gradient takes its score from, and the pieces of which moments are integrals."""
+
+    @register_problem
+    @dataclasses.dataclass(frozen=True)
+    class Own(jb.problems.Bernoulli):
+        factor = 1.0
+
+        @classmethod
+        def log_density(cls, reward, *parameters):
+            return cls.factor * super().log_density(reward, *parameters)
+
+    mine = Own(jnp.asarray([0.5, 0.4], jnp.float32), name="mine")
+    slope = lambda: jb.gradients.expected("pulls", jb.LUCB(epsilon=0.5, delta=0.3), mine, seeds=20).gradient  # noqa: E731
+    first = slope()
+    monkeypatch.setattr(Own, "factor", 2.0)
+    np.testing.assert_allclose(slope(), 2 * first, rtol=1e-5)
+
+    @register_problem
+    @dataclasses.dataclass(frozen=True)
+    class Heavy(jb.problems.HeavyTailed):
+        scale: jax.Array
+        parameters = ("scale",)
+        weight = 1.0
+        mean = variance = property(lambda self: self.scale)
+        sample = classmethod(lambda cls, words, scale: scale)
+
+        @classmethod
+        def _pieces(cls, scale):
+            yield cls.weight, lambda w: scale
+
+    heavy = Heavy(jnp.asarray([2.0, 3.0], jnp.float32))
+    np.testing.assert_allclose(heavy.moments(1.0, central=False), [2, 3], rtol=1e-6)
+    monkeypatch.setattr(Heavy, "weight", 2.0)
+    np.testing.assert_allclose(heavy.moments(1.0, central=False), [4, 6], rtol=1e-6)
+
+
 def test_a_method_put_into_a_class_of_the_package(monkeypatch):
     problem = jb.bernoulli([0.9, 0.1])
     assert jb.simulate(jb.Uniform(budget=50), problem, seeds=4).correct.all()
-    monkeypatch.setattr(jb.Uniform, "recommend", lambda self, state: jnp.arange(2) == 1)
-    assert not jb.simulate(jb.Uniform(budget=50), problem, seeds=4).correct.any()
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr(jb.Uniform, "recommend", lambda self, state: jnp.arange(2) == 1)
+        assert not jb.simulate(jb.Uniform(budget=50), problem, seeds=4).correct.any()
     assert jb.simulate(jb.Uniform(budget=50), problem, seeds=4).correct.all()
 
 
