@@ -13,7 +13,6 @@ Many numbers at once may be of any shape, and are refused for the first that is 
 data say so whether something happened. Texts they may not be.
 """
 
-import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -39,7 +38,6 @@ __all__ = [
     "is_number",
     "number",
     "numbers",
-    "refuse_what_does_not_fit",
     "seed",
     "shown",
     "whole",
@@ -212,26 +210,6 @@ def shown(value: Any) -> str:
     """A value as a sentence shows it: on one line, and not long."""
     text = " ".join((str(value) if is_number(value) else repr(value)).split())
     return text if len(text) <= 60 else f"{text[:59]}…"
-
-
-def refuse_what_does_not_fit(what: str, needed: int, remedy: str, *, there: int | None = None) -> None:
-    """Refuse what would take more memory than there is.
-
-    Args:
-        what: what would take it, as the subject of a sentence.
-        needed: bytes.
-        remedy: what to do instead.
-        there: bytes; None for the machine's.
-
-    Raises:
-        UsageError: if it does not fit; a system that does not say how much memory it has is believed to have enough.
-    """
-    try:
-        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if there is None else there
-    except (AttributeError, ValueError, OSError):
-        return
-    if needed > there:
-        raise UsageError(f"{what} would take {needed / 2**30:.2g} of {there / 2**30:.2g} GiB: {remedy}")
 
 
 def _plain(value: Any) -> int | float | None:

@@ -13,6 +13,7 @@ import pytest
 import jaxbandits
 from jaxbandits import checks
 from jaxbandits.errors import UsageError
+from jaxbandits.memory import check_fits_in_memory
 
 PACKAGE = Path(jaxbandits.__file__).parent
 NAN, INF = float("nan"), float("inf")
@@ -156,9 +157,9 @@ def test_what_is_long_is_shown_in_one_short_line():
 
 
 def test_what_takes_more_memory_than_there_is_is_refused():
-    checks.refuse_what_does_not_fit("this", 2**10, "less of it")
+    check_fits_in_memory("this", 2**10, "less of it")
     with pytest.raises(UsageError, match=r"this would take .* GiB: less of it"):
-        checks.refuse_what_does_not_fit("this", 2**70, "less of it")
+        check_fits_in_memory("this", 2**70, "less of it")
 
 
 #: (file, text) -> why what looks like a check of its own may stand outside of `checks`.

@@ -13,12 +13,7 @@ from jax import lax
 
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.batch_medians import middle_sums
-from jaxbandits.algorithms.bases.joint_batches import (
-    LARGEST_BATCH,
-    Batches,
-    JointBatches,
-    whole,
-)
+from jaxbandits.algorithms.bases.joint_batches import LARGEST_BATCH, Batches, JointBatches, whole
 from jaxbandits.algorithms.bases.joint_state import JointState
 from jaxbandits.algorithms.bases.light_prefixes import lightest, prefix_sums
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter

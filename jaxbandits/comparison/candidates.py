@@ -110,12 +110,11 @@ def comparisons(
         raise UsageError(f"the budget must cover the first pulls of {problem.arms} arms, got {budget}")
     reach = max(int(_WORK / (max(seeds, _FEWEST_RUNS) * (problem.arms + _PULL))), 10 * problem.arms)
     most = reach if max_pulls is None else max_pulls
-    stopping, left_out = (
-        ({}, []) if delta is None else _candidates(problem, max_pulls, delta=delta, epsilon=epsilon, m=m)
-    )
+    asked = {"epsilon": epsilon, "m": m}
+    stopping, left_out = ({}, []) if delta is None else _candidates(problem, max_pulls, delta=delta, **asked)
     stopping = dict(sorted(stopping.items(), key=lambda item: _dearness(item[1], problem)))
     # The budget decides which algorithms are suitable; where it is not known yet, these are counted only.
-    spending, also_left_out = _candidates(problem, max_pulls, budget=budget or most, epsilon=epsilon, m=m)
+    spending, also_left_out = _candidates(problem, max_pulls, budget=budget or most, **asked)
     if not stopping and not spending:
         raise UsageError(f"no algorithm is suitable: {'; '.join([*left_out, *also_left_out])}")
     known = budget if stopping else budget or most
@@ -166,7 +165,7 @@ def comparisons(
             left_out.append(f"{waiting.pop(0)[0]} (takes long to decide: {few})")
         if not waiting and budget is None:
             spent = _spent(found, reach, max_pulls)
-            spending, also_left_out = _candidates(problem, max_pulls, budget=spent, epsilon=epsilon, m=m)
+            spending, also_left_out = _candidates(problem, max_pulls, budget=spent, **asked)
             found = dataclasses.replace(found, budget=spent)
         told = left_out if found.budget is None else [*left_out, *also_left_out]
         missing = [*(label for label, _ in waiting), *spending]

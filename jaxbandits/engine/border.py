@@ -17,6 +17,7 @@ from jaxbandits.checks import is_masked, is_number, shown
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
+from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["check_algorithm", "check_kind", "check_methods", "check_result"]
 
@@ -112,7 +113,8 @@ def check_methods(algorithm: Any, problem: Problem, key: jax.Array) -> None:
     Raises:
         UsageError: which method returns what, in place of what.
     """
-    jax.eval_shape(_check, algorithm, problem, key)
+    with code_of(algorithm, problem).traced():
+        jax.eval_shape(_check, algorithm, problem, key)
 
 
 def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import jax
 
+from jaxbandits.bounded_jit import forget_older
+
 __all__ = ["CompileClock", "compile_clock", "loaded", "make_room"]
 
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
@@ -57,8 +59,8 @@ def compile_clock() -> Iterator[CompileClock]:
 def make_room(share: float = 0.6) -> None:
     """Forget compiled programs once they fill a share of the memory maps that Linux grants a process.
 
-    A program of the engine takes about 500 on a CPU, of usually 65 530 in all, and JAX keeps every program: without
-    this the compiler crashes, and the process with it, after a hundred and some.
+    A program of the engine takes about 500 on a CPU, of usually 65 530 in all, and JAX keeps every program: where
+    they are full the compiler crashes, and the process with it.
     """
     try:
         used = _MAPS.read_bytes().count(b"\n")
@@ -66,4 +68,6 @@ def make_room(share: float = 0.6) -> None:
     except (OSError, ValueError):  # not Linux
         return
     if used > share * most:
-        jax.clear_caches()
+        forget_older()
+        if _MAPS.read_bytes().count(b"\n") > share * most:  # what else the process compiles may fill it, too
+            jax.clear_caches()

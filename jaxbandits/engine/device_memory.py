@@ -13,9 +13,9 @@ from typing import Any
 
 import jax
 
-from jaxbandits.checks import refuse_what_does_not_fit
 from jaxbandits.engine.lane_state import Settings
 from jaxbandits.errors import UsageError
+from jaxbandits.memory import check_fits_in_memory
 
 __all__ = ["check_memory", "memory_told"]
 
@@ -42,7 +42,7 @@ def check_memory(lanes: Any, arms: int, settings: Settings) -> None:
     if limit is None:  # the host's, which its devices share
         needed *= settings.mesh.size
     what = f"{settings.lanes:,} lanes of {arms:,} arms"
-    refuse_what_does_not_fit(what, needed, "take fewer lanes (lanes=…)", there=limit)
+    check_fits_in_memory(what, needed, "take fewer lanes (lanes=…)", there=limit)
 
 
 @contextlib.contextmanager

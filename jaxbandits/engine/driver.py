@@ -10,7 +10,6 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.arrays.pytrees import classes
 from jaxbandits.checks import whole
 from jaxbandits.engine.device_memory import memory_told
 from jaxbandits.engine.devices import chosen_devices
@@ -21,12 +20,14 @@ from jaxbandits.engine.kernel_loop import whole_kernels
 from jaxbandits.engine.lane_counts import block_length, lane_count
 from jaxbandits.engine.lane_state import Cells, Settings
 from jaxbandits.engine.lanes import advance
+from jaxbandits.engine.metric import functions_of
 from jaxbandits.engine.on_chip import may_stay_on_chip, taken_on_chip
 from jaxbandits.engine.program import Placement, Program
 from jaxbandits.engine.programs_as_machine_code import with_machine_code
 from jaxbandits.engine.rows import Log, Regret, Row, row_types, unpacked
 from jaxbandits.random.streams import root_key
 from jaxbandits.spending.accounts import Account
+from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["Progress", "Rows", "job_rows"]
 
@@ -114,7 +115,7 @@ def job_rows(
         together=in_batches,
         metrics=metrics,
         judge=judge,
-        classes=classes((algorithm, problem)),
+        code=code_of(algorithm, problem, functions=functions_of(metrics)),
         on_chip=on_chip,
     )
     width = _bucket(cells_count) - cells_count

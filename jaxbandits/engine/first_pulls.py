@@ -7,12 +7,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine.admission import Admitted, batched
 from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
+from jaxbandits.users_code.cache_key import Code, code_of
 
 __all__ = ["check_first_pulls", "check_first_pulls_of_one"]
+
+#: Programs that a process holds.
+_MOST = 16
 
 
 def check_first_pulls(algorithms: Sequence[Admitted], problem: Problem, max_pulls: int) -> None:
@@ -32,8 +37,8 @@ def check_first_pulls(algorithms: Sequence[Admitted], problem: Problem, max_pull
         most = int(first.base.initial_pulls * np.max(exist))
         what = f"the first pulls of {np.max(exist):,} arms are"
     elif first.base is None or first.traits.in_batches:
-        # A program of its own: it is small, and knows nothing of code that has been edited since.
-        most = int(np.max(jax.jit(_first_pulls)(batched(algorithms), problem)))
+        own = batched(algorithms)
+        most = int(np.max(_first_pulls(own, problem, code=code_of(own, problem))))
         what = "its first pulls are" if first.base is None else "its first batch is"
     else:  # a budget of cost: one pull, if it pays for that
         return
@@ -50,10 +55,13 @@ def check_first_pulls_of_one(algorithm: Admitted, problem: Problem, max_pulls: i
     check_first_pulls([algorithm], jax.tree.map(lambda leaf: np.asarray(leaf)[..., None], problem), max_pulls)
 
 
-def _first_pulls(algorithm: Any, problem: Problem) -> jax.Array:
+@recent_programs(_MOST, "code")
+def _first_pulls(algorithm: Any, problem: Problem, *, code: Code) -> jax.Array:
     """Return the pulls of the first states or, where these have none, of the first steps; int32 `(C,)`."""
     cells = jax.tree.leaves(problem)[0].shape[-1]
     key = jax.random.split(jax.random.key(0, impl="threefry2x32"), cells)
-    problem = problem.realised(key)
-    state = algorithm.init(problem, key)
-    return state.time if isinstance(algorithm, UsersOwn) else jnp.broadcast_to(algorithm.next_pulls(state), (cells,))
+    with code.traced():
+        arms = problem.realised(key)
+        state = algorithm.init(arms, key)
+        pulls = state.time if isinstance(algorithm, UsersOwn) else algorithm.next_pulls(state)
+        return jnp.broadcast_to(pulls, (cells,))

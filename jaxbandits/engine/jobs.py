@@ -52,12 +52,13 @@ def _types(cells: Cells, settings: Settings) -> Carry:
 
 @functools.partial(jax.jit, static_argnames=("settings",))  # traced once for all runs of these types
 def _loaded(cells: Cells, number: jax.Array, *, settings: Settings) -> Carry:
-    algorithm, problem, key, state = _load(cells, number, number, settings)
-    return Carry(
-        state=state, algorithm=algorithm, problem=problem, key=key, busy=number > 0, cell=number, seed=number,
-        checkpoint=number, steps=number, looked=_never_looked(cells, algorithm, problem, number.shape),
-        following=jnp.int32(0),
-    )  # fmt: skip
+    with settings.code.traced():
+        algorithm, problem, key, state = _load(cells, number, number, settings)
+        return Carry(
+            state=state, algorithm=algorithm, problem=problem, key=key, busy=number > 0, cell=number, seed=number,
+            checkpoint=number, steps=number, looked=_never_looked(cells, algorithm, problem, number.shape),
+            following=jnp.int32(0),
+        )  # fmt: skip
 
 
 def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Carry:

@@ -11,6 +11,7 @@ from jaxbandits.arrays.numerics import smaller
 from jaxbandits.engine.metric import Measures
 from jaxbandits.problems.base import Problem
 from jaxbandits.spending.accounts import Looked
+from jaxbandits.users_code.cache_key import Code
 
 __all__ = ["Carry", "Cells", "Settings", "Window", "next_checkpoint"]
 
@@ -60,7 +61,7 @@ class Settings:
     together: bool  # whether lanes tend to end in the same step, and are refilled all at once, as on accelerators
     metrics: Measures  # a user's own
     judge: Callable[..., Any] | None  # the algorithm's own criterion; None for one that the host judges by
-    classes: tuple[type, ...]  # of all nodes of algorithm and problem, which JAX may not tell apart
+    code: Code  # of algorithm, problem and metrics
     on_chip: bool  # whether a block is a kernel that keeps the lanes' state on the chip
 
     @property

@@ -6,7 +6,6 @@ capacity, never the number of jobs. Results do not depend on lanes, chunk, devic
 function of its algorithm, its problem and its key.
 """
 
-import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +16,7 @@ from jax.sharding import PartitionSpec
 from jaxbandits.arrays.compiler_forms import LEAVE_BARRIERS
 from jaxbandits.arrays.numerics import smaller
 from jaxbandits.arrays.platform_forms import traced_for
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine.jobs import refill
 from jaxbandits.engine.kernel_loop import loop_of_kernels, tile
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window, next_checkpoint
@@ -32,8 +32,11 @@ COMPILER_OPTIONS = {
     "xla_disable_hlo_passes": f"cpu-parallel-task-assigner,{LEAVE_BARRIERS}",
 }
 
+#: Programs that a process holds, some 20 MB each: more than a comparison of all algorithms has.
+MOST_PROGRAMS = 40
 
-@functools.partial(jax.jit, static_argnames=("settings",), compiler_options=COMPILER_OPTIONS)
+
+@recent_programs(MOST_PROGRAMS, "settings", compiler_options=COMPILER_OPTIONS)
 def advance(
     cells: Cells, window: Window, carry: Carry, rounds: jax.Array, chunk: jax.Array, *, settings: Settings
 ) -> tuple[Carry, Log]:
@@ -58,9 +61,11 @@ def advance(
             result = _work(cells, jobs, lanes, rounds, chunk, settings)
         return jax.tree.map(lambda x: x[None], result)
 
-    return jax.shard_map(
-        on_device, mesh=settings.mesh, in_specs=(shared, split, split, shared, shared), out_specs=split, check_vma=False
-    )(cells, window, carry, rounds, chunk)
+    parts, whole = (shared, split, split, shared, shared), split
+    with settings.code.traced():
+        return jax.shard_map(on_device, mesh=settings.mesh, in_specs=parts, out_specs=whole, check_vma=False)(
+            cells, window, carry, rounds, chunk
+        )
 
 
 def _work(

@@ -11,8 +11,9 @@ import numpy as np
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
+from jaxbandits.users_code.cache_key import code_of
 
-__all__ = ["Kind", "Measures", "Metric", "check_metrics", "measured", "users_metrics"]
+__all__ = ["Kind", "Measures", "Metric", "check_metrics", "functions_of", "measured", "users_metrics"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +76,11 @@ def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> 
     return tuple(found)
 
 
+def functions_of(metrics: Measures) -> dict[str, Callable[..., Any]]:
+    """The functions, by the metrics' names."""
+    return {name: metric.function for name, metric in metrics}
+
+
 def check_metrics(metrics: Measures, algorithm: Any, problem: Problem, key: jax.Array) -> dict[str, Kind]:
     """What metrics are of a run, which is traced and not run.
 
@@ -96,10 +102,11 @@ def check_metrics(metrics: Measures, algorithm: Any, problem: Problem, key: jax.
         return realised, algorithm.state_of(state), algorithm.recommend(state)
 
     seen = jax.eval_shape(first, problem)
+    code = code_of(problem, functions=functions_of(metrics))
     found = {}
     for name, metric in metrics:
         try:
-            with traced(f"the metric {name!r}"):
+            with traced(f"the metric {name!r}"), code.traced():
                 value = jax.eval_shape(lambda *seen, metric=metric: jnp.asarray(metric.function(*seen)), *seen)
         except UsageError:
             raise

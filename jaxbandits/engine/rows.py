@@ -66,7 +66,8 @@ def row_types(cells: Cells, carry: Carry, settings: Settings) -> Row:
 
 @functools.partial(jax.jit, static_argnames=("settings",))  # traced once for all runs of these types
 def _of_devices(cells: Cells, carry: Carry, *, settings: Settings) -> Row:
-    rows: Row = jax.vmap(lambda c: _row(cells, c, c.cell, c.busy, settings)[0])(carry)
+    with settings.code.traced():
+        rows: Row = jax.vmap(lambda c: _row(cells, c, c.cell, c.busy, settings)[0])(carry)
     return rows
 
 

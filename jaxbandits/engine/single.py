@@ -1,6 +1,5 @@
 """One run, for people who want to look: to its end, or step by step."""
 
-import functools
 from typing import Any
 
 import jax
@@ -9,7 +8,8 @@ from jax import lax
 
 from jaxbandits.algorithms.bases.parameters import with_logarithms
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.arrays.pytrees import classes, is_traced
+from jaxbandits.arrays.pytrees import is_traced
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.checks import shown, whole
 from jaxbandits.engine.admission import Admitted, admitted, check, check_one
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
@@ -19,8 +19,12 @@ from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.status import fault_of
+from jaxbandits.users_code.cache_key import Code, code_of
 
 __all__ = ["prepared", "run", "trajectory"]
+
+#: Programs that a process holds of each kind.
+_MOST = 16
 
 
 def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None = None) -> Any:
@@ -52,7 +56,7 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
     most = known.most_pulls if max_pulls is None else max_pulls
     algorithm, problem = undifferentiated((own, problem))
     with kept_programs():
-        state, fault = _run(algorithm, problem, key, most, classes=classes((algorithm, problem)))
+        state, fault = _run(algorithm, problem, key, most, code=code_of(algorithm, problem))
     return _without_fault(state, fault, known, problem)
 
 
@@ -108,29 +112,29 @@ def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
     return suited.algorithm if suited.base is None else with_logarithms(suited.base), explored
 
 
-@functools.partial(jax.jit, static_argnames="classes")
-def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, classes: tuple[type, ...]) -> Any:
-    del classes  # part of the program's key
+@recent_programs(_MOST, "code")
+def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, code: Code) -> Any:
     known = admitted(algorithm)
-    one, problem = _one(algorithm, problem, key)
+    one = known.alone()
 
     def unfinished(state: Any) -> jax.Array:
         going = ~jnp.asarray(one.done(state)) & ~one.at_limit(state, max_pulls)
         return going & ~jnp.asarray(one.exhausted(state)) & ~jnp.asarray(one.stalled(state))
 
-    def one_step(state: Any) -> Any:
-        return one.step(problem, key, state) if known.several else one.advance(problem, key, state, max_pulls=max_pulls)
+    def one_step(arms: Problem, state: Any) -> Any:
+        return one.step(arms, key, state) if known.several else one.advance(arms, key, state, max_pulls=max_pulls)
 
-    state = lax.while_loop(unfinished, one_step, one.init(problem, key))
-    return one.state_of(state), one.fault(state)
+    with code.traced():
+        arms = _realised(algorithm, problem, key)
+        state = lax.while_loop(unfinished, lambda state: one_step(arms, state), one.init(arms, key))
+        return one.state_of(state), one.fault(state)
 
 
-def _one(algorithm: Any, problem: Problem, key: jax.Array) -> tuple[Any, Problem]:
-    """Algorithm and problem as one run of them takes them."""
+def _realised(algorithm: Any, problem: Problem, key: jax.Array) -> Problem:
+    """The problem with the arms of a run, once algorithm and problem have been looked at."""
     check_family(problem, key)
-    known = admitted(algorithm)
-    check_one(known, problem, key)
-    return known.alone(), problem.realised(key)
+    check_one(admitted(algorithm), problem, key)
+    return problem.realised(key)
 
 
 def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
@@ -149,22 +153,23 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
     steps = whole("steps", steps, 0, MAX_COUNT)
     algorithm, problem = undifferentiated(prepared(known, problem))
     with kept_programs():
-        states, fault = _trajectory(algorithm, problem, key, steps, classes=classes((algorithm, problem)))
+        states, fault = _trajectory(algorithm, problem, key, steps, code=code_of(algorithm, problem))
     return _without_fault(states, fault, known, problem)
 
 
-@functools.partial(jax.jit, static_argnames=("steps", "classes"))
-def _trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int, *, classes: tuple[type, ...]) -> Any:
-    del classes  # part of the program's key
-    one, problem = _one(algorithm, problem, key)
+@recent_programs(_MOST, "steps", "code")
+def _trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int, *, code: Code) -> Any:
+    one = admitted(algorithm).alone()
 
-    def one_step(state: Any, _: None) -> tuple[Any, Any]:
-        new = one.step(problem, key, state)
+    def one_step(arms: Problem, state: Any) -> tuple[Any, Any]:
+        new = one.step(arms, key, state)
         done = one.done(state)
         new = jax.tree.map(lambda a, b: jnp.where(done, a, b), state, new)
         return new, one.state_of(new)
 
-    first = one.init(problem, key)
-    last, rest = lax.scan(one_step, first, None, length=steps)
-    states = jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), one.state_of(first), rest)
-    return states, one.fault(last)
+    with code.traced():
+        arms = _realised(algorithm, problem, key)
+        first = one.init(arms, key)
+        last, rest = lax.scan(lambda state, _: one_step(arms, state), first, None, length=steps)
+        states = jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), one.state_of(first), rest)
+        return states, one.fault(last)

@@ -4,20 +4,23 @@ Rewards are a table, so a run's counts say which it saw: its score is a sum over
 Nothing is kept in the engine for it. A law's normalisation and its draws in [0, 1] are the family's, in `log_density`.
 """
 
-import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import root_key
+from jaxbandits.users_code.cache_key import Code, code_of
 
 __all__ = ["scores"]
 
 #: Pulls of an arm that are drawn at a time, and how many such blocks a call of the program has.
 _PULLS, _BLOCKS = 32, 2**15
+#: Programs that a process holds.
+_MOST = 16
 
 
 def scores(problem: Problem, parameter: str, pulls: np.ndarray, root_seed: int) -> np.ndarray:
@@ -37,6 +40,7 @@ def scores(problem: Problem, parameter: str, pulls: np.ndarray, root_seed: int) 
     blocks = -(-counts // _PULLS)
     owner = np.repeat(np.arange(counts.size), blocks)  # number in `counts` of each block
     first = (np.arange(owner.size) - np.repeat(np.cumsum(blocks) - blocks, blocks)) * _PULLS
+    code = code_of(problem)
     devices, root = jax.local_devices(), root_key(root_seed)
     placed = [jax.device_put((problem.kind(), root), device) for device in devices]
     sums = []
@@ -45,7 +49,7 @@ def scores(problem: Problem, parameter: str, pulls: np.ndarray, root_seed: int) 
         run, arm = owner[mine] // arms % seeds, owner[mine] % arms
         given = [_filled(x) for x in (run, arm, first[mine], counts[owner[mine]])]
         place = number % len(devices)
-        sums.append(_sums(*placed[place], *jax.device_put(given, devices[place]), parameter=parameter))
+        sums.append(_sums(*placed[place], *jax.device_put(given, devices[place]), parameter=parameter, code=code))
     total = np.zeros(counts.size)
     if sums:
         np.add.at(total, owner, np.concatenate([np.asarray(x) for x in sums])[: owner.size].astype(np.float64))
@@ -57,10 +61,10 @@ def _filled(values: np.ndarray) -> np.ndarray:
     return np.concatenate([values, np.zeros(_BLOCKS - len(values), values.dtype)]).astype(np.int32)
 
 
-@functools.partial(jax.jit, static_argnames="parameter")
+@recent_programs(_MOST, "parameter", "code")
 def _sums(
     problem: Problem, root: jax.Array, run: jax.Array, arm: jax.Array, first: jax.Array, end: jax.Array, *,
-    parameter: str,
+    parameter: str, code: Code,
 ) -> jax.Array:  # fmt: skip
     """Score of each block, float32 `(_BLOCKS,)`."""
 
@@ -76,5 +80,6 @@ def _sums(
         _, slope = jax.jvp(log_density, (law[parameter],), (jnp.ones_like(law[parameter]),))
         return jnp.sum(jnp.where(pull < end, slope, 0.0))
 
-    found: jax.Array = jax.vmap(of_block)(run, arm, first, end)
+    with code.traced():
+        found: jax.Array = jax.vmap(of_block)(run, arm, first, end)
     return found

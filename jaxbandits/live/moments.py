@@ -1,16 +1,21 @@
 """Where a live experiment stands between two rewards, as compiled programs see it."""
 
-import functools
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.live.live_problem import LiveProblem
+from jaxbandits.random.ties import tie_order, tie_words
+from jaxbandits.users_code.cache_key import Code
 
-__all__ = ["Moment", "advance", "begin"]
+__all__ = ["Moment", "advance", "begin", "first_order"]
+
+#: Programs that a process holds of each kind: one for each algorithm and number of arms.
+_MOST = 16
 
 
 class Moment(NamedTuple):
@@ -29,20 +34,14 @@ def _moment(algorithm: BuiltIn, state: Any) -> Moment:
         return Moment(state, *algorithm.asked(state), done, algorithm.recommend(state))
 
 
-# The classes of all nodes of the algorithm, which JAX may not tell apart, are part of a program's key.
-_jit = functools.partial(jax.jit, static_argnames="classes")
-
-
-@_jit
-def begin(algorithm: BuiltIn, problem: LiveProblem, key: jax.Array, *, classes: tuple[type, ...]) -> Moment:
+@recent_programs(_MOST, "code")
+def begin(algorithm: BuiltIn, problem: LiveProblem, key: jax.Array, *, code: Code) -> Moment:
     """The moment after the initial pulls."""
-    del classes
-    with traced(type(algorithm).__name__):
-        state = algorithm.init(problem, key)
-    return _moment(algorithm, state)
+    with code.traced(), traced(type(algorithm).__name__):
+        return _moment(algorithm, algorithm.init(problem, key))
 
 
-@_jit
+@recent_programs(_MOST, "code")
 def advance(
     algorithm: BuiltIn,
     state: Any,
@@ -51,10 +50,14 @@ def advance(
     sums: jax.Array,
     cost: jax.Array,
     *,
-    classes: tuple[type, ...],
+    code: Code,
 ) -> Moment:
     """The moment after the rewards that were asked for; arguments as for `BuiltIn.told`."""
-    del classes
-    with traced(type(algorithm).__name__):
-        state = algorithm.told(state, asked, counts, sums, cost)
-    return _moment(algorithm, state)
+    with code.traced(), traced(type(algorithm).__name__):
+        return _moment(algorithm, algorithm.told(state, asked, counts, sums, cost))
+
+
+@recent_programs(_MOST, "arms")
+def first_order(key: jax.Array, *, arms: int) -> jax.Array:
+    """The place of each arm in the order of the first pulls, int32 `(K,)`."""
+    return tie_order(tie_words(key), arms)

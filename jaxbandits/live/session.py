@@ -5,7 +5,6 @@ that `jb.run` would pull had its reward table held the same rewards. An algorith
 asked for them one by one. Everything a session knows fits in one JSON text.
 """
 
-import functools
 import importlib.metadata
 import json
 from typing import Any, Self
@@ -17,20 +16,20 @@ import numpy as np
 from jaxbandits import checks
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.parameters import with_logarithms
-from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.admission import admitted, check
 from jaxbandits.engine.border import check_result
 from jaxbandits.errors import UsageError
 from jaxbandits.live.given import cost_of, key_of, range_of, reward_of
 from jaxbandits.live.live_problem import LiveProblem
-from jaxbandits.live.moments import Moment, advance, begin
+from jaxbandits.live.moments import Moment, advance, begin, first_order
 from jaxbandits.live.plain_states import to_plain
 from jaxbandits.live.requests import Requests
 from jaxbandits.live.saved_sessions import data_of, moment_of, rewarded
+from jaxbandits.plain_data.differences import difference, warn_of_doubts
 from jaxbandits.random.bits import key_words
 from jaxbandits.random.streams import MOST_ARMS
-from jaxbandits.random.ties import tie_order, tie_words
 from jaxbandits.sweeps.spec import build_algorithm, describe_algorithm
+from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["AskTell"]
 
@@ -89,21 +88,19 @@ class AskTell:
         self._reward_range = range_of(algorithm, reward_range)
         self._bounded = bool(bounded)
         self._key = key_of(key)
-        order = np.argsort(np.asarray(_tie_order(self._key, self._arms)))
+        order = np.argsort(np.asarray(first_order(self._key, arms=self._arms)))
         first_arms = np.tile(order, algorithm.initial_pulls).tolist()
         self._requests = Requests(first_arms, [1] * len(first_arms), [])
         self._state: Any = None  # until every arm has its initial pulls
         self._done, self._recommended = False, np.zeros(self._arms, bool)
-        self._classes = classes(self._runs)
-        first = functools.partial(begin, classes=self._classes)
         # Also, does the algorithm begin without a problem?
-        moment = jax.eval_shape(first, self._runs, self._live_problem(), self._key)
+        moment = begin.eval_shape(self._runs, self._live_problem(), self._key, code=code_of(self._runs))
         check_result(f"{type(algorithm).__name__}.recommend", moment.recommended, bool, (self._arms,))
         check_result(f"{type(algorithm).__name__}.done", moment.done, bool, ())
         self._shapes = moment.state
         self._width = moment.counts.shape[0]  # entries that a request may have
         if algorithm.initial_pulls == 0:
-            self._enter(first(self._runs, self._live_problem(), self._key))
+            self._enter(begin(self._runs, self._live_problem(), self._key, code=code_of(self._runs)))
 
     @property
     def done(self) -> bool:
@@ -154,7 +151,7 @@ class AskTell:
         sums = np.asarray(requests.sums, np.float32)
         if self._state is None:
             problem = self._live_problem(sums)
-            self._enter(begin(self._runs, problem, self._key, classes=self._classes))
+            self._enter(begin(self._runs, problem, self._key, code=code_of(self._runs)))
         else:
             self._enter(self._after(self._state, requests.arms, requests.counts, sums, price))
 
@@ -163,7 +160,7 @@ class AskTell:
         full = [np.zeros(self._width, dtype) for dtype in (np.int32, np.int32, np.float32)]
         for entry, values in zip(full, (asked, counts, sums), strict=True):
             entry[: len(values)] = values
-        return advance(self._runs, state, *full, np.float32(cost), classes=self._classes)
+        return advance(self._runs, state, *full, np.float32(cost), code=code_of(self._runs))
 
     def to_json(self) -> str:
         """The session as JSON text, from which `from_json` continues as if nothing had happened."""
@@ -215,8 +212,10 @@ class AskTell:
             reward_range=data["reward_range"],
             bounded=data["bounded"],
         )
-        if session._spec() != data["algorithm"]:
-            raise UsageError(f"the session was saved with {data['algorithm']}, not with {session._spec()}")
+        here = json.loads(json.dumps(session._spec()))
+        if found := difference(data["algorithm"], here, "algorithm"):
+            raise UsageError(f"the session was saved with another algorithm: {found}")
+        warn_of_doubts(data["algorithm"], here, "the saved session")
         if data["state"] is None:
             if (data["asked"], data["counts"]) != (session._requests.arms, session._requests.counts):
                 raise ValueError("other first pulls")
@@ -244,7 +243,4 @@ class AskTell:
         first = np.zeros((self._arms, self._algorithm.initial_pulls), np.float32)
         if told is not None:
             first[self._requests.arms[: self._arms]] = told.reshape(-1, self._arms).T
-        return LiveProblem(jnp.asarray(first), jnp.float32(self._reward_range), name=type(self._algorithm).__name__)
-
-
-_tie_order = jax.jit(lambda key, arms: tie_order(tie_words(key), arms), static_argnums=1)
+        return LiveProblem(jax.device_put(first), jnp.float32(self._reward_range), name=type(self._algorithm).__name__)

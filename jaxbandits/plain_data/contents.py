@@ -1,7 +1,9 @@
 """What a value holds: as plain data that text can keep, or by a hash where that would be long."""
 
+import contextlib
+import contextvars
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,14 +11,26 @@ import numpy as np
 
 from jaxbandits.errors import UsageError
 
-__all__ = ["WHOLE", "File", "NotPlainError", "array_hash", "is_hash", "plain"]
+__all__ = ["WHOLE", "File", "NotPlainError", "array_hash", "is_hash", "paths_from", "plain"]
 
 #: Arrays of at most so many numbers are kept whole.
 WHOLE = 10_000
 
+_folder = contextvars.ContextVar("folder", default=Path())
+
 
 class NotPlainError(TypeError):
     """A value that text cannot hold."""
+
+
+@contextlib.contextmanager
+def paths_from(folder: Path) -> Iterator[None]:
+    """Let relative paths of files that are read inside a `with` block count from a folder."""
+    token = _folder.set(folder)
+    try:
+        yield
+    finally:
+        _folder.reset(token)
 
 
 class File(str):
@@ -50,9 +64,10 @@ class File(str):
         if not isinstance(path, str | Path):
             raise UsageError(f"a file's path is needed, got {path!r}")
         try:
-            return cls.of(str(path), Path(path).read_bytes())
+            place = _folder.get() / path
+            return cls.of(str(place) if _folder.get().parts else str(path), place.read_bytes())
         except (OSError, ValueError) as error:
-            raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+            raise UsageError(f"cannot read {place}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def plain(value: Any) -> Any:

@@ -1,22 +1,47 @@
 """Where two pieces of plain data differ, in words."""
 
+import hashlib
 import json
+import warnings
 from typing import Any
 
-__all__ = ["difference"]
+from jaxbandits.users_code.records import CODE, change, doubts, lacks_code
+
+__all__ = ["difference", "warn_of_doubts"]
+
+#: As it was written once for an algorithm whose numbers are all on axes.
+_OF_NOTHING = hashlib.sha256().hexdigest()
 
 
 def difference(first: Any, second: Any, where: str = "") -> str:
-    """The first place where two specifications differ, in words; empty if nowhere."""
+    """Say where two specifications differ first; empty if nowhere.
+
+    Of files the content counts, not the path; of a user's code what it does (`users_code.records`). What the tables
+    cannot tell is no difference: `warn_of_doubts` says it.
+    """
     if isinstance(first, dict) and isinstance(second, dict):
-        for key in sorted({*first, *second}):
+        for key in sorted({*first, *second} - {CODE, *_paths(first, second, where)}):
             if found := difference(first.get(key), second.get(key), f"{where}.{key}".lstrip(".")):
                 return found
-        return ""
+        if lacks_code(first) or lacks_code(second):
+            return ""
+        return change(first.get(CODE, {}), second.get(CODE, {}))
+    first, second = (None if value == _OF_NOTHING else value for value in (first, second))
     if first == second:
         return ""
     hashes = where == "problem.sha256" and first is not None and second is not None
     return f"{where} is {_short(first)} there and {_short(second)} here{', the data have changed' if hashes else ''}"
+
+
+def warn_of_doubts(first: Any, second: Any, what: str) -> None:
+    """Warn of code that two specifications without a difference do not tell the same or different."""
+    for doubt in dict.fromkeys(doubts(first, second)):
+        warnings.warn(f"{what}: {doubt}; it is taken to be the same", stacklevel=3)
+
+
+def _paths(first: dict[str, Any], second: dict[str, Any], where: str) -> set[str]:
+    """The entry that does not count where both tables have the hash of what the file holds."""
+    return {"path"} if where == "problem" and "sha256" in first and "sha256" in second else set()
 
 
 def _short(value: Any) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jaxbandits.errors import UsageError
+from jaxbandits.plain_data.contents import paths_from
 
 __all__ = ["TomlFile", "read_toml"]
 
@@ -50,13 +51,16 @@ class TomlFile(NamedTuple):
 
     @contextlib.contextmanager
     def blamed(self) -> Iterator[None]:
-        """What cannot be used inside a `with` block is an entry of this file: it is said which, and in which line.
+        """Use the entries of this file inside a `with` block: of one that cannot be used it is said which, and where.
+
+        Relative paths of files count from the folder of this one.
 
         Raises:
             UsageError: in place of any other complaint about values.
         """
         try:
-            yield
+            with paths_from(self.path.parent):
+                yield
         except MemoryError:
             raise UsageError(f"{self.path}: there is not enough memory") from None
         except (ValueError, TypeError, ArithmeticError) as error:

@@ -18,6 +18,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.on_host import with_copies
 from jaxbandits.arrays.pytrees import register_fields
 from jaxbandits.arrays.sums import CompensatedSum
 from jaxbandits.checks import Rule
@@ -219,13 +220,10 @@ class Problem(Facts):
         extra = (count - self.arms // self.bandits) * self.bandits
         exists = np.ones(self.arms, bool) if self.mask is None else np.asarray(self.mask)
         mask = np.concatenate([exists, np.zeros(extra, bool)])
-        changes: dict[str, Any] = {
-            name: jnp.concatenate([getattr(self, name), jnp.repeat(getattr(self, name)[:1], extra, axis=0)])
-            for name in self.parameters
-        }
+        changes: dict[str, Any] = {name: with_copies(getattr(self, name), extra) for name in self.parameters}
         if self.costs is not None:
             changes["costs"] = self.costs.padded(extra)
-        wider: Self = carried(self, dataclasses.replace(self, mask=jnp.asarray(mask), **changes), padded=count)
+        wider: Self = carried(self, dataclasses.replace(self, mask=jax.device_put(mask), **changes), padded=count)
         return wider
 
 

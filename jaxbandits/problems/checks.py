@@ -1,12 +1,13 @@
 """What a user gives a constructor of problems: values per arm, numbers of arms, or one line that says why not."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import FINITE, UNIT, each, numbers, refuse_what_does_not_fit, whole
+from jaxbandits.arrays.on_host import as_float32
+from jaxbandits.checks import FINITE, UNIT, each, numbers, whole
 from jaxbandits.errors import UsageError
+from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.random.streams import MOST_ARMS
 
 __all__ = ["arm_count", "family_name", "per_arm", "per_arm_like", "probabilities"]
@@ -25,7 +26,7 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
     """
     array, bandits = _on_one_axis(what, values)
     _check_kept(what, array)
-    return jnp.asarray(array, jnp.float32), bandits
+    return as_float32(array), bandits
 
 
 def _on_one_axis(what: str, values: ArrayLike) -> tuple[np.ndarray, int]:
@@ -87,7 +88,7 @@ def per_arm_like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array
     except ValueError:
         raise UsageError(f"{what} must be one number, or one per arm, got shape {found.shape} for {shape}") from None
     with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and for its rule to refuse
-        return jnp.asarray(_on_one_axis(what, found)[0], jnp.float32)
+        return as_float32(_on_one_axis(what, found)[0])
 
 
 def arm_count(name: str, value: float) -> int:
@@ -97,7 +98,7 @@ def arm_count(name: str, value: float) -> int:
         UsageError: not a whole number, fewer than two arms, or too many.
     """
     count = whole(f"the number of arms {name}", value, 2, MOST_ARMS)
-    refuse_what_does_not_fit(f"a problem of {count:,} arms", _BYTES_OF_ARM * count, f"a smaller {name}")
+    check_fits_in_memory(f"a problem of {count:,} arms", _BYTES_OF_ARM * count, f"a smaller {name}")
     return count
 
 

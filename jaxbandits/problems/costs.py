@@ -9,6 +9,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays import arms
+from jaxbandits.arrays.on_host import as_float32, with_copies
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import compensated_total
 from jaxbandits.checks import NOT_NEGATIVE, Rule, each, numbers, shown
@@ -121,7 +122,7 @@ class Costs:
         """With prices for `extra` more arms, which are never pulled."""
         if self.price is None:
             return self
-        return dataclasses.replace(self, price=jnp.concatenate([self.price, jnp.repeat(self.price[:1], extra, 0)]))
+        return dataclasses.replace(self, price=with_copies(self.price, extra))
 
 
 def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
@@ -161,5 +162,5 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
             f"costs must be one price, or one for each of {problem.arms} arms, got {given.size} of them"
         ) from None
     each("costs", price, _PROBABILITY if random else NOT_NEGATIVE, "arm")
-    priced = dataclasses.replace(problem, costs=Costs(jnp.asarray(price, jnp.float32), random=bool(random)))
+    priced = dataclasses.replace(problem, costs=Costs(as_float32(price), random=bool(random)))
     return carried(problem, priced, costs=(plain(costs), bool(random)))

@@ -12,6 +12,7 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.recipes import kept, qualified
 from jaxbandits.problems.registry import REGISTRY
+from jaxbandits.users_code.records import recorded
 
 __all__ = ["MARK", "describe_problem"]
 
@@ -23,6 +24,10 @@ def describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
     """The [problem] table of a specification: exact, or with an entry that says why it cannot be built again."""
     if isinstance(problem, ProblemFamily):
         return _of_family(problem)
+    return _of_problem(problem) | recorded([problem.kind()])
+
+
+def _of_problem(problem: Problem) -> dict[str, Any]:
     recipe = problem.recipe
     name = None if recipe is None else REGISTRY.name_at(recipe.make)
     if recipe is None or name is None or not recipe.describes(problem):
@@ -45,6 +50,8 @@ def _of_family(family: ProblemFamily) -> dict[str, Any]:
     if name is None:
         lacks = f"{family.make.__name__} is not one of the package's problems"
     further: dict[str, Any] = {"sha256": family.sha256}
+    if not family.make.__module__.startswith("jaxbandits."):
+        further |= recorded(functions={family.make.__name__: family.make})
     if label := family.arguments.get("name"):
         further["label"] = written(label)
     return _table({"name": name or maker, **arguments}, lacks, further, family.costs)

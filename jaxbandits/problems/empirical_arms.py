@@ -10,6 +10,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits import data
 from jaxbandits.arrays import arms
+from jaxbandits.arrays.on_host import as_float32
 from jaxbandits.checks import numbers
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
@@ -203,4 +204,4 @@ def _checked(table: np.ndarray, columns: list[str], joint: bool, name: str) -> E
         if np.ptp(values) == 0:
             raise UsageError(f"{where}{column} is constant, {values[0]:g}: nothing is random there")
     label = name or f"empirical ({table.shape[1]} arms)"
-    return Empirical(jnp.asarray(table.T, jnp.float32), joint, name=label)
+    return Empirical(as_float32(table.T), joint, name=label)

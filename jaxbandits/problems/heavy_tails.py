@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.problems.base import Problem
+from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["HeavyTailed", "Piece", "integral"]
 
@@ -48,7 +49,7 @@ class HeavyTailed(Problem):
         means, tails = np.asarray(self.mean, np.float64), self.tail_index
         laws = zip(*(column.tolist() for column in columns), strict=True)
         arms = zip(means.tolist(), tails.tolist(), laws, strict=True)
-        kept = functools.partial(_moment, type(self), p, central)
+        kept = functools.partial(_moment, type(self), code_of(self).key, p, central)
         return np.asarray([kept(mean, law) if p < tail else math.inf for mean, tail, law in arms])
 
     @classmethod
@@ -66,8 +67,11 @@ class HeavyTailed(Problem):
 
 
 @functools.lru_cache(maxsize=4096)
-def _moment(law: type[HeavyTailed], p: float, central: bool, mean: float, parameters: tuple[float, ...]) -> float:
+def _moment(
+    law: type[HeavyTailed], code: str | None, p: float, central: bool, mean: float, parameters: tuple[float, ...]
+) -> float:
     # Kept: an integral takes milliseconds, and a sweep asks for the same one in every cell.
+    del code  # of a user's own law
     return law._moment(p, central, mean, *parameters)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import xarray as xr
 
-from jaxbandits.checks import refuse_what_does_not_fit
 from jaxbandits.errors import UsageError
+from jaxbandits.memory import check_fits_in_memory
 
 __all__ = ["ENDINGS", "open_arrays", "read_arrays", "replacing", "write_arrays"]
 
@@ -107,7 +107,7 @@ def read_arrays(path: Path) -> xr.Dataset:
         UsageError: something else, damaged, or more than memory holds.
     """
     dataset = open_arrays(path)
-    refuse_what_does_not_fit(f"the arrays of {path}", dataset.nbytes, "open them with xarray, which reads what is used")
+    check_fits_in_memory(f"the arrays of {path}", dataset.nbytes, "open them with xarray, which reads what is used")
     try:
         return dataset.load()
     except Exception as error:  # what a damaged file raises depends on where it is damaged

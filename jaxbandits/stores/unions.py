@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from jaxbandits.errors import UsageError
-from jaxbandits.plain_data.differences import difference
+from jaxbandits.plain_data.differences import difference, warn_of_doubts
 from jaxbandits.stores import stretches
 from jaxbandits.stores.layout import Layout
+from jaxbandits.stores.spec_axes import axes_of, same_files, with_paths_of
 from jaxbandits.stores.store_files import Description
+from jaxbandits.users_code.records import CODE
 
-__all__ = ["axes_of", "refuse_another", "united", "united_seeds", "united_spec", "united_values"]
+__all__ = ["refuse_another", "united", "united_seeds", "united_spec", "united_values"]
 
 
 def refuse_another(there: dict[str, Any], here: dict[str, Any], what: str) -> None:
@@ -25,6 +27,7 @@ def refuse_another(there: dict[str, Any], here: dict[str, Any], what: str) -> No
     """
     if found := difference(_bare(there), _bare(here)):
         raise UsageError(f"{what} was written by another specification: {found}")
+    warn_of_doubts(there, here, what)
 
 
 def united(parts: Sequence[Description], names: Sequence[str]) -> Description:
@@ -37,9 +40,11 @@ def united(parts: Sequence[Description], names: Sequence[str]) -> Description:
     Raises:
         UsageError: different specifications, or runs that none has.
     """
-    first, layouts, together = parts[0], [part.layout for part in parts], " and ".join(names)
+    first, together = parts[0], " and ".join(names)
     for other in parts[1:]:
         refuse_another(first.spec_with_keep, other.spec_with_keep, names[0])
+    parts = [first, *(_with_paths_of(first, other) for other in parts[1:])]
+    layouts = [part.layout for part in parts]
     values = {
         name: functools.reduce(united_values, (layout.dimensions[name] for layout in layouts))
         for name in first.layout.dimensions
@@ -99,6 +104,9 @@ def united_spec(specs: Sequence[dict[str, Any]], values: dict[str, list[Any]], s
         UsageError: files that an axis names have changed from one to the other.
     """
     spec = json.loads(json.dumps(specs[0]))
+    for table, other in itertools.product(("algorithm", "problem", "run"), specs):  # an older one has no code
+        if CODE in other[table]:
+            spec[table].setdefault(CODE, other[table][CODE])
     for name, places in axes_of(spec).items():
         for i, (table, key) in enumerate(places):
             entries: dict[Any, Any] = {}  # as text has them, by how results show them
@@ -121,6 +129,15 @@ def united_spec(specs: Sequence[dict[str, Any]], values: dict[str, list[Any]], s
     if not start:
         del spec["run"]["first_seed"]
     return spec
+
+
+def _with_paths_of(first: Description, other: Description) -> Description:
+    """The description `other` with the paths of the first where files along an axis hold the same."""
+    dimensions = dict(other.layout.dimensions)
+    for name, paths in same_files(first.spec, other.spec).items():
+        dimensions[name] = [paths.get(value, value) for value in np.asarray(dimensions[name]).tolist()]
+    spec = with_paths_of(first.spec, other.spec)
+    return other._replace(spec=spec, layout=other.layout._replace(dimensions=dimensions))
 
 
 def _as_coordinate(values: list[Any]) -> Any:
@@ -150,13 +167,3 @@ def _bare(spec: dict[str, Any]) -> dict[str, Any]:
     for name in ("seeds", "first_seed"):
         data.get("run", {}).pop(name, None)
     return dict(data)
-
-
-def axes_of(spec: dict[str, Any]) -> dict[str, list[tuple[dict[str, Any], str]]]:
-    """Where the axes stand in a specification, by the names of their dimensions."""
-    found: dict[str, list[tuple[dict[str, Any], str]]] = {}
-    for table in (spec["algorithm"], spec["problem"]):
-        for key, value in table.items():
-            if isinstance(value, dict) and "axis" in value:
-                found.setdefault(value.get("name") or key, []).append((table, key))
-    return found

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.checks import refuse_what_does_not_fit
 from jaxbandits.errors import UsageError
+from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.report.summaries import PER_ARM
 from jaxbandits.stores import stretches
-from jaxbandits.stores.unions import axes_of, refuse_another, united_seeds, united_spec, united_values
+from jaxbandits.stores.spec_axes import axes_of, same_files, with_paths_of
+from jaxbandits.stores.unions import refuse_another, united_seeds, united_spec, united_values
 
 __all__ = ["merged"]
 
@@ -26,6 +27,8 @@ def merged(datasets: Sequence[xr.Dataset]) -> xr.Dataset:
     specs = [_spec(dataset) for dataset in datasets]
     for other in specs[1:]:
         refuse_another(specs[0], other, "the first Dataset")
+    datasets = [_with_paths_of(specs[0], spec, dataset) for spec, dataset in zip(specs, datasets, strict=True)]
+    specs = [with_paths_of(specs[0], spec) for spec in specs]
     names = list(axes_of(specs[0]))
     of_runs = "seed" in datasets[0].coords
     parts = [_with_all_axes(dataset, names, of_runs) for dataset in datasets]
@@ -56,6 +59,25 @@ def _spec(dataset: Any) -> dict[str, Any]:
     if not isinstance(dataset, xr.Dataset) or "spec" not in dataset.attrs:
         raise UsageError("merge takes Datasets of jb.sweep or jb.simulate, which carry their specification, or stores")
     return dict(json.loads(dataset.attrs["spec"]))
+
+
+def _with_paths_of(first: dict[str, Any], spec: dict[str, Any], dataset: xr.Dataset) -> xr.Dataset:
+    """The Dataset with the paths of the first where files along an axis hold the same."""
+    for name, paths in same_files(first, spec).items():
+        if name in dataset.coords:
+            shown = dataset[name]
+            dataset = dataset.assign_coords(
+                {
+                    name: (
+                        shown.dims,
+                        [paths.get(value, value) for value in np.atleast_1d(shown).tolist()],
+                        shown.attrs,
+                    )
+                    if shown.dims
+                    else paths.get(shown.item(), shown.item())
+                }
+            )
+    return dataset
 
 
 def _same_seeds(specs: Sequence[dict[str, Any]]) -> stretches.Stretch:
@@ -95,7 +117,7 @@ def _filled(parts: Sequence[xr.Dataset], places: dict[str, list[Any]]) -> xr.Dat
     first = parts[0]
     shape = tuple(len(known) for known in places.values())
     nbytes = sum(part.nbytes for part in parts)
-    refuse_what_does_not_fit("the united results", 2 * nbytes, "unite stores, jb.merge([…], store=…)")
+    check_fits_in_memory("the united results", 2 * nbytes, "unite stores, jb.merge([…], store=…)")
     where = [
         np.ix_(*(_numbers(known, part[name].to_numpy().tolist()) for name, known in places.items())) for part in parts
     ]

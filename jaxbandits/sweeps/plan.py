@@ -18,7 +18,7 @@ from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.first_pulls import check_first_pulls
 from jaxbandits.engine.job_queue import JobQueue, Ranges
-from jaxbandits.engine.metric import Measures, Metric, check_metrics, users_metrics
+from jaxbandits.engine.metric import Measures, Metric, check_metrics, functions_of, users_metrics
 from jaxbandits.engine.no_derivative import INSTEAD
 from jaxbandits.engine.on_chip import in_powers_of_two
 from jaxbandits.engine.problem_border import check_family, check_problem
@@ -36,6 +36,7 @@ from jaxbandits.sweeps.programs import alike, batched_problem, program
 from jaxbandits.sweeps.results import layout_of
 from jaxbandits.sweeps.spec import describe
 from jaxbandits.sweeps.trajectories import Chains, chains, successors
+from jaxbandits.users_code.records import recorded
 
 __all__ = ["Plan", "Spent", "make_runs", "planned"]
 
@@ -139,6 +140,7 @@ def planned(
         settings["checkpoints"] = points.tolist()
     if own:
         settings["metrics"] = [name for name, _ in own]  # their functions no text can hold
+        settings |= recorded(functions=functions_of(own))
     types = {}
     for cells in alike(grid.cells, runs, padded=not own):
         key = jax.random.key(0, impl="threefry2x32")

@@ -8,8 +8,9 @@ import xarray as xr
 
 from jaxbandits.axes import Axis
 from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.metric import functions_of, users_metrics
 from jaxbandits.errors import UsageError
-from jaxbandits.plain_data.differences import difference
+from jaxbandits.plain_data.differences import difference, warn_of_doubts
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.descriptions import MARK, describe_problem
@@ -17,6 +18,7 @@ from jaxbandits.sweeps.grid import Cell, expand
 from jaxbandits.sweeps.results import coordinate
 from jaxbandits.sweeps.run import sweep
 from jaxbandits.sweeps.spec import build_algorithm, build_problem, describe_algorithm, specification
+from jaxbandits.users_code.records import CODE, change, recorded
 
 __all__ = ["cells_of", "repeat"]
 
@@ -29,7 +31,9 @@ def repeat(
 ) -> xr.Dataset:
     """Run again what a Dataset shows, by its `spec` attribute: the same runs, bit for bit, on the same kind of device.
 
-    Of a selection of cells or seeds only those are run (with whatever seeds lie between them).
+    Of a selection of cells or seeds only those are run (with whatever seeds lie between them). Code of the user's own
+    must be what it was: methods, metrics, and what they call or name. Of a Dataset that was made before code was
+    recorded nobody can tell, and a warning says so.
 
     Args:
         ds: a result of `sweep`, a selection from one, or one read back from disk.
@@ -46,17 +50,16 @@ def repeat(
     tables = specification(ds.attrs["spec"])
     algorithm = _given_or_built("algorithm", algorithm, tables)
     problem = _given_or_built("problem", problem, tables)
-    recorded = tables.get("run", {})
-    if (names := recorded.get("metrics")) and not set(names) <= set(options.get("metrics") or {}):
-        raise UsageError(f"the Dataset has metrics of your own: give them again, repeat(ds, metrics=…) with {names}")
+    _check_metrics(tables.get("run", {}), options.get("metrics"))
+    before = {name: value for name, value in tables.get("run", {}).items() if name != CODE}
     places = _all_places(ds, algorithm, problem)
-    run, chosen = {**recorded, **options}, {}
+    run, chosen = {**before, **options}, {}
     if "seeds" not in options:
-        chosen["seed"] = _seeds(ds, int(recorded.get("first_seed", 0)), int(recorded.get("seeds", 0)))
+        chosen["seed"] = _seeds(ds, int(before.get("first_seed", 0)), int(before.get("seeds", 0)))
         run["first_seed"] = int(chosen["seed"].min())
         run["seeds"] = int(chosen["seed"].max()) + 1 - run["first_seed"]
     if "checkpoint" in ds.coords and "checkpoints" not in options:
-        _places(ds, "checkpoint", recorded.get("checkpoints", []))
+        _places(ds, "checkpoint", before.get("checkpoints", []))
         chosen["checkpoint"] = ds["checkpoint"].to_numpy()
     again = sweep(_chosen_cells(algorithm, places), problem.chosen(_chosen(problem.axes, places)), **run).sel(chosen)
     return again.isel({name: 0 for name in places if name not in ds.dims})
@@ -109,8 +112,9 @@ def _given_or_built(part: str, given: Any, tables: dict[str, Any]) -> Any:
     """
     table = tables[part]
     if given is None:
+        bare = {name: value for name, value in table.items() if name != CODE}
         try:
-            made: Any = (build_algorithm if part == "algorithm" else build_problem)(table)
+            made: Any = (build_algorithm if part == "algorithm" else build_problem)(bare)
         except UsageError as error:
             if MARK in table or "sha256" in table:
                 raise UsageError(f"{error}: give it again, jb.repeat(ds, {part}=…)") from None
@@ -120,15 +124,34 @@ def _given_or_built(part: str, given: Any, tables: dict[str, Any]) -> Any:
                 f"the specification names the data of {made.name} and not what they held: jb.repeat(ds, problem=…) "
                 "takes them as they are now"
             )
+        if different := change(table.get(CODE, {}), recorded([made]).get(CODE, {})):
+            raise UsageError(f"this is not the {part} of the Dataset: {different}")
         return made
     if part == "problem" and not isinstance(given, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(given).__name__}")
     found = describe_problem(given) if part == "problem" else describe_algorithm(admitted(given))
-    if "sha256" in table and table["sha256"] == found.get("sha256"):  # wherever the file lies now
-        table, found = ({key: value for key, value in each.items() if key != "path"} for each in (table, found))
     if different := difference(table, found, part):
         raise UsageError(f"this is not the {part} of the Dataset: {different}")
+    warn_of_doubts(table, found, "the Dataset")
     return given
+
+
+def _check_metrics(run: dict[str, Any], given: Any) -> None:
+    """Whether the metrics of a Dataset are among those that are given.
+
+    Raises:
+        UsageError: they are not, or their functions have changed.
+    """
+    if not (names := run.get("metrics")):
+        return
+    if not set(names) <= set(given or {}):
+        raise UsageError(f"the Dataset has metrics of your own: give them again, repeat(ds, metrics=…) with {names}")
+    functions = functions_of(users_metrics({name: given[name] for name in names}, {}))
+    there = {name: value for name, value in run.items() if name in ("metrics", CODE)}
+    here = {"metrics": names, **recorded(functions=functions)}
+    if different := difference(there, here, "run"):
+        raise UsageError(f"these are not the metrics of the Dataset: {different}")
+    warn_of_doubts(there, here, "the Dataset")
 
 
 def _places(ds: xr.Dataset, name: str, known: list[Any]) -> list[int]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from jaxbandits.checks import refuse_what_does_not_fit
+from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.stores.layout import Finished, Layout, Variable, dataset_of
 from jaxbandits.sweeps.grid import Grid, cell_hashes
 from jaxbandits.sweeps.metrics import Measured
@@ -56,7 +56,7 @@ class Results:
             layout: of the results.
         """
         self._layout = layout
-        refuse_what_does_not_fit("the results alone", layout.runs * layout.bytes_of_a_run, "fewer seeds or cells")
+        check_fits_in_memory("the results alone", layout.runs * layout.bytes_of_a_run, "fewer seeds or cells")
         self._found: dict[str, np.ndarray] = {}
 
     def add(self, runs: Finished) -> None:

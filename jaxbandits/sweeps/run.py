@@ -72,7 +72,8 @@ def sweep(
             by the names of the Dataset's variables; a grid over numbers of arms is then not padded.
         on_progress: called now and then with the runs and pulls done so far.
         store: NAME.zarr (or NAME.nc): runs are kept there block by block as they end, and those that are there are not
-            run again, whatever was interrupted; more seeds or values of the axes may be asked for later. The Dataset is
+            run again, whatever was interrupted; more seeds or values of the axes may be asked for later, of the same
+            code: a method, metric or helper of yours that was edited since is refused by name. The Dataset is
             read from there when it is used. Of several processes of `jax.distributed` each makes its share.
         keep: what a store keeps: "runs" (the default), "summary", what `jaxbandits.summary` returns, or "moments",
             means and variances; neither of the two takes more memory or disk for more runs.

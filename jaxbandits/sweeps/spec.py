@@ -4,10 +4,12 @@
 scale } }
 [problem]    spec = "bernoulli:0.7,0.5", or name = "two-group" with its arguments by name, axes allowed; also costs =
 "reward", a price or a list of prices, and random_costs = true, as in `jaxbandits.with_costs`; label, what the problem
-is called in results; padded, a number of arms as in `Problem.padded`; and sha256, of the file that the problem reads
+is called in results; padded, a number of arms as in `Problem.padded`; and sha256, of the file that the problem reads,
+whose path counts from the folder of the TOML file
 [run]        seeds, root_seed, max_pulls, …: the options of `jaxbandits.sweep`
 
-A table that text cannot hold says why in its entry `cannot_be_repeated`, and is not built.
+A table that text cannot hold says why in its entry `cannot_be_repeated`, and is not built. What runs of the user's own
+code stands in the entry `source code` (`users_code.records`), for comparison.
 """
 
 import dataclasses
@@ -28,6 +30,7 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.descriptions import MARK, describe_problem
 from jaxbandits.problems.specs import build_problem, parse_problem
+from jaxbandits.users_code.records import recorded
 
 __all__ = [
     "build",
@@ -118,9 +121,10 @@ def describe_algorithm(algorithm: Admitted) -> dict[str, Any]:
             continue
         if value is not None:
             table[field] = value
-    if not algorithm.registered:
-        numbers = [leaf for leaf in jax.tree.leaves(algorithm.algorithm) if not isinstance(leaf, Axis)]
-        table |= {"sha256": array_hash(numbers)}
+    numbers = [leaf for leaf in jax.tree.leaves(algorithm.algorithm) if not isinstance(leaf, Axis)]
+    if numbers and not algorithm.registered:
+        table["sha256"] = array_hash(numbers)
+    table |= recorded([algorithm.algorithm])
     return table if algorithm.registered and not why.startswith("text") else {**table, MARK: why}
 
 

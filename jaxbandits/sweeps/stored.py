@@ -16,9 +16,11 @@ from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.plain_data.differences import difference
 from jaxbandits.stores import stretches
 from jaxbandits.stores.arrays_on_disk import ENDINGS, open_arrays, read_arrays
 from jaxbandits.stores.layout import Finished
+from jaxbandits.stores.spec_axes import same_files, with_paths_of
 from jaxbandits.stores.store_files import KEEP, Description, blocks_folder, done_by_cell, read_description
 from jaxbandits.stores.stretches import Stretch
 from jaxbandits.stores.unions import refuse_another, united
@@ -116,13 +118,15 @@ def results_in(path: Path, plan: Plan) -> xr.Dataset:
     if there is None or there.spec == plan.spec:
         return dataset
     chosen: dict[str, Any] = {}
+    paths = same_files(there.spec, plan.spec)
     for name, values in layout.dimensions.items():
-        known = np.asarray(there.layout.dimensions[name]).tolist()
-        chosen[name] = [known.index(value) for value in np.asarray(values).tolist()]
+        known, asked = (np.asarray(values).tolist() for values in (there.layout.dimensions[name], values))
+        chosen[name] = [known.index(paths.get(name, {}).get(value, value)) for value in asked]
     if "seed" in dataset.dims:
         start = layout.first_seed - there.layout.first_seed
         chosen["seed"] = slice(start, start + layout.seeds)
-        dataset = dataset.assign_attrs(plan.attrs)
+        moved = {name: np.asarray(layout.dimensions[name]) for name in paths}
+        return dataset.isel(chosen).assign_coords(moved).assign_attrs(plan.attrs)
     return dataset.isel(chosen)
 
 
@@ -133,7 +137,7 @@ def _of_arrays_only(plan: Plan, path: Path, keep: str) -> Outcome:
     there.setdefault("run", {})["keep"] = dataset.attrs.get("keep", "runs")
     here = json.loads(json.dumps({**plan.spec, "run": {**plan.spec["run"], "keep": keep}}))
     refuse_another(there, here, str(path))
-    if there != here:
+    if difference(there, with_paths_of(there, here)):
         raise UsageError(
             f"{path} was written as a whole, without blocks that others could be added to: write a new one"
         )

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.checks import FINITE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, UNIT
 from jaxbandits.errors import UsageError
 from jaxbandits.statistics.exponential_families import FAMILIES
@@ -34,7 +35,7 @@ _FURTHEST_SPREADS = 100
 # Rounds that reach the accuracy of the docstring, or the floats' own, whatever the means.
 _ROUNDS, _ROUNDS_WITH_EPSILON = 8, 18
 # One program, where the numbers are there to be computed with.
-_proportions = jax.jit(proportions, static_argnames=("family", "rounds"))
+_proportions = recent_programs(32, "family", "rounds")(proportions)
 
 
 def characteristic_time(

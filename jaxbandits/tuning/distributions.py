@@ -1,5 +1,6 @@
 """Distributions over problems from plain data: a [problem] table whose numbers may be drawn."""
 
+import contextvars
 from collections.abc import Callable
 from typing import Any
 
@@ -37,8 +38,10 @@ def distribution(table: dict[str, Any]) -> Draw:
     if not drawn:
         raise UsageError("[instances] draws nothing: one of its values must be such as { uniform = [0.2, 0.8] }")
 
+    here = contextvars.copy_context()  # where paths count from, also when the file has been left
+
     def draw(random: np.random.Generator) -> Problem:
-        made = build_problem({**table, **{name: law(random) for name, law in drawn.items()}})
+        made = here.run(build_problem, {**table, **{name: law(random) for name, law in drawn.items()}})
         assert isinstance(made, Problem)  # a table of a law is no axis
         return made
 

@@ -18,6 +18,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.gradients.expectations import expected
 from jaxbandits.problems.base import Problem
 from jaxbandits.tuning.instances import seed_of
+from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["Hardened", "adversary"]
 
@@ -89,7 +90,7 @@ def adversary(
         raise UsageError(f"an adversary starts at one bandit whose means are its parameters, got {problem!r}")
     if known.axes:
         raise UsageError(f"an adversary is one of one algorithm: {', '.join(known.axes)} must be one value")
-    measure_of_hardness = complexity or _usual(known)
+    measure_of_hardness = _as_it_is_now(complexity) if complexity else _usual(known)
     ends = _ends(problem, within)
     start = np.asarray(problem.mean, np.float64)
     if not ((start >= ends[0]) & (start <= ends[1])).all():
@@ -160,6 +161,17 @@ def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
+
+
+def _as_it_is_now(complexity: Callable[[jax.Array], jax.Array]) -> Callable[[jax.Array], jax.Array]:
+    """A user's function, of which JAX may have traced parts before they were edited."""
+    code = code_of(functions={"complexity": complexity})
+
+    def traced(means: jax.Array) -> jax.Array:
+        with code.traced():
+            return complexity(means)
+
+    return traced
 
 
 def _usual(known: Admitted) -> Callable[[jax.Array], jax.Array]:

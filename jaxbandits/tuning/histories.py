@@ -1,6 +1,7 @@
 """What tuning did, step by step: a Dataset, from which it goes on."""
 
 import json
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -8,9 +9,10 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.errors import UsageError
-from jaxbandits.plain_data.differences import difference
+from jaxbandits.plain_data.differences import difference, warn_of_doubts
 from jaxbandits.tuning.estimates import Estimate
 from jaxbandits.tuning.lines import Coordinate
+from jaxbandits.users_code.records import CODE
 
 __all__ = ["Step", "history_of", "steps_of"]
 
@@ -60,8 +62,13 @@ def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: dict[str, 
     """
     if "spec" not in history.attrs or not {"point", "step"} <= set(history.variables):
         raise UsageError("this is no history of tuning")
-    if found := difference(json.loads(history.attrs["spec"]), json.loads(json.dumps(about))):
+    there, here = json.loads(history.attrs["spec"]), json.loads(json.dumps(about))
+    if CODE in here and CODE not in there:
+        warnings.warn("the history does not say which objective it is of: it is taken to be the same", stacklevel=3)
+        there[CODE] = here[CODE]
+    if found := difference(there, here):
         raise UsageError(f"the history is of other arguments: {found}")
+    warn_of_doubts(there, here, "the history")
     names = [one.parameter for one in where]
     steps = []
     for step in range(history.sizes["step"]):

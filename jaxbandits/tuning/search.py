@@ -21,6 +21,7 @@ from jaxbandits.tuning.held_out import judged, share_within
 from jaxbandits.tuning.histories import Step, history_of, steps_of
 from jaxbandits.tuning.instances import Draw, family, instances_of, seed_of
 from jaxbandits.tuning.lines import Coordinate, coordinates
+from jaxbandits.users_code.records import recorded
 
 __all__ = ["Tuned", "tune"]
 
@@ -133,6 +134,7 @@ def tune(
         "max_pulls": max_pulls,
         "width": WIDTH,
         "first_instances": array_hash(jax.tree.leaves(drawn.of_step(0, instances))),
+        **recorded(functions={} if isinstance(objective, str) else {"objective": objective}),
     }
     search = _Search(where, limit, optimizer or optax.adam(0.1))
     made = [] if history is None else steps_of(history, where, about)[:steps]

@@ -114,7 +114,7 @@ def answers_of(algorithm: Any) -> int | None:
         return int(declared)
     if not hasattr(algorithm, declared):
         raise UsageError(
-            f"{name}: answers must be a number of arms, {ANY!r}, or the name of a field that holds one, got {declared!r}"
+            f"{name}: answers must be a number, {ANY!r}, or the name of a field that holds one, got {declared!r}"
         )
     return whole(f"{name}: the number of arms returned, {declared},", getattr(algorithm, declared), 1)
 

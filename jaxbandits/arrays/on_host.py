@@ -1,0 +1,23 @@
+"""Operations on arrays of all arms that are done on the host: JAX would keep a program for every number of arms."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+
+__all__ = ["as_float32", "with_copies"]
+
+
+def as_float32(values: ArrayLike) -> jax.Array:
+    """Round numbers to float32; an array of any shape."""
+    return jax.device_put(np.asarray(values, np.float32))  # not `jnp.asarray`, which compiles a copy
+
+
+def with_copies(values: Any, extra: int) -> jax.Array:
+    """Append copies of the first entry to an array `(K, …)`, which may be traced: `(K + extra, …)`."""
+    if isinstance(values, jax.core.Tracer):
+        return jnp.concatenate([values, jnp.repeat(values[:1], extra, axis=0)])
+    known = np.asarray(values)
+    return jax.device_put(np.concatenate([known, np.repeat(known[:1], extra, axis=0)]))

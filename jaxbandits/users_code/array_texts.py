@@ -1,0 +1,44 @@
+"""Arrays as short texts: type, shape and a hash of the numbers; and what has to happen when one is edited in place."""
+
+import weakref
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxbandits.users_code.bytecode import short_hash
+
+__all__ = ["array_text"]
+
+#: The texts of arrays that are alive, by identity.
+_known: dict[int, tuple[weakref.ref[Any], str]] = {}
+
+
+def array_text(array: Any) -> str:
+    """The text of an array of NumPy's or JAX's, or of a NumPy scalar.
+
+    While a program has the numbers of a NumPy array, JAX gives every new program the same numbers, whatever the array
+    holds by then (`jnp.ones(3) * array`, too). So once an array is found edited in place all programs are forgotten.
+    """
+    if isinstance(array, np.generic):
+        return _text(array)
+    key, before = id(array), None
+    if key in _known and _known[key][0]() is array:
+        before = _known[key][1]
+        if isinstance(array, jax.Array):  # never changes
+            return before
+    found = _text(array)
+    if found != before:
+        _known[key] = weakref.ref(array, lambda _: _known.pop(key, None)), found
+        if before is not None:
+            jax.clear_caches()
+    return found
+
+
+def _text(array: Any) -> str:
+    if isinstance(array, jax.Array) and jax.numpy.issubdtype(array.dtype, jax.dtypes.prng_key):
+        return f"{array.dtype} {_text(jax.random.key_data(array))}"
+    numbers = np.asarray(array)
+    if numbers.size == 1 and numbers.dtype.kind in "biuf":
+        return f"{numbers.dtype}{numbers.shape} {numbers.item()!r}"
+    return f"{numbers.dtype}{numbers.shape} {short_hash(numbers.tobytes())}"

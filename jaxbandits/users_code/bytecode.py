@@ -1,0 +1,108 @@
+"""A function's bytecode: a hash of what it does, wherever it stands, and the names that it looks up."""
+
+import dis
+import functools
+import hashlib
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeVar
+
+__all__ = ["BYTECODE", "Names", "bytecode_hash", "names_in", "once_a_code", "short_hash"]
+
+#: The kind of bytecode: other minor versions of Python compile to another.
+BYTECODE = str(sys.implementation.cache_tag)
+
+# From Python 3.13 on a flag says whether the first constant is a docstring; before, a `def` has a place for it.
+_HAS_DOCSTRING = 0x4000000
+_FLAGS = 0x2AC  # *args, **kwargs, generators, coroutines
+
+T = TypeVar("T")
+
+
+class Names(NamedTuple):
+    """The names that a function looks up, its inner functions included."""
+
+    globals: tuple[str, ...]  # in alphabetical order
+    modules: tuple[str, ...]  # that it imports
+    attributes: frozenset[str]  # of anything
+
+
+def short_hash(text: str | bytes) -> str:
+    """64 bits of the sha256, in hexadecimal digits."""
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()[:16]
+
+
+def once_a_code(function: Callable[[types.CodeType], T]) -> Callable[[types.CodeType], T]:
+    """Remember what a function finds for every code object that is alive: they never change."""
+    known: dict[int, tuple[weakref.ref[types.CodeType], T]] = {}
+
+    @functools.wraps(function)
+    def remembered(code: types.CodeType) -> T:
+        key = id(code)
+        if key in known and known[key][0]() is code:
+            return known[key][1]
+        found = function(code)
+        if found is not None:
+            known[key] = weakref.ref(code, lambda _: known.pop(key, None)), found
+        return found
+
+    return remembered
+
+
+@once_a_code
+def bytecode_hash(code: types.CodeType) -> str:
+    """A hash of instructions and constants; names of functions, lines, files and docstrings do not count."""
+    return short_hash(repr(_content(code)))
+
+
+@once_a_code
+def names_in(code: types.CodeType) -> Names:
+    """The names that a function looks up."""
+    found: dict[str, set[str]] = {"globals": set(), "modules": set(), "attributes": set()}
+    for one in _with_inner(code):
+        found["attributes"].update(one.co_names)
+        for instruction in dis.get_instructions(one):
+            if "GLOBAL" in instruction.opname or instruction.opname == "LOAD_NAME":
+                found["globals"].add(instruction.argval)
+            elif instruction.opname == "IMPORT_NAME":
+                found["modules"].add(instruction.argval)
+    return Names(tuple(sorted(found["globals"])), tuple(sorted(found["modules"])), frozenset(found["attributes"]))
+
+
+def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _with_inner(constant)
+
+
+def _content(code: types.CodeType) -> tuple[Any, ...]:
+    constants = code.co_consts
+    if _has_docstring(code):
+        constants = (None, *constants[1:])
+    return (
+        code.co_code, [_constant(value) for value in constants], code.co_names, code.co_varnames, code.co_freevars,
+        code.co_cellvars, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & _FLAGS,
+        code.co_exceptiontable,
+    )  # fmt: skip
+
+
+def _has_docstring(code: types.CodeType) -> bool:
+    if not code.co_consts or not isinstance(code.co_consts[0], str):
+        return False
+    if sys.version_info >= (3, 13):
+        return bool(code.co_flags & _HAS_DOCSTRING)
+    return not code.co_name.startswith("<")
+
+
+def _constant(value: Any) -> Any:
+    """Types with the values, since 1, 1.0 and True are equal; sets in an order that all processes share."""
+    if isinstance(value, types.CodeType):
+        return _content(value)
+    if isinstance(value, tuple):
+        return tuple(_constant(item) for item in value)
+    if isinstance(value, frozenset):
+        return "frozenset", sorted(repr(_constant(item)) for item in value)
+    return type(value).__name__, repr(value)

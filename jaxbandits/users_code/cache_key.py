@@ -1,0 +1,68 @@
+"""The user's code as part of the key of compiled programs: edited code is traced anew, unchanged code is not.
+
+A key of the package's own programs would not be enough: JAX also keeps what it has traced of a user's function that is
+jitted, or the body of a loop, by the function object, which an editor's reload may change in place. So the key is a
+context of JAX's as well (`jax.make_user_context`), which is part of the key of all that JAX keeps.
+"""
+
+import contextlib
+import itertools
+import types
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import jax
+
+from jaxbandits.arrays.pytrees import classes
+from jaxbandits.users_code.bytecode import bytecode_hash, short_hash
+from jaxbandits.users_code.walk import Unreadable, parts_of, spoken
+
+__all__ = ["Code", "code_of"]
+
+_context = jax.make_user_context(None)
+_never_again = itertools.count()
+
+
+class Code(NamedTuple):
+    """What a compiled program is made of beside its input's types; a static argument of it.
+
+    Attributes:
+        classes: of all nodes of the input, which JAX may not tell apart.
+        key: of the user's code that it runs; None where all of it is the package's.
+    """
+
+    classes: tuple[type, ...]
+    key: str | None
+
+    def traced(self) -> contextlib.AbstractContextManager[Any]:
+        """A `with` block in which this code is traced."""
+        return _context(self.key)
+
+
+def code_of(*trees: Any, functions: Mapping[str, Any] | None = None) -> Code:
+    """The code of pytrees and functions, as it is now.
+
+    What holds a value that cannot be read has a new key each time; a warning says which value.
+    """
+    parts = parts_of(trees, functions)
+    words = {}
+    for label, part in parts.items():
+        words[label] = bytecode_hash(part) if isinstance(part, types.CodeType) else str(part)
+        if isinstance(part, Unreadable):
+            words[label] += f" {next(_never_again)}"
+            _warn(label, part.kind)
+    key = short_hash(repr(sorted(words.items()))) if words else None
+    return Code(_classes_of(trees), key)
+
+
+def _classes_of(trees: Iterable[Any]) -> tuple[type, ...]:
+    return classes(tuple(trees))[1:]
+
+
+def _warn(label: str, kind: str) -> None:
+    warnings.warn(
+        f"whether {spoken(label)} has changed cannot be told, the content of a {kind} cannot be read: the program is "
+        "compiled anew each time",
+        stacklevel=2,
+    )

@@ -1,0 +1,54 @@
+"""What a class's body says, without what Python adds to it."""
+
+import collections
+import dataclasses
+import functools
+import types
+from typing import Any
+
+__all__ = ["attributes_of", "functions_in", "innermost"]
+
+#: What `typing.NamedTuple` and `abc` add, and what says nothing of a result.
+_ADDED = {"_abc_impl", *vars(collections.namedtuple("_Empty", ()))} - {"_fields"}
+#: The file in which `dataclasses` says that it has written a function.
+_WRITTEN = "<string>"
+
+
+def attributes_of(cls: type) -> list[tuple[str, Any]]:
+    """Name and value of what a class's body defines: methods and constants, by name; fields of a dataclass are not."""
+    fields = {field.name for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
+    names = sorted(vars(cls).keys() - fields - _ADDED)
+    return [(name, vars(cls)[name]) for name in names if not _is_added(name, vars(cls)[name])]
+
+
+def functions_in(attribute: Any) -> list[tuple[str, Any]]:
+    """The functions of a method or property, with what is added to its name; none of any other attribute."""
+    if isinstance(attribute, types.FunctionType):
+        return [("", attribute)]
+    if isinstance(attribute, staticmethod | classmethod):
+        return [("", attribute.__func__)]
+    if isinstance(attribute, functools.cached_property):
+        return [("", attribute.func)]
+    if isinstance(attribute, property):
+        all_three = (("", attribute.fget), (" (set)", attribute.fset), (" (del)", attribute.fdel))
+        return [(suffix, function) for suffix, function in all_three if function is not None]
+    return []
+
+
+def innermost(function: Any) -> types.FunctionType | None:
+    """The function that decorators were put around; None where there is none of Python's."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function if isinstance(function, types.FunctionType) else None
+
+
+def _is_added(name: str, value: Any) -> bool:
+    """Whether an attribute follows from the rest: places of fields, and what `dataclasses` writes."""
+    if isinstance(value, types.MemberDescriptorType | types.GetSetDescriptorType):
+        return True
+    if type(value).__name__ == "_tuplegetter":
+        return True
+    if not (name.startswith("__") and name.endswith("__")):
+        return False
+    inner = [innermost(function) for _, function in functions_in(value)]
+    return all(function is not None and function.__code__.co_filename == _WRITTEN for function in inner)

@@ -1,0 +1,98 @@
+"""A function's source as Python's own parser has it: the same in all versions of Python, however it is formatted."""
+
+import ast
+import functools
+import linecache
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from jaxbandits.users_code.bytecode import bytecode_hash, once_a_code, short_hash
+
+__all__ = ["source_hash"]
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+# What changes nothing that the body does: where a name is used, and what types it is said to have.
+_SKIPPED = {"ctx", "annotation", "returns", "type_comment", "type_params", "kind"}
+
+
+@once_a_code
+def source_hash(code: types.CodeType) -> str | None:
+    """A hash of the source; None where there is none, or none that this code was compiled from.
+
+    A file may have changed since it was imported: only what compiles to the same bytecode is the source.
+    Names of functions, comments, docstrings and annotations do not count.
+    """
+    linecache.checkcache(code.co_filename)
+    text = "".join(linecache.getlines(code.co_filename))
+    return _functions_of(text).get((code.co_name, bytecode_hash(code))) if text else None
+
+
+@functools.lru_cache(maxsize=32)
+def _functions_of(text: str) -> dict[tuple[str, str], str]:
+    """The hashes of all functions of a module, or a notebook's cell, by name and bytecode."""
+    try:
+        tree = ast.parse(text)
+        module = compile(text, "<source>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    nodes: dict[tuple[str, int], list[_Function]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, _Function):
+            nodes.setdefault(_place(node), []).append(node)
+    found = {}
+    for code in _codes(module):
+        for node in nodes.get((code.co_name, code.co_firstlineno), []):
+            if _is_of(node, code):
+                found[code.co_name, bytecode_hash(code)] = short_hash(repr(_normal_function(node)))
+    return found
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from _codes(constant)
+
+
+def _place(node: _Function) -> tuple[str, int]:
+    """The name and the first line that the compiler writes down."""
+    if isinstance(node, ast.Lambda):
+        return "<lambda>", node.lineno
+    return node.name, min([node.lineno, *(one.lineno for one in node.decorator_list)])
+
+
+def _is_of(node: _Function, code: types.CodeType) -> bool:
+    """Whether a function is this one: of several lambdas in a line, the one whose body is evaluated in this place."""
+    if not isinstance(node, ast.Lambda):
+        return True
+    body = node.body
+    return (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset) in code.co_positions()
+
+
+def _normal_function(node: _Function) -> Any:
+    body = [node.body] if isinstance(node, ast.Lambda) else _without_docstring(node.body)
+    return type(node).__name__, _normal(node.args), [_normal(one) for one in body]
+
+
+def _normal(value: Any) -> Any:
+    if isinstance(value, ast.Constant):
+        return type(value.value).__name__, repr(value.value)
+    if isinstance(value, ast.AnnAssign) and value.value is not None:
+        value = ast.Assign([value.target], value.value)
+    if isinstance(value, ast.AST):
+        fields: list[Any] = []
+        for name, field in ast.iter_fields(value):
+            if name == "body" and isinstance(value, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                field = _without_docstring(field)
+            if name not in _SKIPPED and field is not None and field != []:
+                fields.append((name, _normal(field)))
+        return type(value).__name__, fields
+    return [_normal(item) for item in value] if isinstance(value, list) else repr(value)
+
+
+def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    match body[0]:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return body[1:] or [ast.Pass()]
+    return body

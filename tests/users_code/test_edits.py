@@ -1,0 +1,376 @@
+"""Whatever is edited in a user's code, the next run is of the new code; unchanged code is not compiled again."""
+
+import dataclasses
+import functools
+import importlib
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from IPython.extensions.autoreload import superreload
+
+import jaxbandits as jb
+from jaxbandits.algorithms import Sequential
+from jaxbandits.engine.compilation import compile_clock
+from jaxbandits.problems.base import register_problem
+from jaxbandits.users_code.cache_key import code_of
+
+ARMS = 64
+PROBLEM, KEY = jb.bernoulli(np.linspace(0.1, 0.9, ARMS)), jax.random.key(0)
+
+HELPERS = """
+OFFSET = 1
+
+def shift(x):
+    return x + OFFSET
+
+def through(x):
+    return deeper(x)
+
+def deeper(x):
+    return x + 0
+"""
+RULES = """
+import dataclasses
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import jaxbandits as jb
+import users_helpers
+from users_helpers import through
+
+NUMBER = 1
+TABLE = np.array([0, 1])
+OPTIONS = {"some": [1, 2], "other": 0}
+
+
+@jax.jit
+def jitted(x):
+    return x + NUMBER
+
+
+def body(carry, _):
+    return carry + 1, None
+
+
+def around(function):
+    @functools.wraps(function)
+    def wrapper(x):
+        return function(x) + 0
+    return wrapper
+
+
+@around
+def wrapped(x):
+    return x + 1
+
+
+def made(step):
+    def closure(x):
+        return x + step
+    return closure
+
+
+CLOSURE = made(1)
+PARTIAL = functools.partial(lambda x, y: x + y, y=1)
+
+
+class State(NamedTuple):
+    pulls: jax.Array
+
+
+class Base:
+    bonus = 1
+
+    def inherited(self, x):
+        return x + 1
+
+
+@jb.pytree
+@dataclasses.dataclass(frozen=True)
+class Rule(Base):
+    budget: Any
+    extra: Any = dataclasses.field(default=None, metadata={"static": True})
+
+    @property
+    def more(self):
+        return 1
+
+    @staticmethod
+    def fixed(x, add=1):
+        return x + add
+
+    def init(self, problem, key):
+        return State(jnp.zeros(problem.arms, jnp.int32))
+
+    def answer(self):
+        x = jnp.int32(0)
+        x = users_helpers.shift(through(x))
+        x = CLOSURE(PARTIAL(wrapped(jitted(x))))
+        x = jax.lax.scan(body, x, None, length=1)[0]
+        x = self.inherited(self.fixed(x)) + self.bonus + self.more + int(TABLE.sum()) + len(OPTIONS["some"])
+        return x if self.extra is None else self.extra(x)
+
+    def step(self, problem, key, state):
+        return State(state.pulls.at[self.answer()].add(1))
+
+    def done(self, state):
+        return jnp.sum(state.pulls) >= self.budget
+
+    def recommend(self, state):
+        return state.pulls > 0
+"""
+
+
+def added(x):
+    return x + 2
+
+
+def test_every_edit_is_noticed(modules):
+    helpers = modules.load("users_helpers", HELPERS)
+    rules = modules.load("users_rules", RULES)
+    make = lambda: rules.Rule(1)  # noqa: E731
+
+    def arm():
+        return int(np.argmax(jb.run(make(), PROBLEM, KEY).pulls))
+
+    def patch(function, text):
+        """As `%autoreload` does: the function object stays, its code becomes another."""
+        there = dict(function.__globals__)
+        exec(text, there)
+        function.__code__ = there[function.__name__].__code__
+        function.__defaults__ = there[function.__name__].__defaults__
+
+    at = arm()
+    assert at == 13
+    edits = {
+        "a method": lambda: setattr(rules.Rule, "inherited", lambda self, x: x + 2),
+        "a method's code": lambda: patch(rules.Rule.init, (
+            "def init(self, problem, key):\n    return State(jnp.zeros(problem.arms, jnp.int32).at[30].add(1))"
+        )),
+        "back": lambda: patch(rules.Rule.init, (
+            "def init(self, problem, key):\n    return State(jnp.zeros(problem.arms, jnp.int32))"
+        )),
+        "a global, which a jitted function names": lambda: setattr(rules, "NUMBER", 2),
+        "an array in place": lambda: rules.TABLE.__setitem__(0, 1),
+        "a list in a dictionary": lambda: rules.OPTIONS["some"].append(3),
+        "the body of a loop": lambda: patch(rules.body, "def body(carry, _):\n    return carry + 2, None"),
+        "a global of another module": lambda: setattr(helpers, "OFFSET", 2),
+        "a function that a function of another module calls": lambda: patch(
+            helpers.deeper, "def deeper(x):\n    return x + 1"
+        ),
+        "what a decorator is around": lambda: patch(rules.wrapped.__wrapped__, "def wrapped(x):\n    return x + 2"),
+        "what a closure holds": lambda: setattr(rules.CLOSURE.__closure__[0], "cell_contents", 2),
+        "another closure": lambda: setattr(rules, "CLOSURE", rules.made(3)),
+        "an argument of partial": lambda: setattr(
+            rules, "PARTIAL", functools.partial(rules.PARTIAL.func, y=2)
+        ),
+        "a default": lambda: setattr(rules.Rule.fixed, "__defaults__", (2,)),
+        "a property": lambda: setattr(rules.Rule, "more", property(lambda self: 2)),
+        "an attribute of a base class": lambda: setattr(rules.Base, "bonus", 2),
+    }  # fmt: skip
+    for name, edit in edits.items():
+        edit()
+        now = arm()
+        assert now - at == {**dict.fromkeys(edits, 1), "a method's code": 16, "back": -16}[name], name
+        at = now
+    with compile_clock() as clock:
+        ds = jb.simulate(make(), PROBLEM, seeds=2)
+        assert clock.programs == 1
+        jb.simulate(make(), PROBLEM, seeds=2)
+        assert clock.programs == 1
+        rules.Base.bonus = 3
+        assert (jb.simulate(make(), PROBLEM, seeds=2).recommended.values.argmax(-1) == at + 1).all()
+        assert clock.programs == 2
+    assert (ds.recommended.values.argmax(-1) == at).all()
+    make = lambda: rules.Rule(1, extra=added)  # noqa: E731
+    assert arm() == at + 3
+    before = added.__code__
+    added.__code__ = (lambda x: x + 4).__code__
+    assert arm() == at + 5
+    added.__code__ = before
+    assert arm() == at + 3
+
+
+EDITS = {
+    "importlib.reload": importlib.reload,
+    "%autoreload": lambda module: superreload(module, old_objects={}),
+}
+
+
+@pytest.mark.parametrize("how", EDITS)
+def test_an_edited_file_that_is_loaded_again(how, modules):
+    modules.load("users_helpers", HELPERS)
+    rules = modules.load("users_rules", RULES)
+    rule = rules.Rule(1)
+    first = jb.simulate(rule, PROBLEM, seeds=2).recommended.values.argmax(-1)
+    modules.write("users_rules", RULES.replace("return function(x) + 0", "return function(x) + 5"))
+    EDITS[how](rules)
+    for again in (rule, rules.Rule(1))[how == "importlib.reload" :]:
+        assert (jb.simulate(again, PROBLEM, seeds=2).recommended.values.argmax(-1) == first + 5).all()
+
+
+def test_modules_that_import_each_other(modules):
+    one = modules.load("users_one", "NUMBER = 1\n")
+    other = modules.load("users_other", "import users_one\n\ndef f():\n    return 0\n")
+    one.users_other = other
+
+    def metric(*seen):
+        import users_one
+
+        return users_one.NUMBER + users_one.users_other.f() + users_one.users_other.users_one.NUMBER
+
+    def key():
+        return code_of(functions={"metric": metric}).key
+
+    first = key()
+    assert first == key()
+    one.NUMBER = 2
+    second = key()
+    assert second != first
+    other.f = lambda: 1
+    assert key() not in (first, second)
+
+
+def test_metrics_and_problems_are_code_too(modules):
+    """Functions in `jb.Metric`, closures over arrays that are edited in place, a user's family of problems."""
+    weights = np.ones(3)
+
+    def metric(problem, state, recommended):
+        return jnp.sum(state.pulls * weights)
+
+    algorithm, problem = jb.Uniform(budget=9), jb.bernoulli([0.5, 0.4, 0.3])
+    own = {"weighed": jb.Metric(metric)}
+    assert (jb.simulate(algorithm, problem, seeds=2, metrics=own).weighed == 9).all()
+    weights[:] = 2
+    assert (jb.simulate(algorithm, problem, seeds=2, metrics=own).weighed == 18).all()
+
+    class Own(jb.problems.Bernoulli):
+        shift = 0
+
+        @classmethod
+        def sample(cls, words, *parameters):
+            return super().sample(words, *parameters) * 0 + cls.shift
+
+    family = register_problem(dataclasses.dataclass(frozen=True)(Own))
+    mine = family(jnp.asarray([0.5, 0.4, 0.3]), name="mine")
+    rewards = {"rewards": lambda problem, state, recommended: jnp.sum(state.statistics.moments.total)}
+    assert (jb.simulate(algorithm, mine, seeds=2, metrics=rewards).rewards == 0).all()
+    Own.shift = 1
+    assert (jb.simulate(algorithm, mine, seeds=2, metrics=rewards).rewards == 9).all()
+
+
+def test_laws_are_code_too(monkeypatch):
+    """The density that a gradient takes its score from, and the pieces of which moments are integrals."""
+
+    @register_problem
+    @dataclasses.dataclass(frozen=True)
+    class Own(jb.problems.Bernoulli):
+        factor = 1.0
+
+        @classmethod
+        def log_density(cls, reward, *parameters):
+            return cls.factor * super().log_density(reward, *parameters)
+
+    mine = Own(jnp.asarray([0.5, 0.4], jnp.float32), name="mine")
+    slope = lambda: jb.gradients.expected("pulls", jb.LUCB(epsilon=0.5, delta=0.3), mine, seeds=20).gradient  # noqa: E731
+    first = slope()
+    monkeypatch.setattr(Own, "factor", 2.0)
+    np.testing.assert_allclose(slope(), 2 * first, rtol=1e-5)
+
+    @register_problem
+    @dataclasses.dataclass(frozen=True)
+    class Heavy(jb.problems.HeavyTailed):
+        scale: jax.Array
+        parameters = ("scale",)
+        weight = 1.0
+        mean = variance = property(lambda self: self.scale)
+        sample = classmethod(lambda cls, words, scale: scale)
+
+        @classmethod
+        def _pieces(cls, scale):
+            yield cls.weight, lambda w: scale
+
+    heavy = Heavy(jnp.asarray([2.0, 3.0], jnp.float32))
+    np.testing.assert_allclose(heavy.moments(1.0, central=False), [2, 3], rtol=1e-6)
+    monkeypatch.setattr(Heavy, "weight", 2.0)
+    np.testing.assert_allclose(heavy.moments(1.0, central=False), [4, 6], rtol=1e-6)
+
+
+def test_a_method_put_into_a_class_of_the_package(monkeypatch):
+    problem = jb.bernoulli([0.9, 0.1])
+    assert jb.simulate(jb.Uniform(budget=50), problem, seeds=4).correct.all()
+    with monkeypatch.context() as patched:
+        patched.setattr(jb.Uniform, "recommend", lambda self, state: jnp.arange(2) == 1)
+        assert not jb.simulate(jb.Uniform(budget=50), problem, seeds=4).correct.any()
+    assert jb.simulate(jb.Uniform(budget=50), problem, seeds=4).correct.all()
+
+
+class Live(Sequential):
+    """Asks for one arm after the first pulls."""
+
+    arm = 1
+
+    def begin(self, statistics, problem, key):
+        return statistics
+
+    def select(self, state):
+        return jnp.int32(self.arm)
+
+    def update(self, state, arm, reward, live=True):
+        return state.add(arm, reward, live)
+
+    def done(self, state):
+        return state.time > 100
+
+    def recommend(self, state):
+        return jnp.arange(state.pulls.size) == self.arm
+
+
+def test_a_session_goes_on_with_the_code_as_it_is(monkeypatch):
+    session = jb.AskTell(jb.pytree(dataclasses.dataclass(frozen=True)(Live))(), arms=3)
+    for _ in range(3):
+        session.tell(session.ask(), 0.5)
+    assert session.ask() == 1
+    saved = session.to_json()
+    monkeypatch.setattr(Live, "arm", 2)
+    session.tell(1, 0.5)
+    assert session.ask() == 2
+    with pytest.raises(jb.UsageError, match=r"another algorithm: Live\.arm: 1 there and 2 here"):
+        jb.AskTell.from_json(saved, Live())
+
+
+def test_what_cannot_be_read_is_said_and_never_taken_from_before(tmp_path):
+    with (tmp_path / "log").open("w", encoding="utf-8") as log:
+
+        def metric(problem, state, recommended):
+            log.write("traced")
+            return 1
+
+        def run():
+            return jb.simulate(jb.Uniform(budget=9), jb.bernoulli([0.5, 0.4]), seeds=2, metrics={"one": metric})
+
+        with pytest.warns(UserWarning, match="whether log of one has changed cannot be told, the content of"):
+            assert (run().one == 1).all()
+        with pytest.warns(UserWarning, match="log of one"), compile_clock() as clock:
+            run()
+        assert clock.programs == 1
+
+
+def test_it_takes_little_time():
+    """A tenth of a millisecond on a quiet machine; a call of `jb.simulate` takes seven."""
+    algorithm, problem = jb.UGapEc(epsilon=0.1, delta=0.1), jb.bernoulli([0.5, 0.4])
+
+    def seconds(*trees):
+        began = time.perf_counter()
+        code_of(*trees)
+        return time.perf_counter() - began
+
+    for trees in ((algorithm, problem), (Live(), problem)):
+        assert min(seconds(*trees) for _ in range(50)) < 1e-3
