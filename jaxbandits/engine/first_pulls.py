@@ -59,7 +59,7 @@ def check_first_pulls_of_one(algorithm: Admitted, problem: Problem, max_pulls: i
 def _first_pulls(algorithm: Any, problem: Problem, *, code: Code) -> jax.Array:
     """Return the pulls of the first states or, where these have none, of the first steps; int32 `(C,)`."""
     cells = jax.tree.leaves(problem)[0].shape[-1]
-    key = jax.random.split(jax.random.key(0, impl="threefry2x32"), cells)
+    key = jnp.broadcast_to(jax.random.key(0, impl="threefry2x32"), (cells,))
     with code.traced():
         arms = problem.realised(key)
         state = algorithm.init(arms, key)
