@@ -25,10 +25,12 @@ __all__ = [
     "highest",
     "index",
     "largest",
+    "largest_or_nan",
     "lowest",
     "put",
     "scatter",
     "smallest",
+    "smallest_or_nan",
     "take",
     "total",
     "total_of_counts",
@@ -66,6 +68,24 @@ def largest(x: jax.Array) -> jax.Array:
 def smallest(x: jax.Array) -> jax.Array:
     """Smallest value over arms: `(K, …)` to `(…)`. Not for NaN."""
     return _reduce(x, highest(x.dtype), smaller)
+
+
+def largest_or_nan(x: jax.Array) -> jax.Array:
+    """Largest value over arms, NaN if one is NaN: `(K, …)` to `(…)`."""
+    return _reduce(x, lowest(x.dtype), _larger_or_nan)
+
+
+def smallest_or_nan(x: jax.Array) -> jax.Array:
+    """Smallest value over arms, NaN if one is NaN: `(K, …)` to `(…)`."""
+    return _reduce(x, highest(x.dtype), _smaller_or_nan)
+
+
+def _larger_or_nan(a: jax.Array, b: jax.Array) -> jax.Array:
+    return lax.select((a > b) | (a != a), a, b)
+
+
+def _smaller_or_nan(a: jax.Array, b: jax.Array) -> jax.Array:
+    return lax.select((a < b) | (a != a), a, b)
 
 
 def total(x: jax.Array) -> jax.Array:
@@ -155,6 +175,8 @@ def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.
 _NAMED: dict[Callable[..., Any], Callable[..., jax.Array]] = {
     larger: jnp.max,
     smaller: jnp.min,
+    _larger_or_nan: jnp.max,
+    _smaller_or_nan: jnp.min,
     lax.bitwise_or: jnp.any,
     lax.add: lambda x, axis: jnp.sum(x, axis=axis, dtype=x.dtype),
 }

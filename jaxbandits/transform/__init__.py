@@ -1,0 +1,9 @@
+"""One run to R runs: a function of one run, evaluated for R runs in the layout and the arithmetic of the engine.
+
+`map_runs` is the entry point. It does what `jax.vmap` does, with the runs on the last axis of everything, and with the
+same bits for a run whatever its neighbours are (`products.py`, `functions.py`, `reductions.py` say how).
+"""
+
+from jaxbandits.transform.map_runs import map_runs
+
+__all__ = ["map_runs"]

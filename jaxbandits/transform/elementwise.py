@@ -1,0 +1,134 @@
+"""Operations that work on each element: nothing changes but the shapes, and the arithmetic of floats where it must."""
+
+import dataclasses
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.transform import functions
+from jaxbandits.transform.operation import Operation, Value, is_float, spread
+from jaxbandits.transform.products import shield
+
+__all__ = ["RULES", "apply"]
+
+_PLAIN = {
+    "abs", "acos", "acosh", "add", "add_any", "and", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e",
+    "bessel_i1e", "cbrt", "ceil", "clz", "complex", "conj", "convert_element_type", "copy", "copy_p", "cos", "cosh",
+    "digamma", "eq", "erf", "erfc", "floor", "ge", "gt", "imag", "is_finite", "le", "lgamma", "lt", "max", "min",
+    "ne", "neg", "nextafter", "not", "or", "population_count", "real", "reduce_precision", "rem", "round",
+    "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt", "stop_gradient",
+    "sub", "tan", "xor",
+}  # fmt: skip
+
+
+def plain(operation: Operation) -> list[jax.Array]:
+    """Apply an operation to operands of the same shape."""
+    return operation.bind(*(operation.like_result(i) for i in range(len(operation.values))))
+
+
+def multiply(operation: Operation) -> list[jax.Array]:
+    """Multiply; the product of floats is shielded where it may be added to something."""
+    product = operation.like_result(0) * operation.like_result(1)
+    return [shield(product) if operation.exposed else product]
+
+
+def square(operation: Operation) -> list[jax.Array]:
+    """Multiply by itself."""
+    x = operation.like_result(0)
+    return [shield(x * x) if operation.exposed else x * x]
+
+
+def integer_power(operation: Operation) -> list[jax.Array]:
+    """Multiply by itself as often as a whole number says: by repeated squaring, each product shielded."""
+    exponent, base = operation.params["y"], operation.like_result(0)
+    power, rest = None, abs(exponent)
+    while rest:
+        if rest & 1:
+            power = base if power is None else shield(power * base)
+        rest >>= 1
+        base = shield(base * base) if rest else base
+    power = jnp.ones_like(base) if power is None else power
+    return [1 / power if exponent < 0 else power]
+
+
+def divide(operation: Operation) -> list[jax.Array]:
+    """Divide. By a number that several elements share, or all runs: multiply by its reciprocal.
+
+    XLA does the latter itself or not, as the rest of a program has it.
+    """
+    x = operation.like_result(0)
+    if not is_float(x.dtype):
+        return [lax.div(x, operation.like_result(1))]
+    divisor = operation.values[1]
+    shared = divisor.thin
+    if shared is None and (divisor.shape != operation.shape or (operation.suffix and not divisor.mapped)):
+        shared = divisor
+    if shared is None:
+        return [lax.div(x, operation.like_result(1))]
+    reciprocal = Value(1 / shared.array, shared.mapped)
+    product = x * spread(reciprocal, operation.shape, operation.suffix)
+    return [shield(product) if operation.exposed else product]
+
+
+def keep_bits(operation: Operation) -> list[jax.Array]:
+    """Read the bits as numbers of another type with as many bits."""
+    if jnp.dtype(operation.params["new_dtype"]).itemsize != operation.aval(0).dtype.itemsize:
+        raise NotImplementedError
+    return plain(operation)
+
+
+def clamp(operation: Operation) -> list[jax.Array]:
+    """Clamp between bounds, which may be single numbers."""
+    return operation.bind(*(operation.like_result(i) for i in range(3)))
+
+
+def _function(function: Callable[..., jax.Array]) -> Callable[[Operation], list[jax.Array]]:
+    """Make the rule of a function of float32; other types have JAX's own."""
+
+    def rule(operation: Operation) -> list[jax.Array]:
+        if operation.out.dtype != jnp.float32 or any(v.aval.dtype != jnp.float32 for v in operation.equation.invars):
+            return plain(operation)
+        return [function(*(operation.like_result(i) for i in range(len(operation.values))))]
+
+    return rule
+
+
+RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
+    **dict.fromkeys(_PLAIN, plain),
+    "select_n": plain,
+    "mul": multiply,
+    "square": square,
+    "integer_pow": integer_power,
+    "div": divide,
+    "clamp": clamp,
+    "bitcast_convert_type": keep_bits,
+    "rsqrt": _function(lambda x: 1 / jnp.sqrt(x)),
+    "log": _function(functions.log),
+    "log1p": _function(functions.log1p),
+    "exp": _function(functions.exp),
+    "exp2": _function(functions.exp2),
+    "expm1": _function(functions.expm1),
+    "pow": _function(functions.power),
+    "logistic": _function(functions.logistic),
+    "tanh": _function(functions.tanh),
+    "erf_inv": _function(functions.erf_inv),
+}
+
+
+def apply(operation: Operation) -> Value:
+    """Apply an operation on each element.
+
+    Of numbers that are broadcast it is made before they are: of fewer, and XLA does the same or not, as it likes.
+    """
+    thin = [value.thin for value in operation.values if value.thin is not None]
+    others = [value for value in operation.values if value.thin is None]
+    if len(thin) != 1 or any(value.mapped or value.shape for value in others):
+        return Value(RULES[operation.name](operation)[0], bool(operation.suffix))
+    (shared,) = thin
+    suffix = operation.suffix if shared.mapped else ()
+    values = [shared if value.thin is not None else value for value in operation.values]
+    before = dataclasses.replace(operation, values=values, suffix=suffix, shape=shared.shape)
+    found = Value(RULES[operation.name](before)[0], shared.mapped)
+    return Value(spread(found, operation.shape, suffix), shared.mapped, found)

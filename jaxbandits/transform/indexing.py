@@ -1,0 +1,150 @@
+"""Entries at a place that differs between runs: one place along one axis, the form of `x[i]` and `x.at[i].set(value)`.
+
+These have the forms of `arrays/arms.py`, which suit the platform. A place that all runs share needs none; anything else
+is left to `jax.vmap`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxbandits.arrays import arms
+from jaxbandits.transform.operation import Operation, is_float
+
+__all__ = ["RULES"]
+
+
+def dynamic_slice(operation: Operation) -> list[jax.Array]:
+    """Slice from a place on."""
+    x, places, sizes = operation.values[0], operation.values[1:], operation.params["slice_sizes"]
+    if not any(place.mapped for place in places):
+        starts = [place.array for place in places]
+        zero = [jnp.zeros((), jnp.asarray(starts[0]).dtype)] if starts and operation.suffix else []
+        return [lax.dynamic_slice(operation.full(0), [*starts, *zero], (*sizes, *operation.suffix))]
+    axis = _only_axis(x.shape, sizes)
+    if axis is None or not x.mapped:
+        raise NotImplementedError
+    place = jnp.clip(places[axis].array, 0, x.shape[axis] - 1)
+    return [jnp.expand_dims(_take(x.array, axis, place), axis)]
+
+
+def dynamic_update_slice(operation: Operation) -> list[jax.Array]:
+    """Write a slice from a place on."""
+    x, update, *places = operation.values
+    if not any(place.mapped for place in places):
+        starts = [place.array for place in places]
+        zero = [jnp.zeros((), jnp.asarray(starts[0]).dtype)] if starts and operation.suffix else []
+        return [lax.dynamic_update_slice(operation.full(0), operation.full(1), [*starts, *zero])]
+    axis = _only_axis(x.shape, update.shape)
+    if axis is None:
+        raise NotImplementedError
+    place = jnp.clip(places[axis].array, 0, x.shape[axis] - 1)
+    return [_put(operation.full(0), axis, place, jnp.squeeze(operation.full(1), axis))]
+
+
+def gather(operation: Operation) -> list[jax.Array]:
+    """Take entries along one axis, at one place or at several."""
+    x, places = operation.values
+    params = operation.params
+    numbers, mode, sizes = params["dimension_numbers"], params["mode"], params["slice_sizes"]
+    axes = numbers.start_index_map
+    if not places.mapped and x.mapped and not numbers.operand_batching_dims:
+        more = numbers._replace(offset_dims=(*numbers.offset_dims, len(operation.shape)))
+        return operation.bind(x.array, places.array, dimension_numbers=more, slice_sizes=(*sizes, *operation.suffix))
+    if not x.mapped or len(axes) != 1 or axes != tuple(numbers.collapsed_slice_dims) or numbers.operand_batching_dims:
+        raise NotImplementedError
+    (axis,) = axes
+    if any(size != whole for i, (size, whole) in enumerate(zip(sizes, x.shape, strict=True)) if i != axis):
+        raise NotImplementedError
+    place = places.array[..., 0, :]  # (places…, R)
+    count, several = x.shape[axis], place.ndim - 1
+    inside = (place >= 0) & (place < count)
+    found = _take(x.array, axis, jnp.clip(place, 0, count - 1), several)  # (places…, rest…, R)
+    if mode == lax.GatherScatterMode.FILL_OR_DROP:
+        rest = found.ndim - place.ndim
+        shown = inside.reshape(*inside.shape[:-1], *(1 for _ in range(rest)), inside.shape[-1])
+        found = jnp.where(shown, found, _fill(params["fill_value"], found.dtype))
+    order = _order(numbers.offset_dims, several, found.ndim - 1)
+    return [found.transpose(*order, found.ndim - 1)]
+
+
+def scatter(operation: Operation) -> list[jax.Array]:
+    """Write to one place along one axis, or add to it."""
+    x, places, update = operation.values
+    numbers = operation.params["dimension_numbers"]
+    axes = numbers.scatter_dims_to_operand_dims
+    one = len(axes) == 1 and axes == tuple(numbers.inserted_window_dims) and not numbers.operand_batching_dims
+    if not one or len(places.shape) != 1 or tuple(numbers.update_window_dims) != tuple(range(len(update.shape))):
+        raise NotImplementedError
+    (axis,) = axes
+    whole = operation.full(0)
+    place = operation.full(1)[0]
+    value = operation.full(2)
+    if value.shape[:-1] != whole.shape[:axis] + whole.shape[axis + 1 : whole.ndim - 1]:
+        raise NotImplementedError
+    inside = (place >= 0) & (place < x.shape[axis])
+    place = jnp.clip(place, 0, x.shape[axis] - 1)
+    if operation.name == "scatter-add":
+        value = _take(whole, axis, place) + value
+    if operation.params["mode"] == lax.GatherScatterMode.FILL_OR_DROP:
+        value = jnp.where(inside, value, _take(whole, axis, place))
+    return [_put(whole, axis, place, value)]
+
+
+def _only_axis(shape: Sequence[int], sizes: Sequence[int]) -> int | None:
+    """Return the one axis along which one entry is taken and the others are taken whole; None if there is none."""
+    axes = [i for i, (whole, size) in enumerate(zip(shape, sizes, strict=True)) if size != whole or whole == 1]
+    parts = [i for i in axes if sizes[i] != shape[i]] or axes[:1]
+    return parts[0] if len(parts) == 1 and sizes[parts[0]] == 1 else None
+
+
+def _take(x: jax.Array, axis: int, place: jax.Array, several: int = 0) -> jax.Array:
+    """Take entries of one axis: `(…, K, …, R)` and places `(places…, R)` to `(places…, …, R)`."""
+    x = _plain(jnp.moveaxis(x, axis, 0))
+    rest = x.shape[1:-1]
+    wide = place.reshape(*place.shape[:several], *(1 for _ in rest), place.shape[-1])
+    return arms.take(x, jnp.broadcast_to(wide, (*place.shape[:several], *x.shape[1:])).astype(jnp.int32))
+
+
+def _put(x: jax.Array, axis: int, place: jax.Array, value: jax.Array) -> jax.Array:
+    """Write one entry of one axis: `(…, K, …, R)`, the place `(R,)`, the value `(…, R)`."""
+    x = _plain(jnp.moveaxis(x, axis, 0))
+    wide = jnp.broadcast_to(place, x.shape[1:]).astype(jnp.int32)
+    return jnp.moveaxis(arms.put(x, wide, value), 0, axis)
+
+
+def _plain(x: jax.Array) -> jax.Array:
+    """Return an array of numbers as it is; keys have words of their own."""
+    if jnp.issubdtype(x.dtype, jax.dtypes.extended) or jnp.issubdtype(x.dtype, jnp.complexfloating):
+        raise NotImplementedError
+    return x
+
+
+def _order(offset: Sequence[int], several: int, rank: int) -> list[int]:
+    """Return where each axis of a gather's result stands in (places…, rest…)."""
+    places, rest = iter(range(several)), iter(range(several, rank))
+    return [next(rest) if axis in offset else next(places) for axis in range(rank)]
+
+
+def _fill(value: Any, dtype: Any) -> Any:
+    """Return what JAX fills in for a place outside."""
+    if value is not None:
+        return jnp.asarray(value, dtype)
+    if is_float(dtype):
+        return jnp.asarray(jnp.nan, dtype)
+    if jnp.issubdtype(dtype, np.signedinteger):
+        return jnp.asarray(jnp.iinfo(dtype).min, dtype)
+    return jnp.asarray(jnp.iinfo(dtype).max if jnp.issubdtype(dtype, np.unsignedinteger) else True, dtype)
+
+
+RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
+    "dynamic_slice": dynamic_slice,
+    "dynamic_update_slice": dynamic_update_slice,
+    "gather": gather,
+    "scatter": scatter,
+    "scatter-add": scatter,
+}

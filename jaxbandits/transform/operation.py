@@ -1,0 +1,98 @@
+"""What a rule of the transformation is given: one operation of one run, with its operands for R runs."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+__all__ = ["Operation", "Value", "is_float", "spread"]
+
+
+class Value(NamedTuple):
+    """A value of the one-run program, for R runs.
+
+    Attributes:
+        array: shape `(…, R)` where it differs between runs, the one-run shape `(…)` where it does not.
+        mapped: whether it differs between runs.
+        thin: what the value is a broadcast of, of the same number of axes or without any; None if it is none.
+    """
+
+    array: Any
+    mapped: bool
+    thin: "Value | None" = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape in one run."""
+        shape = tuple(jnp.shape(self.array))
+        return shape[:-1] if self.mapped else shape
+
+
+@dataclasses.dataclass(frozen=True)
+class Operation:
+    """An equation of a one-run program and its operands for R runs.
+
+    Attributes:
+        equation: the equation of the jaxpr.
+        values: its operands.
+        suffix: `(R,)` where an operand differs between runs, else `()`.
+        exposed: whether the result may be added to something: a product must then be shielded (`products.py`).
+        shape: the shape of the first result in one run.
+    """
+
+    equation: Any
+    values: Sequence[Value]
+    suffix: tuple[int, ...]
+    exposed: bool
+    shape: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the primitive."""
+        return str(self.equation.primitive.name)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the primitive."""
+        return dict(self.equation.params)
+
+    @property
+    def out(self) -> Any:
+        """The abstract value of the first result in one run."""
+        return self.equation.outvars[0].aval
+
+    def aval(self, i: int) -> Any:
+        """The abstract value of operand i in one run."""
+        return self.equation.invars[i].aval
+
+    def full(self, i: int) -> jax.Array:
+        """Operand i with an axis of runs where any operand has one: its one-run shape and the suffix."""
+        return spread(self.values[i], self.aval(i).shape, self.suffix)
+
+    def like_result(self, i: int) -> jax.Array:
+        """Operand i, broadcast to the shape of the result and the suffix."""
+        return spread(self.values[i], self.shape, self.suffix)
+
+    def bind(self, *arrays: Any, **changed: Any) -> list[Any]:
+        """Apply the primitive itself, with some parameters changed; a list of its results."""
+        found = self.equation.primitive.bind(*arrays, **(self.params | changed))
+        return list(found) if self.equation.primitive.multiple_results else [found]
+
+
+def spread(value: Value, shape: tuple[int, ...], suffix: tuple[int, ...]) -> Any:
+    """Broadcast a value to a one-run shape and the suffix; scalars and axes of size 1 broadcast."""
+    array = value.array if isinstance(value.array, jax.Array) else jnp.asarray(value.array)
+    whole = (*shape, *suffix)
+    if array.shape == whole and (value.mapped or not suffix):
+        return array
+    axes = [*range(len(value.shape)), *([len(shape)] if value.mapped else [])]  # scalars, or as many axes
+    return lax.broadcast_in_dim(array, whole, axes)
+
+
+def is_float(dtype: Any) -> bool:
+    """Whether numbers of a type are rounded."""
+    return bool(jnp.issubdtype(dtype, np.floating))

@@ -1,0 +1,55 @@
+"""Which products a compiler could contract with a sum, and the shield that keeps it from doing so.
+
+`a * b + c` may become one fused multiply-add in one program and not in another, and a last bit decides which arm is
+pulled. A product that may be added to something is therefore hidden behind a comparison.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend import core
+
+from jaxbandits.transform.operation import is_float
+
+__all__ = ["exposed_results", "shield"]
+
+#: Operations after which no product is left that could be contracted.
+_END = {
+    "abs", "max", "min", "mul", "div", "rem", "sqrt", "rsqrt", "sign", "floor", "ceil", "round", "eq", "ne", "lt", "le",
+    "gt", "ge", "is_finite", "argmax", "argmin", "log", "log1p", "exp", "exp2", "expm1", "pow", "integer_pow", "square",
+    "logistic", "tanh", "erf_inv", "bitcast_convert_type", "reduce_max", "reduce_min", "sort", "reduce_prod", "cumprod",
+    "cummax", "cummin", "clamp",
+}  # fmt: skip
+#: Operations that move numbers: what they are given is exposed where their results are. Any other exposes all.
+_MOVE = {
+    "neg", "select_n", "copy", "copy_p", "convert_element_type", "broadcast_in_dim", "reshape", "squeeze", "transpose",
+    "slice", "concatenate", "pad", "rev", "gather", "dynamic_slice", "dynamic_update_slice", "scatter", "split",
+    "reduce_precision", "stop_gradient", "expand_dims", "optimization_barrier", "top_k",
+}  # fmt: skip
+
+
+def exposed_results(jaxpr: Any) -> set[Any]:
+    """Return the variables of a program that may reach a sum with nothing in between, its results among them."""
+    exposed = {atom for atom in jaxpr.outvars if isinstance(atom, core.Var)}
+    for equation in reversed(jaxpr.eqns):
+        name = equation.primitive.name
+        if name in _END or (name in _MOVE and not exposed.intersection(equation.outvars)):
+            continue
+        exposed.update(atom for atom in equation.invars if isinstance(atom, core.Var))
+    return exposed
+
+
+def shield(product: jax.Array) -> jax.Array:
+    """Return a product of floats as it is, behind a comparison that no compiler can leave out.
+
+    Args:
+        product: float, any shape; NaN and infinities are kept.
+
+    Returns:
+        The same numbers, but -inf for the lowest finite number: the one that makes the comparison necessary.
+    """
+    if not is_float(product.dtype):
+        return product
+    lowest = jnp.asarray(jnp.finfo(product.dtype).min, product.dtype)
+    return jnp.where(product <= lowest, jnp.asarray(-jnp.inf, product.dtype), product)

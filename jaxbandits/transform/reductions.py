@@ -1,0 +1,152 @@
+"""Operations over an axis of one run: what is moved or compared as it is, and sums of floats in one order."""
+
+import itertools
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.arrays import arms
+from jaxbandits.transform.operation import Operation, is_float
+from jaxbandits.transform.products import shield
+
+__all__ = ["RULES"]
+
+# Up to so many terms are added one by one, more in a loop.
+_WRITTEN_OUT = 32
+
+
+def _first(operation: Operation) -> jax.Array:
+    """Return the operand with the reduced axes as one, in front."""
+    axes = operation.params["axes"]
+    x = jnp.moveaxis(operation.full(0), axes, range(len(axes)))
+    return x if len(axes) == 1 else x.reshape(-1, *x.shape[len(axes) :])
+
+
+def total(x: jax.Array) -> jax.Array:
+    """Return the sum over the first axis; of floats, one after another."""
+    if not is_float(x.dtype):
+        return arms.total(x)
+    if x.shape[0] == 0:
+        return jnp.zeros(x.shape[1:], x.dtype)
+    if x.shape[0] <= _WRITTEN_OUT:
+        rows = [x[i] for i in range(x.shape[0])]
+        return list(itertools.accumulate(rows, lax.add))[-1]
+    return arms.total(x)
+
+
+def reduce_sum(operation: Operation) -> list[jax.Array]:
+    """Add over some axes."""
+    x = _first(operation)
+    if not is_float(x.dtype):
+        return operation.bind(operation.full(0))
+    return [total(x)]
+
+
+def reduce_product(operation: Operation) -> list[jax.Array]:
+    """Multiply over some axes; floats, one after another."""
+    x = _first(operation)
+    if not is_float(x.dtype):
+        return operation.bind(operation.full(0))
+
+    def times(i: jax.Array | int, product: jax.Array) -> jax.Array:
+        return product * lax.dynamic_index_in_dim(x, i, 0, keepdims=False)
+
+    found: jax.Array = lax.fori_loop(0, x.shape[0], times, jnp.ones(x.shape[1:], x.dtype))
+    return [shield(found)]
+
+
+def extreme(operation: Operation) -> list[jax.Array]:
+    """Take the largest or the smallest over some axes; NaN where one is NaN, as `jnp.max` does."""
+    x = _first(operation)
+    if not x.shape[0] or x.dtype == bool or jnp.issubdtype(x.dtype, jnp.complexfloating):
+        return operation.bind(operation.full(0))
+    return [arms.largest_or_nan(x) if operation.name == "reduce_max" else arms.smallest_or_nan(x)]
+
+
+def place(operation: Operation) -> list[jax.Array]:
+    """Find the first of the largest or of the smallest; the first NaN where there is one, as `jnp.argmax` does."""
+    x = _first(operation)
+    if x.dtype == bool:
+        x = x.astype(jnp.int32)
+    hits = x == (arms.largest_or_nan(x) if operation.name == "argmax" else arms.smallest_or_nan(x))
+    if is_float(x.dtype):
+        hits |= x != x  # with a NaN among them nothing equals the largest
+    first = arms.smallest(jnp.where(hits, arms.index(x.shape[0], x.shape[1:]), x.shape[0]))
+    return [first.astype(operation.params["index_dtype"])]
+
+
+def _running(combine: Callable[[jax.Array, jax.Array], jax.Array]) -> Callable[[Operation], list[jax.Array]]:
+    """Make the rule of a running sum or product; of floats, one after another."""
+
+    def rule(operation: Operation) -> list[jax.Array]:
+        axis, reverse = operation.params["axis"], operation.params["reverse"]
+        if not is_float(operation.out.dtype):
+            return operation.bind(operation.full(0))
+        x = jnp.moveaxis(operation.full(0), axis, 0)
+        if not x.shape[0]:
+            return [operation.full(0)]
+
+        def step(sums: jax.Array, row: jax.Array) -> tuple[jax.Array, jax.Array]:
+            sums = combine(sums, row)
+            return sums, sums
+
+        start = jnp.zeros_like(x[0]) if combine is lax.add else jnp.ones_like(x[0])
+        return [jnp.moveaxis(lax.scan(step, start, x, reverse=reverse)[1], 0, axis)]
+
+    return rule
+
+
+def dot(operation: Operation) -> list[jax.Array]:
+    """Multiply and add over the contracted axes, one term after another."""
+    ((left_axes, right_axes), (left_batch, right_batch)) = operation.params["dimension_numbers"]
+
+    def ordered(i: int, contracted: tuple[int, ...], batch: tuple[int, ...]) -> tuple[jax.Array, tuple[int, ...]]:
+        x, rank = operation.full(i), len(operation.aval(i).shape)
+        free = [axis for axis in range(rank) if axis not in (*contracted, *batch)]
+        order = (*contracted, *batch, *free, *range(rank, x.ndim))
+        x = x.transpose(order)
+        return x.reshape(-1, *x.shape[len(contracted) :]), tuple(operation.aval(i).shape[axis] for axis in free)
+
+    (left, left_free), (right, right_free) = (
+        ordered(0, tuple(left_axes), tuple(left_batch)),
+        ordered(1, tuple(right_axes), tuple(right_batch)),
+    )
+    batch = tuple(operation.aval(0).shape[axis] for axis in left_batch)
+    dtype = operation.out.dtype
+    left = left.reshape(-1, *batch, *left_free, *(1 for _ in right_free), *operation.suffix).astype(dtype)
+    right = right.reshape(-1, *batch, *(1 for _ in left_free), *right_free, *operation.suffix).astype(dtype)
+    if left.shape[0] <= _WRITTEN_OUT:
+        return [total(shield(left * right))]
+
+    def add(i: jax.Array | int, sums: jax.Array) -> jax.Array:
+        a, b = (lax.dynamic_index_in_dim(x, i, 0, keepdims=False) for x in (left, right))
+        return sums + shield(a * b)
+
+    return [lax.fori_loop(0, left.shape[0], add, jnp.zeros((*operation.shape, *operation.suffix), dtype))]
+
+
+def _as_it_is(operation: Operation) -> list[jax.Array]:
+    """Apply an operation whose parameters name axes of one run: they come before that of the runs."""
+    return operation.bind(*(operation.full(i) for i in range(len(operation.values))))
+
+
+RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
+    "reduce_sum": reduce_sum,
+    "reduce_prod": reduce_product,
+    "reduce_max": extreme,
+    "reduce_min": extreme,
+    "reduce_and": _as_it_is,
+    "reduce_or": _as_it_is,
+    "reduce_xor": _as_it_is,
+    "argmax": place,
+    "argmin": place,
+    "cumsum": _running(lax.add),
+    "cumprod": _running(lax.mul),
+    "cummax": _as_it_is,
+    "cummin": _as_it_is,
+    "sort": _as_it_is,
+    "top_k": _as_it_is,
+    "dot_general": dot,
+}

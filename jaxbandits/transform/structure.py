@@ -1,0 +1,72 @@
+"""Operations that move elements: the axis of runs stays the last, and the parameters grow by it."""
+
+from collections.abc import Callable
+
+import jax
+from jax import lax
+
+from jaxbandits.transform.operation import Operation, Value
+
+__all__ = ["RULES", "broadcast"]
+
+
+def broadcast(operation: Operation) -> Value:
+    """Broadcast to a larger shape, and remember of what."""
+    value, shape, axes = operation.values[0], operation.shape, operation.params["broadcast_dimensions"]
+    array = operation.full(0)
+    runs = (len(shape),) if operation.suffix else ()
+    whole = lax.broadcast_in_dim(array, (*shape, *operation.suffix), (*axes, *runs))
+    if value.shape == shape:
+        return Value(whole, bool(operation.suffix), value.thin)
+    thin = [1] * len(shape)
+    for axis, size in zip(axes, value.shape, strict=True):
+        thin[axis] = size
+    form = (*(thin if value.shape else ()), *operation.suffix)
+    kept = Value(array.reshape(form), bool(operation.suffix))
+    return Value(whole, bool(operation.suffix), None if tuple(thin) == shape else kept)
+
+
+def reshape(operation: Operation) -> list[jax.Array]:
+    """Reshape each run's array."""
+    return [operation.full(0).reshape((*operation.shape, *operation.suffix))]
+
+
+def transpose(operation: Operation) -> list[jax.Array]:
+    """Permute the axes of a run."""
+    permutation, x = operation.params["permutation"], operation.full(0)
+    return [x.transpose(*permutation, *range(len(permutation), x.ndim))]
+
+
+def take_slice(operation: Operation) -> list[jax.Array]:
+    """Slice with fixed bounds."""
+    params, suffix = operation.params, operation.suffix
+    strides = None if params["strides"] is None else (*params["strides"], *(1 for _ in suffix))
+    starts = (*params["start_indices"], *(0 for _ in suffix))
+    return [lax.slice(operation.full(0), starts, (*params["limit_indices"], *suffix), strides)]
+
+
+def pad(operation: Operation) -> list[jax.Array]:
+    """Pad with one number, which all runs share."""
+    if operation.values[1].mapped:
+        raise NotImplementedError
+    config = (*operation.params["padding_config"], *((0, 0, 0) for _ in operation.suffix))
+    return [lax.pad(operation.full(0), operation.values[1].array, config)]
+
+
+def as_it_is(operation: Operation) -> list[jax.Array]:
+    """Apply an operation whose parameters name axes of one run: they come before that of the runs."""
+    return operation.bind(*(operation.full(i) for i in range(len(operation.values))))
+
+
+RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
+    "reshape": reshape,
+    "squeeze": reshape,
+    "expand_dims": reshape,
+    "transpose": transpose,
+    "slice": take_slice,
+    "pad": pad,
+    "concatenate": as_it_is,
+    "rev": as_it_is,
+    "split": as_it_is,
+    "optimization_barrier": as_it_is,
+}
