@@ -13,6 +13,7 @@ from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.status import MOST_IDLE, OUTSIDE, TAKEN_BACK
+from jaxbandits.transform import map_runs
 
 __all__ = ["UsersOwn", "UsersState"]
 
@@ -41,7 +42,7 @@ class UsersState(RunState):
 @pytree
 @dataclasses.dataclass(frozen=True)
 class UsersOwn:
-    """The methods of a user's algorithm, with `vmap` over the last axis of everything where there are several runs."""
+    """The methods of a user's algorithm, mapped over the last axis of everything where there are several runs."""
 
     algorithm: Any
     several: bool = dataclasses.field(metadata={"static": True})
@@ -137,17 +138,14 @@ class UsersOwn:
         return jnp.asarray(self._of_state(lambda a, s: a.recommend(s), state))
 
     def _of_state(self, method: Callable[..., Any], state: UsersState) -> Any:
-        return (
-            jax.vmap(method, in_axes=-1, out_axes=-1)(self.algorithm, state.inner)
-            if self.several
-            else method(self.algorithm, state.inner)
-        )
+        return self._mapped(method, self.algorithm, state.inner)
 
-    def _mapped(self, method: Callable[..., Any], algorithm: Any, key: jax.Array, *rest: Any) -> Any:
-        if not self.several:
-            return method(algorithm, key, *rest)
-        in_axes = (-1, 0, *(-1 for _ in rest))
-        return jax.vmap(method, in_axes=in_axes, out_axes=-1)(algorithm, key, *rest)
+    def _mapped(self, method: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a method of one run for all runs; for a single one, too, for the same bits."""
+        if self.several:
+            return map_runs(method)(*arguments)
+        found = map_runs(method)(*jax.tree.map(lambda leaf: jnp.asarray(leaf)[..., None], arguments))
+        return jax.tree.map(lambda leaf: leaf[..., 0], found)
 
 
 def _fault(outside: jax.Array, back: jax.Array) -> jax.Array:
