@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.run_state import RunState
 from jaxbandits.algorithms.bases.traits import Traits, traits_of
+from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
@@ -36,7 +37,7 @@ class UsersState(RunState):
     @property
     def time(self) -> jax.Array:
         """Pulls of all arms, int32 `(…)`."""
-        return jnp.sum(self.inner.pulls, axis=0, dtype=jnp.int32)
+        return arms.total(self.inner.pulls.astype(jnp.int32))
 
 
 @pytree
@@ -65,7 +66,7 @@ class UsersOwn:
             return algorithm.init(problem, key), watch.outside()
 
         inner, outside = self._mapped(first, self.algorithm, key, problem)
-        fault = _fault(outside, jnp.any(inner.pulls < 0, axis=0))
+        fault = _fault(outside, arms.any_arm(inner.pulls < 0))
         idle = jnp.zeros(key.shape, jnp.int32)
         return UsersState(inner, idle=idle, limited=idle > 0, fault=fault)
 
@@ -90,9 +91,9 @@ class UsersOwn:
             return algorithm.step(problem, key, inner), watch.outside()
 
         inner, outside = self._mapped(one_step, self.algorithm, key, problem, state.inner)
-        pulled = jnp.any(inner.pulls != state.pulls, axis=0)
+        pulled = arms.any_arm(inner.pulls != state.pulls)
         new = UsersState(inner, jnp.where(pulled, 0, state.idle + 1), state.limited, state.fault)
-        back = jnp.any(inner.pulls < state.pulls, axis=0) | (new.time < state.time)
+        back = arms.any_arm(inner.pulls < state.pulls) | (new.time < state.time)
         fault = jnp.where(live, _fault(outside, back), 0)
         passed = live & (fault == 0) & (new.time > max_pulls)
         kept = jax.tree.map(lambda a, b: jnp.where(live & (fault == 0) & ~passed, a, b), new, state)

@@ -4,6 +4,6 @@
 same bits for a run whatever its neighbours are (`products.py`, `functions.py`, `reductions.py` say how).
 """
 
-from jaxbandits.transform.map_runs import map_runs
+from jaxbandits.transform.equations import map_runs
 
 __all__ = ["map_runs"]

@@ -55,7 +55,13 @@ def gather(operation: Operation) -> list[jax.Array]:
     if not places.mapped and x.mapped and not numbers.operand_batching_dims:
         more = numbers._replace(offset_dims=(*numbers.offset_dims, len(operation.shape)))
         return operation.bind(x.array, places.array, dimension_numbers=more, slice_sizes=(*sizes, *operation.suffix))
-    if not x.mapped or len(axes) != 1 or axes != tuple(numbers.collapsed_slice_dims) or numbers.operand_batching_dims:
+    if (
+        not operation.suffix
+        or not x.mapped
+        or len(axes) != 1
+        or axes != tuple(numbers.collapsed_slice_dims)
+        or numbers.operand_batching_dims
+    ):
         raise NotImplementedError
     (axis,) = axes
     if any(size != whole for i, (size, whole) in enumerate(zip(sizes, x.shape, strict=True)) if i != axis):
@@ -78,7 +84,12 @@ def scatter(operation: Operation) -> list[jax.Array]:
     numbers = operation.params["dimension_numbers"]
     axes = numbers.scatter_dims_to_operand_dims
     one = len(axes) == 1 and axes == tuple(numbers.inserted_window_dims) and not numbers.operand_batching_dims
-    if not one or len(places.shape) != 1 or tuple(numbers.update_window_dims) != tuple(range(len(update.shape))):
+    if (
+        not operation.suffix
+        or not one
+        or len(places.shape) != 1
+        or tuple(numbers.update_window_dims) != tuple(range(len(update.shape)))
+    ):
         raise NotImplementedError
     (axis,) = axes
     whole = operation.full(0)
