@@ -133,6 +133,4 @@ def measured(metrics: Measures, problem: Problem, state: Any, recommended: jax.A
 
         return value
 
-    return {
-        name: jax.vmap(of_run(metric), in_axes=-1, out_axes=-1)(problem, state, recommended) for name, metric in metrics
-    }
+    return {name: map_runs(of_run(metric))(problem, state, recommended) for name, metric in metrics}

@@ -179,8 +179,7 @@ def _correct(carry: Carry, recommended: jax.Array, settings: Settings) -> jax.Ar
     if settings.judge is None:
         return None
     algorithm = carry.algorithm.algorithm if isinstance(carry.algorithm, UsersOwn) else carry.algorithm
-    correct = jax.vmap(settings.judge, in_axes=-1, out_axes=-1)(algorithm, carry.problem, recommended)
-    return jnp.asarray(correct)
+    return jnp.asarray(map_runs(settings.judge)(algorithm, carry.problem, recommended))
 
 
 def _packed(row: Row) -> jax.Array:
