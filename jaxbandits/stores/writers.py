@@ -1,15 +1,12 @@
-"""A process that adds blocks to a store: one of N parts, locked, heard of from other terminals, and interruptible."""
+"""A process that adds blocks to a store: one of N parts, locked, and heard of from other terminals."""
 
 import contextlib
 import json
 import os
 import platform
-import signal
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any, NamedTuple
 
 import filelock
@@ -20,7 +17,7 @@ from jaxbandits.stores.block_files import write_block, write_whole
 from jaxbandits.stores.held_runs import HeldRuns
 from jaxbandits.stores.layout import Finished, Layout
 
-__all__ = ["BlockWriter", "Interrupts", "Part", "heard", "interrupts", "writing"]
+__all__ = ["BlockWriter", "Part", "heard", "writing"]
 
 #: Seconds between two blocks: at first, as a share of the time so far, and at most.
 _FIRST, _SHARE, _MOST = 0.5, 0.05, 300.0
@@ -98,34 +95,6 @@ def heard(folder: Path) -> Iterator[dict[str, Any]]:
         except filelock.Timeout:
             with contextlib.suppress(OSError, ValueError):
                 yield json.loads(file.read_text())
-
-
-class Interrupts:
-    """Whether an interruption (SIGINT) has been asked for."""
-
-    def __init__(self) -> None:
-        self.asked = False
-
-
-@contextlib.contextmanager
-def interrupts() -> Iterator[Interrupts]:
-    """The first SIGINT is only noted, so that what has been run can be kept; the second raises KeyboardInterrupt."""
-    state = Interrupts()
-
-    def note(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        if state.asked:
-            raise KeyboardInterrupt
-        state.asked = True
-
-    if threading.current_thread() is not threading.main_thread():
-        yield state
-        return
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield state
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 class BlockWriter:

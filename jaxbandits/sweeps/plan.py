@@ -25,6 +25,7 @@ from jaxbandits.engine.problem_border import check_family, check_problem
 from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
+from jaxbandits.interruptions import interruptible
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.stores.layout import Finished, Layout
@@ -177,7 +178,7 @@ def make_runs(
     began = time.perf_counter()
     done = Progress(runs=0, pulls=0.0)
     make_room()
-    with kept_programs(), compile_clock() as clock:
+    with interruptible(), kept_programs(), compile_clock() as clock:
         for cells in plan.groups([cell for cell, seeds in zip(plan.cells, pending, strict=True) if seeds]):
             before = done
 

@@ -16,6 +16,7 @@ from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.interruptions import interruptible, interrupts
 from jaxbandits.plain_data.differences import difference
 from jaxbandits.stores import stretches
 from jaxbandits.stores.arrays_on_disk import ENDINGS, open_arrays, read_arrays
@@ -25,7 +26,7 @@ from jaxbandits.stores.store_files import KEEP, Description, blocks_folder, done
 from jaxbandits.stores.stretches import Stretch
 from jaxbandits.stores.unions import refuse_another, united
 from jaxbandits.stores.views import blocks_of, count_of_runs, make_view
-from jaxbandits.stores.writers import BlockWriter, Part, interrupts, writing
+from jaxbandits.stores.writers import BlockWriter, Part, writing
 from jaxbandits.sweeps.plan import Plan, Spent, make_runs
 
 __all__ = ["Outcome", "check_keep", "part_of", "results_in", "run_stored"]
@@ -87,7 +88,7 @@ def run_stored(
     Raises:
         UsageError: a store of another specification, one that is damaged or being written, too many devices.
         OSError: it cannot be written; what has been committed is kept.
-        KeyboardInterrupt: interrupted; what had ended by then is kept.
+        KeyboardInterrupt: interrupted, by Ctrl-C, SIGTERM or SIGUSR1; what had ended by then is kept.
     """
     if path.suffix not in ENDINGS:
         raise UsageError(f"a store's name must end in {' or '.join(ENDINGS)}, got {str(path)!r}")
@@ -96,7 +97,7 @@ def run_stored(
     if path.exists() and not folder.exists() and (not path.is_dir() or any(path.iterdir())):
         return _of_arrays_only(plan, path, keep)
     folder.mkdir(parents=True, exist_ok=True)
-    with writing(folder, part):
+    with interruptible(), writing(folder, part):
         done = _done(folder)
         pending = _pending(plan, done, part)
         count = sum(stop - start for seeds in pending for start, stop in seeds)
@@ -193,9 +194,10 @@ def _run(
         def stop_if_asked() -> None:
             if interrupted.asked:
                 writer.commit()
+                rest = "the others" if writer.runs < writer.wanted else "its arrays"
                 raise KeyboardInterrupt(
-                    f"interrupted: {writer.runs:,} of {writer.wanted:,} runs are kept in {path}, --resume makes the "
-                    "others"
+                    f"{interrupted.words}: {writer.runs:,} of {writer.wanted:,} runs are kept in {path}, --resume "
+                    f"makes {rest}"
                 )
 
         def take(runs: Finished) -> None:
@@ -212,4 +214,5 @@ def _run(
             on_progress(Progress(0, 0.0), writer.wanted)
         spent = make_runs(plan, pending, placement, take, report)
         writer.commit()
+        stop_if_asked()  # by the last look: whoever calls this may have more to run
     return spent
