@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import filelock
 import jax
 import numpy as np
 import xarray as xr
@@ -21,6 +20,7 @@ from jaxbandits.plain_data.differences import difference
 from jaxbandits.stores import stretches
 from jaxbandits.stores.arrays_on_disk import ENDINGS, open_arrays, read_arrays
 from jaxbandits.stores.layout import Finished
+from jaxbandits.stores.locks import held
 from jaxbandits.stores.spec_axes import same_files, with_paths_of
 from jaxbandits.stores.store_files import KEEP, Description, blocks_folder, done_by_cell, read_description
 from jaxbandits.stores.stretches import Stretch
@@ -172,7 +172,7 @@ def _described(plan: Plan, path: Path, keep: str, *, running: bool) -> Descripti
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ("jaxbandits", "jax")]
     made_with = ", ".join([*versions, jax.default_backend()])
     attrs = {name: value for name, value in plan.attrs.items() if name != "spec"}
-    with filelock.FileLock(folder / "sweep.lock"):
+    with held(folder / "sweep.lock"):
         here = Description(plan.spec, keep, plan.layout, attrs, (made_with,) if running else ())
         there = read_description(path)
         both = here if there is None else united([there, here], [str(path), "what is to be added"])
