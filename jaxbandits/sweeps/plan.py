@@ -38,6 +38,7 @@ from jaxbandits.sweeps.results import layout_of
 from jaxbandits.sweeps.spec import describe
 from jaxbandits.sweeps.trajectories import Chains, chains, successors
 from jaxbandits.users_code.records import recorded
+from jaxbandits.xla_flags import ATTRIBUTE, flags_now
 
 __all__ = ["Plan", "Spent", "make_runs", "planned"]
 
@@ -71,6 +72,7 @@ class Plan:
             "problem": self.problem.name,
             "root_seed": self.runs.root_seed,
             "spec": json.dumps(self.spec),
+            ATTRIBUTE: flags_now(),
         }
 
     @functools.cached_property

@@ -28,6 +28,7 @@ from jaxbandits.stores.unions import refuse_another, united
 from jaxbandits.stores.views import blocks_of, count_of_runs, make_view
 from jaxbandits.stores.writers import BlockWriter, Part, writing
 from jaxbandits.sweeps.plan import Plan, Spent, make_runs
+from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["Outcome", "check_keep", "part_of", "results_in", "run_stored"]
 
@@ -86,7 +87,8 @@ def run_stored(
         on_progress: called now and then with what has been done, and how many runs are to be made.
 
     Raises:
-        UsageError: a store of another specification, one that is damaged or being written, too many devices.
+        UsageError: a store of another specification or made under other XLA flags, one that is damaged or being
+            written, too many devices.
         OSError: it cannot be written; what has been committed is kept.
         KeyboardInterrupt: interrupted, by Ctrl-C, SIGTERM or SIGUSR1; what had ended by then is kept.
     """
@@ -138,6 +140,7 @@ def _of_arrays_only(plan: Plan, path: Path, keep: str) -> Outcome:
     there.setdefault("run", {})["keep"] = dataset.attrs.get("keep", "runs")
     here = json.loads(json.dumps({**plan.spec, "run": {**plan.spec["run"], "keep": keep}}))
     refuse_another(there, here, str(path))
+    refuse_other_flags(dataset.attrs, plan.attrs, str(path))
     if difference(there, with_paths_of(there, here)):
         raise UsageError(
             f"{path} was written as a whole, without blocks that others could be added to: write a new one"
