@@ -115,10 +115,11 @@ def compare(
             for row, found in rows:  # noqa: B007 - printed below, however far it came
                 if progress is not False:
                     display.tell(texts.finished(row))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         if found is not None:
             display.say(texts.comparison(found, display.width()))
-            raise KeyboardInterrupt(f"interrupted, {len(found.missing)} rows are missing") from None
+            said = f"{interrupt}" or "interrupted"
+            raise KeyboardInterrupt(f"{said}, {len(found.missing)} rows are missing") from None
         raise
     assert found is not None  # without a row there is an error
     display.say(texts.comparison(found, display.width()))

@@ -25,6 +25,7 @@ from jaxbandits.engine.problem_border import check_family, check_problem
 from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
+from jaxbandits.interruptions import interruptible
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.stores.layout import Finished, Layout
@@ -37,6 +38,7 @@ from jaxbandits.sweeps.results import layout_of
 from jaxbandits.sweeps.spec import describe
 from jaxbandits.sweeps.trajectories import Chains, chains, successors
 from jaxbandits.users_code.records import recorded
+from jaxbandits.xla_flags import ATTRIBUTE, flags_now
 
 __all__ = ["Plan", "Spent", "make_runs", "planned"]
 
@@ -70,6 +72,7 @@ class Plan:
             "problem": self.problem.name,
             "root_seed": self.runs.root_seed,
             "spec": json.dumps(self.spec),
+            ATTRIBUTE: flags_now(),
         }
 
     @functools.cached_property
@@ -177,7 +180,7 @@ def make_runs(
     began = time.perf_counter()
     done = Progress(runs=0, pulls=0.0)
     make_room()
-    with kept_programs(), compile_clock() as clock:
+    with interruptible(), kept_programs(), compile_clock() as clock:
         for cells in plan.groups([cell for cell, seeds in zip(plan.cells, pending, strict=True) if seeds]):
             before = done
 

@@ -93,7 +93,8 @@ def sweep(
         UsageError: anything that cannot be run, before anything is; a store of another specification; a run in which
             an algorithm of the user's own pulls an arm that does not exist, or takes pulls back.
         OSError: the store cannot be written; what has been committed is kept.
-        KeyboardInterrupt: interrupted; the first time, what has ended by then is committed to the store.
+        KeyboardInterrupt: interrupted by Ctrl-C, SIGTERM or SIGUSR1; the first time, what has ended by then is
+            committed to the store. Handlers of your own are left alone.
     """
     plan = planned(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
