@@ -14,7 +14,7 @@ from jaxbandits.checks import shown, whole
 from jaxbandits.engine.admission import Admitted, admitted, check, check_one
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.engine.no_derivative import undifferentiated
-from jaxbandits.engine.problem_border import check_family, check_problem
+from jaxbandits.engine.problem_border import check_family, check_problem, check_values
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -79,6 +79,7 @@ def _looked_at(what: str, algorithm: Any, problem: Any, key: Any) -> Admitted:
             f"the key must be one typed key, such as jax.random.key(0), got {shown(key)}; for several runs use "
             "jb.simulate, or jax.vmap"
         )
+    check_values(problem, key)
     return known
 
 
