@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import SUMMABLE, Rule
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.checks import as_singles
@@ -51,12 +52,12 @@ def check_moments(problem: Any) -> None:
     Heavy tails may have an infinite variance. Others may not, nor may sums of 2^31 rewards or costs be infinite.
 
     Args:
-        problem: leaves `(K,)`.
+        problem: leaves `(K,)`; what is being traced has no values yet.
 
     Raises:
         UsageError: it does not: of which arm, its parameters, and the value.
     """
-    if problem.drawn or any(np.ndim(getattr(problem, name)) != 1 for name in problem.parameters):
+    if problem.drawn or is_traced(problem) or any(np.ndim(getattr(problem, name)) != 1 for name in problem.parameters):
         return
     known = REGISTRY.holds(type(problem))
     single = _with_leaves(problem, np.float32) if known else problem
