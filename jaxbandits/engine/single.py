@@ -36,8 +36,8 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
         key: the run's typed key, shape `()`. Run `s` of `jb.simulate(…, root_seed=r)` has the key
             `jax.random.fold_in(jax.random.key(r), s)`. A run with the root key itself shares no reward with those, but
             what an algorithm of your own folds into it are their keys.
-        max_pulls: most pulls; the step that would pass it is not made. None as in `jb.simulate`: 10^9, or no limit
-            where sums are drawn.
+        max_pulls: most pulls; the step that would pass it, a batch as a whole, is not made. None as in `jb.simulate`:
+            10^9, or no limit where sums are drawn.
 
     Returns:
         The state; `algorithm.recommend(state)` are the returned arms. `algorithm.done(state)` is false where the run
