@@ -21,7 +21,7 @@ from jaxbandits.engine.job_queue import JobQueue, Ranges
 from jaxbandits.engine.metric import Measures, Metric, check_metrics, functions_of, users_metrics
 from jaxbandits.engine.no_derivative import INSTEAD
 from jaxbandits.engine.on_chip import in_powers_of_two
-from jaxbandits.engine.problem_border import check_family, check_problem
+from jaxbandits.engine.problem_border import check_family, check_problem, check_values
 from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
@@ -148,6 +148,8 @@ def planned(
     for cells in alike(grid.cells, runs, padded=not own):
         key = jax.random.key(0, impl="threefry2x32")
         check_family(cells[0].problem, key)
+        for cell in cells:
+            check_values(cell.problem, key)
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)
         if limited:
             check_first_pulls([cell.algorithm for cell in cells], batched_problem(cells), max_pulls)
