@@ -29,6 +29,7 @@ __all__ = [
     "INSIDE_UNIT",
     "NOT_NEGATIVE",
     "POSITIVE",
+    "SUMMABLE",
     "UNIT",
     "Rule",
     "as_single",
@@ -60,6 +61,10 @@ NOT_NEGATIVE = Rule("must be finite and at least 0", lambda x: (x >= 0) & (x < _
 AT_LEAST_ONE = Rule("must be finite and at least 1", lambda x: (x >= 1) & (x < _INFINITY))
 ABOVE_ONE = Rule("must be finite and above 1", lambda x: (x > 1) & (x < _INFINITY))
 UNIT = Rule("must lie in [0, 1]", lambda x: (x >= 0) & (x <= 1))
+SUMMABLE = Rule(
+    "must be finite and at most 1.5e29 in size, for sums of 2^31 of them to be float32 numbers (use other units)",
+    lambda x: abs(x) <= 1.5e29,
+)
 INSIDE_UNIT = Rule("must lie strictly between 0 and 1", lambda x: (x > 0) & (x < 1))
 
 

@@ -7,10 +7,12 @@ Rank promotion stays allowed: arms first, runs last rests on it, `(R,)` broadcas
 """
 
 import ctypes
+import functools
 import gc
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -71,6 +73,24 @@ class Contexts:
         return self.shared
 
 
+@functools.cache
+def options_of_plain_programs() -> dict[str, Any]:
+    """Return the options of `PLAINLY` that this version of JAX has: 0.12 has its fusion emitters only."""
+    return {name: value for name, value in PLAINLY.items() if is_option(name, value)}
+
+
+def is_option(name: str, value: Any) -> bool:
+    """Return whether XLA takes a compiler option; it refuses one that it does not know."""
+    COMPILER.plain, plain = False, COMPILER.plain
+    try:
+        jax.jit(lambda: 0, compiler_options={name: value}).lower().compile()
+    except jax.errors.JaxRuntimeError:
+        return False
+    finally:
+        COMPILER.plain = plain
+    return True
+
+
 class Compiler:
     """Compiles plainly, or as for users."""
 
@@ -81,7 +101,7 @@ class Compiler:
         compiler.get_compile_options = self.options_now
 
     def options_now(self, *args, env_options_overrides=None, **rest):
-        chosen = PLAINLY if self.plain else {}
+        chosen = options_of_plain_programs() if self.plain else {}
         return self.options(*args, env_options_overrides=chosen | (env_options_overrides or {}), **rest)
 
     def switch(self, plain: bool) -> None:

@@ -21,7 +21,7 @@ from jaxbandits.arrays.numerics import log, rounded
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
-from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound
+from jaxbandits.statistics.bernoulli_bounds import kl_rival_key, kl_upper_of_key
 from jaxbandits.statistics.confidence import kl2013_level, kl2013_rate
 
 __all__ = ["KLLUCB"]
@@ -40,6 +40,8 @@ class KLLUCB(RivalPairs):
     * `log`: ln(t / delta), after the paper's KL-LUCB-log(t), which is for a budget and has no delta: a heuristic;
     * `heuristic`: ln((1 + ln s) / delta), s pulls so far, the usual in experiments (Garivier and Kaufmann 2016): a
       heuristic.
+
+    Bounds keep their digits at both ends: means of 1e-8 are compared as those of 0.1 are.
 
     Attributes:
         epsilon: accuracy, not negative. With 0 and equal means the run only ends at `max_pulls`.
@@ -103,4 +105,8 @@ class KLLUCB(RivalPairs):
         del chosen
         root = state.statistics.inverse_root
         share = self._rate(state) * rounded(root * root)
-        return state.b * computed_once(kl_lower_bound, own * (1 / state.b), share)
+        inverse = 1 / state.b
+        return state.b * computed_once(kl_rival_key, own * inverse, state.statistics.mean * inverse, share)
+
+    def _upper(self, state: RivalState, lower: jax.Array) -> jax.Array:
+        return kl_upper_of_key(lower, state.b)

@@ -45,9 +45,10 @@ class SAR(EliminationInPhases):
     """K - 1 phases of Successive Rejects' lengths; at the end of each, the arm that is surest is accepted or rejected.
 
     At the end of phase k every active arm has n_k = ceil((n - K) / (logbar(K) (K + 1 - k))) pulls, logbar(K) = 1/2 +
-    sum_{i=2}^K 1/i. One bandit: the active arm whose mean is farthest from the border between the m(k) best active arms
-    and the rest is deactivated, and accepted if it is above the border. When no arm is left to accept, or as many as
-    are active, the run ends. P(error) <= 2 K^2 exp(-(n - K) / (8 logbar(K) H2)), H2 = max_i i / gap_(i)^2.
+    sum_{i=2}^K 1/i; these are exact integers. One bandit: the active arm whose mean is farthest from the border between
+    the m(k) best active arms and the rest is deactivated, and accepted if it is above the border. When no arm is left
+    to accept, or as many as are active, the run ends. P(error) <= 2 K^2 exp(-(n - K) / (8 logbar(K) H2)),
+    H2 = max_i i / gap_(i)^2.
 
     Several bandits, the best arm of each: K is the number of arms of all bandits together; an arm that is alone in its
     bandit is accepted, and where there is none, the arm farthest below the best active arm of its bandit is rejected.

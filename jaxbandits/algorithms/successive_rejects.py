@@ -33,6 +33,7 @@ class SuccessiveRejects(EliminationInPhases):
 
     n_k = ceil((T - K) / (Kbar (K + 1 - k))) with Kbar = 1/2 + sum_{i=2}^K 1/i (`harmonic="half"`, Audibert et al. 2010)
     or sum_{i=1}^K 1/i (`full`, Yu et al. 2018, which leaves some of the budget unused: a seventh with 20 arms).
+    They are exact integers for every budget that is a count.
 
     Attributes:
         budget: number of pulls T, at least K.

@@ -67,14 +67,23 @@ def _of_numbers(results: Sequence[Any], operands: list[Any]) -> bool:
 
 
 def _scan(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    constants, carry = operands[: parameters["num_consts"]], operands[parameters["num_consts"] :]
-    if len(carry) != parameters["num_carry"] or len(parameters["jaxpr"].out_avals) != len(carry):
+    fixed, carried = _sizes(parameters)
+    constants, carry = operands[:fixed], operands[fixed:]
+    if len(carry) != carried or len(parameters["jaxpr"].out_avals) != len(carry):
         return None  # no loop that only counts
 
     def body(words: list[Any], _: None) -> tuple[list[Any], None]:
         return _as_words(_evaluated(parameters["jaxpr"], [*constants, *_like(carry, words)])), None
 
     return _like(carry, lax.scan(body, _as_words(carry), None, length=parameters["length"])[0])
+
+
+def _sizes(parameters: dict[str, Any]) -> tuple[int, int]:
+    """Return how many constants a scan has, and how many values it carries."""
+    if "ft_in" in parameters:  # JAX 0.12: trees of constants, carry and rows
+        constants, carry, _ = parameters["ft_in"].unpack()
+        return len(constants), len(carry)
+    return parameters["num_consts"], parameters["num_carry"]
 
 
 def _while(operands: list[Any], parameters: dict[str, Any]) -> Any:

@@ -22,10 +22,11 @@ from jaxbandits.cli.tuning import tune
 from jaxbandits.engine.programs_as_machine_code import machine_code
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
+from jaxbandits.interruptions import Interrupts, interruptible
 
 __all__ = ["main"]
 
-_USAGE, _FAILED, _INTERRUPTED = 2, 1, 130
+_USAGE, _FAILED = 2, 1
 
 
 def application() -> cyclopts.App:
@@ -50,8 +51,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit status: 0, 2 for input that cannot be used, 1 where the machine failed (a full disk), 130 when
-        interrupted.
+        interrupted, 143 by SIGTERM and 138 by SIGUSR1.
     """
+    with interruptible() as interrupted:
+        return _run(argv, interrupted)
+
+
+def _run(argv: Sequence[str] | None, interrupted: Interrupts) -> int:
     try:
         gc.freeze()  # what has been imported stays: the collector, which tracing calls often, need not look at it
         # Where a caller has given arguments, code of its own may have changed the package's.
@@ -62,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (UsageError, cyclopts.CycloptsError) as error:
         return _complain(str(error), _USAGE)
     except KeyboardInterrupt as interrupt:
-        return _complain(str(interrupt) or "interrupted", _INTERRUPTED)
+        return _complain(str(interrupt) or interrupted.words, interrupted.status)
     except BrokenPipeError:
         # The reader (`| head`) has left; Python would complain once more when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

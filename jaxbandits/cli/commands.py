@@ -38,8 +38,8 @@ def simulate(
         seeds: number of runs.
         settings: the algorithm's parameters, name=value, as many as needed.
         root_seed: seed of all randomness.
-        max_pulls: stop a run before it makes more pulls and count it as stopped early; 1e9 if not given, and no limit
-            for algorithms that draw sums.
+        max_pulls: stop a run before the pull or batch that passes it and count it as stopped early; 1e9 if not given,
+            and no limit for algorithms that draw sums.
         costs: what a pull costs, "reward" or prices such as 1,2,0.5; the problem's own if not given, one unit mostly.
         json: print one JSON object instead of a table.
         progress: show a progress bar on stderr; without it, if that is a terminal.
@@ -115,10 +115,11 @@ def compare(
             for row, found in rows:  # noqa: B007 - printed below, however far it came
                 if progress is not False:
                     display.tell(texts.finished(row))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         if found is not None:
             display.say(texts.comparison(found, display.width()))
-            raise KeyboardInterrupt(f"interrupted, {len(found.missing)} rows are missing") from None
+            said = f"{interrupt}" or "interrupted"
+            raise KeyboardInterrupt(f"{said}, {len(found.missing)} rows are missing") from None
         raise
     assert found is not None  # without a row there is an error
     display.say(texts.comparison(found, display.width()))

@@ -1,5 +1,6 @@
 """The command `gradient`."""
 
+import warnings
 from json import dumps
 from typing import Any
 
@@ -57,7 +58,8 @@ def gradient(
     chosen = inputs.algorithm_of(algorithm, settings)  # before JAX starts, which may take seconds
     inputs.start_jax()
     explored = inputs.problem_of(problem, costs)
-    with display.progress_bar(progress) as update:
+    with display.progress_bar(progress) as update, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the gradient of .* rests on")  # the answer says it
         found = jb.gradients.expected(
             metric,
             chosen,
@@ -80,7 +82,9 @@ def _json_of(found: xr.Dataset) -> str:
         return np.atleast_1d(found[name].to_numpy()).tolist()
 
     numbers: dict[str, Any] = {name: float(found[name]) for name in ("value", "value_se")}
-    numbers |= {name: listed(name) for name in ("gradient", "gradient_se")}
+    numbers["outcomes"] = int(found["outcomes"])
+    numbers |= {name: listed(name) for name in ("gradient", "gradient_se", "gradient_runs")}
+    numbers["gradient_se"] = [error if np.isfinite(error) else None for error in numbers["gradient_se"]]
     return dumps({**numbers, "stopped_early": int(found["stopped_early"]), "estimator": found.attrs["estimator"]})
 
 
@@ -95,11 +99,17 @@ def _table(found: xr.Dataset) -> str:
         label = f"d / d {wrt}{of and ' of ' + of}"
         rows.append(_row(label, found["gradient"].isel(at), found["gradient_se"].isel(at)))
     width = f", width {found.attrs['width']:.3g}" if "width" in found.attrs else ""
-    stopped = int(found["stopped_early"])
+    stopped, few = int(found["stopped_early"]), ~np.isfinite(found["gradient_se"].to_numpy())
     lines = [
         text_table(rows, left=(0,)),
         f"Estimator: {found.attrs['estimator']}{width}; {found.attrs['seeds']:,} runs.",
     ]
+    if few.any():
+        fewest = int(found["gradient_runs"].min())
+        lines.append(
+            f"Of {few.sum()} of {few.size} derivatives no interval is known: one rests on {fewest:,} of "
+            f"{found.attrs['seeds']:,} runs only. What matters there is rare: --seeds makes more runs."
+        )
     if stopped:
         lines.append(f"{stopped:,} runs were stopped early, and are judged as they were then.")
     return "\n".join(lines)

@@ -11,6 +11,7 @@ from jaxbandits.report.text_tables import text_table
 from jaxbandits.sweeps.estimates import Estimate, bytes_of_runs
 from jaxbandits.sweeps.plan import Plan
 from jaxbandits.sweeps.store_states import State
+from jaxbandits.xla_flags import NONE
 
 __all__ = ["estimate", "state"]
 
@@ -50,6 +51,8 @@ def _state(store: Path, found: State) -> Iterator[str]:
     ]
     if found.made_with:
         lines.append(("made with", found.made_with))
+    if found.xla_flags not in ("", NONE):
+        lines.append(("XLA flags", found.xla_flags))
     yield text_table(lines, left=(0, 1))
     if found.writers:
         head = ("writing", "process", "runs", "pulls/s", "lanes busy", "time left")

@@ -60,12 +60,24 @@ def tune(
         history = read_store(out)
     shown = display.told(progress)
 
+    kept = 0 if history is None else history.sizes["step"]
+
     def keep(steps: xr.Dataset) -> None:
+        nonlocal kept
         write_arrays(steps, out)
+        kept = steps.sizes["step"]
         if shown:
             display.tell(_said(steps, given["steps"]))
 
-    found = jb.tune(**given, history=history, on_step=keep)
+    try:
+        found = jb.tune(**given, history=history, on_step=keep)
+    except KeyboardInterrupt as interrupt:
+        if not kept:
+            raise
+        said = str(interrupt) or "interrupted"
+        raise KeyboardInterrupt(
+            f"{said}: {kept} of {given['steps']} steps are kept in {out}, --resume goes on"
+        ) from None
     display.say(_json_of(found) if json else _table(found))
 
 

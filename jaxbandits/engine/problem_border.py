@@ -6,14 +6,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import shown
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.registry import REGISTRY
+from jaxbandits.problems.value_range import check_moments, check_parameters, is_checked
 
-__all__ = ["check_family", "check_problem"]
+__all__ = ["check_family", "check_problem", "check_values"]
 
 
 def check_problem(problem: Any) -> None:
@@ -40,13 +42,13 @@ def check_problem(problem: Any) -> None:
             f"{type(problem).__name__} is no pytree: put @jb.problems.register_problem above its "
             "@dataclasses.dataclass(frozen=True)"
         )
-    if REGISTRY.holds(type(problem)) or problem.drawn:
-        return
-    for parameter in problem.parameters:
+    for parameter in () if REGISTRY.holds(type(problem)) or problem.drawn else problem.parameters:
         leaf = getattr(problem, parameter)
         if not (hasattr(leaf, "shape") and leaf.shape):
             name = type(problem).__name__
             raise UsageError(f"{name}.{parameter} must be an array of a value for each arm, got {shown(leaf)}")
+    if not (is_checked(problem) or is_traced(problem)):
+        check_parameters(problem)
 
 
 def check_family(problem: Problem, key: jax.Array) -> None:
@@ -61,6 +63,21 @@ def check_family(problem: Problem, key: jax.Array) -> None:
     """
     if not REGISTRY.holds(type(problem)):
         jax.eval_shape(_check, problem, key)
+
+
+def check_values(problem: Problem, key: jax.Array) -> None:
+    """`check_family`, and check that float32 holds the means and variances that a problem says its arms have.
+
+    Args:
+        problem: leaves `(K,)`, one problem; what is being traced has no values yet.
+        key: a run's typed key `()`.
+
+    Raises:
+        UsageError: as for `check_family`; or a mean or a variance that float32 does not hold.
+    """
+    if not (is_checked(problem) or is_traced(problem)):
+        check_family(problem, key)
+        check_moments(problem)
 
 
 def _check(problem: Problem, key: jax.Array) -> None:

@@ -14,7 +14,7 @@ from jaxbandits.checks import shown, whole
 from jaxbandits.engine.admission import Admitted, admitted, check, check_one
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.engine.no_derivative import undifferentiated
-from jaxbandits.engine.problem_border import check_family, check_problem
+from jaxbandits.engine.problem_border import check_family, check_problem, check_values
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -36,8 +36,8 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
         key: the run's typed key, shape `()`. Run `s` of `jb.simulate(…, root_seed=r)` has the key
             `jax.random.fold_in(jax.random.key(r), s)`. A run with the root key itself shares no reward with those, but
             what an algorithm of your own folds into it are their keys.
-        max_pulls: most pulls; the step that would pass it is not made. None as in `jb.simulate`: 10^9, or no limit
-            where sums are drawn.
+        max_pulls: most pulls; the step that would pass it, a batch as a whole, is not made. None as in `jb.simulate`:
+            10^9, or no limit where sums are drawn.
 
     Returns:
         The state; `algorithm.recommend(state)` are the returned arms. `algorithm.done(state)` is false where the run
@@ -79,6 +79,7 @@ def _looked_at(what: str, algorithm: Any, problem: Any, key: Any) -> Admitted:
             f"the key must be one typed key, such as jax.random.key(0), got {shown(key)}; for several runs use "
             "jb.simulate, or jax.vmap"
         )
+    check_values(problem, key)
     return known
 
 

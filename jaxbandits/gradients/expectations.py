@@ -13,6 +13,7 @@ from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.gradients.differences import NUDGE, by_differences, by_problem_differences, nudged, nudged_problem
 from jaxbandits.gradients.likelihood_ratio import by_scores, centred, check_scored, score_metrics
 from jaxbandits.gradients.measures import OWN, measure_of
+from jaxbandits.gradients.rare_outcomes import carrying, distinct, enough, fewer, varied, warn_of_few
 from jaxbandits.gradients.several_parameters import takes_several
 from jaxbandits.gradients.softened_policies import PolicyScore, Softened
 from jaxbandits.problems import Problem
@@ -22,6 +23,8 @@ from jaxbandits.sweeps.run import sweep
 
 __all__ = ["expected"]
 
+#: Metrics that a budget or a limit of pulls may settle.
+_SPENT = ("pulls", "steps", "cost")
 #: Name of the metric that a softened policy's gradient needs.
 POLICY_SCORE = "policy_score"
 
@@ -73,7 +76,10 @@ def expected(
     Returns:
         `value` and `value_se`, with the axes of the algorithm and `checkpoint` where asked for; `gradient` and
         `gradient_se`, for the law's parameters with `arm` (`bandit`, `arm`) too; float64, standard errors of means over
-        runs. `attrs` name the estimator, and the width of a difference or of the noise.
+        runs. `outcomes`, how many different values of the metric were seen, and `gradient_runs`, how many runs the
+        gradient rests on, int64: where these are fewer than 30, and than a tenth of the runs, the standard error is
+        infinite, and there is a warning if 1000 runs or more were made. `attrs` name the estimator, and the width of a
+        difference or of the noise.
 
     Raises:
         UsageError: a metric or parameter that is not there, or that has no derivative: a whole number, a law without a
@@ -114,26 +120,37 @@ def expected(
     value = measure.value(runs).astype(np.float64)
     if told_anew:
         terms, status = by_problem_differences(value, around), runs["status"].isel({NUDGE: 0}, drop=True)
-        value = value.isel({NUDGE: 0}, drop=True)
+        value, number = value.isel({NUDGE: 0}, drop=True), carrying(terms)
     elif kind == "law":
-        terms, status = by_scores(runs, value, problem, parameter, root_seed), runs["status"]
+        (terms, number), status = by_scores(runs, value, problem, parameter, root_seed), runs["status"]
     elif kind == "policy":
-        terms, status = centred(value, runs[POLICY_SCORE].astype(np.float64)), runs["status"]
+        score, status = runs[POLICY_SCORE].astype(np.float64), runs["status"]
+        terms = centred(value, score)
+        number = fewer(carrying(terms), varied(score))
     else:
         terms, status = by_differences(value, nudges), runs["status"].isel({NUDGE: 0}, drop=True)
-        value = value.isel({NUDGE: 0}, drop=True)
+        value, number = value.isel({NUDGE: 0}, drop=True), carrying(terms)
     terms = terms.drop_attrs()  # what is a gradient has other units
+    outcomes, stopped = distinct(value), stopped_early(status)
+    if metric in _SPENT:  # a budget, or the limit, says what every run has, and no other run will have anything else
+        given = known.base is not None and known.base.given("budget") is not None
+        number = number.where((outcomes > 1) | ~(stopped.all("seed") | given), runs.sizes["seed"])
+    number = number.transpose(*(name for name in terms.dims if name != "seed")).drop_attrs()
+    name_of = metric if isinstance(metric, str) else getattr(metric, "__name__", "own")
+    warn_of_few(f"{name_of} in {wrt}", number, runs.sizes["seed"])
     root = runs.sizes["seed"] ** 0.5
     return xr.Dataset(
         {
             "value": value.mean("seed"),
-            "value_se": value.std("seed", ddof=1) / root,
+            "value_se": (value.std("seed", ddof=1) / root).drop_attrs(),
             "gradient": terms.mean("seed"),
-            "gradient_se": terms.std("seed", ddof=1) / root,
-            "stopped_early": stopped_early(status).sum("seed"),
+            "gradient_se": (terms.std("seed", ddof=1) / root).where(enough(number, runs.sizes["seed"]), np.inf),
+            "gradient_runs": number.assign_attrs(long_name="runs that the gradient rests on"),
+            "outcomes": outcomes.drop_attrs().assign_attrs(long_name="different values of the metric"),
+            "stopped_early": stopped.sum("seed"),
         },
         attrs={
-            "metric": metric if isinstance(metric, str) else getattr(metric, "__name__", "own"),
+            "metric": name_of,
             "wrt": wrt,
             **about,
             "problem": problem.name,

@@ -17,6 +17,7 @@ from jaxbandits.checks import FINITE, each
 from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError
 from jaxbandits.gradients.measures import DIRECT, DirectPart, Measure
+from jaxbandits.gradients.rare_outcomes import carrying, fewer, varied
 from jaxbandits.gradients.reward_scores import scores
 from jaxbandits.problems import Problem
 
@@ -54,13 +55,17 @@ def score_metrics(measure: Measure, parameter: str) -> dict[str, Callable[..., A
     return {ARM_PULLS: _arm_pulls, **direct}
 
 
-def by_scores(runs: xr.Dataset, value: xr.DataArray, problem: Problem, parameter: str, root_seed: int) -> xr.DataArray:
-    """Each run's sample of the gradient, with the dimensions of `value` and those of the arms."""
+def by_scores(
+    runs: xr.Dataset, value: xr.DataArray, problem: Problem, parameter: str, root_seed: int
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """Each run's sample of the gradient, and how many runs it rests on; with the dimensions of `value` and the arms."""
     score = _scores(runs[ARM_PULLS], problem, parameter, root_seed)
     terms = centred(value, score)
+    number = fewer(carrying(terms), varied(score, runs[ARM_PULLS]))
     if DIRECT in runs:
         terms = terms + runs[DIRECT].astype(np.float64)
-    return terms.transpose(..., *(name for name in ("bandit", "arm") if name in terms.dims))
+    arms = [name for name in ("bandit", "arm") if name in terms.dims]
+    return terms.transpose(..., *arms), number.transpose(..., *arms)
 
 
 def centred(value: xr.DataArray, score: xr.DataArray) -> xr.DataArray:

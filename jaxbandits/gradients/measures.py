@@ -12,7 +12,7 @@ from jaxbandits.engine.metric import Metric
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems.base import Problem
 
-__all__ = ["DIRECT", "MEASURES", "OWN", "DirectPart", "Measure", "measure_of"]
+__all__ = ["DIRECT", "MEASURES", "OWN", "DirectPart", "Measure", "measure_of", "wrong"]
 
 #: Names of the metrics that runs are made with.
 OWN, DIRECT = "own_measure", "direct_part"
@@ -63,11 +63,16 @@ def _of(name: str) -> Callable[[xr.Dataset], xr.DataArray]:
     return lambda ds: ds[name]
 
 
+def wrong(ds: xr.Dataset) -> xr.DataArray:
+    """Return whether a run's answer is wrong, bool, with the criterion in its attributes."""
+    return (~ds["correct"]).assign_attrs({**ds["correct"].attrs, "long_name": "answer is wrong"})
+
+
 MEASURES: dict[str, Measure] = {
     "pulls": Measure(_of("pulls")),
     "steps": Measure(_of("steps")),
     "cost": Measure(_of("cost"), _cost),
-    "error": Measure(lambda ds: ~ds["correct"]),
+    "error": Measure(wrong),
     "simple_regret": Measure(_of("simple_regret"), _simple_regret),
     "aggregate_regret": Measure(_of("aggregate_regret"), _aggregate_regret),
 }

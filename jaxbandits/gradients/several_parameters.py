@@ -15,7 +15,7 @@ __all__ = ["takes_several"]
 
 E = TypeVar("E", bound=Callable[..., xr.Dataset])
 #: Variables of a gradient that an axis of the algorithm may not be named like.
-_TAKEN = ("value", "value_se", "gradient", "gradient_se")
+_TAKEN = ("value", "value_se", "gradient", "gradient_se", "gradient_runs", "outcomes")
 
 
 def takes_several(estimate: E) -> E:
@@ -25,8 +25,8 @@ def takes_several(estimate: E) -> E:
         estimate: a function of metric, algorithm, problem, the parameter `wrt` and options.
 
     Returns:
-        The same function. With a list as `wrt` the Dataset has `gradient_NAME` and `gradient_NAME_se` for each name, a
-        dot in which becomes `_`; their attributes say how each was estimated.
+        The same function. With a list as `wrt` the Dataset has `gradient_NAME`, `gradient_NAME_se` and
+        `gradient_NAME_runs` for each name, a dot in which becomes `_`; their attributes say how each was estimated.
     """
 
     @functools.wraps(estimate)
@@ -49,9 +49,9 @@ def _together(found: dict[str, xr.Dataset]) -> xr.Dataset:
     first, own = next(iter(found.values())), {}
     for name, one in found.items():
         about = {key: one.attrs[key] for key in ("wrt", "estimator", "width") if key in one.attrs}
-        for part in ("gradient", "gradient_se"):
+        for part in ("gradient", "gradient_se", "gradient_runs"):
             variable = part.replace("gradient", f"gradient_{name.replace('.', '_')}")
-            own[variable] = one[part].assign_attrs(about)
+            own[variable] = one[part].assign_attrs({**one[part].attrs, **about})
     about_all = {key: value for key, value in first.attrs.items() if key not in ("estimator", "width")}
-    shared = first.drop_vars(["gradient", "gradient_se"]).drop_attrs(deep=False)
+    shared = first.drop_vars(["gradient", "gradient_se", "gradient_runs"]).drop_attrs(deep=False)
     return with_one_row(shared.assign(own).assign_attrs({**about_all, "wrt": ", ".join(found)}))

@@ -13,9 +13,6 @@ from jaxbandits.random.streams import root_key
 
 __all__ = ["cost_of", "key_of", "range_of", "reward_of"]
 
-#: Rewards and costs are kept as float32.
-_FLOAT32 = checks.Rule("must be a finite float32", lambda x: abs(x) <= float(np.finfo(np.float32).max))
-
 
 def key_of(given: jax.Array | int) -> jax.Array:
     """A typed key of shape `()`, given as such or as a seed.
@@ -40,6 +37,7 @@ def range_of(algorithm: BuiltIn, given: float | None) -> float:
     if own is None:
         own = 1.0 if given is None else given
     b = checks.number("reward_range", own, checks.POSITIVE)
+    checks.as_single("reward_range", b)
     if given is not None and given != b:
         raise UsageError(f"reward_range={given:g} contradicts the algorithm's b={b:g}: give one of them")
     return b
@@ -54,7 +52,7 @@ def reward_of(given: Any, b: float, bounded: bool) -> float:
         bounded: whether rewards were promised to lie in [0, b].
 
     Raises:
-        UsageError: no finite float32, or one that breaks the promise.
+        UsageError: no number, one too large for sums in float32, or one that breaks the promise.
     """
     value = _measured("a reward", given)
     if bounded and not 0 <= value <= np.float32(b):
@@ -80,4 +78,4 @@ def cost_of(given: Any) -> float:
 def _measured(what: str, given: Any) -> float:
     """A number, or whether something happened: True is 1."""
     happened = np.asarray(given).dtype == bool
-    return float(np.float32(checks.number(what, np.asarray(given).astype(int) if happened else given, _FLOAT32)))
+    return float(np.float32(checks.number(what, np.asarray(given).astype(int) if happened else given, checks.SUMMABLE)))

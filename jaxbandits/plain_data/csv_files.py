@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from jaxbandits.checks import FINITE, Rule
+from jaxbandits.checks import FINITE, Rule, as_single
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
 
@@ -134,12 +134,13 @@ class Table(NamedTuple):
             rule: what it must be; it is finite in any case.
 
         Raises:
-            UsageError: a cell that is empty or is not as the rule says.
+            UsageError: a cell that is empty, is not as the rule says, or is beyond the range of float32.
         """
         text = self.cell(line, row, place)
         if not (is_number(text) and rule.holds(float(text))):
             words = rule.words if is_number(text) else "must be a finite number"
             self.refuse(line, place, f"{words}, got {text!r}{'' if is_number(text) else _hint(text)}")
+        as_single(f"{self.source}, line {line}, column {self.header[place]!r}: it", float(text))
         return float(text)
 
     def refuse_repeated(self, names: Sequence[str], what: str) -> None:

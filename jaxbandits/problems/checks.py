@@ -5,12 +5,12 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays.on_host import as_float32
-from jaxbandits.checks import FINITE, UNIT, each, numbers, whole
+from jaxbandits.checks import FINITE, UNIT, as_single, each, numbers, whole
 from jaxbandits.errors import UsageError
 from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.random.streams import MOST_ARMS
 
-__all__ = ["arm_count", "family_name", "per_arm", "per_arm_like", "probabilities"]
+__all__ = ["arm_count", "as_singles", "family_name", "per_arm", "per_arm_like", "probabilities"]
 
 
 #: Bytes of an arm while a problem is made: its mean in double precision with two copies, and in float32.
@@ -21,12 +21,29 @@ def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
     """Values given by a user, `(K,)` or one row a bandit `(M, K)`, as float32 on one axis, and M.
 
     Raises:
-        UsageError: if there are fewer than two arms or too many, a value is not a finite number, or they differ by less
-            than float32 can tell.
+        UsageError: if there are fewer than two arms or too many, a value is not a finite number, float32 cannot hold
+            it, or they differ by less than float32 can tell.
     """
     array, bandits = _on_one_axis(what, values)
+    singles = as_singles(what, array)
     _check_kept(what, array)
-    return as_float32(array), bandits
+    return as_float32(singles), bandits
+
+
+def as_singles(what: str, values: np.ndarray) -> np.ndarray:
+    """Return values of each arm, shape `(K, …)`, as float32.
+
+    Raises:
+        UsageError: `as_single` refuses one of them.
+    """
+    with np.errstate(over="ignore"):
+        singles = values.astype(np.float32)
+    size = np.abs(singles)
+    lost = (values != 0) & ((size < np.finfo(np.float32).tiny) | (np.isinf(singles) & np.isfinite(values)))
+    if lost.any():
+        first = np.argwhere(lost)[0]
+        as_single(f"{what} at arm {first[0]}", float(values[tuple(first)]))
+    return singles
 
 
 def _on_one_axis(what: str, values: ArrayLike) -> tuple[np.ndarray, int]:
@@ -80,15 +97,14 @@ def per_arm_like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array
     """One value for all arms, or one per arm, as float32 `(K,)`; `shape_of` are values given one per arm.
 
     Raises:
-        UsageError: if the shapes do not fit, or a value is not a finite number.
+        UsageError: if the shapes do not fit, a value is not a finite number, or float32 cannot hold it.
     """
     found, shape = numbers(what, values), np.shape(shape_of)
     try:
         found = np.broadcast_to(found, shape)
     except ValueError:
         raise UsageError(f"{what} must be one number, or one per arm, got shape {found.shape} for {shape}") from None
-    with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, and for its rule to refuse
-        return as_float32(_on_one_axis(what, found)[0])
+    return as_float32(as_singles(what, _on_one_axis(what, found)[0]))
 
 
 def arm_count(name: str, value: float) -> int:

@@ -11,6 +11,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
 from jaxbandits.problems.costs import with_costs
 from jaxbandits.problems.recipes import remembering
+from jaxbandits.problems.value_range import check_moments
 
 __all__ = ["ProblemFamily", "listed", "varying"]
 
@@ -94,6 +95,8 @@ def varying(make: Callable[..., Any] | None = None, **readers: Callable[[Any], F
             return ProblemFamily(build, dict(arguments))
         bound.apply_defaults()
         sha256 = next((value.sha256 for value in arguments.values() if isinstance(value, File)), None)
-        return remembering(make(*bound.args, **bound.kwargs), make, dict(bound.arguments), sha256)
+        made = make(*bound.args, **bound.kwargs)
+        check_moments(made)
+        return remembering(made, make, dict(bound.arguments), sha256)
 
     return build

@@ -12,10 +12,12 @@ from jaxbandits.arrays import arms
 from jaxbandits.arrays.on_host import as_float32, with_copies
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import compensated_total
-from jaxbandits.checks import NOT_NEGATIVE, Rule, each, numbers, shown
+from jaxbandits.checks import NOT_NEGATIVE, SUMMABLE, Rule, each, numbers, shown
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import plain
+from jaxbandits.problems.checks import as_singles
 from jaxbandits.problems.recipes import carried
+from jaxbandits.problems.value_range import check_moments
 from jaxbandits.random.binomial_draws import binomial
 from jaxbandits.random.bits import uniform
 from jaxbandits.random.gamma_draws import beta as draw_beta
@@ -137,8 +139,9 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         random: whether a pull of an arm costs 1 with that probability, 0 or at least 2^-31, and else nothing.
 
     Raises:
-        UsageError: costs that are neither, a price that is negative or not finite, prices that do not fit the arms, or
-            a random cost whose probability is above 1, or so small that it would never be drawn.
+        UsageError: costs that are neither, a price that is negative, not finite or not a float32 number that can be
+            summed, prices that do not fit the arms, or a random cost whose probability is above 1, or so small that it
+            would never be drawn.
     """
     if not hasattr(problem, "axes"):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {shown(problem)}")
@@ -162,5 +165,7 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
             f"costs must be one price, or one for each of {problem.arms} arms, got {given.size} of them"
         ) from None
     each("costs", price, _PROBABILITY if random else NOT_NEGATIVE, "arm")
-    priced = dataclasses.replace(problem, costs=Costs(as_float32(price), random=bool(random)))
+    each("costs", price, SUMMABLE, "arm")
+    priced = dataclasses.replace(problem, costs=Costs(as_float32(as_singles("costs", price)), random=bool(random)))
+    check_moments(priced)
     return carried(problem, priced, costs=(plain(costs), bool(random)))

@@ -11,7 +11,7 @@ from jax.typing import ArrayLike
 from jaxbandits import data
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.on_host import as_float32
-from jaxbandits.checks import numbers
+from jaxbandits.checks import SUMMABLE, as_single, numbers
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
 from jaxbandits.plain_data.csv_files import Table, looks_like_number, meant_as_number
@@ -19,10 +19,14 @@ from jaxbandits.plain_data.index_columns import index_like
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.correlation import estimate_correlation
+from jaxbandits.problems.value_range import HELD
 from jaxbandits.random.bits import block
 from jaxbandits.random.streams import SHARED_ROWS, reward_block
 
 __all__ = ["Empirical", "empirical", "empirical_from_csv", "empirical_from_data"]
+
+#: By how much of a column's standard deviation rounding to float32 may move a value.
+_ROUNDING = 0.1
 
 
 @register_problem
@@ -119,7 +123,7 @@ def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Emp
 
     Raises:
         UsageError: not a table of finite numbers with two columns or more, a column with one value only, or, of a
-            table of pandas, a column that is an index or dates by its name.
+            table of pandas, a column that is an index or dates by its name; or a column that float32 does not hold.
     """
     table = numbers("samples", samples)
     if table.ndim != 2 or table.shape[1] < 2:
@@ -201,7 +205,26 @@ def _checked(table: np.ndarray, columns: list[str], joint: bool, name: str) -> E
         row, column = np.argwhere(~np.isfinite(table))[0]
         raise UsageError(f"{where}row {row + 1}, {columns[column]} is not finite")
     for column, values in zip(columns, table.T, strict=True):
-        if np.ptp(values) == 0:
-            raise UsageError(f"{where}{column} is constant, {values[0]:g}: nothing is random there")
+        _refuse_lost(f"{where}{column}", values)
     label = name or f"empirical ({table.shape[1]} arms)"
     return Empirical(as_float32(table.T), joint, name=label)
+
+
+def _refuse_lost(column: str, values: np.ndarray) -> None:
+    """Refuse a column `(N,)` of one value, or one that float32 does not hold, value by value and in what it varies."""
+    if np.ptp(values) == 0:
+        raise UsageError(f"{column} is constant, {values[0]:g}: nothing is random there")
+    lost = (values != 0) & (np.abs(values) < np.finfo(np.float32).tiny) | ~SUMMABLE.holds(values)
+    if lost.any():
+        row = int(np.argmax(lost))
+        as_single(f"{column}, row {row + 1},", float(values[row]))
+        raise UsageError(f"{column}, row {row + 1}, {SUMMABLE.words}, got {values[row]:g}")
+    variance = float(np.var(values))
+    if not HELD.holds(variance):
+        raise UsageError(f"{column} has a variance of {variance:g}, which must be {HELD.words}: use other units")
+    moved = float(np.max(np.abs(values.astype(np.float32) - values)))
+    if moved > _ROUNDING * np.sqrt(variance):
+        raise UsageError(
+            f"{column} varies by {np.sqrt(variance):.2g} about {np.mean(values):g}, and float32 moves its values by up "
+            f"to {moved:.2g}: move the values towards 0"
+        )

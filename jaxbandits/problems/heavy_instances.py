@@ -3,7 +3,7 @@
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import ABOVE_ONE, POSITIVE, each
+from jaxbandits.checks import ABOVE_ONE, POSITIVE, SUMMABLE, each
 from jaxbandits.problems.checks import family_name, per_arm, per_arm_like
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.log_normal_and_weibull import LogNormal, Weibull
@@ -31,6 +31,7 @@ def student_t(means: ArrayLike, dof: ArrayLike, scale: ArrayLike = 1.0, *, name:
     degrees, factor = per_arm_like("Student t dof", dof, means), per_arm_like("Student t scale", scale, means)
     each("Student t dof", degrees, _WITH_A_MEAN, "arm")
     each("Student t scale", factor, POSITIVE, "arm")
+    each("Student t scale", factor, SUMMABLE, "arm")
     return StudentT(location, degrees, factor, bandits=bandits, name=name or family_name("student-t", means))
 
 
@@ -71,6 +72,7 @@ def symmetric_pareto(means: ArrayLike, tail: ArrayLike, scale: ArrayLike = 1.0, 
     factor = per_arm_like("Symmetric Pareto scale", scale, means)
     each("Symmetric Pareto tail", index, _WITH_A_MEAN, "arm")
     each("Symmetric Pareto scale", factor, POSITIVE, "arm")
+    each("Symmetric Pareto scale", factor, SUMMABLE, "arm")
     label = name or family_name("symmetric-pareto", means)
     return SymmetricPareto(location, index, factor, bandits=bandits, name=label)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 from jax.scipy.special import gammaln
 
@@ -32,6 +33,12 @@ class LogNormal(HeavyTailed):
     def mean(self) -> jax.Array:
         """exp(mu + sigma^2 / 2)."""
         return jnp.exp(self.mu + self.sigma * self.sigma / 2)
+
+    @property
+    def exact_mean(self) -> np.ndarray:
+        """The same in float64, also where float32 does not hold it."""
+        mu, sigma = np.asarray(self.mu, np.float64), np.asarray(self.sigma, np.float64)
+        return np.exp(mu + sigma * sigma / 2)
 
     @property
     def variance(self) -> jax.Array:
@@ -83,9 +90,16 @@ class Weibull(HeavyTailed):
         return self.scale * jnp.exp(gammaln(1 + 1 / self.shape))
 
     @property
+    def exact_mean(self) -> np.ndarray:
+        """The same in float64, also where float32 does not hold it."""
+        scale, shape = np.asarray(self.scale, np.float64), np.asarray(self.shape, np.float64)
+        return scale * np.exp(scipy.special.gammaln(1 + 1 / shape))
+
+    @property
     def variance(self) -> jax.Array:
-        """scale^2 Gamma(1 + 2/shape) - mean^2."""
-        return self.scale**2 * jnp.exp(gammaln(1 + 2 / self.shape)) - self.mean**2
+        """scale^2 Gamma(1 + 2/shape) - mean^2; infinite beyond the range of float32."""
+        square = self.scale**2 * jnp.exp(gammaln(1 + 2 / self.shape))
+        return jnp.where(jnp.isinf(square), square, square - self.mean**2)
 
     @property
     def lowest_reward(self) -> float:

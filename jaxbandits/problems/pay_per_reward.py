@@ -111,6 +111,7 @@ def click_rates(path: str) -> Bernoulli:
         count = table.number(line, row, clicked, checks.whole_rule(0))
         if count > impressions:
             table.refuse(line, clicked, f"{row[clicked]} clicks of {row[shown]} impressions")
+        checks.as_single(f"{path}, line {line}: clicks per impression", count / impressions)
         means.append(count / impressions)
     if len(means) < 2:
         raise UsageError(f"{path}: two arms or more are needed, got {len(means)}")

@@ -12,7 +12,7 @@ from jax import lax
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import exp, log, rounded
-from jaxbandits.checks import POSITIVE, UNIT, Rule, number
+from jaxbandits.checks import POSITIVE, UNIT, Rule, as_single, number
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.constructors import varying
@@ -149,6 +149,9 @@ def reservoir(
     number("reservoir: concentration", concentration, POSITIVE)
     number("reservoir: mu", mu)
     number("reservoir: sigma", sigma, POSITIVE)
+    numbers = {"beta": beta, "rho": rho, "lam": lam, "mu": mu, "sigma": sigma}
+    for what, value in (numbers | {"coupling": coupling, "concentration": concentration}).items():
+        as_single(f"reservoir: {what}", float(value))
     for what, given, known in (("prices", prices, _PRICES), ("law", law, _LAWS)):
         if given not in known:
             raise unknown_name(what, str(given), known)
@@ -165,7 +168,6 @@ def reservoir(
     text += "" if law == "bernoulli" else f",law=beta,concentration={concentration:g}"
     text += f",coupling={coupling:g}" if coupling else ""
     text += "" if arms is None else f",arms={arms}"
-    numbers = {"beta": beta, "rho": rho, "lam": lam, "mu": mu, "sigma": sigma}
     leaves: dict[str, Any] = {name: jnp.asarray(x, jnp.float32) for name, x in numbers.items()}
     return RatioReservoir(
         **leaves,

@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import smaller
-from jaxbandits.checks import POSITIVE, UNIT, Rule, number
+from jaxbandits.checks import POSITIVE, UNIT, Rule, as_single, number
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
 from jaxbandits.plain_data.csv_files import Table
@@ -97,7 +97,7 @@ def reservoir_from_csv(
         raise UsageError(f"{path}: two rows or more are needed, got {len(rows)}")
     if beta is not None:
         number("reservoir: beta", beta, POSITIVE)
-    number("reservoir: coupling", coupling, UNIT)
+    as_single("reservoir: coupling", number("reservoir: coupling", coupling, UNIT))
     reward, cost = np.asarray(rows, np.float32).T
     text = f"reservoir-table:path={path}"
     text += "" if beta is None else f",beta={beta:g}"

@@ -170,5 +170,7 @@ def _good_arms(owner: str, k: float | None, n: int) -> int:
 def _drawn(n: int, seed: int, quantile: Callable[[np.ndarray], np.ndarray], name: str) -> Bernoulli:
     """Arms with means from a law given by its quantiles."""
     uniform = np.asarray(jax.random.uniform(jax.random.key(seed), (n,)), np.float64)
-    problem: Bernoulli = bernoulli(np.float32(np.sort(quantile(uniform))[::-1]), name=name)
+    means = np.sort(quantile(uniform))[::-1]
+    means = np.where(means < np.finfo(np.float32).tiny, 0, means)  # which devices take for 0
+    problem: Bernoulli = bernoulli(np.float32(means), name=name)
     return problem

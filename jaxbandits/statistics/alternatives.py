@@ -114,7 +114,7 @@ def cheapest(family: Family, pairs: Pairs, best_weight: jax.Array, other_weight:
     Returns:
         What means nothing where the other arm leads by epsilon already.
     """
-    ratio = other_weight * (1 / best_weight)
+    ratio = rounded(other_weight * (1 / best_weight))  # 1 is added to it
     z = ratio
     if pairs.epsilon is not None:
 

@@ -7,10 +7,11 @@ most exp(-x), and likewise below. So the bounds are the ends of {q: n d(p, q) <=
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxbandits.arrays.numerics import excess, exp, expm1, larger, rounded, smaller
 
-__all__ = ["kl_lower_bound", "kl_upper_bound"]
+__all__ = ["kl_lower_bound", "kl_rival_key", "kl_upper_bound", "kl_upper_of_key"]
 
 # In place of 0 numbers so small that they are none: a mean or odds, and the smallest that is not subnormal.
 _TINY, _NORMAL = 1e-28, float(np.finfo(np.float32).tiny)
@@ -19,15 +20,13 @@ _TINY, _NORMAL = 1e-28, float(np.finfo(np.float32).tiny)
 _STEPS = 2
 # A bound of e^-100 times the mean is 0.
 _FAR = 100.0
+# An upper bound below this keeps its own digits in `kl_rival_key`: the others keep the bits of what they lack to 1.
+_SMALL = 2.0**-8
+_MEETING = int(np.float32(_SMALL).view(np.int32)) + int(np.float32(1 - _SMALL).view(np.int32))
 
 
 def kl_lower_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
-    """The smallest q with d(mean, q) <= divergence, d that of Bernoulli laws.
-
-    It is p e^-w with d(p, p e^-w) / p = y, y = divergence / p. With E = 1 - e^-w and the odds r = (1 - p) / p the left
-    side is G(w) = f(-E) + r f(E / r), f(x) = x - log(1 + x), both terms at least 0, so that nothing cancels however
-    close q is to p; and e^-w keeps its digits however close q is to 0. G starts as w^2 / (2 (1 - p)) and ends as a
-    line of slope 1; the start below is w^2 / (w + 2 (1 - p)) = y.
+    """Return the smallest q with d(mean, q) <= divergence, d that of Bernoulli laws.
 
     Args:
         mean: float32, shape `(…)`; what is outside [0, 1] counts as the nearest end.
@@ -37,12 +36,88 @@ def kl_lower_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
         float32, in [0, mean], within some units in the last place of the mean and of the bound; 0 below 1e-38.
     """
     p = smaller(larger(mean, jnp.float32(_TINY)), jnp.float32(1))
+    # A mean below _TINY has the bound 0 for all divergences that a run has.
+    return smaller(p * exp(-_exponent(p, 1 - p, divergence)), larger(mean, jnp.float32(0)))
+
+
+def kl_upper_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
+    """Return the largest q with d(mean, q) <= divergence, d that of Bernoulli laws.
+
+    It is 1 - (1 - p) e^-w, with the w of the lower bound at 1 - p; in floats p + (1 - p) (1 - e^-w), which keeps its
+    digits however close the mean and the bound are to 0.
+
+    Args:
+        mean: float32, shape `(…)`; what is outside [0, 1] counts as the nearest end.
+        divergence: float32, at least 0, broadcasting with `mean`.
+
+    Returns:
+        float32, in [mean, 1], within some units in the last place.
+
+    Example:
+        >>> f"{kl_upper_bound(jnp.float32(0), jnp.float32(1e-8)):.1e}"  # d(0, q) = -ln(1 - q)
+        '1.0e-08'
+    """
+    p = smaller(larger(mean, jnp.float32(0)), jnp.float32(1))
+    lack = larger(1 - p, jnp.float32(_TINY))
+    w = _exponent(lack, p, divergence, scale=2.0**24)
+    return jnp.where(p < 0.5, p - rounded(lack * expm1(-w)), 1 - rounded(lack * exp(-w)))
+
+
+def kl_rival_key(own: jax.Array, mean: jax.Array, divergence: jax.Array) -> jax.Array:
+    """Return the lower bounds of chosen arms and, of the others, keys that fall as the upper bound rises.
+
+    A key is what the upper bound lacks to 1, to all digits near 1: `kl_lower_bound(own, divergence)`, as for the chosen
+    arms. Where the bound is below _SMALL the lack has lost its digits, and the key is the float whose bits fall as
+    those of the bound rise, from the lack of _SMALL on: exact, and cheaper than an inverse. `kl_upper_of_key` has the
+    bound.
+
+    Args:
+        own: float32, shape `(…)`: the mean of a chosen arm, what the mean of another lacks to 1.
+        mean: float32, shape `(…)`, in [0, 1]; where it is below _SMALL, an arm is chosen if `own` is not near 1.
+        divergence: float32, broadcasting with `mean`; from 1e-10 on keys are within some units in the last place.
+
+    Returns:
+        float32, at least 0.
+    """
+    p = smaller(larger(own, jnp.float32(_TINY)), jnp.float32(1))
+    small = (mean < _SMALL) & (own > 0.5)
+    w = _exponent(p, jnp.where(small, mean, 1 - p), divergence)
+    upper = mean - rounded(p * expm1(-w))
+    return jnp.where(small & (upper < _SMALL), _mirrored(upper), p * exp(-w))
+
+
+def kl_upper_of_key(key: jax.Array, b: jax.Array) -> jax.Array:
+    """Return b times the upper bound of which `key` is b times the `kl_rival_key`, float32 of its shape."""
+    part = key * (1 / b)
+    return jnp.where(part > 1 - _SMALL, rounded(b * _mirrored(part)), b - key)
+
+
+def _mirrored(x: jax.Array) -> jax.Array:
+    """Return the float that is as many floats from 1 - _SMALL as x from _SMALL, on the other side; its own inverse."""
+    return lax.bitcast_convert_type(_MEETING - lax.bitcast_convert_type(x, jnp.int32), jnp.float32)
+
+
+def _exponent(p: jax.Array, lack: jax.Array, divergence: jax.Array, scale: float = 1.0) -> jax.Array:
+    """Return the w with d(p, p e^-w) = divergence, within some units in the last place.
+
+    With E = 1 - e^-w and the odds r = (1 - p) / p, d(p, p e^-w) / p = divergence / p = y reads G(w) = y,
+    G(w) = f(-E) + r f(E / r), f(x) = x - log(1 + x), both terms at least 0, so that nothing cancels however close q is
+    to p; and e^-w keeps its digits however close q is to 0. G starts as w^2 / (2 (1 - p)) and ends as a line of slope
+    1; the start below is w^2 / (w + 2 (1 - p)) = y.
+
+    Args:
+        p: float32, positive, at most 1.
+        lack: float32, 1 - p, to more digits than p tells where p is close to 1.
+        divergence: float32, at least 0.
+        scale: a power of two by which steps are scaled while they are computed. 2^24 keeps those of w below 1e-9 normal
+            numbers, and those of all odds finite.
+    """
     inverse = 1 / p
-    odds = larger((1 - p) * inverse, jnp.float32(_TINY))  # r
+    odds = larger(lack * inverse, jnp.float32(_TINY))  # r
     one = 1 / odds
     y = smaller(larger(divergence * inverse, jnp.float32(1e-20)), jnp.float32(_FAR))
     half = y * 0.5
-    w = half + jnp.sqrt(rounded(half * half) + rounded((1 - p) * (2 * y)))
+    w = half + jnp.sqrt(rounded(half * half) + rounded(lack * (2 * y)))
     for _ in range(_STEPS):
         less, left = -expm1(-w), larger(exp(-w), jnp.float32(_NORMAL))  # E and e^-w
         wide = odds + less
@@ -50,10 +125,6 @@ def kl_lower_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
         miss = (excess(-less, left) + near) - y  # G - y
         # G' = E / (p (r + E)) and G'' = e^-w r / (p (r + E)^2).
         slope = rounded(rounded(inverse * less) * less) - rounded(miss * (left * odds)) * 0.5
-        w = w - rounded(miss * (less * wide) / slope)
-    return p * exp(-w)
-
-
-def kl_upper_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
-    """The largest q with d(mean, q) <= divergence, float32 in [mean, 1]; arguments as of `kl_lower_bound`."""
-    return 1 - rounded(kl_lower_bound(1 - mean, divergence))
+        step = rounded(miss * (less * wide * scale) / slope) * (1 / scale)
+        w = w - step
+    return w

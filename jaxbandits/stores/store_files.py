@@ -2,7 +2,8 @@
 
     NAME.zarr/         arrays that xarray opens, made from the blocks when all runs are there
     NAME.zarr/blocks/  sweep.json, the description; a file per block; view.json, the hashes of the arrays' files;
-                       writer-1-of-2.lock and .json, of a process that is writing
+                       writer-1-of-2.lock and .json, of a process that is writing; .marker in place of .lock where
+                       the file system has no locks
 
 Of NAME.nc the blocks stand beside it, in NAME.nc.blocks. The blocks are what has been run; all else follows from them.
 """

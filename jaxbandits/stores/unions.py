@@ -15,6 +15,7 @@ from jaxbandits.stores.layout import Layout
 from jaxbandits.stores.spec_axes import axes_of, same_files, with_paths_of
 from jaxbandits.stores.store_files import Description
 from jaxbandits.users_code.records import CODE
+from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["refuse_another", "united", "united_seeds", "united_spec", "united_values"]
 
@@ -38,11 +39,12 @@ def united(parts: Sequence[Description], names: Sequence[str]) -> Description:
         names: of where they are, for messages.
 
     Raises:
-        UsageError: different specifications, or runs that none has.
+        UsageError: different specifications or XLA flags, or runs that none has.
     """
     first, together = parts[0], " and ".join(names)
     for other in parts[1:]:
         refuse_another(first.spec_with_keep, other.spec_with_keep, names[0])
+        refuse_other_flags(first.attrs, other.attrs, names[0])
     parts = [first, *(_with_paths_of(first, other) for other in parts[1:])]
     layouts = [part.layout for part in parts]
     values = {

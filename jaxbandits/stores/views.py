@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import filelock
 import numpy as np
 import xarray as xr
 
@@ -19,6 +18,7 @@ from jaxbandits.stores.arrays_on_disk import read_arrays, write_arrays
 from jaxbandits.stores.block_contents import Block, entered
 from jaxbandits.stores.block_files import block_names, read_block, write_whole
 from jaxbandits.stores.layout import Layout, dataset_of
+from jaxbandits.stores.locks import held
 from jaxbandits.stores.store_files import (
     Description,
     blocks_folder,
@@ -77,7 +77,7 @@ def make_view(path: Path, description: Description) -> None:
         OSError: they cannot be written; the blocks are as they were.
     """
     folder = blocks_folder(path)
-    with filelock.FileLock(folder / "view.lock"):
+    with held(folder / "view.lock"):
         if is_current(path):
             return
         (folder / "view.json").unlink(missing_ok=True)

@@ -1,15 +1,12 @@
-"""A process that adds blocks to a store: one of N parts, locked, heard of from other terminals, and interruptible."""
+"""A process that adds blocks to a store: one of N parts, locked, and heard of from other terminals."""
 
 import contextlib
 import json
 import os
 import platform
-import signal
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any, NamedTuple
 
 import filelock
@@ -19,8 +16,9 @@ from jaxbandits.status import stopped_early
 from jaxbandits.stores.block_files import write_block, write_whole
 from jaxbandits.stores.held_runs import HeldRuns
 from jaxbandits.stores.layout import Finished, Layout
+from jaxbandits.stores.locks import lock_of, remedy
 
-__all__ = ["BlockWriter", "Interrupts", "Part", "heard", "interrupts", "writing"]
+__all__ = ["BlockWriter", "Part", "heard", "writing"]
 
 #: Seconds between two blocks: at first, as a share of the time so far, and at most.
 _FIRST, _SHARE, _MOST = 0.5, 0.05, 300.0
@@ -49,19 +47,22 @@ def writing(folder: Path, part: Part) -> Iterator[None]:
     Raises:
         UsageError: another process writes it, or another share of the whole.
     """
-    lock = filelock.FileLock(folder / f"{part.name}.lock")
+    file = folder / f"{part.name}.lock"
+    lock = lock_of(file)
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
-        raise UsageError(f"{_who(folder / f'{part.name}.json')} is writing to {folder.parent}: {_ADVICE}") from None
+        who = _who(file.with_suffix(".json"))
+        raise UsageError(f"{who} is writing to {folder.parent}: {_ADVICE}{remedy(file)}") from None
     try:
-        for other in folder.glob("writer-*.lock"):
-            if other.name == f"{part.name}.lock" or other.name.endswith(f"-of-{part.of}.lock"):
+        for other in _others(folder):
+            if other.stem == part.name or other.stem.endswith(f"-of-{part.of}"):
                 continue
-            with contextlib.suppress(filelock.Timeout), filelock.FileLock(other, timeout=0):
+            with contextlib.suppress(filelock.Timeout), lock_of(other).acquire(timeout=0):
                 continue
             name = other.stem.removeprefix("writer-").replace("-of-", "/")
-            raise UsageError(f"{_who(other.with_suffix('.json'))} is writing part {name} of {folder.parent}: {_ADVICE}")
+            who = _who(other.with_suffix(".json"))
+            raise UsageError(f"{who} is writing part {name} of {folder.parent}: {_ADVICE}{remedy(other)}")
         for old in folder.glob(".*.part"):  # of a process that was killed; parts of other numbers write for seconds
             if time.time() - old.stat().st_mtime > 3600 or part.of == 1:
                 old.unlink(missing_ok=True)
@@ -70,6 +71,13 @@ def writing(folder: Path, part: Part) -> Iterator[None]:
     finally:
         (folder / f"{part.name}.json").unlink(missing_ok=True)
         lock.release()
+
+
+def _others(folder: Path) -> list[Path]:
+    """Return the locks of all parts; of some there may only be a marker."""
+    return sorted(
+        {file.with_suffix(".lock") for ending in ("lock", "marker") for file in folder.glob(f"writer-*.{ending}")}
+    )
 
 
 _ADVICE = "wait for it, stop it, or give each process a part of its own, --part 1/2 and --part 2/2"
@@ -93,39 +101,11 @@ def heard(folder: Path) -> Iterator[dict[str, Any]]:
     """What the processes say that are writing now."""
     for file in sorted(folder.glob("writer-*.json")):
         try:
-            with filelock.FileLock(file.with_suffix(".lock"), timeout=0):
+            with lock_of(file.with_suffix(".lock")).acquire(timeout=0):
                 continue  # it is gone, and what it said stays
         except filelock.Timeout:
             with contextlib.suppress(OSError, ValueError):
                 yield json.loads(file.read_text())
-
-
-class Interrupts:
-    """Whether an interruption (SIGINT) has been asked for."""
-
-    def __init__(self) -> None:
-        self.asked = False
-
-
-@contextlib.contextmanager
-def interrupts() -> Iterator[Interrupts]:
-    """The first SIGINT is only noted, so that what has been run can be kept; the second raises KeyboardInterrupt."""
-    state = Interrupts()
-
-    def note(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        if state.asked:
-            raise KeyboardInterrupt
-        state.asked = True
-
-    if threading.current_thread() is not threading.main_thread():
-        yield state
-        return
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield state
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 class BlockWriter:

@@ -14,6 +14,7 @@ from jaxbandits.report.summaries import PER_ARM
 from jaxbandits.stores import stretches
 from jaxbandits.stores.spec_axes import axes_of, same_files, with_paths_of
 from jaxbandits.stores.unions import refuse_another, united_seeds, united_spec, united_values
+from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["merged"]
 
@@ -25,8 +26,9 @@ def merged(datasets: Sequence[xr.Dataset]) -> xr.Dataset:
         UsageError: no results, different specifications, what none has, or what differs.
     """
     specs = [_spec(dataset) for dataset in datasets]
-    for other in specs[1:]:
+    for other, dataset in zip(specs[1:], datasets[1:], strict=True):
         refuse_another(specs[0], other, "the first Dataset")
+        refuse_other_flags(datasets[0].attrs, dataset.attrs, "the first Dataset")
     datasets = [_with_paths_of(specs[0], spec, dataset) for spec, dataset in zip(specs, datasets, strict=True)]
     specs = [with_paths_of(specs[0], spec) for spec in specs]
     names = list(axes_of(specs[0]))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.checks import POSITIVE, number, whole
+from jaxbandits.checks import POSITIVE, as_single, number, whole
 from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError, about
 from jaxbandits.problems.base import Problem
@@ -61,7 +61,9 @@ def checkpoint_values(algorithm: Admitted, checkpoints: Sequence[float] | None, 
             raise UsageError(f"{algorithm.name} {algorithm.why_not_anytime()}")
         spends = traits.spends is not None
         points = [
-            number("a checkpoint", point, POSITIVE) if spends else whole("a checkpoint", point, 1, MAX_COUNT)
+            float(as_single("a checkpoint", number("a checkpoint", point, POSITIVE)))
+            if spends
+            else whole("a checkpoint", point, 1, MAX_COUNT)
             for point in checkpoints
         ]
         if not points or any(a >= b for a, b in itertools.pairwise(points)):

@@ -21,10 +21,11 @@ from jaxbandits.engine.job_queue import JobQueue, Ranges
 from jaxbandits.engine.metric import Measures, Metric, check_metrics, functions_of, users_metrics
 from jaxbandits.engine.no_derivative import INSTEAD
 from jaxbandits.engine.on_chip import in_powers_of_two
-from jaxbandits.engine.problem_border import check_family, check_problem
+from jaxbandits.engine.problem_border import check_family, check_problem, check_values
 from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.engine.programs_on_disk import kept_programs
 from jaxbandits.errors import UsageError
+from jaxbandits.interruptions import interruptible
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.stores.layout import Finished, Layout
@@ -37,6 +38,7 @@ from jaxbandits.sweeps.results import layout_of
 from jaxbandits.sweeps.spec import describe
 from jaxbandits.sweeps.trajectories import Chains, chains, successors
 from jaxbandits.users_code.records import recorded
+from jaxbandits.xla_flags import ATTRIBUTE, flags_now
 
 __all__ = ["Plan", "Spent", "make_runs", "planned"]
 
@@ -70,6 +72,7 @@ class Plan:
             "problem": self.problem.name,
             "root_seed": self.runs.root_seed,
             "spec": json.dumps(self.spec),
+            ATTRIBUTE: flags_now(),
         }
 
     @functools.cached_property
@@ -145,6 +148,8 @@ def planned(
     for cells in alike(grid.cells, runs, padded=not own):
         key = jax.random.key(0, impl="threefry2x32")
         check_family(cells[0].problem, key)
+        for cell in cells:
+            check_values(cell.problem, key)
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)
         if limited:
             check_first_pulls([cell.algorithm for cell in cells], batched_problem(cells), max_pulls)
@@ -177,7 +182,7 @@ def make_runs(
     began = time.perf_counter()
     done = Progress(runs=0, pulls=0.0)
     make_room()
-    with kept_programs(), compile_clock() as clock:
+    with interruptible(), kept_programs(), compile_clock() as clock:
         for cells in plan.groups([cell for cell, seeds in zip(plan.cells, pending, strict=True) if seeds]):
             before = done
 

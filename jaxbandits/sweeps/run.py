@@ -55,9 +55,9 @@ def sweep(
             them with others.
         root_seed: seed of the root key, in [0, 2^64) (of JAX's own keys, below 2^32); run `s` has the key
             `fold_in(key(root_seed), s)`.
-        max_pulls: most pulls of a run. A run is stopped before the step that would pass it, with status 1 and its
-            recommendation of that moment. None for 10^9, or for no limit where a built-in algorithm draws sums, which
-            take no more time if they are longer.
+        max_pulls: most pulls of a run. A run is stopped before the step that would pass it, a batch as a whole, with
+            status 1 and its recommendation of that moment; a limit below the first pulls is refused. None for 10^9, or
+            for no limit where a built-in algorithm draws sums, which take no more time if they are longer.
         checkpoints: numbers of pulls at which to look at each run as well, increasing; for algorithms that need not
             know their budget. Where a budget of cost is spent they are smaller budgets.
         independent: give every cell its own reward tables: by its values, so that a cell's runs are the same on its own
@@ -93,7 +93,8 @@ def sweep(
         UsageError: anything that cannot be run, before anything is; a store of another specification; a run in which
             an algorithm of the user's own pulls an arm that does not exist, or takes pulls back.
         OSError: the store cannot be written; what has been committed is kept.
-        KeyboardInterrupt: interrupted; the first time, what has ended by then is committed to the store.
+        KeyboardInterrupt: interrupted by Ctrl-C, SIGTERM or SIGUSR1; the first time, what has ended by then is
+            committed to the store. Handlers of your own are left alone.
     """
     plan = planned(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,

@@ -13,6 +13,7 @@ from jaxbandits.stores.store_files import blocks_folder, done_by_cell, read_desc
 from jaxbandits.stores.views import count_of_runs, is_made
 from jaxbandits.stores.writers import heard
 from jaxbandits.sweeps.grid import RESERVED
+from jaxbandits.xla_flags import ATTRIBUTE
 
 __all__ = ["State", "state_of"]
 
@@ -25,6 +26,7 @@ class State(NamedTuple):
     wanted: int
     bytes: int  # on disk
     made_with: str
+    xla_flags: str  # "" where they were not recorded
     readable: bool  # whether its arrays are made of all its runs
     writers: list[dict[str, Any]]  # what each process that is writing says of itself
 
@@ -44,12 +46,28 @@ def state_of(path: Path) -> State:
             spec = json.loads(dataset.attrs["spec"])
             spec.setdefault("run", {}).setdefault("keep", dataset.attrs.get("keep", "runs"))
             runs = int(spec["run"].get("seeds", 0)) * int(np.prod(_cells_of(dataset)))
-            return State(spec, runs, runs, _bytes_of(path), str(dataset.attrs.get("made_with", "")), True, [])
+            return State(
+                spec,
+                runs,
+                runs,
+                _bytes_of(path),
+                str(dataset.attrs.get("made_with", "")),
+                str(dataset.attrs.get(ATTRIBUTE, "")),
+                True,
+                [],
+            )
     there = count_of_runs(description.layout, done_by_cell(folder))
     on_disk = _bytes_of(path) + (0 if path.is_dir() else _bytes_of(folder))
     wanted, made_with = description.layout.runs, "; ".join(description.made_with)
     return State(
-        description.spec_with_keep, there, wanted, on_disk, made_with, is_made(path), writers=list(heard(folder))
+        description.spec_with_keep,
+        there,
+        wanted,
+        on_disk,
+        made_with,
+        str(description.attrs.get(ATTRIBUTE, "")),
+        is_made(path),
+        writers=list(heard(folder)),
     )
 
 

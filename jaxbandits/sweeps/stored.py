@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import filelock
 import jax
 import numpy as np
 import xarray as xr
@@ -16,17 +15,20 @@ from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.interruptions import interruptible, interrupts
 from jaxbandits.plain_data.differences import difference
 from jaxbandits.stores import stretches
 from jaxbandits.stores.arrays_on_disk import ENDINGS, open_arrays, read_arrays
 from jaxbandits.stores.layout import Finished
+from jaxbandits.stores.locks import held
 from jaxbandits.stores.spec_axes import same_files, with_paths_of
 from jaxbandits.stores.store_files import KEEP, Description, blocks_folder, done_by_cell, read_description
 from jaxbandits.stores.stretches import Stretch
 from jaxbandits.stores.unions import refuse_another, united
 from jaxbandits.stores.views import blocks_of, count_of_runs, make_view
-from jaxbandits.stores.writers import BlockWriter, Part, interrupts, writing
+from jaxbandits.stores.writers import BlockWriter, Part, writing
 from jaxbandits.sweeps.plan import Plan, Spent, make_runs
+from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["Outcome", "check_keep", "part_of", "results_in", "run_stored"]
 
@@ -85,9 +87,10 @@ def run_stored(
         on_progress: called now and then with what has been done, and how many runs are to be made.
 
     Raises:
-        UsageError: a store of another specification, one that is damaged or being written, too many devices.
+        UsageError: a store of another specification or made under other XLA flags, one that is damaged or being
+            written, too many devices.
         OSError: it cannot be written; what has been committed is kept.
-        KeyboardInterrupt: interrupted; what had ended by then is kept.
+        KeyboardInterrupt: interrupted, by Ctrl-C, SIGTERM or SIGUSR1; what had ended by then is kept.
     """
     if path.suffix not in ENDINGS:
         raise UsageError(f"a store's name must end in {' or '.join(ENDINGS)}, got {str(path)!r}")
@@ -96,7 +99,7 @@ def run_stored(
     if path.exists() and not folder.exists() and (not path.is_dir() or any(path.iterdir())):
         return _of_arrays_only(plan, path, keep)
     folder.mkdir(parents=True, exist_ok=True)
-    with writing(folder, part):
+    with interruptible(), writing(folder, part):
         done = _done(folder)
         pending = _pending(plan, done, part)
         count = sum(stop - start for seeds in pending for start, stop in seeds)
@@ -137,6 +140,7 @@ def _of_arrays_only(plan: Plan, path: Path, keep: str) -> Outcome:
     there.setdefault("run", {})["keep"] = dataset.attrs.get("keep", "runs")
     here = json.loads(json.dumps({**plan.spec, "run": {**plan.spec["run"], "keep": keep}}))
     refuse_another(there, here, str(path))
+    refuse_other_flags(dataset.attrs, plan.attrs, str(path))
     if difference(there, with_paths_of(there, here)):
         raise UsageError(
             f"{path} was written as a whole, without blocks that others could be added to: write a new one"
@@ -171,7 +175,7 @@ def _described(plan: Plan, path: Path, keep: str, *, running: bool) -> Descripti
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ("jaxbandits", "jax")]
     made_with = ", ".join([*versions, jax.default_backend()])
     attrs = {name: value for name, value in plan.attrs.items() if name != "spec"}
-    with filelock.FileLock(folder / "sweep.lock"):
+    with held(folder / "sweep.lock"):
         here = Description(plan.spec, keep, plan.layout, attrs, (made_with,) if running else ())
         there = read_description(path)
         both = here if there is None else united([there, here], [str(path), "what is to be added"])
@@ -193,9 +197,10 @@ def _run(
         def stop_if_asked() -> None:
             if interrupted.asked:
                 writer.commit()
+                rest = "the others" if writer.runs < writer.wanted else "its arrays"
                 raise KeyboardInterrupt(
-                    f"interrupted: {writer.runs:,} of {writer.wanted:,} runs are kept in {path}, --resume makes the "
-                    "others"
+                    f"{interrupted.words}: {writer.runs:,} of {writer.wanted:,} runs are kept in {path}, --resume "
+                    f"makes {rest}"
                 )
 
         def take(runs: Finished) -> None:
@@ -212,4 +217,5 @@ def _run(
             on_progress(Progress(0, 0.0), writer.wanted)
         spent = make_runs(plan, pending, placement, take, report)
         writer.commit()
+        stop_if_asked()  # by the last look: whoever calls this may have more to run
     return spent

@@ -11,7 +11,8 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.axes import axis
-from jaxbandits.gradients.measures import OWN, Measure, measure_of
+from jaxbandits.gradients.measures import OWN, Measure, measure_of, wrong
+from jaxbandits.gradients.rare_outcomes import carrying, enough
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.sweeps.run import sweep
 from jaxbandits.tuning.instances import INSTANCE
@@ -57,8 +58,9 @@ def measured(goal: Goal, algorithm: Any, problems: ProblemFamily, seeds: int, ro
     runs = sweep(
         algorithm, problems, seeds, root_seed=root_seed, max_pulls=goal.max_pulls, metrics=goal.metrics
     )  # fmt: skip
-    error = (~runs["correct"]).astype(np.float64)
-    return xr.Dataset({"objective": goal.measure.value(runs).astype(np.float64), "error": error})
+    return xr.Dataset(
+        {name: of(runs).astype(np.float64) for name, of in (("objective", goal.measure.value), ("error", wrong))}
+    )
 
 
 def slopes(
@@ -69,6 +71,7 @@ def slopes(
 
     Returns:
         By name of the variable; the slopes then by name of the parameter. Means are those of the runs at both sides.
+        The standard error of a slope that rests on too few runs is infinite.
     """
     at = {one.parameter: one.value(points[one.parameter]) for one in where}
     levels: list[xr.Dataset] = []
@@ -79,10 +82,17 @@ def slopes(
         runs = measured(goal, dataclasses.replace(algorithm, **changed), problems, seeds, root_seed)
         up, down = (runs.isel({_SIDE: side}, drop=True) for side in (0, 1))
         for name in found:
-            found[name][one.parameter] = mean_and_error((up[name] - down[name]) / (2 * WIDTH))
+            found[name][one.parameter] = _slope((up[name] - down[name]) / (2 * WIDTH))
         levels += [up, down]
     middle = sum(levels[1:], levels[0]) / len(levels)
     return {name: mean_and_error(middle[name]) for name in found}, found
+
+
+def _slope(values: xr.DataArray) -> Estimate:
+    """`mean_and_error` of differences; most runs may have none."""
+    found = mean_and_error(values)
+    number = int(carrying(xr.DataArray(values.to_numpy().ravel(), dims="seed")))
+    return found if enough(number, values.size) else found._replace(se=np.inf)
 
 
 def mean_and_error(values: xr.DataArray) -> Estimate:

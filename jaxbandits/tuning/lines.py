@@ -49,6 +49,7 @@ class Coordinate:
 #: Ends of what a rule allows.
 _ENDS = {
     "probability": (0.0, 1.0),
+    "error probability": (0.0, 1.0),
     "positive": (0.0, math.inf),
     "not negative": (0.0, math.inf),
     "above one": (1.0, math.inf),

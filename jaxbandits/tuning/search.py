@@ -13,6 +13,7 @@ import xarray as xr
 from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
 from jaxbandits.engine.admission import admitted
 from jaxbandits.errors import UsageError
+from jaxbandits.interruptions import interruptible
 from jaxbandits.plain_data.contents import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.spec import describe_algorithm
@@ -140,18 +141,19 @@ def tune(
     made = [] if history is None else steps_of(history, where, about)[:steps]
     state = search.begun()
     reached = []
-    for number_of in range(steps):
-        points = {name: float(point) for name, point in state.points.items()}
-        if number_of < len(made):
-            search.check_same(made[number_of], points, state.multiplier)
-        else:
-            on = family(drawn.of_step(number_of, instances))
-            means, found = slopes(goal, algorithm, where, points, on, seeds, seed_of(root_seed, "steps", number_of))
-            made.append(Step(points, state.multiplier, means, found))
-            if on_step is not None:
-                on_step(history_of(made, where, about))
-        state = search.moved(state, made[number_of], made[0])
-        reached.append(state.points)
+    with interruptible():
+        for number_of in range(steps):
+            points = {name: float(point) for name, point in state.points.items()}
+            if number_of < len(made):
+                search.check_same(made[number_of], points, state.multiplier)
+            else:
+                on = family(drawn.of_step(number_of, instances))
+                means, found = slopes(goal, algorithm, where, points, on, seeds, seed_of(root_seed, "steps", number_of))
+                made.append(Step(points, state.multiplier, means, found))
+                if on_step is not None:
+                    on_step(history_of(made, where, about))
+            state = search.moved(state, made[number_of], made[0])
+            reached.append(state.points)
     late = reached[len(reached) // 2 :]
     ends = {one: (one.point(one.start), float(np.mean([x[one.parameter] for x in late]))) for one in where}
 

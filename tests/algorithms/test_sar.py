@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.algorithms.bases.phases import RejectsPhases
+from jaxbandits.algorithms.bases.phases import RejectsPhases, rejects_pulls
 from jaxbandits.random.ties import tie_order, tie_words
 
 RUNS = 120
@@ -148,6 +148,30 @@ def test_all_phases_together_cost_no_more_than_the_budget(count):
     total = pulls.sum(0) + pulls[-1]  # an arm leaves after each phase; the last one and its loser have n_{K-1} each
     assert (total <= budgets).all()
     assert (total > budgets - count - 1).all()  # the ceilings alone leave something
+
+
+@pytest.mark.parametrize("half", [True, False])
+@pytest.mark.parametrize("count", [2, 3, 4, 6, 20, 24, 333])
+def test_phases_are_exact_integers(count, half):
+    """By fractions, at budgets up to 2^31 - 1, those about whole phases among them; several numbers of arms at once."""
+    harmonic = sum(Fraction(1, i) for i in range(1, count + 1)) - (Fraction(1, 2) if half else 0)
+    random = np.random.default_rng(count)
+    budgets = {count, count + 1, 99_999_989, 2**31 - 1, *random.integers(count, 2**31, 40).tolist()}
+    for left, pulls in zip(random.integers(2, count + 1, 60), random.integers(1, 2**26, 60), strict=True):
+        whole = math.ceil(min(int(pulls), int(2**30 / (int(left) * harmonic))) * int(left) * harmonic)
+        budgets |= {count + whole - 1, count + whole, count + whole + 1}
+    step = harmonic.numerator  # n - K of which every phase's length, but for the ceiling, is a multiple of 1 / left
+    budgets |= {count + step * times + d for times in (1, 7, 2**20) for d in (-1, 0, 1) if step * times < 2**31 - 1000}
+    budgets = sorted(budgets)
+    mixed = np.resize(np.int32([count, 5, count, 2]), len(budgets))
+    plan = jax.jit(rejects_pulls, static_argnames=("axis", "half"))
+    for counts in (np.full_like(mixed, count), mixed):
+        got = np.asarray(plan(np.int32(budgets), np.float32(counts), max(count, 5) + 2, half=half))
+        for run in np.flatnonzero(counts == count):
+            spare = budgets[run] - count
+            wanted = [math.ceil(spare / (harmonic * (count + 1 - k))) for k in range(1, count)]
+            assert got[: count - 1, run].tolist() == wanted
+            assert not got[count - 1 :, run].any()
 
 
 def test_a_run_that_is_stopped_returns_what_it_has():

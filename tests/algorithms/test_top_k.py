@@ -342,6 +342,16 @@ def test_published_regret_of_opt_mai_on_two_groups(k, regret):
     assert float(data.pulls.mean()) == pytest.approx(20_000, rel=0.01)
 
 
+def test_a_large_budget_is_spent_to_the_last_whole_round():
+    """Budgets beyond 2^24 are whole numbers: what is left of one is never rounded up."""
+    budget = jb.axis([99_999_989, 2**27 - 3, 2**30 + 65, 2**31 - 2])
+    problem = jb.bernoulli([0.5, 0.50001, 0.49999, 0.5])
+    data = jb.sweep(jb.AdaptiveTopK(k=2, budget=budget), problem, seeds=4, max_pulls=2**31 - 1)
+    pulls, budgets = np.asarray(data.pulls).reshape(4, -1), np.asarray(budget.values)[:, None]
+    assert (pulls <= budgets).all()
+    assert (pulls > budgets - 4).all()
+
+
 def test_small_budgets_of_the_literal_constants_are_uniform_sampling():
     data = jb.simulate(jb.AdaptiveTopK(k=100, budget=48_000), jb.uniform_means(1000), seeds=3)
     assert (data.pulls == 48_000).all()

@@ -1,13 +1,19 @@
-"""Confidence bounds by the divergence of Bernoulli laws, against roots that SciPy brackets in double precision."""
+"""Confidence bounds by the divergence of Bernoulli laws, against roots that SciPy brackets in double precision and by
+bisection in 60 digits."""
 
+import dataclasses
+import decimal
 import math
+from decimal import Decimal
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound, kl_upper_bound
+import jaxbandits as jb
+from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound, kl_rival_key, kl_upper_bound, kl_upper_of_key
 from jaxbandits.statistics.confidence import iterated_level, kl2013_level, kl2013_rate
 
 EPS = np.finfo(np.float32).eps
@@ -43,6 +49,90 @@ def test_bounds_are_the_roots_however_near_and_however_far():
     # A far bound keeps its digits: its logarithm is exact to rounding.
     far = digits & (w > 1)
     assert np.max(np.abs(np.log(lower[far].astype(float) / expected[far])) / w[far]) < 4 * EPS
+
+
+def bounds_in_digits(p, divergence):
+    """Both bounds, to more than 40 digits: the w with d(p, p e^-w) = divergence, and that of 1 - p, by bisection."""
+    with decimal.localcontext(prec=90):
+        p, divergence = Decimal(float(p)), Decimal(float(divergence))
+
+        def relative(p):
+            def miss(w):
+                left = (-w).exp()
+                return p * w + ((1 - p) * ((1 - p) / (1 - p * left)).ln() if p < 1 else 0) - divergence
+
+            high = Decimal(1)
+            while miss(high) < 0:
+                high *= 2
+            while miss(high / 16) > 0:
+                high /= 16
+            low = high / 16
+            for _ in range(50):  # to 14 digits, of which one step of the secant makes 28
+                middle = (low + high) / 2
+                low, high = (middle, high) if miss(middle) < 0 else (low, middle)
+            return low + (high - low) * miss(low) / (miss(low) - miss(high))
+
+        lower = p * (-relative(p)).exp() if p else Decimal(0)
+        upper = 1 - (1 - p) * (-relative(1 - p)).exp() if p < 1 else Decimal(1)
+        return lower, upper
+
+
+ENDS = np.float32([0, 1e-30, 1e-17, 1e-12, 1e-8, 2e-8, 1e-6, 1e-4, 0.003, 0.004, 0.1, 0.499, 0.5, 0.9, 1 - 2.0**-24, 1])
+DIVERGENCES = np.float32([1e-12, 1e-10, 1e-8, 3e-6, 1e-4, 0.02, 0.7, 10.0, 100.0])
+
+
+def test_both_bounds_keep_their_digits_at_both_ends():
+    p, divergence = (x.ravel() for x in np.meshgrid(ENDS, DIVERGENCES))
+    lower, upper = (np.asarray(x) for x in BOUNDS(p, divergence))
+    exact = np.asarray([[float(x) for x in bounds_in_digits(*pair)] for pair in zip(p, divergence, strict=True)]).T
+    assert np.max(np.abs(upper / exact[1] - 1)) < 4 * EPS
+    assert np.max(np.abs(lower - exact[0]) / np.where(p > 0, p, 1).astype(float)) < 4 * EPS
+    assert (upper >= p).all()
+    assert (lower <= p).all()
+    # What KL-LUCB looks at of arms that are not chosen has the digits of the bound where it is small, and of what it
+    # lacks to 1 where it is not; and it is in the order of the bounds.
+    for b in np.float32([1, 1.5]):
+        key = np.asarray(jax.jit(lambda p, x, b: b * kl_rival_key(1 - p, p, x))(p, divergence, b))
+        again = np.asarray(jax.jit(kl_upper_of_key)(key, b)) / b
+        small = (exact[1] < 2.0**-8) & (divergence > 1e-11)  # of 2^31 pulls divergences are 5e-10 at least
+        assert small.sum() > 20
+        assert np.max(np.abs(again / exact[1] - 1)[small]) < 1e-5
+        np.testing.assert_allclose(again, exact[1], rtol=0, atol=4 * EPS)
+        order = np.argsort(exact[1])
+        apart = np.diff(exact[1][order]) > np.where(exact[1][order][1:] < 2.0**-8, 1e-5 * exact[1][order][1:], 1e-6)
+        assert (np.diff(key[order])[apart] < 0).all()
+
+
+def test_of_chosen_arms_the_key_is_the_lower_bound():
+    p, divergence = (x.ravel() for x in np.meshgrid(ENDS, DIVERGENCES))
+    key = jax.jit(kl_rival_key)(p, p, divergence)
+    np.testing.assert_array_equal(key, BOUNDS(p, divergence)[0])
+
+
+def test_kl_lucb_tells_small_means_apart():
+    """Three arms of 4 10^8 pulls with 30, 3 and 8 rewards: the third is the rival, by its bound in 60 digits."""
+    algorithm = jb.KLLUCB(epsilon=0, delta=0.1, b=1.0)
+    problem = jb.bernoulli([0.5, 0.4, 0.3])
+    state = jb.run(algorithm, problem, jax.random.key(0), max_pulls=3)
+    pulls, total = np.full(3, 400_000_000, np.int32), np.int32([30, 3, 8])
+    mean = total.astype(np.float32) / pulls.astype(np.float32)
+    changes = {"pulls": pulls, "total": total, "mean": mean, "inverse_root": 1 / np.sqrt(pulls.astype(np.float32))}
+    changes = {name: jnp.asarray(value) for name, value in changes.items()}
+    statistics = dataclasses.replace(state.statistics, moments=state.statistics.moments._replace(**changes))
+    state = dataclasses.replace(state, statistics=statistics, chosen=jnp.asarray([True, False, False]))
+    decided = jax.jit(algorithm._decided)(state)
+    assert int(decided.low_place) == int(state.order[0])
+    assert int(decided.high_place) == int(state.order[2])
+    rate = float(algorithm._rate(state))
+    below, above = (bounds_in_digits(mean[arm], np.float32(rate / 4e8))[side] for arm, side in ((0, 0), (2, 1)))
+    assert float(decided.distance) == pytest.approx(float(above - below), rel=1e-4)
+
+
+def test_a_race_of_small_means_does_not_end_by_rounding():
+    """Means of 2 and 1.5 in 10^8 take some 10^11 pulls to be told apart, which no run has: it ended in every run."""
+    race = jb.KLRace(epsilon=0, delta=0.01)
+    data = jb.simulate(race, jb.bernoulli([2e-8, 1.5e-8]), seeds=50)
+    assert (np.asarray(data.status) == 1).all()  # truncated
 
 
 def test_the_bound_above_is_the_mirrored_one_below():

@@ -278,14 +278,15 @@ def test_kill_9_loses_a_block_at_most(kills):
 
 
 @pytest.mark.bits
-def test_the_first_interruption_keeps_what_has_ended():
+@pytest.mark.parametrize(("number", "said"), [(signal.SIGINT, ""), (signal.SIGTERM, " by SIGTERM")])
+def test_the_first_interruption_keeps_what_has_ended(number, said):
     Path("grid.toml").write_text(SPECIFICATION)
     process = start()
     until(lambda: runs_there() > 0)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, err = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert err.startswith("jaxbandits: interrupted: ")
+    assert process.returncode == 128 + number
+    assert err.startswith(f"jaxbandits: interrupted{said}: ")
     assert "runs are kept in grid.zarr, --resume makes the others" in err
     assert f"{runs_there():,} of 80,000" in err
     assert len(err.splitlines()) == 1

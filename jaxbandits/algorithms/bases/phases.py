@@ -1,19 +1,23 @@
 """Phases of fixed-budget algorithms, as traced arrays over phases; arms first, runs last."""
 
+import functools
 from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxbandits.algorithms.bases.elimination import Elimination
 from jaxbandits.algorithms.bases.elimination_state import EliminationState
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import larger, smaller
+from jaxbandits.arrays.wide_counts import Wide
 
 __all__ = ["EliminationInPhases", "RejectsPhases", "rejects_pulls"]
 
-# Float32 quotients err by some units in 10^-7; without this a whole quotient could be rounded up to the next integer.
-_BELOW = 1 - 4e-7
+# Words of 32 bits of 1 / H: a whole number below 2^31 times what they lack is below 2^-64. Such a multiple of 1 / H
+# that is not whole is 2^-46 at least above a whole number, for up to 3000 arms, by continued fractions.
+_WORDS = 3
 
 
 class EliminationInPhases(Elimination):
@@ -32,25 +36,45 @@ class EliminationInPhases(Elimination):
 
 
 def rejects_pulls(budget: jax.Array, count: jax.Array, axis: int, *, half: bool = True) -> jax.Array:
-    """Successive Rejects' n_k = ceil((n - K) / (H (K + 1 - k))), H = 1/2 + sum_{i=2}^K 1/i.
+    """Return Successive Rejects' n_k = ceil((n - K) / (H (K + 1 - k))), H = 1/2 + sum_{i=2}^K 1/i, exact integers.
 
-    Audibert, Bubeck, Munos (2010), Figure 3. Yu et al. (2018) take the whole harmonic sum, without `half`. Within one
-    pull for budgets up to 10^6.
+    Audibert, Bubeck, Munos (2010), Figure 3. Yu et al. (2018) take the whole harmonic sum, without `half`. Whole
+    numbers are computed with alone: n_k is the ceiling of ceil((n - K) / H) / (K + 1 - k).
 
     Args:
-        budget: n, `(…)`.
-        count: number of arms K that exist, float32 `(…)`.
+        budget: n, int32 `(…)`, at least K.
+        count: number of arms K that exist, int32 or float32 `(…)`.
         axis: length of the axis of phases, at least K.
         half: whether the sum starts with 1/2.
 
     Returns:
         int32 `(axis, …)`: entry k - 1 is n_k for k = 1, …, K - 1; 0 after that.
     """
-    phase = arms.index(axis, jnp.shape(count)) + 1  # k, and i of the sum
-    log_bar = arms.total(jnp.where(phase <= count, 1 / phase.astype(jnp.float32), 0)) - (0.5 if half else 0.0)
+    count = jnp.asarray(count).astype(jnp.int32)
+    spare = jnp.asarray(budget, jnp.int32) - count
+    first, second, third = jnp.asarray(_inverse_sums(axis, half))[:, larger(count, 1) - 1]
+    # What 1 / H lacks is positive and takes no product below the next whole number but those that are whole: the floor
+    # is one less than the ceiling.
+    rest = Wide.product(spare, third).high
+    rest = Wide.product(spare, second).plus(Wide(jnp.zeros_like(rest), rest)).high
+    whole = Wide.product(spare, first).plus(Wide(jnp.zeros_like(rest), rest)).high.astype(jnp.int32)
+    share = jnp.where(spare > 0, whole + 1, 0)  # ceil((n - K) / H)
+    phase = arms.index(axis, jnp.shape(share)) + 1
     left = larger(count + 1 - phase, 1)
-    pulls = jnp.ceil((budget - count) / (log_bar * left) * _BELOW)
-    return jnp.where(phase < count, pulls, 0).astype(jnp.int32)
+    return jnp.where(phase < count, (share - 1) // left + 1, 0)
+
+
+@functools.lru_cache(maxsize=16)
+def _inverse_sums(axis: int, half: bool) -> np.ndarray:
+    """Return 1 / H of 1, …, `axis` arms, less 2^-96 or a little more: uint32 `(3, axis)`, the first word first."""
+    bits = 64 * _WORDS
+    total, words = -(1 << bits - 1) if half else 0, np.zeros((_WORDS, axis), np.uint32)
+    for i in range(1, axis + 1):
+        total += (1 << bits) // i  # H 2^192 is above this, by i at most
+        if i > 1:
+            inverse = -(-(1 << bits + 32 * _WORDS) // (total + i)) - 1  # below 2^96 / H
+            words[:, i - 1] = [inverse >> shift & 0xFFFFFFFF for shift in (64, 32, 0)]
+    return words
 
 
 class RejectsPhases(NamedTuple):

@@ -9,8 +9,9 @@ An algorithm is a frozen dataclass of its hyperparameters with `@jb.pytree` abov
     exhausted(state)                  -> bool (), optional: the run cannot go on, and ends with status 1
 
 `key` is the run's key, the same at every step; the state, a pytree of arrays whose shapes and types stay, carries at
-least `pulls`, int32 `(K,)`. What else is to be known, such as the criterion and the tolerance by which its answers are
-judged, its attribute `traits` says, a `jb.Traits`: nothing is taken from the names of its fields. Anything with these
+least `pulls`, int32 `(K,)`. What else is to be known, its attribute `traits` says, a `jb.Traits`: `criterion`, by
+which its answers are judged, a name or a function of problem and answer, and the `tolerance` of it; `answers`, how many
+arms an answer has, 1 unless it says so. Nothing is taken from the names of its fields. Anything with these
 methods runs in the engine, which looks at it once (`jaxbandits/engine/border.py`) and batches it with `vmap`; a run
 that makes 10 000 steps without a pull ends with status 2. A step that pulls an arm outside [0, K), as far as it calls
 `problem.reward` outside loops and branches of its own, or whose `pulls` fall, ends the call with a `UsageError`.

@@ -1,7 +1,8 @@
 """LUCB and its kin: every round pulls the weakest of the m best-looking arms and the strongest of the rest.
 
 What differs is one function: a lower confidence bound. The upper bound of a mean is b less the lower bound of what it
-lacks to b, so the strongest of the rest is the one whose lack has the smallest lower bound, to all digits near b too.
+lacks to b, so the strongest of the rest is the one whose lack has the smallest lower bound, to all digits near b too. A
+subclass whose bounds of small means have more digits than that gives another number that falls as the bound rises.
 """
 
 import abc
@@ -51,13 +52,17 @@ class RivalPairs(RoundBased):
 
     @abc.abstractmethod
     def _lower(self, state: RivalState, own: jax.Array, chosen: jax.Array) -> jax.Array:
-        """Lower confidence bounds, float32 `(K, …)`.
+        """Lower confidence bounds, float32 `(K, …)`; of arms that are not chosen what `_upper` takes.
 
         Args:
             state: the state.
             own: float32 `(K, …)`, the means of the arms that are chosen, and what those of the others lack to b.
             chosen: bool `(K, …)`.
         """
+
+    def _upper(self, state: RivalState, lower: jax.Array) -> jax.Array:
+        """The upper confidence bound of an arm that is not chosen, float32 `(…)`, of what `_lower` gives for it."""
+        return state.b - lower
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> RivalState:
         """The state after one pull of every arm."""
@@ -103,5 +108,5 @@ class RivalPairs(RoundBased):
         lower = state.existing(self._lower(state, own, state.chosen), jnp.inf)
         low, low_place = ranking.arg_smallest(jnp.where(state.chosen, lower, jnp.inf), state.order)
         high, high_place = ranking.arg_smallest(jnp.where(state.chosen, jnp.inf, lower), state.order)
-        distance = (state.b - high) - low
+        distance = self._upper(state, high) - low
         return dataclasses.replace(state, low_place=low_place, high_place=high_place, distance=distance)

@@ -6,17 +6,21 @@ from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.batch_based import BatchBased
 from jaxbandits.algorithms.bases.parameters import Numeric
 from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.numerics import MAX_COUNT, larger
+from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
 __all__ = ["RoundState", "TopKRounds", "TopKState"]
+
+# The largest float32 that is a count.
+_LARGEST = np.nextafter(np.float32(2**31), np.float32(0))
 
 
 @pytree
@@ -113,9 +117,11 @@ class TopKRounds(BatchBased):
         # A ceiling that rounding of the product cannot lift.
         wanted = jnp.ceil(self._pulls(state, number) * (1 - 4e-7))
         limit = MAX_COUNT if self.budget is None else jnp.asarray(self.budget, jnp.int32)
-        spare = ((limit - state.time) // larger(state.count, 1)).astype(jnp.float32)
-        each = jnp.where(wanted <= spare, wanted, spare).astype(jnp.int32)
-        return dataclasses.replace(state, each=each, whole=wanted <= spare, radius=self._radius(state, number))
+        # Whole numbers: as float32 what is left of a budget beyond 2^24 could become more than it is.
+        spare = (limit - state.time) // larger(state.count, 1)
+        whole = (wanted < 2.0**31) & (smaller(wanted, _LARGEST).astype(jnp.int32) <= spare)
+        each = jnp.where(whole, smaller(wanted, _LARGEST).astype(jnp.int32), spare)
+        return dataclasses.replace(state, each=each, whole=whole, radius=self._radius(state, number))
 
     def request(self, state: RoundState) -> jax.Array:
         """The planned pulls of every active arm, int32 `(K, …)`."""

@@ -1,0 +1,90 @@
+"""How many runs a gradient rests on: where they are few, what matters may be too rare to have been seen.
+
+A standard error is estimated from the same runs. If one in 10^5 carries the whole gradient and none was seen, it says
+that the gradient is surely 0. So it is trusted only where enough runs carry the estimate, and, of a score, where enough
+of them saw something else than most did: an arm that never paid, say, has one score in all runs.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+__all__ = ["carrying", "distinct", "enough", "fewer", "varied", "warn_of_few"]
+
+#: Runs that are enough; and what share of all runs is, where few were made.
+_ENOUGH, _SHARE = 30, 0.1
+#: A run carries an estimate if its term is at least this share of the largest one.
+_CARRIES = 0.1
+#: From how many runs on there is a warning: of fewer it is known that they are few.
+_MANY = 1000
+
+
+def distinct(values: xr.DataArray) -> xr.DataArray:
+    """Return how many different values the runs have, int64, without `seed`."""
+
+    def count(given: np.ndarray) -> Any:
+        return 1 + np.count_nonzero(np.diff(np.sort(given, axis=-1), axis=-1), axis=-1)
+
+    return xr.apply_ufunc(count, values, input_core_dims=[["seed"]])
+
+
+def carrying(terms: xr.DataArray) -> xr.DataArray:
+    """Return how many runs carry the mean of their terms, int64, without `seed`; none where all terms are 0."""
+    size = abs(terms)
+    most = size.max("seed")
+    return ((size >= _CARRIES * most) & (most > 0)).sum("seed")
+
+
+def varied(score: xr.DataArray, pulls: xr.DataArray | None = None) -> xr.DataArray:
+    """Return in how many runs an arm showed something else than in most, int64, without `seed`.
+
+    Args:
+        score: of each run.
+        pulls: of the arm in each run, in which the score is counted a pull; None where it is one of a whole run.
+    """
+    each = score if pulls is None else (score / pulls.where(pulls > 0))
+
+    def count(given: np.ndarray) -> Any:
+        digits, exponent = np.frexp(given)
+        seen = np.ldexp(np.round(digits * 2**17), exponent)  # equal but for rounding
+        others = [_others(row[~np.isnan(row)]) for row in seen.reshape(-1, seen.shape[-1])]
+        return np.asarray(others, np.int64).reshape(seen.shape[:-1])
+
+    return xr.apply_ufunc(count, each, input_core_dims=[["seed"]])
+
+
+def _others(values: np.ndarray) -> int:
+    """How many of some values are not the most frequent one."""
+    return 0 if not values.size else int(values.size - np.unique(values, return_counts=True)[1].max())
+
+
+def fewer(one: xr.DataArray, other: xr.DataArray) -> xr.DataArray:
+    """Return the smaller of two numbers of runs, elementwise."""
+    return one.where(one < other, other)
+
+
+def enough(number: Any, runs: int) -> Any:
+    """Return whether a standard error can be trusted of an estimate that rests on a number of all runs."""
+    return number >= min(_ENOUGH, _SHARE * runs)
+
+
+def warn_of_few(what: str, number: xr.DataArray, runs: int) -> None:
+    """Warn of an estimate whose standard error cannot be trusted.
+
+    Args:
+        what: what it is of, as a sentence names it.
+        number: how many runs it rests on, where it is of several arms and cells of each.
+        runs: how many were made.
+    """
+    fewest = int(number.min())
+    if runs < _MANY or enough(fewest, runs):
+        return
+    place = np.unravel_index(int(number.to_numpy().argmin()), number.shape)
+    where = ", ".join(f"{name} {index}" for name, index in zip(number.dims, place, strict=True))
+    warnings.warn(
+        f"the gradient of {what}{where and f' ({where})'} rests on {fewest:,} of {runs:,} runs, too few to know its "
+        "standard error, which is given as infinite: make more runs",
+        stacklevel=4,
+    )
