@@ -11,6 +11,7 @@ import numpy as np
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
+from jaxbandits.transform import map_runs
 from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["Kind", "Measures", "Metric", "check_metrics", "functions_of", "measured", "users_metrics"]

@@ -16,6 +16,7 @@ from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.problems.base import Problem
 from jaxbandits.spending.accounts import Account, Looked
 from jaxbandits.status import CAPPED, ENDED, STALLED
+from jaxbandits.transform import map_runs
 
 __all__ = ["ROUNDING", "Log", "Regret", "Row", "blank_log", "record", "row_types", "unpacked"]
 

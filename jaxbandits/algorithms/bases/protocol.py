@@ -12,13 +12,14 @@ An algorithm is a frozen dataclass of its hyperparameters with `@jb.pytree` abov
 least `pulls`, int32 `(K,)`. What else is to be known, its attribute `traits` says, a `jb.Traits`: `criterion`, by
 which its answers are judged, a name or a function of problem and answer, and the `tolerance` of it; `answers`, how many
 arms an answer has, 1 unless it says so. Nothing is taken from the names of its fields. Anything with these
-methods runs in the engine, which looks at it once (`jaxbandits/engine/border.py`) and batches it with `vmap`; a run
+methods runs in the engine, which looks at it once (`jaxbandits/engine/border.py`) and maps over the runs
+(`jaxbandits/transform`), so that each run has the same bits alone and in any batch; a run
 that makes 10 000 steps without a pull ends with status 2. A step that pulls an arm outside [0, K), as far as it calls
 `problem.reward` outside loops and branches of its own, or whose `pulls` fall, ends the call with a `UsageError`.
 `jax.tree_util.register_dataclass` serves, too.
 
-The built-in algorithms are written for one run and for R
-runs at once (arms first, runs last) and need no `vmap`: they derive from `Sequential`, `RoundBased`, `BatchBased` or
+The built-in algorithms are written for one run and for R runs at once (arms first, runs last) and need not be mapped:
+they derive from `Sequential`, `RoundBased`, `BatchBased` or
 `JointBatches`, which compose `init` and `step` from the two halves that a live experiment needs too:
 
     Sequential:    select(state) -> arm               update(state, arm, reward, live) -> state
@@ -27,7 +28,7 @@ runs at once (arms first, runs last) and need no `vmap`: they derive from `Seque
     JointBatches:  request(state) -> Batches          absorb(state, batches, sums (Q, K, …), live) -> state
 
 A class of your own may derive from them, too. With `Sequential` and `RoundBased` it need only serve one run: what is
-not in the registry is batched with `vmap` there.
+not in the registry is mapped over the runs there.
 
 To add an algorithm: copy the shortest one (uniform.py), and add one line to `jaxbandits/algorithms/registry.py`.
 """
