@@ -14,7 +14,7 @@ from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.status import MOST_IDLE, OUTSIDE, TAKEN_BACK
-from jaxbandits.transform import map_runs
+from jaxbandits.transform import map_runs, map_step
 
 __all__ = ["UsersOwn", "UsersState"]
 
@@ -25,6 +25,7 @@ class UsersState(RunState):
     """The state of a user's algorithm, or R of them, runs last."""
 
     inner: Any
+    time: jax.Array  # int32 (…): pulls of all arms
     idle: jax.Array  # int32 (…): steps since the last pull
     limited: jax.Array  # bool (…): the next step would pass `max_pulls`
     fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
@@ -33,11 +34,6 @@ class UsersState(RunState):
     def pulls(self) -> jax.Array:
         """Pulls per arm, int32 `(K, …)`."""
         return self.inner.pulls
-
-    @property
-    def time(self) -> jax.Array:
-        """Pulls of all arms, int32 `(…)`."""
-        return arms.total(self.inner.pulls.astype(jnp.int32))
 
 
 @pytree
@@ -67,8 +63,8 @@ class UsersOwn:
 
         inner, outside = self._mapped(first, self.algorithm, key, problem)
         fault = _fault(outside, arms.any_arm(inner.pulls < 0))
-        idle = jnp.zeros(key.shape, jnp.int32)
-        return UsersState(inner, idle=idle, limited=idle > 0, fault=fault)
+        idle, time = jnp.zeros(key.shape, jnp.int32), arms.total(inner.pulls.astype(jnp.int32))
+        return UsersState(inner, time=time, idle=idle, limited=idle > 0, fault=fault)
 
     def advance(
         self,
@@ -85,19 +81,11 @@ class UsersOwn:
         is noted.
         """
         del stop
-
-        def one_step(algorithm: Any, key: jax.Array, problem: Problem, inner: Any) -> tuple[Any, jax.Array]:
-            problem, watch = problem.watched()
-            return algorithm.step(problem, key, inner), watch.outside()
-
-        inner, outside = self._mapped(one_step, self.algorithm, key, problem, state.inner)
-        pulled = arms.any_arm(inner.pulls != state.pulls)
-        new = UsersState(inner, jnp.where(pulled, 0, state.idle + 1), state.limited, state.fault)
-        back = arms.any_arm(inner.pulls < state.pulls) | (new.time < state.time)
-        fault = jnp.where(live, _fault(outside, back), 0)
-        passed = live & (fault == 0) & (new.time > max_pulls)
-        kept = jax.tree.map(lambda a, b: jnp.where(live & (fault == 0) & ~passed, a, b), new, state)
-        return dataclasses.replace(kept, limited=state.limited | passed, fault=jnp.where(fault > 0, fault, state.fault))
+        if not self.several:
+            algorithm, problem, key, state = jax.tree.map(_with_runs, (self.algorithm, problem, key, state))
+            new = _advance(algorithm, problem, key, state, _with_runs(live), max_pulls)
+            return jax.tree.map(_without_runs, new)
+        return _advance(self.algorithm, problem, key, state, live, max_pulls)
 
     def step(self, problem: Problem, key: jax.Array, state: UsersState) -> UsersState:
         """Make one step."""
@@ -145,8 +133,41 @@ class UsersOwn:
         """Call a method of one run for all runs; for a single one, too, for the same bits."""
         if self.several:
             return map_runs(method)(*arguments)
-        found = map_runs(method)(*jax.tree.map(lambda leaf: jnp.asarray(leaf)[..., None], arguments))
-        return jax.tree.map(lambda leaf: leaf[..., 0], found)
+        return jax.tree.map(_without_runs, map_runs(method)(*jax.tree.map(_with_runs, arguments)))
+
+
+def _advance(
+    algorithm: Any, problem: Problem, key: jax.Array, state: UsersState, live: jax.Array | bool, max_pulls: Any
+) -> UsersState:
+    """Make one step of R runs."""
+
+    def one_step(algorithm: Any, key: jax.Array, problem: Problem, inner: Any) -> tuple[Any, jax.Array]:
+        problem, watch = problem.watched()
+        return algorithm.step(problem, key, inner), watch.outside()
+
+    steps = map_step(one_step)(algorithm, key, problem, state.inner)
+    gained, fell = steps.gained(lambda inner: inner.pulls)
+    time = state.time + gained
+    fault = jnp.where(live, _fault(steps.beside, fell | (time < state.time)), 0)
+    passed = live & (fault == 0) & (time > max_pulls)
+    kept = live & (fault == 0) & ~passed
+    return UsersState(
+        inner=steps.where(kept),
+        time=jnp.where(kept, time, state.time),
+        idle=jnp.where(kept, jnp.where(gained > 0, 0, state.idle + 1), state.idle),
+        limited=state.limited | passed,
+        fault=jnp.where(fault > 0, fault, state.fault),
+    )
+
+
+def _with_runs(leaf: Any) -> jax.Array:
+    """Give what a single run has an axis of runs."""
+    return jnp.asarray(leaf)[..., None]
+
+
+def _without_runs(leaf: jax.Array) -> jax.Array:
+    """Take the axis of a single run away."""
+    return leaf[..., 0]
 
 
 def _fault(outside: jax.Array, back: jax.Array) -> jax.Array:

@@ -1,9 +1,11 @@
 """One run to R runs: a function of one run, evaluated for R runs in the layout and the arithmetic of the engine.
 
-`map_runs` is the entry point. It does what `jax.vmap` does, with the runs on the last axis of everything, and with the
-same bits for a run whatever its neighbours are (`products.py`, `functions.py`, `reductions.py` say how).
+`map_runs` is the entry point, `map_step` that for steps that may be taken back. It does what `jax.vmap` does, with the
+runs on the last axis of everything, and with the same bits for a run whatever its neighbours are (`products.py`,
+`functions.py`, `reductions.py` say how).
 """
 
 from jaxbandits.transform.equations import map_runs
+from jaxbandits.transform.steps import Steps, map_step
 
-__all__ = ["map_runs"]
+__all__ = ["Steps", "map_runs", "map_step"]

@@ -10,7 +10,7 @@ from jaxbandits.transform import control_flow, elementwise, indexing, random_key
 from jaxbandits.transform.operation import Operation, Value, spread
 from jaxbandits.transform.products import exposed_results
 
-__all__ = ["map_runs"]
+__all__ = ["map_runs", "results_of"]
 
 _RULES = structure.RULES | reductions.RULES | indexing.RULES | random_keys.RULES
 
@@ -39,22 +39,39 @@ def map_runs(function: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def mapped(*arguments: Any) -> Any:
-        leaves, tree = jax.tree.flatten(arguments)
-        if not leaves:
-            raise ValueError("map_runs: give an argument with an axis of runs")
-        runs = leaves[0].shape[-1]
-        one = [jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype) for leaf in leaves]
-
-        def of_leaves(*leaves: Any) -> Any:
-            return function(*jax.tree.unflatten(tree, leaves))
-
-        closed, results = jax.make_jaxpr(of_leaves, return_shape=True)(*one)
-        values = evaluate(closed.jaxpr, closed.consts, [Value(leaf, True) for leaf in leaves], runs)
-        shapes, out_tree = jax.tree.flatten(results)
-        arrays = [spread(value, shape.shape, (runs,)) for value, shape in zip(values, shapes, strict=True)]
-        return jax.tree.unflatten(out_tree, arrays)
+        values, tree = results_of(function, arguments)
+        return jax.tree.unflatten(tree, [value.array for value in values])
 
     return mapped
+
+
+def results_of(function: Callable[..., Any], arguments: Any) -> tuple[list[Value], Any]:
+    """Evaluate a function of one run for R runs.
+
+    Args:
+        function: as for `map_runs`.
+        arguments: a tuple of pytrees, the runs last.
+
+    Returns:
+        Its results, the runs last, and the structure of the pytree that they are the leaves of.
+    """
+    leaves, tree = jax.tree.flatten(arguments)
+    if not leaves:
+        raise ValueError("map_runs: give an argument with an axis of runs")
+    runs = leaves[0].shape[-1]
+    one = [jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype) for leaf in leaves]
+
+    def of_leaves(*leaves: Any) -> Any:
+        return function(*jax.tree.unflatten(tree, leaves))
+
+    closed, results = jax.make_jaxpr(of_leaves, return_shape=True)(*one)
+    values = evaluate(closed.jaxpr, closed.consts, [Value(leaf, True) for leaf in leaves], runs)
+    shapes, out_tree = jax.tree.flatten(results)
+    whole = [
+        value if value.mapped else Value(spread(value, shape.shape, (runs,)), True)
+        for value, shape in zip(values, shapes, strict=True)
+    ]
+    return whole, out_tree
 
 
 def evaluate(jaxpr: Any, consts: Sequence[Any], arguments: Sequence[Value], runs: int) -> list[Value]:
@@ -97,7 +114,7 @@ def _apply(operation: Operation, runs: int) -> list[Value]:
         if name == "broadcast_in_dim":
             return [structure.broadcast(operation)]
         if name in _RULES:
-            return [Value(array, bool(operation.suffix)) for array in _RULES[name](operation)]
+            return [x if isinstance(x, Value) else Value(x, bool(operation.suffix)) for x in _RULES[name](operation)]
     except NotImplementedError:
         pass
     return _by_vmap(operation)

@@ -13,9 +13,9 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.arrays import arms
-from jaxbandits.transform.operation import Operation, is_float
+from jaxbandits.transform.operation import Operation, Value, Written, is_float
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "put", "take"]
 
 
 def dynamic_slice(operation: Operation) -> list[jax.Array]:
@@ -29,10 +29,10 @@ def dynamic_slice(operation: Operation) -> list[jax.Array]:
     if axis is None or not x.mapped:
         raise NotImplementedError
     place = jnp.clip(places[axis].array, 0, x.shape[axis] - 1)
-    return [jnp.expand_dims(_take(x.array, axis, place), axis)]
+    return [jnp.expand_dims(take(x.array, axis, place), axis)]
 
 
-def dynamic_update_slice(operation: Operation) -> list[jax.Array]:
+def dynamic_update_slice(operation: Operation) -> list[jax.Array | Value]:
     """Write a slice from a place on."""
     x, update, *places = operation.values
     if not any(place.mapped for place in places):
@@ -43,7 +43,7 @@ def dynamic_update_slice(operation: Operation) -> list[jax.Array]:
     if axis is None:
         raise NotImplementedError
     place = jnp.clip(places[axis].array, 0, x.shape[axis] - 1)
-    return [_put(operation.full(0), axis, place, jnp.squeeze(operation.full(1), axis))]
+    return [_written(operation.full(0), axis, place, jnp.squeeze(operation.full(1), axis))]
 
 
 def gather(operation: Operation) -> list[jax.Array]:
@@ -69,7 +69,7 @@ def gather(operation: Operation) -> list[jax.Array]:
     place = places.array[..., 0, :]  # (places…, R)
     count, several = x.shape[axis], place.ndim - 1
     inside = (place >= 0) & (place < count)
-    found = _take(x.array, axis, jnp.clip(place, 0, count - 1), several)  # (places…, rest…, R)
+    found = take(x.array, axis, jnp.clip(place, 0, count - 1), several)  # (places…, rest…, R)
     if mode == lax.GatherScatterMode.FILL_OR_DROP:
         rest = found.ndim - place.ndim
         shown = inside.reshape(*inside.shape[:-1], *(1 for _ in range(rest)), inside.shape[-1])
@@ -78,7 +78,7 @@ def gather(operation: Operation) -> list[jax.Array]:
     return [found.transpose(*order, found.ndim - 1)]
 
 
-def scatter(operation: Operation) -> list[jax.Array]:
+def scatter(operation: Operation) -> list[jax.Array | Value]:
     """Write to one place along one axis, or add to it."""
     x, places, update = operation.values
     numbers = operation.params["dimension_numbers"]
@@ -100,10 +100,10 @@ def scatter(operation: Operation) -> list[jax.Array]:
     inside = (place >= 0) & (place < x.shape[axis])
     place = jnp.clip(place, 0, x.shape[axis] - 1)
     if operation.name == "scatter-add":
-        value = _take(whole, axis, place) + value
+        value = take(whole, axis, place) + value
     if operation.params["mode"] == lax.GatherScatterMode.FILL_OR_DROP:
-        value = jnp.where(inside, value, _take(whole, axis, place))
-    return [_put(whole, axis, place, value)]
+        value = jnp.where(inside, value, take(whole, axis, place))
+    return [_written(whole, axis, place, value)]
 
 
 def _only_axis(shape: Sequence[int], sizes: Sequence[int]) -> int | None:
@@ -113,7 +113,7 @@ def _only_axis(shape: Sequence[int], sizes: Sequence[int]) -> int | None:
     return parts[0] if len(parts) == 1 and sizes[parts[0]] == 1 else None
 
 
-def _take(x: jax.Array, axis: int, place: jax.Array, several: int = 0) -> jax.Array:
+def take(x: jax.Array, axis: int, place: jax.Array, several: int = 0) -> jax.Array:
     """Take entries of one axis: `(…, K, …, R)` and places `(places…, R)` to `(places…, …, R)`."""
     x = _plain(jnp.moveaxis(x, axis, 0))
     rest = x.shape[1:-1]
@@ -121,7 +121,13 @@ def _take(x: jax.Array, axis: int, place: jax.Array, several: int = 0) -> jax.Ar
     return arms.take(x, jnp.broadcast_to(wide, (*place.shape[:several], *x.shape[1:])).astype(jnp.int32))
 
 
-def _put(x: jax.Array, axis: int, place: jax.Array, value: jax.Array) -> jax.Array:
+def _written(x: jax.Array, axis: int, place: jax.Array, value: jax.Array) -> Value:
+    """Write one entry, and remember which."""
+    value = jnp.broadcast_to(value, x.shape[:axis] + x.shape[axis + 1 :]).astype(x.dtype)
+    return Value(put(x, axis, place, value), True, written=Written(x, axis, place, value))
+
+
+def put(x: jax.Array, axis: int, place: jax.Array, value: jax.Array) -> jax.Array:
     """Write one entry of one axis: `(…, K, …, R)`, the place `(R,)`, the value `(…, R)`."""
     x = _plain(jnp.moveaxis(x, axis, 0))
     wide = jnp.broadcast_to(place, x.shape[1:]).astype(jnp.int32)
@@ -152,7 +158,7 @@ def _fill(value: Any, dtype: Any) -> Any:
     return jnp.asarray(jnp.iinfo(dtype).max if jnp.issubdtype(dtype, np.unsignedinteger) else True, dtype)
 
 
-RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
+RULES: dict[str, Callable[[Operation], Sequence[jax.Array | Value]]] = {
     "dynamic_slice": dynamic_slice,
     "dynamic_update_slice": dynamic_update_slice,
     "gather": gather,

@@ -9,7 +9,23 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-__all__ = ["Operation", "Value", "is_float", "spread"]
+__all__ = ["Operation", "Value", "Written", "is_float", "spread"]
+
+
+class Written(NamedTuple):
+    """How a value was made of an array: one entry of an axis was replaced in each run.
+
+    Attributes:
+        base: the array, `(…, K, …, R)`.
+        axis: the axis of K.
+        place: int32 `(R,)`, in [0, K).
+        value: what was written, the shape of `base` without that axis.
+    """
+
+    base: Any
+    axis: int
+    place: jax.Array
+    value: jax.Array
 
 
 class Value(NamedTuple):
@@ -19,11 +35,13 @@ class Value(NamedTuple):
         array: shape `(…, R)` where it differs between runs, the one-run shape `(…)` where it does not.
         mapped: whether it differs between runs.
         thin: what the value is a broadcast of, of the same number of axes or without any; None if it is none.
+        written: how it was made of another array; None where it was not.
     """
 
     array: Any
     mapped: bool
     thin: "Value | None" = None
+    written: Written | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
