@@ -144,7 +144,7 @@ def open_arrays(path: Path) -> xr.Dataset:
 def _refuse_code(path: Path) -> None:
     """Refuse arrays whose decoding could run code."""
     for file in (*path.rglob(".zarray"), *path.rglob(".zmetadata"), *path.rglob("zarr.json")):
-        for codec in _codecs(json.loads(file.read_text())):
+        for codec in _codecs(json.loads(file.read_text(encoding="utf-8"))):
             if codec not in _CODECS:
                 raise UsageError(f"{path} has arrays with the codec {codec!r}, which is not read")
 
