@@ -104,6 +104,6 @@ def test_hdf5_wants_locks_and_a_line_says_what_to_do(monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(xr.Dataset, "to_netcdf", fails)
-        with pytest.raises(jb.UsageError, match="set HDF5_USE_FILE_LOCKING=FALSE, or use a store NAME.zarr"):
+        with pytest.raises(jb.UsageError, match=r"set HDF5_USE_FILE_LOCKING=FALSE, or use a store NAME\.zarr"):
             sweep(store="grid.nc")
     assert sweep(store="grid.nc").sizes["seed"] == 9
