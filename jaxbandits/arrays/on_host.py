@@ -7,11 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxbandits.jax_process import check_jax
+
 __all__ = ["as_float32", "with_copies"]
 
 
 def as_float32(values: ArrayLike) -> jax.Array:
-    """Round numbers to float32; an array of any shape."""
+    """Round numbers to float32; an array of any shape.
+
+    Raises:
+        UsageError: JAX cannot run here.
+    """
+    check_jax()
     return jax.device_put(np.asarray(values, np.float32))  # not `jnp.asarray`, which compiles a copy
 
 

@@ -15,6 +15,7 @@ import cyclopts
 
 from jaxbandits.cli.commands import compare, simulate
 from jaxbandits.cli.derivatives import gradient
+from jaxbandits.cli.encodings import printable
 from jaxbandits.cli.listing import list_
 from jaxbandits.cli.pictures import plot, reproduce
 from jaxbandits.cli.sweeping import merge, status, sweep
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: 0, 2 for input that cannot be used, 1 where the machine failed (a full disk), 130 when
         interrupted, 143 by SIGTERM and 138 by SIGUSR1.
     """
-    with interruptible() as interrupted:
+    with interruptible() as interrupted, printable():
         return _run(argv, interrupted)
 
 

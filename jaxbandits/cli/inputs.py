@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import jax
 import xarray as xr
 from cyclopts import Parameter, Token
 
 from jaxbandits.checks import is_number, whole
 from jaxbandits.engine.devices import use_all_cores
 from jaxbandits.errors import UsageError, about, unknown_name
+from jaxbandits.jax_process import check_jax
 from jaxbandits.plain_data.toml_files import read_toml
 from jaxbandits.problems import Problem, with_costs
 from jaxbandits.sweeps import spec
@@ -145,13 +145,11 @@ def start_jax() -> None:
         UsageError: a platform that JAX does not have.
     """
     platforms = os.environ.get("JAX_PLATFORMS", "")
-    try:
-        if "JAX_NUM_CPU_DEVICES" not in os.environ and (not platforms or "cpu" in platforms.split(",")):
-            with contextlib.suppress(UsageError):  # JAX runs already, with the devices that its owner gave it
-                use_all_cores()
-        jax.devices()
-    except (RuntimeError, AssertionError) as error:  # an assertion where JAX only has plugins that failed
-        raise UsageError(f"JAX cannot start on {platforms or 'this machine'}: {str(error) or 'no devices'}") from None
+    if "JAX_NUM_CPU_DEVICES" not in os.environ and (not platforms or "cpu" in platforms.split(",")):
+        # JAX runs already, with the devices that its owner gave it, or cannot start, which is said below.
+        with contextlib.suppress(UsageError, RuntimeError, AssertionError):
+            use_all_cores()
+    check_jax()
 
 
 def _value(text: str) -> Any:

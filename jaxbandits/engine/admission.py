@@ -25,6 +25,7 @@ from jaxbandits.checks import as_single, each, whole_rule
 from jaxbandits.engine.border import check_algorithm, check_kind, check_methods
 from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.errors import UsageError
+from jaxbandits.jax_process import check_jax
 from jaxbandits.problems.base import Problem
 
 __all__ = ["Admitted", "admitted", "batched", "check", "check_like", "check_one"]
@@ -151,8 +152,9 @@ def admitted(algorithm: Any) -> Admitted:
     """An algorithm that comes in.
 
     Raises:
-        UsageError: what is none: a name, a class, a function, a problem.
+        UsageError: what is none: a name, a class, a function, a problem; or JAX cannot run here.
     """
+    check_jax()
     base = algorithm if isinstance(algorithm, BuiltIn) else None
     if base is None:
         check_kind(algorithm)

@@ -64,7 +64,7 @@ def make_room(share: float = 0.6) -> None:
     """
     try:
         used = _MAPS.read_bytes().count(b"\n")
-        most = int(_MOST_MAPS.read_text())
+        most = int(_MOST_MAPS.read_text(encoding="utf-8"))
     except (OSError, ValueError):  # not Linux
         return
     if used > share * most:

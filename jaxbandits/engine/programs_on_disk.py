@@ -115,7 +115,7 @@ def _usable(place: Path) -> bool:
 def _processor() -> str:
     """A short name of the processor's kind and instructions."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         told = sorted({line for line in lines if line.startswith(("model name", "flags", "Features", "CPU part"))})
     except OSError:
         told = [platform.machine(), platform.processor()]

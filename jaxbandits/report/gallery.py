@@ -69,7 +69,7 @@ def exhibit(out: Path, name: str, picture: Figure, numbers: Any, **caption: Any)
     """
     shown = Exhibit(name=name, picture=out / f"{name}.png", numbers=out / f"{name}.csv", **caption)
     picture.savefig(shown.picture)
-    numbers.to_csv(shown.numbers, index=False, float_format="%.6g")
+    numbers.to_csv(shown.numbers, index=False, float_format="%.6g", encoding="utf-8")
     return shown
 
 

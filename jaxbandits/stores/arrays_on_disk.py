@@ -60,9 +60,28 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_arrays(dataset: xr.Dataset, path: Path) -> None:
-    """Write a Dataset as NetCDF (`.nc`) or Zarr (`.zarr`), every chunk with a checksum; what was there is replaced."""
-    with replacing(path) as temporary:
+    """Write a Dataset as NetCDF (`.nc`) or Zarr (`.zarr`), every chunk with a checksum; what was there is replaced.
+
+    Raises:
+        UsageError: NetCDF on a file system without locks.
+        OSError: it cannot be written.
+    """
+    with replacing(path) as temporary, _locks_asked_for(path):
         _write(dataset, temporary)
+
+
+@contextlib.contextmanager
+def _locks_asked_for(path: Path) -> Iterator[None]:
+    """Say what to do where HDF5 wants a lock and the file system has none."""
+    try:
+        yield
+    except OSError as error:
+        if "unable to lock file" not in str(error):
+            raise
+        raise UsageError(
+            f"HDF5 cannot lock {path}, whose file system has no locks: set HDF5_USE_FILE_LOCKING=FALSE, or use a store "
+            "NAME.zarr; what has been committed is kept"
+        ) from None
 
 
 def _write(dataset: xr.Dataset, path: Path) -> None:
@@ -129,7 +148,8 @@ def open_arrays(path: Path) -> xr.Dataset:
             _refuse_code(path)
             dataset = xr.open_dataset(path, engine="zarr")
         else:
-            dataset = xr.open_dataset(path, engine="h5netcdf")
+            with _locks_asked_for(path):
+                dataset = xr.open_dataset(path, engine="h5netcdf")
         for name in [str(name) for name in dataset if str(name).startswith("attribute_")]:
             dataset = dataset.assign_attrs({name.removeprefix("attribute_"): dataset[name].item()}).drop_vars(name)
     except UsageError:
@@ -144,7 +164,7 @@ def open_arrays(path: Path) -> xr.Dataset:
 def _refuse_code(path: Path) -> None:
     """Refuse arrays whose decoding could run code."""
     for file in (*path.rglob(".zarray"), *path.rglob(".zmetadata"), *path.rglob("zarr.json")):
-        for codec in _codecs(json.loads(file.read_text())):
+        for codec in _codecs(json.loads(file.read_text(encoding="utf-8"))):
             if codec not in _CODECS:
                 raise UsageError(f"{path} has arrays with the codec {codec!r}, which is not read")
 

@@ -85,7 +85,7 @@ _ADVICE = "wait for it, stop it, or give each process a part of its own, --part 
 
 def _who(file: Path) -> str:
     with contextlib.suppress(OSError, ValueError, KeyError):
-        told = json.loads(file.read_text())
+        told = json.loads(file.read_text(encoding="utf-8"))
         return f"process {told['process']} on {told['host']}"
     return "another process"
 
@@ -105,7 +105,7 @@ def heard(folder: Path) -> Iterator[dict[str, Any]]:
                 continue  # it is gone, and what it said stays
         except filelock.Timeout:
             with contextlib.suppress(OSError, ValueError):
-                yield json.loads(file.read_text())
+                yield json.loads(file.read_text(encoding="utf-8"))
 
 
 class BlockWriter:

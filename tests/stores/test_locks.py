@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.cli import main
@@ -33,8 +34,8 @@ def without_locks(monkeypatch, number=errno.ENOLCK):
     monkeypatch.setattr(fcntl, "flock", fails)
 
 
-def sweep(seeds=9):
-    return jb.sweep(jb.Uniform(budget=jb.axis([9, 12])), jb.bernoulli([0.7, 0.5]), seeds, store="grid.zarr")
+def sweep(seeds=9, store="grid.zarr"):
+    return jb.sweep(jb.Uniform(budget=jb.axis([9, 12])), jb.bernoulli([0.7, 0.5]), seeds, store=store)
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS])
@@ -95,3 +96,14 @@ def test_the_marker_of_another_machine_stays_and_a_line_says_what_to_do(monkeypa
         sweep()
     (FOLDER / "sweep.marker").unlink()
     assert sweep().sizes["seed"] == 9
+
+
+def test_hdf5_wants_locks_and_a_line_says_what_to_do(monkeypatch):
+    def fails(*_, **__):
+        raise OSError(errno.ENOLCK, "Unable to synchronously create file (unable to lock file, errno = 37)")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(xr.Dataset, "to_netcdf", fails)
+        with pytest.raises(jb.UsageError, match=r"set HDF5_USE_FILE_LOCKING=FALSE, or use a store NAME\.zarr"):
+            sweep(store="grid.nc")
+    assert sweep(store="grid.nc").sizes["seed"] == 9

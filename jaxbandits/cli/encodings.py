@@ -1,0 +1,57 @@
+"""Output that is not UTF-8, as where Windows redirects it (cp1252, cp437): what it cannot hold is written in ASCII."""
+
+import codecs
+import contextlib
+import io
+import sys
+import unicodedata
+from collections.abc import Iterator
+
+__all__ = ["printable"]
+
+_HANDLER = "jaxbandits.ascii"
+#: How streams treat what they cannot hold where nobody has said otherwise.
+_DEFAULTS = {"strict", "surrogateescape", "backslashreplace"}
+#: Signs, in ASCII; letters have names.
+_SIGNS = {
+    "∞": "inf", "−": "-", "–": "-", "—": "-", "≥": ">=", "≤": "<=", "≠": "!=", "≈": "~", "±": "+-", "×": "x", "·": "*",
+    "…": "...", "→": "->", "•": "*", "√": "sqrt", "“": '"', "”": '"', "‘": "'", "’": "'", "∈": "in",
+}  # fmt: skip
+
+
+@contextlib.contextmanager
+def printable() -> Iterator[None]:
+    """Open a block in which stdout and stderr take all text; a choice of the user's, `cp437:replace`, stays."""
+    before = []
+    for stream in (sys.stdout, sys.stderr):  # None where they are closed
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in _DEFAULTS:
+            before.append((stream, stream.errors))
+            stream.reconfigure(errors=_HANDLER)
+    try:
+        yield
+    finally:
+        for stream, errors in before:
+            with contextlib.suppress(OSError, ValueError):  # full, or closed: that has been said
+                stream.reconfigure(errors=errors)
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_in_ascii, error.object[error.start : error.end])), error.end
+
+
+def _in_ascii(letter: str) -> str:
+    """Return a letter in ASCII: `inf` for ∞, `epsilon` for ε, `e` for é, `?` where there is nothing like it."""
+    if letter in _SIGNS:
+        return _SIGNS[letter]
+    if bare := unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode():
+        return bare
+    name = unicodedata.name(letter, "")
+    if name.startswith("GREEK ") and "LETTER " in name:
+        word = name.partition("LETTER ")[2].split()[0]
+        return word.capitalize() if "CAPITAL" in name else word.lower()
+    return "?"
+
+
+codecs.register_error(_HANDLER, _replaced)
