@@ -16,6 +16,7 @@ import numpy as np
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.registry import REGISTRY
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import whole
 from jaxbandits.comparison.guarantees import guarantee, lower_bound, number, value
@@ -45,6 +46,7 @@ _SOUGHT = 5
 _TIMES_BEST, _TIMES_REACH = 4, 5
 
 
+@own_settings()
 def compare(problem: Problem, *, on_row: Callable[[Row], None] | None = None, **options: Any) -> Comparison:
     """Run every registered algorithm that needs nothing but these arguments on one problem.
 
