@@ -21,15 +21,18 @@ import numpy as np
 __all__ = ["narrowed", "own_settings", "run_methods_so"]
 
 _PACKAGE = f"{__name__.partition('.')[0]}."
-#: Context managers of JAX, and the value that each is given.
-_WANTED: tuple[tuple[Callable[[Any], AbstractContextManager[Any]], Any], ...] = (
-    (jax.numpy_dtype_promotion, "standard"),
-    (jax.numpy_rank_promotion, "allow"),
-    (jax.default_prng_impl, "threefry2x32"),
-    (jax.threefry_partitionable, True),
-    (jax.debug_nans, False),
-    (jax.debug_infs, False),
-    (jax.transfer_guard, "allow"),
+#: The names of settings, their context managers, and the value that each is given.
+_WANTED: tuple[tuple[str, Callable[[Any], AbstractContextManager[Any]], Any], ...] = (
+    ("jax_enable_x64", jax.enable_x64, False),
+    ("jax_numpy_dtype_promotion", jax.numpy_dtype_promotion, "standard"),
+    ("jax_numpy_rank_promotion", jax.numpy_rank_promotion, "allow"),
+    ("jax_default_prng_impl", jax.default_prng_impl, "threefry2x32"),
+    ("jax_threefry_partitionable", jax.threefry_partitionable, True),
+    ("jax_debug_nans", jax.debug_nans, False),
+    ("jax_debug_infs", jax.debug_infs, False),
+    ("jax_transfer_guard_host_to_device", jax.transfer_guard_host_to_device, "allow"),
+    ("jax_transfer_guard_device_to_device", jax.transfer_guard_device_to_device, "allow"),
+    ("jax_transfer_guard_device_to_host", jax.transfer_guard_device_to_host, "allow"),
 )
 #: What JAX makes of wider numbers where `jax_enable_x64` is off.
 _NARROWER = {np.dtype(f"{kind}64"): np.dtype(f"{kind}32") for kind in ("float", "int", "uint")}
@@ -46,7 +49,7 @@ _thread = _Thread()
 
 @contextlib.contextmanager
 def own_settings(*, keep_x64: bool = False) -> Iterator[None]:
-    """Run a `with` block under the package's settings, or a function, as a decorator; some 20 microseconds a call.
+    """Run a `with` block under the package's settings, or a function, as a decorator; some microseconds a call.
 
     Inside another such block nothing is done.
 
@@ -57,10 +60,9 @@ def own_settings(*, keep_x64: bool = False) -> Iterator[None]:
         yield
         return
     with contextlib.ExitStack() as stack:
-        if not keep_x64:
-            stack.enter_context(jax.enable_x64(False))
-        for setting, value in _WANTED:
-            stack.enter_context(setting(value))
+        for name, setting, value in _WANTED[keep_x64:]:
+            if getattr(jax.config, name) not in (value, None):  # None: as usual
+                stack.enter_context(setting(value))
         _thread.inside = True
         try:
             yield

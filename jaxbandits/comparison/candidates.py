@@ -227,12 +227,10 @@ def _candidates(problem: Problem, max_pulls: int | None = None, **known: float) 
     found: dict[str, BuiltIn] = {}
     left_out = []
     for name, cls in REGISTRY.items():
-        if cls.traits.criterion in ("aggregate", "ratio"):
-            continue
         fields = {field.name: field for field in dataclasses.fields(cls)}
-        needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}
-        if kind not in fields:
+        if kind not in fields or cls.traits.criterion in ("aggregate", "ratio"):
             continue
+        needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}
         if not needed <= known.keys():
             left_out.append(f"{name} (needs {', '.join(sorted(needed - known.keys()))})")
             continue
