@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import cyclopts
 
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.cli.commands import compare, simulate
 from jaxbandits.cli.derivatives import gradient
 from jaxbandits.cli.encodings import printable
@@ -62,7 +63,7 @@ def _run(argv: Sequence[str] | None, interrupted: Interrupts) -> int:
     try:
         gc.freeze()  # what has been imported stays: the collector, which tracing calls often, need not look at it
         # Where a caller has given arguments, code of its own may have changed the package's.
-        with kept_programs(), machine_code() if argv is None else contextlib.nullcontext():
+        with own_settings(), kept_programs(), machine_code() if argv is None else contextlib.nullcontext():
             application()(sys.argv[1:] if argv is None else list(argv), exit_on_error=False, print_error=False)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()

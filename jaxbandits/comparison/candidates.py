@@ -16,6 +16,7 @@ import numpy as np
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.registry import REGISTRY
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import whole
 from jaxbandits.comparison.guarantees import guarantee, lower_bound, number, value
@@ -45,6 +46,7 @@ _SOUGHT = 5
 _TIMES_BEST, _TIMES_REACH = 4, 5
 
 
+@own_settings()
 def compare(problem: Problem, *, on_row: Callable[[Row], None] | None = None, **options: Any) -> Comparison:
     """Run every registered algorithm that needs nothing but these arguments on one problem.
 
@@ -225,12 +227,10 @@ def _candidates(problem: Problem, max_pulls: int | None = None, **known: float) 
     found: dict[str, BuiltIn] = {}
     left_out = []
     for name, cls in REGISTRY.items():
-        if cls.traits.criterion in ("aggregate", "ratio"):
-            continue
         fields = {field.name: field for field in dataclasses.fields(cls)}
-        needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}
-        if kind not in fields:
+        if kind not in fields or cls.traits.criterion in ("aggregate", "ratio"):
             continue
+        needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}
         if not needed <= known.keys():
             left_out.append(f"{name} (needs {', '.join(sorted(needed - known.keys()))})")
             continue

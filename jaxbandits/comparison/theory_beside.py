@@ -8,6 +8,7 @@ import xarray as xr
 
 from jaxbandits import theory
 from jaxbandits.algorithms.bases.traits import Theorem
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.comparison.guarantees import lower_bound, number
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.sweeps.grid import Cell
@@ -62,6 +63,7 @@ QUANTITIES = {
 }
 
 
+@own_settings()
 def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any = None) -> xr.Dataset:
     """A sweep's Dataset with what theory says of each of its cells, to be drawn beside what was measured.
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.algorithms.bases.parameters import with_logarithms
+from jaxbandits.arrays.jax_settings import narrowed, own_settings
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.bounded_jit import recent_programs
@@ -27,6 +28,7 @@ __all__ = ["prepared", "run", "trajectory"]
 _MOST = 16
 
 
+@own_settings()
 def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None = None) -> Any:
     """The final state of one run.
 
@@ -54,7 +56,7 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
         max_pulls = whole("max_pulls", max_pulls, 1, MAX_COUNT)
         check_first_pulls_of_one(admitted(own), problem, max_pulls)
     most = known.most_pulls if max_pulls is None else max_pulls
-    algorithm, problem = undifferentiated((own, problem))
+    algorithm, problem = undifferentiated(narrowed((own, problem)))
     with kept_programs():
         state, fault = _run(algorithm, problem, key, most, code=code_of(algorithm, problem))
     return _without_fault(state, fault, known, problem)
@@ -138,6 +140,7 @@ def _realised(algorithm: Any, problem: Problem, key: jax.Array) -> Problem:
     return problem.realised(key)
 
 
+@own_settings()
 def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
     """The states of one run after 0, 1, …, `steps` steps, on a new first axis; a run keeps its last state when done.
 
@@ -152,7 +155,7 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
     """
     known = _looked_at("jb.trajectory", algorithm, problem, key)
     steps = whole("steps", steps, 0, MAX_COUNT)
-    algorithm, problem = undifferentiated(prepared(known, problem))
+    algorithm, problem = undifferentiated(narrowed(prepared(known, problem)))
     with kept_programs():
         states, fault = _trajectory(algorithm, problem, key, steps, code=code_of(algorithm, problem))
     return _without_fault(states, fault, known, problem)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.engine.admission import Admitted, admitted
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.metric import Metric
@@ -30,6 +31,7 @@ POLICY_SCORE = "policy_score"
 
 
 @takes_several
+@own_settings()
 def expected(
     metric: str | Callable[..., Any] | Metric,
     algorithm: Any,

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.checks import POSITIVE, number
 from jaxbandits.errors import UsageError
@@ -64,7 +65,7 @@ class Softened:
     def step(self, problem: Problem, key: jax.Array, state: SoftenedState) -> SoftenedState:
         """One pull, and what it adds to the scores."""
         inner = state.inner
-        noise = jax.random.gumbel(jax.random.fold_in(key, inner.time), inner.pulls.shape, jnp.float32)
+        noise = jax.random.gumbel(jax.random.fold_in(key, inner.time), inner.pulls.shape, jnp.float32, mode="low")
 
         def indices(values: list[jax.Array]) -> jax.Array:
             moved = dataclasses.replace(self.algorithm, **dict(zip(self.scored, values, strict=True)))
@@ -89,6 +90,7 @@ class Softened:
         return self.algorithm.recommend(state.inner)
 
 
+@own_settings()
 def softened(algorithm: IndexPolicy, temperature: float) -> Softened:
     """An index policy that pulls arm k with probability softmax(index / temperature)_k.
 

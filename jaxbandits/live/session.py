@@ -16,6 +16,7 @@ import numpy as np
 from jaxbandits import checks
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.parameters import with_logarithms
+from jaxbandits.arrays.jax_settings import narrowed, own_settings
 from jaxbandits.engine.admission import admitted, check
 from jaxbandits.engine.border import check_result
 from jaxbandits.errors import UsageError
@@ -48,6 +49,7 @@ class AskTell:
         session.recommendation
     """
 
+    @own_settings()
     def __init__(
         self,
         algorithm: BuiltIn,
@@ -81,7 +83,7 @@ class AskTell:
             raise UsageError(f"a session runs one algorithm, not a grid: {name} is an axis")
         check(known)
         algorithm = known.base.prepared()
-        self._algorithm, self._runs = algorithm, with_logarithms(algorithm)
+        self._algorithm, self._runs = algorithm, narrowed(with_logarithms(algorithm))
         self._arms = checks.whole("arms", arms, 2, MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
         algorithm.check_live()
@@ -125,6 +127,7 @@ class AskTell:
             raise UsageError("the session is done: there is no arm to pull, read its recommendation")
         return self._requests.next_arm
 
+    @own_settings()
     def tell(self, arm: int, reward: float, cost: float | None = None) -> None:
         """The reward of the arm that was asked; a refused one changes nothing.
 
@@ -150,8 +153,7 @@ class AskTell:
             return
         sums = np.asarray(requests.sums, np.float32)
         if self._state is None:
-            problem = self._live_problem(sums)
-            self._enter(begin(self._runs, problem, self._key, code=code_of(self._runs)))
+            self._enter(begin(self._runs, self._live_problem(sums), self._key, code=code_of(self._runs)))
         else:
             self._enter(self._after(self._state, requests.arms, requests.counts, sums, price))
 
@@ -162,6 +164,7 @@ class AskTell:
             entry[: len(values)] = values
         return advance(self._runs, state, *full, np.float32(cost), code=code_of(self._runs))
 
+    @own_settings()
     def to_json(self) -> str:
         """The session as JSON text, from which `from_json` continues as if nothing had happened."""
         data = {
@@ -182,6 +185,7 @@ class AskTell:
         return json.dumps(data, allow_nan=False)
 
     @classmethod
+    @own_settings()
     def from_json(cls, text: str, algorithm: BuiltIn | None = None) -> Self:
         """A session from the text of `to_json`.
 

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.axes import Axis
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.contents import File
@@ -78,6 +79,7 @@ def varying(make: Callable[..., Any] | None = None, **readers: Callable[[Any], F
     signature = inspect.signature(make)
 
     @functools.wraps(make)
+    @own_settings()
     def build(*args: Any, **kwargs: Any) -> Any:
         try:
             bound = signature.bind(*args, **kwargs)

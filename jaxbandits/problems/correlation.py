@@ -3,12 +3,14 @@
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.checks import NOT_NEGATIVE, each, numbers
 from jaxbandits.errors import UsageError
 
 __all__ = ["estimate_correlation"]
 
 
+@own_settings()
 def estimate_correlation(samples: ArrayLike) -> float:
     """An estimate of V, Var(X_A) <= V E X_A for every set A of arms, from a table of joint rewards.
 

@@ -9,6 +9,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays import arms
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.arrays.on_host import as_float32, with_copies
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import compensated_total
@@ -127,6 +128,7 @@ class Costs:
         return dataclasses.replace(self, price=with_copies(self.price, extra))
 
 
+@own_settings()
 def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
     """The same problem with other costs of pulls.
 

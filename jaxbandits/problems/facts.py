@@ -1,15 +1,22 @@
 """What a problem is asked beside its rewards: facts that others decide by, with the answers that most families give."""
 
 import abc
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import jax
 import numpy as np
 
+from jaxbandits.arrays.jax_settings import run_methods_so
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.costs import Costs
 
 __all__ = ["Facts"]
+
+
+#: What computes with JAX, and may be asked outside a run: numbers of the arms, and draws.
+_COMPUTED = (
+    "mean", "value", "variance", "reward_range", "best_ratio", "realised", "reward", "payoff", "rewards", "sums",
+)  # fmt: skip
 
 
 class Facts(abc.ABC):
@@ -30,6 +37,10 @@ class Facts(abc.ABC):
     has_moments: ClassVar[bool] = False
     #: Whether every run draws arms of its own, as from a reservoir.
     drawn: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        run_methods_so(cls, *_COMPUTED)
 
     @property
     @abc.abstractmethod
@@ -123,3 +134,6 @@ class Facts(abc.ABC):
         Assumption 2.2 of Sabato (2019), if Var(X_i) <= E X_i; 1 where arms are independent.
         """
         return 1.0
+
+
+run_methods_so(Facts, *_COMPUTED)

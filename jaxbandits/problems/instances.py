@@ -9,6 +9,7 @@ from jaxbandits.problems.beta_and_two_point import TwoPoint, rademacher
 from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.families import Bernoulli, bernoulli
+from jaxbandits.random.streams import root_key
 
 __all__ = ["abm", "gabillon", "linear", "one_sparse", "polynomial", "random_uniform"]
 
@@ -111,6 +112,6 @@ def random_uniform(n: int = 10, seed: int = 0) -> Bernoulli:
     """Bernoulli arms with means drawn uniformly from [0, 1], largest first; a function of the seed, below 2^32."""
     n = arm_count("n", n)
     seed = checks.seed("random-uniform: seed", seed, bits=32)
-    means = np.sort(np.asarray(jax.random.uniform(jax.random.key(seed), (n,))))[::-1]
+    means = np.sort(np.asarray(jax.random.uniform(root_key(seed), (n,), np.float32)))[::-1]
     problem: Bernoulli = bernoulli(means, name=f"random-uniform:n={n},seed={seed}")
     return problem

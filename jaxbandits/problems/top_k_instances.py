@@ -17,6 +17,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.problems.checks import arm_count
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.families import Bernoulli, bernoulli
+from jaxbandits.random.streams import root_key
 
 __all__ = ["c_spread", "random_beta", "random_truncated_normal", "synthetic", "two_group", "uniform_means"]
 
@@ -169,7 +170,7 @@ def _good_arms(owner: str, k: float | None, n: int) -> int:
 
 def _drawn(n: int, seed: int, quantile: Callable[[np.ndarray], np.ndarray], name: str) -> Bernoulli:
     """Arms with means from a law given by its quantiles."""
-    uniform = np.asarray(jax.random.uniform(jax.random.key(seed), (n,)), np.float64)
+    uniform = np.asarray(jax.random.uniform(root_key(seed), (n,), np.float32), np.float64)
     means = np.sort(quantile(uniform))[::-1]
     means = np.where(means < np.finfo(np.float32).tiny, 0, means)  # which devices take for 0
     problem: Bernoulli = bernoulli(np.float32(means), name=name)

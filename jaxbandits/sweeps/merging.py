@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.errors import UsageError
 from jaxbandits.stores import stretches
 from jaxbandits.stores.arrays_on_disk import ENDINGS, open_arrays
@@ -23,6 +24,7 @@ from jaxbandits.sweeps.stored import Outcome
 __all__ = ["merge", "merge_stores"]
 
 
+@own_settings()
 def merge(parts: Sequence[xr.Dataset | str | Path], store: str | Path | None = None) -> xr.Dataset:
     """Unite results of like specification, with other seeds or other values on their axes.
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.axes import Axis
 from jaxbandits.engine.admission import admitted
 from jaxbandits.engine.metric import functions_of, users_metrics
@@ -26,6 +27,7 @@ __all__ = ["cells_of", "repeat"]
 _OF_RUNS = {"seed", "arm", "bandit", "checkpoint"}
 
 
+@own_settings()
 def repeat(
     ds: xr.Dataset, *, algorithm: Any = None, problem: Problem | ProblemFamily | None = None, **options: Any
 ) -> xr.Dataset:

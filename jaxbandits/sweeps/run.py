@@ -6,6 +6,7 @@ from typing import Any
 
 import xarray as xr
 
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.metric import Metric
 from jaxbandits.engine.program import Placement
@@ -20,6 +21,7 @@ from jaxbandits.sweeps.stored import check_keep, part_of, results_in, run_stored
 __all__ = ["simulate", "sweep"]
 
 
+@own_settings()
 def sweep(
     algorithm: Any,
     problem: Problem | ProblemFamily,

@@ -14,6 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.arrays.jax_settings import own_settings
+
 __all__ = ["in_given_precision"]
 
 P = ParamSpec("P")
@@ -31,6 +33,7 @@ def in_given_precision(formula: Callable[P, R]) -> Callable[P, R]:
     """
 
     @functools.wraps(formula)
+    @own_settings(keep_x64=True)
     def answered(*args: P.args, **kwargs: P.kwargs) -> R:
         args = tuple(_array(value) for value in args)  # type: ignore[assignment]
         kwargs = {name: _array(value) for name, value in kwargs.items()}  # type: ignore[assignment]

@@ -11,6 +11,7 @@ import optax
 import xarray as xr
 
 from jaxbandits import theory
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
 from jaxbandits.engine.admission import Admitted, admitted
 from jaxbandits.engine.metric import Metric
@@ -43,6 +44,7 @@ class Hardened:
     judged: xr.Dataset
 
 
+@own_settings()
 def adversary(
     algorithm: Any,
     problem: Problem,

@@ -10,6 +10,7 @@ import numpy as np
 import optax
 import xarray as xr
 
+from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
 from jaxbandits.engine.admission import admitted
 from jaxbandits.errors import UsageError
@@ -59,6 +60,7 @@ class _State(NamedTuple):
     multiplier: float
 
 
+@own_settings()
 def tune(
     algorithm: Any,
     problems: Draw | Sequence[Problem],

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.bases.protocol import State
+from jaxbandits.arrays.jax_settings import run_methods_so
 from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -17,9 +18,19 @@ from jaxbandits.statistics.arm_statistics import ArmStatistics
 __all__ = ["BuiltIn"]
 
 
+#: Methods that make the steps of a run, each of which users may call, too.
+_STEPS = (
+    "init", "begin", "step", "advance", "select", "update", "request", "absorb", "asked", "told", "done", "recommend",
+)  # fmt: skip
+
+
 @dataclasses.dataclass(frozen=True)
 class BuiltIn(Hyperparameters, abc.ABC):
     """What the built-in algorithms share, beside what they are asked before a run: a run, and a live experiment."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        run_methods_so(cls, *_STEPS)
 
     def exhausted(self, state: State) -> jax.Array | bool:
         """Whether what comes next would pass the range of the counts: the run is then stopped as at `max_pulls`."""
@@ -146,3 +157,6 @@ class BuiltIn(Hyperparameters, abc.ABC):
         """As many steps as the algorithm makes at once: one, or those up to `stop` pulls, int32 `(…)` or `()`."""
         del stop, max_pulls
         return self.step(problem, key, state, live)
+
+
+run_methods_so(BuiltIn, *_STEPS)

@@ -1,0 +1,96 @@
+"""The settings of JAX that the package's own code runs under: always the same, whatever a user's are.
+
+A result is a function of what is run and of the seeds. Some of JAX's settings would be part of it, too: with
+`jax_enable_x64` a plain number is 64 bits wide, with `jax_threefry_partitionable` off other words are drawn. Others
+look for mistakes and stop what is none: NaN stands for an arm without a reward, `(R,)` broadcasts with `(K, R)`.
+
+The settings are those of this thread, and only inside a `with` block or a decorated function; then the user's are back.
+JAX keeps what it has traced by its settings, so that no program of one setting is ever run under another.
+"""
+
+import contextlib
+import threading
+import types
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+import jax
+import numpy as np
+
+__all__ = ["narrowed", "own_settings", "run_methods_so"]
+
+_PACKAGE = f"{__name__.partition('.')[0]}."
+#: The names of settings, their context managers, and the value that each is given.
+_WANTED: tuple[tuple[str, Callable[[Any], AbstractContextManager[Any]], Any], ...] = (
+    ("jax_enable_x64", jax.enable_x64, False),
+    ("jax_numpy_dtype_promotion", jax.numpy_dtype_promotion, "standard"),
+    ("jax_numpy_rank_promotion", jax.numpy_rank_promotion, "allow"),
+    ("jax_default_prng_impl", jax.default_prng_impl, "threefry2x32"),
+    ("jax_threefry_partitionable", jax.threefry_partitionable, True),
+    ("jax_debug_nans", jax.debug_nans, False),
+    ("jax_debug_infs", jax.debug_infs, False),
+    ("jax_transfer_guard_host_to_device", jax.transfer_guard_host_to_device, "allow"),
+    ("jax_transfer_guard_device_to_device", jax.transfer_guard_device_to_device, "allow"),
+    ("jax_transfer_guard_device_to_host", jax.transfer_guard_device_to_host, "allow"),
+)
+#: What JAX makes of wider numbers where `jax_enable_x64` is off.
+_NARROWER = {np.dtype(f"{kind}64"): np.dtype(f"{kind}32") for kind in ("float", "int", "uint")}
+
+T = TypeVar("T")
+
+
+class _Thread(threading.local):
+    inside = False
+
+
+_thread = _Thread()
+
+
+@contextlib.contextmanager
+def own_settings(*, keep_x64: bool = False) -> Iterator[None]:
+    """Run a `with` block under the package's settings, or a function, as a decorator; some microseconds a call.
+
+    Inside another such block nothing is done.
+
+    Args:
+        keep_x64: leave `jax_enable_x64` as it is: for formulas of theory, which are as precise as what they are given.
+    """
+    if _thread.inside:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        for name, setting, value in _WANTED[keep_x64:]:
+            if getattr(jax.config, name) not in (value, None):  # None: as usual
+                stack.enter_context(setting(value))
+        _thread.inside = True
+        try:
+            yield
+        finally:
+            _thread.inside = False
+
+
+def run_methods_so(cls: type, *names: str) -> None:
+    """Let methods and properties of these names that a class of the package defines run under the package's settings.
+
+    For `__init_subclass__`. A user's own methods are left as they are: during a run they are called by the package.
+    """
+    if not cls.__module__.startswith(_PACKAGE):
+        return
+    for name in names:
+        method = vars(cls).get(name)
+        if isinstance(method, types.FunctionType):
+            setattr(cls, name, own_settings()(method))
+        elif isinstance(method, property) and method.fget is not None:
+            setattr(cls, name, property(own_settings()(method.fget), doc=method.__doc__))
+
+
+def narrowed(tree: T) -> T:
+    """Return a tree with 32-bit arrays of JAX in place of 64-bit ones, which a user may have made; traced ones too."""
+
+    def narrow(leaf: Any) -> Any:
+        narrower = _NARROWER.get(leaf.dtype) if isinstance(leaf, jax.Array) else None
+        return leaf if narrower is None else leaf.astype(narrower)
+
+    found: T = jax.tree.map(narrow, tree)
+    return found
