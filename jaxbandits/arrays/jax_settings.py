@@ -30,6 +30,7 @@ _WANTED: tuple[tuple[str, Callable[[Any], AbstractContextManager[Any]], Any], ..
     ("jax_threefry_partitionable", jax.threefry_partitionable, True),
     ("jax_debug_nans", jax.debug_nans, False),
     ("jax_debug_infs", jax.debug_infs, False),
+    ("jax_disable_jit", jax.disable_jit, False),
     ("jax_transfer_guard_host_to_device", jax.transfer_guard_host_to_device, "allow"),
     ("jax_transfer_guard_device_to_device", jax.transfer_guard_device_to_device, "allow"),
     ("jax_transfer_guard_device_to_host", jax.transfer_guard_device_to_host, "allow"),
@@ -48,20 +49,22 @@ _thread = _Thread()
 
 
 @contextlib.contextmanager
-def own_settings(*, keep_x64: bool = False) -> Iterator[None]:
+def own_settings(*kept: str) -> Iterator[None]:
     """Run a `with` block under the package's settings, or a function, as a decorator; some microseconds a call.
 
     Inside another such block nothing is done.
 
     Args:
-        keep_x64: leave `jax_enable_x64` as it is: for formulas of theory, which are as precise as what they are given.
+        *kept: settings that stay the user's: `jax_enable_x64` for formulas of theory, which are as precise as what they
+            are given; `jax_disable_jit` for single runs, of which he may want to see every step.
     """
     if _thread.inside:
         yield
         return
     with contextlib.ExitStack() as stack:
-        for name, setting, value in _WANTED[keep_x64:]:
-            if getattr(jax.config, name) not in (value, None):  # None: as usual
+        for name, setting, value in _WANTED:
+            # A setting that is None is as usual.
+            if name not in kept and getattr(jax.config, name) not in (value, None):
                 stack.enter_context(setting(value))
         _thread.inside = True
         try:

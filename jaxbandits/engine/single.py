@@ -28,7 +28,7 @@ __all__ = ["prepared", "run", "trajectory"]
 _MOST = 16
 
 
-@own_settings()
+@own_settings("jax_disable_jit")
 def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None = None) -> Any:
     """The final state of one run.
 
@@ -140,7 +140,7 @@ def _realised(algorithm: Any, problem: Problem, key: jax.Array) -> Problem:
     return problem.realised(key)
 
 
-@own_settings()
+@own_settings("jax_disable_jit")
 def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
     """The states of one run after 0, 1, …, `steps` steps, on a new first axis; a run keeps its last state when done.
 

@@ -21,6 +21,7 @@ from jaxbandits.statistics.optimal_proportions import proportions
 from jaxbandits.theory._checks import as_float, check, check_size
 from jaxbandits.theory._forms import times
 from jaxbandits.theory._m_best_arms import m_best_time
+from jaxbandits.theory._scales import scaled
 from jaxbandits.theory.divergences import binary_relative_entropy
 
 __all__ = ["characteristic_time", "pulls_lower_bound"]
@@ -69,6 +70,9 @@ def characteristic_time(
     With a share, the maximum is over the proportions that give it to the best arm: T*_beta and w*_beta of top-two
     algorithms. T*_(1/2) is at most 2 T* (Russo 2016), and T*_beta is T* where beta is the best arm's share in w*.
 
+    Normal, exponential and Poisson arms are solved for in a unit of their own: means and sd of 1e-150 or 1e150 have the
+    T* of those of 1, to the same accuracy, where it is a float.
+
     One best arm is solved for on the device, all instances at once, with all derivatives; more on the host, some 1 ms
     an instance of ten arms in a batch, with first derivatives, one instance after another (`_m_best_arms`).
 
@@ -97,14 +101,15 @@ def characteristic_time(
         raise UsageError("m is part of the program: it must be a number, and is being traced by jax.grad, jit or vmap")
     _check(means, epsilon, family, sd, share, mask)
     check_size(m, shape[0], mask)
-    mu, lead, scale = as_float(means), as_float(epsilon), as_float(sd)
+    real = None if mask is None else jnp.broadcast_to(jnp.asarray(mask, bool), shape)
+    inside = scaled(family, int(m), as_float(means), as_float(epsilon), as_float(sd), real)
+    mu, lead, scale = inside.means, inside.epsilon, inside.sd
     variances = None
     if family == "gaussian":
         if jnp.ndim(sd) == len(shape):
             variances = jnp.broadcast_to(scale * scale, shape)
         else:
             mu, lead = mu / scale, lead / scale
-    real = None if mask is None else jnp.broadcast_to(jnp.asarray(mask, bool), shape)
     if real is not None:
         mu = jnp.where(real, mu, _PADDED)
         if variances is not None:
@@ -112,7 +117,8 @@ def characteristic_time(
     if m > 1:
         if share is not None:
             raise UsageError(f"a share of the best arm is for m = 1, got m={m}")
-        return m_best_time(int(m), family, mu, lead, variances, real)
+        time, weights = m_best_time(int(m), family, mu, lead, variances, real)
+        return inside.time(time), weights
     known = isinstance(epsilon, jax.core.Tracer) or bool(np.any(np.asarray(epsilon)))
     found = _proportions(
         FAMILIES[family],
@@ -125,7 +131,7 @@ def characteristic_time(
     )
     there = jnp.ones(shape, mu.dtype) if real is None else real.astype(mu.dtype)
     uniform = there / jnp.sum(there, axis=0)
-    time, weights = found.time, jnp.where(jnp.isinf(found.time), uniform, found.weights)
+    time, weights = inside.time(found.time), jnp.where(jnp.isinf(found.time), uniform, found.weights)
     if share is None or variances is None:
         return time, weights
     far = jnp.max(variances, axis=0) > _FURTHEST_SPREADS**2 * jnp.min(variances, axis=0)

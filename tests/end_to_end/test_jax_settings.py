@@ -30,7 +30,7 @@ RESERVOIRS = {"rcb-i": {}, "rcb-air": {}, "ucb-v-inf": {}, "ucb-air": {}, "siri"
 DEAR = ("best-challenger", "uniform-glr", "eb-tc", "eb-tci", "ttucb", "ttts", "t3c")
 KEY = jax.random.key(3)
 UGAPE = jb.UGapEc(epsilon=0.3, delta=0.2)
-#: Those under which a session of Python runs for tests, one each; the first is on while the package is imported, too.
+#: What a user may have chosen.
 SETTINGS = {
     "jax_enable_x64": True,
     "jax_debug_nans": True,
@@ -43,6 +43,11 @@ SETTINGS = {
     "jax_random_seed_offset": 7,
     "jax_legacy_prng_key": "error",
     "jax_debug_key_reuse": True,
+    "jax_check_tracer_leaks": True,
+    "jax_disable_jit": True,
+    "jax_explicit_x64_dtypes": "error",
+    "jax_default_matmul_precision": "highest",
+    "jax_log_compiles": True,
     "jax_high_dynamic_range_gumbel": True,
 }
 
@@ -109,7 +114,7 @@ FEW = {
     "sweep": lambda: jb.sweep(jb.UGapEc(epsilon=jb.axis([0.3, 0.5]), delta=0.2), arms(), 8, independent=True),
     "own": lambda: jb.simulate(Turns(), arms(), 8, metrics={"sum": lambda problem, state, arms: state.sums.sum()}),
     "gradient": lambda: jb.gradients.expected("pulls", UGAPE, arms(), seeds=16),
-    "run": lambda: jb.run(UGAPE, arms(), KEY),
+    "run": lambda: jb.run(Turns(), arms(), KEY),
     "trajectory": lambda: jb.trajectory(UGAPE, arms(), KEY, 5),
     "drawn": lambda: (jb.random_uniform(3, seed=5).mean, jb.random_beta(3, seed=5).mean),
     "by hand": by_hand,
@@ -148,12 +153,30 @@ def usual():
     return {name: bits(make()) for name, make in FEW.items()}
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+#: Those that JAX compiles anew for, and that nothing is done about.
+COMPILED_ANEW = (
+    "jax_debug_key_reuse", "jax_check_tracer_leaks", "jax_explicit_x64_dtypes", "jax_default_matmul_precision",
+    "jax_high_dynamic_range_gumbel",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in COMPILED_ANEW)) for name in SETTINGS]
+)
 def test_under_every_setting_the_bits_are_the_same(name, usual):
     with setting(name, SETTINGS[name]):
         found = {what: make() for what, make in FEW.items()}
     for what, one in found.items():
         assert bits(one) == usual[what], what
+
+
+def test_neither_nan_nor_infinities_stop_what_is_compiled_under_their_checks(usual):
+    metrics = {"nan": lambda problem, state, arms: jnp.log(-state.sums.sum())}
+    jax.clear_caches()  # what is compiled already is not looked at
+    with jax.debug_nans(True), jax.debug_infs(True):
+        assert bits(by_hand()) == usual["by hand"]
+        found = jb.simulate(Turns(), arms(), 8, metrics=metrics)
+    assert np.any(np.isnan(found["nan"]))
 
 
 @pytest.mark.parametrize("what", MORE)
@@ -238,7 +261,7 @@ def test_the_users_settings_are_back_afterwards_also_after_an_error():
 def test_a_block_within_another_changes_nothing():
     with own_settings(), own_settings():
         assert jnp.asarray(0.5).dtype == np.float32
-    with jax.enable_x64(True), own_settings(keep_x64=True):
+    with jax.enable_x64(True), own_settings("jax_enable_x64"):
         assert jnp.asarray(0.5).dtype == np.float64
 
 

@@ -358,3 +358,71 @@ def test_the_lower_bound_stays_below_the_upper_bounds(m):
 def test_bad_input_is_refused_in_one_line(call, message):
     with pytest.raises(ValueError, match=message):
         call(np.array([0.5, 0.2]))
+
+
+@pytest.mark.parametrize("family", ["gaussian", "exponential", "poisson"])
+@pytest.mark.parametrize(("m", "epsilon"), [(1, 0.0), (1, 0.1), (2, 0.1)])
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e-81, 1e81, 1e150, 1e300])
+def test_units_do_not_matter(family, m, epsilon, scale):
+    """T* hangs on means / sd, on ratios of means, or, of Poisson arms, is inverse to the means."""
+    means, sds = np.array([1.0, 0.45, 0.3, 0.2]), [1.0]
+    if family == "gaussian":
+        means, sds = means - 0.25, [1.5, np.array([0.5, 2.0, 1.0, 1.0])]
+    for sd in sds:
+        time, weights = theory.characteristic_time(means, m, epsilon, family, sd)
+        found, proportions = theory.characteristic_time(means * scale, m, epsilon * scale, family, sd * scale)
+        unit = scale if family == "poisson" else 1.0
+        assert found * unit == pytest.approx(float(time), rel=1e-7)
+        np.testing.assert_allclose(proportions, weights, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-81, 1e81, 1e100])
+def test_the_scale_of_normal_means_alone(scale):
+    """Gaps of 1e-100 standard deviations and of 1e100; padded arms, which say nothing, in a batch with others."""
+    means = np.array([[1.0, 1.0], [0.5, 0.5], [0.2, 0.5]])
+    sizes, mask = np.array([scale, 1.0]), np.array([[True, True], [True, True], [False, True]])
+    found, weights = theory.characteristic_time(np.where(mask, means * sizes, 0.3), family="gaussian", mask=mask)
+    assert found[0] * scale * scale == pytest.approx(8 / 0.25, rel=1e-8)
+    assert found[1] == pytest.approx(float(theory.characteristic_time(means[:, 1], family="gaussian")[0]), rel=1e-12)
+    np.testing.assert_allclose(weights[:, 0], [0.5, 0.5, 0], atol=1e-8)
+    with jax.enable_x64(True):
+        slopes = jax.grad(lambda x: theory.characteristic_time(x, family="gaussian")[0])(
+            jnp.asarray(means[:2, 0]) * scale
+        )
+    np.testing.assert_allclose(np.asarray(slopes) * scale**3, np.array([-128.0, 128.0]), rtol=1e-7)  # of 8 / gap^2
+
+
+@pytest.mark.parametrize(
+    ("best", "other", "epsilon", "time"),
+    # Found with 45 digits by a search over proportions, and over lambda for each of them.
+    [
+        (2e-6, 1e-6, 2.9e-4, 3528.93156846),
+        (2e-6, 1e-6, 1e-6, 2989193.19113),
+        (2e-6, 1e-6, 2e-5, 62481.7155341),
+        (2e-6, 1e-6, 7e-5, 15443.0887705),
+        (2e-6, 1e-6, 9e-5, 11833.7381934),
+        (2e-6, 1e-6, 0.3, 2.80378305466),
+        (2e-6, 1.999e-6, 2.9e-4, 3595.91948217),
+        (7.1e-6, 1e-6, 2.9e-4, 3528.93156846),
+        (1e-5, 2e-6, 2.9e-4, 3595.98384262),
+        (1e-9, 1e-12, 2e-8, 50027273.0853),
+        (3e-4, 1e-6, 2.9e-4, 3065.75227084),
+        (1e-3, 1e-6, 2.9e-4, 1785.24752081),
+        (2e-6, 0.0, 2.9e-4, 3447.7758379),
+    ],
+)
+def test_an_epsilon_beside_which_the_means_are_tiny(best, other, epsilon, time):
+    means = np.array([other, best])
+    found, _ = theory.characteristic_time(means, epsilon=epsilon)
+    assert found == pytest.approx(time, rel=1e-10)
+    single, _ = theory.characteristic_time(jnp.asarray(means, jnp.float32), epsilon=epsilon)
+    assert float(single) == pytest.approx(time, rel=1e-5)
+    with jax.enable_x64(True):
+        barrier, _ = m_best_time(1, "bernoulli", jnp.asarray(means), jnp.asarray(epsilon), None, None)
+    assert float(barrier) == pytest.approx(time, rel=1e-8)
+    # Where only the rivals' pulls count, five of them take five times as long, and one of five arms as long as of one.
+    if epsilon > 1000 * best:
+        five = np.array([best, *[other] * 5])
+        assert theory.characteristic_time(five, epsilon=epsilon)[0] == pytest.approx(5 * time, rel=1e-8)
+        six = np.array([*[best] * 5, other])
+        assert theory.characteristic_time(six, 5, epsilon)[0] == pytest.approx(time, rel=1e-6)

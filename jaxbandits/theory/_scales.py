@@ -1,0 +1,85 @@
+"""The unit in which characteristic times are solved for: powers of two, so that scaling rounds nothing.
+
+T* of normal arms is a function of means / sd alone, that of exponential arms of ratios of means, and that of Poisson
+arms times 2 where the means are half as large. Solvers take squares of squares of gaps, which float64 has from 1e-77 to
+1e77: means, epsilon and sd are therefore brought near 1 before.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+__all__ = ["Scaled", "scaled"]
+
+
+class Scaled(NamedTuple):
+    """An instance in a unit of its own; T* of what was given is T* times 2^power."""
+
+    means: jax.Array  # (K, …)
+    epsilon: jax.Array  # (…)
+    sd: jax.Array  # as given
+    power: jax.Array  # int32 (…)
+
+    def time(self, found: jax.Array) -> jax.Array:
+        """Return T* in pulls, `(…)`, given T* of the scaled instance."""
+        plain = (found == 0) | jnp.isinf(found)  # in every unit the same
+        # In two steps: a power of two that a float does not have may lead to a number that it has.
+        half = self.power // 2
+        moved = _times(_times(found, half), self.power - half)
+        return jnp.where(plain, found, moved)
+
+
+def scaled(family: str, m: int, means: jax.Array, epsilon: jax.Array, sd: jax.Array, real: jax.Array | None) -> Scaled:
+    """Return an instance whose gaps, or means, and standard deviations are near 1.
+
+    Args:
+        family: of the rewards.
+        m: number of best arms.
+        means: `(K, …)`.
+        epsilon: `()` or `(…)`.
+        sd: `()`, `(…)` or `(K, …)`, of normal rewards.
+        real: bool `(K, …)`, false for padded arms, whose values mean nothing; None if there are none.
+    """
+    there = jnp.ones(means.shape, bool) if real is None else real
+    nothing = jnp.zeros(means.shape[1:], jnp.int32)
+    if family == "bernoulli":
+        return Scaled(means, epsilon, sd, nothing)
+    lead = jnp.broadcast_to(lax.stop_gradient(epsilon), means.shape[1:])
+    size = jnp.where(there, jnp.abs(lax.stop_gradient(means)), 0)
+    first = _exponent(jnp.maximum(jnp.max(size, axis=0), lead))
+    means, epsilon, lead = _times(means, -first), _times(epsilon, -first), _times(lead, -first)
+    if family == "exponential":
+        return Scaled(means, epsilon, sd, nothing)
+    if family == "poisson":
+        return Scaled(means, epsilon, sd, -first)
+    # Between the smallest gap, which T* hangs on, and the largest, whose square is to be a float, too.
+    fixed = lax.stop_gradient(means)
+    ordered = jnp.sort(jnp.where(there, -fixed, jnp.inf), axis=0)
+    least = (ordered[m] - ordered[m - 1]) + lead
+    most = (-ordered[0] - jnp.min(jnp.where(there, fixed, jnp.inf), axis=0)) + lead
+    known = jnp.isfinite(least) & (least > 0)
+    second = jnp.where(known, (_exponent(jnp.where(known, least, 1)) + _exponent(most)) // 2, _exponent(most))
+    means, epsilon = _times(means, -second), _times(epsilon, -second)
+    spread = lax.stop_gradient(sd)
+    if jnp.ndim(sd) == means.ndim:
+        spread = jnp.max(jnp.where(there, spread, 0), axis=0)
+    third = _exponent(spread)
+    return Scaled(means, epsilon, _times(sd, -third), 2 * (third - first - second))
+
+
+def _exponent(x: jax.Array) -> jax.Array:
+    """Return the e with 2^(e-1) <= x < 2^e, int32; 0 for 0."""
+    found: jax.Array = jnp.frexp(x)[1]
+    return jnp.where((x > 0) & jnp.isfinite(x), found, 0)
+
+
+def _times(x: jax.Array, power: jax.Array) -> jax.Array:
+    """Return x 2^power, in steps whose factors are floats of the type of x."""
+    most = jnp.finfo(x.dtype).maxexp - 2
+    for _ in range(3):
+        step = jnp.clip(power, -most, most)
+        x = x * jnp.ldexp(jnp.ones((), x.dtype), step)
+        power = power - step
+    return x
