@@ -10,6 +10,7 @@ Means are `(K, …)`, the other arguments `()` or `(…)`, results `(…)`.
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import ABOVE_ONE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, UNIT
@@ -122,7 +123,8 @@ def _race(
     arms, growth = by_gap.shape[0], as_float(growth)
     a = jnp.where(epsilon > 0, by_epsilon, by_gap)
     finite = jnp.isfinite(a)
-    a = jnp.where(finite, a, 1.0)
+    # The barrier: XLA takes a number that all arms share out of the steps, one operation at a time, and complains.
+    a = lax.optimization_barrier(jnp.where(finite, a, 1.0))
     level = jnp.log(sides * arms) - log_of(delta)
 
     def stays(n: jax.Array) -> jax.Array:
