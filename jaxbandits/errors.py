@@ -2,9 +2,14 @@
 
 import contextlib
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 
-__all__ = ["UsageError", "about", "unknown_name"]
+__all__ = ["UsageError", "about", "unknown_name", "warn"]
+
+#: Where a call of the package passes through on its way to where a warning is due.
+_WITHIN = {__name__.partition(".")[0], "contextlib"}
 
 
 class UsageError(ValueError):
@@ -40,3 +45,11 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     others = f"known: {', '.join(known)}" if known else "there are none"
     hint = f"; did you mean {near[0]!r}?" if near else f"; {others}"
     return UsageError(f"unknown {kind} {name!r}{hint}")
+
+
+def warn(message: str) -> None:
+    """Warn of something, about the line outside the package from which it was called."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _WITHIN:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)

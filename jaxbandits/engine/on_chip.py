@@ -4,13 +4,13 @@ It is found once, before the runs: by what is known of an algorithm's kind, and 
 may not, runs are made without, and one line says why.
 """
 
-import warnings
 from typing import Any
 
 from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.lane_state import Settings
 from jaxbandits.engine.program import Placement
 from jaxbandits.engine.users_own import UsersOwn
+from jaxbandits.errors import warn
 
 __all__ = ["in_powers_of_two", "may_stay_on_chip", "taken_on_chip"]
 
@@ -48,5 +48,5 @@ def taken_on_chip(function: Any, arguments: tuple[Any, ...], settings: Settings)
 
 
 def _declined(algorithm: Any, why: str) -> bool:
-    warnings.warn(f"on_chip: {type(algorithm).__name__} runs without kernels: {why}", stacklevel=2)
+    warn(f"on_chip: {type(algorithm).__name__} runs without kernels: {why}")
     return False

@@ -5,11 +5,12 @@ that the gradient is surely 0. So it is trusted only where enough runs carry the
 of them saw something else than most did: an arm that never paid, say, has one score in all runs.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
 import xarray as xr
+
+from jaxbandits.errors import warn
 
 __all__ = ["carrying", "distinct", "enough", "fewer", "varied", "warn_of_few"]
 
@@ -83,8 +84,7 @@ def warn_of_few(what: str, number: xr.DataArray, runs: int) -> None:
         return
     place = np.unravel_index(int(number.to_numpy().argmin()), number.shape)
     where = ", ".join(f"{name} {index}" for name, index in zip(number.dims, place, strict=True))
-    warnings.warn(
+    warn(
         f"the gradient of {what}{where and f' ({where})'} rests on {fewest:,} of {runs:,} runs, too few to know its "
-        "standard error, which is given as infinite: make more runs",
-        stacklevel=4,
+        "standard error, which is given as infinite: make more runs"
     )

@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-import warnings
 from typing import Any
 
+from jaxbandits.errors import warn
 from jaxbandits.users_code.records import CODE, change, doubts, lacks_code
 
 __all__ = ["difference", "warn_of_doubts"]
@@ -36,7 +36,7 @@ def difference(first: Any, second: Any, where: str = "") -> str:
 def warn_of_doubts(first: Any, second: Any, what: str) -> None:
     """Warn of code that two specifications without a difference do not tell the same or different."""
     for doubt in dict.fromkeys(doubts(first, second)):
-        warnings.warn(f"{what}: {doubt}; it is taken to be the same", stacklevel=3)
+        warn(f"{what}: {doubt}; it is taken to be the same")
 
 
 def _paths(first: dict[str, Any], second: dict[str, Any], where: str) -> set[str]:

@@ -1,14 +1,13 @@
 """What tuning did, step by step: a Dataset, from which it goes on."""
 
 import json
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, warn
 from jaxbandits.plain_data.differences import difference, warn_of_doubts
 from jaxbandits.tuning.estimates import Estimate
 from jaxbandits.tuning.lines import Coordinate
@@ -64,7 +63,7 @@ def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: dict[str, 
         raise UsageError("this is no history of tuning")
     there, here = json.loads(history.attrs["spec"]), json.loads(json.dumps(about))
     if CODE in here and CODE not in there:
-        warnings.warn("the history does not say which objective it is of: it is taken to be the same", stacklevel=3)
+        warn("the history does not say which objective it is of: it is taken to be the same")
         there[CODE] = here[CODE]
     if found := difference(there, here):
         raise UsageError(f"the history is of other arguments: {found}")

@@ -8,13 +8,13 @@ context of JAX's as well (`jax.make_user_context`), which is part of the key of 
 import contextlib
 import itertools
 import types
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import jax
 
 from jaxbandits.arrays.pytrees import classes
+from jaxbandits.errors import warn
 from jaxbandits.users_code.bytecode import bytecode_hash, short_hash
 from jaxbandits.users_code.walk import Unreadable, parts_of, spoken
 
@@ -61,8 +61,7 @@ def _classes_of(trees: Iterable[Any]) -> tuple[type, ...]:
 
 
 def _warn(label: str, kind: str) -> None:
-    warnings.warn(
+    warn(
         f"whether {spoken(label)} has changed cannot be told, the content of a {kind} cannot be read: the program is "
-        "compiled anew each time",
-        stacklevel=2,
+        "compiled anew each time"
     )
