@@ -63,7 +63,10 @@ def switch(operation: Operation, runs: int, evaluate: Evaluate) -> list[Value]:
 
 
 def loop(operation: Operation, runs: int, evaluate: Evaluate) -> list[Value]:
-    """Repeat while a condition holds; where runs differ in it, while it does for any, and only these change."""
+    """Repeat while a condition holds; where runs differ in it, while it does for any, and only these change.
+
+    So does `jax.vmap` within one run: its conditions are arrays, whose axes are the first of all that changes.
+    """
     params, values = operation.params, operation.values
     n_cond, n_body = params["cond_nconsts"], params["body_nconsts"]
     cond, body = params["cond_jaxpr"], params["body_jaxpr"]
@@ -76,23 +79,30 @@ def loop(operation: Operation, runs: int, evaluate: Evaluate) -> list[Value]:
         if more == mapped:
             break
         mapped = more
-    atoms = body.jaxpr.outvars
+    atoms, shape = body.jaxpr.outvars, cond.jaxpr.outvars[0].aval.shape
+    several = apart or bool(shape)
 
     def holds(arrays: Iterable[Any]) -> Any:
         now = [Value(array, flag) for array, flag in zip(arrays, mapped, strict=True)]
         (value,) = evaluate(cond.jaxpr, cond.consts, [*cond_consts, *now], runs)
-        return spread(value, (), (runs,) if apart else ())
+        return spread(value, shape, (runs,) if apart else ())
 
     def going(arrays: Iterable[Any]) -> Any:
-        return jnp.any(holds(arrays)) if apart else holds(arrays)
+        return jnp.any(holds(arrays)) if several else holds(arrays)
 
     def step(arrays: Iterable[Any]) -> list[Any]:
         now = [Value(array, flag) for array, flag in zip(arrays, mapped, strict=True)]
         new = _arrays(evaluate(body.jaxpr, body.consts, [*body_consts, *now], runs), atoms, mapped, runs)
-        if not apart:
+        if not several:
             return new
         live = holds(arrays)
-        return [jnp.where(live, a, b) for a, b in zip(new, arrays, strict=True)]
+        rest = live.shape[len(shape) :]  # the runs, or nothing
+
+        def chosen(a: Any, b: Any) -> Any:
+            between = (1 for _ in range(a.ndim - live.ndim))
+            return jnp.where(live.reshape(*shape, *between, *rest), a, b)
+
+        return [chosen(a, b) for a, b in zip(new, arrays, strict=True)]
 
     first = _arrays(carry, body.jaxpr.invars[n_body:], mapped, runs)
     return [Value(array, flag) for array, flag in zip(lax.while_loop(going, step, first), mapped, strict=True)]
@@ -101,7 +111,7 @@ def loop(operation: Operation, runs: int, evaluate: Evaluate) -> list[Value]:
 def scan(operation: Operation, runs: int, evaluate: Evaluate) -> list[Value]:
     """Repeat over the entries of arrays."""
     params, values, body = operation.params, operation.values, operation.params["jaxpr"]
-    n_consts, n_carry = params["num_consts"], params["num_carry"]
+    n_consts, n_carry = _parts(params)
     consts, carry, entries = values[:n_consts], values[n_consts : n_consts + n_carry], values[n_consts + n_carry :]
     fixed = [v.mapped for v in consts]
     seen = [v.mapped for v in entries]
@@ -124,6 +134,14 @@ def scan(operation: Operation, runs: int, evaluate: Evaluate) -> list[Value]:
     how = {name: params[name] for name in ("length", "reverse", "unroll")}
     last, all_of_them = lax.scan(step, first, [value.array for value in entries], **how)
     return [Value(array, flag) for array, flag in zip([*last, *all_of_them], outs, strict=True)]
+
+
+def _parts(params: dict[str, Any]) -> tuple[int, int]:
+    """Return how many constants and how many carried values a scan has; from JAX 0.12 on, a tree holds both."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carry, _ = params["ft_in"].unpack()
+    return len(list(consts)), len(list(carry))
 
 
 def _arrays(values: Sequence[Value], atoms: Sequence[Any], mapped: Sequence[bool], runs: int) -> list[Any]:

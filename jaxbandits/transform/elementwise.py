@@ -67,16 +67,19 @@ def divide(operation: Operation) -> list[jax.Array]:
         shared = divisor
     if shared is None:
         return [lax.div(x, operation.like_result(1))]
-    reciprocal = Value(1 / shared.array, shared.mapped)
+    reciprocal = Value(1 / jnp.asarray(shared.array), shared.mapped)
     product = x * spread(reciprocal, operation.shape, operation.suffix)
     return [shield(product) if operation.exposed else product]
 
 
 def keep_bits(operation: Operation) -> list[jax.Array]:
-    """Read the bits as numbers of another type with as many bits."""
-    if jnp.dtype(operation.params["new_dtype"]).itemsize != operation.aval(0).dtype.itemsize:
-        raise NotImplementedError
-    return plain(operation)
+    """Read the bits as numbers of another type, of as many bits or not."""
+    if jnp.dtype(operation.params["new_dtype"]).itemsize == operation.aval(0).dtype.itemsize:
+        return plain(operation)
+    x = operation.full(0)  # the last axis of a run is made of parts, or is one of them
+    if not operation.suffix:
+        return operation.bind(x)
+    return [jnp.moveaxis(operation.bind(jnp.moveaxis(x, -1, 0))[0], 0, -1)]
 
 
 def clamp(operation: Operation) -> list[jax.Array]:

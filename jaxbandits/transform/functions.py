@@ -32,8 +32,9 @@ def log1p(x: jax.Array) -> jax.Array:
     """Return the logarithm of 1 + x, to some units in the last place however small x is."""
     above = 1 + x  # Kahan: the quotient takes back the rounding of the sum
     less = above - 1
-    exact = (less == 0) | (above == jnp.inf)
-    return jnp.where(exact, x, log(above) * jnp.where(exact, 1.0, x) / jnp.where(exact, 1.0, less))
+    exact = less == 0
+    alone = exact | (above > 1e30)  # no rounding to take back, and the product with x might be too large
+    return jnp.where(exact, x, log(above) * jnp.where(alone, 1.0, x) / jnp.where(alone, 1.0, less))
 
 
 def exp(x: jax.Array) -> jax.Array:
@@ -77,7 +78,7 @@ def power(x: jax.Array, y: jax.Array) -> jax.Array:
     grows = (size > 1) == (y > 0)
     limit = jnp.where(size == 1, 1.0, jnp.where(grows, jnp.inf, 0.0))
     found = jnp.where(inside, found, limit)
-    found = jnp.where((x < 0) & odd, -found, found)
+    found = jnp.where(jnp.signbit(x) & odd, -found, found)
     found = jnp.where((x < 0) & (size < jnp.inf) & ~whole, jnp.nan, found)
     return jnp.where((x == 1) | (y == 0), 1.0, jnp.where((x != x) | (y != y), jnp.nan, found))
 

@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.arrays import arms
-from jaxbandits.transform.operation import Operation, Value, Written, is_float
+from jaxbandits.transform.operation import Operation, Value, Written, is_float, spread
 
 __all__ = ["RULES", "put", "take"]
 
@@ -22,13 +22,12 @@ def dynamic_slice(operation: Operation) -> list[jax.Array]:
     """Slice from a place on."""
     x, places, sizes = operation.values[0], operation.values[1:], operation.params["slice_sizes"]
     if not any(place.mapped for place in places):
-        starts = [place.array for place in places]
-        zero = [jnp.zeros((), jnp.asarray(starts[0]).dtype)] if starts and operation.suffix else []
-        return [lax.dynamic_slice(operation.full(0), [*starts, *zero], (*sizes, *operation.suffix))]
+        # The operation itself: `lax.dynamic_slice` would count a place below zero from the end, once more.
+        return operation.bind(operation.full(0), *_starts(operation, 1), slice_sizes=(*sizes, *operation.suffix))
     axis = _only_axis(x.shape, sizes)
     if axis is None or not x.mapped:
         raise NotImplementedError
-    place = jnp.clip(places[axis].array, 0, x.shape[axis] - 1)
+    place = _clipped(_wide(spread(places[axis], (), operation.suffix)), x.shape[axis])
     return [jnp.expand_dims(take(x.array, axis, place), axis)]
 
 
@@ -36,13 +35,11 @@ def dynamic_update_slice(operation: Operation) -> list[jax.Array | Value]:
     """Write a slice from a place on."""
     x, update, *places = operation.values
     if not any(place.mapped for place in places):
-        starts = [place.array for place in places]
-        zero = [jnp.zeros((), jnp.asarray(starts[0]).dtype)] if starts and operation.suffix else []
-        return [lax.dynamic_update_slice(operation.full(0), operation.full(1), [*starts, *zero])]
+        return operation.bind(operation.full(0), operation.full(1), *_starts(operation, 2))
     axis = _only_axis(x.shape, update.shape)
     if axis is None:
         raise NotImplementedError
-    place = jnp.clip(places[axis].array, 0, x.shape[axis] - 1)
+    place = _clipped(_wide(spread(places[axis], (), operation.suffix)), x.shape[axis])
     return [_written(operation.full(0), axis, place, jnp.squeeze(operation.full(1), axis))]
 
 
@@ -66,10 +63,10 @@ def gather(operation: Operation) -> list[jax.Array]:
     (axis,) = axes
     if any(size != whole for i, (size, whole) in enumerate(zip(sizes, x.shape, strict=True)) if i != axis):
         raise NotImplementedError
-    place = places.array[..., 0, :]  # (places…, R)
+    place = _wide(places.array[..., 0, :])  # (places…, R)
     count, several = x.shape[axis], place.ndim - 1
     inside = (place >= 0) & (place < count)
-    found = take(x.array, axis, jnp.clip(place, 0, count - 1), several)  # (places…, rest…, R)
+    found = take(x.array, axis, _clipped(place, count), several)  # (places…, rest…, R)
     if mode == lax.GatherScatterMode.FILL_OR_DROP:
         rest = found.ndim - place.ndim
         shown = inside.reshape(*inside.shape[:-1], *(1 for _ in range(rest)), inside.shape[-1])
@@ -87,23 +84,45 @@ def scatter(operation: Operation) -> list[jax.Array | Value]:
     if (
         not operation.suffix
         or not one
+        or (operation.name == "scatter" and not _replaces(operation.params["update_jaxpr"]))
         or len(places.shape) != 1
         or tuple(numbers.update_window_dims) != tuple(range(len(update.shape)))
     ):
         raise NotImplementedError
     (axis,) = axes
     whole = operation.full(0)
-    place = operation.full(1)[0]
+    place = _wide(operation.full(1)[0])
     value = operation.full(2)
     if value.shape[:-1] != whole.shape[:axis] + whole.shape[axis + 1 : whole.ndim - 1]:
         raise NotImplementedError
     inside = (place >= 0) & (place < x.shape[axis])
-    place = jnp.clip(place, 0, x.shape[axis] - 1)
+    place = _clipped(place, x.shape[axis])
     if operation.name == "scatter-add":
         value = take(whole, axis, place) + value
     if operation.params["mode"] == lax.GatherScatterMode.FILL_OR_DROP:
         value = jnp.where(inside, value, take(whole, axis, place))
     return [_written(whole, axis, place, value)]
+
+
+def _wide(place: jax.Array) -> jax.Array:
+    """Give places a type that holds any size of an axis."""
+    return place if place.dtype.itemsize >= 4 else place.astype(jnp.int32)
+
+
+def _clipped(place: jax.Array, count: int) -> jax.Array:
+    """Return the nearest places of an axis of `count`."""
+    return jnp.clip(place, 0, count - 1)
+
+
+def _replaces(program: Any) -> bool:
+    """Whether a scatter puts the update in the place of an entry, as all do but `x.at[i].apply(function)`."""
+    return program is None or (not program.eqns and program.outvars[0] is program.invars[1])
+
+
+def _starts(operation: Operation, first: int) -> list[Any]:
+    """Return the places from operand `first` on, which all runs share, and one of the axis of runs."""
+    starts = [place.array for place in operation.values[first:]]
+    return [*starts, jnp.zeros((), operation.aval(first).dtype)] if starts and operation.suffix else starts
 
 
 def _only_axis(shape: Sequence[int], sizes: Sequence[int]) -> int | None:

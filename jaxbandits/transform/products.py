@@ -43,13 +43,18 @@ def exposed_results(jaxpr: Any) -> set[Any]:
 def shield(product: jax.Array) -> jax.Array:
     """Return a product of floats as it is, behind a comparison that no compiler can leave out.
 
+    A compiler knows that a square is not negative, and leaves out what would tell it from the lowest number. So the
+    size is compared with that of the largest finite number. What is chosen where it is as large is the same number,
+    which a compiler has to compute to know.
+
     Args:
-        product: float, any shape; NaN and infinities are kept.
+        product: float, any shape.
 
     Returns:
-        The same numbers, but -inf for the lowest finite number: the one that makes the comparison necessary.
+        The same numbers, NaN and infinities too.
     """
     if not is_float(product.dtype):
         return product
-    lowest = jnp.asarray(jnp.finfo(product.dtype).min, product.dtype)
-    return jnp.where(product <= lowest, jnp.asarray(-jnp.inf, product.dtype), product)
+    info = jnp.finfo(product.dtype)
+    large = jnp.abs(product) >= jnp.asarray(info.max, product.dtype)
+    return jnp.where(large, product + product * jnp.asarray(info.eps / 8, product.dtype), product)

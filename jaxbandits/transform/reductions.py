@@ -1,6 +1,7 @@
 """Operations over an axis of one run: what is moved or compared as it is, and sums of floats in one order."""
 
 import itertools
+import math
 from collections.abc import Callable
 
 import jax
@@ -21,7 +22,12 @@ def _first(operation: Operation) -> jax.Array:
     """Return the operand with the reduced axes as one, in front."""
     axes = operation.params["axes"]
     x = jnp.moveaxis(operation.full(0), axes, range(len(axes)))
-    return x if len(axes) == 1 else x.reshape(-1, *x.shape[len(axes) :])
+    return x if len(axes) == 1 else _in_front(x, len(axes))
+
+
+def _in_front(x: jax.Array, count: int) -> jax.Array:
+    """Make one of the first axes."""
+    return x.reshape(math.prod(x.shape[:count]), *x.shape[count:])
 
 
 def total(x: jax.Array) -> jax.Array:
@@ -49,6 +55,9 @@ def reduce_product(operation: Operation) -> list[jax.Array]:
     x = _first(operation)
     if not is_float(x.dtype):
         return operation.bind(operation.full(0))
+
+    if not x.shape[0]:
+        return [jnp.ones(x.shape[1:], x.dtype)]
 
     def times(i: jax.Array | int, product: jax.Array) -> jax.Array:
         return product * lax.dynamic_index_in_dim(x, i, 0, keepdims=False)
@@ -107,7 +116,7 @@ def dot(operation: Operation) -> list[jax.Array]:
         free = [axis for axis in range(rank) if axis not in (*contracted, *batch)]
         order = (*contracted, *batch, *free, *range(rank, x.ndim))
         x = x.transpose(order)
-        return x.reshape(-1, *x.shape[len(contracted) :]), tuple(operation.aval(i).shape[axis] for axis in free)
+        return _in_front(x, len(contracted)), tuple(operation.aval(i).shape[axis] for axis in free)
 
     (left, left_free), (right, right_free) = (
         ordered(0, tuple(left_axes), tuple(left_batch)),
@@ -115,16 +124,19 @@ def dot(operation: Operation) -> list[jax.Array]:
     )
     batch = tuple(operation.aval(0).shape[axis] for axis in left_batch)
     dtype = operation.out.dtype
-    left = left.reshape(-1, *batch, *left_free, *(1 for _ in right_free), *operation.suffix).astype(dtype)
-    right = right.reshape(-1, *batch, *(1 for _ in left_free), *right_free, *operation.suffix).astype(dtype)
-    if left.shape[0] <= _WRITTEN_OUT:
+    count = left.shape[0]
+    left = left.reshape(count, *batch, *left_free, *(1 for _ in right_free), *operation.suffix).astype(dtype)
+    right = right.reshape(count, *batch, *(1 for _ in left_free), *right_free, *operation.suffix).astype(dtype)
+    if jnp.issubdtype(dtype, jnp.bool_):
+        return [arms.any_arm(left & right)]
+    if count <= _WRITTEN_OUT:
         return [total(shield(left * right))]
 
     def add(i: jax.Array | int, sums: jax.Array) -> jax.Array:
         a, b = (lax.dynamic_index_in_dim(x, i, 0, keepdims=False) for x in (left, right))
         return sums + shield(a * b)
 
-    return [lax.fori_loop(0, left.shape[0], add, jnp.zeros((*operation.shape, *operation.suffix), dtype))]
+    return [lax.fori_loop(0, count, add, jnp.zeros((*operation.shape, *operation.suffix), dtype))]
 
 
 def _as_it_is(operation: Operation) -> list[jax.Array]:
