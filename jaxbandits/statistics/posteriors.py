@@ -18,7 +18,11 @@ __all__ = ["posterior_draws"]
 
 
 def posterior_draws(
-    family: str, words: tuple[jax.Array, jax.Array], known: ArmStatistics, width: jax.Array
+    family: str,
+    words: tuple[jax.Array, jax.Array],
+    known: ArmStatistics,
+    width: jax.Array,
+    tilted: tuple[jax.Array, jax.Array] | None = None,
 ) -> jax.Array:
     """One draw of every arm's mean.
 
@@ -27,12 +31,15 @@ def posterior_draws(
         words: two uint32 arrays, `(K, …)`.
         known: what is known of the arms.
         width: of normal rewards twice the standard deviation, of those called Bernoulli the range, `(…)`.
+        tilted: the arms whose laws are tilted, bool `(K, …)`, and to which mean, `(…)` (`posterior_tilts`); None for
+            none, as it has to be with unknown variances.
 
     Returns:
         float32 `(K, …)`; in units of rewards for normal ones, of the range for Bernoulli.
     """
     if family == "gaussian":
-        return known.mean + rounded((known.inverse_root * (width / 2)) * normal(words))
+        mean = known.mean if tilted is None else jnp.where(tilted[0], tilted[1], known.mean)
+        return mean + rounded((known.inverse_root * (width / 2)) * normal(words))
     if family == "gaussian-unknown-variance":
         # Bailey (1994): T = sqrt(nu (U^(-2/nu) - 1)) cos(2 pi V), of two uniforms.
         freedom = larger(known.pulls - 1, 1).astype(jnp.float32)
@@ -42,8 +49,14 @@ def posterior_draws(
     if family == "bernoulli":
         successes = total * (1 / width)
         one = jnp.float32(1)
-        return beta(words, larger(1 + successes, one), larger(1 + (pulls - successes), one))
+        a, b = larger(1 + successes, one), larger(1 + (pulls - successes), one)
+        if tilted is not None:
+            a, b = (jnp.where(tilted[0], part * (a + b), x) for x, part in ((a, tilted[1]), (b, 1 - tilted[1])))
+        return beta(words, a, b)
     if family == "poisson":
         size, power = gamma(words, total + 0.5)
-        return rounded(size * exp(power)) / pulls
+        rate = pulls if tilted is None else jnp.where(tilted[0], (total + 0.5) / tilted[1], pulls)
+        return rounded(size * exp(power)) / rate
+    if tilted is not None:
+        total = jnp.where(tilted[0], pulls * tilted[1], total)
     return total / gamma(words, pulls)[0]

@@ -368,8 +368,8 @@ CASES = {
     "t3c": (jb.T3C(delta=0.2), COINS),
     "t3c, normal": (jb.T3C(delta=0.2), SMOOTH),
     "t3c, exponential": (jb.T3C(delta=0.2, family="exponential"), jb.beta([2.0, 1.0, 1.0], [1.0, 1.0, 3.0])),
-    "ttts": (jb.TTTS(delta=0.2, resamplings=3), COINS),
-    "ttts, poisson": (jb.TTTS(delta=0.2, resamplings=3, family="poisson"), COINS),
+    "ttts": (jb.TTTS(delta=0.2, resamplings=200), COINS),
+    "ttts, poisson": (jb.TTTS(delta=0.2, resamplings=200, family="poisson"), COINS),
 }
 EACH_TIME = ("track-and-stop", "eb-tc", "ttucb, ids", "eb-tci, two arms")
 

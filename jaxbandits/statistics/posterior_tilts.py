@@ -1,0 +1,103 @@
+"""Draws from the posterior given that the leader is not the best arm, however rare that is, without waiting for it.
+
+"The leader l is not the best arm" is the union of the events A_j, arm j above it. Karp, Luby and Madras (1989),
+"Monte-Carlo approximation algorithms for enumeration problems": draw j with a probability proportional to P(A_j), all
+means given A_j, and accept them with the probability 1 / (number of arms above the leader); what is accepted has the
+posterior's law given the union. Here A_j comes by rejection, too. Both arms' laws f are tilted by exp(strength t) and
+exp(-strength t), t the statistic of their exponential family, which moves both means to the pooled one, x; these are g.
+On A_j, f / g is at most C_j = exp(-cost - ...), reached where the two are level: with j drawn proportionally to C_j and
+means by g, exp(-strength advantage) / (number of arms above) on A_j is the probability to accept them, and P(A_j) need
+not be known. That is exact but for rounding of log C_j in float32, some 10^-6 of it.
+
+Of normal rewards of unknown variances Student's law is not such a family: there are no tilts.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import excess, larger, log, rounded
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.statistics.exponential_families import FAMILIES
+
+__all__ = ["Tilts", "advantage", "tilts"]
+
+
+class Tilts(NamedTuple):
+    """What every arm and the leader are tilted by; `(K, …)` each, of the leader it means nothing."""
+
+    mean: jax.Array  # x, in units of the range of Bernoulli rewards
+    strength: jax.Array  # at least 0; 0 where the arm is not behind the leader
+    log_weight: jax.Array  # log C_j
+
+
+def tilts(family: str, known: ArmStatistics, width: jax.Array, leader: jax.Array) -> Tilts:
+    """Return the tilts of every arm with the leader.
+
+    Args:
+        family: "bernoulli", "gaussian", "poisson" or "exponential"; arguments as for `posterior_draws`.
+        known: what is known of the arms.
+        width: `(…)`.
+        leader: bool `(K, …)`, the mask of one arm.
+    """
+    mean, size = _laws(family, known, width)
+    top, weight = (arms.largest(jnp.where(leader, x, -jnp.inf)) for x in (mean, size))
+    way, whole = larger(top - mean, jnp.float32(0)), 1 / (size + weight)
+    by_leader, by_other = rounded(way * (size * whole)), rounded(way * (weight * whole))
+    pooled = mean + by_other
+    law = FAMILIES[family]
+    cost = rounded(weight * law.divergence_by(top, -by_leader)) + rounded(size * law.divergence_by(mean, by_other))
+    strength, log_weight = weight * by_leader, -cost
+    if family == "poisson":
+        strength = strength / pooled
+    if family == "bernoulli":
+        own, shared, n = (top, mean), (pooled, pooled), (weight, size)
+        log_weight = log_weight + sum(
+            _beside(m * k, x * k) + _beside((1 - m) * k, (1 - x) * k) for m, x, k in zip(own, shared, n, strict=True)
+        )
+    behind = way > 0
+    return Tilts(pooled, jnp.where(behind, strength, 0.0), jnp.where(behind, log_weight, 0.0))
+
+
+def advantage(family: str, leader: jax.Array, other: jax.Array) -> jax.Array:
+    """Return how far means are above the leader's in the statistic of the family, float32; both as they are drawn."""
+    if family == "exponential":
+        return 1 / leader - 1 / other
+    if family == "bernoulli":
+        tiny = jnp.float32(1e-30)
+        ratio = (larger(other, tiny) / larger(leader, tiny), larger(1 - leader, tiny) / larger(1 - other, tiny))
+        return log(ratio[0]) + log(ratio[1])
+    return other - leader
+
+
+def _laws(family: str, known: ArmStatistics, width: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return means and sizes of the arms' posteriors, `(K, …)`: the costs of tilts are sizes times divergences."""
+    pulls = larger(known.pulls, 1).astype(jnp.float32)
+    if family == "gaussian":
+        root = known.inverse_root * (width / 2)
+        return known.mean, 1 / rounded(root * root)
+    total = known.total.astype(jnp.float32)
+    if family == "bernoulli":
+        successes = larger(total * (1 / width), jnp.float32(0))
+        a, b = 1 + successes, larger(1 + (pulls - successes), jnp.float32(1))
+        return a / (a + b), a + b
+    return (total + 0.5 if family == "poisson" else total) / pulls, pulls
+
+
+def _beside(before: jax.Array, after: jax.Array) -> jax.Array:
+    """Return log Gamma(after) - log Gamma(before) without z log z - z of both, z = after and before."""
+    return 0.5 * log(before / after) + (_remainder(after) - _remainder(before))
+
+
+def _remainder(z: jax.Array) -> jax.Array:
+    """Return log Gamma(z) - ((z - 1/2) log z - z + log(2 pi) / 2), z > 0, within 10^-5."""
+    found = jnp.zeros_like(z)
+    for _ in range(2):  # that of z is that of z + 1 and (z + 1/2) log(1 + 1/z) - 1
+        inverse = 1 / z
+        found = found + (0.5 * inverse - rounded((z + 0.5) * excess(inverse, 1 + inverse)))
+        z = z + 1
+    inverse = 1 / z
+    square = rounded(inverse * inverse)
+    return found + rounded(inverse * (jnp.float32(1 / 12) - rounded(square * (1 / 360 - rounded(square * (1 / 1260))))))

@@ -1,0 +1,94 @@
+"""TTTS's challengers once its resamplings are used up, against the law that endless resampling has, by quadrature."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import jaxbandits as jb
+from jaxbandits.arrays.sums import CompensatedSum
+from jaxbandits.random import ties
+from jaxbandits.statistics.posterior_tilts import _remainder
+
+SD = 0.7
+DRAWS = 2_000
+LAWS = {
+    "bernoulli": lambda n, s: stats.beta(1 + s, 1 + n - s),
+    "gaussian": lambda n, s: stats.norm(s / n, SD / np.sqrt(n)),
+    "poisson": lambda n, s: stats.gamma(s + 0.5, scale=1 / n),
+    "exponential": lambda n, s: stats.invgamma(n, scale=s),
+}
+#: Family, pulls, sums; the first arm leads. The event has a probability of 4e-5 to 0.997.
+CASES = [
+    ("bernoulli", [5000, 4500, 3000, 1000], [2500, 2050, 1350, 430]),
+    ("bernoulli", [400, 30, 10, 4], [360, 15, 4, 0]),
+    ("bernoulli", [5, 4, 3, 2], [3, 1, 1, 0]),
+    ("bernoulli", [500, 450, 300, 100], [200, 205, 135, 48]),
+    ("gaussian", [500, 400, 300, 100], [500, 300, 230, 60]),
+    ("gaussian", [50, 40, 30, 10], [50, 30, 20, 6]),
+    ("poisson", [50, 40, 30, 10], [10, 2, 1, 0]),
+    ("poisson", [50, 40, 30, 10], [100, 60, 40, 9]),
+    ("exponential", [50, 40, 30, 10], [100, 55, 40, 9]),
+    ("exponential", [5, 4, 3, 2], [20, 5, 4, 3]),
+]
+
+
+def best_arms(laws, leader):
+    """P(arm j is the best | the leader is not)."""
+    ends = min(law.ppf(1e-13) for law in laws), max(law.isf(1e-13) for law in laws)
+    x = np.geomspace(*ends, 20_001) if ends[0] > 0 else np.linspace(*ends, 20_001)
+    below = np.array([law.cdf(x) for law in laws])
+    found = [np.trapezoid(law.pdf(x) * np.delete(below, j, axis=0).prod(0), x) for j, law in enumerate(laws)]
+    found[leader] = 0.0
+    return np.array(found) / sum(found)
+
+
+@functools.cache
+def started(family):
+    """The rule and runs after the first pulls, each with a key of its own; arms first, runs last."""
+    problem = jb.gaussian([0.5, 0.4, 0.3, 0.2], SD) if family == "gaussian" else jb.bernoulli([0.5, 0.4, 0.3, 0.2])
+    algorithm = jb.TTTS(delta=0.1, family=family, threshold="heuristic").resolved(problem)
+    keys = jax.vmap(jax.random.fold_in, (None, 0))(jax.random.key(5), jnp.arange(DRAWS))
+    rare = jax.jit(lambda state: algorithm._rare(state, state.order[0], state.order[0], state.time > 0))
+    return jax.jit(jax.vmap(lambda key: algorithm.init(problem, key), out_axes=-1))(keys), rare
+
+
+def state_of(family, pulls, total):
+    """The runs with these pulls and sums."""
+    state, _ = started(family)
+    pulls, total = (jnp.broadcast_to(jnp.asarray(x)[:, None], (len(x), DRAWS)) for x in (pulls, total))
+    moments, single = state.statistics.moments, pulls.astype(jnp.float32)
+    sums = CompensatedSum.of(total.astype(jnp.float32)) if isinstance(moments.total, CompensatedSum) else total
+    moments = moments._replace(pulls=pulls, total=sums, mean=total / single, inverse_root=1 / jnp.sqrt(single))
+    return dataclasses.replace(state, statistics=dataclasses.replace(state.statistics, moments=moments))
+
+
+@pytest.mark.parametrize(("family", "pulls", "total"), CASES)
+def test_challengers_have_the_law_of_endless_resampling(family, pulls, total):
+    """By a chi-square test that errs with probability 1e-7 in each of ten cases."""
+    state = state_of(family, pulls, total)
+    counts = np.bincount(ties.arm_at(started(family)[1](state), len(pulls), state.ties), minlength=len(pulls))
+    assert counts[0] == 0
+    laws = [LAWS[family](n, s) for n, s in zip(np.array(pulls, float), np.array(total, float), strict=True)]
+    wanted = DRAWS * best_arms(laws, 0)
+    assert stats.chi2.sf(np.sum((counts[1:] - wanted[1:]) ** 2 / wanted[1:]), len(pulls) - 2) > 1e-7
+
+
+def test_the_remainder_of_stirlings_formula():
+    z = np.geomspace(1e-3, 1e8, 500)
+    exact = special.gammaln(z) - ((z - 0.5) * np.log(z) - z + np.log(2 * np.pi) / 2)
+    found = np.asarray(_remainder(jnp.asarray(z, jnp.float32)))
+    few = z < 1e4  # beyond, the difference above has no digits left
+    np.testing.assert_allclose(found[few], exact[few], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(found[~few], 1 / (12 * z[~few]), atol=1e-6)
+
+
+def test_bits_are_the_same_in_batches_of_every_size():
+    state, rare = state_of(*CASES[0]), started("bernoulli")[1]
+    whole = np.asarray(rare(state))
+    for length in (1, 7, 16):
+        np.testing.assert_array_equal(rare(jax.tree.map(lambda x, n=length: x[..., :n], state)), whole[:length])
