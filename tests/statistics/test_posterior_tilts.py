@@ -50,7 +50,11 @@ def best_arms(laws, leader):
 @functools.cache
 def started(family):
     """The rule and runs after the first pulls, each with a key of its own; arms first, runs last."""
-    problem = jb.gaussian([0.5, 0.4, 0.3, 0.2], SD) if family == "gaussian" else jb.bernoulli([0.5, 0.4, 0.3, 0.2])
+    families = {
+        "gaussian": jb.gaussian([0.5, 0.4, 0.3, 0.2], SD),
+        "exponential": jb.beta([2.0] * 4, [1.0, 2.0, 3.0, 4.0]),
+    }
+    problem = families.get(family, jb.bernoulli([0.5, 0.4, 0.3, 0.2]))
     algorithm = jb.TTTS(delta=0.1, family=family, threshold="heuristic").resolved(problem)
     keys = jax.vmap(jax.random.fold_in, (None, 0))(jax.random.key(5), jnp.arange(DRAWS))
     rare = jax.jit(lambda state: algorithm._rare(state, state.order[0], state.order[0], state.time > 0))
