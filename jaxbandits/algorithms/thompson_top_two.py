@@ -33,7 +33,7 @@ __all__ = ["T3C", "TTTS"]
 # or, beyond those of all arms, says what is drawn.
 _RARE, _RIVAL, _ACCEPTED = 1 << 31, 1 << 30, 3 << 30
 # Attempts, of which one succeeds with a probability of some 0.4 / z, z standard deviations between leader and rival.
-_MOST = 4096
+_MOST = 1024
 
 
 class _Drawn(TopTwo):
@@ -155,6 +155,8 @@ class TTTS(_Drawn):
         own = ties.mask_at(leader, state.order)
         tilt = tilts(self.family_word, state.statistics, state.b, own)
         log_weight = state.existing(jnp.where(own, -jnp.inf, tilt.log_weight), -jnp.inf)
+        # Not where there is no posterior, as of exponential rewards that are all 0.
+        sought = missing & (arms.largest(log_weight) > -jnp.inf)
 
         def draw(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
             number, found = carry
@@ -177,6 +179,6 @@ class TTTS(_Drawn):
             return number + 1, jnp.where(accepted & (found == leader), best, found)
 
         def unfinished(carry: tuple[jax.Array, jax.Array]) -> jax.Array:
-            return jnp.any((carry[1] == leader) & missing) & (carry[0] < _MOST)
+            return jnp.any((carry[1] == leader) & sought) & (carry[0] < _MOST)
 
         return lax.while_loop(unfinished, draw, (jnp.int32(0), challenger))[1]

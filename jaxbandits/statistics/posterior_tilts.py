@@ -30,7 +30,7 @@ class Tilts(NamedTuple):
 
     mean: jax.Array  # x, in units of the range of Bernoulli rewards
     strength: jax.Array  # at least 0; 0 where the arm is not behind the leader
-    log_weight: jax.Array  # log C_j
+    log_weight: jax.Array  # log C_j; -inf where an arm has no posterior
 
 
 def tilts(family: str, known: ArmStatistics, width: jax.Array, leader: jax.Array) -> Tilts:
@@ -58,7 +58,9 @@ def tilts(family: str, known: ArmStatistics, width: jax.Array, leader: jax.Array
             _beside(m * k, x * k) + _beside((1 - m) * k, (1 - x) * k) for m, x, k in zip(own, shared, n, strict=True)
         )
     behind = way > 0
-    return Tilts(pooled, jnp.where(behind, strength, 0.0), jnp.where(behind, log_weight, 0.0))
+    proper = jnp.isfinite(log_weight) if family != "exponential" else (mean > 0) & (top > 0)
+    log_weight = jnp.where(proper, jnp.where(behind, log_weight, 0.0), -jnp.inf)
+    return Tilts(pooled, jnp.where(behind, strength, 0.0), log_weight)
 
 
 def advantage(family: str, leader: jax.Array, other: jax.Array) -> jax.Array:
