@@ -19,6 +19,8 @@ import numpy as np
 import jaxbandits as jb
 from jaxbandits.engine import users_own
 from jaxbandits.report.text_tables import text_table
+from jaxbandits.transform import Steps
+from jaxbandits.transform.operation import Value
 
 
 class State(NamedTuple):
@@ -73,6 +75,17 @@ def by_vmap(function: Any) -> Any:
     return jax.vmap(function, in_axes=-1, out_axes=-1)
 
 
+def step_by_vmap(step: Any) -> Any:
+    """Map a step by `jax.vmap`: a state that is left as it is costs a choice of all its arrays."""
+
+    def mapped(*arguments: Any) -> Steps:
+        new, beside = by_vmap(step)(*arguments)
+        before, tree = jax.tree.flatten(arguments[-1])
+        return Steps(beside, before, [Value(leaf, True) for leaf in jax.tree.leaves(new)], tree)
+
+    return mapped
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -81,7 +94,7 @@ def main() -> None:
     options = parser.parse_args()
     jax.config.update("jax_enable_compilation_cache", False)
     if options.by_vmap:
-        users_own.map_runs = by_vmap
+        users_own.map_runs, users_own.map_step = by_vmap, step_by_vmap
     rows = [("arms", "rule", "compiles, s", "M pulls/s", "against the built-in")]
     for arms, runs in ((10, 2000), (50, 300)):
         means = np.asarray([0.7] + [0.5] * 9) if arms == 10 else np.linspace(0.9, 0.1, arms)
