@@ -16,6 +16,7 @@ import numpy as np
 from jax import lax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
+from jaxbandits.arrays.jax_versions import scan_sizes
 from jaxbandits.arrays.kernel_rules import RULES
 from jaxbandits.arrays.numerics import smaller
 
@@ -67,7 +68,7 @@ def _of_numbers(results: Sequence[Any], operands: list[Any]) -> bool:
 
 
 def _scan(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    fixed, carried = _sizes(parameters)
+    fixed, carried = scan_sizes(parameters)
     constants, carry = operands[:fixed], operands[fixed:]
     if len(carry) != carried or len(parameters["jaxpr"].out_avals) != len(carry):
         return None  # no loop that only counts
@@ -76,14 +77,6 @@ def _scan(operands: list[Any], parameters: dict[str, Any]) -> Any:
         return _as_words(_evaluated(parameters["jaxpr"], [*constants, *_like(carry, words)])), None
 
     return _like(carry, lax.scan(body, _as_words(carry), None, length=parameters["length"])[0])
-
-
-def _sizes(parameters: dict[str, Any]) -> tuple[int, int]:
-    """Return how many constants a scan has, and how many values it carries."""
-    if "ft_in" in parameters:  # JAX 0.12: trees of constants, carry and rows
-        constants, carry, _ = parameters["ft_in"].unpack()
-        return len(constants), len(carry)
-    return parameters["num_consts"], parameters["num_carry"]
 
 
 def _while(operands: list[Any], parameters: dict[str, Any]) -> Any:

@@ -32,11 +32,14 @@ from jax import lax
 from jax.typing import ArrayLike
 
 __all__ = [
+    "LN2_HIGH",
+    "LN2_LOW",
     "MAX_COUNT",
     "NO_LIMIT",
     "excess",
     "exp",
     "expm1",
+    "exponent_and_mantissa",
     "larger",
     "log",
     "rounded",
@@ -48,9 +51,9 @@ MAX_COUNT = 2**31 - 1
 #: As `max_pulls`: no limit. Times that have passed the range of the counts stay one below.
 NO_LIMIT = MAX_COUNT
 _LOWEST = float(np.finfo(np.float32).min)
-# ln 2 in two parts; the first has 12 trailing zero bits, so its product with an exponent is exact.
-_LN2_HIGH = 0.693145751953125
-_LN2_LOW = 1.42860677e-06
+#: ln 2 in two parts; the first has 12 trailing zero bits, so its product with an exponent is exact.
+LN2_HIGH = 0.693145751953125
+LN2_LOW = 1.42860677e-06
 _SQRT_HALF_BITS = 0x3F3504F3
 
 
@@ -87,6 +90,12 @@ def rounded(product: jax.Array) -> jax.Array:
     return larger(product, jnp.asarray(_LOWEST, product.dtype))
 
 
+def exponent_and_mantissa(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return e, int32, and m, float32 in [sqrt(1/2), sqrt(2)), with x = 2^e m; of positive, normal float32 numbers."""
+    bits = lax.bitcast_convert_type(x, jnp.int32) - jnp.int32(_SQRT_HALF_BITS)
+    return bits >> 23, lax.bitcast_convert_type((bits & 0x7FFFFF) + jnp.int32(_SQRT_HALF_BITS), jnp.float32)
+
+
 @jax.custom_jvp
 @functools.partial(jax.jit, inline=True)
 def log(x: jax.Array) -> jax.Array:
@@ -99,9 +108,7 @@ def log(x: jax.Array) -> jax.Array:
         float32, shape `(…)`.
     """
     x = jnp.asarray(x, jnp.float32)
-    bits = lax.bitcast_convert_type(x, jnp.int32) - jnp.int32(_SQRT_HALF_BITS)
-    exponent = bits >> 23
-    mantissa = lax.bitcast_convert_type((bits & 0x7FFFFF) + jnp.int32(_SQRT_HALF_BITS), jnp.float32)
+    exponent, mantissa = exponent_and_mantissa(x)
     # log m = 2 artanh(s), s = (m - 1) / (m + 1), |s| <= 0.172: six terms of the series leave less than 1e-10.
     s = (mantissa - 1.0) / (mantissa + 1.0)
     z = s * s
@@ -110,7 +117,7 @@ def log(x: jax.Array) -> jax.Array:
         series = rounded(z * series) + jnp.float32(2.0 / denominator)
     tail = rounded(s * rounded(z * series))
     e = exponent.astype(jnp.float32)
-    return rounded(e * _LN2_HIGH) + (2.0 * s + (tail + rounded(e * _LN2_LOW)))
+    return rounded(e * LN2_HIGH) + (2.0 * s + (tail + rounded(e * LN2_LOW)))
 
 
 @log.defjvp
@@ -130,7 +137,7 @@ class _Format(NamedTuple):
 
 
 _FORMATS = {
-    np.dtype(np.float32): _Format(jnp.int32, 23, _SQRT_HALF_BITS, (_LN2_HIGH, _LN2_LOW), 5),
+    np.dtype(np.float32): _Format(jnp.int32, 23, _SQRT_HALF_BITS, (LN2_HIGH, LN2_LOW), 5),
     np.dtype(np.float64): _Format(
         jnp.int64, 52, 0x3FE6A09E667F3BCD, (6.93147180369123816490e-01, 1.90821492927058770002e-10), 10
     ),
@@ -212,7 +219,7 @@ def _exp_parts(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     x = smaller(larger(x, jnp.float32(-87.5)), jnp.float32(88.0))
     k = jnp.round(x * jnp.float32(1.44269504))
     # The product with the first part of ln 2 is exact: 8 bits times 12.
-    r = (x - rounded(k * jnp.float32(_LN2_HIGH))) - rounded(k * jnp.float32(_LN2_LOW))
+    r = (x - rounded(k * jnp.float32(LN2_HIGH))) - rounded(k * jnp.float32(LN2_LOW))
     series = jnp.full_like(r, 1.0 / 5040)
     for factorial in (720, 120, 24, 6, 2, 1):
         series = rounded(series * r) + jnp.float32(1.0 / factorial)

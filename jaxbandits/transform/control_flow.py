@@ -5,7 +5,9 @@ from typing import Any
 
 import jax.numpy as jnp
 from jax import lax
+from jax.extend import core
 
+from jaxbandits.arrays.jax_versions import scan_sizes
 from jaxbandits.transform.operation import Operation, Value, spread
 
 __all__ = ["CALLS", "RULES", "called"]
@@ -111,7 +113,7 @@ def loop(operation: Operation, runs: int, evaluate: Evaluate) -> list[Value]:
 def scan(operation: Operation, runs: int, evaluate: Evaluate) -> list[Value]:
     """Repeat over the entries of arrays."""
     params, values, body = operation.params, operation.values, operation.params["jaxpr"]
-    n_consts, n_carry = _parts(params)
+    n_consts, n_carry = scan_sizes(params)
     consts, carry, entries = values[:n_consts], values[n_consts : n_consts + n_carry], values[n_consts + n_carry :]
     fixed = [v.mapped for v in consts]
     seen = [v.mapped for v in entries]
@@ -136,14 +138,6 @@ def scan(operation: Operation, runs: int, evaluate: Evaluate) -> list[Value]:
     return [Value(array, flag) for array, flag in zip([*last, *all_of_them], outs, strict=True)]
 
 
-def _parts(params: dict[str, Any]) -> tuple[int, int]:
-    """Return how many constants and how many carried values a scan has; from JAX 0.12 on, a tree holds both."""
-    if "num_consts" in params:
-        return params["num_consts"], params["num_carry"]
-    consts, carry, _ = params["ft_in"].unpack()
-    return len(list(consts)), len(list(carry))
-
-
 def _arrays(values: Sequence[Value], atoms: Sequence[Any], mapped: Sequence[bool], runs: int) -> list[Any]:
     """Return arrays, with an axis of runs where they are to have one."""
     return [
@@ -156,9 +150,9 @@ def _flags(jaxpr: Any, mapped: Sequence[bool]) -> list[bool]:
     """Return which results differ between runs: those that hang on something that does."""
     differs = {var for var, flag in zip(jaxpr.invars, mapped, strict=True) if flag}
     for equation in jaxpr.eqns:
-        if any(not hasattr(atom, "val") and atom in differs for atom in equation.invars):
+        if any(isinstance(atom, core.Var) and atom in differs for atom in equation.invars):
             differs.update(equation.outvars)
-    return [not hasattr(atom, "val") and atom in differs for atom in jaxpr.outvars]
+    return [isinstance(atom, core.Var) and atom in differs for atom in jaxpr.outvars]
 
 
 RULES: dict[str, Callable[[Operation, int, Evaluate], list[Value]]] = {"cond": switch, "while": loop, "scan": scan}

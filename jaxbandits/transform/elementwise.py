@@ -15,11 +15,11 @@ __all__ = ["RULES", "apply"]
 
 _PLAIN = {
     "abs", "acos", "acosh", "add", "add_any", "and", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e",
-    "bessel_i1e", "cbrt", "ceil", "clz", "complex", "conj", "convert_element_type", "copy", "copy_p", "cos", "cosh",
-    "digamma", "eq", "erf", "erfc", "floor", "ge", "gt", "imag", "is_finite", "le", "lgamma", "lt", "max", "min",
-    "ne", "neg", "nextafter", "not", "or", "population_count", "real", "reduce_precision", "rem", "round",
-    "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt", "stop_gradient",
-    "sub", "tan", "xor",
+    "bessel_i1e", "cbrt", "ceil", "clamp", "clz", "complex", "conj", "convert_element_type", "copy", "copy_p",
+    "cos", "cosh", "digamma", "eq", "erf", "erfc", "floor", "ge", "gt", "imag", "is_finite", "le", "lgamma", "lt",
+    "max", "min", "ne", "neg", "nextafter", "not", "or", "population_count", "real", "reduce_precision", "rem",
+    "round", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt",
+    "stop_gradient", "sub", "tan", "xor",
 }  # fmt: skip
 
 
@@ -29,15 +29,14 @@ def plain(operation: Operation) -> list[jax.Array]:
 
 
 def multiply(operation: Operation) -> list[jax.Array]:
-    """Multiply; the product of floats is shielded where it may be added to something."""
-    product = operation.like_result(0) * operation.like_result(1)
-    return [shield(product) if operation.exposed else product]
+    """Multiply."""
+    return _product(operation, operation.like_result(0), operation.like_result(1))
 
 
 def square(operation: Operation) -> list[jax.Array]:
     """Multiply by itself."""
     x = operation.like_result(0)
-    return [shield(x * x) if operation.exposed else x * x]
+    return _product(operation, x, x)
 
 
 def integer_power(operation: Operation) -> list[jax.Array]:
@@ -68,8 +67,12 @@ def divide(operation: Operation) -> list[jax.Array]:
     if shared is None:
         return [lax.div(x, operation.like_result(1))]
     reciprocal = Value(1 / jnp.asarray(shared.array), shared.mapped)
-    product = x * spread(reciprocal, operation.shape, operation.suffix)
-    return [shield(product) if operation.exposed else product]
+    return _product(operation, x, spread(reciprocal, operation.shape, operation.suffix))
+
+
+def _product(operation: Operation, x: jax.Array, y: jax.Array) -> list[jax.Array]:
+    """Multiply; the product of floats is shielded where it may be added to something."""
+    return [shield(x * y) if operation.exposed else x * y]
 
 
 def keep_bits(operation: Operation) -> list[jax.Array]:
@@ -80,11 +83,6 @@ def keep_bits(operation: Operation) -> list[jax.Array]:
     if not operation.suffix:
         return operation.bind(x)
     return [jnp.moveaxis(operation.bind(jnp.moveaxis(x, -1, 0))[0], 0, -1)]
-
-
-def clamp(operation: Operation) -> list[jax.Array]:
-    """Clamp between bounds, which may be single numbers."""
-    return operation.bind(*(operation.like_result(i) for i in range(3)))
 
 
 def _function(function: Callable[..., jax.Array]) -> Callable[[Operation], list[jax.Array]]:
@@ -105,7 +103,6 @@ RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     "square": square,
     "integer_pow": integer_power,
     "div": divide,
-    "clamp": clamp,
     "bitcast_convert_type": keep_bits,
     "rsqrt": _function(lambda x: 1 / jnp.sqrt(x)),
     "log": _function(functions.log),

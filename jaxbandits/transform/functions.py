@@ -15,9 +15,6 @@ __all__ = ["erf_inv", "exp", "exp2", "expm1", "log", "log1p", "logistic", "power
 
 _TINY = 1.1754944e-38  # the smallest normal number: those below count as zero
 _LOG2_E = 1.44269504
-# ln 2 in two parts; the first has 12 trailing zero bits, so its product with a whole number is exact.
-_LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860677e-06
-_SQRT_HALF_BITS = 0x3F3504F3
 
 
 def log(x: jax.Array) -> jax.Array:
@@ -110,9 +107,8 @@ _GILES = (
 
 def _power(x: jax.Array, y: jax.Array) -> jax.Array:
     """Return a positive, finite number to a finite power."""
-    bits = lax.bitcast_convert_type(x, jnp.int32) - jnp.int32(_SQRT_HALF_BITS)
-    exponent = (bits >> 23).astype(jnp.float32)
-    mantissa = lax.bitcast_convert_type((bits & 0x7FFFFF) + jnp.int32(_SQRT_HALF_BITS), jnp.float32)
+    whole_exponent, mantissa = numerics.exponent_and_mantissa(x)
+    exponent = whole_exponent.astype(jnp.float32)
     fraction = shield(numerics.log(mantissa) * jnp.float32(_LOG2_E))  # log2 x = exponent + fraction
     y = jnp.clip(y, -1e30, 1e30)
     # y in two parts of at most 12 bits, so that their products with the exponent are exact.
@@ -128,7 +124,7 @@ def _exp_parts(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return a whole number k and e^r - 1 with e^x = 2^k e^r, |r| <= ln(2)/2."""
     x = jnp.clip(x, -110.0, 110.0)
     k = jnp.round(x * jnp.float32(_LOG2_E))
-    r = (x - shield(k * jnp.float32(_LN2_HIGH))) - shield(k * jnp.float32(_LN2_LOW))
+    r = (x - shield(k * jnp.float32(numerics.LN2_HIGH))) - shield(k * jnp.float32(numerics.LN2_LOW))
     return k, _less(r)
 
 

@@ -27,7 +27,7 @@ def dynamic_slice(operation: Operation) -> list[jax.Array]:
     axis = _only_axis(x.shape, sizes)
     if axis is None or not x.mapped:
         raise NotImplementedError
-    place = _clipped(_wide(spread(places[axis], (), operation.suffix)), x.shape[axis])
+    place = jnp.clip(_wide(spread(places[axis], (), operation.suffix)), 0, x.shape[axis] - 1)
     return [jnp.expand_dims(take(x.array, axis, place), axis)]
 
 
@@ -39,7 +39,7 @@ def dynamic_update_slice(operation: Operation) -> list[jax.Array | Value]:
     axis = _only_axis(x.shape, update.shape)
     if axis is None:
         raise NotImplementedError
-    place = _clipped(_wide(spread(places[axis], (), operation.suffix)), x.shape[axis])
+    place = jnp.clip(_wide(spread(places[axis], (), operation.suffix)), 0, x.shape[axis] - 1)
     return [_written(operation.full(0), axis, place, jnp.squeeze(operation.full(1), axis))]
 
 
@@ -66,7 +66,7 @@ def gather(operation: Operation) -> list[jax.Array]:
     place = _wide(places.array[..., 0, :])  # (places…, R)
     count, several = x.shape[axis], place.ndim - 1
     inside = (place >= 0) & (place < count)
-    found = take(x.array, axis, _clipped(place, count), several)  # (places…, rest…, R)
+    found = take(x.array, axis, jnp.clip(place, 0, count - 1), several)  # (places…, rest…, R)
     if mode == lax.GatherScatterMode.FILL_OR_DROP:
         rest = found.ndim - place.ndim
         shown = inside.reshape(*inside.shape[:-1], *(1 for _ in range(rest)), inside.shape[-1])
@@ -96,7 +96,7 @@ def scatter(operation: Operation) -> list[jax.Array | Value]:
     if value.shape[:-1] != whole.shape[:axis] + whole.shape[axis + 1 : whole.ndim - 1]:
         raise NotImplementedError
     inside = (place >= 0) & (place < x.shape[axis])
-    place = _clipped(place, x.shape[axis])
+    place = jnp.clip(place, 0, x.shape[axis] - 1)
     if operation.name == "scatter-add":
         value = take(whole, axis, place) + value
     if operation.params["mode"] == lax.GatherScatterMode.FILL_OR_DROP:
@@ -107,11 +107,6 @@ def scatter(operation: Operation) -> list[jax.Array | Value]:
 def _wide(place: jax.Array) -> jax.Array:
     """Give places a type that holds any size of an axis."""
     return place if place.dtype.itemsize >= 4 else place.astype(jnp.int32)
-
-
-def _clipped(place: jax.Array, count: int) -> jax.Array:
-    """Return the nearest places of an axis of `count`."""
-    return jnp.clip(place, 0, count - 1)
 
 
 def _replaces(program: Any) -> bool:

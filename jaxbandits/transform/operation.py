@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-__all__ = ["Operation", "Value", "Written", "is_float", "spread"]
+__all__ = ["Operation", "Value", "Written", "as_it_is", "is_float", "spread"]
 
 
 class Written(NamedTuple):
@@ -99,6 +99,11 @@ class Operation:
         """Apply the primitive itself, with some parameters changed; a list of its results."""
         found = self.equation.primitive.bind(*arrays, **(self.params | changed))
         return list(found) if self.equation.primitive.multiple_results else [found]
+
+
+def as_it_is(operation: Operation) -> list[Any]:
+    """Apply an operation whose parameters name axes of one run: they come before that of the runs."""
+    return operation.bind(*(operation.full(i) for i in range(len(operation.values))))
 
 
 def spread(value: Value, shape: tuple[int, ...], suffix: tuple[int, ...]) -> Any:

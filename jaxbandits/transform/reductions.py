@@ -1,6 +1,6 @@
 """Operations over an axis of one run: what is moved or compared as it is, and sums of floats in one order."""
 
-import itertools
+import functools
 import math
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays import arms
-from jaxbandits.transform.operation import Operation, is_float
+from jaxbandits.transform.operation import Operation, as_it_is, is_float
 from jaxbandits.transform.products import shield
 
 __all__ = ["RULES"]
@@ -37,8 +37,7 @@ def total(x: jax.Array) -> jax.Array:
     if x.shape[0] == 0:
         return jnp.zeros(x.shape[1:], x.dtype)
     if x.shape[0] <= _WRITTEN_OUT:
-        rows = [x[i] for i in range(x.shape[0])]
-        return list(itertools.accumulate(rows, lax.add))[-1]
+        return functools.reduce(lax.add, [x[i] for i in range(x.shape[0])])
     return arms.total(x)
 
 
@@ -139,26 +138,21 @@ def dot(operation: Operation) -> list[jax.Array]:
     return [lax.fori_loop(0, count, add, jnp.zeros((*operation.shape, *operation.suffix), dtype))]
 
 
-def _as_it_is(operation: Operation) -> list[jax.Array]:
-    """Apply an operation whose parameters name axes of one run: they come before that of the runs."""
-    return operation.bind(*(operation.full(i) for i in range(len(operation.values))))
-
-
 RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     "reduce_sum": reduce_sum,
     "reduce_prod": reduce_product,
     "reduce_max": extreme,
     "reduce_min": extreme,
-    "reduce_and": _as_it_is,
-    "reduce_or": _as_it_is,
-    "reduce_xor": _as_it_is,
+    "reduce_and": as_it_is,
+    "reduce_or": as_it_is,
+    "reduce_xor": as_it_is,
     "argmax": place,
     "argmin": place,
     "cumsum": _running(lax.add),
     "cumprod": _running(lax.mul),
-    "cummax": _as_it_is,
-    "cummin": _as_it_is,
-    "sort": _as_it_is,
-    "top_k": _as_it_is,
+    "cummax": as_it_is,
+    "cummin": as_it_is,
+    "sort": as_it_is,
+    "top_k": as_it_is,
     "dot_general": dot,
 }

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import jax
 from jax import lax
 
-from jaxbandits.transform.operation import Operation, Value
+from jaxbandits.transform.operation import Operation, Value, as_it_is
 
 __all__ = ["RULES", "broadcast"]
 
@@ -51,11 +51,6 @@ def pad(operation: Operation) -> list[jax.Array]:
         raise NotImplementedError
     config = (*operation.params["padding_config"], *((0, 0, 0) for _ in operation.suffix))
     return [lax.pad(operation.full(0), operation.values[1].array, config)]
-
-
-def as_it_is(operation: Operation) -> list[jax.Array]:
-    """Apply an operation whose parameters name axes of one run: they come before that of the runs."""
-    return operation.bind(*(operation.full(i) for i in range(len(operation.values))))
 
 
 RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
