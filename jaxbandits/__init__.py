@@ -13,6 +13,9 @@ from jaxbandits.registry import face
 #: Public names beside the registries' algorithms and problems.
 _FURTHER = {
     "Algorithm": "algorithms.bases.protocol:Algorithm",
+    "Arms": "algorithms.protocol:Arms",
+    "algorithm": "algorithms.protocol:algorithm",
+    "parameter": "algorithms.bases.parameters:parameter",
     "AskTell": "live.session:AskTell",
     "Axis": "axes:Axis",
     "Metric": "engine.metric:Metric",

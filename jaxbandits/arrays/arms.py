@@ -28,6 +28,7 @@ __all__ = [
     "largest_or_nan",
     "lowest",
     "put",
+    "reorder",
     "scatter",
     "smallest",
     "smallest_or_nan",
@@ -156,6 +157,18 @@ def scatter(x: jax.Array, arm: jax.Array, values: jax.Array) -> jax.Array:
     outside = x.shape[0] * math.prod(x.shape[1:])
     place = jnp.where(arm < x.shape[0], _flat(arm, x.shape[1:]), outside)
     return x.reshape(-1).at[place].set(values.astype(x.dtype), mode="drop").reshape(x.shape)
+
+
+def reorder(x: jax.Array, order: jax.Array) -> jax.Array:
+    """Return the entries of arms in another order.
+
+    Args:
+        x: shape `(K, …)`, or `(K, N, …)`.
+        order: int32 `(K, …)`, the arm that each place gets.
+    """
+    x = jnp.asarray(x)
+    between = tuple(range(1, 1 + x.ndim - order.ndim))
+    return jnp.take_along_axis(x, jnp.expand_dims(order, between), axis=0, mode="clip")
 
 
 def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array:

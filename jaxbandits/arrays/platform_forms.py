@@ -69,5 +69,5 @@ def forced(platform: str) -> contextlib.AbstractContextManager[None]:
 
 
 def looking_at_all() -> contextlib.AbstractContextManager[None]:
-    """A `with` block in which `arms.take` looks at all arms, however many there are, and gathers nothing."""
-    return _chosen(dataclasses.replace(forms(), masked_take=MAX_COUNT))
+    """A `with` block in which `arms.take` and `arms.put` look at all arms, however many: no gather, no scatter."""
+    return _chosen(dataclasses.replace(forms(), masked_take=MAX_COUNT, masked_put=MAX_COUNT))

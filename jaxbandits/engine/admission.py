@@ -12,10 +12,12 @@ import jax
 import numpy as np
 
 from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.bases.parameters import by_logarithm, is_parameter, is_word, with_logarithms
 from jaxbandits.algorithms.bases.round_based import RoundBased
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits, answers_of, tolerance_of, traits_of
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT
@@ -23,7 +25,9 @@ from jaxbandits.arrays.pytrees import classes
 from jaxbandits.axes import Axis
 from jaxbandits.checks import as_single, each, whole_rule
 from jaxbandits.engine.border import check_algorithm, check_kind, check_methods
+from jaxbandits.engine.mapped_rule import MappedRule, why_unpaddable
 from jaxbandits.engine.users_own import UsersOwn
+from jaxbandits.engine.value_ranges import Facts, ranges_of_values
 from jaxbandits.errors import UsageError
 from jaxbandits.jax_process import check_jax
 from jaxbandits.problems.base import Problem
@@ -43,7 +47,12 @@ class Admitted:
 
     algorithm: Any
     registered: bool
-    base: BuiltIn | None
+    base: Hyperparameters | None
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether it is written for one run by the protocol of `jb.algorithm`."""
+        return isinstance(self.algorithm, Rule)
 
     @property
     def name(self) -> str:
@@ -101,7 +110,11 @@ class Admitted:
     def several(self) -> bool:
         """Whether its methods take several runs at once."""
         # A class with these two halves may be written for one run, too, as a session needs no more.
-        return self.registered or (self.base is not None and not isinstance(self.base, Sequential | RoundBased))
+        return (
+            self.registered
+            or self.is_rule
+            or (self.base is not None and not isinstance(self.base, Sequential | RoundBased))
+        )
 
     @property
     def kind(self) -> Any:
@@ -131,6 +144,10 @@ class Admitted:
             )
         return self, problem
 
+    def may_be_padded(self, problem: Problem) -> bool:
+        """Whether its program may have arms that are there to fill up; of a user's rule a trace tells."""
+        return self.registered or (self.is_rule and why_unpaddable(self.algorithm, problem) is None)
+
     def unseen(self, problem: Problem) -> float | None:
         """Where a problem has more arms than are simulated: how improbable it is, at most, that one would matter."""
         return None if self.base is None else self.base.unseen(problem)
@@ -145,6 +162,8 @@ class Admitted:
 
     def alone(self) -> Any:
         """For one run, as the engine wants it; leaves may be traced."""
+        if self.is_rule:
+            return MappedRule(self.algorithm)
         return self.algorithm if self.several else UsersOwn(self.algorithm, several=False)
 
 
@@ -155,7 +174,7 @@ def admitted(algorithm: Any) -> Admitted:
         UsageError: what is none: a name, a class, a function, a problem; or JAX cannot run here.
     """
     check_jax()
-    base = algorithm if isinstance(algorithm, BuiltIn) else None
+    base = algorithm if isinstance(algorithm, BuiltIn | Rule) else None
     if base is None:
         check_kind(algorithm)
     return Admitted(algorithm, registered=REGISTRY.name_of(type(algorithm)) is not None, base=base)
@@ -186,9 +205,18 @@ def check_like(algorithms: Sequence[Admitted], problem: Problem, key: jax.Array)
         check_methods(jax.tree.map(lambda leaf: leaf[..., 0], _stacked(algorithms)), problem, key)
 
 
-def batched(algorithms: Sequence[Admitted]) -> Any:
-    """C like algorithms as one, leaves of shape `(C,)`, as the engine wants them."""
+def batched(algorithms: Sequence[Admitted], problem: Problem | None = None) -> Any:
+    """C like algorithms as one, leaves of shape `(C,)`, as the engine wants them.
+
+    Args:
+        algorithms: these.
+        problem: their problems as one, leaves `(K, C)`, where there are any.
+    """
     stacked = _stacked(algorithms)
+    if algorithms[0].is_rule:
+        known = problem is not None and problem.bounded and not problem.drawn
+        reward_range = ranges_of_values(np.asarray(problem.reward_range))[0] if known else None  # type: ignore[union-attr]
+        return MappedRule(stacked, Facts(ranges_of_values(stacked), reward_range))
     return stacked if algorithms[0].several else UsersOwn(stacked, several=True)
 
 

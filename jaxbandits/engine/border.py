@@ -11,9 +11,11 @@ import numpy as np
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.parameters import check_parameter, is_parameter
 from jaxbandits.algorithms.bases.traits import answers_of, judge_of, tolerance_of, traits_of
+from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.checks import is_masked, is_number, shown
+from jaxbandits.engine.rule_states import arms_of, first_state
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -25,6 +27,19 @@ __all__ = ["check_algorithm", "check_kind", "check_methods", "check_result"]
 _METHODS = {
     "init": ("problem", "key"), "step": ("problem", "key", "state"), "done": ("state",), "recommend": ("state",),
 }  # fmt: skip
+
+
+def methods_of(rule: Rule) -> dict[str, tuple[str, ...]]:
+    """Return the methods of a rule, and what they take."""
+    own = ("state",) if rule.has_state else ()
+    methods = {"done": (*own, "arms"), "recommend": (*own, "arms")}
+    methods["request" if rule.in_batches else "select"] = (*own, "arms", "key")
+    if own:
+        methods["init"] = ("arms", "key")
+        methods["update"] = (
+            ("state", "arms", "counts", "sums") if rule.in_batches else ("state", "arms", "arm", "reward")
+        )
+    return methods
 
 
 def check_kind(algorithm: Any) -> None:
@@ -77,7 +92,7 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
                 check_parameter(name, field, np.asarray(value)[()])
     if registered:
         return
-    for method, taken in _METHODS.items():
+    for method, taken in (methods_of(algorithm) if isinstance(algorithm, Rule) else _METHODS).items():
         if not callable(function := getattr(algorithm, method, None)):
             raise UsageError(f"{name} has no method {method!r}: an algorithm has {', '.join(_METHODS)}")
         signature = inspect.signature(function)
@@ -114,7 +129,71 @@ def check_methods(algorithm: Any, problem: Problem, key: jax.Array) -> None:
         UsageError: which method returns what, in place of what.
     """
     with code_of(algorithm, problem).traced():
-        jax.eval_shape(_check, algorithm, problem, key)
+        jax.eval_shape(_check_rule if isinstance(algorithm, Rule) else _check, algorithm, problem, key)
+
+
+def _check_rule(rule: Rule, problem: Problem, key: jax.Array) -> None:
+    """Check the methods of a rule."""
+    name, count = type(rule).__name__, problem.arms
+    state = first_state(rule, problem.realised(key), key)
+    arms: Arms = arms_of(state)
+    own: tuple[Any, ...] = ()
+    begun: dict[str, str] = {}
+
+    def called(method: str, *arguments: Any) -> Any:
+        with traced(f"{name}.{method}"):
+            return getattr(rule, method)(*arguments)
+
+    if rule.has_state:
+        own = (called("init", arms, key),)
+        begun = _types(f"{name}.init", own[0])
+    if rule.in_batches:
+        pulled = called("request", *own, arms, key)
+        check_whole(f"{name}.request", pulled, ((count,),), "pulls of each arm")
+    else:
+        pulled = called("select", *own, arms, key)
+        check_whole(
+            f"{name}.select", pulled, ((), *(((np.shape(pulled)[0],),) if np.ndim(pulled) == 1 else ())), "an arm"
+        )
+    if rule.has_state:
+        rewards = jnp.zeros(np.shape(pulled), arms.total.dtype)
+        after = called("update", own[0], arms, jnp.asarray(pulled).astype(jnp.int32), rewards)
+        check_same_state(f"{name}.update", own[0], begun, after, _types(f"{name}.update", after))
+    check_result(f"{name}.done", called("done", *own, arms), bool, ())
+    answer = called("recommend", *own, arms)
+    if _is_array(answer) and np.shape(answer) == () and jnp.issubdtype(jnp.result_type(answer), np.integer):
+        answer = jnp.arange(count) == answer
+    check_result(f"{name}.recommend: without an arm's number, the answer", answer, bool, (count,))
+    if (judge := judge_of(rule)) is not None:
+        check_result(f"{name}: the criterion", judge(rule, problem, answer), bool, ())
+
+
+def check_whole(what: str, found: Any, shapes: tuple[tuple[int, ...], ...], words: str) -> None:
+    """Check that something traced is made of whole numbers and has one of some shapes.
+
+    Raises:
+        UsageError: it is not.
+    """
+    whole = _is_array(found) and jnp.issubdtype(jnp.result_type(found), np.integer)
+    if not whole or np.shape(found) not in shapes:
+        got = _type_of(found) if _is_array(found) else type(found).__name__
+        raise UsageError(f"{what} must return {words}, int32 {shapes[0]}, got {got}")
+
+
+def check_same_state(what: str, first: Any, begun: dict[str, str], after: Any, stepped: dict[str, str]) -> None:
+    """Check that a state is built as the first one.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if (jax.tree.structure(first), classes(first)) != (jax.tree.structure(after), classes(after)):
+        raise UsageError(
+            f"{what} must return a state built as that of init, {type(first).__name__} of {', '.join(begun)}, got "
+            f"{type(after).__name__} of {', '.join(stepped)}"
+        )
+    for path, was in begun.items():
+        if stepped[path] != was:
+            raise UsageError(f"{what}: the state's `{path}` must stay {was} as in init, got {stepped[path]}")
 
 
 def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
@@ -132,14 +211,7 @@ def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
     check_result(f"{name}.init: the state's `pulls`", first.pulls, jnp.int32, (problem.arms,))
     after = called("step", problem, key, first)
     stepped = _types(f"{name}.step", after)
-    if (jax.tree.structure(first), classes(first)) != (jax.tree.structure(after), classes(after)):
-        raise UsageError(
-            f"{name}.step must return a state built as that of init, {type(first).__name__} of {', '.join(begun)}, got "
-            f"{type(after).__name__} of {', '.join(stepped)}"
-        )
-    for path, was in begun.items():
-        if stepped[path] != was:
-            raise UsageError(f"{name}.step: the state's `{path}` must stay {was} as in init, got {stepped[path]}")
+    check_same_state(f"{name}.step", first, begun, after, stepped)
     check_result(f"{name}.done", called("done", first), bool, ())
     if callable(getattr(algorithm, "exhausted", None)):
         check_result(f"{name}.exhausted", called("exhausted", first), bool, ())

@@ -12,11 +12,12 @@ from jaxbandits.algorithms.bases.traits import Traits, traits_of
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.problems.base import Problem
 from jaxbandits.status import MOST_IDLE, OUTSIDE, TAKEN_BACK
 from jaxbandits.transform import map_runs, map_step
 
-__all__ = ["UsersOwn", "UsersState"]
+__all__ = ["UsersOwn", "UsersState", "own_of"]
 
 
 @pytree
@@ -173,3 +174,10 @@ def _without_runs(leaf: jax.Array) -> jax.Array:
 def _fault(outside: jax.Array, back: jax.Array) -> jax.Array:
     """The code for arms that do not exist, or for pulls that were taken back; int32 `(…)`."""
     return jnp.where(outside, OUTSIDE, jnp.where(back, TAKEN_BACK, 0)).astype(jnp.int32)
+
+
+def own_of(algorithm: Any) -> Any:
+    """Return what the user wrote, from what the engine has of it."""
+    if isinstance(algorithm, UsersOwn):
+        return algorithm.algorithm
+    return algorithm.rule if isinstance(algorithm, MappedRule) else algorithm

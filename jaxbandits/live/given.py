@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import checks
-from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
 from jaxbandits.errors import UsageError
 from jaxbandits.random.streams import root_key
 
@@ -27,7 +27,7 @@ def key_of(given: jax.Array | int) -> jax.Array:
     return given
 
 
-def range_of(algorithm: BuiltIn, given: float | None) -> float:
+def range_of(algorithm: Hyperparameters, given: float | None) -> float:
     """The algorithm's b, or else the one given, or 1.
 
     Raises:

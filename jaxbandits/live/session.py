@@ -1,4 +1,4 @@
-"""Ask and tell: a built-in algorithm in a live experiment, where a user, not a simulated problem, supplies the rewards.
+"""Ask and tell: an algorithm in a live experiment, where a user, not a simulated problem, supplies the rewards.
 
 The session takes the same two halves as the simulation, `select`/`update` or `request`/`absorb`, so it pulls the arms
 that `jb.run` would pull had its reward table held the same rewards. An algorithm that asks for many pulls at once is
@@ -14,11 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import checks
-from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.bases.parameters import with_logarithms
 from jaxbandits.arrays.jax_settings import narrowed, own_settings
 from jaxbandits.engine.admission import admitted, check
 from jaxbandits.engine.border import check_result
+from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.errors import UsageError
 from jaxbandits.live.given import cost_of, key_of, range_of, reward_of
 from jaxbandits.live.live_problem import LiveProblem
@@ -52,7 +53,7 @@ class AskTell:
     @own_settings()
     def __init__(
         self,
-        algorithm: BuiltIn,
+        algorithm: Hyperparameters,
         arms: int,
         *,
         key: jax.Array | int = 0,
@@ -62,7 +63,7 @@ class AskTell:
         """Start a session; nothing is asked yet.
 
         Args:
-            algorithm: a built-in algorithm, or a class of your own with the same two halves.
+            algorithm: one of the package's, or one that `jb.algorithm` made.
             arms: number of arms K, at least 2; they are numbered from 0.
             key: typed key of the session's own randomness (the order of the first pulls, ties), shape `()`, or a seed.
             reward_range: b; None for the algorithm's own, or 1.
@@ -76,14 +77,15 @@ class AskTell:
         known = admitted(algorithm)
         if known.base is None:
             raise UsageError(
-                "ask and tell needs an algorithm with select and update, or request and absorb (built in, or derived "
-                f"from Sequential, RoundBased, BatchBased, JointBatches or IndexWithBudget), got {known.name}"
+                "ask and tell needs an algorithm that is told rewards, one made by jb.algorithm or of the package: "
+                f"{known.name} draws its own"
             )
         for name in known.axes:
             raise UsageError(f"a session runs one algorithm, not a grid: {name} is an axis")
         check(known)
         algorithm = known.base.prepared()
-        self._algorithm, self._runs = algorithm, narrowed(with_logarithms(algorithm))
+        runs = with_logarithms(algorithm)
+        self._algorithm, self._runs = algorithm, narrowed(MappedRule(runs) if known.is_rule else runs)
         self._arms = checks.whole("arms", arms, 2, MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
         algorithm.check_live()
@@ -186,7 +188,7 @@ class AskTell:
 
     @classmethod
     @own_settings()
-    def from_json(cls, text: str, algorithm: BuiltIn | None = None) -> Self:
+    def from_json(cls, text: str, algorithm: Hyperparameters | None = None) -> Self:
         """A session from the text of `to_json`.
 
         Args:
@@ -208,7 +210,7 @@ class AskTell:
             ) from None
 
     @classmethod
-    def _restored(cls, data: dict[str, Any], algorithm: BuiltIn | None) -> Self:
+    def _restored(cls, data: dict[str, Any], algorithm: Hyperparameters | None) -> Self:
         session = cls(
             build_algorithm(data["algorithm"]) if algorithm is None else algorithm,
             data["arms"],

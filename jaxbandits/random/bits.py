@@ -102,7 +102,7 @@ def threefry2x32(
 
 
 def block(
-    key: jax.Array, counter_high: ArrayLike, counter_low: ArrayLike, *, rolled: bool = False
+    key: jax.Array | Words, counter_high: ArrayLike, counter_low: ArrayLike, *, rolled: bool = False
 ) -> tuple[jax.Array, jax.Array]:
     """Two random words for one counter under one key.
 

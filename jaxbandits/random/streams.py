@@ -15,6 +15,7 @@ their high words are:
     0xFFFF0006         arm           their prices
     0xFFFF0007         time          posterior draws of Thompson sampling, tosses for one of two arms
     0xFFFF0008         hash          keys of grid cells that are to be independent
+    0xFFFF0009         time          keys of the steps of a rule, which are its own
 
 Arms are fewer than `MOST_ARMS`: no arm's word is one of the last, and bytes of all arms add up within an int32. Below
 a batch's key, and below the words of a draw that needs more than two, stand counters of their own.
@@ -27,7 +28,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.random.bits import block
+from jaxbandits.random.bits import Words, block
 
 __all__ = [
     "ARMS",
@@ -37,6 +38,7 @@ __all__ = [
     "POSTERIOR",
     "PRICES",
     "SHARED_ROWS",
+    "STEPS",
     "TIES",
     "batch_key",
     "cell_key",
@@ -45,6 +47,7 @@ __all__ = [
     "reward_block",
     "root_key",
     "run_key",
+    "step_key",
 ]
 
 MOST_ARMS = 2**23
@@ -55,6 +58,7 @@ ARMS = 0xFFFF0005
 PRICES = 0xFFFF0006
 POSTERIOR = 0xFFFF0007
 CELLS = 0xFFFF0008
+STEPS = 0xFFFF0009
 _COSTS_OF_PULLS = 1 << 31
 _BATCH_OF_COSTS = 0xFFFF0004
 
@@ -108,6 +112,11 @@ def batch_key(key: jax.Array, batch: ArrayLike) -> jax.Array:
         Typed Threefry keys, shape `(…)`.
     """
     return _as_keys(block(key, jnp.uint32(BATCHES), batch, rolled=True))
+
+
+def step_key(key: jax.Array | Words, time: jax.Array) -> jax.Array:
+    """Return the keys of the steps that runs make at these times; keys and times as for `batch_key`."""
+    return _as_keys(block(key, jnp.uint32(STEPS), time, rolled=True))
 
 
 def costs_key(key: jax.Array, since: ArrayLike) -> jax.Array:

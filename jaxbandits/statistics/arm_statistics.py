@@ -12,11 +12,14 @@ import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.compiler_forms import computed_once
-from jaxbandits.arrays.numerics import larger, rounded
+from jaxbandits.arrays.numerics import larger, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
 
-__all__ = ["ArmStatistics", "Moments"]
+__all__ = ["LARGEST_MEAN", "ArmStatistics", "Moments"]
+
+#: Means that are kept are no larger in size: sums and differences of them are then finite.
+LARGEST_MEAN = 2.0**100
 
 
 class Moments(NamedTuple):
@@ -40,6 +43,7 @@ class Moments(NamedTuple):
         else:
             total = self.total + count * reward.astype(jnp.int32)
             mean = total.astype(jnp.float32) / divisor
+        mean = smaller(larger(mean, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN))
         squares = self.squares
         if squares is not None:
             assert self.mean is not None

@@ -33,12 +33,13 @@ def alike(cells: list[Cell], runs: Runs, *, padded: bool = True) -> list[list[Ce
         padded: whether arms may be added that do not exist.
     """
     groups: dict[Any, dict[int, list[Cell]]] = {}
+    one_size = len({cell.problem.arms for cell in cells}) == 1  # then no arms are added
     for cell in cells:
         arms = cell.problem.arms // cell.problem.bandits
         problem = cell.problem.kind()
         static = (cell.algorithm.kind, jax.tree.structure(problem), classes(problem))
-        # A user's own algorithm need not know of arms that are there only to fill up a table: its are never padded.
-        may_grow = padded and cell.algorithm.registered
+        # A user's own algorithm need not know of arms that are there only to fill up a table.
+        may_grow = padded and (one_size or cell.algorithm.may_be_padded(cell.problem))
         size = _power_of_two(arms) if may_grow else arms
         groups.setdefault((static, may_grow), {}).setdefault(size, []).append(cell)
     found: list[list[Cell]] = []
@@ -92,10 +93,11 @@ def program(
     Raises:
         UsageError: whole numbers beyond the range of int32.
     """
-    padded = in_powers_of_two and not metrics and cells[0].algorithm.registered
+    padded = in_powers_of_two and not metrics and cells[0].algorithm.may_be_padded(cells[0].problem)
+    problem = batched_problem(cells, in_powers_of_two=padded)
     return Program(
-        algorithm=batched([cell.algorithm for cell in cells]),
-        problem=batched_problem(cells, in_powers_of_two=padded),
+        algorithm=batched([cell.algorithm for cell in cells], problem),
+        problem=problem,
         identity=identity,
         checkpoints=np.repeat(checkpoints[:, None], len(cells), axis=1),
         runs=runs,

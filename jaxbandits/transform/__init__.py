@@ -5,7 +5,8 @@ runs on the last axis of everything, and with the same bits for a run whatever i
 `functions.py`, `reductions.py` say how).
 """
 
-from jaxbandits.transform.equations import map_runs
+from jaxbandits.transform.equations import Known, map_runs, results_of
+from jaxbandits.transform.padding import Padded, UnpaddableError
 from jaxbandits.transform.steps import Steps, map_step
 
-__all__ = ["Steps", "map_runs", "map_step"]
+__all__ = ["Known", "Padded", "Steps", "UnpaddableError", "map_runs", "map_step", "results_of"]

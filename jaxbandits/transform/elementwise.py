@@ -1,15 +1,18 @@
 """Operations that work on each element: nothing changes but the shapes, and the arithmetic of floats where it must."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxbandits.arrays import numerics
 from jaxbandits.transform import functions
 from jaxbandits.transform.operation import Operation, Value, is_float, spread
 from jaxbandits.transform.products import shield
+from jaxbandits.transform.ranges import range_of
 
 __all__ = ["RULES", "apply"]
 
@@ -21,6 +24,9 @@ _PLAIN = {
     "round", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt",
     "stop_gradient", "sub", "tan", "xor",
 }  # fmt: skip
+
+#: Whole powers up to this one are products.
+_SMALL_POWER = 8
 
 
 def plain(operation: Operation) -> list[jax.Array]:
@@ -41,7 +47,19 @@ def square(operation: Operation) -> list[jax.Array]:
 
 def integer_power(operation: Operation) -> list[jax.Array]:
     """Multiply by itself as often as a whole number says: by repeated squaring, each product shielded."""
-    exponent, base = operation.params["y"], operation.like_result(0)
+    return [_whole_power(operation.like_result(0), operation.params["y"])]
+
+
+def raise_to_power(operation: Operation) -> list[jax.Array]:
+    """Raise to a power; to a small whole one, which all runs share, by products."""
+    exponent, known = operation.values[1], operation.values[1].range
+    if exponent.mapped or known is None or known[0] != known[1] or known[0] % 1 or abs(known[0]) > _SMALL_POWER:
+        return _function(functions.power)(operation)
+    return [_whole_power(operation.like_result(0), int(known[0]))]
+
+
+def _whole_power(base: jax.Array, exponent: int) -> jax.Array:
+    """Multiply a number by itself."""
     power, rest = None, abs(exponent)
     while rest:
         if rest & 1:
@@ -49,7 +67,7 @@ def integer_power(operation: Operation) -> list[jax.Array]:
         rest >>= 1
         base = shield(base * base) if rest else base
     power = jnp.ones_like(base) if power is None else power
-    return [1 / power if exponent < 0 else power]
+    return 1 / power if exponent < 0 else power
 
 
 def divide(operation: Operation) -> list[jax.Array]:
@@ -72,7 +90,7 @@ def divide(operation: Operation) -> list[jax.Array]:
 
 def _product(operation: Operation, x: jax.Array, y: jax.Array) -> list[jax.Array]:
     """Multiply; the product of floats is shielded where it may be added to something."""
-    return [shield(x * y) if operation.exposed else x * y]
+    return [shield(x * y, range_of(operation)) if operation.exposed else x * y]
 
 
 def keep_bits(operation: Operation) -> list[jax.Array]:
@@ -83,6 +101,13 @@ def keep_bits(operation: Operation) -> list[jax.Array]:
     if not operation.suffix:
         return operation.bind(x)
     return [jnp.moveaxis(operation.bind(jnp.moveaxis(x, -1, 0))[0], 0, -1)]
+
+
+def logarithm(operation: Operation) -> list[jax.Array]:
+    """Take the natural logarithm; of what is known to be positive, normal and finite without a look at the rest."""
+    known = operation.values[0].range
+    inside = known is not None and known[0] >= functions.TINY and known[1] < math.inf
+    return _function(numerics.log if inside else functions.log)(operation)
 
 
 def _function(function: Callable[..., jax.Array]) -> Callable[[Operation], list[jax.Array]]:
@@ -105,12 +130,12 @@ RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     "div": divide,
     "bitcast_convert_type": keep_bits,
     "rsqrt": _function(lambda x: 1 / jnp.sqrt(x)),
-    "log": _function(functions.log),
+    "log": logarithm,
     "log1p": _function(functions.log1p),
     "exp": _function(functions.exp),
     "exp2": _function(functions.exp2),
     "expm1": _function(functions.expm1),
-    "pow": _function(functions.power),
+    "pow": raise_to_power,
     "logistic": _function(functions.logistic),
     "tanh": _function(functions.tanh),
     "erf_inv": _function(functions.erf_inv),

@@ -1,18 +1,30 @@
 """The entry of the transformation: a one-run function to one of R runs, equation by equation."""
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 from jax.extend import core
 
-from jaxbandits.transform import control_flow, elementwise, indexing, random_keys, reductions, structure
-from jaxbandits.transform.operation import Operation, Value, spread
+from jaxbandits.arrays.one_loop import needed
+from jaxbandits.transform import control_flow, counts, elementwise, indexing, random_keys, ranges, reductions, structure
+from jaxbandits.transform.computed import Computed
+from jaxbandits.transform.operation import Counts, Operation, Range, Value, spread
+from jaxbandits.transform.padding import Padded, Padding, filled
 from jaxbandits.transform.products import exposed_results
 
-__all__ = ["map_runs", "results_of"]
+__all__ = ["Known", "map_runs", "results_of"]
 
 _RULES = structure.RULES | reductions.RULES | indexing.RULES | random_keys.RULES
+
+
+class Known(NamedTuple):
+    """What is known of a leaf before it is computed with."""
+
+    range: Range | None = None  # of its entries
+    root: Any = None  # 1 / sqrt of its entries, where they are counts of which this is kept
 
 
 def map_runs(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,15 +57,25 @@ def map_runs(function: Callable[..., Any]) -> Callable[..., Any]:
     return mapped
 
 
-def results_of(function: Callable[..., Any], arguments: Any) -> tuple[list[Value], Any]:
+def results_of(
+    function: Callable[..., Any],
+    arguments: Any,
+    known: Sequence[Known] | None = None,
+    padded: Padded | None = None,
+) -> tuple[list[Value], Any]:
     """Evaluate a function of one run for R runs.
 
     Args:
         function: as for `map_runs`.
         arguments: a tuple of pytrees, the runs last.
+        known: what is known of each leaf of these; None for nothing.
+        padded: how many arms exist, where arrays are longer; None where they are not.
 
     Returns:
         Its results, the runs last, and the structure of the pytree that they are the leaves of.
+
+    Raises:
+        UnpaddableError: arms that do not exist cannot be left out.
     """
     leaves, tree = jax.tree.flatten(arguments)
     if not leaves:
@@ -65,16 +87,25 @@ def results_of(function: Callable[..., Any], arguments: Any) -> tuple[list[Value
         return function(*jax.tree.unflatten(tree, leaves))
 
     closed, results = jax.make_jaxpr(of_leaves, return_shape=True)(*one)
-    values = evaluate(closed.jaxpr, closed.consts, [Value(leaf, True) for leaf in leaves], runs)
+    padding = None if padded is None else padded.followed(of_leaves, one)
+    inputs = [_input(x, k) for x, k in zip(leaves, known or [Known()] * len(leaves), strict=True)]
+    values = evaluate(closed.jaxpr, closed.consts, inputs, runs, padding)
     shapes, out_tree = jax.tree.flatten(results)
     whole = [
-        value if value.mapped else Value(spread(value, shape.shape, (runs,)), True)
+        value if value.mapped else Value(spread(value, shape.shape, (runs,)), True, range=value.range)
         for value, shape in zip(values, shapes, strict=True)
     ]
     return whole, out_tree
 
 
-def evaluate(jaxpr: Any, consts: Sequence[Any], arguments: Sequence[Value], runs: int) -> list[Value]:
+def evaluate(
+    jaxpr: Any,
+    consts: Sequence[Any],
+    arguments: Sequence[Value],
+    runs: int,
+    padding: Padding | None = None,
+    computed: Computed | None = None,
+) -> list[Value]:
     """Evaluate a one-run program for R runs.
 
     Args:
@@ -82,42 +113,84 @@ def evaluate(jaxpr: Any, consts: Sequence[Any], arguments: Sequence[Value], runs
         consts: its constants, the same for all runs.
         arguments: its arguments.
         runs: R.
+        padding: the same program for more arms, and how many there are; None where all arms exist.
+        computed: what has been computed, not to be computed again: a rule computes its bounds in every method.
     """
+    computed = Computed() if computed is None else computed
     exposed = exposed_results(jaxpr)
-    known: dict[Any, Value] = dict(zip(jaxpr.constvars, (Value(const, False) for const in consts), strict=True))
+    known: dict[Any, Value] = dict(zip(jaxpr.constvars, map(_constant, consts), strict=True))
     known |= dict(zip(jaxpr.invars, arguments, strict=True))
+    if padding is not None:
+        padding.check_program(jaxpr, consts)
 
-    def read(atom: Any) -> Value:
-        return Value(atom.val, False) if isinstance(atom, core.Literal) else known[atom]
+    def read(atom: Any, i: int, wider: Any) -> Value:
+        if not isinstance(atom, core.Literal):
+            return known[atom]
+        growing = None if padding is None else padding.literal(atom, [other[i] for other in wider])
+        return _constant(atom.val) if growing is None else growing
 
-    for equation in jaxpr.eqns:
-        values = [read(atom) for atom in equation.invars]
+    wanted = {id(equation) for equation in needed(jaxpr)}
+    for place, equation in enumerate(jaxpr.eqns):
+        if id(equation) not in wanted:
+            continue
+        here = None if padding is None else padding.at(place)
+        wider = () if here is None else [other.invars for other in here.wider]
+        values = [read(atom, i, wider) for i, atom in enumerate(equation.invars)]
         suffix = (runs,) if any(value.mapped for value in values) else ()
         out = equation.outvars[0].aval if equation.outvars else None
         shape = tuple(getattr(out, "shape", ()))
         operation = Operation(equation, values, suffix, bool(exposed.intersection(equation.outvars)), shape)
-        known.update(zip(equation.outvars, _apply(operation, runs), strict=True))
-    return [read(atom) for atom in jaxpr.outvars]
+        results = computed.again(operation, functools.partial(_apply, operation, runs, here, computed))
+        known.update(zip(equation.outvars, results, strict=True))
+    wider = () if padding is None else [other.outvars for other in padding.wider]
+    return [read(atom, i, wider) for i, atom in enumerate(jaxpr.outvars)]
 
 
-def _apply(operation: Operation, runs: int) -> list[Value]:
+def _input(array: Any, known: Known) -> Value:
+    """Return a value that differs between runs, with what is known of it."""
+    counted = None if known.root is None else Counts(known.root, Value(jnp.float32(1), False), 1)
+    return Value(array, True, range=known.range, counts=counted)
+
+
+def _constant(array: Any) -> Value:
+    """Return a value that all runs share, and is known."""
+    return Value(array, False, range=ranges.constant_range(array))
+
+
+def _apply(operation: Operation, runs: int, padding: Padding | None, computed: Computed) -> list[Value]:
     """Evaluate one equation."""
     name = operation.name
     if name in control_flow.CALLS:
         program, consts = control_flow.called(operation.equation)
-        return evaluate(program, consts, operation.values, runs)
+        inner = None if padding is None else padding.inside(control_flow.called)
+        return evaluate(program, consts, operation.values, runs, inner, computed)
+    if padding is not None:
+        operation = filled(operation, padding)
+    if (value := ranges.answered(operation)) is not None:
+        return [value]
     try:
         if name in control_flow.RULES:
             return control_flow.RULES[name](operation, runs, evaluate)
-        if name in elementwise.RULES:
-            return [elementwise.apply(operation)]
-        if name == "broadcast_in_dim":
-            return [structure.broadcast(operation)]
-        if name in _RULES:
-            return [x if isinstance(x, Value) else Value(x, bool(operation.suffix)) for x in _RULES[name](operation)]
+        shortcut = counts.with_root(operation)
+        found = _by_rule(operation) if shortcut is None else [shortcut]
+        if len(found) == 1:
+            found = [found[0]._replace(range=ranges.range_of(operation), counts=counts.counts_of(operation))]
+        return found
     except NotImplementedError:
         pass
     return _by_vmap(operation)
+
+
+def _by_rule(operation: Operation) -> list[Value]:
+    """Evaluate an operation by its rule."""
+    name = operation.name
+    if name in elementwise.RULES:
+        return [elementwise.apply(operation)]
+    if name == "broadcast_in_dim":
+        return [structure.broadcast(operation)]
+    if name not in _RULES:
+        raise NotImplementedError
+    return [x if isinstance(x, Value) else Value(x, bool(operation.suffix)) for x in _RULES[name](operation)]
 
 
 def _by_vmap(operation: Operation) -> list[Value]:

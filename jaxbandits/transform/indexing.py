@@ -27,7 +27,7 @@ def dynamic_slice(operation: Operation) -> list[jax.Array]:
     axis = _only_axis(x.shape, sizes)
     if axis is None or not x.mapped:
         raise NotImplementedError
-    place = jnp.clip(_wide(spread(places[axis], (), operation.suffix)), 0, x.shape[axis] - 1)
+    place = _inside(places[axis], operation.length(axis), _wide(spread(places[axis], (), operation.suffix)))
     return [jnp.expand_dims(take(x.array, axis, place), axis)]
 
 
@@ -39,7 +39,7 @@ def dynamic_update_slice(operation: Operation) -> list[jax.Array | Value]:
     axis = _only_axis(x.shape, update.shape)
     if axis is None:
         raise NotImplementedError
-    place = jnp.clip(_wide(spread(places[axis], (), operation.suffix)), 0, x.shape[axis] - 1)
+    place = _inside(places[axis], operation.length(axis), _wide(spread(places[axis], (), operation.suffix)))
     return [_written(operation.full(0), axis, place, jnp.squeeze(operation.full(1), axis))]
 
 
@@ -64,10 +64,10 @@ def gather(operation: Operation) -> list[jax.Array]:
     if any(size != whole for i, (size, whole) in enumerate(zip(sizes, x.shape, strict=True)) if i != axis):
         raise NotImplementedError
     place = _wide(places.array[..., 0, :])  # (places…, R)
-    count, several = x.shape[axis], place.ndim - 1
+    count, several = operation.length(axis), place.ndim - 1
     inside = (place >= 0) & (place < count)
-    found = take(x.array, axis, jnp.clip(place, 0, count - 1), several)  # (places…, rest…, R)
-    if mode == lax.GatherScatterMode.FILL_OR_DROP:
+    found = take(x.array, axis, _inside(places, count, place), several)  # (places…, rest…, R)
+    if mode == lax.GatherScatterMode.FILL_OR_DROP and not _is_inside(places, count):
         rest = found.ndim - place.ndim
         shown = inside.reshape(*inside.shape[:-1], *(1 for _ in range(rest)), inside.shape[-1])
         found = jnp.where(shown, found, _fill(params["fill_value"], found.dtype))
@@ -77,7 +77,7 @@ def gather(operation: Operation) -> list[jax.Array]:
 
 def scatter(operation: Operation) -> list[jax.Array | Value]:
     """Write to one place along one axis, or add to it."""
-    x, places, update = operation.values
+    _, places, update = operation.values
     numbers = operation.params["dimension_numbers"]
     axes = numbers.scatter_dims_to_operand_dims
     one = len(axes) == 1 and axes == tuple(numbers.inserted_window_dims) and not numbers.operand_batching_dims
@@ -95,13 +95,24 @@ def scatter(operation: Operation) -> list[jax.Array | Value]:
     value = operation.full(2)
     if value.shape[:-1] != whole.shape[:axis] + whole.shape[axis + 1 : whole.ndim - 1]:
         raise NotImplementedError
-    inside = (place >= 0) & (place < x.shape[axis])
-    place = jnp.clip(place, 0, x.shape[axis] - 1)
+    count = operation.length(axis)
+    inside = (place >= 0) & (place < count)
+    place = _inside(places, count, place)
     if operation.name == "scatter-add":
         value = take(whole, axis, place) + value
-    if operation.params["mode"] == lax.GatherScatterMode.FILL_OR_DROP:
+    if operation.params["mode"] == lax.GatherScatterMode.FILL_OR_DROP and not _is_inside(places, count):
         value = jnp.where(inside, value, take(whole, axis, place))
     return [_written(whole, axis, place, value)]
+
+
+def _is_inside(places: Value, count: Any) -> bool:
+    """Return whether places are known to be in [0, count)."""
+    return isinstance(count, int) and places.range is not None and places.range[0] >= 0 and places.range[1] < count
+
+
+def _inside(places: Value, count: Any, place: jax.Array) -> jax.Array:
+    """Clip places to [0, count)."""
+    return place if _is_inside(places, count) else jnp.clip(place, 0, count - 1)
 
 
 def _wide(place: jax.Array) -> jax.Array:

@@ -9,7 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-__all__ = ["Operation", "Value", "Written", "as_it_is", "is_float", "spread"]
+__all__ = ["Counts", "Operation", "Range", "Value", "Written", "as_it_is", "is_float", "spread"]
+
+
+#: The smallest and the largest number that a value may be.
+Range = tuple[float, float]
 
 
 class Written(NamedTuple):
@@ -28,6 +32,20 @@ class Written(NamedTuple):
     value: jax.Array
 
 
+class Counts(NamedTuple):
+    """What is known of a positive multiple of counts, or of what was divided by them.
+
+    Attributes:
+        root: 1 / sqrt of the counts, which is kept; the shape of the array.
+        scale: what the array is this multiple of: of the counts, of their roots, or of their reciprocals.
+        power: 1, 1/2 or -1 accordingly.
+    """
+
+    root: Any
+    scale: "Value"
+    power: float
+
+
 class Value(NamedTuple):
     """A value of the one-run program, for R runs.
 
@@ -36,12 +54,17 @@ class Value(NamedTuple):
         mapped: whether it differs between runs.
         thin: what the value is a broadcast of, of the same number of axes or without any; None if it is none.
         written: how it was made of another array; None where it was not.
+        range: between which numbers it lies in every run, and that none is NaN (`ranges.py`); None where that is not
+            known.
+        counts: of a multiple of counts whose inverse roots are kept (`counts.py`); None elsewhere.
     """
 
     array: Any
     mapped: bool
     thin: "Value | None" = None
     written: Written | None = None
+    range: Range | None = None
+    counts: Counts | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -60,6 +83,8 @@ class Operation:
         suffix: `(R,)` where an operand differs between runs, else `()`.
         exposed: whether the result may be added to something: a product must then be shielded (`products.py`).
         shape: the shape of the first result in one run.
+        arm_axes: the axes of the first operand along which not all entries are arms that exist (`padding.py`).
+        exist: int32 `(R,)`, how many are; None where all are.
     """
 
     equation: Any
@@ -67,6 +92,8 @@ class Operation:
     suffix: tuple[int, ...]
     exposed: bool
     shape: tuple[int, ...]
+    arm_axes: tuple[int, ...] = ()
+    exist: jax.Array | None = None
 
     @property
     def name(self) -> str:
@@ -94,6 +121,10 @@ class Operation:
     def like_result(self, i: int) -> jax.Array:
         """Operand i, broadcast to the shape of the result and the suffix."""
         return spread(self.values[i], self.shape, self.suffix)
+
+    def length(self, axis: int) -> Any:
+        """Return how many entries the first operand has along an axis, an int, or int32 `(R,)`."""
+        return self.exist if self.exist is not None and axis in self.arm_axes else self.aval(0).shape[axis]
 
     def bind(self, *arrays: Any, **changed: Any) -> list[Any]:
         """Apply the primitive itself, with some parameters changed; a list of its results."""

@@ -4,13 +4,15 @@
 pulled. A product that may be added to something is therefore hidden behind a comparison.
 """
 
+import math
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax.extend import core
 
-from jaxbandits.transform.operation import is_float
+from jaxbandits.arrays.numerics import larger, smaller
+from jaxbandits.transform.operation import Range, is_float
 
 __all__ = ["exposed_results", "shield"]
 
@@ -40,15 +42,19 @@ def exposed_results(jaxpr: Any) -> set[Any]:
     return exposed
 
 
-def shield(product: jax.Array) -> jax.Array:
+def shield(product: jax.Array, known: Range | None = None) -> jax.Array:
     """Return a product of floats as it is, behind a comparison that no compiler can leave out.
 
     A compiler knows that a square is not negative, and leaves out what would tell it from the lowest number. So the
     size is compared with that of the largest finite number. What is chosen where it is as large is the same number,
     which a compiler has to compute to know.
 
+    Of a product that is known to be finite one comparison does, with the largest number: of a square a compiler knows
+    that it is not negative, and not that it is no larger. (With the lowest number, where none is positive.)
+
     Args:
         product: float, any shape.
+        known: the range of the product, where it is known.
 
     Returns:
         The same numbers, NaN and infinities too.
@@ -56,5 +62,9 @@ def shield(product: jax.Array) -> jax.Array:
     if not is_float(product.dtype):
         return product
     info = jnp.finfo(product.dtype)
+    if known is not None and -math.inf < known[0] and known[1] < math.inf:
+        if known[1] <= 0:
+            return larger(product, jnp.asarray(info.min, product.dtype))
+        return smaller(product, jnp.asarray(info.max, product.dtype))
     large = jnp.abs(product) >= jnp.asarray(info.max, product.dtype)
     return jnp.where(large, product + product * jnp.asarray(info.eps / 8, product.dtype), product)

@@ -2,14 +2,14 @@
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays import arms
-from jaxbandits.transform.operation import Operation, as_it_is, is_float
+from jaxbandits.transform.operation import Operation, Value, as_it_is, is_float
 from jaxbandits.transform.products import shield
 
 __all__ = ["RULES"]
@@ -70,19 +70,29 @@ def extreme(operation: Operation) -> list[jax.Array]:
     x = _first(operation)
     if not x.shape[0] or x.dtype == bool or jnp.issubdtype(x.dtype, jnp.complexfloating):
         return operation.bind(operation.full(0))
-    return [arms.largest_or_nan(x) if operation.name == "reduce_max" else arms.smallest_or_nan(x)]
+    return [extreme_of(x, largest=operation.name == "reduce_max", known=operation.values[0].range is not None)]
 
 
-def place(operation: Operation) -> list[jax.Array]:
+def extreme_of(x: jax.Array, *, largest: bool, known: bool) -> jax.Array:
+    """Return the largest or the smallest along the first axis; NaN where one is, unless it is `known` that none is."""
+    if known or not is_float(x.dtype):
+        return arms.largest(x) if largest else arms.smallest(x)
+    return arms.largest_or_nan(x) if largest else arms.smallest_or_nan(x)
+
+
+def place(operation: Operation) -> list[Value]:
     """Find the first of the largest or of the smallest; the first NaN where there is one, as `jnp.argmax` does."""
     x = _first(operation)
+    count = x.shape[0]
     if x.dtype == bool:
         x = x.astype(jnp.int32)
-    hits = x == (arms.largest_or_nan(x) if operation.name == "argmax" else arms.smallest_or_nan(x))
-    if is_float(x.dtype):
+    largest = operation.name == "argmax"
+    value = extreme_of(x, largest=largest, known=operation.values[0].range is not None)
+    hits = x == value
+    if is_float(x.dtype) and operation.values[0].range is None:
         hits |= x != x  # with a NaN among them nothing equals the largest
-    first = arms.smallest(jnp.where(hits, arms.index(x.shape[0], x.shape[1:]), x.shape[0]))
-    return [first.astype(operation.params["index_dtype"])]
+    first = arms.smallest(jnp.where(hits, arms.index(count, x.shape[1:]), count))
+    return [Value(first.astype(operation.params["index_dtype"]), bool(operation.suffix))]
 
 
 def _running(combine: Callable[[jax.Array, jax.Array], jax.Array]) -> Callable[[Operation], list[jax.Array]]:
@@ -138,7 +148,7 @@ def dot(operation: Operation) -> list[jax.Array]:
     return [lax.fori_loop(0, count, add, jnp.zeros((*operation.shape, *operation.suffix), dtype))]
 
 
-RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
+RULES: dict[str, Callable[[Operation], Sequence[jax.Array | Value]]] = {
     "reduce_sum": reduce_sum,
     "reduce_prod": reduce_product,
     "reduce_max": extreme,

@@ -12,9 +12,10 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
-from jaxbandits.transform.equations import results_of
+from jaxbandits.transform.equations import Known, results_of
 from jaxbandits.transform.indexing import put, take
 from jaxbandits.transform.operation import Value
+from jaxbandits.transform.padding import Padded
 
 __all__ = ["Steps", "map_step"]
 
@@ -58,12 +59,16 @@ class Steps:
         return total, arms.any_arm(more < 0) | (total < 0)
 
 
-def map_step(step: Callable[..., tuple[Any, Any]]) -> Callable[..., Steps]:
+def map_step(
+    step: Callable[..., tuple[Any, Any]], known: Sequence[Known] | None = None, padded: Padded | None = None
+) -> Callable[..., Steps]:
     """Map a step of one run over R runs.
 
     Args:
         step: from pytrees of arrays, the last of which is the state, to the new state, of the same structure, shapes
             and types, and a pytree of what else it tells.
+        known: as for `results_of`.
+        padded: likewise.
 
     Returns:
         The same from pytrees with the runs last to the steps, which may be taken back.
@@ -76,7 +81,7 @@ def map_step(step: Callable[..., tuple[Any, Any]]) -> Callable[..., Steps]:
     """
 
     def mapped(*arguments: Any) -> Steps:
-        values, tree = results_of(step, arguments)
+        values, tree = results_of(step, arguments, known, padded)
         before, structure = jax.tree.flatten(arguments[-1])
         after, beside = values[: len(before)], [value.array for value in values[len(before) :]]
         return Steps(jax.tree.unflatten(tree, [*before, *beside])[1], before, after, structure)

@@ -2,7 +2,7 @@
 
 import abc
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -74,9 +74,6 @@ class BuiltIn(Hyperparameters, abc.ABC):
         """The budget of cost `(…)` that is spent; None where none is."""
         return None if self.traits.spends is None else getattr(self, self.traits.spends)
 
-    #: Whether what a pull cost is told with its reward, in a live experiment.
-    takes_costs: ClassVar[bool] = False
-
     @property
     def one_pull_a_step(self) -> bool:
         """Whether a step is one pull, and itself asks whether the run is done: the time then tells who moved."""
@@ -113,13 +110,6 @@ class BuiltIn(Hyperparameters, abc.ABC):
 
     def _not_live(self) -> UsageError:
         return UsageError(f"{type(self).__name__} has no two halves for ask and tell: derive it from Sequential, say")
-
-    def check_live(self) -> None:
-        """Whether rewards may come one at a time from outside, as in a live experiment.
-
-        Raises:
-            UsageError: if the algorithm looks at earlier rewards again.
-        """
 
     @abc.abstractmethod
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> State:

@@ -24,6 +24,8 @@ class Hyperparameters:
 
     #: What is to be known of the class; a subclass replaces it.
     traits: ClassVar[Traits] = Traits()
+    #: Whether what a pull cost is told with its reward, in a live experiment.
+    takes_costs: ClassVar[bool] = False
 
     @classmethod
     def when_complete(cls) -> None:
@@ -137,6 +139,13 @@ class Hyperparameters:
         needed = max(self.initial_pulls, 1) * count
         if budget is not None and is_number(budget) and budget < needed:
             raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
+
+    def check_live(self) -> None:
+        """Whether rewards may come one at a time from outside, as in a live experiment.
+
+        Raises:
+            UsageError: if the algorithm looks at earlier rewards again.
+        """
 
     def check_suitable(self, problem: Problem, m: float) -> None:
         """Whether it can find the m best arms of a problem, with its guarantee.

@@ -1,0 +1,181 @@
+"""How an algorithm is written: for one run, in plain `jax.numpy`, as its paper's figure.
+
+    @jb.algorithm
+    class UCBE:
+        \"\"\"UCB-E (Audibert, Bubeck, Munos 2010, Figure 1).\"\"\"
+
+        budget: int
+        a: float
+
+        def select(self, arms, key):
+            return jnp.argmax(arms.mean + jnp.sqrt(self.a / arms.pulls))
+
+        def done(self, arms):
+            return arms.time >= self.budget
+
+        def recommend(self, arms):
+            return jnp.argmax(arms.mean)
+
+`arms` is what is known of the arms, a `jb.Arms`; the engine draws the rewards and keeps it. Every arm is pulled
+`initial_pulls` times first, once unless the class says otherwise. Then, until `done`:
+
+    select(arms, key)              -> the arm to pull, int (), or several different ones, int (P,)
+    request(arms, key)             -> in place of `select`: how often to pull each arm, int (K,), in one batch
+    done(arms)                     -> whether the run has ended, bool ()
+    recommend(arms)                -> the answer: an arm, int (), or a mask of arms, bool (K,)
+
+`key` is a new JAX key at every step. A rule that needs to remember more than `arms` has a state of its own, any pytree
+of arrays whose shapes and types stay; all methods above then take it first, `select(state, arms, key)`:
+
+    init(arms, key)                -> the state after the first pulls
+    update(state, arms, arm, reward)     -> the state after a step: `arm` and `reward` are as `select` returned them
+    update(state, arms, counts, sums)    -> the same after a batch: pulls and sums of rewards of each arm, (K,)
+
+In `update`, `arms` is what is known after the step.
+
+**The order of the arms.** Each run sees its arms in an order of its own, drawn from its key. So ties are fair whatever
+the rule, and `jnp.argmax` may take the first. What comes out is in the problem's order again: answers, pulls, means,
+and every axis of a state of one's own that grows with the number of arms. A number of an arm that a state keeps is one
+in the run's order. `shuffle_arms = False` in the class leaves the problem's order.
+
+**The number of arms.** `arms.count` is the number of arms, `len(arms)` the length of the arrays. Problems with other
+numbers of arms share one program, in which the arrays are longer: maxima, sums, `argmax` and the like leave out what is
+beyond `arms.count`. A rule for which that cannot be done is compiled for each number of arms.
+
+What else is to be known of a rule stands in its attribute `traits`, a `jb.Traits`. Fields are numbers, or arrays; those
+annotated as `bool` or `str` are part of the program. A field made with `jb.parameter` has a range that is checked.
+"""
+
+import dataclasses
+from typing import Any, ClassVar, TypeVar
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
+from jaxbandits.arrays.numerics import larger
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.errors import UsageError
+
+__all__ = ["Arms", "Rule", "algorithm"]
+
+C = TypeVar("C")
+#: Types of fields that are part of the program.
+_STATIC = (bool, str, "bool", "str")
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class Arms:
+    """What is known of the arms of a run.
+
+    Attributes:
+        pulls: int32 `(K,)`, pulls of each arm.
+        mean: float32 `(K,)`, mean reward of each arm, 0 before the first pull; no larger in size than 2^100.
+        inverse_root: float32 `(K,)`, `1 / sqrt(pulls)`, which is kept, since most confidence radii are multiples of it;
+            1 before the first pull.
+        total: float32 or int32 `(K,)`, sum of the rewards of each arm.
+        time: int32 `()`, pulls of all arms.
+        count: int32 `()`, the number of arms K that there are.
+        own: the rule's own state, where a run is shown to its user; None in the rule's methods.
+        answer: bool `(K,)`, the arms that the run returns, likewise.
+    """
+
+    pulls: jax.Array
+    mean: jax.Array
+    inverse_root: jax.Array
+    total: jax.Array
+    time: jax.Array
+    count: jax.Array
+    b: jax.Array | None
+    squares: jax.Array | None = None
+    own: Any = None
+    answer: jax.Array | None = None
+
+    def __len__(self) -> int:
+        """Return the length of the arrays."""
+        return int(self.pulls.shape[0])
+
+    @property
+    def reward_range(self) -> jax.Array:
+        """The b of the papers, float32 `()`: rewards lie in an interval of this length, or are (b/2)-sub-Gaussian.
+
+        Raises:
+            UsageError: nothing of that kind is known of the rewards.
+        """
+        if self.b is None:
+            raise UsageError("the rule reads arms.reward_range, and these rewards have heavy tails: they have none")
+        return self.b
+
+    @property
+    def variance(self) -> jax.Array:
+        """Unbiased empirical variance of each arm, float32 `(K,)`; 0 before the second pull.
+
+        Raises:
+            UsageError: the rule does not say that it needs squares.
+        """
+        if self.squares is None:
+            raise UsageError(
+                "arms.variance is kept where the class says so, second_moments = True: all arms are pulled twice first"
+            )
+        return larger(self.squares, jnp.float32(0)) / larger(self.pulls - 1, 1).astype(jnp.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule(Hyperparameters):
+    """What `jb.algorithm` makes of a class: an algorithm that is written for one run."""
+
+    #: Whether each run sees its arms in an order of its own.
+    shuffle_arms: ClassVar[bool] = True
+
+    @property
+    def has_state(self) -> bool:
+        """Whether the rule has a state of its own."""
+        return callable(getattr(self, "init", None))
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether it asks for batches of pulls."""
+        return callable(getattr(self, "request", None))
+
+
+def algorithm(cls: type[C]) -> type[C]:
+    """Make an algorithm of a class; see the text of this module, `help(jaxbandits.algorithms.protocol)`.
+
+    The class becomes a frozen dataclass and a pytree.
+
+    Raises:
+        UsageError: a method that is missing, or two where one is needed.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> import jaxbandits as jb
+        >>> @jb.algorithm
+        ... class RoundRobin:
+        ...     budget: int
+        ...     def select(self, arms, key):
+        ...         return jnp.argmin(arms.pulls)
+        ...     def done(self, arms):
+        ...         return arms.time >= self.budget
+        ...     def recommend(self, arms):
+        ...         return jnp.argmax(arms.mean)
+        >>> int(jb.simulate(RoundRobin(budget=30), jb.bernoulli([0.9, 0.1]), seeds=5).pulls.sum())
+        150
+    """
+    name = cls.__name__
+    for method in ("done", "recommend"):
+        if not callable(getattr(cls, method, None)):
+            raise UsageError(f"{name} has no method {method!r}: an algorithm has select or request, done and recommend")
+    if callable(getattr(cls, "select", None)) == callable(getattr(cls, "request", None)):
+        raise UsageError(f"{name} must have one of the methods select (an arm) and request (pulls of each arm)")
+    if callable(getattr(cls, "init", None)) != callable(getattr(cls, "update", None)):
+        raise UsageError(f"{name} must have both of the methods init and update, for a state of its own, or neither")
+    made: Any = cls if "__dataclass_fields__" in vars(cls) else dataclasses.dataclass(frozen=True)(cls)
+    if not issubclass(made, Rule):
+        text = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
+        made = dataclasses.dataclass(frozen=True)(type(made)(name, (made, Rule), text))
+    for field in dataclasses.fields(made):
+        if field.type in _STATIC and "static" not in field.metadata:
+            field.metadata = {**field.metadata, "static": True}  # type: ignore[assignment]
+    complete: type[C] = pytree(made)
+    return complete

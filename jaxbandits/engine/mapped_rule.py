@@ -1,0 +1,260 @@
+"""A rule that is written for one run, as the engine wants an algorithm: for one run or for R, runs last.
+
+The rewards are drawn and the arms are kept here; what the rule decides is mapped over the runs
+(`jaxbandits/transform`).
+"""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.bases.parameters import with_logarithms
+from jaxbandits.algorithms.bases.traits import Traits, traits_of
+from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.arrays import arms as over_arms
+from jaxbandits.arrays.numerics import NO_LIMIT, larger, smaller
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.arrays.written_out import found_together
+from jaxbandits.engine.rule_calls import Told, as_runs, axes_of_own, call, make_step, results, shape_of
+from jaxbandits.engine.rule_states import RuleState, first_state, shown
+from jaxbandits.engine.value_ranges import Facts
+from jaxbandits.problems.base import Problem
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.status import MOST_IDLE, OUTSIDE, TAKEN_BACK
+from jaxbandits.transform import UnpaddableError
+
+__all__ = ["MappedRule", "why_unpaddable"]
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class MappedRule(BuiltIn):
+    """A rule, mapped over the last axis of everything where there are several runs.
+
+    Attributes:
+        rule: the rule.
+        facts: what is known of the numbers that it computes with; None for nothing.
+    """
+
+    rule: Any
+    facts: Facts | None = dataclasses.field(default=None, metadata={"static": True})
+
+    #: A step asks whether the run has ended.
+    one_pull_a_step = True
+
+    @property
+    def traits(self) -> Traits:  # type: ignore[override]
+        """What the rule says of itself."""
+        return traits_of(self.rule)
+
+    def init(self, problem: Problem, key: jax.Array) -> RuleState:
+        """Return the states after the first pulls."""
+        state = first_state(self.rule, problem, key)
+        if not self.rule.has_state:
+            return state
+        own = call(self.rule, self.facts, lambda told: told.rule.init(told.arms, told.key), state)
+        return dataclasses.replace(state, own=own)
+
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> RuleState:
+        """Begin a run; states begin with `init`."""
+        raise NotImplementedError
+
+    def step(self, problem: Problem, key: jax.Array, state: RuleState, live: jax.Array | bool = True) -> RuleState:
+        """Make one step of the runs that are live and not done."""
+        live = jnp.broadcast_to(jnp.asarray(live), state.time.shape)
+        if self.rule.in_batches:
+            return self._batch(problem, key, state, live)
+        live, places, outside = self._decided(state, live)
+        rewards = []
+        for slot, place in enumerate(places):
+            before = over_arms.take(state.statistics.pulls, place)
+            for other in places[:slot]:  # of an arm that is asked for twice the next reward
+                before = before + (other == place).astype(jnp.int32)
+            rewards.append(problem.reward(key, state.arm_at(place), before))
+        return self._observed(state, places, rewards, live, outside)
+
+    def _decided(self, state: RuleState, live: jax.Array) -> tuple[jax.Array, Sequence[jax.Array], jax.Array]:
+        """Return which runs go on, bool `(…)`, the places that they pull, int32 `(…)` each, and which ask for others.
+
+        All come from one loop: a fusion of XLA:CPU has one result, and would decide anew for each other one.
+        """
+        count = state.statistics.pulls.shape[0]
+
+        def decided(rule: Any, state: RuleState, live: jax.Array) -> tuple[jax.Array, ...]:
+            (chosen, done), _ = results(rule, self.facts, _next, state)
+            places = [chosen.array] if chosen.array.ndim == 1 else list(chosen.array)
+            inside = chosen.range is not None and chosen.range[0] >= 0 and chosen.range[1] < count
+            going = as_runs(live) & ~done.array
+            outside: tuple[jax.Array, ...] = ()
+            if not inside:
+                exist = count if state.count is None else as_runs(state.count)
+                wrong = functools.reduce(jnp.logical_or, [(place < 0) | (place >= exist) for place in places])
+                places = [smaller(larger(place, 0), count - 1) for place in places]
+                going, outside = going & ~wrong, ((going & wrong).astype(jnp.int32),)
+            found = (going.astype(jnp.int32), *places, *outside)
+            return found if state.time.ndim else tuple(each[..., 0] for each in found)
+
+        going, *places = found_together(decided, max(2, count), self.rule, state, live)
+        number = self._arms_a_step(state)
+        outside = places[number] > 0 if len(places) > number else jnp.zeros(going.shape, bool)
+        return going > 0, places[:number], outside
+
+    def _observed(
+        self, state: RuleState, places: Sequence[jax.Array], rewards: Sequence[jax.Array], live: jax.Array,
+        outside: jax.Array,
+    ) -> RuleState:  # fmt: skip
+        """Return the states after one reward of each place; as they were where `live` is false."""
+        known = state.statistics
+        for place, reward in zip(places, rewards, strict=True):
+            known = known.add(place, reward, live)
+        new = dataclasses.replace(
+            state, statistics=known, steps=state.steps + live.astype(jnp.int32),
+            fault=jnp.where(outside, OUTSIDE, state.fault),
+        )  # fmt: skip
+        several = bool(shape_of(self.rule, _select, state))
+        pulled = (jnp.stack(places), jnp.stack(rewards)) if several else (places[0], rewards[0])
+        return self._updated(new, live, *pulled)
+
+    def _batch(self, problem: Problem, key: jax.Array, state: RuleState, live: jax.Array) -> RuleState:
+        """Draw the sums of a batch of the runs that are live and not done."""
+        live = live & ~self.done(state) & ~self.exhausted(state)
+        counts = self._requested(state)
+        taken_back = live & over_arms.any_arm(counts < 0)
+        live = live & ~taken_back
+        counts = jnp.where(live, larger(counts, 0), 0)
+        before = state.by_arm(state.statistics.pulls)
+        sums = state.by_place(problem.sums(key, state.steps, state.by_arm(counts), before))
+        new = self._summed(state, counts, sums, live)
+        return dataclasses.replace(new, fault=jnp.where(taken_back, TAKEN_BACK, new.fault))
+
+    def _summed(self, state: RuleState, counts: jax.Array, sums: jax.Array, live: jax.Array) -> RuleState:
+        """Return the states after a batch; as they were where `live` is false."""
+        assert state.idle is not None
+        known = state.statistics.add_sums(sums, counts)
+        idle = jnp.where(live, jnp.where(over_arms.any_arm(counts > 0), 0, state.idle + 1), state.idle)
+        new = dataclasses.replace(state, statistics=known, idle=idle, steps=state.steps + live.astype(jnp.int32))
+        return self._updated(new, live, counts, sums)
+
+    def _updated(self, state: RuleState, live: jax.Array, pulled: jax.Array, rewards: jax.Array) -> RuleState:
+        """Return the states after the rule's own update, where `live` holds."""
+        if not self.rule.has_state:
+            return state
+        own = make_step(self.rule, self.facts, _update, state, (pulled, rewards), live)
+        return dataclasses.replace(state, own=own)
+
+    def _requested(self, state: RuleState) -> jax.Array:
+        """Return how often to pull each arm, int32 `(K, …)`, none of those that do not exist."""
+        counts = jnp.asarray(call(self.rule, self.facts, _request, state))
+        return counts if state.count is None else jnp.where(state.exists, counts, 0)
+
+    def _arms_a_step(self, state: RuleState) -> int:
+        """Return how many arms `select` returns."""
+        return math.prod(shape_of(self.rule, _select, state))
+
+    def done(self, state: RuleState) -> jax.Array:
+        """Return which runs have ended, bool `(…)`."""
+        return jnp.asarray(call(self.rule, self.facts, lambda told: told.ask("done"), state))
+
+    def recommend(self, state: RuleState) -> jax.Array:
+        """Return masks of the returned arms, bool `(K, …)`, in the problem's order."""
+        answer = jnp.asarray(call(self.rule, self.facts, lambda told: told.ask("recommend"), state))
+        if not jnp.issubdtype(answer.dtype, jnp.bool_):
+            answer = over_arms.index(state.statistics.pulls.shape[0], state.time.shape) == answer
+        return state.by_arm(answer & state.exists)
+
+    def state_of(self, state: RuleState) -> Arms:
+        """Return what a user is shown of a state."""
+        return shown(state, self.recommend(state), axes_of_own(self.rule, state))
+
+    def exhausted(self, state: RuleState) -> jax.Array:
+        """Return which runs cannot go on, since the next batch would pass the range of counts; bool `(…)`."""
+        if not self.rule.in_batches:
+            return jnp.zeros(state.time.shape, bool)
+        total = over_arms.total_of_counts(larger(self._requested(state), 0))
+        return total > (NO_LIMIT - state.time).astype(jnp.float32)
+
+    def stalled(self, state: RuleState) -> jax.Array:
+        """Return which runs have gone on for long without a pull, or have a fault, bool `(…)`."""
+        idle = jnp.zeros(state.time.shape, bool) if state.idle is None else state.idle >= MOST_IDLE
+        return idle | (state.fault > 0)
+
+    def fault(self, state: RuleState) -> jax.Array:
+        """Return the fault that each run has, a code of `jaxbandits.status`, 0 for none; int32 `(…)`."""
+        return state.fault
+
+    def next_pulls(self, state: RuleState) -> jax.Array | int:
+        """Return how many pulls the next step makes, int32 `(…)` or `()`."""
+        if not self.rule.in_batches:
+            return self._arms_a_step(state)
+        total = over_arms.total_of_counts(larger(self._requested(state), 0))
+        return smaller(total, jnp.float32(2**30)).astype(jnp.int32)
+
+    def steps_made(self, before: RuleState, after: RuleState, live: jax.Array) -> jax.Array:
+        """Return how many steps a call of `advance` has made, int32 `(…)`."""
+        del live
+        return after.steps - before.steps
+
+    def asked(self, state: RuleState) -> tuple[jax.Array, jax.Array]:
+        """Return the arms of the problem to pull next and how often each; of one run."""
+        if self.rule.in_batches:
+            counts = state.by_arm(self._requested(state))
+            return jnp.arange(counts.shape[0], dtype=jnp.int32), counts
+        _, places, _ = self._decided(state, jnp.ones((), bool))
+        arms = jnp.stack([state.arm_at(place) for place in places])
+        return arms, jnp.ones_like(arms)
+
+    def told(
+        self, state: RuleState, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array
+    ) -> RuleState:
+        """Return the state after the rewards asked for; of one run."""
+        del cost
+        live = jnp.ones((), bool)
+        if self.rule.in_batches:
+            nothing = jnp.zeros(state.statistics.pulls.shape, jnp.int32)
+            pulled = state.by_place(nothing.at[asked].add(counts))
+            return self._summed(state, pulled, state.by_place(nothing.astype(jnp.float32).at[asked].add(sums)), live)
+        _, places, outside = self._decided(state, live)
+        return self._observed(state, places, [sums[slot] for slot in range(len(places))], live, outside)
+
+
+def _select(told: Told) -> jax.Array:
+    return jnp.asarray(told.ask("select", told.key)).astype(jnp.int32)
+
+
+def _next(told: Told) -> tuple[jax.Array, jax.Array]:
+    """Return the arms that a rule selects, int32 `()` or `(P,)`, and whether its run has ended."""
+    return _select(told), jnp.asarray(told.ask("done"))
+
+
+def _request(told: Told) -> jax.Array:
+    return jnp.asarray(told.ask("request", told.key)).astype(jnp.int32)
+
+
+def _update(told: Told, pulled: jax.Array, rewards: jax.Array) -> Any:
+    return told.ask("update", pulled, rewards)
+
+
+def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
+    """Return why a rule's arrays cannot be longer than there are arms; None where they can. It is traced, not run.
+
+    Args:
+        rule: for one run.
+        problem: leaves `(K,)`.
+    """
+    mapped, key = MappedRule(with_logarithms(rule)), jax.random.key(0, impl="threefry2x32")
+
+    def methods(mapped: MappedRule, problem: Problem) -> Any:
+        problem = problem.realised(key)
+        return mapped.recommend(mapped.step(problem, key, mapped.init(problem, key)))
+
+    try:
+        jax.eval_shape(methods, mapped, dataclasses.replace(problem, mask=jnp.ones(problem.arms, bool)))
+    except UnpaddableError as error:
+        return str(error)
+    return None

@@ -1,0 +1,163 @@
+"""Methods of a rule, which are written for one run, called for one run or for R, runs last."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.engine.rule_states import RuleState, arms_of
+from jaxbandits.engine.value_ranges import Facts, what_is_known
+from jaxbandits.random.bits import Words
+from jaxbandits.random.streams import step_key
+from jaxbandits.transform import Known, Padded, Steps, map_step, results_of
+from jaxbandits.transform.operation import Value
+
+__all__ = ["Told", "as_runs", "axes_of_own", "call", "make_step", "results", "shape_of"]
+
+
+class Told(NamedTuple):
+    """What a rule is told in one run."""
+
+    rule: Any
+    arms: Arms
+    key: jax.Array  # typed key (): that of the step
+    own: Any  # the rule's own state; None where it has none
+
+    def ask(self, method: str, *more: Any) -> Any:
+        """Call a method of the rule, with its own state first where it has one, and the arms."""
+        own = () if self.own is None else (self.own,)
+        return getattr(self.rule, method)(*own, self.arms, *more)
+
+
+#: From what a rule is told, and more, in one run, to a pytree.
+Method = Callable[..., Any]
+
+
+def call(rule: Rule, facts: Facts | None, method: Method, state: RuleState) -> Any:
+    """Return what a method tells of each run.
+
+    Args:
+        rule: the rule.
+        facts: what is known of the numbers that it computes with; None for nothing.
+        method: from `Told`, of one run.
+        state: of one run, or of R.
+    """
+    values, tree = results(rule, facts, method, state)
+    found = jax.tree.unflatten(tree, [value.array for value in values])
+    return found if state.time.ndim else jax.tree.map(_without_runs, found)
+
+
+def results(rule: Rule, facts: Facts | None, method: Method, state: RuleState) -> tuple[list[Value], Any]:
+    """Return the same as values, with what is known of them, which have an axis of runs in any case; and their tree."""
+    parts, known, padded = _arguments(rule, facts, state)
+    return results_of(_of_one(method, state), parts, known, padded)
+
+
+def make_step(
+    rule: Rule, facts: Facts | None, update: Method, state: RuleState, more: tuple[jax.Array, jax.Array],
+    live: jax.Array,
+) -> Any:  # fmt: skip
+    """Return the rule's own state after a step, where `live` holds, and as it was elsewhere.
+
+    Args:
+        rule: the rule.
+        facts: as for `call`.
+        update: from `Told` and `more` to the new state, of one run.
+        state: of one run, or of R.
+        more: what the step was, leaves `(…)` or with axes before.
+        live: bool `(…)`.
+    """
+
+    def step(*parts: Any) -> tuple[Any, Any]:
+        return _of_one(update, state)(*parts), ()
+
+    parts, known, padded = _arguments(rule, facts, state, more)
+    steps: Steps = map_step(step, known, padded)(*parts)
+    own = steps.where(as_runs(live))
+    return own if state.time.ndim else jax.tree.map(_without_runs, own)
+
+
+def shape_of(rule: Rule, method: Method, state: RuleState) -> tuple[int, ...]:
+    """Return the shape of what a method returns for one run."""
+    parts, _, _ = _arguments(rule, None, state)
+    one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype), parts)
+    return tuple(jax.eval_shape(_of_one(method, state), *one).shape)
+
+
+def axes_of_own(rule: Rule, state: RuleState) -> list[tuple[int, ...]]:
+    """Return the axes of arms of each leaf of the rule's own state: those that grow with the number of arms."""
+    if state.own is None:
+        return []
+    parts, _, _ = _arguments(rule, None, dataclasses.replace(state, own=None, count=None))
+
+    def made(more: int) -> list[Any]:
+        def longer(leaf: Any) -> jax.ShapeDtypeStruct:
+            return jax.ShapeDtypeStruct(tuple(n + more for n in leaf.shape[:-1]), leaf.dtype)
+
+        one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype), parts)
+        init = _of_one(lambda told: told.rule.init(told.arms, told.key), state)
+        return jax.tree.leaves(jax.eval_shape(init, one[0], jax.tree.map(longer, parts[1]), *one[2:]))
+
+    try:
+        pairs = zip(made(0), made(1), strict=True)
+    except Exception:  # a rule of so many arms only: its state is shown as it is
+        return [()] * len(jax.tree.leaves(state.own))
+    return [tuple(i for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True)) if a != b) for x, y in pairs]
+
+
+def _of_one(method: Method, state: RuleState) -> Callable[..., Any]:
+    """Return a function of the parts that `_arguments` returns, for one run.
+
+    The key of a step is made of the run's key and of the time, where it is used.
+    """
+    every = None if state.count is not None else state.statistics.pulls.shape[0]
+
+    def one(rule: Any, arms: Arms, words: Any, more: Any, own: Any) -> Any:
+        if every is not None:  # all arms exist: how many is known
+            arms = dataclasses.replace(arms, count=jnp.int32(len(arms)))
+        return method(Told(rule, arms, step_key(Words(*words), arms.time), own), *more)
+
+    return one
+
+
+def _arguments(
+    rule: Rule, facts: Facts | None, state: RuleState, more: tuple[jax.Array, ...] = ()
+) -> tuple[Any, list[Known], Padded | None]:
+    """Return what a function of one run is given, with an axis of runs; what is known of it; how many arms exist."""
+    arms = arms_of(state)
+    parts: tuple[Any, ...] = (rule, arms, state.words, more, state.own)
+    sizes = [len(jax.tree.leaves(part)) for part in parts]
+    ranges = (None,) * sizes[0] if facts is None else facts.rule
+    known = [Known(found) for found in ranges] + what_is_known(
+        arms, rule, None if facts is None else facts.reward_range
+    )
+    known += [Known()] * sum(sizes[2:])
+    axes: list[tuple[int, ...]] = [()] * sizes[0]
+    axes += [(0,) if leaf.ndim > state.time.ndim else () for leaf in jax.tree.leaves(arms)]
+    # What a step was: counts and sums of all arms, or some arms and their rewards.
+    axes += [()] * sizes[2] + [(0,) if rule.in_batches else ()] * sizes[3]
+    padded = None
+    if state.count is not None:
+        padded = Padded(as_runs(state.count), len(arms), axes + axes_of_own(rule, state))
+    if not state.time.ndim:
+        parts = jax.tree.map(_with_runs, parts)
+        known = [one._replace(root=None if one.root is None else _with_runs(one.root)) for one in known]
+    return parts, known, padded
+
+
+def _with_runs(leaf: Any) -> jax.Array:
+    """Give what a single run has an axis of runs."""
+    return jnp.asarray(leaf)[..., None]
+
+
+def _without_runs(leaf: jax.Array) -> jax.Array:
+    """Take the axis of a single run away."""
+    return leaf[..., 0]
+
+
+def as_runs(x: jax.Array) -> jax.Array:
+    """Give one number of a run, `()`, an axis of runs."""
+    return x if x.ndim else x[None]

@@ -1,0 +1,149 @@
+"""The state of a run of a rule: what is kept of the arms, in the order in which the run sees them."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.bases.run_state import RunState
+from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.arrays import arms as over_arms
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.problems.base import Problem
+from jaxbandits.random.arm_orders import ArmOrder
+from jaxbandits.random.bits import key_words
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+
+__all__ = ["RuleState", "arms_of", "first_state", "shown"]
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class RuleState(RunState):
+    """The state of a run, or of R runs, runs last; arms by their places in the order of the run.
+
+    Arms that are there to fill up have one pull, or as many as all have first, so that nothing is divided by zero.
+    """
+
+    statistics: ArmStatistics
+    b: jax.Array | None  # float32 (…): range of the rewards; None where they have none
+    count: jax.Array | None  # int32 (…): how many arms exist, the first ones; None for all
+    order: ArmOrder | None  # the arm at each place; None where they stay in the problem's order
+    own: Any  # the rule's own state; None where it has none
+    words: tuple[jax.Array, jax.Array]  # uint32 (…) each: the words of the runs' keys
+    steps: jax.Array  # int32 (…): steps made
+    idle: jax.Array | None  # int32 (…): batches since the last one with a pull; None where arms are pulled one by one
+    fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
+
+    @property
+    def pulls(self) -> jax.Array:
+        """Pulls of each arm of the problem, int32 `(K, …)`; none of those that do not exist."""
+        pulls = self.statistics.pulls
+        return self.by_arm(pulls if self.count is None else jnp.where(self.exists, pulls, 0))
+
+    @property
+    def time(self) -> jax.Array:
+        """Pulls of all arms, int32 `(…)`."""
+        return self.statistics.time
+
+    @property
+    def collected(self) -> jax.Array:
+        """Sum of the rewards of each arm of the problem, int32 or float32 `(K, …)`."""
+        return self.by_arm(self.statistics.total)
+
+    @property
+    def exists(self) -> jax.Array:
+        """Mask of the arms that exist, bool `(K, …)`."""
+        count = self.statistics.pulls.shape[0]
+        number = over_arms.index(count, self.time.shape)
+        return number < (count if self.count is None else self.count)
+
+    def arm_at(self, place: jax.Array) -> jax.Array:
+        """Return the arm of the problem at a place, int32 `(…)`."""
+        return place if self.order is None else self.order.arm_at(place)
+
+    def by_arm(self, x: jax.Array, axis: int = 0) -> jax.Array:
+        """Return what is known of each place for each arm of the problem, along an axis."""
+        if self.order is None:
+            return x
+        return jnp.moveaxis(self.order.by_arm(jnp.moveaxis(x, axis, 0)), 0, axis)
+
+    def by_place(self, x: jax.Array) -> jax.Array:
+        """Return what is known of each arm of the problem, `(K, …)`, for each place."""
+        return x if self.order is None else self.order.by_place(x)
+
+
+def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
+    """Return what is known after the first pulls; a state of the rule's own is not made here.
+
+    Args:
+        rule: the rule.
+        problem: leaves `(K, …)`.
+        key: the runs' typed keys, shape `(…)`.
+    """
+    shape, count, order = key.shape, None, None
+    if problem.mask is not None:
+        count = over_arms.total(jnp.broadcast_to(problem.mask, (problem.arms, *shape)).astype(jnp.int32))
+    if rule.shuffle_arms and not problem.drawn:  # arms that are drawn for a run are in no order
+        order = ArmOrder.draw(key, problem.arms, count)
+    b = jnp.broadcast_to(jnp.asarray(problem.reward_range, jnp.float32), shape) if problem.bounded else None
+    nothing = jnp.zeros(shape, jnp.int32)
+    return RuleState(
+        statistics=_first_statistics(rule, problem, key, count, order), b=b, count=count, order=order, own=None,
+        words=key_words(key), steps=nothing, idle=nothing if rule.in_batches else None, fault=nothing,
+    )  # fmt: skip
+
+
+def _first_statistics(
+    rule: Rule, problem: Problem, key: jax.Array, count: jax.Array | None, order: ArmOrder | None
+) -> ArmStatistics:
+    """Return what is known after the first pulls, by places."""
+    if not rule.initial_pulls:
+        one_by_one = not rule.in_batches
+        return ArmStatistics.none(
+            problem.arms,
+            key.shape,
+            integer=problem.integer_rewards,
+            one_by_one=one_by_one,
+            variance=rule.second_moments,
+        )
+
+    def rewards(pull: int) -> jax.Array:
+        drawn = problem.rewards(key, pull)
+        return drawn if order is None else order.by_place(jnp.broadcast_to(drawn, (problem.arms, *key.shape)))
+
+    known = ArmStatistics.first(rewards(0), None, variance=rule.second_moments)
+    if rule.in_batches:  # means are then not kept
+        known = dataclasses.replace(known, moments=known.moments._replace(mean=None, inverse_root=None))
+    for pull in range(1, rule.initial_pulls):
+        known = known.add_each(rewards(pull), jnp.ones(known.pulls.shape, bool))
+    return known if count is None else dataclasses.replace(known, time=count * rule.initial_pulls)
+
+
+def arms_of(state: RuleState) -> Arms:
+    """Return what a rule is told of its arms."""
+    known, squares = state.statistics, state.statistics.moments.squares
+    count = jnp.full(state.time.shape, known.pulls.shape[0], jnp.int32) if state.count is None else state.count
+    return Arms(
+        pulls=known.pulls, mean=known.mean, inverse_root=known.inverse_root, total=known.total, time=known.time,
+        count=count, b=state.b, squares=None if squares is None else squares.high,
+    )  # fmt: skip
+
+
+def shown(state: RuleState, answer: jax.Array, own_axes: Any) -> Arms:
+    """Return what users are shown of a state: the arms in the problem's order.
+
+    Args:
+        state: the state.
+        answer: bool `(K, …)`, the returned arms, in the problem's order.
+        own_axes: a tuple of the axes of arms for each leaf of the rule's own state.
+    """
+    arms = arms_of(state)
+    names = [name for name in ("pulls", "mean", "inverse_root", "total", "squares") if getattr(arms, name) is not None]
+    changes: dict[str, Any] = {name: state.by_arm(getattr(arms, name)) for name in names} | {"pulls": state.pulls}
+    leaves, tree = jax.tree.flatten(state.own)
+    for i, axes in enumerate(own_axes):
+        for axis in axes:
+            leaves[i] = state.by_arm(leaves[i], axis)
+    return dataclasses.replace(arms, **changes, own=jax.tree.unflatten(tree, leaves), answer=answer)

@@ -1,0 +1,72 @@
+"""Between which numbers lies what a rule is given: its parameters, and what is kept of the arms.
+
+The transformation makes use of it (`transform/ranges.py`). The ends are powers of 2^8, so that other values of a
+parameter are no other program.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.statistics.arm_statistics import LARGEST_MEAN
+from jaxbandits.transform import Known
+from jaxbandits.transform.operation import Range
+
+__all__ = ["Facts", "ranges_of_values", "what_is_known"]
+
+_STEP = 8
+
+
+class Facts(NamedTuple):
+    """What is known, before the runs, of the numbers that a rule computes with; part of the program."""
+
+    rule: tuple[Range | None, ...]  # of each leaf of the rule
+    reward_range: Range | None
+
+
+def ranges_of_values(tree: Any) -> tuple[Range | None, ...]:
+    """Return a range for each leaf of a tree of numbers on the host: powers of 2^8 around them, or 0."""
+    return tuple(_around(np.asarray(leaf)) for leaf in jax.tree.leaves(tree))
+
+
+def _around(values: np.ndarray) -> Range | None:
+    if values.dtype.kind not in "iuf" or not values.size or not np.all(np.isfinite(values)):
+        return None
+    lo, hi = float(np.min(values)), float(np.max(values))
+    return (-_power(-lo, up=True) if lo < 0 else _power(lo, up=False)), (
+        -_power(-hi, up=False) if hi < 0 else _power(hi, up=True)
+    )
+
+
+def _power(size: float, *, up: bool) -> float:
+    """Return the next power of 2^8, up or down; 0 of 0."""
+    if size == 0:
+        return 0.0
+    exponent = (math.ceil if up else math.floor)(math.log2(size) / _STEP) * _STEP
+    return float(2.0**exponent) if -149 < exponent < 128 else (math.inf if exponent > 0 else 0.0)
+
+
+def what_is_known(arms: Arms, rule: Rule, reward_range: Range | None) -> list[Known]:
+    """Return what is known of each leaf of what a rule is told of its arms.
+
+    Args:
+        arms: that.
+        rule: the rule.
+        reward_range: the range of the range of the rewards.
+    """
+    least = rule.initial_pulls
+    ranges: dict[str, Range | None] = {
+        "pulls": (least, MAX_COUNT),
+        "mean": (-LARGEST_MEAN, LARGEST_MEAN),
+        "inverse_root": (2.0**-16, 1.0),
+        "time": (least, MAX_COUNT),
+        "count": (1, len(arms)),
+        "b": reward_range,
+    }
+    root = arms.inverse_root if least else None
+    known = {name: Known(ranges.get(name), root if name == "pulls" else None) for name in vars(arms)}
+    return [known[path[0].name] for path, _ in jax.tree_util.tree_leaves_with_path(arms)]

@@ -1,0 +1,102 @@
+"""The order in which a run sees its arms: from places to arms, and back."""
+
+import dataclasses
+from typing import Self
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.arrays.arms import index, reorder, take
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.random.ties import tie_order, tie_words
+
+__all__ = ["ArmOrder"]
+
+# Up to so many arms each is compared with each, in vectors; more are sorted.
+_COMPARED = 64
+# Up to so many arms four of their numbers make a word: a quarter of the words to look at, at every pull.
+_BYTES = 256
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class ArmOrder:
+    """Orders of arms, of one run or of R, runs last.
+
+    Attributes:
+        words: uint32, the arm at each place: `(K / 4, …)`, the first of four in the lowest bits, or `(K, …)`.
+        arms: number of arms K on the axis.
+    """
+
+    words: jax.Array
+    arms: int = dataclasses.field(metadata={"static": True})
+
+    @classmethod
+    def draw(cls, key: jax.Array, arms: int, count: jax.Array | None = None) -> Self:
+        """Draw orders: of some arms, any is as likely to come first as any other.
+
+        The order of the arms that exist does not depend on how many are there to fill up.
+
+        Args:
+            key: the runs' typed keys, shape `(…)`.
+            arms: number of arms K on the axis.
+            count: int32 `(…)`, how many exist, the first ones; None for all. The others stay where they are.
+        """
+        weight = tie_order(tie_words(key), arms)
+        if count is not None:
+            weight = jnp.where(index(arms, key.shape) < count, weight, MAX_COUNT)
+        order = _inverse(_ranks(weight)).astype(jnp.uint32)
+        if arms > _BYTES:
+            return cls(order, arms)
+        order = jnp.concatenate([order, jnp.zeros((-arms % 4, *order.shape[1:]), jnp.uint32)])
+        parts = order.reshape(-1, 4, *order.shape[1:])
+        return cls(parts[:, 0] | parts[:, 1] << 8 | parts[:, 2] << 16 | parts[:, 3] << 24, arms)
+
+    def arm_at(self, place: jax.Array) -> jax.Array:
+        """Return the arm at a place, int32 `(…)`; place as there, in [0, K)."""
+        if self.arms > _BYTES:
+            return take(self.words, place).astype(jnp.int32)
+        shift = ((place & 3) << 3).astype(jnp.uint32)
+        return ((take(self.words, place >> 2) >> shift) & 0xFF).astype(jnp.int32)
+
+    def by_arm(self, x: jax.Array) -> jax.Array:
+        """Return what is known of each place, `(K, …)` or `(K, N, …)`, for each arm."""
+        return reorder(x, _inverse(self._arms()))
+
+    def by_place(self, x: jax.Array) -> jax.Array:
+        """Return what is known of each arm, `(K, …)` or `(K, N, …)`, for each place."""
+        return reorder(x, self._arms())
+
+    def _arms(self) -> jax.Array:
+        """Return the arm at each place, int32 `(K, …)`."""
+        if self.arms > _BYTES:
+            return self.words.astype(jnp.int32)
+        parts = [(self.words >> shift) & 0xFF for shift in (0, 8, 16, 24)]
+        return jnp.stack(parts, 1).reshape(-1, *self.words.shape[1:])[: self.arms].astype(jnp.int32)
+
+
+def _ranks(weight: jax.Array) -> jax.Array:
+    """Return how many entries of an array `(K, …)` come before each; of equal ones the first."""
+    count = weight.shape[0]
+    if count > _COMPARED:
+        return _inverse(_sorted_places(weight))
+    number = index(count, weight.shape[1:])
+    before = [(row < weight) | ((row == weight) & (i < number)) for i, row in enumerate(weight)]
+    return sum((mask.astype(jnp.int32) for mask in before), jnp.zeros(weight.shape, jnp.int32))
+
+
+def _sorted_places(x: jax.Array) -> jax.Array:
+    """Return the places of the entries of an array `(K, …)` from the smallest to the largest, int32 `(K, …)`."""
+    places = jnp.broadcast_to(index(x.shape[0], x.shape[1:]), x.shape)
+    return lax.sort((x, places), dimension=0, is_stable=True, num_keys=1)[1]
+
+
+def _inverse(order: jax.Array) -> jax.Array:
+    """Return the inverse of a permutation `(K, …)`."""
+    count = order.shape[0]
+    if count > _COMPARED:
+        return _sorted_places(order)
+    places = index(count, order.shape[1:])
+    return sum((jnp.where(row == places, i, 0) for i, row in enumerate(order)), jnp.zeros(order.shape, jnp.int32))

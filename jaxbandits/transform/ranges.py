@@ -1,0 +1,226 @@
+"""Between which numbers a value lies, found before anything is computed; and what that spares.
+
+A range [lo, hi] says that a value is a number in it, in every run and every entry: not NaN. Infinite ends allow for
+infinities. Then a maximum need not look for NaN, a logarithm not for zero; a place that `argmax` returned need not be
+clipped. The bits are the same with ranges and without.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend import core
+
+from jaxbandits.transform.operation import Operation, Range, Value
+
+__all__ = ["answered", "constant_range", "range_of"]
+
+_LARGEST = float(np.finfo(np.float32).max)
+_SMALLEST = float(np.finfo(np.float32).tiny)
+#: More than the rounding of an operation, relatively.
+_ROUNDING = 2.0**-20
+#: Constants of more entries are not looked at.
+_MOST_ENTRIES = 4096
+
+#: Operations whose results are entries of their first operand.
+_MOVES = {
+    "broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose", "slice", "rev", "copy", "dynamic_slice",
+    "reduce_max", "reduce_min", "cummax", "cummin", "stop_gradient", "optimization_barrier", "sort", "reduce_precision",
+}  # fmt: skip
+#: Functions that grow with their argument, where it lies in a range.
+_GROWING: dict[str, tuple[Callable[[float], float], float, float]] = {
+    "sqrt": (math.sqrt, 0.0, math.inf),
+    "log": (lambda x: math.log(x) if 0 < x < math.inf else (x if x > 0 else -math.inf), 0.0, math.inf),
+    "log1p": (lambda x: math.log1p(x) if -1 < x < math.inf else (x if x > 0 else -math.inf), -1.0, math.inf),
+    "exp": (lambda x: math.exp(x) if x < 700 else math.inf, -math.inf, math.inf),
+    "exp2": (lambda x: 2.0**x if x < 1000 else math.inf, -math.inf, math.inf),
+    "expm1": (lambda x: math.expm1(x) if x < 700 else math.inf, -math.inf, math.inf),
+    "logistic": (lambda x: 1 / (1 + math.exp(-x)) if x > -700 else 0.0, -math.inf, math.inf),
+    "tanh": (math.tanh, -math.inf, math.inf),
+    "floor": (lambda x: float(np.floor(x)), -math.inf, math.inf),
+    "ceil": (lambda x: float(np.ceil(x)), -math.inf, math.inf),
+    "round": (lambda x: float(np.rint(x)), -math.inf, math.inf),
+    "sign": (lambda x: float(np.sign(x)), -math.inf, math.inf),
+}
+
+
+def range_of(operation: Operation) -> Range | None:
+    """Return the range of the result of an operation, as far as it follows from those of its operands."""
+    dtype = getattr(operation.out, "dtype", None)
+    if dtype is None or jnp.issubdtype(dtype, jax.dtypes.extended) or dtype == jnp.bool_:
+        return None
+    found = _found(operation)
+    if found is None or math.isnan(found[0]) or math.isnan(found[1]):
+        return None
+    if jnp.issubdtype(dtype, np.integer):
+        limits = jnp.iinfo(dtype)
+        return found if limits.min <= found[0] and found[1] <= limits.max else None
+    return found if dtype == jnp.float32 else None
+
+
+def _found(operation: Operation) -> Range | None:
+    name, ranges = operation.name, [value.range for value in operation.values]
+    first = ranges[0] if ranges else None
+    if name in _MOVES:
+        return first
+    if name == "iota":
+        return 0, max(0, operation.shape[operation.params["dimension"]] - 1)
+    if name in ("argmax", "argmin"):
+        return 0, math.prod(operation.aval(0).shape[axis] for axis in operation.params["axes"]) - 1
+    if name == "select_n":
+        return _union(ranges[1:])
+    if name in ("concatenate", "pad", "dynamic_update_slice"):
+        return _union(ranges[: None if name == "concatenate" else 2])
+    if name == "scatter":
+        return _union([first, ranges[2]])
+    if name == "gather":
+        filled = str(operation.params["mode"]).endswith("FILL_OR_DROP") and operation.out.dtype == jnp.float32
+        return None if filled else first
+    if name == "convert_element_type":
+        return _converted(operation, first)
+    if any(found is None for found in ranges):
+        return None
+    return _arithmetic(operation, [found for found in ranges if found is not None])
+
+
+def _arithmetic(operation: Operation, ranges: Sequence[Range]) -> Range | None:
+    """Return the range of a result of arithmetic."""
+    name, (lo, hi) = operation.name, ranges[0]
+    if name in ("add", "add_any"):
+        return _rounded(operation, [lo + ranges[1][0], hi + ranges[1][1], lo + ranges[1][1], hi + ranges[1][0]])
+    if name == "sub":
+        return _rounded(operation, [a - b for a, b in itertools.product(ranges[0], ranges[1])])
+    if name in ("mul", "square"):
+        other = ranges[-1]
+        if any(a[0] <= 0 <= a[1] and math.isinf(max(-b[0], b[1])) for a, b in ((ranges[0], other), (other, ranges[0]))):
+            return None  # 0 times infinity
+        ends = [a * b for a, b in itertools.product(ranges[0], other)]
+        same = name == "square" or operation.equation.invars[0] is operation.equation.invars[1]
+        return _rounded(operation, [max(0.0, end) for end in ends] if same and not lo <= 0 <= hi else
+                        [0.0, *(end for end in ends if end >= 0)] if same else ends)  # fmt: skip
+    if name == "div":
+        return _quotient(operation, ranges[0], ranges[1])
+    if name == "integer_pow":
+        return _power(operation, ranges[0])
+    if name == "neg":
+        return -hi, -lo
+    if name == "abs":
+        return (0 if lo <= 0 <= hi else min(abs(lo), abs(hi))), max(abs(lo), abs(hi))
+    if name in ("max", "min"):
+        pick = max if name == "max" else min
+        return pick(lo, ranges[1][0]), pick(hi, ranges[1][1])
+    if name == "clamp":
+        (least, _), (lo, hi), (_, most) = ranges
+        return (min(max(lo, least), most), max(min(hi, most), least)) if least <= most else None
+    if name == "rsqrt" and lo > 0:
+        return _rounded(operation, [1 / math.sqrt(lo), 1 / math.sqrt(hi) if hi < math.inf else 0.0])
+    if name in _GROWING:
+        function, least, most = _GROWING[name]
+        return _rounded(operation, [function(lo), function(hi)]) if least <= lo and hi <= most else None
+    if name == "pow" and lo > 0 and operation.aval(1).dtype == jnp.float32:
+        try:
+            return _rounded(operation, [a**b for a, b in itertools.product(ranges[0], ranges[1])])
+        except OverflowError:
+            return 0.0, math.inf
+    if name in ("reduce_sum", "cumsum"):
+        axes = operation.params["axes"] if name == "reduce_sum" else (operation.params["axis"],)
+        count = math.prod(operation.aval(0).shape[axis] for axis in axes)
+        if math.isinf(lo) and math.isinf(hi):
+            return None
+        ends = [min(0, lo * count), max(0, hi * count)] if name == "cumsum" or not count else [lo * count, hi * count]
+        return _rounded(operation, ends, _ROUNDING * max(1, count))
+    return None
+
+
+def _quotient(operation: Operation, above: Range, below: Range) -> Range | None:
+    """Return the range of a quotient; the divisor's zeros may have either sign."""
+    if not jnp.issubdtype(operation.out.dtype, np.floating):
+        return None
+    if below[0] <= 0 <= below[1]:
+        finite = not math.isinf(max(-above[0], above[1])) or not math.isinf(max(-below[0], below[1]))
+        return None if above[0] <= 0 <= above[1] or not finite else (-math.inf, math.inf)
+    return _rounded(operation, [a / b for a, b in itertools.product(above, below)])
+
+
+def _power(operation: Operation, base: Range) -> Range | None:
+    """Return the range of a whole power, which is made of products."""
+    exponent, (lo, hi) = operation.params["y"], base
+    if exponent < 0 or (math.isinf(max(-lo, hi)) and exponent != 1):
+        return None
+    try:
+        ends = [float(lo) ** exponent, float(hi) ** exponent]
+    except OverflowError:
+        return None
+    return _rounded(operation, [0.0, *ends] if exponent % 2 == 0 and lo <= 0 <= hi else ends, 64 * _ROUNDING)
+
+
+def _converted(operation: Operation, found: Range | None) -> Range | None:
+    """Return the range of numbers of another type."""
+    before, after = operation.aval(0).dtype, operation.out.dtype
+    if before == jnp.bool_:
+        return 0, 1
+    if found is None or after == jnp.float32:
+        return None if found is None else _rounded(operation, found)
+    return (math.trunc(found[0]), math.trunc(found[1])) if not math.isinf(max(-found[0], found[1])) else None
+
+
+def _rounded(operation: Operation, ends: Sequence[float], share: float = _ROUNDING) -> Range | None:
+    """Return the range from the smallest to the largest end, wider by what rounding may add."""
+    if any(math.isnan(end) for end in ends):
+        return None
+    lo, hi = min(ends), max(ends)
+    if jnp.issubdtype(operation.out.dtype, np.integer):
+        return lo, hi
+    lo, hi = lo - abs(lo) * share, hi + abs(hi) * share
+    lo, hi = (0.0 if 0 < lo < _SMALLEST else lo), (0.0 if -_SMALLEST < hi < 0 else hi)
+    return (-math.inf if lo < -_LARGEST else lo), (math.inf if hi > _LARGEST else hi)
+
+
+def _union(ranges: Sequence[Range | None]) -> Range | None:
+    known = [found for found in ranges if found is not None]
+    return (min(lo for lo, _ in known), max(hi for _, hi in known)) if len(known) == len(ranges) else None
+
+
+def constant_range(array: Any) -> Range | None:
+    """Return the range of a constant; None where one entry is NaN, or it is none, or too large to be looked at."""
+    if isinstance(array, jax.core.Tracer) or not isinstance(array, np.ndarray | np.generic | int | float | jax.Array):
+        return None
+    if isinstance(array, jax.Array) and jnp.issubdtype(array.dtype, jax.dtypes.extended):
+        return None
+    if not 0 < np.size(array) <= _MOST_ENTRIES:
+        return None
+    values = np.asarray(array)
+    if values.dtype.kind not in "iuf":
+        return None
+    found = float(np.min(values)), float(np.max(values))
+    return None if math.isnan(found[0]) else found
+
+
+def answered(operation: Operation) -> Value | None:
+    """Return the result of an operation that follows from what is known of its operands; None where it does not.
+
+    So `x[i]` and `x.at[i].set(value)` ask nothing of a place that is known to be inside.
+    """
+    name, values = operation.name, operation.values
+    if name in ("lt", "ge") and jnp.issubdtype(operation.aval(0).dtype, np.integer):
+        edge, found = values[1].range, values[0].range
+        if edge is not None and found is not None and found[0] >= edge[1]:
+            return Value(np.full(operation.shape, name == "ge"), False)
+    if name == "select_n" and len(values) == 3 and not isinstance(operation.equation.invars[0], core.Literal):
+        for number in (0, 1):
+            if _all_are(values[0], bool(number)) and values[1 + number].shape == operation.shape:
+                return values[1 + number]
+    if name == "clamp" and all(value.range is not None for value in values):
+        (_, least), (lo, hi), (most, _) = (value.range for value in values)  # type: ignore[misc]
+        return values[1] if least <= lo and hi <= most and values[1].shape == operation.shape else None
+    return None
+
+
+def _all_are(value: Value, truth: bool) -> bool:
+    """Return whether a constant mask is `truth` everywhere."""
+    constant = not value.mapped and isinstance(value.array, np.ndarray | np.generic)
+    return constant and bool(np.all(value.array == truth))
