@@ -83,9 +83,10 @@ class Facts(abc.ABC):
 
     @property
     def bound_law(self) -> tuple[str, float | np.ndarray] | None:
-        """The law of rewards as lower bounds of pulls take it; None without a bound.
+        """The law of rewards as likelihood ratio tests and lower bounds of pulls take it; None without one.
 
-        With its standard deviation, of normal arms that have several an array `(K,)`.
+        A name of `jaxbandits.statistics.exponential_families.FAMILIES`, and the standard deviation of normal rewards,
+        of arms that have several an array `(K,)`; 1 for other laws.
         """
         return None
 
