@@ -14,11 +14,13 @@ from scipy.special import gamma
 
 import jaxbandits as jb
 from jaxbandits import theory
+from jaxbandits.algorithms.bases.glr_families import FAMILY_WORDS
 from jaxbandits.cli import main
 from jaxbandits.comparison import candidates
 from jaxbandits.comparison.guarantees import lower_bound
 from jaxbandits.problems.specs import parse_problem
 from jaxbandits.statistics.exponential_families import FAMILIES
+from jaxbandits.statistics.posteriors import POSTERIORS
 from jaxbandits.theory import _allocation_families
 
 LEVEL = 1e-8
@@ -250,6 +252,7 @@ def test_costs_of_a_pull_may_be_its_reward(name):
 
 def test_every_law_has_its_solver_and_its_rule():
     assert set(FAMILIES) == set(_allocation_families.FAMILIES)
+    assert set(FAMILY_WORDS) == set(POSTERIORS)
     for name, law in FAMILIES.items():
         assert (law.lowest, law.highest) == (
             _allocation_families.FAMILIES[name].lowest,
