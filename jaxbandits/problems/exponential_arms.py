@@ -11,7 +11,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import excess, larger, rounded
-from jaxbandits.checks import POSITIVE, each
+from jaxbandits.checks import POSITIVE, Rule, each
 from jaxbandits.problems.base import register_problem
 from jaxbandits.problems.checks import family_name, per_arm
 from jaxbandits.problems.constructors import varying
@@ -21,6 +21,11 @@ from jaxbandits.random.gamma_draws import gamma
 from jaxbandits.random.streams import batch_key
 
 __all__ = ["Exponential", "exponential"]
+
+_MEAN = Rule(
+    "must be from 2e-19 to 3e14, so that float32 holds their squares, the variances: use other units",
+    lambda x: (x > 1.99e-19) & (x < 3.01e14),  # the limits themselves as float32, too
+)
 
 
 @register_problem
@@ -92,15 +97,16 @@ def exponential(means: ArrayLike, *, name: str = "") -> Exponential:
     """Exponential arms: P(reward > x) = exp(-x/mean).
 
     Args:
-        means: positive, one per arm; or one row per bandit.
+        means: from 2e-19 to 3e14, so that float32 holds the variances; one per arm, or one row per bandit.
         name: what the problem is called in results.
 
     Raises:
-        UsageError: fewer than two arms, a mean that is not positive, or means that float32 cannot tell apart.
+        UsageError: fewer than two arms, a mean outside its range, or means that float32 cannot tell apart.
 
     Example:
         >>> jb.simulate(jb.TrackAndStop(delta=0.1), jb.exponential([3.0, 2.0, 1.0]), seeds=100)
     """
     average, bandits = per_arm("Exponential means", means)
     each("Exponential means", average, POSITIVE, "arm")
+    each("Exponential means", average, _MEAN, "arm")
     return Exponential(average, bandits=bandits, name=name or family_name("exponential", means))

@@ -31,7 +31,7 @@ EXTREME = {
     "log-normal": jb.log_normal([0.0, -5.0], [5.0, 0.01]),
     "weibull": jb.weibull([1.0, 1e-3, 1e3], [0.1, 20.0, 1.0]),
     "poisson": jb.poisson([0.0, 1e-30, 0.3, 9.9999, 10.0, 31.4, 1e7]),
-    "exponential": jb.exponential([1e-15, 1.0, 1e12]),
+    "exponential": jb.exponential([2e-19, 1.0, 3e14]),
     "empirical": jb.empirical(TABLE),
     "joint rows": jb.empirical(TABLE, joint=True),
     "one click": jb.one_click([0.5, 0.4999, 1e-9]),

@@ -143,7 +143,7 @@ def test_moments(name, p):
 def test_moments_of_extreme_means():
     found = jb.poisson([0.0, 1e-30, 1e7]).moments(2, central=True)
     np.testing.assert_allclose(found, [0, 1e-30, 1e7], rtol=1e-6)
-    means = np.asarray([1e-15, 1e15])
+    means = np.asarray([1e-15, 1e14])
     np.testing.assert_allclose(jb.exponential(means).moments(1.5, central=False), means**1.5 * gamma(2.5), rtol=1e-6)
     assert np.isinf(BOTH["poisson"].tail_index).all()
 
@@ -239,6 +239,16 @@ def test_command_line_specifications_and_axes(name, capsys):
     several = getattr(jb, name)([[5.0, 1.0], [9.0, 4.0]])
     assert several.bandits == 2
     assert several.mean.tolist() == [5.0, 9.0, 1.0, 4.0]
+
+
+def test_exponential_arms_have_no_unit():
+    """Runs are the same to the bit in units that are powers of two, from one end of the range to the other."""
+    pulls = [
+        jb.simulate(jb.TrackAndStop(delta=0.1), jb.exponential([3.0 * unit, unit]), seeds=30).pulls
+        for unit in (2.0**-61, 1.0, 2.0**46)
+    ]
+    np.testing.assert_array_equal(pulls[0], pulls[1])
+    np.testing.assert_array_equal(pulls[2], pulls[1])
 
 
 @both
