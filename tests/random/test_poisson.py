@@ -47,27 +47,27 @@ def test_draws_have_the_poisson_law(mean):
     assert abs(drawn.var() / mean - 1) < stats.norm.isf(LEVEL / 2) * spread
 
 
-@pytest.mark.parametrize("mean", [1e-7, 1e-3, 0.5, 2.0, 9.5])
-def test_both_tails_are_exact(mean):
-    """Where words become another draw is where the law says, to some float32 digits of the rarer side."""
+def words_at(levels, upper):
+    """Words of uniform numbers at these distances from one end of [0, 1]."""
+    place = np.floor(levels * 2.0**33)
+    rest = np.round((levels * 2.0**33 - place) * 2.0**31).clip(0, 2**31 - 1)
+    return jnp.asarray(place, jnp.uint32), jnp.asarray(rest.astype(np.uint32) | np.uint32(upper << 31))
+
+
+@pytest.mark.parametrize("mean", [1e-9, 1e-7, 1e-3, 0.5, 2.0, 6.3, 9.99])
+@pytest.mark.parametrize("upper", [0, 1])
+def test_both_tails_are_exact(mean, upper):
+    """A level just below a probability gives one draw, just above it the next, down to 2^-42, where levels are 2^-64 apart."""
     mean = float(np.float32(mean))
-    levels = np.concatenate([2.0 ** -np.arange(2.0, 62.0, 0.37), [0.5 - 1e-6]])
-    place = np.round(levels * 2.0**33).clip(0, 2**32 - 1)
-    rest = np.round((levels * 2.0**33 - place).clip(0) * 2.0**31)
-    exact = (place + rest * 2.0**-31) * 2.0**-33
-    assert exact.min() > 0
-    for upper in (False, True):
-        second = rest.astype(np.uint32) | np.uint32(upper << 31)
-        drawn = np.asarray(draw((jnp.asarray(place, jnp.uint32), jnp.asarray(second)), jnp.float32(mean)), np.float64)
-        at_least = special.gammainc(np.maximum(drawn, 1), mean)  # P(X >= k)
-        more = special.gammainc(drawn + 1, mean)
-        if upper:
-            assert ((at_least >= exact * (1 - 2e-6)) | (drawn == 0)).all()
-            assert (more < exact * (1 + 2e-6)).all()
-        else:
-            assert (special.gammaincc(drawn + 1, mean) >= exact * (1 - 2e-6)).all()
-            fewer = special.gammaincc(np.maximum(drawn, 1), mean)
-            assert ((fewer < exact * (1 + 2e-6)) | (drawn == 0)).all()
+    k = np.arange(80.0)
+    # P(X >= k + 1), or P(X <= k): on the near side of it a draw is the next, or at most k.
+    edge = special.gammainc(k + 1, mean) if upper else special.gammaincc(k + 1, mean)
+    keep = (edge < 0.499) & (edge > 2.0**-42)
+    k, edge = k[keep], edge[keep]
+    assert k.size or not upper
+    inside, outside = (np.asarray(draw(words_at(edge * (1 + by), upper), jnp.float32(mean))) for by in (-3e-6, 3e-6))
+    np.testing.assert_array_equal(inside, k + 1 if upper else k)
+    np.testing.assert_array_equal(outside, k if upper else k + 1)
 
 
 @pytest.mark.parametrize("mean", [10.0, 40.0, 1e4])
