@@ -57,7 +57,7 @@ def words_at(levels, upper):
 @pytest.mark.parametrize("mean", [1e-9, 1e-7, 1e-3, 0.5, 2.0, 6.3, 9.99])
 @pytest.mark.parametrize("upper", [0, 1])
 def test_both_tails_are_exact(mean, upper):
-    """A level just below a probability gives one draw, just above it the next, down to 2^-42, where levels are 2^-64 apart."""
+    """A level just below a probability gives one draw, just above it the next, down to 2^-42; levels end at 2^-64."""
     mean = float(np.float32(mean))
     k = np.arange(80.0)
     # P(X >= k + 1), or P(X <= k): on the near side of it a draw is the next, or at most k.
