@@ -67,6 +67,7 @@ from jaxbandits.problems.crowd_workers import workers_from_csv as workers_from_c
 from jaxbandits.problems.empirical_arms import empirical as empirical
 from jaxbandits.problems.empirical_arms import empirical_from_csv as empirical_from_csv
 from jaxbandits.problems.empirical_arms import empirical_from_data as empirical_from_data
+from jaxbandits.problems.exponential_arms import exponential as exponential
 from jaxbandits.problems.families import bernoulli as bernoulli
 from jaxbandits.problems.families import gaussian as gaussian
 from jaxbandits.problems.heavy_instances import log_normal as log_normal
@@ -88,6 +89,7 @@ from jaxbandits.problems.karnin_instances import karnin as karnin
 from jaxbandits.problems.pay_per_reward import click_rates as click_rates
 from jaxbandits.problems.pay_per_reward import ppr as ppr
 from jaxbandits.problems.pay_per_reward import ppr_unbounded as ppr_unbounded
+from jaxbandits.problems.poisson_arms import poisson as poisson
 from jaxbandits.problems.ratio_reservoirs import reservoir as reservoir
 from jaxbandits.problems.table_reservoirs import reservoir_from_csv as reservoir_from_csv
 from jaxbandits.problems.top_k_instances import c_spread as c_spread
@@ -167,6 +169,7 @@ __all__ = [
     "empirical_from_csv",
     "empirical_from_data",
     "estimate_correlation",
+    "exponential",
     "gabillon",
     "gaussian",
     "gradients",
@@ -178,6 +181,7 @@ __all__ = [
     "one_sparse",
     "pareto",
     "plot",
+    "poisson",
     "polynomial",
     "ppr",
     "ppr_unbounded",

@@ -17,6 +17,8 @@ from jaxbandits.problems.empirical_arms import Empirical as Empirical
 from jaxbandits.problems.empirical_arms import empirical as empirical
 from jaxbandits.problems.empirical_arms import empirical_from_csv as empirical_from_csv
 from jaxbandits.problems.empirical_arms import empirical_from_data as empirical_from_data
+from jaxbandits.problems.exponential_arms import Exponential as Exponential
+from jaxbandits.problems.exponential_arms import exponential as exponential
 from jaxbandits.problems.families import Bernoulli as Bernoulli
 from jaxbandits.problems.families import Gaussian as Gaussian
 from jaxbandits.problems.families import bernoulli as bernoulli
@@ -45,6 +47,8 @@ from jaxbandits.problems.log_normal_and_weibull import Weibull as Weibull
 from jaxbandits.problems.pay_per_reward import click_rates as click_rates
 from jaxbandits.problems.pay_per_reward import ppr as ppr
 from jaxbandits.problems.pay_per_reward import ppr_unbounded as ppr_unbounded
+from jaxbandits.problems.poisson_arms import Poisson as Poisson
+from jaxbandits.problems.poisson_arms import poisson as poisson
 from jaxbandits.problems.power_tails import Pareto as Pareto
 from jaxbandits.problems.power_tails import StudentT as StudentT
 from jaxbandits.problems.power_tails import SymmetricPareto as SymmetricPareto
@@ -68,11 +72,13 @@ __all__ = [
     "Blocks",
     "Costs",
     "Empirical",
+    "Exponential",
     "Gaussian",
     "HeavyTailed",
     "LogNormal",
     "OneClick",
     "Pareto",
+    "Poisson",
     "Problem",
     "ProblemFamily",
     "RatioReservoir",
@@ -92,6 +98,7 @@ __all__ = [
     "empirical_from_csv",
     "empirical_from_data",
     "estimate_correlation",
+    "exponential",
     "gabillon",
     "gaussian",
     "karnin",
@@ -100,6 +107,7 @@ __all__ = [
     "one_click",
     "one_sparse",
     "pareto",
+    "poisson",
     "polynomial",
     "ppr",
     "ppr_unbounded",

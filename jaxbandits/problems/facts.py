@@ -1,7 +1,7 @@
 """What a problem is asked beside its rewards: facts that others decide by, with the answers that most families give."""
 
 import abc
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
@@ -82,10 +82,11 @@ class Facts(abc.ABC):
         return np.full(self.arms, np.inf)
 
     @property
-    def bound_law(self) -> tuple[Literal["bernoulli", "gaussian"], float | np.ndarray] | None:
-        """The law of rewards as lower bounds of pulls take it; None without a bound.
+    def bound_law(self) -> tuple[str, float | np.ndarray] | None:
+        """The law of rewards as likelihood ratio tests and lower bounds of pulls take it; None without one.
 
-        With its standard deviation, of normal arms that have several an array `(K,)`.
+        A name of `jaxbandits.statistics.exponential_families.FAMILIES`, and the standard deviation of normal rewards,
+        of arms that have several an array `(K,)`; 1 for other laws.
         """
         return None
 

@@ -1,7 +1,7 @@
 """The two families of most papers, Bernoulli and normal: a law, its moments, and its draw from two random words."""
 
 import dataclasses
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -43,7 +43,7 @@ class Bernoulli(Problem):
         return self.probability
 
     @property
-    def bound_law(self) -> tuple[Literal["bernoulli", "gaussian"], float]:
+    def bound_law(self) -> tuple[str, float]:
         """Bernoulli."""
         return "bernoulli", 1.0
 
@@ -106,7 +106,7 @@ class Gaussian(Problem):
     normal = True
 
     @property
-    def bound_law(self) -> tuple[Literal["bernoulli", "gaussian"], float | np.ndarray]:
+    def bound_law(self) -> tuple[str, float | np.ndarray]:
         """Normal."""
         sd = np.asarray(self.sd)
         return "gaussian", float(sd[0]) if np.ptp(sd) == 0 else sd

@@ -5,17 +5,11 @@ raw moment is at most B and whose p-th central moment is at most C, 1 < p <= 2.
 """
 
 import abc
-import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
 
-import jax
-import jax.numpy as jnp
-import numpy as np
-
-from jaxbandits.problems.base import Problem
-from jaxbandits.users_code.cache_key import code_of
+from jaxbandits.problems.unbounded import Unbounded
 
 __all__ = ["HeavyTailed", "Piece", "integral"]
 
@@ -23,34 +17,8 @@ __all__ = ["HeavyTailed", "Piece", "integral"]
 Piece = tuple[float, Callable[[float], float]]
 
 
-class HeavyTailed(Problem):
-    """Arms that know their p-th moments."""
-
-    has_moments = True
-
-    bounded = False
-
-    @property
-    def reward_range(self) -> jax.Array:
-        """There is none: NaN."""
-        return jnp.full(self.mean.shape[1:], jnp.nan, jnp.float32)
-
-    @property
-    def tail_index(self) -> np.ndarray:
-        """The p-th absolute moments are finite for p below this, float64 `(K,)`."""
-        return np.full(self.arms, np.inf)
-
-    def moments(self, p: float, *, central: bool) -> np.ndarray:
-        """E|X|^p of each arm, or E|X - mean|^p, float64 `(K,)`; infinite where there is none.
-
-        Accurate to 1e-6 while p is at most 0.95 times the tail index.
-        """
-        columns = [np.asarray(getattr(self, name), np.float64) for name in self.parameters]
-        means, tails = np.asarray(self.mean, np.float64), self.tail_index
-        laws = zip(*(column.tolist() for column in columns), strict=True)
-        arms = zip(means.tolist(), tails.tolist(), laws, strict=True)
-        kept = functools.partial(_moment, type(self), code_of(self).key, p, central)
-        return np.asarray([kept(mean, law) if p < tail else math.inf for mean, tail, law in arms])
+class HeavyTailed(Unbounded):
+    """Arms whose moments are integrals over a law in pieces."""
 
     @classmethod
     def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
@@ -64,15 +32,6 @@ class HeavyTailed(Problem):
     @abc.abstractmethod
     def _pieces(cls, *parameters: float) -> Iterator[Piece]:
         """The law as pieces of an expectation."""
-
-
-@functools.lru_cache(maxsize=4096)
-def _moment(
-    law: type[HeavyTailed], code: str | None, p: float, central: bool, mean: float, parameters: tuple[float, ...]
-) -> float:
-    # Kept: an integral takes milliseconds, and a sweep asks for the same one in every cell.
-    del code  # of a user's own law
-    return law._moment(p, central, mean, *parameters)
 
 
 def integral(function: Callable[[float], float], low: float, high: float) -> float:

@@ -14,6 +14,8 @@ REGISTRY = Registry(
     {
         "bernoulli": "families:bernoulli",
         "gaussian": "families:gaussian",
+        "poisson": "poisson_arms:poisson",
+        "exponential": "exponential_arms:exponential",
         "beta": "beta_and_two_point:beta",
         "rademacher": "beta_and_two_point:rademacher",
         "student-t": "heavy_instances:student_t",

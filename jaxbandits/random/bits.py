@@ -25,6 +25,7 @@ __all__ = [
     "block",
     "fine_uniform",
     "fine_uniform_and_word",
+    "from_nearer_end",
     "key_words",
     "normal",
     "open_uniform",
@@ -149,6 +150,18 @@ def fine_uniform(words: tuple[jax.Array, jax.Array]) -> jax.Array:
 def fine_uniform_and_word(words: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
     """`fine_uniform`, and the second word."""
     return kept_together(_fine(words), words[1])
+
+
+def from_nearer_end(words: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    """How far a uniform number is from the nearer end of [0, 1], and a word whose top bit tells whether that is 1.
+
+    What is rare near 0 and what is rare near 1 are then equally fine: 24 significant bits down to 2^-64.
+
+    Returns:
+        A float32 in (0, 1/2], and a uint32.
+    """
+    whole = words[0].astype(jnp.float32) + (words[1] << jnp.uint32(1)).astype(jnp.float32) * jnp.float32(2.0**-32)
+    return kept_together(larger(whole, jnp.float32(2.0**-33)) * jnp.float32(2.0**-33), words[1])
 
 
 def _fine(words: tuple[jax.Array, jax.Array]) -> jax.Array:

@@ -1,5 +1,8 @@
 """Families of rewards with one parameter, their mean: divergences, exact to rounding however close two means are.
 
+`FAMILIES` is the table of laws: what names one (`bound_law` of a problem, `family` of a rule or of a formula) takes a
+name from there, and what is asked of its means follows from the entry.
+
 d(mu, x) is the Kullback-Leibler divergence of the law with mean mu from the law with mean x, and V(x) the variance of
 the latter: the derivative of d(mu, x) in x is (x - mu) / V(x). Functions take the shift x - mu and the distances of x
 from the ends of the range of means, which may be known to more digits than x. float32 (in runs, by the rule of
@@ -28,6 +31,7 @@ class Family(NamedTuple):
         lowest: the infimum of the means.
         highest: the supremum of the means; one that is finite may be a mean.
         reaches_lowest: whether the lowest may be a mean.
+        degree: the n with d(c mu, c x) = c^n d(mu, x); None where there is none.
         divergence: d(mu, x) of mu, x - mu, x - lowest and highest - x; differentiable in mu and x - mu, which say all.
         variance: V(x) of x - lowest and highest - x.
         log_variance_slope: V'(x) / V(x) of the same; where the range has no end, the distance from it is infinite.
@@ -36,6 +40,7 @@ class Family(NamedTuple):
     lowest: float
     highest: float
     reaches_lowest: bool
+    degree: int | None
     divergence: Divergence
     variance: Function
     log_variance_slope: Function
@@ -97,6 +102,7 @@ BERNOULLI = Family(
     lowest=0.0,
     highest=1.0,
     reaches_lowest=True,
+    degree=None,
     divergence=_bernoulli_divergence,
     variance=lambda low, high: low * high,
     log_variance_slope=lambda low, high: 1 / low - 1 / high,
@@ -106,6 +112,7 @@ GAUSSIAN = Family(
     lowest=-np.inf,
     highest=np.inf,
     reaches_lowest=False,
+    degree=2,
     divergence=_gaussian_divergence,
     variance=lambda low, _: jnp.ones_like(low),
     log_variance_slope=lambda low, _: jnp.zeros_like(low),
@@ -114,6 +121,7 @@ POISSON = Family(
     lowest=0.0,
     highest=np.inf,
     reaches_lowest=True,
+    degree=1,
     divergence=_poisson_divergence,
     variance=lambda low, _: low,
     log_variance_slope=lambda low, _: 1 / low,
@@ -123,6 +131,7 @@ EXPONENTIAL = Family(
     lowest=0.0,
     highest=np.inf,
     reaches_lowest=False,
+    degree=0,
     divergence=_exponential_divergence,
     variance=lambda low, _: low * low,
     log_variance_slope=lambda low, _: 2 / low,

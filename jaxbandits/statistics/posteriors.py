@@ -6,6 +6,8 @@ of Student's law with N - 1 degrees of freedom, of a prior that is flat in the m
 1/2, N); exponential: S / Gamma(N, 1): of Jeffreys' priors. S is the sum of N rewards.
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 
@@ -14,12 +16,14 @@ from jaxbandits.random.bits import normal, open_uniform, turn_cosine
 from jaxbandits.random.gamma_draws import beta, gamma
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
-__all__ = ["posterior_draws"]
+__all__ = ["POSTERIORS", "posterior_draws"]
+
+Words = tuple[jax.Array, jax.Array]
 
 
 def posterior_draws(
     family: str,
-    words: tuple[jax.Array, jax.Array],
+    words: Words,
     known: ArmStatistics,
     width: jax.Array,
     tilted: tuple[jax.Array, jax.Array] | None = None,
@@ -37,26 +41,57 @@ def posterior_draws(
     Returns:
         float32 `(K, …)`; in units of rewards for normal ones, of the range for Bernoulli.
     """
-    if family == "gaussian":
-        mean = known.mean if tilted is None else jnp.where(tilted[0], tilted[1], known.mean)
-        return mean + rounded((known.inverse_root * (width / 2)) * normal(words))
-    if family == "gaussian-unknown-variance":
-        # Bailey (1994): T = sqrt(nu (U^(-2/nu) - 1)) cos(2 pi V), of two uniforms.
-        freedom = larger(known.pulls - 1, 1).astype(jnp.float32)
-        size = expm1(-2 * log(open_uniform(words[0])) / freedom)
-        return known.mean + rounded(jnp.sqrt(known.variance_by_pulls() * size) * turn_cosine(words[1]))
-    pulls, total = larger(known.pulls, 1).astype(jnp.float32), known.total.astype(jnp.float32)
-    if family == "bernoulli":
-        successes = total * (1 / width)
-        one = jnp.float32(1)
-        a, b = larger(1 + successes, one), larger(1 + (pulls - successes), one)
-        if tilted is not None:
-            a, b = (jnp.where(tilted[0], part * (a + b), x) for x, part in ((a, tilted[1]), (b, 1 - tilted[1])))
-        return beta(words, a, b)
-    if family == "poisson":
-        size, power = gamma(words, total + 0.5)
-        rate = pulls if tilted is None else jnp.where(tilted[0], (total + 0.5) / tilted[1], pulls)
-        return rounded(size * exp(power)) / rate
+    return POSTERIORS[family](words, known, width, tilted)
+
+
+def _normal(words: Words, known: ArmStatistics, width: jax.Array, tilted: Words | None) -> jax.Array:
+    mean = known.mean if tilted is None else jnp.where(tilted[0], tilted[1], known.mean)
+    return mean + rounded((known.inverse_root * (width / 2)) * normal(words))
+
+
+def _student(words: Words, known: ArmStatistics, width: jax.Array, tilted: Words | None) -> jax.Array:
+    del width, tilted
+    # Bailey (1994): T = sqrt(nu (U^(-2/nu) - 1)) cos(2 pi V), of two uniforms.
+    freedom = larger(known.pulls - 1, 1).astype(jnp.float32)
+    size = expm1(-2 * log(open_uniform(words[0])) / freedom)
+    return known.mean + rounded(jnp.sqrt(known.variance_by_pulls() * size) * turn_cosine(words[1]))
+
+
+def _bernoulli(words: Words, known: ArmStatistics, width: jax.Array, tilted: Words | None) -> jax.Array:
+    pulls, total = _pulls_and_total(known)
+    successes = total * (1 / width)
+    one = jnp.float32(1)
+    a, b = larger(1 + successes, one), larger(1 + (pulls - successes), one)
+    if tilted is not None:
+        a, b = (jnp.where(tilted[0], part * (a + b), x) for x, part in ((a, tilted[1]), (b, 1 - tilted[1])))
+    return beta(words, a, b)
+
+
+def _poisson(words: Words, known: ArmStatistics, width: jax.Array, tilted: Words | None) -> jax.Array:
+    del width
+    pulls, total = _pulls_and_total(known)
+    size, power = gamma(words, total + 0.5)
+    rate = pulls if tilted is None else jnp.where(tilted[0], (total + 0.5) / tilted[1], pulls)
+    return rounded(size * exp(power)) / rate
+
+
+def _exponential(words: Words, known: ArmStatistics, width: jax.Array, tilted: Words | None) -> jax.Array:
+    del width
+    pulls, total = _pulls_and_total(known)
     if tilted is not None:
         total = jnp.where(tilted[0], pulls * tilted[1], total)
     return total / gamma(words, pulls)[0]
+
+
+def _pulls_and_total(known: ArmStatistics) -> tuple[jax.Array, jax.Array]:
+    return larger(known.pulls, 1).astype(jnp.float32), known.total.astype(jnp.float32)
+
+
+#: By the words of the rules that a likelihood ratio test stops: one for every law and for unknown variances.
+POSTERIORS: dict[str, Callable[[Words, ArmStatistics, jax.Array, Words | None], jax.Array]] = {
+    "bernoulli": _bernoulli,
+    "exponential": _exponential,
+    "gaussian": _normal,
+    "gaussian-unknown-variance": _student,
+    "poisson": _poisson,
+}

@@ -8,9 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import ABOVE_ONE, Rule, each, whole_rule
+from jaxbandits.checks import ABOVE_ONE, FINITE, NOT_NEGATIVE, POSITIVE, UNIT, Rule, each, whole_rule
+from jaxbandits.errors import UsageError
+from jaxbandits.statistics.exponential_families import FAMILIES
 
-__all__ = ["as_float", "check", "check_budget", "check_moment_order", "check_size", "log_of"]
+__all__ = ["as_float", "check", "check_budget", "check_moment_order", "check_size", "log_of", "rule_of_means"]
 
 
 def as_float(x: ArrayLike) -> jax.Array:
@@ -33,6 +35,23 @@ def check(name: str, values: ArrayLike, rule: Rule) -> None:
     """Numbers of any shape, each as the rule says."""
     if not isinstance(values, jax.core.Tracer):
         each(name, values, rule)
+
+
+def rule_of_means(family: str) -> Rule:
+    """Return what means are in a family of rewards.
+
+    Raises:
+        UsageError: an unknown family.
+    """
+    if family not in FAMILIES:
+        *some, last = map(repr, sorted(FAMILIES))
+        raise UsageError(f"family must be {', '.join(some)} or {last}, got {family!r}")
+    law = FAMILIES[family]
+    if np.isfinite(law.highest):
+        return UNIT
+    if not np.isfinite(law.lowest):
+        return FINITE
+    return NOT_NEGATIVE if law.reaches_lowest else POSITIVE
 
 
 def check_moment_order(p: ArrayLike, most: float = float("inf")) -> None:

@@ -11,6 +11,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxbandits.statistics.exponential_families import FAMILIES, GAUSSIAN
+
 __all__ = ["Scaled", "scaled"]
 
 
@@ -44,16 +46,15 @@ def scaled(family: str, m: int, means: jax.Array, epsilon: jax.Array, sd: jax.Ar
     """
     there = jnp.ones(means.shape, bool) if real is None else real
     nothing = jnp.zeros(means.shape[1:], jnp.int32)
-    if family == "bernoulli":
+    law = FAMILIES[family]
+    if law.degree is None:
         return Scaled(means, epsilon, sd, nothing)
     lead = jnp.broadcast_to(lax.stop_gradient(epsilon), means.shape[1:])
     size = jnp.where(there, jnp.abs(lax.stop_gradient(means)), 0)
     first = _exponent(jnp.maximum(jnp.max(size, axis=0), lead))
     means, epsilon, lead = _times(means, -first), _times(epsilon, -first), _times(lead, -first)
-    if family == "exponential":
-        return Scaled(means, epsilon, sd, nothing)
-    if family == "poisson":
-        return Scaled(means, epsilon, sd, -first)
+    if law is not GAUSSIAN:
+        return Scaled(means, epsilon, sd, -law.degree * first)
     # Between the smallest gap, which T* hangs on, and the largest, whose square is to be a float, too.
     fixed = lax.stop_gradient(means)
     ordered = jnp.sort(jnp.where(there, -fixed, jnp.inf), axis=0)

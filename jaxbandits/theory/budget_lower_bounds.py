@@ -12,12 +12,11 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import FINITE, POSITIVE, UNIT, whole_rule
-from jaxbandits.errors import UsageError
-from jaxbandits.theory._checks import as_float, check, check_budget
+from jaxbandits.checks import POSITIVE, UNIT, whole_rule
+from jaxbandits.theory._checks import as_float, check, check_budget, rule_of_means
 from jaxbandits.theory._forms import power, quotient
 from jaxbandits.theory.complexity import h2
-from jaxbandits.theory.divergences import kl_bernoulli, kl_gaussian
+from jaxbandits.theory.divergences import kl_bernoulli, kl_exponential, kl_gaussian, kl_poisson
 
 __all__ = [
     "best_arm_error_lower_bound",
@@ -41,7 +40,7 @@ def best_arm_error_lower_bound(
     Args:
         means: arm means, shape `(K, …)`.
         n: budget in pulls.
-        family: "bernoulli" (means in [0, 1]) or "gaussian".
+        family: "bernoulli" (means in [0, 1]), "gaussian", "poisson" (means at least 0) or "exponential" (positive).
         sd: standard deviation of Gaussian rewards.
 
     Returns:
@@ -51,7 +50,7 @@ def best_arm_error_lower_bound(
         UsageError: a value outside its range, an unknown family.
     """
     check_budget(n)
-    check("means", means, UNIT if family == "bernoulli" else FINITE)
+    check("means", means, rule_of_means(family))
     mu = as_float(means)
     top = jnp.max(mu, axis=0)
     # The first of the best arms stands for them all. Neither its own term nor infinite ones are computed.
@@ -63,7 +62,9 @@ def best_arm_error_lower_bound(
         finite = rank > 0
         cost = kl_gaussian(jnp.where(finite, mu, top - 1), top, sd)
     else:
-        raise UsageError(f"family must be 'bernoulli' or 'gaussian', got {family!r}")
+        finite = rank > 0
+        divergence = kl_poisson if family == "poisson" else kl_exponential
+        cost = divergence(jnp.where(finite, mu, top / 2), top)
     hardness = jnp.sum(jnp.where(finite, power(cost, -1.0), 0.0), axis=0)
     known = hardness > 0
     rate = quotient(as_float(n), jnp.where(known, hardness, 1.0))

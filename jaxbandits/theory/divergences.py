@@ -148,8 +148,12 @@ def _excess(base: Any, other: Any, difference: Any, xp: ModuleType) -> Any:
 def _log_ratio(base: Any, other: Any, difference: Any, xp: ModuleType) -> Any:
     """Logarithm of other / base: from their difference if they are close, else from their ratio, which keeps more."""
     near, x = _relative(base, difference, xp)
-    ratio = xp.where(near, 1.0, other / xp.maximum(base, _tiny(base)))
-    return xp.where(near, xp.log1p(x), xp.log(ratio))
+    divisor = xp.maximum(base, _tiny(base))
+    # A quotient beyond the range of floats, as of any mean above 4 by none, is one of logarithms.
+    beyond = (divisor < 1) & (other / 4 >= xp.minimum(divisor, 1.0) * (float(np.finfo(divisor.dtype).max) / 4))
+    ratio = xp.where(near | beyond, 1.0, other / xp.where(beyond, 1.0, divisor))
+    apart = xp.log(xp.where(beyond, other, 1.0)) - xp.log(xp.where(beyond, divisor, 1.0))
+    return xp.where(near, xp.log1p(x), xp.where(beyond, apart, xp.log(ratio)))
 
 
 def _relative(base: Any, difference: Any, xp: ModuleType) -> tuple[Any, Any]:

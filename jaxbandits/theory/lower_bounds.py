@@ -14,11 +14,11 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxbandits.bounded_jit import recent_programs
-from jaxbandits.checks import FINITE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, UNIT
+from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE, POSITIVE
 from jaxbandits.errors import UsageError
 from jaxbandits.statistics.exponential_families import FAMILIES
 from jaxbandits.statistics.optimal_proportions import proportions
-from jaxbandits.theory._checks import as_float, check, check_size
+from jaxbandits.theory._checks import as_float, check, check_size, rule_of_means
 from jaxbandits.theory._forms import times
 from jaxbandits.theory._m_best_arms import m_best_time
 from jaxbandits.theory._scales import scaled
@@ -26,8 +26,6 @@ from jaxbandits.theory.divergences import binary_relative_entropy
 
 __all__ = ["characteristic_time", "pulls_lower_bound"]
 
-# What means are in each family.
-_MEANS = {"bernoulli": UNIT, "exponential": POSITIVE, "gaussian": FINITE, "poisson": NOT_NEGATIVE}
 # In the range of every family, for padded arms.
 _PADDED = 0.5
 # A share that is given needs normal arms whose standard deviations are within this of each other: beyond it float32 has
@@ -173,15 +171,13 @@ def pulls_lower_bound(
 
 
 def _check(means: ArrayLike, epsilon: ArrayLike, family: str, sd: ArrayLike, share: Any, mask: Any) -> None:
-    if family not in FAMILIES:
-        *some, last = map(repr, sorted(FAMILIES))
-        raise UsageError(f"family must be {', '.join(some)} or {last}, got {family!r}")
+    rule = rule_of_means(family)
     shape, own = jnp.shape(means), jnp.shape(sd)
     by_arm = len(own) == len(shape)
     fits = len(own) <= len(shape) and all(n in (1, k) for n, k in zip(own[::-1], shape[::-1], strict=False))
     if not fits:
         raise UsageError(f"sd of shape {own} does not go with means of shape {shape}")
-    check("means", _there(means, mask), _MEANS[family])
+    check("means", _there(means, mask), rule)
     check("epsilon", epsilon, NOT_NEGATIVE)
     check("sd", _there(sd, mask) if by_arm else sd, POSITIVE)
     if share is not None:

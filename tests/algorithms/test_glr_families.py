@@ -48,7 +48,7 @@ def test_family_and_threshold_suit_the_problem(problem, family, threshold):
         (lambda: jb.TTUCB(delta=0.1, threshold="kk22"), "kk21"),
         (lambda: jb.TTUCB(delta=0.1, family="bernouli"), "bernoulli"),
         (lambda: jb.TTUCB(delta=0.1, share="idz"), "TTUCB: share must be a number or ids, got 'idz'$"),
-        (lambda: jb.TTUCB(delta=0.1).resolved(jb.s1()), "heavy tails"),
+        (lambda: jb.TTUCB(delta=0.1).resolved(jb.s1()), "heavier tails"),
         (
             lambda: jb.TTUCB(delta=0.1, family="bernoulli").resolved(jb.gaussian([0.5, 0.1], sd=1.0)),
             "family=bernoulli needs rewards of at least 0",

@@ -11,7 +11,8 @@ import jaxbandits as jb
 PROBLEMS = [
     jb.bernoulli([0.5, 0.4]), jb.gaussian([0.5, 0.4]), jb.beta([1.0, 2.0], 1.0), jb.rademacher([0.0, 0.0], [1.0, 0.5]),
     jb.student_t([0.5, 0.4], 3.0), jb.pareto([0.5, 0.4], 3.0), jb.symmetric_pareto([0.5, 0.4], 3.0),
-    jb.log_normal([0.5, 0.4], 3.0), jb.weibull([0.5, 0.4], 3.0), jb.empirical([[0.0, 1.0], [1.0, 2.0]]),
+    jb.poisson([0.5, 0.4]), jb.exponential([0.5, 0.4]), jb.log_normal([0.5, 0.4], 3.0), jb.weibull([0.5, 0.4], 3.0),
+    jb.empirical([[0.0, 1.0], [1.0, 2.0]]),
 ]  # fmt: skip
 
 

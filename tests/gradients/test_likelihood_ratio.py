@@ -22,6 +22,8 @@ LAWS = {
     "beta, b": (jb.beta([4.0, 2.0, 1.0], 2.0), "b"),
     "log-normal, mu": (jb.log_normal([-0.3, -1.0, -2.0], 0.3), "mu"),
     "weibull, shape": (jb.weibull([0.8, 0.5, 0.2], 1.5), "shape"),
+    "poisson": (jb.poisson([0.8, 0.5, 0.3]), "average"),
+    "exponential": (jb.exponential([0.8, 0.5, 0.3]), "average"),
 }
 
 

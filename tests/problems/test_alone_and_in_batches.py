@@ -30,6 +30,8 @@ EXTREME = {
     "symmetric-pareto": jb.symmetric_pareto([0.0, 1e4], [1.01, 50.0]),
     "log-normal": jb.log_normal([0.0, -5.0], [5.0, 0.01]),
     "weibull": jb.weibull([1.0, 1e-3, 1e3], [0.1, 20.0, 1.0]),
+    "poisson": jb.poisson([0.0, 1e-30, 0.3, 9.9999, 10.0, 31.4, 1e7]),
+    "exponential": jb.exponential([2e-19, 1.0, 3e14]),
     "empirical": jb.empirical(TABLE),
     "joint rows": jb.empirical(TABLE, joint=True),
     "one click": jb.one_click([0.5, 0.4999, 1e-9]),
@@ -78,7 +80,16 @@ def test_a_pull_alone_has_the_bits_of_a_batch(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["bernoulli", "gaussian", "one click", pytest.param("blocks", marks=pytest.mark.slow), "beta"]
+    "name",
+    [
+        "bernoulli",
+        "gaussian",
+        "poisson",
+        "exponential",
+        "one click",
+        pytest.param("blocks", marks=pytest.mark.slow),
+        "beta",
+    ],
 )
 def test_a_sum_alone_has_the_bits_of_a_batch(name):
     problem, runs = EXTREME[name], 300
@@ -94,7 +105,12 @@ def test_a_sum_alone_has_the_bits_of_a_batch(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["beta", *(pytest.param(name, marks=pytest.mark.slow) for name in ("student-t", "random prices"))]
+    "name",
+    [
+        "beta",
+        "poisson",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("student-t", "random prices", "exponential")),
+    ],
 )
 def test_a_run_alone_has_the_bits_of_the_engine(name):
     """The Beta arms of shape 10^6 gave 124 wrong runs of 1500 in the engine, and none alone."""

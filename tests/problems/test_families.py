@@ -22,10 +22,13 @@ FAMILIES = {
     "gaussian": jb.gaussian([-2.0, 0.0, 5.0], [0.5, 1.0, 3.0]),
     "beta": jb.beta([0.5, 2.0, 8.0], [0.5, 5.0, 1.0]),
     "rademacher": jb.rademacher([0.0, 0.45, -1.0], [1.0, 0.45, 3.0]),
+    "poisson": jb.poisson([0.3, 4.0, 700.0]),
+    "exponential": jb.exponential([0.3, 1.0, 500.0]),
 }
 LAWS = {
     "gaussian": stats.norm([-2.0, 0.0, 5.0], [0.5, 1.0, 3.0]),
     "beta": stats.beta([0.5, 2.0, 8.0], [0.5, 5.0, 1.0]),
+    "exponential": stats.expon(scale=[0.3, 1.0, 500.0]),
 }
 every_family = pytest.mark.parametrize("name", FAMILIES)
 
@@ -155,7 +158,7 @@ def test_padding_adds_masked_arms_and_keeps_the_others(name):
     assert padded.name == problem.name
     np.testing.assert_array_equal(padded.mean[:3], problem.mean)
     np.testing.assert_array_equal(padded.variance[:3], problem.variance)
-    assert float(padded.reward_range) == float(problem.reward_range)
+    np.testing.assert_array_equal(padded.reward_range, problem.reward_range)
     key = jax.random.key(0)
     np.testing.assert_array_equal(padded.rewards(key, 5)[:3], problem.rewards(key, 5))
     assert np.isfinite(np.asarray(padded.rewards(key, 5), np.float64)).all()
@@ -207,6 +210,16 @@ REFUSED = [
     (lambda: jb.gaussian([0.0, -INF]), "finite"),
     (lambda: jb.beta([0.0, 1.0], 1.0), "positive and finite, got 0.0 at arm 0"),
     (lambda: jb.beta([1.0, 1.0], [1.0, -2.0]), "positive and finite, got -2.0 at arm 1"),
+    (lambda: jb.poisson([1.0, -0.5]), "Poisson means must be from 0 to 10,000,000, .* got -0.5 at arm 1"),
+    (lambda: jb.poisson([2e7, 1.0]), "beyond which float32 does not hold every count, got 2e\\+07 at arm 0"),
+    (lambda: jb.poisson([1.0, NAN]), "finite, got nan"),
+    (lambda: jb.poisson([1.0, INF]), "finite, got inf"),
+    (lambda: jb.poisson([1.0]), "at least 2 arms, got 1"),
+    (lambda: jb.poisson("abc"), "must be numbers"),
+    (lambda: jb.exponential([1.0, 0.0]), "Exponential means must be positive and finite, got 0.0 at arm 1"),
+    (lambda: jb.exponential([-1.0, 1.0]), "positive and finite, got -1.0 at arm 0"),
+    (lambda: jb.exponential([1.0, INF]), "finite, got inf"),
+    (lambda: jb.exponential(1.0), "list of numbers"),
     (lambda: jb.rademacher([0.0, 0.5], [1.0, 0.4]), "below the low ones, got 0.4 at arm 1"),
     (lambda: jb.rademacher([0.0, 0.5], [1.0, NAN]), "finite"),
     (lambda: jb.abm(0), "1 to 7, got 0"),
@@ -248,6 +261,7 @@ def test_every_problem_of_the_registry_can_be_made(tmp_path):
         "rademacher": ([0.0, 0.1], [1.0, 1.0]), "abm": (1,), "gabillon": (2,), "karnin": (5,),
         "student-t": ([0.1, 0.2], 3.0), "pareto": ([1.0, 2.0], 2.5), "symmetric-pareto": ([0.0, 1.0], 2.5),
         "log-normal": ([0.0, 0.1], 1.0), "weibull": ([1.0, 2.0], 0.5),
+        "poisson": ([1.0, 2.0],), "exponential": ([1.0, 2.0],),
         "workers": (workers,), "one-click": ([0.1, 0.2],), "blocks": ([0.2, 0.1], 2), "clicks": (clicks,),
     }  # fmt: skip
     for name, make in REGISTRY.items():

@@ -131,7 +131,7 @@ def test_cosine_of_a_turn():
         (lambda: jb.symmetric_pareto([1.0, 2.0], 2.0, -1.0), "scale must be positive"),
         (lambda: jb.log_normal([1.0, 2.0], 0.0), "sigma must be positive"),
         (lambda: jb.weibull([1.0, 2.0], -1.0), "shape must be positive"),
-        (lambda: jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), jb.s1(), seeds=2), "has heavy tails: give b"),
+        (lambda: jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.1), jb.s1(), seeds=2), "has heavier tails: give b"),
         (
             lambda: jb.simulate(jb.SuccessiveElimination(delta=0.1), jb.student_t([0.0, 1.0], 1.5), seeds=2),
             "order p=2 is infinite for .*: p must be below 1.5",

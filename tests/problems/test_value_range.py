@@ -55,6 +55,10 @@ BEYOND = [
     (values(jb.log_normal, [0, -300], 1), r"mean of arm 1 \(mu -300, sigma 1\) .*got 8\.4\d*e-131"),
     (values(jb.weibull, [1.0, 1.5], 0.01), r"mean of arm 0 \(scale 1, shape 0\.01\) .*got 9\.33272e\+157"),
     (values(jb.weibull, [1.0, 1.5], [0.5, 1e-3]), r"mean of arm 1 \(scale 1\.5, shape 0\.001\) .*got inf"),
+    (values(jb.poisson, [1e-40, 1.0]), "Poisson means at arm 0 .*got 1e-40"),
+    (values(jb.exponential, [1.0, 1e39]), r"Exponential means at arm 1 .*got 1e\+39"),
+    (values(jb.exponential, [1.0, 1e30]), r"means must be from 2e-19 to 3e14, .* got 1e\+30 at arm 1"),
+    (values(jb.exponential, [1e-30, 1.0]), "means must be from 2e-19 to 3e14, .* got 1e-30 at arm 0"),
     (values(jb.pareto, [1.0, 1e39], 2.0), r"Pareto means at arm 1 .*got 1e\+39"),
     (values(jb.pareto, [1.0, 1e33], 2.0), r"mean of arm 1 \(means 1e\+33, tail 2\) .*got 1e\+33"),
     (values(jb.pareto, [1.0, 2.0], 1e39), r"Pareto tail at arm 0 .*got 1e\+39"),
@@ -98,6 +102,7 @@ HELD = [
     jb.gaussian([0.0, 1e20]), jb.gaussian([0.0, 1.0], 1e14), jb.gaussian([0.0, 1.0], 1e-18), jb.bernoulli([0.0, 1.0]),
     jb.gaussian([1e-37, 1.0]), jb.beta([1e-30, 2e6], [1.0, 1e6]), jb.rademacher([0.0, 0.45], [1.0, 0.45]),
     jb.log_normal([0.0, 1.0], [6.0, 1.0]), jb.weibull([1.0, 2.0], 0.1), jb.student_t([0.0, 1.0], 1.5, 1e20),
+    jb.poisson([0.0, 1e7]), jb.exponential([2e-19, 3e14]),
     jb.pareto([1.0, 2.0], 1.0001), jb.symmetric_pareto([0.0, 1.0], 2.0), jb.empirical([[0.0, 1e12], [1e-12, 2e12]]),
     jb.with_costs(jb.bernoulli(BERNOULLI), [0.0, 1e-20]), jb.random_beta(n=50, a=0.001),
 ]  # fmt: skip

@@ -34,6 +34,8 @@ ARGUMENTS: dict[str, list[dict[str, Any]]] = {
     "symmetric-pareto": [{"means": [0.0, 1.0], "tail": 2.5, "scale": 2}],
     "log-normal": [{"mu": [0.0, 0.1], "sigma": 1.0}],
     "weibull": [{"scale": [1.0, 2.0], "shape": [0.5, 0.7]}],
+    "poisson": [{"means": [0.0, 1 / 3]}, {"means": [[3.0, 1e7], [0.1, 2.0]], "name": "two, of 2"}],
+    "exponential": [{"means": [0.1, 1 / 3]}],
     "abm": [{"number": 3}],
     "gabillon": [{"number": 2}],
     "karnin": [{"number": 3}, {"number": 5, "n": 40}],

@@ -19,6 +19,15 @@ def test_by_hand():
     h = 2 * 0.49 * np.sum((0.6 - MEANS[1:]) ** -2)
     found = theory.best_arm_error_lower_bound(MEANS, 500, "gaussian", sd=0.7)
     assert found == pytest.approx(np.exp(-500 / h) / 4, rel=1e-12)
+    counts = [7.0, 5.0, 0.0]
+    h = sum(1 / (p * np.log(p / 7) + 7 - p if p else 7) for p in counts[1:])
+    found = theory.best_arm_error_lower_bound(counts, 20, "poisson")
+    assert found == pytest.approx(np.exp(-20 / h) / 4, rel=1e-12)
+    times = [7.0, 5.0, 1.0]
+    h = sum(1 / (np.log(7 / p) + p / 7 - 1) for p in times[1:])
+    found = theory.best_arm_error_lower_bound(times, 20, "exponential")
+    assert found == pytest.approx(np.exp(-20 / h) / 4, rel=1e-12)
+    assert theory.best_arm_error_lower_bound([0.0, 0.0], 20, "poisson") == 0.25
     assert theory.best_arm_error_lower_bound([0.5, 0.5, 0.1], 1e9) == 0.25
     assert theory.best_arm_error_lower_bound([1.0, 0.9], 10) == 0
     assert theory.best_arm_worst_error_lower_bound(100, 400, 8) == pytest.approx(
@@ -57,7 +66,12 @@ def test_no_algorithm_promises_less():
     ("call", "message"),
     [
         (lambda: theory.best_arm_error_lower_bound(MEANS, 0.5), r"^the budget n must be at least 1, got 0.5$"),
-        (lambda: theory.best_arm_error_lower_bound(MEANS, 10, "poisson"), r"^family must be .* got 'poisson'$"),
+        (lambda: theory.best_arm_error_lower_bound(MEANS, 10, "weibull"), r"^family must be .* got 'weibull'$"),
+        (
+            lambda: theory.best_arm_error_lower_bound([1.0, 0.0], 10, "exponential"),
+            r"^means must be positive and finite, got 0.0$",
+        ),
+        (lambda: theory.best_arm_error_lower_bound([1.0, -1.0], 10, "poisson"), r"^means must .* got -1.0$"),
         (lambda: theory.best_arm_error_lower_bound(MEANS * 2, 10), r"^means must lie in \[0, 1\], got 1.2$"),
         (lambda: theory.best_arm_worst_error_lower_bound(10, 5, 1), r"^the number of arms must be .* got 1$"),
         (lambda: theory.best_arm_worst_error_lower_bound(10, 0, 2), r"^the complexity must be positive .* got 0$"),

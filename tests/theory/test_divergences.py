@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from jaxbandits import theory
+from jaxbandits.theory.divergences import poisson_divergence
 
 getcontext().prec = 60
 
@@ -128,6 +129,13 @@ def test_divergences_of_counts_and_waiting_times(divergence, exact):
 def test_poisson_laws_of_mean_0():
     assert theory.kl_poisson(0.0, 0.3) == pytest.approx(0.3, rel=1e-15)
     assert theory.kl_poisson(0.0, 0.0) == 0
+    large = np.asarray([3.9, 4.1, 7.0, 1e5, 1e30])
+    np.testing.assert_allclose(theory.kl_poisson(0.0, large), large, rtol=1e-15)  # from 4 on NaN, once
+    np.testing.assert_allclose(theory.kl_poisson(1e-300, large), large, rtol=1e-15)
+    slopes = jax.vmap(jax.grad(theory.kl_poisson, argnums=(0, 1)), (None, 0))(0.0, jnp.asarray(large))
+    assert np.isfinite(slopes).all()
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(poisson_divergence(np.zeros(5), large, np), large, rtol=1e-15)
     assert theory.kl_poisson(0.3, 0.0) == np.inf
 
 

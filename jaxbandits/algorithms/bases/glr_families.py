@@ -53,8 +53,14 @@ def family_for(threshold: str | None) -> str:
 
 
 def family_of(problem: Problem) -> str:
-    """The family of a problem's rewards: what is not Bernoulli is sub-Gaussian."""
+    """The family of a problem's rewards: the law that it names, or, without one, the sub-Gaussian statistic.
+
+    Raises:
+        UsageError: a problem of the user's own names a law that is none.
+    """
     law = problem.bound_law
+    if law is not None and law[0] not in FAMILIES:
+        raise UsageError(f"{problem.name}: bound_law must name one of {', '.join(FAMILIES)}, got {law[0]!r}")
     return "gaussian" if law is None else law[0]
 
 

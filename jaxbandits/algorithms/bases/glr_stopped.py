@@ -70,8 +70,8 @@ class GLRStopped(PairwiseStatistic):
         family: the statistic: `bernoulli`, also valid for all rewards in [0, b], `gaussian` with the standard deviation
             b / 2, also valid for (b/2)-sub-Gaussian rewards, such as all in an interval of length b, `poisson`,
             `exponential`, or `gaussian-unknown-variance`, for normal rewards of which every arm has a variance of its
-            own that nobody knows (two first pulls of each). None takes the problem's: `bernoulli` or `gaussian`; in a
-            live experiment `gaussian`.
+            own that nobody knows (two first pulls of each). None takes the problem's; `gaussian` where it names none,
+            as in a live experiment.
         b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's.
         stopping: `glr`, this test; or another one by the intervals mean +- b sqrt(beta(t) / (2 N)), of the best-looking
             arm and all others: `lucb-gap`, LUCB's, U_l - L_h < epsilon with beta = ln(5 K t^4 / (4 delta)), t pulls;

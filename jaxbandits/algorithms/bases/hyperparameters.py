@@ -66,7 +66,7 @@ class Hyperparameters:
         takes_range = any(field.name == "b" and is_parameter(field) for field in dataclasses.fields(self))
         if takes_range and self.given("b") is None and not problem.bounded:
             raise UsageError(
-                f"{type(self).__name__} needs rewards in an interval, or sub-Gaussian, and {problem.name} has heavy "
+                f"{type(self).__name__} needs rewards in an interval, or sub-Gaussian, and {problem.name} has heavier "
                 "tails: give b, or use successive-elimination or successive-rejects"
             )
         return self
