@@ -53,6 +53,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
+from jaxbandits.algorithms.bases.traits import traits_of
 from jaxbandits.arrays.numerics import larger
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
@@ -177,5 +178,7 @@ def algorithm(cls: type[C]) -> type[C]:
     for field in dataclasses.fields(made):
         if field.type in _STATIC and "static" not in field.metadata:
             field.metadata = {**field.metadata, "static": True}  # type: ignore[assignment]
+    if callable(getattr(made, "request", None)):  # a step is long, and a run has few
+        made.traits = dataclasses.replace(traits_of(made), in_batches=True, anytime=False)
     complete: type[C] = pytree(made)
     return complete

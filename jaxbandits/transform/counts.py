@@ -25,7 +25,7 @@ def counts_of(operation: Operation) -> Counts | None:
     first = values[0].counts if values else None
     if name in _MOVES and first is not None and values[0].shape == operation.shape:
         return first
-    if operation.out.dtype != jnp.float32:
+    if operation.out.dtype not in (jnp.float32, jnp.int32):
         return None
     if name == "sqrt" and first is not None and first.power == 1:
         return first._replace(scale=_root(first.scale), power=0.5)
@@ -74,4 +74,5 @@ def _root(scale: Value) -> Value:
 
 def _combined(a: Value, b: Value, function: Callable[[jax.Array, jax.Array], jax.Array]) -> Value:
     """Combine two numbers that a run has once."""
-    return Value(function(jnp.asarray(a.array), jnp.asarray(b.array)), a.mapped or b.mapped)
+    x, y = (jnp.asarray(value.array).astype(jnp.float32) for value in (a, b))
+    return Value(function(x, y), a.mapped or b.mapped)
