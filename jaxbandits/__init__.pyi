@@ -5,6 +5,7 @@ from jaxbandits import problems as problems
 from jaxbandits import theory as theory
 from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
 from jaxbandits.algorithms.adaptive_top_k import ImprovedTopK as ImprovedTopK
+from jaxbandits.algorithms.bases.parameters import parameter as parameter
 from jaxbandits.algorithms.bases.protocol import Algorithm as Algorithm
 from jaxbandits.algorithms.bases.traits import Traits as Traits
 from jaxbandits.algorithms.budget_baselines import KUBE as KUBE
@@ -20,6 +21,8 @@ from jaxbandits.algorithms.mab_ppr import MABPPR as MABPPR
 from jaxbandits.algorithms.median_elimination import ExpGapElimination as ExpGapElimination
 from jaxbandits.algorithms.median_elimination import MedianElimination as MedianElimination
 from jaxbandits.algorithms.opt_mai import OptMAI as OptMAI
+from jaxbandits.algorithms.protocol import Arms as Arms
+from jaxbandits.algorithms.protocol import algorithm as algorithm
 from jaxbandits.algorithms.racing import BernsteinRace as BernsteinRace
 from jaxbandits.algorithms.racing import HoeffdingRace as HoeffdingRace
 from jaxbandits.algorithms.racing import KLRace as KLRace
@@ -126,6 +129,7 @@ __all__ = [
     "UCBE",
     "AdaptiveTopK",
     "Algorithm",
+    "Arms",
     "AskTell",
     "Axis",
     "BernsteinRace",
@@ -159,6 +163,7 @@ __all__ = [
     "UsageError",
     "abm",
     "adversary",
+    "algorithm",
     "axis",
     "bernoulli",
     "beta",
@@ -179,6 +184,7 @@ __all__ = [
     "merge",
     "one_click",
     "one_sparse",
+    "parameter",
     "pareto",
     "plot",
     "poisson",

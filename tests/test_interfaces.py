@@ -11,7 +11,10 @@ from jaxbandits import algorithms, problems
 PACKAGE = Path(jaxbandits.__file__).parent
 ROOMS = ["cli", "comparison", "engine", "live", "report", "spending", "sweeps"]
 #: Where an object of the user's comes in, and is looked at.
-BORDERS = {"engine/admission.py", "engine/border.py", "engine/problem_border.py", "engine/users_own.py"}
+BORDERS = {
+    "engine/admission.py", "engine/border.py", "engine/method_types.py", "engine/problem_border.py",
+    "engine/rule_border.py", "engine/users_own.py",
+}  # fmt: skip
 #: (file, text): what is looked up by name, or by class, elsewhere, and why.
 ALLOWED = {
     ("cli/pictures.py", "hasattr(module, contents)"): "an installation may lack a part",

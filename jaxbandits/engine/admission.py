@@ -5,34 +5,29 @@ during the runs, of what `batched` or `alone` returns.
 """
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import jax
-import numpy as np
 
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
-from jaxbandits.algorithms.bases.parameters import by_logarithm, is_parameter, is_word, with_logarithms
 from jaxbandits.algorithms.bases.round_based import RoundBased
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits, answers_of, tolerance_of, traits_of
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
-from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT
+from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.axes import Axis
-from jaxbandits.checks import as_single, each, whole_rule
 from jaxbandits.engine.border import check_algorithm, check_kind, check_methods
-from jaxbandits.engine.mapped_rule import MappedRule, why_unpaddable
+from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.rule_border import why_unpaddable
 from jaxbandits.engine.users_own import UsersOwn
-from jaxbandits.engine.value_ranges import Facts, ranges_of_values
 from jaxbandits.errors import UsageError
 from jaxbandits.jax_process import check_jax
 from jaxbandits.problems.base import Problem
 
-__all__ = ["Admitted", "admitted", "batched", "check", "check_like", "check_one"]
+__all__ = ["Admitted", "admitted", "check", "check_one"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,60 +192,3 @@ def check_one(algorithm: Admitted, problem: Problem, key: jax.Array) -> None:
     """
     if not algorithm.registered:
         check_methods(algorithm.algorithm, problem, key)
-
-
-def check_like(algorithms: Sequence[Admitted], problem: Problem, key: jax.Array) -> None:
-    """`check_one` of like algorithms."""
-    if not algorithms[0].registered:
-        check_methods(jax.tree.map(lambda leaf: leaf[..., 0], _stacked(algorithms)), problem, key)
-
-
-def batched(algorithms: Sequence[Admitted], problem: Problem | None = None) -> Any:
-    """C like algorithms as one, leaves of shape `(C,)`, as the engine wants them.
-
-    Args:
-        algorithms: these.
-        problem: their problems as one, leaves `(K, C)`, where there are any.
-    """
-    stacked = _stacked(algorithms)
-    if algorithms[0].is_rule:
-        known = problem is not None and problem.bounded and not problem.drawn
-        reward_range = ranges_of_values(np.asarray(problem.reward_range))[0] if known else None  # type: ignore[union-attr]
-        return MappedRule(stacked, Facts(ranges_of_values(stacked), reward_range))
-    return stacked if algorithms[0].several else UsersOwn(stacked, several=True)
-
-
-def _stacked(algorithms: Sequence[Admitted]) -> Any:
-    first = algorithms[0]
-    changes: dict[str, Any] = {}
-    for field in first.fields if first.base is not None else ():
-        values = [algorithm.values[field.name] for algorithm in algorithms]
-        if not is_parameter(field) or field.metadata["static"] or values[0] is None or is_word(field, values[0]):
-            continue
-        if by_logarithm(field):
-            continue
-        common = field.metadata["common"]
-        if common is not None and all(value == common for value in values):
-            changes[field.name] = Known(common)
-        elif field.metadata["rule"] == "count":
-            counts = each(f"{first.name}: {field.name}", values, whole_rule(1, MAX_COUNT))
-            changes[field.name] = np.asarray(counts, np.int32)
-        else:
-            changes[field.name] = np.asarray(values, np.float32)
-    alike = [algorithm.algorithm for algorithm in algorithms]
-    if first.base is not None:
-        alike = [with_logarithms(algorithm) for algorithm in alike]
-    stacked = jax.tree.map(lambda *leaves: _stack(first.name, leaves), *alike)
-    return dataclasses.replace(stacked, **changes) if changes else stacked
-
-
-def _stack(owner: str, leaves: Sequence[Any]) -> np.ndarray:
-    stacked = np.stack([np.asarray(leaf) for leaf in leaves], axis=-1)
-    if np.issubdtype(stacked.dtype, np.floating):
-        for value in stacked.flat:
-            as_single(f"{owner}: a parameter", float(value))
-        return stacked.astype(np.float32)
-    if np.issubdtype(stacked.dtype, np.integer):
-        each(f"{owner}: a parameter", stacked, whole_rule(-MAX_COUNT, MAX_COUNT))
-        return stacked.astype(np.int32)
-    return stacked

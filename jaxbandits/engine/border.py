@@ -11,35 +11,22 @@ import numpy as np
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.parameters import check_parameter, is_parameter
 from jaxbandits.algorithms.bases.traits import answers_of, judge_of, tolerance_of, traits_of
-from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
-from jaxbandits.arrays.pytrees import classes
 from jaxbandits.checks import is_masked, is_number, shown
-from jaxbandits.engine.rule_states import arms_of, first_state
+from jaxbandits.engine.method_types import check_result, check_same_state, is_array, types
+from jaxbandits.engine.rule_border import check_rule, methods_of
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.users_code.cache_key import code_of
 
-__all__ = ["check_algorithm", "check_kind", "check_methods", "check_result"]
+__all__ = ["check_algorithm", "check_kind", "check_methods"]
 
 #: The methods of an algorithm, and what they take.
 _METHODS = {
     "init": ("problem", "key"), "step": ("problem", "key", "state"), "done": ("state",), "recommend": ("state",),
 }  # fmt: skip
-
-
-def methods_of(rule: Rule) -> dict[str, tuple[str, ...]]:
-    """Return the methods of a rule, and what they take."""
-    own = ("state",) if rule.has_state else ()
-    methods = {"done": (*own, "arms"), "recommend": (*own, "arms")}
-    methods["request" if rule.in_batches else "select"] = (*own, "arms", "key")
-    if own:
-        methods["init"] = ("arms", "key")
-        methods["update"] = (
-            ("state", "arms", "counts", "sums") if rule.in_batches else ("state", "arms", "arm", "reward")
-        )
-    return methods
 
 
 def check_kind(algorithm: Any) -> None:
@@ -106,7 +93,7 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
     for path, leaf in leaves:
         if is_masked(leaf):
             raise UsageError(f"{name}{jax.tree_util.keystr(path)} has masked values: leave them out or fill them")
-        if not _is_array(leaf) or jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
+        if not is_array(leaf) or jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
             raise UsageError(
                 f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {leaf!r}: what is neither is "
                 'part of the program, dataclasses.field(metadata={"static": True}) and @jb.pytree'
@@ -129,71 +116,7 @@ def check_methods(algorithm: Any, problem: Problem, key: jax.Array) -> None:
         UsageError: which method returns what, in place of what.
     """
     with code_of(algorithm, problem).traced():
-        jax.eval_shape(_check_rule if isinstance(algorithm, Rule) else _check, algorithm, problem, key)
-
-
-def _check_rule(rule: Rule, problem: Problem, key: jax.Array) -> None:
-    """Check the methods of a rule."""
-    name, count = type(rule).__name__, problem.arms
-    state = first_state(rule, problem.realised(key), key)
-    arms: Arms = arms_of(state)
-    own: tuple[Any, ...] = ()
-    begun: dict[str, str] = {}
-
-    def called(method: str, *arguments: Any) -> Any:
-        with traced(f"{name}.{method}"):
-            return getattr(rule, method)(*arguments)
-
-    if rule.has_state:
-        own = (called("init", arms, key),)
-        begun = _types(f"{name}.init", own[0])
-    if rule.in_batches:
-        pulled = called("request", *own, arms, key)
-        check_whole(f"{name}.request", pulled, ((count,),), "pulls of each arm")
-    else:
-        pulled = called("select", *own, arms, key)
-        check_whole(
-            f"{name}.select", pulled, ((), *(((np.shape(pulled)[0],),) if np.ndim(pulled) == 1 else ())), "an arm"
-        )
-    if rule.has_state:
-        rewards = jnp.zeros(np.shape(pulled), arms.total.dtype)
-        after = called("update", own[0], arms, jnp.asarray(pulled).astype(jnp.int32), rewards)
-        check_same_state(f"{name}.update", own[0], begun, after, _types(f"{name}.update", after))
-    check_result(f"{name}.done", called("done", *own, arms), bool, ())
-    answer = called("recommend", *own, arms)
-    if _is_array(answer) and np.shape(answer) == () and jnp.issubdtype(jnp.result_type(answer), np.integer):
-        answer = jnp.arange(count) == answer
-    check_result(f"{name}.recommend: without an arm's number, the answer", answer, bool, (count,))
-    if (judge := judge_of(rule)) is not None:
-        check_result(f"{name}: the criterion", judge(rule, problem, answer), bool, ())
-
-
-def check_whole(what: str, found: Any, shapes: tuple[tuple[int, ...], ...], words: str) -> None:
-    """Check that something traced is made of whole numbers and has one of some shapes.
-
-    Raises:
-        UsageError: it is not.
-    """
-    whole = _is_array(found) and jnp.issubdtype(jnp.result_type(found), np.integer)
-    if not whole or np.shape(found) not in shapes:
-        got = _type_of(found) if _is_array(found) else type(found).__name__
-        raise UsageError(f"{what} must return {words}, int32 {shapes[0]}, got {got}")
-
-
-def check_same_state(what: str, first: Any, begun: dict[str, str], after: Any, stepped: dict[str, str]) -> None:
-    """Check that a state is built as the first one.
-
-    Raises:
-        UsageError: it is not.
-    """
-    if (jax.tree.structure(first), classes(first)) != (jax.tree.structure(after), classes(after)):
-        raise UsageError(
-            f"{what} must return a state built as that of init, {type(first).__name__} of {', '.join(begun)}, got "
-            f"{type(after).__name__} of {', '.join(stepped)}"
-        )
-    for path, was in begun.items():
-        if stepped[path] != was:
-            raise UsageError(f"{what}: the state's `{path}` must stay {was} as in init, got {stepped[path]}")
+        jax.eval_shape(check_rule if isinstance(algorithm, Rule) else _check, algorithm, problem, key)
 
 
 def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
@@ -205,12 +128,12 @@ def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
 
     problem = problem.realised(key)
     first = called("init", problem, key)
-    begun = _types(f"{name}.init", first)
+    begun = types(f"{name}.init", first)
     if not hasattr(first, "pulls"):
         raise UsageError(f"{name}.init: the state must have `pulls`, int32 ({problem.arms},): pulls of each arm")
     check_result(f"{name}.init: the state's `pulls`", first.pulls, jnp.int32, (problem.arms,))
     after = called("step", problem, key, first)
-    stepped = _types(f"{name}.step", after)
+    stepped = types(f"{name}.step", after)
     check_same_state(f"{name}.step", first, begun, after, stepped)
     check_result(f"{name}.done", called("done", first), bool, ())
     if callable(getattr(algorithm, "exhausted", None)):
@@ -219,45 +142,3 @@ def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
     check_result(f"{name}.recommend", answer, bool, (problem.arms,))
     if (judge := judge_of(algorithm)) is not None:
         check_result(f"{name}: the criterion", judge(algorithm, problem, answer), bool, ())
-
-
-def check_result(what: str, found: Any, dtype: Any, shape: tuple[int, ...]) -> None:
-    """Whether something traced has a type.
-
-    Raises:
-        UsageError: it has another.
-    """
-    got = _type_of(found) if _is_array(found) else type(found).__name__
-    if got != (wanted := _type_of(jax.ShapeDtypeStruct(shape, dtype))):
-        raise UsageError(f"{what} must be {wanted}{', a mask of arms' if shape and dtype is bool else ''}, got {got}")
-
-
-def _types(what: str, state: Any) -> dict[str, str]:
-    """The type of every leaf of a state, by its place."""
-    leaves = jax.tree_util.tree_leaves_with_path(state)
-    for path, leaf in leaves:
-        if not _is_array(leaf):
-            place = f"the state's `{_place(path)}`" if path else "the state"
-            raise UsageError(
-                f"{what}: {place} must be an array or a pytree (a NamedTuple, a dataclass with @jb.pytree), got "
-                f"{type(leaf).__name__}"
-            )
-    return {_place(path): _type_of(leaf) for path, leaf in leaves}
-
-
-def _place(path: Any) -> str:
-    return jax.tree_util.keystr(path).lstrip(".")
-
-
-def _type_of(leaf: Any) -> str:
-    dtype = leaf.dtype if hasattr(leaf, "dtype") else jnp.result_type(leaf)
-    return f"{dtype} {tuple(np.shape(leaf))}"
-
-
-def _is_array(leaf: Any) -> bool:
-    """Whether JAX takes a leaf: a number, an array of numbers or of keys."""
-    if isinstance(leaf, jax.Array | jax.ShapeDtypeStruct):
-        return True
-    return isinstance(leaf, bool | int | float | np.number | np.bool_) or (
-        isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf"
-    )

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.bounded_jit import recent_programs
-from jaxbandits.engine.admission import Admitted, batched
+from jaxbandits.engine.admission import Admitted
+from jaxbandits.engine.batching import batched
 from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem

@@ -14,22 +14,34 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.built_in import BuiltIn
-from jaxbandits.algorithms.bases.parameters import with_logarithms
 from jaxbandits.algorithms.bases.traits import Traits, traits_of
-from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.numerics import NO_LIMIT, larger, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.written_out import found_together
-from jaxbandits.engine.rule_calls import Told, as_runs, axes_of_own, call, make_step, results, shape_of
+from jaxbandits.engine.rule_calls import (
+    answered,
+    as_runs,
+    axes_of_own,
+    begun,
+    call,
+    done,
+    make_step,
+    requested,
+    results,
+    selected,
+    selected_and_done,
+    shape_of,
+    updated,
+)  # fmt: skip
 from jaxbandits.engine.rule_states import RuleState, first_state, shown
 from jaxbandits.engine.value_ranges import Facts
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.status import MOST_IDLE, OUTSIDE, TAKEN_BACK
-from jaxbandits.transform import UnpaddableError
 
-__all__ = ["MappedRule", "why_unpaddable"]
+__all__ = ["MappedRule"]
 
 
 @pytree
@@ -58,7 +70,7 @@ class MappedRule(BuiltIn):
         state = first_state(self.rule, problem, key)
         if not self.rule.has_state:
             return state
-        own = call(self.rule, self.facts, lambda told: told.rule.init(told.arms, told.key), state)
+        own = call(self.rule, self.facts, begun, state)
         return dataclasses.replace(state, own=own)
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> RuleState:
@@ -87,7 +99,7 @@ class MappedRule(BuiltIn):
         count = state.statistics.pulls.shape[0]
 
         def decided(rule: Any, state: RuleState, live: jax.Array) -> tuple[jax.Array, ...]:
-            (chosen, done), _ = results(rule, self.facts, _next, state)
+            (chosen, done), _ = results(rule, self.facts, selected_and_done, state)
             places = [chosen.array] if chosen.array.ndim == 1 else list(chosen.array)
             inside = chosen.range is not None and chosen.range[0] >= 0 and chosen.range[1] < count
             going = as_runs(live) & ~done.array
@@ -117,7 +129,7 @@ class MappedRule(BuiltIn):
             state, statistics=known, steps=state.steps + live.astype(jnp.int32),
             fault=jnp.where(outside, OUTSIDE, state.fault),
         )  # fmt: skip
-        several = bool(shape_of(self.rule, _select, state))
+        several = bool(shape_of(self.rule, selected, state))
         pulled = (jnp.stack(places), jnp.stack(rewards)) if several else (places[0], rewards[0])
         return self._updated(new, live, *pulled)
 
@@ -145,25 +157,25 @@ class MappedRule(BuiltIn):
         """Return the states after the rule's own update, where `live` holds."""
         if not self.rule.has_state:
             return state
-        own = make_step(self.rule, self.facts, _update, state, (pulled, rewards), live)
+        own = make_step(self.rule, self.facts, updated, state, (pulled, rewards), live)
         return dataclasses.replace(state, own=own)
 
     def _requested(self, state: RuleState) -> jax.Array:
         """Return how often to pull each arm, int32 `(K, …)`, none of those that do not exist."""
-        counts = jnp.asarray(call(self.rule, self.facts, _request, state))
+        counts = jnp.asarray(call(self.rule, self.facts, requested, state))
         return counts if state.count is None else jnp.where(state.exists, counts, 0)
 
     def _arms_a_step(self, state: RuleState) -> int:
         """Return how many arms `select` returns."""
-        return math.prod(shape_of(self.rule, _select, state))
+        return math.prod(shape_of(self.rule, selected, state))
 
     def done(self, state: RuleState) -> jax.Array:
         """Return which runs have ended, bool `(…)`."""
-        return jnp.asarray(call(self.rule, self.facts, lambda told: told.ask("done"), state))
+        return jnp.asarray(call(self.rule, self.facts, done, state))
 
     def recommend(self, state: RuleState) -> jax.Array:
         """Return masks of the returned arms, bool `(K, …)`, in the problem's order."""
-        answer = jnp.asarray(call(self.rule, self.facts, lambda told: told.ask("recommend"), state))
+        answer = jnp.asarray(call(self.rule, self.facts, answered, state))
         if not jnp.issubdtype(answer.dtype, jnp.bool_):
             answer = over_arms.index(state.statistics.pulls.shape[0], state.time.shape) == answer
         return state.by_arm(answer & state.exists)
@@ -221,40 +233,3 @@ class MappedRule(BuiltIn):
             return self._summed(state, pulled, state.by_place(nothing.astype(jnp.float32).at[asked].add(sums)), live)
         _, places, outside = self._decided(state, live)
         return self._observed(state, places, [sums[slot] for slot in range(len(places))], live, outside)
-
-
-def _select(told: Told) -> jax.Array:
-    return jnp.asarray(told.ask("select", told.key)).astype(jnp.int32)
-
-
-def _next(told: Told) -> tuple[jax.Array, jax.Array]:
-    """Return the arms that a rule selects, int32 `()` or `(P,)`, and whether its run has ended."""
-    return _select(told), jnp.asarray(told.ask("done"))
-
-
-def _request(told: Told) -> jax.Array:
-    return jnp.asarray(told.ask("request", told.key)).astype(jnp.int32)
-
-
-def _update(told: Told, pulled: jax.Array, rewards: jax.Array) -> Any:
-    return told.ask("update", pulled, rewards)
-
-
-def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
-    """Return why a rule's arrays cannot be longer than there are arms; None where they can. It is traced, not run.
-
-    Args:
-        rule: for one run.
-        problem: leaves `(K,)`.
-    """
-    mapped, key = MappedRule(with_logarithms(rule)), jax.random.key(0, impl="threefry2x32")
-
-    def methods(mapped: MappedRule, problem: Problem) -> Any:
-        problem = problem.realised(key)
-        return mapped.recommend(mapped.step(problem, key, mapped.init(problem, key)))
-
-    try:
-        jax.eval_shape(methods, mapped, dataclasses.replace(problem, mask=jnp.ones(problem.arms, bool)))
-    except UnpaddableError as error:
-        return str(error)
-    return None

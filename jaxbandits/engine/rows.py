@@ -158,9 +158,15 @@ def _row(cells: Cells, carry: Carry, status: jax.Array, ended: jax.Array, settin
         cell=carry.cell, seed=carry.seed, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, status=status,
         ended=ended, regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
         correct=_correct(carry, recommended, settings),
-        own=measured(settings.metrics, carry.problem, carry.algorithm.state_of(carry.state), recommended),
+        own=_measured(carry, recommended, settings),
     )  # fmt: skip
     return row, recommended
+
+
+def _measured(carry: Carry, recommended: jax.Array, settings: Settings) -> dict[str, jax.Array]:
+    if not settings.metrics:
+        return {}
+    return measured(settings.metrics, carry.problem, carry.algorithm.state_of(carry.state), recommended)
 
 
 def _regret(problem: Problem, recommended: jax.Array, pulled: jax.Array) -> Regret | None:

@@ -15,7 +15,10 @@ from jaxbandits.random.streams import step_key
 from jaxbandits.transform import Known, Padded, Steps, map_step, results_of
 from jaxbandits.transform.operation import Value
 
-__all__ = ["Told", "as_runs", "axes_of_own", "call", "make_step", "results", "shape_of"]
+__all__ = [
+    "answered", "as_runs", "axes_of_own", "begun", "call", "done", "make_step", "requested", "results", "selected",
+    "selected_and_done", "shape_of", "updated",
+]  # fmt: skip
 
 
 class Told(NamedTuple):
@@ -26,10 +29,45 @@ class Told(NamedTuple):
     key: jax.Array  # typed key (): that of the step
     own: Any  # the rule's own state; None where it has none
 
-    def ask(self, method: str, *more: Any) -> Any:
+    def ask(self, method: Callable[..., Any], *more: Any) -> Any:
         """Call a method of the rule, with its own state first where it has one, and the arms."""
         own = () if self.own is None else (self.own,)
-        return getattr(self.rule, method)(*own, self.arms, *more)
+        return method(*own, self.arms, *more)
+
+
+def selected(told: Told) -> jax.Array:
+    """Return the arms to pull next, int32 `()` or `(P,)`."""
+    return jnp.asarray(told.ask(told.rule.select, told.key)).astype(jnp.int32)
+
+
+def selected_and_done(told: Told) -> tuple[jax.Array, jax.Array]:
+    """Return them, and whether the run has ended."""
+    return selected(told), done(told)
+
+
+def requested(told: Told) -> jax.Array:
+    """Return how often to pull each arm, int32 `(K,)`."""
+    return jnp.asarray(told.ask(told.rule.request, told.key)).astype(jnp.int32)
+
+
+def updated(told: Told, pulled: jax.Array, rewards: jax.Array) -> Any:
+    """Return the rule's own state after a step."""
+    return told.ask(told.rule.update, pulled, rewards)
+
+
+def begun(told: Told) -> Any:
+    """Return the rule's own state after the first pulls."""
+    return told.rule.init(told.arms, told.key)
+
+
+def done(told: Told) -> jax.Array:
+    """Return whether the run has ended, bool `()`."""
+    return jnp.asarray(told.ask(told.rule.done))
+
+
+def answered(told: Told) -> jax.Array:
+    """Return the answer: an arm, int `()`, or a mask of arms, bool `(K,)`."""
+    return jnp.asarray(told.ask(told.rule.recommend))
 
 
 #: From what a rule is told, and more, in one run, to a pytree.
@@ -98,7 +136,7 @@ def axes_of_own(rule: Rule, state: RuleState) -> list[tuple[int, ...]]:
             return jax.ShapeDtypeStruct(tuple(n + more for n in leaf.shape[:-1]), leaf.dtype)
 
         one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype), parts)
-        init = _of_one(lambda told: told.rule.init(told.arms, told.key), state)
+        init = _of_one(begun, state)
         return jax.tree.leaves(jax.eval_shape(init, one[0], jax.tree.map(longer, parts[1]), *one[2:]))
 
     try:

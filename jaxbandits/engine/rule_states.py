@@ -140,10 +140,12 @@ def shown(state: RuleState, answer: jax.Array, own_axes: Any) -> Arms:
         own_axes: a tuple of the axes of arms for each leaf of the rule's own state.
     """
     arms = arms_of(state)
-    names = [name for name in ("pulls", "mean", "inverse_root", "total", "squares") if getattr(arms, name) is not None]
-    changes: dict[str, Any] = {name: state.by_arm(getattr(arms, name)) for name in names} | {"pulls": state.pulls}
     leaves, tree = jax.tree.flatten(state.own)
     for i, axes in enumerate(own_axes):
         for axis in axes:
             leaves[i] = state.by_arm(leaves[i], axis)
-    return dataclasses.replace(arms, **changes, own=jax.tree.unflatten(tree, leaves), answer=answer)
+    return dataclasses.replace(
+        arms, pulls=state.pulls, mean=state.by_arm(arms.mean), inverse_root=state.by_arm(arms.inverse_root),
+        total=state.by_arm(arms.total), squares=None if arms.squares is None else state.by_arm(arms.squares),
+        own=jax.tree.unflatten(tree, leaves), answer=answer,
+    )  # fmt: skip

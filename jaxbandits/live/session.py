@@ -18,8 +18,8 @@ from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.bases.parameters import with_logarithms
 from jaxbandits.arrays.jax_settings import narrowed, own_settings
 from jaxbandits.engine.admission import admitted, check
-from jaxbandits.engine.border import check_result
 from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.method_types import check_result
 from jaxbandits.errors import UsageError
 from jaxbandits.live.given import cost_of, key_of, range_of, reward_of
 from jaxbandits.live.live_problem import LiveProblem
@@ -76,10 +76,7 @@ class AskTell:
         """
         known = admitted(algorithm)
         if known.base is None:
-            raise UsageError(
-                "ask and tell needs an algorithm that is told rewards, one made by jb.algorithm or of the package: "
-                f"{known.name} draws its own"
-            )
+            raise UsageError(f"ask and tell needs an algorithm that is told its rewards: {known.name} draws them")
         for name in known.axes:
             raise UsageError(f"a session runs one algorithm, not a grid: {name} is an axis")
         check(known)

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays.arms import index, reorder, take
+from jaxbandits.arrays.arms import any_arm, index, reorder, take, total
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.random.ties import tie_order, tie_words
@@ -63,7 +63,10 @@ class ArmOrder:
 
     def by_arm(self, x: jax.Array) -> jax.Array:
         """Return what is known of each place, `(K, …)` or `(K, N, …)`, for each arm."""
-        return reorder(x, _inverse(self._arms()))
+        order = self._arms()
+        if x.dtype == bool and x.ndim == order.ndim and self.arms <= _COMPARED:
+            return any_arm(x[:, None] & _is_arm(order))
+        return reorder(x, _inverse(order))
 
     def by_place(self, x: jax.Array) -> jax.Array:
         """Return what is known of each arm, `(K, …)` or `(K, N, …)`, for each place."""
@@ -83,8 +86,8 @@ def _ranks(weight: jax.Array) -> jax.Array:
     if count > _COMPARED:
         return _inverse(_sorted_places(weight))
     number = index(count, weight.shape[1:])
-    before = [(row < weight) | ((row == weight) & (i < number)) for i, row in enumerate(weight)]
-    return sum((mask.astype(jnp.int32) for mask in before), jnp.zeros(weight.shape, jnp.int32))
+    other, own, first = weight[:, None], weight[None], number[:, None] < number[None]
+    return total(((other < own) | ((other == own) & first)).astype(jnp.int32))
 
 
 def _sorted_places(x: jax.Array) -> jax.Array:
@@ -98,5 +101,9 @@ def _inverse(order: jax.Array) -> jax.Array:
     count = order.shape[0]
     if count > _COMPARED:
         return _sorted_places(order)
-    places = index(count, order.shape[1:])
-    return sum((jnp.where(row == places, i, 0) for i, row in enumerate(order)), jnp.zeros(order.shape, jnp.int32))
+    return total(jnp.where(_is_arm(order), index(count, order.shape[1:])[:, None], 0))
+
+
+def _is_arm(order: jax.Array) -> jax.Array:
+    """Return whether the arm at a place is an arm, bool `(K, K, …)`: places first, then arms."""
+    return order[:, None] == index(order.shape[0], order.shape[1:])[None]

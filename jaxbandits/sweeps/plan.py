@@ -13,7 +13,8 @@ import numpy as np
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import seed, whole
-from jaxbandits.engine.admission import Admitted, admitted, check, check_like
+from jaxbandits.engine.admission import Admitted, admitted, check
+from jaxbandits.engine.batching import check_like
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.first_pulls import check_first_pulls

@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxbandits.algorithms.bases.traits import judge_of
 from jaxbandits.arrays.pytrees import classes
-from jaxbandits.engine.admission import batched
+from jaxbandits.engine.batching import batched
 from jaxbandits.engine.metric import Measures
 from jaxbandits.engine.program import Program, Runs
 from jaxbandits.problems.base import Problem

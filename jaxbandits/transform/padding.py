@@ -77,7 +77,7 @@ class Padding:
             raise UnpaddableError("a constant array changes with the number of arms")
         first, second, third = (float(value) for value in values)
         step, start = second - first, first - (second - first) * self.width
-        whole = float(step).is_integer() and float(start).is_integer() and abs(first) < 2**24
+        whole = not step % 1 and not start % 1 and abs(first) < 2**24
         if third - second != step or not whole:
             raise UnpaddableError("a number changes with the number of arms, and not by whole steps")
         dtype = values[0].dtype

@@ -304,11 +304,11 @@ def test_live_sessions(algorithm):
         (lambda: jb.simulate(jb.BernsteinRace(epsilon=0.1, delta=0.1), jb.gaussian(MEANS, 0.1), seeds=1), "negative"),
         (lambda: jb.simulate(jb.KLRace(epsilon=0.1, delta=0.1), jb.gaussian(MEANS, 0.1), seeds=1), "negative"),
         (lambda: jb.simulate(jb.KLLUCB(epsilon=0.1, delta=0.1), jb.gaussian(MEANS, 0.1), seeds=1), "negative"),
-        (lambda: jb.simulate(jb.LilUCB(delta=0.1), jb.student_t(MEANS, 3), seeds=1), "heavy"),
+        (lambda: jb.simulate(jb.LilUCB(delta=0.1), jb.student_t(MEANS, 3), seeds=1), "heavier tails"),
         (lambda: jb.KLLUCB(epsilon=0.1, delta=0.1, exploration="kl"), "exploration"),
         (lambda: jb.LUCB(epsilon=0.1, delta=0.1, exploration="kl-2013"), "did you mean 'kl2013'"),
         (lambda: jb.simulate(jb.LUCBPlusPlus(epsilon=0.1, delta=0.1, m=7), INTEGERS, seeds=1), "m must be smaller"),
-        (lambda: jb.simulate(jb.MedianElimination(epsilon=0.1, delta=0.1), jb.student_t(MEANS, 3), seeds=1), "heavy"),
+        (lambda: jb.simulate(jb.MedianElimination(epsilon=0.1, delta=0.1), jb.student_t(MEANS, 3), seeds=1), "heavier"),
         (
             lambda: jb.simulate(jb.UnionBound(epsilon=0.1, delta=0.1, estimator="mom"), jb.gaussian(MEANS), seeds=1),
             "UnionBound needs rewards that are not negative",

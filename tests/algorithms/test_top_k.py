@@ -416,7 +416,7 @@ def test_regret_exceeds_epsilon_less_often_than_delta():
         (lambda: jb.OptMAI(k=2, budget=9, beta=1), "beta must lie"),
         (lambda: jb.simulate(jb.CLUCB(k=10), jb.uniform_means(10), seeds=1), "k must be smaller"),
         (lambda: jb.simulate(jb.CLUCB(k=2, budget=9), jb.uniform_means(10), seeds=1), "budget must cover 10"),
-        (lambda: jb.simulate(jb.CLUCB(k=2), jb.student_t([0, 1, 2], 3), seeds=1), "heavy"),
+        (lambda: jb.simulate(jb.CLUCB(k=2), jb.student_t([0, 1, 2], 3), seeds=1), "heavier tails"),
         (lambda: jb.AskTell(jb.AdaptiveTopK(k=5), arms=5), "k must be smaller"),
     ],
 )

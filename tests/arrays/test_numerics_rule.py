@@ -57,6 +57,7 @@ EXCEPTIONS = {
     ("engine/jobs.py", "load", "cumsum"): WHOLE,
     ("engine/jobs.py", "load", "sum"): WHOLE,
     ("engine/rows.py", "write", "cumsum"): WHOLE,
+    ("engine/rule_calls.py", "_arguments", PRODUCT): HOST,
     ("engine/rows.py", "write", "sum"): WHOLE,
     ("engine/lanes.py", "run_chunk", "sum"): "pulls of all lanes, for the display of progress",
     ("gradients/differences.py", "nudged_problem", PRODUCT): HOST,
@@ -93,6 +94,7 @@ EXCEPTIONS = {
     ("random/binomial_draws.py", "*", "expm1"): "a whole number is found by it",
     ("random/binomial_draws.py", "*", "log1p"): "a whole number is found by it",
     ("random/gamma_draws.py", "words_of", PRODUCT): WHOLE,
+    ("random/arm_orders.py", "_sorted_places", "sort"): WHOLE,
     ("random/ties.py", "turn", PRODUCT): WHOLE,
     ("random/ties.py", "_arm", PRODUCT): WHOLE,
     ("statistics/arm_statistics.py", "plus", PRODUCT): WHOLE,
@@ -104,6 +106,9 @@ EXCEPTIONS = {
     ("transform/control_flow.py", "switch", "clip"): WHOLE,
     ("transform/functions.py", "*", "clip"): NOT_A_NUMBER,
     ("transform/indexing.py", "*", "clip"): WHOLE,
+    ("transform/padding.py", "literal", PRODUCT): WHOLE,
+    ("transform/padding.py", "followed", PRODUCT): HOST,
+    ("transform/ranges.py", "*", PRODUCT): HOST,
     ("transform/products.py", "shield", PRODUCT): "of which only infinities come out",
 }
 

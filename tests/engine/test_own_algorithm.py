@@ -90,5 +90,5 @@ def test_it_is_stopped_at_max_pulls():
 def test_ask_and_tell_says_what_it_lacks():
     from jaxbandits.live.session import AskTell
 
-    with pytest.raises(jb.UsageError, match="BatchBased, JointBatches or IndexWithBudget"):
+    with pytest.raises(jb.UsageError, match="told its rewards"):
         AskTell(Race(0.1), arms=3)

@@ -1,0 +1,71 @@
+"""What a user's methods return, while they are traced: types in words, and one line where they are others."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.arrays.pytrees import classes
+from jaxbandits.errors import UsageError
+
+__all__ = ["check_result", "check_same_state", "is_array", "type_of", "types"]
+
+
+def check_same_state(what: str, first: Any, begun: dict[str, str], after: Any, stepped: dict[str, str]) -> None:
+    """Check that a state is built as the first one.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if (jax.tree.structure(first), classes(first)) != (jax.tree.structure(after), classes(after)):
+        raise UsageError(
+            f"{what} must return a state built as that of init, {type(first).__name__} of {', '.join(begun)}, got "
+            f"{type(after).__name__} of {', '.join(stepped)}"
+        )
+    for path, was in begun.items():
+        if stepped[path] != was:
+            raise UsageError(f"{what}: the state's `{path}` must stay {was} as in init, got {stepped[path]}")
+
+
+def check_result(what: str, found: Any, dtype: Any, shape: tuple[int, ...]) -> None:
+    """Whether something traced has a type.
+
+    Raises:
+        UsageError: it has another.
+    """
+    got = type_of(found) if is_array(found) else type(found).__name__
+    if got != (wanted := type_of(jax.ShapeDtypeStruct(shape, dtype))):
+        raise UsageError(f"{what} must be {wanted}{', a mask of arms' if shape and dtype is bool else ''}, got {got}")
+
+
+def types(what: str, state: Any) -> dict[str, str]:
+    """The type of every leaf of a state, by its place."""
+    leaves = jax.tree_util.tree_leaves_with_path(state)
+    for path, leaf in leaves:
+        if not is_array(leaf):
+            place = f"the state's `{_place(path)}`" if path else "the state"
+            raise UsageError(
+                f"{what}: {place} must be an array or a pytree (a NamedTuple, a dataclass with @jb.pytree), got "
+                f"{type(leaf).__name__}"
+            )
+    return {_place(path): type_of(leaf) for path, leaf in leaves}
+
+
+def _place(path: Any) -> str:
+    return jax.tree_util.keystr(path).lstrip(".")
+
+
+def type_of(leaf: Any) -> str:
+    """Return the type and the shape of an array, in words."""
+    dtype = leaf.dtype if hasattr(leaf, "dtype") else jnp.result_type(leaf)
+    return f"{dtype} {tuple(np.shape(leaf))}"
+
+
+def is_array(leaf: Any) -> bool:
+    """Whether JAX takes a leaf: a number, an array of numbers or of keys."""
+    if isinstance(leaf, jax.Array | jax.ShapeDtypeStruct):
+        return True
+    return isinstance(leaf, bool | int | float | np.number | np.bool_) or (
+        isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf"
+    )

@@ -1,0 +1,111 @@
+"""A rule that is written for one run, looked at once: whether its methods take and return what the protocol says."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.algorithms.bases.parameters import with_logarithms
+from jaxbandits.algorithms.bases.traits import judge_of
+from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.method_types import check_result, check_same_state, is_array, type_of, types
+from jaxbandits.engine.rule_states import arms_of, first_state
+from jaxbandits.engine.tracing_errors import traced
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.transform import UnpaddableError
+
+__all__ = ["check_rule", "methods_of", "why_unpaddable"]
+
+
+def methods_of(rule: Rule) -> dict[str, tuple[str, ...]]:
+    """Return the methods of a rule, and what they take."""
+    own = ("state",) if rule.has_state else ()
+    methods = {"done": (*own, "arms"), "recommend": (*own, "arms")}
+    methods["request" if rule.in_batches else "select"] = (*own, "arms", "key")
+    if own:
+        methods["init"] = ("arms", "key")
+        methods["update"] = (
+            ("state", "arms", "counts", "sums") if rule.in_batches else ("state", "arms", "arm", "reward")
+        )
+    return methods
+
+
+def check_rule(rule: Rule, problem: Problem, key: jax.Array) -> None:
+    """Check that the methods of a rule return what the protocol says; they are traced, not run.
+
+    Args:
+        rule: for one run.
+        problem: leaves `(K,)`.
+        key: the run's typed key `()`.
+
+    Raises:
+        UsageError: which method returns what, in place of what.
+    """
+    name, count = type(rule).__name__, problem.arms
+    state = first_state(rule, problem.realised(key), key)
+    arms: Arms = arms_of(state)
+    own: tuple[Any, ...] = ()
+    begun: dict[str, str] = {}
+
+    def called(method: str, *arguments: Any) -> Any:
+        with traced(f"{name}.{method}"):
+            return getattr(rule, method)(*arguments)
+
+    if rule.has_state:
+        own = (called("init", arms, key),)
+        begun = types(f"{name}.init", own[0])
+    if rule.in_batches:
+        pulled = called("request", *own, arms, key)
+        check_whole(f"{name}.request", pulled, ((count,),), "pulls of each arm")
+    else:
+        pulled = called("select", *own, arms, key)
+        check_whole(
+            f"{name}.select", pulled, ((), *(((np.shape(pulled)[0],),) if np.ndim(pulled) == 1 else ())), "an arm"
+        )
+    if rule.has_state:
+        rewards = jnp.zeros(np.shape(pulled), arms.total.dtype)
+        after = called("update", own[0], arms, jnp.asarray(pulled).astype(jnp.int32), rewards)
+        check_same_state(f"{name}.update", own[0], begun, after, types(f"{name}.update", after))
+    check_result(f"{name}.done", called("done", *own, arms), bool, ())
+    answer = called("recommend", *own, arms)
+    if is_array(answer) and np.shape(answer) == () and jnp.issubdtype(jnp.result_type(answer), np.integer):
+        answer = jnp.arange(count) == answer
+    check_result(f"{name}.recommend: without an arm's number, the answer", answer, bool, (count,))
+    if (judge := judge_of(rule)) is not None:
+        check_result(f"{name}: the criterion", judge(rule, problem, answer), bool, ())
+
+
+def check_whole(what: str, found: Any, shapes: tuple[tuple[int, ...], ...], words: str) -> None:
+    """Check that something traced is made of whole numbers and has one of some shapes.
+
+    Raises:
+        UsageError: it is not.
+    """
+    whole = is_array(found) and jnp.issubdtype(jnp.result_type(found), np.integer)
+    if not whole or np.shape(found) not in shapes:
+        got = type_of(found) if is_array(found) else type(found).__name__
+        raise UsageError(f"{what} must return {words}, int32 {shapes[0]}, got {got}")
+
+
+def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
+    """Return why a rule's arrays cannot be longer than there are arms; None where they can. It is traced, not run.
+
+    Args:
+        rule: for one run.
+        problem: leaves `(K,)`.
+    """
+    mapped, key = MappedRule(with_logarithms(rule)), jax.random.key(0, impl="threefry2x32")
+
+    def methods(mapped: MappedRule, problem: Problem) -> Any:
+        problem = problem.realised(key)
+        return mapped.recommend(mapped.step(problem, key, mapped.init(problem, key)))
+
+    try:
+        jax.eval_shape(methods, mapped, dataclasses.replace(problem, mask=jnp.ones(problem.arms, bool)))
+    except UnpaddableError as error:
+        return str(error)
+    return None
