@@ -5,6 +5,7 @@ from jaxbandits import problems as problems
 from jaxbandits import theory as theory
 from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
 from jaxbandits.algorithms.adaptive_top_k import ImprovedTopK as ImprovedTopK
+from jaxbandits.algorithms.apt import APT as APT
 from jaxbandits.algorithms.bases.parameters import parameter as parameter
 from jaxbandits.algorithms.bases.protocol import Algorithm as Algorithm
 from jaxbandits.algorithms.bases.traits import Traits as Traits
@@ -111,6 +112,7 @@ from jaxbandits.tuning.hard_instances import adversary as adversary
 from jaxbandits.tuning.search import tune as tune
 
 __all__ = [
+    "APT",
     "CLUCB",
     "EBTC",
     "EBTCI",

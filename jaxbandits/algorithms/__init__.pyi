@@ -2,6 +2,7 @@
 
 from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
 from jaxbandits.algorithms.adaptive_top_k import ImprovedTopK as ImprovedTopK
+from jaxbandits.algorithms.apt import APT as APT
 from jaxbandits.algorithms.bases.batch_based import BatchBased as BatchBased
 from jaxbandits.algorithms.bases.built_in import BuiltIn as BuiltIn
 from jaxbandits.algorithms.bases.joint_batches import JointBatches as JointBatches
@@ -50,6 +51,7 @@ from jaxbandits.algorithms.uniform import Uniform as Uniform
 from jaxbandits.algorithms.union_bound import UnionBound as UnionBound
 
 __all__ = [
+    "APT",
     "CLUCB",
     "EBTC",
     "EBTCI",

@@ -80,6 +80,7 @@ class Arms:
         count: int32 `()`, the number of arms K that there are.
         own: the rule's own state, where a run is shown to its user; None in the rule's methods.
         answer: bool `(K,)`, the arms that the run returns, likewise.
+        ended: bool `()`, whether the rule has ended the run, likewise.
     """
 
     pulls: jax.Array
@@ -92,6 +93,7 @@ class Arms:
     squares: jax.Array | None = None
     own: Any = None
     answer: jax.Array | None = None
+    ended: jax.Array | None = None
 
     def __len__(self) -> int:
         """Return the length of the arrays."""

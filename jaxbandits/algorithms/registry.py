@@ -20,6 +20,7 @@ REGISTRY = Registry(
         "ugape-b": "ugape:UGapEb",
         "gap-e": "gape:GapE",
         "ucb-e": "ucb_e:UCBE",
+        "apt": "apt:APT",
         "lucb": "lucb:LUCB",
         "kl-lucb": "kl_lucb:KLLUCB",
         "lucb-pp": "lucb_plus_plus:LUCBPlusPlus",

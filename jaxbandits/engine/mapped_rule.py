@@ -182,7 +182,7 @@ class MappedRule(BuiltIn):
 
     def state_of(self, state: RuleState) -> Arms:
         """Return what a user is shown of a state."""
-        return shown(state, self.recommend(state), axes_of_own(self.rule, state))
+        return shown(state, self.recommend(state), self.done(state), axes_of_own(self.rule, state))
 
     def exhausted(self, state: RuleState) -> jax.Array:
         """Return which runs cannot go on, since the next batch would pass the range of counts; bool `(…)`."""

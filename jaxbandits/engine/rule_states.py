@@ -131,12 +131,13 @@ def arms_of(state: RuleState) -> Arms:
     )  # fmt: skip
 
 
-def shown(state: RuleState, answer: jax.Array, own_axes: Any) -> Arms:
+def shown(state: RuleState, answer: jax.Array, ended: jax.Array, own_axes: Any) -> Arms:
     """Return what users are shown of a state: the arms in the problem's order.
 
     Args:
         state: the state.
         answer: bool `(K, …)`, the returned arms, in the problem's order.
+        ended: bool `(…)`, which runs the rule has ended.
         own_axes: a tuple of the axes of arms for each leaf of the rule's own state.
     """
     arms = arms_of(state)
@@ -147,5 +148,5 @@ def shown(state: RuleState, answer: jax.Array, own_axes: Any) -> Arms:
     return dataclasses.replace(
         arms, pulls=state.pulls, mean=state.by_arm(arms.mean), inverse_root=state.by_arm(arms.inverse_root),
         total=state.by_arm(arms.total), squares=None if arms.squares is None else state.by_arm(arms.squares),
-        own=jax.tree.unflatten(tree, leaves), answer=answer,
+        own=jax.tree.unflatten(tree, leaves), answer=answer, ended=ended,
     )  # fmt: skip

@@ -23,6 +23,7 @@ import jaxbandits as jb
 from jaxbandits.algorithms.bases.elimination import Elimination
 from jaxbandits.algorithms.bases.glr_stopped import GLRStopped
 from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.random.ties import order_at, tie_order, tie_words
 
 NEAR = 1e-5
@@ -101,6 +102,12 @@ Said = tuple[list[int], set[int], float | None]
 def uniform(view: View, algorithm: Any) -> Said:
     arm = view.first(-view.pulls.T.reshape(-1), view.order.T.reshape(-1))
     return [arm], largest_means(view, getattr(algorithm, "m", 1)), None
+
+
+def apt(view: View, algorithm: Any) -> Said:
+    index = np.sqrt(view.pulls[0]) * (np.abs(view.mean[0] - algorithm.threshold) + algorithm.epsilon)
+    view.near |= bool(np.any(np.abs(view.mean[0] - algorithm.threshold) < NEAR))
+    return [view.first(-index, view.order[0])], set(np.flatnonzero(view.mean[0] >= algorithm.threshold)), None
 
 
 def largest_means(view: View, m: int) -> set[int]:
@@ -450,7 +457,7 @@ REFERENCES: dict[type, Callable[[View, Any], Said]] = {
     jb.Uniform: uniform, jb.UGapEc: ugape, jb.UGapEb: ugape, jb.GapE: gap_e, jb.UCBE: ucb_e, jb.LUCB: lucb,
     jb.SuccessiveElimination: successive_elimination, jb.SuccessiveRejects: successive_rejects,
     jb.SequentialHalving: sequential_halving, jb.CLUCB: clucb, jb.KLLUCB: kl_lucb, jb.LUCBPlusPlus: lucb_plus_plus,
-    jb.LilUCB: lil_ucb,
+    jb.LilUCB: lil_ucb, jb.APT: apt,
 }  # fmt: skip
 
 COINS = jb.bernoulli([0.5, 0.4, 0.4, 0.3, 0.2, 0.6])
@@ -461,6 +468,7 @@ SEVERAL = jb.gabillon(1)
 SPREAD = jb.gaussian([[0.5, 0.4, 0.1], [0.9, 0.2, 0.0], [0.3, 0.25, 0.2]], [[0.3] * 3, [0.1] * 3, [0.2] * 3])
 
 CASES = {
+    "apt": (jb.APT(budget=140, threshold=0.43, epsilon=0.05), COINS),
     "uniform": (jb.Uniform(budget=140), COINS),
     "uniform of three": (jb.Uniform(budget=140, m=3), COINS),
     "uniform over bandits": (jb.Uniform(budget=140), SEVERAL),
@@ -545,6 +553,8 @@ def watch(algorithm, problem, keys, steps):
 
     def one(key):
         history = jb.trajectory(algorithm, problem, key, steps)
+        if isinstance(algorithm, Rule):
+            return history.pulls, history.answer, history.ended
         return history.pulls, jax.vmap(algorithm.recommend)(history), jax.vmap(algorithm.done)(history)
 
     return jax.vmap(one)(keys)

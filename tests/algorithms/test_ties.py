@@ -25,6 +25,7 @@ RELABELLED = np.roll(np.arange(MEANS.size), -1)
 SHORT = {"delta": 0.8, "epsilon": 0.4, "family": "gaussian", "threshold": "heuristic"}
 
 CASES = {
+    "apt": [jb.APT(budget=13, threshold=0.45)],
     "uniform": [jb.Uniform(budget=13), jb.Uniform(budget=14, m=2)],
     "ugape-c": [
         jb.UGapEc(epsilon=0.3, delta=0.3, c=0.05),

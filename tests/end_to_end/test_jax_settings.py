@@ -23,7 +23,7 @@ from jaxbandits.cli import main
 from jaxbandits.comparison.candidates import compare
 from jaxbandits.live.session import AskTell
 
-VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 60, "k": 2}
+VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 60, "k": 2, "threshold": 0.5}
 MEANS = [0.8, 0.3, 0.6]
 RESERVOIRS = {"rcb-i": {}, "rcb-air": {}, "ucb-v-inf": {}, "ucb-air": {}, "siri": {"prices": "unit"}}
 #: Of the rules that track a likelihood ratio, which take longest to compile, one is left to be quick: track-and-stop.

@@ -13,6 +13,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.engine import driver, kernel_loop, lanes, on_chip
 from jaxbandits.engine.jobs import refill
@@ -22,14 +23,14 @@ from jaxbandits.engine.program import Placement
 from jaxbandits.engine.rows import blank_log
 from jaxbandits.sweeps import plan
 
-VALUES = {"epsilon": 0.1, "delta": 0.1, "budget": 2000, "k": 2}
+VALUES = {"epsilon": 0.1, "delta": 0.1, "budget": 2000, "k": 2, "threshold": 0.5}
 PROBLEMS: list[Callable[[], Any]] = [
     lambda: jb.bernoulli([0.7, 0.6, 0.6, 0.5, 0.4]),
     lambda: jb.reservoir(beta=1, prices="unit", arms=5),
     lambda: jb.reservoir(beta=1, arms=5),
 ]
 STEPS = 448  # of which 1, 7 and 64 are blocks
-ON_CHIP = [name for name in REGISTRY if not REGISTRY[name].traits.in_batches]
+ON_CHIP = [name for name, cls in REGISTRY.items() if not (cls.traits.in_batches or issubclass(cls, Rule))]
 
 
 class Caught(Exception):  # noqa: N818 - no error

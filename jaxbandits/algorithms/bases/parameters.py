@@ -91,6 +91,7 @@ RULES = {
     "positive": checks.POSITIVE,
     "above one": checks.ABOVE_ONE,
     "not negative": checks.NOT_NEGATIVE,
+    "finite": checks.FINITE,
     "at least one": checks.AT_LEAST_ONE,
     "count": checks.whole_rule(1),
 }
