@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from jaxbandits.transform import control_flow
 from jaxbandits.transform.operation import Operation, Value
 
 __all__ = ["Computed"]
 
 #: Operations that call programs: what these are made of is looked up.
-_PROGRAMS = ("cond", "while", "scan", "jit", "pjit", "custom_jvp_call", "custom_vjp_call")
+_PROGRAMS = {*control_flow.CALLS, *control_flow.RULES}
 
 
 class Computed:
@@ -19,13 +20,13 @@ class Computed:
     def __init__(self) -> None:
         self._found: dict[Any, tuple[list[Value], list[Value]]] = {}
 
-    def again(self, operation: Operation, compute: Callable[[], list[Value]]) -> list[Value]:
-        """Return the results of an operation, computed now or before."""
+    def again(self, operation: Operation, axes: Any, compute: Callable[[], list[Value]]) -> list[Value]:
+        """Return the results of an operation, computed now or before; `axes` are what tells it from others beside."""
         if operation.name in _PROGRAMS:
             return compute()
         params = tuple((name, str(value)) for name, value in sorted(operation.params.items()))
         operands = tuple(map(_identity, operation.values))
-        key = (operation.name, params, operands, operation.exposed, operation.suffix, operation.shape)
+        key = (operation.name, params, operands, operation.exposed, operation.suffix, operation.shape, axes)
         if key not in self._found:
             # The operands are held, too: another array must not get the number of one that is gone.
             self._found[key] = compute(), list(operation.values)
@@ -34,7 +35,9 @@ class Computed:
 
 def _identity(value: Value) -> Any:
     """Return what tells one operand from another: constants by their value."""
-    array = value.array
+    array, counts = value.array, value.counts
     if not value.mapped and isinstance(array, np.ndarray | np.generic | int | float) and np.ndim(array) == 0:
         return str(np.asarray(array).dtype), np.asarray(array).tobytes(), value.range
-    return id(array), value.mapped, value.range
+    thin = None if value.thin is None else id(value.thin.array)
+    counted = None if counts is None else (id(counts.root), id(counts.scale.array), counts.power)
+    return id(array), value.mapped, value.range, thin, counted, value.fixed

@@ -6,6 +6,7 @@ the last place at most.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +17,7 @@ from jaxbandits.transform.ranges import range_of
 
 __all__ = ["counts_of", "with_root"]
 
-_MOVES = {"copy", "broadcast_in_dim", "convert_element_type"}
+_MOVES = {"copy", "broadcast_in_dim"}
 
 
 def counts_of(operation: Operation) -> Counts | None:
@@ -25,6 +26,8 @@ def counts_of(operation: Operation) -> Counts | None:
     first = values[0].counts if values else None
     if name in _MOVES and first is not None and values[0].shape == operation.shape:
         return first
+    if name == "convert_element_type" and first is not None:
+        return first if _is_kept(operation.aval(0).dtype, operation.out.dtype) else None
     if operation.out.dtype not in (jnp.float32, jnp.int32):
         return None
     if name == "sqrt" and first is not None and first.power == 1:
@@ -33,7 +36,7 @@ def counts_of(operation: Operation) -> Counts | None:
         for one, other in ((0, 1), (1, 0)):
             known, factor = values[one].counts, _once(values[other])
             # A constant: what is known of others may be known in one program and not in another.
-            constant = factor is not None and not factor.mapped and factor.range is not None
+            constant = factor is not None and (factor.fixed or not factor.mapped) and factor.range is not None
             if known is not None and factor is not None and constant and factor.range[0] > 0:  # type: ignore[index]
                 return known._replace(scale=_combined(known.scale, factor, jnp.multiply))
     if name == "div" and (below := values[1].counts) is not None and below.power == 1:
@@ -60,11 +63,18 @@ def with_root(operation: Operation) -> Value | None:
     return Value(shield(found, range_of(operation)) if operation.exposed else found, True)
 
 
+def _is_kept(before: Any, after: Any) -> bool:
+    """Return whether counts of a type, or floats, are the same numbers in another, up to a rounding of float32."""
+    whole = jnp.issubdtype(before, jnp.integer) and jnp.issubdtype(after, jnp.integer)
+    return bool(after == jnp.float32 or (whole and jnp.dtype(after).itemsize >= jnp.dtype(before).itemsize))
+
+
 def _once(value: Value) -> Value | None:
     """Return what a run has once, of which a value is a broadcast; None where entries differ."""
     if value.thin is not None and not any(size != 1 for size in value.thin.shape):
         thin = value.thin
-        return Value(thin.array.reshape(thin.array.shape[len(thin.shape) :]), thin.mapped, range=value.range)
+        array = thin.array.reshape(thin.array.shape[len(thin.shape) :])
+        return Value(array, thin.mapped, range=value.range, fixed=value.fixed)
     return value if not value.shape else None
 
 

@@ -80,7 +80,9 @@ def divide(operation: Operation) -> list[jax.Array]:
         return [lax.div(x, operation.like_result(1))]
     divisor = operation.values[1]
     shared = divisor.thin
-    if shared is None and (divisor.shape != operation.shape or (operation.suffix and not divisor.mapped)):
+    if shared is None and (
+        divisor.shape != operation.shape or (operation.varies and (divisor.fixed or not divisor.mapped))
+    ):
         shared = divisor
     if shared is None:
         return [lax.div(x, operation.like_result(1))]
@@ -149,11 +151,11 @@ def apply(operation: Operation) -> Value:
     """
     thin = [value.thin for value in operation.values if value.thin is not None]
     others = [value for value in operation.values if value.thin is None]
-    if len(thin) != 1 or any(value.mapped or value.shape for value in others):
+    if len(thin) != 1 or any((value.mapped and not value.fixed) or value.shape for value in others):
         return Value(RULES[operation.name](operation)[0], bool(operation.suffix))
     (shared,) = thin
-    suffix = operation.suffix if shared.mapped else ()
     values = [shared if value.thin is not None else value for value in operation.values]
+    suffix = operation.suffix if any(value.mapped for value in values) else ()
     before = dataclasses.replace(operation, values=values, suffix=suffix, shape=shared.shape)
-    found = Value(RULES[operation.name](before)[0], shared.mapped)
-    return Value(spread(found, operation.shape, suffix), shared.mapped, found)
+    found = Value(RULES[operation.name](before)[0], bool(suffix))
+    return Value(spread(found, operation.shape, suffix), found.mapped, found)

@@ -10,9 +10,11 @@ from jax.extend import core
 
 from jaxbandits.arrays.one_loop import needed
 from jaxbandits.transform import control_flow, counts, elementwise, indexing, random_keys, ranges, reductions, structure
+from jaxbandits.transform.answers import answered
 from jaxbandits.transform.computed import Computed
+from jaxbandits.transform.filling import Axes, axes_of_arms, filled
 from jaxbandits.transform.operation import Counts, Operation, Range, Value, spread
-from jaxbandits.transform.padding import Padded, Padding, filled
+from jaxbandits.transform.padding import Padded, Padding, UnpaddableError
 from jaxbandits.transform.products import exposed_results
 
 __all__ = ["Known", "map_runs", "results_of"]
@@ -25,6 +27,7 @@ class Known(NamedTuple):
 
     range: Range | None = None  # of its entries
     root: Any = None  # 1 / sqrt of its entries, where they are counts of which this is kept
+    fixed: bool = False  # whether it hangs on the number of arms only, where arrays are padded
 
 
 def map_runs(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -140,7 +143,11 @@ def evaluate(
         out = equation.outvars[0].aval if equation.outvars else None
         shape = tuple(getattr(out, "shape", ()))
         operation = Operation(equation, values, suffix, bool(exposed.intersection(equation.outvars)), shape)
-        results = computed.again(operation, functools.partial(_apply, operation, runs, here, computed))
+        # Checked for each equation: what is alike for so many arms may not be for others.
+        axes = None if here is None or operation.name in control_flow.CALLS else axes_of_arms(operation, here)
+        results = computed.again(operation, axes, functools.partial(_apply, operation, runs, here, axes, computed))
+        if padding is not None and not operation.varies:
+            results = [value._replace(fixed=value.mapped) for value in results]
         known.update(zip(equation.outvars, results, strict=True))
     wider = () if padding is None else [other.outvars for other in padding.wider]
     return [read(atom, i, wider) for i, atom in enumerate(jaxpr.outvars)]
@@ -149,7 +156,7 @@ def evaluate(
 def _input(array: Any, known: Known) -> Value:
     """Return a value that differs between runs, with what is known of it."""
     counted = None if known.root is None else Counts(known.root, Value(jnp.float32(1), False), 1)
-    return Value(array, True, range=known.range, counts=counted)
+    return Value(array, True, range=known.range, counts=counted, fixed=known.fixed)
 
 
 def _constant(array: Any) -> Value:
@@ -157,16 +164,18 @@ def _constant(array: Any) -> Value:
     return Value(array, False, range=ranges.constant_range(array))
 
 
-def _apply(operation: Operation, runs: int, padding: Padding | None, computed: Computed) -> list[Value]:
+def _apply(
+    operation: Operation, runs: int, padding: Padding | None, axes: Axes | None, computed: Computed
+) -> list[Value]:
     """Evaluate one equation."""
     name = operation.name
     if name in control_flow.CALLS:
         program, consts = control_flow.called(operation.equation)
         inner = None if padding is None else padding.inside(control_flow.called)
         return evaluate(program, consts, operation.values, runs, inner, computed)
-    if padding is not None:
-        operation = filled(operation, padding)
-    if (value := ranges.answered(operation)) is not None:
+    if padding is not None and axes is not None:
+        operation = filled(operation, padding, axes)
+    if (value := answered(operation)) is not None:
         return [value]
     try:
         if name in control_flow.RULES:
@@ -195,6 +204,9 @@ def _by_rule(operation: Operation) -> list[Value]:
 
 def _by_vmap(operation: Operation) -> list[Value]:
     """Evaluate an operation without a rule, or without one for this form of it."""
+    drops = operation.name in ("scatter", "scatter-add") and "DROP" in str(operation.params["mode"])
+    if operation.exist is not None and not drops:  # what is written beyond the arms that exist is dropped, as it were
+        raise UnpaddableError(f"{operation.name} is told nowhere how many arms exist")
     arrays = [value.array for value in operation.values]
     if not operation.suffix:
         return [Value(array, False) for array in operation.bind(*arrays)]

@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.arrays import arms
-from jaxbandits.transform.operation import Operation, Value, Written, is_float, spread
+from jaxbandits.transform.operation import Operation, Value, Written, is_float, replaces, spread
 
 __all__ = ["RULES", "put", "take"]
 
@@ -21,20 +21,20 @@ __all__ = ["RULES", "put", "take"]
 def dynamic_slice(operation: Operation) -> list[jax.Array]:
     """Slice from a place on."""
     x, places, sizes = operation.values[0], operation.values[1:], operation.params["slice_sizes"]
-    if not any(place.mapped for place in places):
+    if not any(place.mapped for place in places) and operation.exist is None:
         # The operation itself: `lax.dynamic_slice` would count a place below zero from the end, once more.
         return operation.bind(operation.full(0), *_starts(operation, 1), slice_sizes=(*sizes, *operation.suffix))
     axis = _only_axis(x.shape, sizes)
-    if axis is None or not x.mapped:
+    if axis is None or (not x.mapped and operation.exist is None):
         raise NotImplementedError
     place = _inside(places[axis], operation.length(axis), _wide(spread(places[axis], (), operation.suffix)))
-    return [jnp.expand_dims(take(x.array, axis, place), axis)]
+    return [jnp.expand_dims(take(operation.full(0), axis, place), axis)]
 
 
 def dynamic_update_slice(operation: Operation) -> list[jax.Array | Value]:
     """Write a slice from a place on."""
     x, update, *places = operation.values
-    if not any(place.mapped for place in places):
+    if not any(place.mapped for place in places) and operation.exist is None:
         return operation.bind(operation.full(0), operation.full(1), *_starts(operation, 2))
     axis = _only_axis(x.shape, update.shape)
     if axis is None:
@@ -49,12 +49,12 @@ def gather(operation: Operation) -> list[jax.Array]:
     params = operation.params
     numbers, mode, sizes = params["dimension_numbers"], params["mode"], params["slice_sizes"]
     axes = numbers.start_index_map
-    if not places.mapped and x.mapped and not numbers.operand_batching_dims:
+    if not places.mapped and x.mapped and not numbers.operand_batching_dims and operation.exist is None:
         more = numbers._replace(offset_dims=(*numbers.offset_dims, len(operation.shape)))
         return operation.bind(x.array, places.array, dimension_numbers=more, slice_sizes=(*sizes, *operation.suffix))
     if (
         not operation.suffix
-        or not x.mapped
+        or (not x.mapped and operation.exist is None)
         or len(axes) != 1
         or axes != tuple(numbers.collapsed_slice_dims)
         or numbers.operand_batching_dims
@@ -63,10 +63,10 @@ def gather(operation: Operation) -> list[jax.Array]:
     (axis,) = axes
     if any(size != whole for i, (size, whole) in enumerate(zip(sizes, x.shape, strict=True)) if i != axis):
         raise NotImplementedError
-    place = _wide(places.array[..., 0, :])  # (places…, R)
+    place = _wide(operation.full(1)[..., 0, :])  # (places…, R)
     count, several = operation.length(axis), place.ndim - 1
     inside = (place >= 0) & (place < count)
-    found = take(x.array, axis, _inside(places, count, place), several)  # (places…, rest…, R)
+    found = take(operation.full(0), axis, _inside(places, count, place), several)  # (places…, rest…, R)
     if mode == lax.GatherScatterMode.FILL_OR_DROP and not _is_inside(places, count):
         rest = found.ndim - place.ndim
         shown = inside.reshape(*inside.shape[:-1], *(1 for _ in range(rest)), inside.shape[-1])
@@ -84,7 +84,7 @@ def scatter(operation: Operation) -> list[jax.Array | Value]:
     if (
         not operation.suffix
         or not one
-        or (operation.name == "scatter" and not _replaces(operation.params["update_jaxpr"]))
+        or (operation.name == "scatter" and not replaces(operation.params["update_jaxpr"]))
         or len(places.shape) != 1
         or tuple(numbers.update_window_dims) != tuple(range(len(update.shape)))
     ):
@@ -118,11 +118,6 @@ def _inside(places: Value, count: Any, place: jax.Array) -> jax.Array:
 def _wide(place: jax.Array) -> jax.Array:
     """Give places a type that holds any size of an axis."""
     return place if place.dtype.itemsize >= 4 else place.astype(jnp.int32)
-
-
-def _replaces(program: Any) -> bool:
-    """Whether a scatter puts the update in the place of an entry, as all do but `x.at[i].apply(function)`."""
-    return program is None or (not program.eqns and program.outvars[0] is program.invars[1])
 
 
 def _starts(operation: Operation, first: int) -> list[Any]:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-__all__ = ["Counts", "Operation", "Range", "Value", "Written", "as_it_is", "is_float", "spread"]
+__all__ = ["Counts", "Operation", "Range", "Value", "Written", "as_it_is", "is_float", "replaces", "spread"]
 
 
 #: The smallest and the largest number that a value may be.
@@ -57,6 +57,8 @@ class Value(NamedTuple):
         range: between which numbers it lies in every run, and that none is NaN (`ranges.py`); None where that is not
             known.
         counts: of a multiple of counts whose inverse roots are kept (`counts.py`); None elsewhere.
+        fixed: whether it hangs on the number of arms only, so that it is a constant where arrays have their length: it
+            is then computed with as with one.
     """
 
     array: Any
@@ -65,6 +67,7 @@ class Value(NamedTuple):
     written: Written | None = None
     range: Range | None = None
     counts: Counts | None = None
+    fixed: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -126,6 +129,11 @@ class Operation:
         """Return how many entries the first operand has along an axis, an int, or int32 `(R,)`."""
         return self.exist if self.exist is not None and axis in self.arm_axes else self.aval(0).shape[axis]
 
+    @property
+    def varies(self) -> bool:
+        """Whether the result would differ between runs if all had the same number of arms."""
+        return any(value.mapped and not value.fixed for value in self.values)
+
     def bind(self, *arrays: Any, **changed: Any) -> list[Any]:
         """Apply the primitive itself, with some parameters changed; a list of its results."""
         found = self.equation.primitive.bind(*arrays, **(self.params | changed))
@@ -150,3 +158,8 @@ def spread(value: Value, shape: tuple[int, ...], suffix: tuple[int, ...]) -> Any
 def is_float(dtype: Any) -> bool:
     """Whether numbers of a type are rounded."""
     return bool(jnp.issubdtype(dtype, np.floating))
+
+
+def replaces(program: Any) -> bool:
+    """Whether a scatter puts the update in the place of an entry, as all do but `x.at[i].apply(function)`."""
+    return program is None or (not program.eqns and program.outvars[0] is program.invars[1])

@@ -13,11 +13,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend import core
 
-from jaxbandits.transform.operation import Operation, Range, Value
+from jaxbandits.transform.operation import Operation, Range, is_float, replaces
 
-__all__ = ["answered", "constant_range", "range_of"]
+__all__ = ["constant_range", "range_of"]
 
 _LARGEST = float(np.finfo(np.float32).max)
 _SMALLEST = float(np.finfo(np.float32).tiny)
@@ -29,7 +28,7 @@ _MOST_ENTRIES = 4096
 #: Operations whose results are entries of their first operand.
 _MOVES = {
     "broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose", "slice", "rev", "copy", "dynamic_slice",
-    "reduce_max", "reduce_min", "cummax", "cummin", "stop_gradient", "optimization_barrier", "sort", "reduce_precision",
+    "reduce_max", "reduce_min", "cummax", "cummin", "stop_gradient", "optimization_barrier", "sort",
 }  # fmt: skip
 #: Functions that grow with their argument, where it lies in a range.
 _GROWING: dict[str, tuple[Callable[[float], float], float, float]] = {
@@ -43,7 +42,6 @@ _GROWING: dict[str, tuple[Callable[[float], float], float, float]] = {
     "tanh": (math.tanh, -math.inf, math.inf),
     "floor": (lambda x: float(np.floor(x)), -math.inf, math.inf),
     "ceil": (lambda x: float(np.ceil(x)), -math.inf, math.inf),
-    "round": (lambda x: float(np.rint(x)), -math.inf, math.inf),
     "sign": (lambda x: float(np.sign(x)), -math.inf, math.inf),
 }
 
@@ -51,8 +49,10 @@ _GROWING: dict[str, tuple[Callable[[float], float], float, float]] = {
 def range_of(operation: Operation) -> Range | None:
     """Return the range of the result of an operation, as far as it follows from those of its operands."""
     dtype = getattr(operation.out, "dtype", None)
-    if dtype is None or jnp.issubdtype(dtype, jax.dtypes.extended) or dtype == jnp.bool_:
+    if dtype is None or jnp.issubdtype(dtype, jax.dtypes.extended):
         return None
+    if dtype == jnp.bool_:
+        return _compared(operation)
     found = _found(operation)
     if found is None or math.isnan(found[0]) or math.isnan(found[1]):
         return None
@@ -65,6 +65,8 @@ def range_of(operation: Operation) -> Range | None:
 def _found(operation: Operation) -> Range | None:
     name, ranges = operation.name, [value.range for value in operation.values]
     first = ranges[0] if ranges else None
+    if name in ("reduce_max", "reduce_min") and not math.prod(operation.aval(0).shape):
+        return None  # -inf, or the lowest number
     if name in _MOVES:
         return first
     if name == "iota":
@@ -76,19 +78,20 @@ def _found(operation: Operation) -> Range | None:
     if name in ("concatenate", "pad", "dynamic_update_slice"):
         return _union(ranges[: None if name == "concatenate" else 2])
     if name == "scatter":
-        return _union([first, ranges[2]])
+        return _union([first, ranges[2]]) if replaces(operation.params["update_jaxpr"]) else None
     if name == "gather":
-        filled = str(operation.params["mode"]).endswith("FILL_OR_DROP") and operation.out.dtype == jnp.float32
-        return None if filled else first
+        return first if _finds_entries(operation) else None
     if name == "convert_element_type":
         return _converted(operation, first)
-    if any(found is None for found in ranges):
+    if not ranges or any(found is None for found in ranges):
         return None
     return _arithmetic(operation, [found for found in ranges if found is not None])
 
 
 def _arithmetic(operation: Operation, ranges: Sequence[Range]) -> Range | None:
-    """Return the range of a result of arithmetic."""
+    """Return the range of a result of arithmetic, which may take numbers below the normal ones for zero."""
+    if is_float(operation.aval(0).dtype):
+        ranges = [_with_zero(found) for found in ranges]
     name, (lo, hi) = operation.name, ranges[0]
     if name in ("add", "add_any"):
         return _rounded(operation, [lo + ranges[1][0], hi + ranges[1][1], lo + ranges[1][1], hi + ranges[1][0]])
@@ -114,8 +117,10 @@ def _arithmetic(operation: Operation, ranges: Sequence[Range]) -> Range | None:
         pick = max if name == "max" else min
         return pick(lo, ranges[1][0]), pick(hi, ranges[1][1])
     if name == "clamp":
-        (least, _), (lo, hi), (_, most) = ranges
-        return (min(max(lo, least), most), max(min(hi, most), least)) if least <= most else None
+        low, (lo, hi), high = ranges
+        return min(max(lo, low[0]), high[0]), min(max(hi, low[1]), high[1])
+    if name == "round":
+        return float(np.floor(lo)), float(np.ceil(hi))
     if name == "rsqrt" and lo > 0:
         return _rounded(operation, [1 / math.sqrt(lo), 1 / math.sqrt(hi) if hi < math.inf else 0.0])
     if name in _GROWING:
@@ -123,14 +128,18 @@ def _arithmetic(operation: Operation, ranges: Sequence[Range]) -> Range | None:
         return _rounded(operation, [function(lo), function(hi)]) if least <= lo and hi <= most else None
     if name == "pow" and lo > 0 and operation.aval(1).dtype == jnp.float32:
         try:
-            return _rounded(operation, [a**b for a, b in itertools.product(ranges[0], ranges[1])])
+            ends = [float(a) ** b for a, b in itertools.product(ranges[0], ranges[1])]
         except OverflowError:
             return 0.0, math.inf
+        share = _ROUNDING * max(1.0, *(abs(end) for end in ranges[1]))  # as exact as the exponent is small
+        return _rounded(operation, ends, share) if share < 1 else (0.0, math.inf)
     if name in ("reduce_sum", "cumsum"):
         axes = operation.params["axes"] if name == "reduce_sum" else (operation.params["axis"],)
         count = math.prod(operation.aval(0).shape[axis] for axis in axes)
-        if math.isinf(lo) and math.isinf(hi):
-            return None
+        if is_float(operation.out.dtype) and (
+            (lo == -math.inf and hi * count > _LARGEST) or (hi == math.inf and lo * count < -_LARGEST)
+        ):
+            return None  # infinities of both signs, if only of sums on the way
         ends = [min(0, lo * count), max(0, hi * count)] if name == "cumsum" or not count else [lo * count, hi * count]
         return _rounded(operation, ends, _ROUNDING * max(1, count))
     return None
@@ -140,10 +149,12 @@ def _quotient(operation: Operation, above: Range, below: Range) -> Range | None:
     """Return the range of a quotient; the divisor's zeros may have either sign."""
     if not jnp.issubdtype(operation.out.dtype, np.floating):
         return None
+    large = max(-below[0], below[1]) > 1 / _SMALLEST  # its reciprocal may count as zero
+    if large and math.isinf(max(-above[0], above[1])):
+        return None
     if below[0] <= 0 <= below[1]:
-        finite = not math.isinf(max(-above[0], above[1])) or not math.isinf(max(-below[0], below[1]))
-        return None if above[0] <= 0 <= above[1] or not finite else (-math.inf, math.inf)
-    return _rounded(operation, [a / b for a, b in itertools.product(above, below)])
+        return None if above[0] <= 0 <= above[1] else (-math.inf, math.inf)
+    return _rounded(operation, [a / b for a, b in itertools.product(above, below)] + [0.0] * large)
 
 
 def _power(operation: Operation, base: Range) -> Range | None:
@@ -155,7 +166,10 @@ def _power(operation: Operation, base: Range) -> Range | None:
         ends = [float(lo) ** exponent, float(hi) ** exponent]
     except OverflowError:
         return None
-    return _rounded(operation, [0.0, *ends] if exponent % 2 == 0 and lo <= 0 <= hi else ends, 64 * _ROUNDING)
+    share = _ROUNDING * max(1, exponent)
+    if share >= 1:
+        return None
+    return _rounded(operation, [0.0, *ends] if exponent % 2 == 0 and lo <= 0 <= hi else ends, share)
 
 
 def _converted(operation: Operation, found: Range | None) -> Range | None:
@@ -180,6 +194,32 @@ def _rounded(operation: Operation, ends: Sequence[float], share: float = _ROUNDI
     return (-math.inf if lo < -_LARGEST else lo), (math.inf if hi > _LARGEST else hi)
 
 
+def _with_zero(found: Range) -> Range:
+    """Return a range of float32, with zero where numbers so small may be taken for it."""
+    lo, hi = found
+    return (0.0 if 0 < lo < _SMALLEST else lo), (0.0 if -_SMALLEST < hi < 0 else hi)
+
+
+def _finds_entries(operation: Operation) -> bool:
+    """Return whether all that is gathered are entries, and nothing is filled in for places outside."""
+    if not str(operation.params["mode"]).endswith("FILL_OR_DROP"):
+        return True
+    sizes, places = operation.params["slice_sizes"], operation.values[1].range
+    axes = operation.params["dimension_numbers"].start_index_map
+    room = min((operation.aval(0).shape[axis] - sizes[axis] for axis in axes), default=0)
+    return operation.exist is None and places is not None and places[0] >= 0 and places[1] <= room
+
+
+def _compared(operation: Operation) -> Range | None:
+    """Return (0, 0) where a comparison of whole numbers holds nowhere and (1, 1) where it holds everywhere."""
+    if operation.name not in ("lt", "ge") or not jnp.issubdtype(operation.aval(0).dtype, np.integer):
+        return None
+    found, edge = (value.range for value in operation.values)
+    if found is None or edge is None or found[0] < edge[1]:
+        return None
+    return (1, 1) if operation.name == "ge" else (0, 0)
+
+
 def _union(ranges: Sequence[Range | None]) -> Range | None:
     known = [found for found in ranges if found is not None]
     return (min(lo for lo, _ in known), max(hi for _, hi in known)) if len(known) == len(ranges) else None
@@ -194,33 +234,7 @@ def constant_range(array: Any) -> Range | None:
     if not 0 < np.size(array) <= _MOST_ENTRIES:
         return None
     values = np.asarray(array)
-    if values.dtype.kind not in "iuf":
+    if values.dtype.kind not in "iufb":
         return None
     found = float(np.min(values)), float(np.max(values))
     return None if math.isnan(found[0]) else found
-
-
-def answered(operation: Operation) -> Value | None:
-    """Return the result of an operation that follows from what is known of its operands; None where it does not.
-
-    So `x[i]` and `x.at[i].set(value)` ask nothing of a place that is known to be inside.
-    """
-    name, values = operation.name, operation.values
-    if name in ("lt", "ge") and jnp.issubdtype(operation.aval(0).dtype, np.integer):
-        edge, found = values[1].range, values[0].range
-        if edge is not None and found is not None and found[0] >= edge[1]:
-            return Value(np.full(operation.shape, name == "ge"), False)
-    if name == "select_n" and len(values) == 3 and not isinstance(operation.equation.invars[0], core.Literal):
-        for number in (0, 1):
-            if _all_are(values[0], bool(number)) and values[1 + number].shape == operation.shape:
-                return values[1 + number]
-    if name == "clamp" and all(value.range is not None for value in values):
-        (_, least), (lo, hi), (most, _) = (value.range for value in values)  # type: ignore[misc]
-        return values[1] if least <= lo and hi <= most and values[1].shape == operation.shape else None
-    return None
-
-
-def _all_are(value: Value, truth: bool) -> bool:
-    """Return whether a constant mask is `truth` everywhere."""
-    constant = not value.mapped and isinstance(value.array, np.ndarray | np.generic)
-    return constant and bool(np.all(value.array == truth))

@@ -38,7 +38,12 @@ def total(x: jax.Array) -> jax.Array:
         return jnp.zeros(x.shape[1:], x.dtype)
     if x.shape[0] <= _WRITTEN_OUT:
         return functools.reduce(lax.add, [x[i] for i in range(x.shape[0])])
-    return arms.total(x)
+
+    def add(i: jax.Array | int, sums: jax.Array) -> jax.Array:
+        return sums + lax.dynamic_index_in_dim(x, i, 0, keepdims=False)
+
+    found: jax.Array = lax.fori_loop(1, x.shape[0], add, x[0])  # from the first: a sum of -0 is -0, however long
+    return found
 
 
 def reduce_sum(operation: Operation) -> list[jax.Array]:
@@ -140,12 +145,13 @@ def dot(operation: Operation) -> list[jax.Array]:
         return [arms.any_arm(left & right)]
     if count <= _WRITTEN_OUT:
         return [total(shield(left * right))]
+    whole = (*operation.shape, *operation.suffix)
 
     def add(i: jax.Array | int, sums: jax.Array) -> jax.Array:
         a, b = (lax.dynamic_index_in_dim(x, i, 0, keepdims=False) for x in (left, right))
         return sums + shield(a * b)
 
-    return [lax.fori_loop(0, count, add, jnp.zeros((*operation.shape, *operation.suffix), dtype))]
+    return [lax.fori_loop(1, count, add, jnp.broadcast_to(shield(left[0] * right[0]), whole))]
 
 
 RULES: dict[str, Callable[[Operation], Sequence[jax.Array | Value]]] = {
