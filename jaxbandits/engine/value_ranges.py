@@ -68,5 +68,5 @@ def what_is_known(arms: Arms, rule: Rule, reward_range: Range | None) -> list[Kn
         "b": reward_range,
     }
     root = arms.inverse_root if least else None
-    known = {name: Known(ranges.get(name), root if name == "pulls" else None) for name in vars(arms)}
+    known = {name: Known(ranges.get(name), root if name == "pulls" else None, name == "count") for name in vars(arms)}
     return [known[path[0].name] for path, _ in jax.tree_util.tree_leaves_with_path(arms)]

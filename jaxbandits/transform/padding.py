@@ -73,7 +73,7 @@ class Padding:
         Raises:
             UnpaddableError: it grows in another way than by whole steps.
         """
-        values = [np.asarray(atom.val) for atom in (narrow, *others)]
+        values = [np.asarray(atom.val, narrow.aval.dtype) for atom in (narrow, *others)]
         if len({(value.dtype, value.shape, value.tobytes()) for value in values}) == 1:
             return None
         if any(value.shape for value in values):

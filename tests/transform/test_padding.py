@@ -1,0 +1,202 @@
+"""Arrays longer than there are arms: the arms that exist have the bits of arrays of their number, or it is refused."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jax import lax
+
+from jaxbandits.transform import Known, Padded, UnpaddableError, map_step, results_of
+
+RUNS, WIDTH = 7, 6
+KEYS = jax.random.split(jax.random.key(0), RUNS)
+
+
+def operands(count, width=None):
+    """Numbers of arms `(K, R)`: any, positive, counts, groups; of a run `(R,)`: a number, a place; keys.
+
+    What is beyond the arms that exist would be seen.
+    """
+    draw = np.random.default_rng(0)
+    x, y = draw.normal(size=(64, RUNS)), draw.uniform(0.1, 3, (64, RUNS))
+    n, g = draw.integers(1, 50, (64, RUNS)), draw.integers(0, 3, (64, RUNS))
+    arrays = [x.astype(np.float32), y.astype(np.float32), n.astype(np.int32), g.astype(np.int32)]
+    for array, beyond in zip(arrays, (77, 1e-3, 1, 2), strict=True):
+        array[count:] = beyond
+    s, i = draw.uniform(0.1, 3, RUNS).astype(np.float32), draw.integers(0, 2, RUNS).astype(np.int32)
+    return [jnp.asarray(a[: width or count]) for a in arrays] + [jnp.asarray(s), jnp.asarray(i), KEYS]
+
+
+def padded(function, count, width=WIDTH):
+    axes = [(0,)] * 4 + [()] * 3
+    exist = jnp.full(RUNS, count, jnp.int32)
+    return results_of(function, operands(count, width), None, Padded(exist, width, axes))[0]
+
+
+def assert_exact(function, count, width=WIDTH):
+    """The arms that exist have the same bits as in arrays of their number."""
+    exact = results_of(function, operands(count))[0]
+    for one, other in zip(exact, padded(function, count, width), strict=True):
+        a, b = np.asarray(one.array), np.asarray(other.array)
+        b = b[tuple(slice(size) for size in a.shape)]
+        np.testing.assert_array_equal(b, a)
+        if a.dtype == np.float32:
+            np.testing.assert_array_equal(np.where(a == a, b.view(np.int32), 0), np.where(a == a, a.view(np.int32), 0))
+
+
+FOLLOWED = {
+    "means": lambda x, y, n, g, s, i, k: (jnp.mean(x), jnp.mean(n), x.sum() / len(x), jnp.var(x), jnp.std(y, ddof=1)),
+    "number of arms": lambda x, y, n, g, s, i, k: (
+        *(s / len(x), s / (3 * len(x)), 1 / jnp.log(len(x) * 2.0), s * jnp.log(len(x))),
+        *(s / (jnp.float32(len(x)) * jnp.float32(len(x))), s / jnp.arange(1, 1 + len(x)).sum()),
+        *(x / (jnp.broadcast_to(s, x.shape) * len(x)), x / jnp.float32(len(x)), jnp.float32(1) / len(x)),
+    ),
+    "median": lambda x, y, n, g, s, i, k: (jnp.median(x), jnp.percentile(y, 30)),
+    "softmax": lambda x, y, n, g, s, i, k: (jax.nn.softmax(x), jax.scipy.special.logsumexp(x)),
+    "zeros below": lambda x, y, n, g, s, i, k: (jnp.sum(-0.0 * y), jnp.dot(-0.0 * y, y), jnp.cumsum(-0.0 * y)),
+    "sort": lambda x, y, n, g, s, i, k: (jnp.sort(x), jnp.argsort(jnp.argsort(x)), jnp.argsort(-n), lax.top_k(x, 2)),
+    "sort NaN": lambda x, y, n, g, s, i, k: (
+        jnp.sort(jnp.where(x < 0, jnp.nan, x)),
+        jnp.argsort(jnp.where(x < 0, jnp.nan, jnp.where(x < 0.5, jnp.inf, x))),
+        jnp.argsort(jnp.where(n > 20, 2**31 - 1, n)),
+    ),
+    "groups": lambda x, y, n, g, s, i, k: (
+        *(jnp.zeros(3).at[g].add(y), jnp.bincount(g, length=3), jax.ops.segment_sum(y, g, 3)),
+        *(jnp.zeros(len(x), int).at[jnp.argsort(x)].set(jnp.arange(len(x))), jnp.nonzero(n > 20, size=2)),
+    ),
+    "places": lambda x, y, n, g, s, i, k: (
+        *(x[i + 3], x[i - 3], jnp.take(x, i + 3), x.at[i + 3].get(mode="clip"), jnp.arange(len(x))[i + 3]),
+        *(x[jnp.int32(3)], x[jnp.int32(-1)], x[jnp.array([0, 4])], x[jnp.stack([i, i + 2])]),
+        *(x[(jnp.argmax(y) + 1) % len(x)], jnp.outer(x, y)[:, i], jnp.outer(x, y)[i, :]),
+    ),
+    "writing": lambda x, y, n, g, s, i, k: (
+        *(x.at[4].set(s), x.at[4].set(s, mode="clip"), x.at[i + 3].add(s), x.at[len(x) - 1].set(s)),
+        *(x.at[jnp.stack([i, i + 4])].add(s), jnp.outer(x, y).at[i].set(y), jnp.outer(x, y).at[:, i].set(y)),
+        lax.dynamic_update_slice(x, x[:1], (jnp.int32(5),)),
+    ),
+    "pairs of arms": lambda x, y, n, g, s, i, k: (
+        *(jnp.outer(x, y) @ x, jnp.outer(x, y).T.sum(0), (jnp.eye(len(x)) * x).sum(), jnp.outer(x, y).sum()),
+        *(jnp.max(jnp.where(jnp.eye(len(x), dtype=bool), -jnp.inf, x), 1), jax.nn.one_hot(i, len(x)) @ y),
+        jnp.einsum("i,ij,j->", x, jnp.outer(y, y), y),
+    ),
+    "masks": lambda x, y, n, g, s, i, k: (
+        *((n > 20).all(), (n > 20).any(), jnp.argmax(n > 100), (x > 0).sum(), x.prod(), jnp.argmin(n)),
+        *(jnp.bitwise_and.reduce(n), jnp.bitwise_and.reduce(n.astype(jnp.uint8)), jnp.bitwise_or.reduce(n)),
+    ),
+    "draws": lambda x, y, n, g, s, i, k: (
+        *(jax.random.normal(k, x.shape).sum(), jax.random.uniform(k, (len(x), 3)), jax.random.categorical(k, x)),
+        *(jax.random.permutation(k, len(x)), jax.random.choice(k, len(x)), jax.random.randint(k, (), 0, len(x))),
+    ),
+    "six and the number of arms": lambda x, y, n, g, s, i, k: (
+        jnp.ones(6).sum() * s + 1,
+        jnp.ones(len(x)).sum() * s + 1,
+        y**6 + jnp.ones(len(x)).sum(),
+    ),
+    "root of pulls": lambda x, y, n, g, s, i, k: jnp.sqrt(s / (n * float(len(x)))),
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_arms_that_exist_have_their_bits(name):
+    for count in (2, 5):
+        assert_exact(FOLLOWED[name], count)
+
+
+def test_long_arrays_are_added_in_the_same_order():
+    assert_exact(lambda x, y, n, g, s, i, k: (x.sum(), (-0.0 * y).sum(), -0.0 * y @ y, x @ y, jnp.mean(x)), 5, 40)
+
+
+REFUSED = {
+    "parts": lambda x, y, n, g, s, i, k: s * (len(x) // 3),
+    "no more than": lambda x, y, n, g, s, i, k: s * min(len(x), 4),
+    "no fewer than": lambda x, y, n, g, s, i, k: s * max(len(x), 4),
+    "rest": lambda x, y, n, g, s, i, k: s * (len(x) % 5),
+    "a choice in Python": lambda x, y, n, g, s, i, k: jnp.sum(x if len(x) > 4 else y),
+    "powers": lambda x, y, n, g, s, i, k: y ** len(x),
+    "powers beside": lambda x, y, n, g, s, i, k: y**6 - y ** len(x),
+    "powers of floats": lambda x, y, n, g, s, i, k: jnp.power(y, jnp.float32(len(x))),
+    "a choice by the number": lambda x, y, n, g, s, i, k: lax.cond(
+        s > 1, lambda m: s / m, lambda m: s * m, float(len(x))
+    ),
+    "a loop by the number": lambda x, y, n, g, s, i, k: lax.while_loop(
+        lambda c: c[0] < c[1], lambda c: (c[0] + s / c[1], c[1]), (0.0, float(len(x)))
+    ),
+    "unstable sort": lambda x, y, n, g, s, i, k: jnp.argsort(jnp.where(n > 20, 2**31 - 1, n), stable=False),
+    "slices": lambda x, y, n, g, s, i, k: lax.dynamic_slice(x, (i + 1,), (2,)),
+    "slices at a place": lambda x, y, n, g, s, i, k: lax.dynamic_slice(x, (jnp.int32(4),), (2,)),
+    "slices to write": lambda x, y, n, g, s, i, k: lax.dynamic_update_slice(x, s[None] * jnp.ones(2), (i + 4,)),
+    "arms in what is longer": lambda x, y, n, g, s, i, k: lax.dynamic_update_slice(jnp.zeros(50), x, (i,)).sum(),
+    "several places, clipped": lambda x, y, n, g, s, i, k: x.at[jnp.stack([i, i + 4])].set(s, mode="clip"),
+    "an entry that need not be": lambda x, y, n, g, s, i, k: x[2],
+    "axes that are mixed": lambda x, y, n, g, s, i, k: lax.reshape(
+        jnp.broadcast_to(x[:, None], (len(x), 6)) * jnp.arange(6.0), (6, len(x))
+    ),
+    "rows that shift": lambda x, y, n, g, s, i, k: (jnp.arange(60.0) * s)[len(x) : len(x) + 1],
+    "too few arms": lambda x, y, n, g, s, i, k: lax.top_k(x, 3),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_another_number_of_arms_changes_is_refused(name):
+    with pytest.raises(UnpaddableError):
+        padded(REFUSED[name], 3)
+
+
+def test_what_is_given_with_the_number_of_arms_counts_as_constant():
+    def function(x, count):
+        return jnp.sum(x) / count, 1 / (count * 1.0)
+
+    x = operands(5, WIDTH)[0]
+    count = jnp.full(RUNS, 5, jnp.int32)
+    known = [Known(), Known((1, WIDTH), fixed=True)]
+    found, _ = results_of(function, (x, count), known, Padded(count, WIDTH, [(0,), ()]))
+    exact, _ = results_of(lambda x: function(x, jnp.int32(5)), (x[:5],))
+    for one, other in zip(found, exact, strict=True):
+        np.testing.assert_array_equal(one.array, other.array)
+
+
+def test_steps_write_to_arms_that_exist():
+    x, count = operands(4, WIDTH)[0], jnp.full(RUNS, 4, jnp.int32)
+    steps = map_step(lambda x: (x.at[4].set(1, mode="clip"), ()), None, Padded(count, WIDTH, [(0,)]))(x)
+    np.testing.assert_array_equal(steps.where(jnp.ones(RUNS, bool))[:4], x.at[3].set(1)[:4])
+
+
+#: From two arrays of arms, a number and a place to the same.
+STEPS = {
+    "product": lambda a, b, s, i: (a * b - s, s, i),
+    "quotient": lambda a, b, s, i: (a / (1 + jnp.abs(b)), s / len(a), i),
+    "divide": lambda a, b, s, i: (a / (1 + s * s), jnp.mean(b) / (1 + s * s), i),
+    "root": lambda a, b, s, i: (jnp.sqrt(jnp.abs(a)) + b, s * jnp.log(1.0 * len(a)), i),
+    "largest": lambda a, b, s, i: (a - jnp.max(b), jnp.min(a), jnp.argmax(a)),
+    "dot": lambda a, b, s, i: (b, jnp.dot(a, b) * 0.1, jnp.argmin(b)),
+    "entry": lambda a, b, s, i: (a[::1], a[i] * s + b[(i + 1) % len(a)], i),
+    "write": lambda a, b, s, i: (a.at[i].set(s), s, i),
+    "without": lambda a, b, s, i: (jnp.where(jnp.arange(len(a)) == i, b, a), jnp.sum(a), (i + 1) % len(a)),
+    "order": lambda a, b, s, i: (a[jnp.argsort(b)], jnp.sort(a)[1], jnp.argsort(b)[i]),
+    "running": lambda a, b, s, i: (jnp.cumsum(a) * 0.1, s, jnp.sum(a > b) % len(a)),
+    "outer": lambda a, b, s, i: (jnp.outer(a, b).max(0), jnp.outer(a, b).sum() * 0.1, i),
+    "ranks": lambda a, b, s, i: (b.at[jnp.argsort(a)].add(jnp.arange(len(a)) * 0.1), s, i),
+    "parts": lambda a, b, s, i: (a, s * (len(a) // 2), i),
+}
+
+
+@pytest.mark.bits
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=6)
+)
+def test_random_programs_are_followed_exactly_or_refused(steps):
+    def program(x, y, n, g, s, i, k):
+        arrays = [x, y]
+        for name, first, second in steps:
+            a, s, i = STEPS[name](arrays[first % len(arrays)], arrays[second % len(arrays)], s, i)
+            arrays.append(a)
+        return arrays[-1], s, i
+
+    refused = any(name == "parts" for name, _, _ in steps)
+    try:
+        assert_exact(program, 4, 9)
+    except UnpaddableError:
+        assert refused
