@@ -120,6 +120,29 @@ def sweep(
     return results.dataset().assign_attrs(plan.attrs | times)
 
 
-def simulate(algorithm: Any, problem: Problem | ProblemFamily, seeds: int = 1000, **options: Any) -> xr.Dataset:
-    """Run one algorithm on one problem: `sweep` by the name that reads better without a grid, options as there."""
-    return sweep(algorithm, problem, seeds, **options)
+def simulate(
+    algorithm: Any,
+    problem: Problem | ProblemFamily,
+    seeds: int = 1000,
+    *,
+    first_seed: int = 0,
+    root_seed: int = 0,
+    max_pulls: int | None = None,
+    checkpoints: Sequence[float] | None = None,
+    independent: bool = False,
+    devices: int | None = None,
+    lanes: int | None = None,
+    chunk: int | None = None,
+    on_chip: bool = False,
+    metrics: Mapping[str, Callable[..., Any] | Metric] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    store: str | Path | None = None,
+    keep: str | None = None,
+    part: tuple[int, int] | None = None,
+) -> xr.Dataset:
+    """Run one algorithm on one problem: `sweep` by the name that reads better without a grid, arguments as there."""
+    return sweep(
+        algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
+        checkpoints=checkpoints, independent=independent, devices=devices, lanes=lanes, chunk=chunk, on_chip=on_chip,
+        metrics=metrics, on_progress=on_progress, store=store, keep=keep, part=part,
+    )  # fmt: skip
