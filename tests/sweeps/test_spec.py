@@ -127,7 +127,7 @@ def test_families_are_made_again(make):
 
 PARAMETERS = {
     "budget": 1000, "epsilon": np.float32(0.2), "delta": 1 / 30, "k": 2, "m": np.int64(2), "a": 0.5, "p": 1.5,
-    "estimator": "mom", "variance": True, "b": 2, "beta": 1 / 3,
+    "estimator": "mom", "variance": True, "b": 2, "beta": 1 / 3, "threshold": 0.5,
 }  # fmt: skip
 
 
