@@ -127,7 +127,7 @@ def test_families_are_made_again(make):
 
 PARAMETERS = {
     "budget": 1000, "epsilon": np.float32(0.2), "delta": 1 / 30, "k": 2, "m": np.int64(2), "a": 0.5, "p": 1.5,
-    "estimator": "mom", "variance": True, "b": 2, "beta": 1 / 3, "threshold": 0.5,
+    "estimator": "mom", "variance": True, "b": 2, "beta": 1 / 3,
 }  # fmt: skip
 
 
@@ -135,7 +135,8 @@ PARAMETERS = {
 def test_every_algorithm_is_made_again(name):
     cls = algorithms.REGISTRY[name]
     fields = {field.name: field for field in dataclasses.fields(cls)}
-    given = {key: value for key, value in PARAMETERS.items() if key in fields}
+    given = {key: 0.5 for key, field in fields.items() if field.default is dataclasses.MISSING}
+    given |= {key: value for key, value in PARAMETERS.items() if key in fields}
     axis = next(key for key in ("delta", "budget") if key in fields)
     for changes in ({}, {axis: jb.axis([0.25, 1 / 3] if axis == "delta" else [500, 1000], name="level")}):
         algorithm = cls(**{**given, **changes})
