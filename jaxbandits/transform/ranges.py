@@ -59,7 +59,7 @@ def range_of(operation: Operation) -> Range | None:
     if jnp.issubdtype(dtype, np.integer):
         limits = jnp.iinfo(dtype)
         return found if limits.min <= found[0] and found[1] <= limits.max else None
-    return found if dtype == jnp.float32 else None
+    return _with_zero(found) if dtype == jnp.float32 else None
 
 
 def _found(operation: Operation) -> Range | None:
