@@ -11,11 +11,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.transform.operation import Counts, Operation, Value, spread
+from jaxbandits.transform.operation import Counts, Operation, Range, Value, spread
 from jaxbandits.transform.products import shield
 from jaxbandits.transform.ranges import range_of
 
-__all__ = ["counts_of", "with_root"]
+__all__ = ["counts_of", "is_moderate", "with_root"]
 
 _MOVES = {"copy", "broadcast_in_dim"}
 
@@ -35,9 +35,10 @@ def counts_of(operation: Operation) -> Counts | None:
     if name == "mul":
         for one, other in ((0, 1), (1, 0)):
             known, factor = values[one].counts, _once(values[other])
-            # A constant: what is known of others may be known in one program and not in another.
+            # A constant: what is known of others may be known in one program and not in another. And a moderate one:
+            # what is divided by it first is not to overflow.
             constant = factor is not None and (factor.fixed or not factor.mapped) and factor.range is not None
-            if known is not None and factor is not None and constant and factor.range[0] > 0:  # type: ignore[index]
+            if known is not None and factor is not None and constant and is_moderate(factor.range):
                 return known._replace(scale=_combined(known.scale, factor, jnp.multiply))
     if name == "div" and (below := values[1].counts) is not None and below.power == 1:
         above = _once(values[0])
@@ -61,6 +62,11 @@ def with_root(operation: Operation) -> Value | None:
         return None
     found = spread(scale, operation.shape, operation.suffix) * known.root
     return Value(shield(found, range_of(operation)) if operation.exposed else found, True)
+
+
+def is_moderate(found: Range | None) -> bool:
+    """Return whether all numbers of a range are positive, and neither tiny nor huge."""
+    return found is not None and found[0] >= 2.0**-24 and found[1] <= 2.0**24
 
 
 def _is_kept(before: Any, after: Any) -> bool:

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays import arms
+from jaxbandits.transform.counts import is_moderate
 from jaxbandits.transform.operation import Operation, Value, is_float, spread
 from jaxbandits.transform.padding import Padding, UnpaddableError
 
@@ -106,7 +107,7 @@ def _check_numbers(operation: Operation) -> None:
     if name in ("cond", "while", "scan") or (name == "pow" and values[1].fixed):
         raise UnpaddableError(f"{name} is made with a number that changes with the number of arms")
     multiple = name == "mul" and any(value.counts is not None for value in values)
-    if multiple and any(value.fixed and (value.range is None or value.range[0] <= 0) for value in values):
+    if multiple and any(value.fixed and not is_moderate(value.range) for value in values):
         raise UnpaddableError("pulls are multiplied with a number that changes with the number of arms")
 
 
