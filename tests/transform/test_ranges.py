@@ -65,7 +65,7 @@ def inside(draw, edges=EDGES):
     x = draw.choice(among, (5, RUNS))
     if np.isfinite([lo, hi]).all():
         between = np.clip(lo + (np.float64(hi) - lo) * draw.uniform(size=x.shape), lo, hi)
-        x = np.where(draw.uniform(size=x.shape) < 0.5, x, between.astype(np.float32))
+        x = np.where(draw.uniform(size=x.shape) < 0.5, x, between.astype(edges.dtype))
     x[0, 0], x[1, 0] = lo, hi
     return jnp.asarray(x.astype(edges.dtype)), Known((float(lo), float(hi)))
 
