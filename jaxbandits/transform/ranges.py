@@ -189,7 +189,7 @@ def _rounded(operation: Operation, ends: Sequence[float], share: float = _ROUNDI
     lo, hi = min(ends), max(ends)
     if jnp.issubdtype(operation.out.dtype, np.integer):
         return lo, hi
-    lo, hi = lo - abs(lo) * share, hi + abs(hi) * share
+    lo, hi = (lo if math.isinf(lo) else lo - abs(lo) * share), (hi if math.isinf(hi) else hi + abs(hi) * share)
     lo, hi = (0.0 if 0 < lo < _SMALLEST else lo), (0.0 if -_SMALLEST < hi < 0 else hi)
     return (-math.inf if lo < -_LARGEST else lo), (math.inf if hi > _LARGEST else hi)
 

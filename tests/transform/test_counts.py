@@ -18,7 +18,7 @@ KNOWN = ("with root", "with root and ranges", "without")
 def operands(runs=64):
     """Counts `(K, R)`, a number of a run, numbers of arms."""
     draw = np.random.default_rng(0)
-    n = np.exp(draw.uniform(0, 21.4, (ARMS, 64))).astype(np.int32)
+    n = np.exp(draw.uniform(0, 20, (ARMS, 64))).astype(np.int32)  # three times as many are an int32
     n[:, :8] = draw.integers(1, 9, (ARMS, 8))
     s, x = draw.uniform(0.01, 30, 64).astype(np.float32), draw.normal(size=(ARMS, 64)).astype(np.float32)
     return tuple(jnp.asarray(a[..., :runs]) for a in (n, s, x))
@@ -53,6 +53,8 @@ ROOTS = {
     "of zero": lambda n, s, x: (jnp.sqrt(0 * s / n), jnp.sqrt(-0.0 * s / n), -s / jnp.sqrt(n)),
 }
 OTHERS = {
+    "whole quotient": lambda n, s, x: jnp.sqrt((jnp.int32(9) // n).astype(jnp.float32)),
+    "whole multiple": lambda n, s, x: jnp.sqrt(s / (3 * n)),
     "whole part of a root": lambda n, s, x: s / jnp.sqrt(n).astype(jnp.int32).astype(jnp.float32),
     "whole part of a multiple": lambda n, s, x: jnp.sqrt(s / (0.3 * n + 1).astype(jnp.int32)),
     "small types": lambda n, s, x: (
