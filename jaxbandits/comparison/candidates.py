@@ -228,9 +228,8 @@ def _candidates(problem: Problem, max_pulls: int | None = None, **known: float) 
     left_out = []
     for name, cls in REGISTRY.items():
         fields = {field.name: field for field in dataclasses.fields(cls)}
-        # An algorithm with a criterion of its own answers another question.
         if kind not in fields or callable(cls.traits.criterion) or cls.traits.criterion in ("aggregate", "ratio"):
-            continue
+            continue  # or it answers another question
         needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}
         if not needed <= known.keys():
             left_out.append(f"{name} (needs {', '.join(sorted(needed - known.keys()))})")
