@@ -131,6 +131,15 @@ class Rule(Hyperparameters):
     #: Whether each run sees its arms in an order of its own.
     shuffle_arms: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for field in dataclasses.fields(self):
+            if type(value := vars(self)[field.name]) in (list, tuple):
+                raise UsageError(
+                    f"{type(self).__name__}: {field.name} must be a number or an array, got {value!r}: for a grid, "
+                    f"jb.axis({value!r})"
+                )
+
     @property
     def has_state(self) -> bool:
         """Whether the rule has a state of its own."""

@@ -1,8 +1,8 @@
 """The algorithms: a line each.
 
 Public names, command line, specifications, documentation and tests follow from it. To add one: write a module like
-`uniform.py` (the head of `bases/protocol.py` has the protocol), then add its line here, the name on the command line
-and `module:class`.
+`apt.py` (the head of `protocol.py` has the protocol on one screen), then add its line here, the name on the command
+line and `module:class`.
 """
 
 import re

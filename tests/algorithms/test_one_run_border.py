@@ -78,6 +78,11 @@ def test_a_class_that_is_no_rule_is_refused(methods, said):
         rule(**methods)
 
 
+def test_several_values_are_an_axis():
+    with pytest.raises(jb.UsageError, match=r"budget must be a number or an array, .* jb.axis\(\[1, 2\]\)"):
+        OwnUCBE(budget=[1, 2], a=1.0)
+
+
 def test_a_batch_that_takes_pulls_back_is_refused():
     wrong = {"select": None, "request": lambda self, arms, key: -arms.pulls - 1}
     with pytest.raises(jb.UsageError, match="took pulls back"):

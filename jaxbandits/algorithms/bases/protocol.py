@@ -1,6 +1,8 @@
-"""The protocol of an algorithm, and the two ways to write one.
+"""The protocol of an algorithm that draws its own rewards, and of those that are written for R runs at once.
 
-An algorithm is a frozen dataclass of its hyperparameters with `@jb.pytree` above it, and four pure methods::
+New ones are written for one run, as `algorithms/protocol.py` says; these are on their way there.
+
+An algorithm here is a frozen dataclass of its hyperparameters with `@jb.pytree` above it, and four pure methods::
 
     init(problem, key)                -> state   may pull
     step(problem, key, state)         -> state   one decision and its pulls
@@ -29,8 +31,6 @@ they derive from `Sequential`, `RoundBased`, `BatchBased` or
 
 A class of your own may derive from them, too. With `Sequential` and `RoundBased` it need only serve one run: what is
 not in the registry is mapped over the runs there.
-
-To add an algorithm: copy the shortest one (uniform.py), and add one line to `jaxbandits/algorithms/registry.py`.
 """
 
 from typing import Any, Protocol
