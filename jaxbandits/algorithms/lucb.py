@@ -3,7 +3,6 @@
 Kalyanakrishnan, Tewari, Auer, Stone (2012), "PAC subset selection in stochastic multi-armed bandits", ICML.
 """
 
-import dataclasses
 from typing import NamedTuple
 
 import jax
@@ -11,43 +10,24 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import theory
-from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.round_based import RoundBased
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
-from jaxbandits.arrays import ranking
+from jaxbandits.algorithms.largest_arms import exchange, is_largest
+from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import log
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.problems.base import Problem
-from jaxbandits.random.ties import arm_at
-from jaxbandits.statistics.arm_statistics import ArmStatistics
-from jaxbandits.statistics.confidence import hoeffding_radius, kl2013_level, kl2013_scale, lucb1_scale
+from jaxbandits.statistics.confidence import KL2013_ALPHA, KL2013_K1
 
-__all__ = ["LUCB", "LUCBState"]
+__all__ = ["LUCB"]
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class LUCBState(ArmState):
-    """The state of a run; arms first, runs last."""
-
-    level: jax.Array  # float32 (…): ln(5 K / (4 delta)), or that of `kl2013`
-    rounds: jax.Array  # int32 (…): t, 1 after the first pull of every arm
-    chosen: jax.Array | None  # bool (K, …): the m largest means, kept from round to round where m is traced
+class _State(NamedTuple):
+    round: jax.Array  # int32 (): t, 1 after the first pull of every arm
+    chosen: jax.Array | None  # bool (K,): the m largest means, where these are kept from round to round
 
 
-class _Decision(NamedTuple):
-    chosen: jax.Array  # bool (K, …): the m largest means
-    low_place: jax.Array  # int32 (…): h, the smallest lower bound among them
-    high_place: jax.Array  # int32 (…): l, the largest upper bound among the rest
-    distance: jax.Array  # float32 (…): U_l - L_h
-
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class LUCB(RoundBased):
+@algorithm
+class LUCB(Rule):
     """Samples the weakest of the m best-looking arms and the strongest of the rest until they are epsilon apart.
 
     Returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b]. The radius is
@@ -83,54 +63,50 @@ class LUCB(RoundBased):
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """Its pulls on rewards in [0, 1], for `lucb1`."""
+        """Return what is proved of its pulls on rewards in [0, 1], for `lucb1`."""
         del variances
         if self.exploration != "lucb1":
             return None
-        arguments = (means / b, epsilon / b, delta, m)
-        return Theorem(theory.lucb_pulls_bound, arguments, "derived, after the LUCB paper")
+        return Theorem(theory.lucb_pulls_bound, (means / b, epsilon / b, delta, m), "derived, after the LUCB paper")
 
-    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> LUCBState:
-        """The state after one pull of every arm."""
-        state = ArmState.of(statistics, problem, key, self.b)
-        lucb1 = self.exploration == "lucb1"
-        log_delta = log_of(self.delta)
-        level = log(1.25 * state.arms) - log_delta if lucb1 else kl2013_level(state.arms, log_delta)
-        chosen = None if isinstance(self.m, Known) else state.largest_means(self.m)
-        return LUCBState(**state.shared(), level=level, rounds=jnp.ones(key.shape, jnp.int32), chosen=chosen)
+    def init(self, arms: Arms, key: jax.Array) -> _State:
+        """Return the state after one pull of every arm."""
+        del key
+        return _State(jnp.int32(1), None if isinstance(self.m, Known) else is_largest(arms.mean, self.m))
 
-    def request(self, state: LUCBState) -> jax.Array:
-        """H and l, int32 `(2, …)`."""
-        decision = self._decide(state)
-        return arm_at(jnp.stack([decision.low_place, decision.high_place]), state.order.shape[0], state.ties)
-
-    def absorb(
-        self, state: LUCBState, requested: jax.Array, rewards: jax.Array, live: jax.Array | bool = True
-    ) -> LUCBState:
-        """The state after a round's two rewards."""
-        for slot in range(requested.shape[0]):
-            state = state.pulled(requested[slot], rewards[slot], live)
+    def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
+        """Return the state after a round's two rewards: a mean that changed moves at most one arm."""
+        del arm, reward
         chosen = state.chosen
         if chosen is not None:
-            mean = state.existing(state.statistics.mean, -jnp.inf)
-            for _ in range(requested.shape[0]):  # a mean that changed moves at most one arm
-                chosen, _ = ranking.exchange(mean, chosen, state.order)
-        return dataclasses.replace(state, rounds=state.rounds + jnp.asarray(live).astype(jnp.int32), chosen=chosen)
+            chosen = exchange(arms.mean, exchange(arms.mean, chosen))
+        return _State(state.round + 1, chosen)
 
-    def done(self, state: LUCBState) -> jax.Array:
-        """U_l - L_h < epsilon."""
-        return self._decide(state).distance < self.epsilon
+    def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return h, the smallest lower bound of the chosen arms, and l, the largest upper bound of the rest."""
+        del key
+        h, l, _ = self._rivals(state, arms)  # noqa: E741 - as in the paper
+        return jnp.stack([h, l])
 
-    def recommend(self, state: LUCBState) -> jax.Array:
-        """The m largest means."""
-        return self._decide(state).chosen
+    def done(self, state: _State, arms: Arms) -> jax.Array:
+        """Return whether U_l - L_h < epsilon."""
+        return self._rivals(state, arms)[2] < self.epsilon
 
-    def _decide(self, state: LUCBState) -> _Decision:
-        known = state.statistics
-        scale = lucb1_scale if self.exploration == "lucb1" else kl2013_scale
-        radius = hoeffding_radius(scale(state.level, state.rounds, state.b), known.inverse_root)
-        mean = state.existing(known.mean, -jnp.inf)
-        chosen = ranking.top_mask(mean, self.m, state.order) if state.chosen is None else state.chosen
-        low, low_place = ranking.arg_smallest(jnp.where(chosen, mean - radius, jnp.inf), state.order)
-        high, high_place = ranking.arg_largest(jnp.where(chosen, -jnp.inf, mean + radius), state.order)
-        return _Decision(chosen=chosen, low_place=low_place, high_place=high_place, distance=high - low)
+    def recommend(self, state: _State, arms: Arms) -> jax.Array:
+        """Return the m largest means."""
+        return is_largest(arms.mean, self.m) if state.chosen is None else state.chosen
+
+    def _rivals(self, state: _State, arms: Arms) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """Return h, l and U_l - L_h."""
+        b, chosen = arms.reward_range if self.b is None else self.b, self.recommend(state, arms)
+        radius = b * jnp.sqrt(self._beta(state.round, arms) / (2 * arms.pulls))
+        lower = jnp.where(chosen, arms.mean - radius, jnp.inf)
+        upper = jnp.where(chosen, -jnp.inf, arms.mean + radius)
+        return jnp.argmin(lower), jnp.argmax(upper), jnp.max(upper) - jnp.min(lower)
+
+    def _beta(self, t: jax.Array, arms: Arms) -> jax.Array:
+        """Return the exploration rate."""
+        if self.exploration == "lucb1":
+            return jnp.log(1.25 * arms.count) - log_of(self.delta) + 4 * jnp.log(t)
+        x = jnp.log(KL2013_K1 * arms.count) - log_of(self.delta) + KL2013_ALPHA * jnp.log(t)
+        return x + jnp.log(x)

@@ -47,12 +47,13 @@ annotated as `bool` or `str` are part of the program. A field made with `jb.para
 """
 
 import dataclasses
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
+from jaxbandits.algorithms.bases.parameters import parameter
 from jaxbandits.algorithms.bases.traits import traits_of
 from jaxbandits.arrays.numerics import larger
 from jaxbandits.arrays.pytrees import pytree
@@ -151,6 +152,7 @@ class Rule(Hyperparameters):
         return callable(getattr(self, "request", None))
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(parameter, dataclasses.field))
 def algorithm(cls: type[C]) -> type[C]:
     """Make an algorithm of a class; see the text of this module, `help(jaxbandits.algorithms.protocol)`.
 

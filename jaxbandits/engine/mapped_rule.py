@@ -17,6 +17,7 @@ from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.traits import Traits, traits_of
 from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.arrays import arms as over_arms
+from jaxbandits.arrays.compiler_forms import kept
 from jaxbandits.arrays.numerics import NO_LIMIT, larger, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.written_out import found_together
@@ -28,6 +29,7 @@ from jaxbandits.engine.rule_calls import (
     call,
     done,
     make_step,
+    of_shape,
     requested,
     results,
     selected,
@@ -110,10 +112,14 @@ class MappedRule(BuiltIn):
                 places = [smaller(larger(place, 0), count - 1) for place in places]
                 going, outside = going & ~wrong, ((going & wrong).astype(jnp.int32),)
             found = (going.astype(jnp.int32), *places, *outside)
-            return found if state.time.ndim else tuple(each[..., 0] for each in found)
+            return tuple(of_shape(each, state) for each in found)
 
-        going, *places = found_together(decided, max(2, count), self.rule, state, live)
         number = self._arms_a_step(state)
+        if number == 1:
+            going, *places = found_together(decided, max(2, count), self.rule, state, live)
+        else:  # several arms are no faster from one loop; but whether a run goes on is asked of every arm
+            going, *places = decided(self.rule, state, live)
+            going = kept(going)
         outside = places[number] > 0 if len(places) > number else jnp.zeros(going.shape, bool)
         return going > 0, places[:number], outside
 

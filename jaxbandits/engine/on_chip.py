@@ -8,7 +8,6 @@ from typing import Any
 
 from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.lane_state import Settings
-from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.engine.program import Placement
 from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.errors import warn
@@ -25,8 +24,6 @@ def may_stay_on_chip(algorithm: Any) -> bool:
     """Whether an algorithm, as the engine has it, is of a kind whose steps can be part of a kernel; says so if not."""
     if isinstance(algorithm, UsersOwn):
         return _declined(algorithm.algorithm, "a user's own algorithm draws from typed keys, which no kernel has")
-    if isinstance(algorithm, MappedRule):
-        return _declined(algorithm.rule, "a rule is mapped over one axis of runs, and a kernel holds them on two")
     if algorithm.traits.in_batches:
         return _declined(algorithm, "a run has few steps, each of them long")
     return True

@@ -16,8 +16,8 @@ from jaxbandits.transform import Known, Padded, Steps, map_step, results_of
 from jaxbandits.transform.operation import Value
 
 __all__ = [
-    "answered", "as_runs", "axes_of_own", "begun", "call", "done", "make_step", "requested", "results", "selected",
-    "selected_and_done", "shape_of", "updated",
+    "answered", "as_runs", "axes_of_own", "begun", "call", "done", "make_step", "of_shape", "requested", "results",
+    "selected", "selected_and_done", "shape_of", "updated",
 ]  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def call(rule: Rule, facts: Facts | None, method: Method, state: RuleState) -> A
     """
     values, tree = results(rule, facts, method, state)
     found = jax.tree.unflatten(tree, [value.array for value in values])
-    return found if state.time.ndim else jax.tree.map(_without_runs, found)
+    return jax.tree.map(lambda leaf: of_shape(leaf, state), found)
 
 
 def results(rule: Rule, facts: Facts | None, method: Method, state: RuleState) -> tuple[list[Value], Any]:
@@ -115,7 +115,7 @@ def make_step(
     parts, known, padded = _arguments(rule, facts, state, more)
     steps: Steps = map_step(step, known, padded)(*parts)
     own = steps.where(as_runs(live))
-    return own if state.time.ndim else jax.tree.map(_without_runs, own)
+    return jax.tree.map(lambda leaf: of_shape(leaf, state), own)
 
 
 def shape_of(rule: Rule, method: Method, state: RuleState) -> tuple[int, ...]:
@@ -180,22 +180,22 @@ def _arguments(
     padded = None
     if state.count is not None:
         padded = Padded(as_runs(state.count), len(arms), axes + axes_of_own(rule, state))
-    if not state.time.ndim:
-        parts = jax.tree.map(_with_runs, parts)
-        known = [one._replace(root=None if one.root is None else _with_runs(one.root)) for one in known]
+    parts = jax.tree.map(lambda leaf: _with_runs(leaf, state), parts)
+    known = [one._replace(root=None if one.root is None else _with_runs(one.root, state)) for one in known]
     return parts, known, padded
 
 
-def _with_runs(leaf: Any) -> jax.Array:
-    """Give what a single run has an axis of runs."""
-    return jnp.asarray(leaf)[..., None]
+def _with_runs(leaf: Any, state: RuleState) -> jax.Array:
+    """Give what runs of any shape have one axis of runs: a single run has none, lanes in a kernel have two."""
+    leaf, batch = jnp.asarray(leaf), state.time.ndim
+    return leaf if batch == 1 else leaf.reshape(*leaf.shape[: leaf.ndim - batch], -1)
 
 
-def _without_runs(leaf: jax.Array) -> jax.Array:
-    """Take the axis of a single run away."""
-    return leaf[..., 0]
+def of_shape(leaf: jax.Array, state: RuleState) -> jax.Array:
+    """Give what has one axis of runs their shape."""
+    return leaf if state.time.ndim == 1 else leaf.reshape(*leaf.shape[:-1], *state.time.shape)
 
 
 def as_runs(x: jax.Array) -> jax.Array:
-    """Give one number of a run, `()`, an axis of runs."""
-    return x if x.ndim else x[None]
+    """Give one number of each run one axis of runs."""
+    return x if x.ndim == 1 else x.reshape(-1)

@@ -33,7 +33,8 @@ _ELEMENTWISE = {
     "erf_inv", "exp", "exp2", "expm1", "floor", "ge", "gt", "integer_pow", "is_finite", "le", "lgamma", "log", "log1p",
     "logistic", "lt", "max", "min", "mul", "ne", "neg", "nextafter", "not", "or", "pow", "rem", "round", "rsqrt",
     "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sqrt", "square",
-    "stop_gradient", "sub", "tanh", "xor", "bitcast_convert_type", "digamma", "threefry2x32", "optimization_barrier",
+    "stop_gradient", "sub", "tanh", "xor", "bitcast_convert_type", "digamma", "threefry2x32", "reshard",
+    "optimization_barrier",
 }  # fmt: skip
 #: Operations that move axes as a whole, or make them.
 _MOVES = {"broadcast_in_dim", "squeeze", "expand_dims", "transpose", "iota"}
