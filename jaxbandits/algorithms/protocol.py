@@ -29,9 +29,9 @@ of arrays whose shapes and types stay; all methods above then take it first, `se
 
     init(arms, key)                -> the state after the first pulls
     update(state, arms, arm, reward)     -> the state after a step: `arm` and `reward` are as `select` returned them
-    update(state, arms, counts, sums)    -> the same after a batch: pulls and sums of rewards of each arm, (K,)
+    absorb(state, arms, counts, sums)    -> in its place after a batch: pulls and sums of rewards of each arm, (K,)
 
-In `update`, `arms` is what is known after the step.
+In these two, `arms` is what is known after the step.
 
 **The order of the arms.** Each run sees its arms in an order of its own, drawn from its key. So ties are fair whatever
 the rule, and `jnp.argmax` may take the first. What comes out is in the problem's order again: answers, pulls, means,
@@ -182,8 +182,9 @@ def algorithm(cls: type[C]) -> type[C]:
             raise UsageError(f"{name} has no method {method!r}: an algorithm has select or request, done and recommend")
     if callable(getattr(cls, "select", None)) == callable(getattr(cls, "request", None)):
         raise UsageError(f"{name} must have one of the methods select (an arm) and request (pulls of each arm)")
-    if callable(getattr(cls, "init", None)) != callable(getattr(cls, "update", None)):
-        raise UsageError(f"{name} must have both of the methods init and update, for a state of its own, or neither")
+    after = "absorb" if callable(getattr(cls, "request", None)) else "update"
+    if callable(getattr(cls, "init", None)) != callable(getattr(cls, after, None)):
+        raise UsageError(f"{name} must have both of the methods init and {after}, for a state of its own, or neither")
     made: Any = cls if "__dataclass_fields__" in vars(cls) else dataclasses.dataclass(frozen=True)(cls)
     if not issubclass(made, Rule):
         text = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}

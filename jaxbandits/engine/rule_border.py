@@ -28,9 +28,10 @@ def methods_of(rule: Rule) -> dict[str, tuple[str, ...]]:
     methods["request" if rule.in_batches else "select"] = (*own, "arms", "key")
     if own:
         methods["init"] = ("arms", "key")
-        methods["update"] = (
-            ("state", "arms", "counts", "sums") if rule.in_batches else ("state", "arms", "arm", "reward")
-        )
+        if rule.in_batches:
+            methods["absorb"] = ("state", "arms", "counts", "sums")
+        else:
+            methods["update"] = ("state", "arms", "arm", "reward")
     return methods
 
 
@@ -68,8 +69,9 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array) -> None:
         )
     if rule.has_state:
         rewards = jnp.zeros(np.shape(pulled), arms.total.dtype)
-        after = called("update", own[0], arms, jnp.asarray(pulled).astype(jnp.int32), rewards)
-        check_same_state(f"{name}.update", own[0], begun, after, types(f"{name}.update", after))
+        method = "absorb" if rule.in_batches else "update"
+        after = called(method, own[0], arms, jnp.asarray(pulled).astype(jnp.int32), rewards)
+        check_same_state(f"{name}.{method}", own[0], begun, after, types(f"{name}.{method}", after))
     check_result(f"{name}.done", called("done", *own, arms), bool, ())
     answer = called("recommend", *own, arms)
     if is_array(answer) and np.shape(answer) == () and jnp.issubdtype(jnp.result_type(answer), np.integer):

@@ -52,7 +52,7 @@ def requested(told: Told) -> jax.Array:
 
 def updated(told: Told, pulled: jax.Array, rewards: jax.Array) -> Any:
     """Return the rule's own state after a step."""
-    return told.ask(told.rule.update, pulled, rewards)
+    return told.ask(told.rule.absorb if told.rule.in_batches else told.rule.update, pulled, rewards)
 
 
 def begun(told: Told) -> Any:

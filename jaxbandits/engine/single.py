@@ -42,8 +42,10 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
             10^9, or no limit where sums are drawn.
 
     Returns:
-        The state; `algorithm.recommend(state)` are the returned arms. `algorithm.done(state)` is false where the run
-        was stopped: by `max_pulls`, or after 10 000 steps without a pull, which only a user's own algorithm makes.
+        The state. Of an algorithm of `jb.algorithm` it is a `jb.Arms`: `answer` are the returned arms, and `ended` is
+        false where the run was stopped. Of any other, `algorithm.recommend(state)` are the returned arms, and
+        `algorithm.done(state)` is false where it was stopped. It is by `max_pulls`, or after 10 000 steps without a
+        pull, which only a user's own algorithm makes.
 
     Raises:
         UsageError: an algorithm that does not keep to the protocol, a grid, a key that is none, a derivative that is

@@ -125,7 +125,7 @@ class Halving:
         phases = jnp.ceil(jnp.log2(arms.count))
         return jnp.where(state, jnp.floor(self.budget / (jnp.sum(state) * phases)).astype(int), 0)
 
-    def update(self, state, arms, counts, sums):
+    def absorb(self, state, arms, counts, sums):
         mean = jnp.where(state, sums / jnp.maximum(counts, 1), -jnp.inf)
         rank = jnp.argsort(jnp.argsort(-mean))
         return state & (rank < jnp.ceil(jnp.sum(state) / 2))

@@ -32,7 +32,7 @@ PRODUCT = "product in a sum"
 WHOLE, HOST = "of whole numbers", "on the host, before the runs"
 #: What is asked after the runs, of which no decision hangs: the score of gradients.
 AFTER = {"log_density"}
-OF_USERS = "mapped as an algorithm of a user's own: `jaxbandits/transform` applies the rule"
+OF_USERS = "of one run, mapped as an algorithm of a user's own: `jaxbandits/transform` applies the rule"
 #: What makes a rule that is written for one run, which is mapped likewise.
 ONE_RUN = "\n@algorithm\n"
 AFTERWARDS = "after the runs"
@@ -41,6 +41,8 @@ NOT_A_NUMBER = "NaN stays NaN, as a user's program may have it"
 EXCEPTIONS = {
     ("algorithms/bases/elimination.py", "_without", "cumsum"): WHOLE,
     ("algorithms/bases/from_reservoir.py", "_rounds", PRODUCT): HOST,
+    ("algorithms/largest_arms.py", "is_largest", "argmax"): OF_USERS,
+    ("algorithms/largest_arms.py", "is_largest", "sum"): OF_USERS,
     ("algorithms/mab_ppr.py", "_first_pulls", PRODUCT): HOST,
     ("algorithms/top_two.py", "decided", PRODUCT): WHOLE,
     ("algorithms/ucb_e.py", "begin", "cumsum"): WHOLE,
