@@ -34,13 +34,17 @@ def alike(cells: list[Cell], runs: Runs, *, padded: bool = True) -> list[list[Ce
     """
     groups: dict[Any, dict[int, list[Cell]]] = {}
     one_size = len({cell.problem.arms for cell in cells}) == 1  # then no arms are added
+    paddable: dict[Any, bool] = {}
     for cell in cells:
         arms = cell.problem.arms // cell.problem.bandits
         problem = cell.problem.kind()
         static = (cell.algorithm.kind, jax.tree.structure(problem), classes(problem))
         # A user's own algorithm need not know of arms that are there only to fill up a table.
-        may_grow = padded and (one_size or cell.algorithm.may_be_padded(cell.problem))
-        size = _power_of_two(arms) if may_grow else arms
+        wide = _power_of_two(arms)
+        if padded and (static, wide) not in paddable:  # it is traced, once for all cells of a program
+            paddable[static, wide] = one_size or cell.algorithm.may_be_padded(cell.problem, wide)
+        may_grow = padded and paddable[static, wide]
+        size = wide if may_grow else arms
         groups.setdefault((static, may_grow), {}).setdefault(size, []).append(cell)
     found: list[list[Cell]] = []
     for (_, may_grow), sizes in groups.items():
@@ -93,7 +97,9 @@ def program(
     Raises:
         UsageError: whole numbers beyond the range of int32.
     """
-    padded = in_powers_of_two and not metrics and cells[0].algorithm.may_be_padded(cells[0].problem)
+    widest = max(cells, key=lambda cell: cell.problem.arms).problem
+    wide = _power_of_two(widest.arms // widest.bandits)
+    padded = in_powers_of_two and not metrics and cells[0].algorithm.may_be_padded(widest, wide)
     problem = batched_problem(cells, in_powers_of_two=padded)
     return Program(
         algorithm=batched([cell.algorithm for cell in cells], problem),

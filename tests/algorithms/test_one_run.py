@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.engine import lanes
+from jaxbandits.engine import admission, lanes
 from tests.algorithms.one_run_rules import RULES, Careless, Halving, OwnLUCB, OwnUCBE, OwnUGapEc
 
 ROOT, SEEDS = 4, 24
@@ -64,6 +64,27 @@ def test_what_cannot_be_padded_is_compiled_for_each_number_of_arms(monkeypatch):
     assert len(made) == 2
     for n in (3, 5):
         assert_same(jb.simulate(RULES["wide"], jb.linear(n=n), 11, root_seed=ROOT), runs.sel(n=n))
+
+
+def test_whether_a_rule_can_be_padded_is_asked_once_for_all_cells(monkeypatch):
+    asked, why = [], admission.why_unpaddable
+    monkeypatch.setattr(
+        admission, "why_unpaddable", lambda rule, problem: asked.append(problem.arms) or why(rule, problem)
+    )
+    jb.sweep(OwnUCBE(budget=30, a=jb.axis([0.5, 1.0, 2.0])), jb.linear(n=jb.axis([3, 4, 5])), 2)
+    assert set(asked) == {4, 8}
+    assert len(asked) <= 4  # when it is planned, and when it is run
+
+
+def test_what_is_followed_with_few_arms_and_not_with_the_room_for_more_is_not_padded():
+    class Late(OwnUCBE):
+        def select(self, arms, key):
+            return jnp.argmin(arms.pulls) if len(arms) > 25 else jnp.argmax(arms.mean)
+
+    late = jb.algorithm(Late)(budget=60, a=1.0)
+    runs = jb.sweep(late, jb.linear(n=jb.axis([17, 18])), 5, root_seed=ROOT)
+    for n in (17, 18):
+        assert_same(jb.simulate(late, jb.linear(n=n), 5, root_seed=ROOT), runs.sel(n=n))
 
 
 def test_ties_are_fair_whatever_the_order_of_the_arms():
