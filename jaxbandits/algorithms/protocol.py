@@ -50,14 +50,13 @@ import dataclasses
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 import jax
-import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.bases.parameters import parameter
 from jaxbandits.algorithms.bases.traits import traits_of
-from jaxbandits.arrays.numerics import larger
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
+from jaxbandits.statistics.arm_statistics import unbiased_variance
 
 __all__ = ["Arms", "Rule", "algorithm"]
 
@@ -79,6 +78,9 @@ class Arms:
         total: float32 or int32 `(K,)`, sum of the rewards of each arm.
         time: int32 `()`, pulls of all arms.
         count: int32 `()`, the number of arms K that there are.
+        b: float32 `()`, what `reward_range` returns; None where rewards have no range.
+        squares: float32 `(K,)`, squared deviations of the rewards from their mean, of which `variance` is made; None
+            where they are not kept.
         own: the rule's own state, where a run is shown to its user; None in the rule's methods.
         answer: bool `(K,)`, the arms that the run returns, likewise.
         ended: bool `()`, whether the rule has ended the run, likewise.
@@ -122,7 +124,7 @@ class Arms:
             raise UsageError(
                 "arms.variance is kept where the class says so, second_moments = True: all arms are pulled twice first"
             )
-        return larger(self.squares, jnp.float32(0)) / larger(self.pulls - 1, 1).astype(jnp.float32)
+        return unbiased_variance(self.squares, self.pulls)
 
 
 @dataclasses.dataclass(frozen=True)

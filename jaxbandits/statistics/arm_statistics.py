@@ -16,7 +16,7 @@ from jaxbandits.arrays.numerics import larger, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
 
-__all__ = ["LARGEST_MEAN", "ArmStatistics", "Moments"]
+__all__ = ["LARGEST_MEAN", "ArmStatistics", "Moments", "unbiased_variance"]
 
 #: Means that are kept are no larger in size: sums and differences of them are then finite.
 LARGEST_MEAN = 2.0**100
@@ -176,12 +176,17 @@ class ArmStatistics:
     def variance(self) -> jax.Array:
         """Unbiased empirical variance, float32 `(K, …)`; needs two pulls of every arm and squared deviations."""
         assert self.moments.squares is not None
-        return larger(self.moments.squares.high, jnp.float32(0)) / larger(self.pulls - 1, 1).astype(jnp.float32)
+        return unbiased_variance(self.moments.squares.high, self.pulls)
 
     def variance_by_pulls(self) -> jax.Array:
         """Sum of squared deviations over pulls, float32 `(K, …)`: that of the most likely normal law; as `variance`."""
         assert self.moments.squares is not None
         return larger(self.moments.squares.high, jnp.float32(0)) / _divisor(self.pulls)
+
+
+def unbiased_variance(squares: jax.Array, pulls: jax.Array) -> jax.Array:
+    """Return the variance of rewards from their squared deviations, float32, and their number; 0 of one reward."""
+    return larger(squares, jnp.float32(0)) / larger(pulls - 1, 1).astype(jnp.float32)
 
 
 def _divisor(pulls: jax.Array) -> jax.Array:

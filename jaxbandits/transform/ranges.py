@@ -101,10 +101,9 @@ def _arithmetic(operation: Operation, ranges: Sequence[Range]) -> Range | None:
         other = ranges[-1]
         if any(a[0] <= 0 <= a[1] and math.isinf(max(-b[0], b[1])) for a, b in ((ranges[0], other), (other, ranges[0]))):
             return None  # 0 times infinity
-        ends = [a * b for a, b in itertools.product(ranges[0], other)]
-        same = name == "square" or operation.equation.invars[0] is operation.equation.invars[1]
-        return _rounded(operation, [max(0.0, end) for end in ends] if same and not lo <= 0 <= hi else
-                        [0.0, *(end for end in ends if end >= 0)] if same else ends)  # fmt: skip
+        if name == "square" or operation.equation.invars[0] is operation.equation.invars[1]:
+            return _rounded(operation, [lo * lo, hi * hi, *([0.0] if lo <= 0 <= hi else [])])
+        return _rounded(operation, [a * b for a, b in itertools.product(ranges[0], other)])
     if name == "div":
         return _quotient(operation, ranges[0], ranges[1])
     if name == "integer_pow":
@@ -190,7 +189,6 @@ def _rounded(operation: Operation, ends: Sequence[float], share: float = _ROUNDI
     if jnp.issubdtype(operation.out.dtype, np.integer):
         return lo, hi
     lo, hi = (lo if math.isinf(lo) else lo - abs(lo) * share), (hi if math.isinf(hi) else hi + abs(hi) * share)
-    lo, hi = (0.0 if 0 < lo < _SMALLEST else lo), (0.0 if -_SMALLEST < hi < 0 else hi)
     return (-math.inf if lo < -_LARGEST else lo), (math.inf if hi > _LARGEST else hi)
 
 
