@@ -13,6 +13,12 @@ PACKAGE = Path(jaxbandits.__file__).parent
 SITTING = 250
 #: file -> (lines at most, why it is not taken apart).
 LONGER = {}
+#: Names of files that stand in several folders. A new one is not to come.
+TWICE = {
+    "candidates.py", "checks.py", "differences.py", "estimates.py", "glr_thresholds.py", "heavy_tails.py",
+    "instances.py", "moments.py", "pay_per_reward.py", "protocol.py", "registry.py", "rows.py", "streams.py",
+    "tables.py", "top_two.py",
+}  # fmt: skip
 
 
 def files(package):
@@ -28,6 +34,12 @@ def namesakes(package):
         for node in ast.parse(text).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == Path(place).stem
     ]
+
+
+def in_several_folders(package):
+    """The names of files that stand in more than one folder, but for `__init__.py`."""
+    names = [Path(place).name for place in files(package)]
+    return {name for name in names if names.count(name) > 1} - {"__init__.py"}
 
 
 def is_module(path):
@@ -88,6 +100,12 @@ def test_no_module_is_named_as_what_it_holds():
     assert not namesakes(PACKAGE)
 
 
+def test_no_file_has_the_name_of_another():
+    found = in_several_folders(PACKAGE)
+    assert not (new := found - TWICE), new
+    assert not (stale := TWICE - found), stale
+
+
 @pytest.mark.parametrize("rooms", [True, False], ids=["rooms", "files"])
 def test_arrows_run_one_way(rooms):
     graph = arrows(PACKAGE, rooms=rooms)
@@ -104,12 +122,14 @@ def test_what_is_not_to_be_is_found(tmp_path):
         "up/run.py": "from house.down import arms\nfrom house.errors import Mistake\ndef run(): ...",
         "up/small.py": "import house.errors",
         "down/__init__.py": "",
+        "down/small.py": "",
         "down/arms.py": "def largest():\n    from house.up.small import one",
     }
     for place, text in contents.items():
         (house / place).parent.mkdir(parents=True, exist_ok=True)
         (house / place).write_text(text)
     assert namesakes(house) == ["up/run.py: run"]
+    assert in_several_folders(house) == {"small.py"}
     assert arrows(house, rooms=False) == {
         "up/run": {"down/arms", "errors"},
         "up/small": {"errors"},

@@ -57,26 +57,25 @@ def progress_bar(shown: bool | None) -> Iterator[Callable[[Progress, int], None]
 
 @contextlib.contextmanager
 def stage_bar(shown: bool | None) -> Iterator[Callable[[Any], None]]:
-    """The same for experiments, which are made of sweeps: what to call with each `jaxbandits.experiments.Stage`.
+    """The same for the papers' figures: what to call with each `jaxbandits.papers.Stage`.
 
-    Each figure gets a line as it is finished, with a terminal or without, unless `shown` is false.
+    The bar counts figures, and says what runs. Each picture gets a line as it is finished, with a terminal or without,
+    unless `shown` is false.
     """
     began = time.perf_counter()
-    sweep = None
-    with _bar(shown, "{desc}|{bar}| {n_fmt}/{total_fmt} sweeps{postfix}, {remaining} left") as bar:
+    with _bar(shown, "{desc}|{bar}| {n_fmt}/{total_fmt} done{postfix}, {remaining} left") as bar:
 
         def update(stage: Any) -> None:
-            nonlocal began, sweep
+            nonlocal began
             if stage.finished is not None:
                 if shown is not False:
                     tell(f"{stage.finished.name}  {stage.finished.seconds:.1f} s")
                 return
-            if sweep != (stage.experiment, stage.number):
-                if sweep is None or sweep[0] != stage.experiment:
-                    bar.reset()
-                began, sweep = time.perf_counter(), (stage.experiment, stage.number)
-            bar.set_description_str(f"{stage.experiment}, {stage.doing} ", refresh=False)
-            _show(bar, stage.number - 1, stage.sweeps, f"{stage.runs:,} runs, {_speed(stage.pulls, began)}")
+            if stage.pulls == 0:  # a sweep begins
+                began = time.perf_counter()
+            which = f"figure {stage.number} of {stage.figures}, {stage.figure}"
+            bar.set_description_str(f"{which}: {stage.doing} ", refresh=False)
+            _show(bar, stage.number - 1, stage.figures, f"{stage.runs:,} runs, {_speed(stage.pulls, began)}")
 
         yield update
 

@@ -25,8 +25,8 @@ def list_() -> None:
     except UsageError as error:
         display.say(f"  {error}")
     else:
-        for name, function in known.REGISTRY.items():
-            display.say(f"  {name}\n      {_first_line(function)}")
+        for name, paper in known.REGISTRY.items():
+            display.say(f"  {name}\n      {paper.about}")
     display.say("\nBundled data, for --problem:\n  " + "\n  ".join(f"data:{name}" for name in data.NAMES))
 
 

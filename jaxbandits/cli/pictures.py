@@ -96,12 +96,12 @@ def reproduce(
 
 
 def figures() -> Any:
-    """The package's experiments.
+    """The package's figures.
 
     Raises:
         UsageError: an installation without them.
     """
-    return _part("jaxbandits.experiments", "REGISTRY")
+    return _part("jaxbandits.papers", "REGISTRY")
 
 
 def _part(name: str, contents: str) -> Any:

@@ -12,7 +12,7 @@ PACKAGE = Path(jaxbandits.__file__).parent
 #: Every module is held to the rule, but for these folders, none of whose numbers a decision of a run hangs on.
 ELSEWHERE = {
     "cli": "on the host, before and after the runs",
-    "experiments": "what figures are made of, before and after the runs",
+    "papers": "what figures are made of, before and after the runs",
     "plain_data": "on the host: text and files",
     "report": "on the host, after the runs",
     "stores": "on the host, after the runs: float64 and whole numbers",

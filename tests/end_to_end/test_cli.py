@@ -16,10 +16,10 @@ import pytest
 import xarray as xr
 
 import jaxbandits as jb
-from jaxbandits import algorithms, experiments, problems
+from jaxbandits import algorithms, papers, problems
 from jaxbandits.cli import inputs, main, pictures
 from jaxbandits.engine.admission import admitted
-from jaxbandits.experiments import Stage
+from jaxbandits.papers import Stage
 from jaxbandits.report.intervals import clopper_pearson
 from jaxbandits.stores.arrays_on_disk import write_arrays
 from jaxbandits.stores.views import read_store
@@ -378,20 +378,20 @@ def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
     def reproduce(names, scale, out, on_progress, tables):
         calls.append((list(names), scale, out))
         for number in (1, 2):
-            on_progress(Stage(names[0], "a sweep", number, 2, 1234, 5e6))
+            on_progress(Stage(f"{names[0]}.errors", number, 2, "UGapEb", 1234, 5e6))
         shown = types.SimpleNamespace(name="figure-2-first", seconds=12.34)
-        on_progress(Stage(names[0], "drawing", 2, 2, 0, 0.0, finished=shown))
+        on_progress(Stage(f"{names[0]}.errors", 2, 2, "drawing", finished=shown))
         return out / "index.html"
 
     figures = types.SimpleNamespace(
-        REGISTRY={"figure-1": lambda out, scale, progress: None, "figure-2": lambda out, scale, progress: None},
+        REGISTRY={"figure-1": None, "figure-2": None},
         reproduce=reproduce,
     )
     monkeypatch.setattr(pictures, "figures", lambda: figures)
     assert main(["reproduce", "figure-2", "--scale", "paper", "--out", "a/b", "--progress"]) == 0
     captured = capsys.readouterr()
     assert captured.out == "a/b/index.html\n"
-    for part in ("figure-2, a sweep", "1/2 sweeps", "1,234 runs", "pulls/s", "left"):
+    for part in ("figure 2 of 2, figure-2.errors: UGapEb", "1/2 done", "1,234 runs", "pulls/s", "left"):
         assert part in captured.err
     assert main(["reproduce", "--out", "a/b"]) == 0
     captured = capsys.readouterr()
@@ -408,13 +408,14 @@ def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
 def test_reproduce_takes_tables_of_the_users(capsys, tmp_path, monkeypatch):
     given = []
     table = tmp_path / "returns.csv"
-    table.write_text("a,b\n0.1,0.2\n")
-    monkeypatch.setitem(
-        experiments.REGISTRY, "heavy-tailed", lambda out, scale, progress, tables=(): given.append(tables) or []
-    )
+    table.write_text("a,b\n0.1,0.2\n0.3,0.1\n")
+    returns = "heavy_tailed.resampled_returns"
+    paper = papers.REGISTRY["heavy-tailed"]._replace(figures=(returns,))
+    monkeypatch.setitem(papers.REGISTRY, "heavy-tailed", paper)
+    monkeypatch.setattr(papers.load_figure(returns), "show", lambda bench, size, tables: given.append(tables))
     command = ["reproduce", "heavy-tailed", "--out", str(tmp_path / "out")]
     assert main([*command, "--table", f"heavy-tailed={table}"]) == 0
-    assert given == [[str(table)]]
+    assert [{path: problem.arms for path, problem in tables.items()} for tables in given] == [{str(table): 2}]
     assert "--table heavy-tailed=returns.csv" in (tmp_path / "out" / "index.html").read_text()
     for wrong, line in [
         ("returns.csv", "--table takes figure=FILE.csv"),

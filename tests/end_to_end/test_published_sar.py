@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.experiments.published import SAR, SAR_BUDGETS
+from jaxbandits.papers.top_k.sar_errors import BUDGETS, PUBLISHED
 
 pytestmark = pytest.mark.slow
 
@@ -18,11 +18,11 @@ RUNS = {1: 1000, 2: 400, 3: 2000, 4: 1500}
 PUBLISHED_RUNS, READ_TO = 2000, 0.004
 
 
-@pytest.mark.parametrize(("method", "number"), [*(("SAR", number) for number in SAR), ("uniform", 1)])
+@pytest.mark.parametrize(("method", "number"), [*(("SAR", number) for number in PUBLISHED), ("uniform", 1)])
 def test_errors_are_the_published_ones(method, number):
-    published = np.asarray(SAR[number][method])
+    published = np.asarray(PUBLISHED[number][method])
     every_m = jb.axis(np.arange(1, len(published) + 1).tolist())
-    algorithm = {"SAR": jb.SAR, "uniform": jb.Uniform}[method](budget=SAR_BUDGETS[number], m=every_m)
+    algorithm = {"SAR": jb.SAR, "uniform": jb.Uniform}[method](budget=BUDGETS[number], m=every_m)
     data = jb.sweep(algorithm, jb.abm(number), seeds=RUNS[number], independent=True)
     wrong = data.aggregate_regret.values > 1e-6  # not the means of the m best arms
     if method == "SAR":

@@ -1,0 +1,1 @@
+"""The frontier of fixed confidence and fixed budget: rules beside bounds, each other and published numbers."""
