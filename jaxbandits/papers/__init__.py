@@ -151,8 +151,8 @@ def reproduce(
         The path of the gallery's `index.html`.
 
     Raises:
-        UsageError: an unknown name or scale, a table that cannot be read or for a paper that takes none, or a folder
-            that cannot be made; before anything is run.
+        UsageError: an unknown name or scale, a table without a place or that cannot be read, or a folder that cannot
+            be made; before anything is run.
     """
     chosen = list(dict.fromkeys(names)) or list(REGISTRY)
     for name in chosen:

@@ -2,6 +2,8 @@
 
 import csv
 import pathlib
+import sys
+import types
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -302,6 +304,54 @@ def test_the_command_line_has_the_papers():
     assert list(REGISTRY) == [
         "ugape", "gape", "heavy-tailed", "top-k", "pay-per-reward", "budgeted", "frontier", "phases", "differentiable",
     ]  # fmt: skip
+
+
+FIGURE = '''
+"""Compare nothing."""
+
+from typing import NamedTuple
+
+import jaxbandits as jb
+from jaxbandits.papers.bench import Bench, stack_summaries
+from jaxbandits.report import plots, tables
+
+
+class Size(NamedTuple):
+    seeds: int
+
+
+SIZES = {"quick": Size(seeds=20), "paper": Size(seeds=40)}
+
+
+def show(bench: Bench, size: Size) -> None:
+    algorithms = {"uniform": jb.Uniform(budget=60), "halving": jb.SequentialHalving(budget=60)}
+    runs = bench.sweep_each(algorithms, jb.bernoulli([0.7, 0.5, 0.4]), size.seeds)
+    stats = stack_summaries("algorithm", runs)
+    picture, numbers = plots.bars(stats, x="algorithm"), tables.frame(stats, ["runs", "failure"])
+    texts = {"finding": "Some err", "drawn": "Errors.", "settings": "Three arms.", "alt": "Bars."}
+    bench.exhibit("mine", picture, numbers, runs.values(), "One note.", "Another.", **texts)
+    bench.call(jb.simulate, algorithms["uniform"], jb.bernoulli([0.7, 0.5, 0.4]), 20)
+    bench.exhibit("mine-too", picture, numbers, 20, share=0.5, **texts)
+'''
+
+
+def test_a_figure_takes_one_module_and_one_line(tmp_path, monkeypatch):
+    module = types.ModuleType("jaxbandits.papers.phases.mine")
+    exec(FIGURE, vars(module))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(REGISTRY, "phases", REGISTRY["phases"]._replace(figures=("phases.mine",)))
+    stages = []
+    page = reproduce(["phases"], "quick", tmp_path / "out", stages.append).read_text(encoding="utf-8")
+    for part in (REGISTRY["phases"].title, "Some err", "One note.", "Another.", "Bars. Some err.", "mine-too.csv"):
+        assert part in page
+    assert {(stage.figure, stage.number, stage.figures) for stage in stages} == {("phases.mine", 1, 1)}
+    doing = dict.fromkeys(stage.doing for stage in stages)
+    assert list(doing) == ["Uniform", "SequentialHalving", "drawing", "simulate"]
+    first, second = (stage.finished for stage in stages if stage.finished is not None)
+    assert (first.runs, second.runs) == (40, 10)
+    assert (first.notes, second.notes) == (("One note.", "Another."), ())
+    assert min(first.seconds, second.seconds) > 0
+    assert len(rows(tmp_path / "out" / "mine.csv")) == 2
 
 
 def test_figures_share_results_once():
