@@ -132,6 +132,8 @@ def evaluate(
         growing = None if padding is None else padding.literal(atom, [other[i] for other in wider])
         return _constant(atom.val) if growing is None else growing
 
+    read_later = {atom for equation in jaxpr.eqns for atom in equation.invars if isinstance(atom, core.Var)}
+    read_later |= {atom for atom in jaxpr.outvars if isinstance(atom, core.Var)}
     wanted = {id(equation) for equation in needed(jaxpr)}
     for place, equation in enumerate(jaxpr.eqns):
         if id(equation) not in wanted:
@@ -142,9 +144,13 @@ def evaluate(
         suffix = (runs,) if any(value.mapped for value in values) else ()
         out = equation.outvars[0].aval if equation.outvars else None
         shape = tuple(getattr(out, "shape", ()))
-        operation = Operation(equation, values, suffix, bool(exposed.intersection(equation.outvars)), shape)
+        unread = tuple(var not in read_later for var in equation.outvars)
+        operation = Operation(
+            equation, values, suffix, bool(exposed.intersection(equation.outvars)), shape, unread=unread
+        )
         # Checked for each equation: what is alike for so many arms may not be for others.
-        axes = None if here is None or operation.name in control_flow.CALLS else axes_of_arms(operation, here)
+        programs = operation.name in control_flow.CALLS or operation.name in control_flow.RULES
+        axes = None if here is None or programs else axes_of_arms(operation, here)
         results = computed.again(operation, axes, functools.partial(_apply, operation, runs, here, axes, computed))
         if padding is not None and not operation.varies:
             results = [value._replace(fixed=value.mapped) for value in results]
@@ -179,7 +185,7 @@ def _apply(
         return [value]
     try:
         if name in control_flow.RULES:
-            return control_flow.RULES[name](operation, runs, evaluate)
+            return control_flow.RULES[name](operation, runs, evaluate, padding)
         shortcut = counts.with_root(operation)
         found = _by_rule(operation) if shortcut is None else [shortcut]
         if len(found) == 1:

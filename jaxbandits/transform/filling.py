@@ -105,7 +105,7 @@ def _check_numbers(operation: Operation) -> None:
         UnpaddableError: it is not.
     """
     name, values = operation.name, operation.values
-    if name in ("cond", "while", "scan") or (name == "pow" and values[1].fixed):
+    if name == "pow" and values[1].fixed:
         raise UnpaddableError(f"{name} is made with a number that changes with the number of arms")
     multiple = name == "mul" and any(value.counts is not None for value in values)
     if multiple and any(value.fixed and not is_moderate(value.range) for value in values):

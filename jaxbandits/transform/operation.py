@@ -88,6 +88,7 @@ class Operation:
         shape: the shape of the first result in one run.
         arm_axes: the axes of the first operand along which not all entries are arms that exist (`padding.py`).
         exist: int32 `(R,)`, how many are; None where all are.
+        unread: which results nobody reads.
     """
 
     equation: Any
@@ -97,6 +98,7 @@ class Operation:
     shape: tuple[int, ...]
     arm_axes: tuple[int, ...] = ()
     exist: jax.Array | None = None
+    unread: tuple[bool, ...] = ()
 
     @property
     def name(self) -> str:

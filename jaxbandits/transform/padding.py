@@ -89,6 +89,10 @@ class Padding:
         found = self.count.astype(dtype) * dtype.type(step) + dtype.type(start)
         return Value(found, True, range=(min(ends), max(ends)), fixed=True)
 
+    def touches(self, equation: Any) -> bool:
+        """Return whether an equation has to do with the number of arms: an axis, or a literal, grows with it."""
+        return _grows((equation, *self.wider))
+
     def axes_of(self, narrow: Any, others: Sequence[Any]) -> tuple[int, ...]:
         """Return the axes of arms of a variable, from its shapes for several numbers of arms.
 
@@ -135,6 +139,27 @@ class Padded(NamedTuple):
                 raise UnpaddableError(f"with {size} arms it fails: {error}") from error
         jaxprs, consts = tuple(p.jaxpr for p in programs), tuple(p.consts for p in programs)
         return Padding(self.exist, self.width, sizes, jaxprs, consts)
+
+
+def _grows(equations: Sequence[Any]) -> bool:
+    """Return whether one equation for several numbers of arms differs in shapes or literals, or what it calls does."""
+    for name in ("invars", "outvars"):
+        for narrow, *wider in zip(*(getattr(one, name) for one in equations), strict=True):
+            literal = isinstance(narrow, core.Literal)
+            for atom in wider:
+                if atom.aval.shape != narrow.aval.shape or (literal and not _is_same(narrow.val, atom.val)):
+                    return True
+    programs = zip(*map(_programs, equations), strict=True)
+    return any(_grows(inner) for several in programs for inner in zip(*(p.eqns for p in several), strict=True))
+
+
+def _programs(equation: Any) -> list[Any]:
+    """Return the programs among the parameters of an equation."""
+    leaves = jax.tree.leaves(
+        list(equation.params.values()), is_leaf=lambda x: hasattr(x, "jaxpr") or hasattr(x, "eqns")
+    )
+    found = [getattr(leaf, "jaxpr", leaf) for leaf in leaves]
+    return [program for program in found if hasattr(program, "eqns")]
 
 
 def _is_same(a: Any, b: Any) -> bool:

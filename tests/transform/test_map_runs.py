@@ -51,6 +51,15 @@ def check(function, *, tolerance=2e-6, seed=0):
 
 
 PROGRAMS = {
+    "a loop up to a place": lambda x, y, s, i, n, k: lax.fori_loop(
+        0, i + 1, lambda j, c: c + jnp.stack([x, y, x, -y, x + 1])[j] * s, y
+    ),
+    "a loop that tells where it ended": lambda x, y, s, i, n, k: lax.while_loop(
+        lambda c: c[1] < s * 3, lambda c: (c[0] + 1, c[1] + jnp.stack([s, s / 2])[c[0] % 2]), (jnp.int32(0), s)
+    ),
+    "a branch with a loop": lambda x, y, s, i, n, k: lax.cond(
+        i > 2, lambda: lax.fori_loop(0, n[0], lambda j, c: c + y, x), lambda: x - y
+    ),
     "take": lambda x, y, s, i, n, k: x[i] + s,
     "take beyond": lambda x, y, s, i, n, k: x[i + 3],
     "take filled": lambda x, y, s, i, n, k: jnp.take(x, i + 3),
@@ -349,3 +358,25 @@ def test_what_a_step_has_gained(step, gained, fell):
     more, back = map_step(lambda pulls: (step(pulls), ()))(pulls).gained(lambda pulls: pulls)
     assert back.tolist() == [fell, fell]
     assert fell or more.tolist() == [gained, gained]
+
+
+def test_a_counter_of_a_loop_is_one_number_for_all_runs():
+    """Rows are then sliced, not gathered for each run."""
+
+    def mapped(x, y, s, i, n, k):
+        rows = jnp.stack([x, y, -x, -y, x])
+        return map_runs(lambda rows, i: lax.fori_loop(0, i, lambda j, c: c + rows[j], rows[0]))(rows, i)
+
+    assert "gather" not in str(jax.make_jaxpr(mapped)(*operands(7)))
+
+
+def test_a_branch_with_a_loop_is_made_where_a_run_takes_it():
+    def long(s):
+        return lax.while_loop(lambda c: c < 99, lambda c: c * s, s)
+
+    def mapped(s):
+        return map_runs(lambda s: lax.cond(s > 1, long, lambda s: s, s))(s)
+
+    (choice,) = [e for e in jax.make_jaxpr(mapped)(jnp.ones(2)).eqns if e.primitive.name == "cond"]
+    assert choice.invars[0].aval.shape == ()
+    np.testing.assert_array_equal(mapped(jnp.asarray([0.5, 10.0])), [0.5, 100.0])

@@ -97,6 +97,20 @@ FOLLOWED = {
         y**6 + jnp.ones(len(x)).sum(),
     ),
     "root of pulls": lambda x, y, n, g, s, i, k: jnp.sqrt(s / (n * float(len(x)))),
+    "a choice by the number": lambda x, y, n, g, s, i, k: lax.cond(
+        s > 1, lambda m: s / m, lambda m: s * m, float(len(x))
+    ),
+    "a loop by the number": lambda x, y, n, g, s, i, k: lax.while_loop(
+        lambda c: c[0] < c[1], lambda c: (c[0] + s / c[1], c[1]), (0.0, float(len(x)))
+    ),
+    "loops": lambda x, y, n, g, s, i, k: (
+        *lax.while_loop(lambda c: jnp.sum(c[0]) < 9, lambda c: (c[0] + y, c[1] + jnp.sum(x) / len(x)), (x, s)),
+        lax.fori_loop(
+            0, i + 2, lambda j, c: c + jnp.sum(x * lax.concatenate([y[None], x[None], -y[None]], 0)[j]) * len(x), s
+        ),
+        lax.scan(lambda c, row: (c + row, jnp.max(row)), x, lax.concatenate([x[None], y[None]], 0)),
+    ),
+    "a choice": lambda x, y, n, g, s, i, k: lax.cond(s > 1, lambda: x / jnp.sum(y), lambda: x * jnp.float32(len(x))),
 }
 
 
@@ -111,6 +125,10 @@ def test_long_arrays_are_added_in_the_same_order():
 
 
 REFUSED = {
+    "a loop over arms": lambda x, y, n, g, s, i, k: lax.fori_loop(0, len(x), lambda j, c: c + x[j], s),
+    "a branch by the number": lambda x, y, n, g, s, i, k: lax.cond(
+        jnp.sum(jnp.ones(len(x))) > 4, lambda: s, lambda: s * 2
+    ),
     "parts": lambda x, y, n, g, s, i, k: s * (len(x) // 3),
     "no more than": lambda x, y, n, g, s, i, k: s * min(len(x), 4),
     "no fewer than": lambda x, y, n, g, s, i, k: s * max(len(x), 4),
@@ -119,12 +137,6 @@ REFUSED = {
     "powers": lambda x, y, n, g, s, i, k: y ** len(x),
     "powers beside": lambda x, y, n, g, s, i, k: y**6 - y ** len(x),
     "powers of floats": lambda x, y, n, g, s, i, k: jnp.power(y, jnp.float32(len(x))),
-    "a choice by the number": lambda x, y, n, g, s, i, k: lax.cond(
-        s > 1, lambda m: s / m, lambda m: s * m, float(len(x))
-    ),
-    "a loop by the number": lambda x, y, n, g, s, i, k: lax.while_loop(
-        lambda c: c[0] < c[1], lambda c: (c[0] + s / c[1], c[1]), (0.0, float(len(x)))
-    ),
     "unstable sort": lambda x, y, n, g, s, i, k: jnp.argsort(jnp.where(n > 20, 2**31 - 1, n), stable=False),
     "slices": lambda x, y, n, g, s, i, k: lax.dynamic_slice(x, (i + 1,), (2,)),
     "slices at a place": lambda x, y, n, g, s, i, k: lax.dynamic_slice(x, (jnp.int32(4),), (2,)),
