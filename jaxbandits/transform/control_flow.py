@@ -1,5 +1,7 @@
 """Calls, branches and loops. A branch or an end that differs between runs becomes a choice between results."""
 
+import functools
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -36,10 +38,10 @@ def called(equation: Any) -> tuple[Any, Sequence[Any]]:
 
 
 def switch(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding | None = None) -> list[Value]:
-    """Take a branch; where runs differ in it, make all branches and choose. One with a loop is made if a run takes it."""
+    """Take a branch; where runs differ in it, make all branches and choose: one with a loop where a run takes it."""
     index, *operands = operation.values
     branches = operation.params["branches"]
-    inner = [_inside(operation, padding, lambda params, i=i: params["branches"][i]) for i in range(len(branches))]
+    inner = [_inside(operation, padding, functools.partial(_branch, i)) for i in range(len(branches))]
     if index.fixed:
         raise UnpaddableError("a branch is taken by the number of arms")
 
@@ -87,9 +89,7 @@ def loop(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding |
     params, values = operation.params, operation.values
     n_cond, n_body = params["cond_nconsts"], params["body_nconsts"]
     cond, body = params["cond_jaxpr"], params["body_jaxpr"]
-    outside, within = (
-        _inside(operation, padding, lambda params, name=name: params[name]) for name in ("cond_jaxpr", "body_jaxpr")
-    )
+    outside, within = (_inside(operation, padding, operator.itemgetter(name)) for name in ("cond_jaxpr", "body_jaxpr"))
     cond_consts, body_consts, carry = values[:n_cond], values[n_cond : n_cond + n_body], values[n_cond + n_body :]
     shape = cond.jaxpr.outvars[0].aval.shape
     counters = [unread and not shape for unread in operation.unread]
@@ -218,6 +218,11 @@ def _check_differing(
         values = [value._replace(mapped=value.mapped and not value.fixed) for value in operation.values]
         if plain(values) != found and operation.varies:
             raise UnpaddableError("what a loop or a branch finds hangs on the number of arms alone")
+
+
+def _branch(number: int, params: Any) -> Any:
+    """Return a branch of a choice, by its number."""
+    return params["branches"][number]
 
 
 def _has_loop(jaxpr: Any) -> bool:
