@@ -38,6 +38,10 @@ the rule, and `jnp.argmax` may take the first. What comes out is in the problem'
 and every axis of a state of one's own that grows with the number of arms. A number of an arm that a state keeps is one
 in the run's order. `shuffle_arms = False` in the class leaves the problem's order.
 
+**Several bandits.** A rule whose traits say `multi_bandit=True` may be given M = `arms.bandits` bandits at once, of as
+many arms each: arm k of bandit b is at the place k M + b of all arrays. `arms.per_bandit(x)` is `(K / M, M)`, so that
+`jnp.max(…, axis=0)` is one number of each bandit; of one bandit it is x itself, `(K,)`. An answer is then a mask.
+
 **The number of arms.** `arms.count` is the number of arms, `len(arms)` the length of the arrays. Problems with other
 numbers of arms share one program, in which the arrays are longer: maxima, sums, `argmax` and the like leave out what is
 beyond `arms.count`. A rule for which that cannot be done is compiled for each number of arms.
@@ -56,6 +60,7 @@ from jaxbandits.algorithms.bases.parameters import parameter
 from jaxbandits.algorithms.bases.traits import traits_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import per_bandit
 from jaxbandits.statistics.arm_statistics import unbiased_variance
 
 __all__ = ["Arms", "Rule", "algorithm"]
@@ -77,13 +82,14 @@ class Arms:
             1 before the first pull.
         total: float32 or int32 `(K,)`, sum of the rewards of each arm.
         time: int32 `()`, pulls of all arms.
-        count: int32 `()`, the number of arms K that there are.
+        count: int32 `()`, the number of arms K that there are, of all bandits.
         b: float32 `()`, what `reward_range` returns; None where rewards have no range.
         squares: float32 `(K,)`, squared deviations of the rewards from their mean, of which `variance` is made; None
             where they are not kept.
         own: the rule's own state, where a run is shown to its user; None in the rule's methods.
         answer: bool `(K,)`, the arms that the run returns, likewise.
         ended: bool `()`, whether the rule has ended the run, likewise.
+        bandits: the number of bandits M.
     """
 
     pulls: jax.Array
@@ -97,10 +103,15 @@ class Arms:
     own: Any = None
     answer: jax.Array | None = None
     ended: jax.Array | None = None
+    bandits: int = dataclasses.field(default=1, metadata={"static": True})
 
     def __len__(self) -> int:
         """Return the length of the arrays."""
         return int(self.pulls.shape[0])
+
+    def per_bandit(self, x: jax.Array) -> jax.Array:
+        """Return `(K,)` as `(K / M, M)`, each of M bandits' arms along the first axis; of one bandit as it is."""
+        return per_bandit(x, self.bandits)
 
     @property
     def reward_range(self) -> jax.Array:

@@ -74,7 +74,12 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array) -> None:
         check_same_state(f"{name}.{method}", own[0], begun, after, types(f"{name}.{method}", after))
     check_result(f"{name}.done", called("done", *own, arms), bool, ())
     answer = called("recommend", *own, arms)
-    if is_array(answer) and np.shape(answer) == () and jnp.issubdtype(jnp.result_type(answer), np.integer):
+    if (
+        problem.bandits == 1
+        and is_array(answer)
+        and np.shape(answer) == ()
+        and jnp.issubdtype(jnp.result_type(answer), np.integer)
+    ):
         answer = jnp.arange(count) == answer
     check_result(f"{name}.recommend: without an arm's number, the answer", answer, bool, (count,))
     if (judge := judge_of(rule)) is not None:

@@ -133,7 +133,7 @@ def axes_of_own(rule: Rule, state: RuleState) -> list[tuple[int, ...]]:
 
     def made(more: int) -> list[Any]:
         def longer(leaf: Any) -> jax.ShapeDtypeStruct:
-            return jax.ShapeDtypeStruct(tuple(n + more for n in leaf.shape[:-1]), leaf.dtype)
+            return jax.ShapeDtypeStruct(tuple(n + more * state.bandits for n in leaf.shape[:-1]), leaf.dtype)
 
         one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype), parts)
         init = _of_one(begun, state)
@@ -179,7 +179,7 @@ def _arguments(
     axes += [()] * sizes[2] + [(0,) if rule.in_batches else ()] * sizes[3]
     padded = None
     if state.count is not None:
-        padded = Padded(as_runs(state.count), len(arms), axes + axes_of_own(rule, state))
+        padded = Padded(as_runs(state.count), len(arms), axes + axes_of_own(rule, state), state.bandits)
     parts = jax.tree.map(lambda leaf: _with_runs(leaf, state), parts)
     known = [one._replace(root=None if one.root is None else _with_runs(one.root, state)) for one in known]
     return parts, known, padded

@@ -35,6 +35,7 @@ class RuleState(RunState):
     steps: jax.Array  # int32 (…): steps made
     idle: jax.Array | None  # int32 (…): batches since the last one with a pull; None where arms are pulled one by one
     fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
+    bandits: int = dataclasses.field(default=1, metadata={"static": True})  # how many share the axis of arms
 
     @property
     def pulls(self) -> jax.Array:
@@ -86,12 +87,13 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
     if problem.mask is not None:
         count = over_arms.total(jnp.broadcast_to(problem.mask, (problem.arms, *shape)).astype(jnp.int32))
     if rule.shuffle_arms and not problem.drawn:  # arms that are drawn for a run are in no order
-        order = ArmOrder.draw(key, problem.arms, count)
+        order = ArmOrder.draw(key, problem.arms, count, problem.bandits)
     b = jnp.broadcast_to(jnp.asarray(problem.reward_range, jnp.float32), shape) if problem.bounded else None
     nothing = jnp.zeros(shape, jnp.int32)
     return RuleState(
         statistics=_first_statistics(rule, problem, key, count, order), b=b, count=count, order=order, own=None,
         words=key_words(key), steps=nothing, idle=nothing if rule.in_batches else None, fault=nothing,
+        bandits=problem.bandits,
     )  # fmt: skip
 
 
@@ -127,7 +129,7 @@ def arms_of(state: RuleState) -> Arms:
     count = jnp.full(state.time.shape, known.pulls.shape[0], jnp.int32) if state.count is None else state.count
     return Arms(
         pulls=known.pulls, mean=known.mean, inverse_root=known.inverse_root, total=known.total, time=known.time,
-        count=count, b=state.b, squares=None if squares is None else squares.high,
+        count=count, b=state.b, squares=None if squares is None else squares.high, bandits=state.bandits,
     )  # fmt: skip
 
 
@@ -144,7 +146,8 @@ def shown(state: RuleState, answer: jax.Array, ended: jax.Array, own_axes: Any) 
     leaves, tree = jax.tree.flatten(state.own)
     for i, axes in enumerate(own_axes):
         for axis in axes:
-            leaves[i] = state.by_arm(leaves[i], axis)
+            if leaves[i].shape[axis] == len(arms):  # and not the arms of each of several bandits
+                leaves[i] = state.by_arm(leaves[i], axis)
     return dataclasses.replace(
         arms, pulls=state.pulls, mean=state.by_arm(arms.mean), inverse_root=state.by_arm(arms.inverse_root),
         total=state.by_arm(arms.total), squares=None if arms.squares is None else state.by_arm(arms.squares),

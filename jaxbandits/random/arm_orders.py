@@ -10,7 +10,7 @@ from jax import lax
 from jaxbandits.arrays.arms import any_arm, index, reorder, take, total
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.random.ties import tie_order, tie_words
+from jaxbandits.random.ties import order_at, tie_order, tie_words
 
 __all__ = ["ArmOrder"]
 
@@ -34,20 +34,30 @@ class ArmOrder:
     arms: int = dataclasses.field(metadata={"static": True})
 
     @classmethod
-    def draw(cls, key: jax.Array, arms: int, count: jax.Array | None = None) -> Self:
+    def draw(cls, key: jax.Array, arms: int, count: jax.Array | None = None, bandits: int = 1) -> Self:
         """Draw orders: of some arms, any is as likely to come first as any other.
 
-        The order of the arms that exist does not depend on how many are there to fill up.
+        The order of the arms that exist does not depend on how many are there to fill up. Of several bandits each has
+        an order of its arms, and they have one of their own: arm k of bandit b, at k M + b, stays with those of b.
 
         Args:
             key: the runs' typed keys, shape `(…)`.
             arms: number of arms K on the axis.
             count: int32 `(…)`, how many exist, the first ones; None for all. The others stay where they are.
+            bandits: number of bandits M.
         """
-        weight = tie_order(tie_words(key), arms)
+        words = tie_words(key)
+        weight = tie_order(words, arms)
         if count is not None:
             weight = jnp.where(index(arms, key.shape) < count, weight, MAX_COUNT)
-        order = _inverse(_ranks(weight)).astype(jnp.uint32)
+        if bandits > 1:
+            weight = weight.reshape(-1, bandits, *key.shape)
+        order = _inverse(_ranks(weight))
+        if bandits > 1:
+            turn = _inverse(_ranks(order_at(words, jnp.zeros(key.shape, jnp.int32), bandits)))
+            order = jnp.take_along_axis(order, turn[None], axis=1) * bandits + turn
+            order = order.reshape(arms, *key.shape)
+        order = order.astype(jnp.uint32)
         if arms > _BYTES:
             return cls(order, arms)
         order = jnp.concatenate([order, jnp.zeros((-arms % 4, *order.shape[1:]), jnp.uint32)])

@@ -94,8 +94,7 @@ def _is_same(key: str, value: Any, others: Sequence[Any], padding: Padding) -> b
     """Return whether a parameter is the same for any number of arms, but for sizes, which may be that number."""
     if key not in _SIZES or value is None:
         return all(other is value or str(other) == str(value) for other in others)
-    numbers = (padding.width, *padding.sizes)
-    return all(len(set(sizes)) == 1 or sizes == numbers for sizes in zip(value, *others, strict=True))
+    return all(len(set(sizes)) == 1 or padding.grows_as_arms(sizes) for sizes in zip(value, *others, strict=True))
 
 
 def _check_numbers(operation: Operation) -> None:
@@ -122,8 +121,11 @@ def _is_followed(operation: Operation, reads: Any, makes: Any, padding: Padding)
     if name in ("random_bits", "random_split"):  # number i is the same in a longer array
         return bool(makes[0] == (len(operation.aval(0).shape),)) and not any(reads)
     if name == "reshape":
-        every = (operation.equation, *padding.wider)
-        return all(_without_ones(one.invars[0]) == _without_ones(one.outvars[0]) for one in every)
+        every = zip((operation.equation, *padding.wider), (padding.width, *padding.sizes), strict=True)
+        return all(
+            _in_parts(one.invars[0], reads[0], n, padding) == _in_parts(one.outvars[0], makes[0], n, padding)
+            for one, n in every
+        )
     if name == "top_k":
         return operation.equation.outvars[0].aval.ndim - 1 not in makes[0]
     if name in ("cumsum", "cumprod", "cummax", "cummin"):
@@ -135,8 +137,13 @@ def _is_followed(operation: Operation, reads: Any, makes: Any, padding: Padding)
     return name.startswith("reduce_") and name in _NEUTRAL
 
 
-def _without_ones(atom: Any) -> list[int]:
-    return [size for size in atom.aval.shape if size != 1]
+def _in_parts(atom: Any, axes: tuple[int, ...], number: int, padding: Padding) -> list[int]:
+    """Return the shape without axes of size 1, an axis of the arms of all bandits as two, arms and bandits."""
+    parts = []
+    for axis, size in enumerate(atom.aval.shape):
+        both = axis in axes and size == number
+        parts += [size // padding.bandits, padding.bandits] if both else [size]
+    return [size for size in parts if size != 1]
 
 
 def filled(operation: Operation, padding: Padding, axes: Axes) -> Operation:
@@ -189,8 +196,12 @@ def _at_places(operation: Operation, padding: Padding, reads: Sequence[tuple[int
         raise UnpaddableError(f"nothing leaves out of {name} the arms that do not exist")
     if not picked:
         return dataclasses.replace(operation, values=values, suffix=suffix)
+    sizes = {operation.aval(0).shape[axis] for axis in picked}
+    if len(sizes) > 1:
+        raise UnpaddableError(f"{name} is at places of arms of all bandits and of each")
+    exist = padding.exist(sizes.pop())
     return dataclasses.replace(
-        operation, values=values, exist=padding.count, arm_axes=tuple(picked), suffix=padding.count.shape
+        operation, values=values, exist=exist, arm_axes=tuple(picked), suffix=padding.count.shape
     )
 
 
@@ -200,10 +211,10 @@ def _with_neutral(operation: Operation, i: int, axes: set[int], padding: Padding
     whole = spread(operation.values[i], shape, runs)
     exists = jnp.ones((), bool)
     for axis in axes:
-        number = jnp.arange(padding.width, dtype=jnp.int32).reshape(
+        number = jnp.arange(shape[axis], dtype=jnp.int32).reshape(
             *(-1 if n == axis else 1 for n in range(len(shape))), 1
         )
-        exists = exists & (number < padding.count)
+        exists = exists & (number < padding.exist(shape[axis]))
     known = operation.values[i].range  # of arms that exist, of which there is one at least
     if known is not None and operation.name in ("reduce_sum", "cumsum", "dot_general"):
         known = min(known[0], 0.0), max(known[1], 0.0)

@@ -36,6 +36,7 @@ class Padding:
         sizes: other numbers of arms.
         wider: the same program, or equation, for each of these.
         consts: the constants of these programs.
+        bandits: the number of bandits M that share the arms: an axis of the arms of each, K / M, is one of arms, too.
     """
 
     count: jax.Array
@@ -43,6 +44,11 @@ class Padding:
     sizes: tuple[int, ...]
     wider: tuple[Any, ...]
     consts: tuple[Sequence[Any], ...] = ()
+    bandits: int = 1
+
+    def exist(self, size: int) -> jax.Array:
+        """Return how many entries exist along an axis of arms of a size, int32 `(R,)`; of all bandits, or of each."""
+        return self.count if size == self.width else self.count // (self.width // size)
 
     def at(self, place: int) -> "Padding":
         """Return the padding of one equation."""
@@ -79,19 +85,25 @@ class Padding:
         if any(value.shape for value in values):
             raise UnpaddableError("a constant array changes with the number of arms")
         dtype = values[0].dtype
+        width, *sizes = (n // self.bandits for n in (self.width, *self.sizes))
         first, second, *_ = (float(value) for value in values)
-        step = (second - first) / (self.sizes[0] - self.width)
-        start = first - step * self.width
+        step = (second - first) / (sizes[0] - width)
+        start = first - step * width
         whole = not step % 1 and not start % 1 and abs(first) < 2**24 and dtype.kind in "if"
-        if not whole or any(float(v) != start + step * n for v, n in zip(values[1:], self.sizes, strict=True)):
+        if not whole or any(float(v) != start + step * n for v, n in zip(values[1:], sizes, strict=True)):
             raise UnpaddableError("a number changes with the number of arms, and not by whole steps")
-        ends = start + step, start + step * self.width
-        found = self.count.astype(dtype) * dtype.type(step) + dtype.type(start)
+        ends = start + step, start + step * width
+        found = self.exist(width).astype(dtype) * dtype.type(step) + dtype.type(start)
         return Value(found, True, range=(min(ends), max(ends)), fixed=True)
 
     def touches(self, equation: Any) -> bool:
         """Return whether an equation has to do with the number of arms: an axis, or a literal, grows with it."""
         return _grows((equation, *self.wider))
+
+    def grows_as_arms(self, sizes: tuple[int, ...]) -> bool:
+        """Return whether sizes, for each number of arms, are those of an axis of arms, of all bandits or of each."""
+        numbers = (self.width, *self.sizes)
+        return sizes in (numbers, tuple(n // self.bandits for n in numbers))
 
     def axes_of(self, narrow: Any, others: Sequence[Any]) -> tuple[int, ...]:
         """Return the axes of arms of a variable, from its shapes for several numbers of arms.
@@ -106,7 +118,7 @@ class Padding:
             raise UnpaddableError("an array has another number of axes with more arms")
         axes = []
         for axis, sizes in enumerate(zip(*shapes, strict=True)):
-            if sizes == (self.width, *self.sizes):
+            if self.grows_as_arms(sizes):
                 axes.append(axis)
             elif len(set(sizes)) > 1:
                 raise UnpaddableError("an axis grows with the number of arms and has another length")
@@ -119,6 +131,7 @@ class Padded(NamedTuple):
     exist: jax.Array  # int32 (R,)
     width: int  # the number of arms that arrays have room for
     axes: Sequence[tuple[int, ...]]  # of each leaf of the arguments, in one run
+    bandits: int = 1  # how many share the arms: their number is then a multiple of it
 
     def followed(self, function: Callable[..., Any], leaves: Sequence[Any]) -> Padding:
         """Trace a function of these leaves, of one run, for other numbers of arms.
@@ -126,11 +139,15 @@ class Padded(NamedTuple):
         Raises:
             UnpaddableError: it fails there.
         """
-        programs, sizes = [], _other_sizes(self.width)
+        programs = []
+        sizes = tuple(size * self.bandits for size in _other_sizes(self.width // self.bandits))
         for size in sizes:
-            more = size - self.width
+
+            def length(n: int, size: int = size) -> int:
+                return size if n == self.width else n * size // self.width
+
             longer = [
-                jax.ShapeDtypeStruct(tuple(n + more * (i in axes) for i, n in enumerate(leaf.shape)), leaf.dtype)
+                jax.ShapeDtypeStruct(tuple(length(n) if i in axes else n for i, n in enumerate(leaf.shape)), leaf.dtype)
                 for leaf, axes in zip(leaves, self.axes, strict=True)
             ]
             try:
@@ -138,7 +155,7 @@ class Padded(NamedTuple):
             except Exception as error:
                 raise UnpaddableError(f"with {size} arms it fails: {error}") from error
         jaxprs, consts = tuple(p.jaxpr for p in programs), tuple(p.consts for p in programs)
-        return Padding(self.exist, self.width, sizes, jaxprs, consts)
+        return Padding(self.exist, self.width, sizes, jaxprs, consts, self.bandits)
 
 
 def _grows(equations: Sequence[Any]) -> bool:

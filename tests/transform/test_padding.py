@@ -55,6 +55,18 @@ FOLLOWED = {
         *(s / (jnp.float32(len(x)) * jnp.float32(len(x))), s / jnp.arange(1, 1 + len(x)).sum()),
         *(x / (jnp.broadcast_to(s, x.shape) * len(x)), x / jnp.float32(len(x)), jnp.float32(1) / len(x)),
     ),
+    "loops over values": lambda x, y, n, g, s, i, k: (
+        lax.fori_loop(0, i + 2, lambda _, last: jnp.max(jnp.where(x < last, x, -jnp.inf)), jnp.inf),
+        lax.fori_loop(0, 3, lambda j, y: y.at[jnp.argmax(y)].set(-jnp.sum(x) / (j + 1)), y),
+        lax.while_loop(lambda y: jnp.sum(y) > 1.0, lambda y: y / 2, y),
+        lax.fori_loop(0, i + 2, lambda j, s: s / len(x) + x[j] / jnp.float32(len(x)), s),
+        lax.scan(lambda best, shift: (jnp.argmin(x + shift), jnp.min(y) * best), 0, jnp.arange(4.0)),
+    ),
+    "branches": lambda x, y, n, g, s, i, k: (
+        lax.cond(s > 1, lambda y: y - jnp.sum(y), lambda y: y * jnp.max(x), y),
+        lax.cond(s > 1, lambda s: s / len(x), lambda s: s * len(x), s),
+        lax.switch(i, [lambda x: x.at[jnp.argmax(x)].set(0.0), lambda x: jnp.cumsum(x)], x),
+    ),
     "median": lambda x, y, n, g, s, i, k: (jnp.median(x), jnp.percentile(y, 30)),
     "softmax": lambda x, y, n, g, s, i, k: (jax.nn.softmax(x), jax.scipy.special.logsumexp(x)),
     "zeros below": lambda x, y, n, g, s, i, k: (jnp.sum(-0.0 * y), jnp.dot(-0.0 * y, y), jnp.cumsum(-0.0 * y)),
@@ -221,3 +233,40 @@ def test_places_of_what_holds_are_followed_or_refused():
     for count in (2, 5):
         with contextlib.suppress(UnpaddableError):
             assert_exact(lambda x, y, n, g, s, i, k: jnp.nonzero(n > 20, size=2), count)
+
+
+BANDITS = {
+    "numbers of each": lambda x, y: (jnp.max(x, 0), jnp.sum(x, axis=0), jnp.argmin(y, axis=0), jnp.mean(x, axis=0)),
+    "numbers of all": lambda x, y: (jnp.argmax(x), jnp.max(x), jnp.argmax(jnp.max(y, axis=0)), jnp.sum(y)),
+    "arms again": lambda x, y: (
+        (x - jnp.max(x, axis=0)).reshape(-1),
+        jnp.where(x == jnp.min(x, axis=0), y, 0).reshape(-1),
+    ),
+    "places": lambda x, y: (x.at[jnp.argmax(y[:, 1])].set(0.0), x[jnp.argmin(y[:, 0])], jnp.cumsum(x, axis=0)),
+    "all in a row": lambda x, y: (x.reshape(-1)[jnp.argmax(y)], jnp.sort(x, axis=0), jnp.argsort(x.reshape(-1))),
+}
+
+
+def of_bandits(function, count, width):
+    """Arms `(K, R)` of three bandits, `(K / 3, 3)` in a run; the arms themselves are given."""
+
+    def one(x, y, n, g, s, i, k):
+        return function(x.reshape(-1, 3), y.reshape(-1, 3))
+
+    exist = jnp.full(RUNS, count, jnp.int32)
+    known = None if width == count else Padded(exist, width, [(0,)] * 4 + [()] * 3, 3)
+    return results_of(one, operands(count, width), None, known)[0]
+
+
+@pytest.mark.parametrize("name", BANDITS)
+def test_arms_of_each_bandit_have_their_bits(name):
+    for count in (6, 12):
+        for one, other in zip(*(of_bandits(BANDITS[name], count, width) for width in (count, 15)), strict=True):
+            a, b = np.asarray(one.array), np.asarray(other.array)
+            np.testing.assert_array_equal(b[tuple(slice(size) for size in a.shape)], a)
+
+
+def test_arms_in_rows_of_another_length_are_refused():
+    for function in (lambda x, y: x.reshape(3, -1).max(axis=1), lambda x, y: x[2], lambda x, y: x.T.reshape(-1)):
+        with pytest.raises(UnpaddableError):
+            of_bandits(function, 6, 15)
