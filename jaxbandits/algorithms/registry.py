@@ -16,7 +16,7 @@ REGISTRY = Registry(
     "jaxbandits.algorithms",
     {
         "uniform": "uniform:Uniform",
-        "ugape-c": "ugape:UGapEc",
+        "ugape-c": "ugape_c:UGapEc",
         "ugape-b": "ugape:UGapEb",
         "gap-e": "gape:GapE",
         "ucb-e": "ucb_e:UCBE",

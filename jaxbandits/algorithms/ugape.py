@@ -18,86 +18,13 @@ from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.algorithms.bases.ugape_selection import UGapE, UGapEState
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import larger, log, rounded
-from jaxbandits.arrays.probabilities import log_of
+from jaxbandits.arrays.numerics import larger, rounded
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics
-from jaxbandits.statistics.confidence import bernstein_radius, cubed, hoeffding_radius, ugape_scale
+from jaxbandits.statistics.confidence import bernstein_radius, hoeffding_radius
 
-__all__ = ["UGapEb", "UGapEbState", "UGapEc"]
-
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class UGapEc(UGapE):
-    """UGapE with fixed confidence: returns an (epsilon, m)-optimal set with probability at least 1 - delta.
-
-    Rewards in [0, b] (or (b/2)-sub-Gaussian). Pulls: K + O(H_eps log(H_eps / delta)) (Theorem 2). With `variance` the
-    radii are empirical Bernstein's, with the guarantee derived in `confidence.cubed`. On a multi-bandit problem the m
-    best of every bandit are returned, and K counts the arms of all.
-
-    Attributes:
-        epsilon: accuracy, not negative. With 0 and equal means the run only ends at `max_pulls`.
-        delta: allowed probability of error, in (0, 1).
-        m: arms to return, 1 <= m < K.
-        c: exploration parameter; the guarantee is for 1/2.
-        variance: UGapE-V.
-        b: range of the rewards; None takes the problem's.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-
-    epsilon: Numeric = parameter("not negative")
-    delta: Numeric = parameter("error probability")
-    m: Numeric = parameter("count", default=1, common=1)
-    c: Numeric = parameter("positive", default=0.5)
-    variance: bool = parameter(default=False, static=True)
-    b: Numeric = parameter("positive", default=None)
-    traits = Traits(
-        setting="fixed confidence, (ε, m), several bandits, variances",
-        variants=({}, {"variance": True}),
-        source="Gabillon, Ghavamzadeh, Lazaric 2012",
-        answers="m",
-        tolerance="epsilon",
-        multi_bandit=True,
-    )
-
-    def theorem(
-        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
-    ) -> Theorem | None:
-        """Theorem 2; with empirical variances a bound derived like it."""
-        if self.variance:
-            arguments = (means, variances, epsilon, delta, m, b)
-            return Theorem(theory.ugape_c_variance_pulls_bound, arguments, "derived, empirical Bernstein")
-        return Theorem(theory.ugape_c_pulls_bound, (means, epsilon, delta, m, b), "UGapE, Theorem 2")
-
-    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> UGapEState:
-        """The state after the initial pulls."""
-        state = ArmState.of(statistics, problem, key, self.b)
-        level = log((7 if self.variance else 4) * state.arms) - log_of(self.delta)
-        return UGapEState(**state.shared(), level=level)
-
-    def _radius(self, state: UGapEState) -> jax.Array:
-        known = state.statistics
-        if self.variance:
-            return bernstein_radius(
-                cubed(state.level, state.time), known.variance(), known.pulls, known.inverse_root, state.b
-            )
-        return hoeffding_radius(ugape_scale(state.level, state.time, self.c, state.b), known.inverse_root)
-
-    def update(self, state: UGapEState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> UGapEState:
-        """The state after one reward."""
-        return state.pulled(arm, reward, live)
-
-    def done(self, state: UGapEState) -> jax.Array:
-        """B_J(t) < epsilon (Figure 1)."""
-        return self.decide(state).worst_index < self.epsilon
-
-    def recommend(self, state: UGapEState) -> jax.Array:
-        """J(t)."""
-        return self.decide(state).chosen
+__all__ = ["UGapEb", "UGapEbState"]
 
 
 @pytree

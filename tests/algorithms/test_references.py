@@ -24,6 +24,8 @@ from jaxbandits.algorithms.bases.elimination import Elimination
 from jaxbandits.algorithms.bases.glr_stopped import GLRStopped
 from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
 from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.arrays.arms import index
+from jaxbandits.random.arm_orders import ArmOrder
 from jaxbandits.random.ties import order_at, tie_order, tie_words
 
 NEAR = 1e-5
@@ -143,10 +145,11 @@ def ugape(view: View, algorithm: Any) -> Said:
         # Two bandits tie where their arms look the same; 1 + r - (1 - r) = 0 + r - (0 - r) is a coincidence.
         worst = B[hardest] + 1e-11 * scrambled(L[hardest])
         offers.append((worst, view.arm(bandit, pull), {view.arm(bandit, arm) for arm in J}))
-    worst = np.asarray([offer[0] for offer in offers])
-    chosen = view.first(worst, np.asarray([view.order.T.reshape(-1)[offer[1]] for offer in offers]))
+    worst, arms = np.asarray([offer[0] for offer in offers]), np.asarray([offer[1] for offer in offers])
+    order, beta = view.order.T.reshape(-1)[arms], radius.T.reshape(-1)[arms]
+    chosen = widest(view, list(range(len(arms))), worst, beta, order)  # of equal bandits, the larger radius
     returned = set().union(*(offer[2] for offer in offers))
-    return [offers[chosen][1]], returned, float(worst.max())
+    return [int(arms[chosen])], returned, float(worst.max())
 
 
 def widest(view, candidates, values, beta, order):
@@ -560,14 +563,17 @@ def watch(algorithm, problem, keys, steps):
     return jax.vmap(one)(keys)
 
 
-@jax.jit
-def tables(problem, keys):
+@functools.partial(jax.jit, static_argnames="rule")
+def tables(problem, keys, rule):
     """The first rewards of every arm, `(run, pull, arm)`, tie orders `(run, arm)`, and what makes them."""
 
     def one(key):
         return jax.lax.map(lambda pull: problem.rewards(key, pull), jnp.arange(STEPS + 2))
 
-    return jax.vmap(one)(keys), tie_order(tie_words(keys), problem.arms).T, tie_words(keys).T
+    order = tie_order(tie_words(keys), problem.arms)
+    if rule:  # the place of each arm
+        order = ArmOrder.draw(keys, problem.arms, None, problem.bandits).by_arm(index(problem.arms, keys.shape))
+    return jax.vmap(one)(keys), order.T, tie_words(keys).T
 
 
 def numbers_only(tree):
@@ -590,7 +596,7 @@ def test_every_decision_is_that_of_the_reference(name):
 
     unnamed = dataclasses.replace(problem, name="")
     pulls, returned, done = map(np.asarray, watch(numbers_only(algorithm.resolved(problem)), unnamed, keys, steps))
-    table, orders, words = map(np.asarray, tables(unnamed, keys))
+    table, orders, words = map(np.asarray, tables(unnamed, keys, isinstance(algorithm, Rule)))
     table = table.astype(np.float64)
     decisions = skipped = answers = 0
     for run in range(RUNS):
