@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxbandits.arrays.known_functions import known_function
 from jaxbandits.arrays.numerics import excess, exp, expm1, larger, rounded, smaller
 
 __all__ = ["kl_lower_bound", "kl_rival_key", "kl_upper_bound", "kl_upper_of_key"]
@@ -25,6 +26,7 @@ _SMALL = 2.0**-8
 _MEETING = int(np.float32(_SMALL).view(np.int32)) + int(np.float32(1 - _SMALL).view(np.int32))
 
 
+@known_function(0.0, 1.0)
 def kl_lower_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
     """Return the smallest q with d(mean, q) <= divergence, d that of Bernoulli laws.
 
@@ -40,6 +42,7 @@ def kl_lower_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
     return smaller(p * exp(-_exponent(p, 1 - p, divergence)), larger(mean, jnp.float32(0)))
 
 
+@known_function(0.0, 1.0)
 def kl_upper_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
     """Return the largest q with d(mean, q) <= divergence, d that of Bernoulli laws.
 
@@ -63,6 +66,7 @@ def kl_upper_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
     return jnp.where(p < 0.5, p - rounded(lack * expm1(-w)), 1 - rounded(lack * exp(-w)))
 
 
+@known_function(0.0, 1.0)
 def kl_rival_key(own: jax.Array, mean: jax.Array, divergence: jax.Array) -> jax.Array:
     """Return the lower bounds of chosen arms and, of the others, keys that fall as the upper bound rises.
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxbandits.arrays.known_functions import function_called
 from jaxbandits.transform import control_flow
 from jaxbandits.transform.operation import Operation, Value
 
@@ -22,9 +23,12 @@ class Computed:
 
     def again(self, operation: Operation, axes: Any, compute: Callable[[], list[Value]]) -> list[Value]:
         """Return the results of an operation, computed now or before; `axes` are what tells it from others beside."""
-        if operation.name in _PROGRAMS:
+        if function_called(operation.equation) is not None:
+            params: tuple[Any, ...] = (operation.params["name"],)
+        elif operation.name in _PROGRAMS:
             return compute()
-        params = tuple((name, str(value)) for name, value in sorted(operation.params.items()))
+        else:
+            params = tuple((name, str(value)) for name, value in sorted(operation.params.items()))
         operands = tuple(map(_identity, operation.values))
         key = (operation.name, params, operands, operation.exposed, operation.suffix, operation.shape, axes)
         if key not in self._found:

@@ -9,12 +9,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays import numerics
+from jaxbandits.arrays.compiler_forms import computed_once
+from jaxbandits.arrays.known_functions import KnownFunction
 from jaxbandits.transform import functions
 from jaxbandits.transform.operation import Operation, Value, is_float, spread
 from jaxbandits.transform.products import shield
 from jaxbandits.transform.ranges import range_of
 
-__all__ = ["RULES", "apply"]
+__all__ = ["RULES", "apply", "apply_whole"]
 
 _PLAIN = {
     "abs", "acos", "acosh", "add", "add_any", "and", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e",
@@ -159,3 +161,12 @@ def apply(operation: Operation) -> Value:
     before = dataclasses.replace(operation, values=values, suffix=suffix, shape=shared.shape)
     found = Value(RULES[operation.name](before)[0], bool(suffix))
     return Value(spread(found, operation.shape, suffix), found.mapped, found)
+
+
+def apply_whole(known: KnownFunction, operation: Operation) -> Value:
+    """Apply a function that is known as a whole, once, whatever uses its result has."""
+    operands = [operation.like_result(i) for i in range(len(operation.values))]
+    found = computed_once(known.function, *operands)
+    numbers = all(value.range is not None for value in operation.values)
+    exposed = shield(found, known.range) if operation.exposed else found
+    return Value(exposed, bool(operation.suffix), range=known.range if numbers else None)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax.extend import core
 
+from jaxbandits.arrays.known_functions import function_called
 from jaxbandits.arrays.one_loop import needed
 from jaxbandits.transform import control_flow, counts, elementwise, indexing, random_keys, ranges, reductions, structure
 from jaxbandits.transform.answers import answered
@@ -175,6 +176,8 @@ def _apply(
 ) -> list[Value]:
     """Evaluate one equation."""
     name = operation.name
+    if (whole := function_called(operation.equation)) is not None:
+        return [elementwise.apply_whole(whole, operation)]
     if name in control_flow.CALLS:
         program, consts = control_flow.called(operation.equation)
         inner = None if padding is None else padding.inside(control_flow.called)

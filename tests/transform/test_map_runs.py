@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import lax
 
+from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound
 from jaxbandits.transform import map_runs, map_step
 
 ARMS = 5
@@ -318,6 +319,21 @@ def test_normal_draws_are_those_of_the_inverse_error_function():
 def test_infinities_and_nan_pass_the_shield():
     x = jnp.asarray([jnp.inf, -jnp.inf, jnp.nan, 3e38, -3e38, 0.0])
     np.testing.assert_array_equal(map_runs(lambda x: x * 1.0 + 0.0)(x), x)
+
+
+def test_a_function_that_is_known_as_a_whole_is_applied_as_it_stands_and_once():
+    def twice(x, s):
+        p = 0.5 + x / 8
+        low = kl_lower_bound(p, s)
+        return jnp.max(low), jnp.argmin(low), jnp.min(kl_lower_bound(p, s))
+
+    x, _, s, *_ = operands(7)
+    low = jax.jit(lambda x, s: kl_lower_bound(0.5 + x / 8, s))(x, s)
+    largest, first, _ = jax.jit(map_runs(twice))(x, s)
+    np.testing.assert_array_equal(largest, low.max(0))
+    np.testing.assert_array_equal(first, low.argmin(0))
+    roots = [str(jax.make_jaxpr(f)(x, s)).count("sqrt") for f in (map_runs(twice), kl_lower_bound)]
+    assert roots[0] == roots[1]
 
 
 def test_nothing_to_map_is_refused():
