@@ -3,7 +3,6 @@
 Kaufmann, Kalyanakrishnan (2013), "Information complexity in bandit subset selection", COLT.
 """
 
-import dataclasses
 from typing import Self
 
 import jax
@@ -11,15 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import theory
-from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.parameters import parameter
 from jaxbandits.algorithms.bases.rewards_from_zero import with_range_from_zero
-from jaxbandits.algorithms.bases.rival_pairs import RivalPairs, RivalState
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
-from jaxbandits.arrays.compiler_forms import computed_once
-from jaxbandits.arrays.numerics import log, rounded
+from jaxbandits.algorithms.lucb_rounds import LUCBRounds, LUCBState, Rivals
+from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.bernoulli_bounds import kl_rival_key, kl_upper_of_key
 from jaxbandits.statistics.confidence import kl2013_level, kl2013_rate
@@ -27,9 +23,8 @@ from jaxbandits.statistics.confidence import kl2013_level, kl2013_rate
 __all__ = ["KLLUCB"]
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class KLLUCB(RivalPairs):
+@algorithm
+class KLLUCB(LUCBRounds):
     """LUCB with the bounds that are furthest with N d(mean, bound) <= beta(t), d the divergence of Bernoulli laws.
 
     For rewards in [0, b], those of [0, 1] times b. t are rounds, 1 after the first pull of every arm. The exploration
@@ -88,25 +83,18 @@ class KLLUCB(RivalPairs):
         """
         return with_range_from_zero(super().resolved(problem), problem)
 
-    def _level(self, state: ArmState) -> jax.Array:
-        if self.exploration == "kl2013":
-            return kl2013_level(state.arms, log_of(self.delta))
-        return jnp.broadcast_to(-log_of(self.delta), state.arms.shape)
+    def _rivals(self, state: LUCBState, arms: Arms, chosen: jax.Array, b: jax.Array) -> Rivals:
+        """Return h and l by {q: N d(mean / b, q / b) <= beta(t)}; of the rest by what U lacks to b, to all digits."""
+        share = self._beta(state.round, arms) / arms.pulls
+        own = jnp.where(chosen, arms.mean, b - arms.mean)
+        bound = b * kl_rival_key(own / b, arms.mean / b, share)
+        lower, lack = jnp.where(chosen, bound, jnp.inf), jnp.where(chosen, jnp.inf, bound)
+        return Rivals(jnp.argmin(lower), jnp.argmin(lack), kl_upper_of_key(jnp.min(lack), b) - jnp.min(lower))
 
-    def _rate(self, state: RivalState) -> jax.Array:
-        """Beta(t), float32 `(…)`."""
-        if self.exploration == "kl2013":
-            return kl2013_rate(state.level, state.rounds)
+    def _beta(self, t: jax.Array, arms: Arms) -> jax.Array:
+        """Return the exploration rate."""
         if self.exploration == "log":
-            return state.level + log(state.rounds)
-        return state.level + log(1 + log(state.statistics.time))
-
-    def _lower(self, state: RivalState, own: jax.Array, chosen: jax.Array) -> jax.Array:
-        del chosen
-        root = state.statistics.inverse_root
-        share = self._rate(state) * rounded(root * root)
-        inverse = 1 / state.b
-        return state.b * computed_once(kl_rival_key, own * inverse, state.statistics.mean * inverse, share)
-
-    def _upper(self, state: RivalState, lower: jax.Array) -> jax.Array:
-        return kl_upper_of_key(lower, state.b)
+            return jnp.log(t) - log_of(self.delta)
+        if self.exploration == "heuristic":
+            return jnp.log(1 + jnp.log(arms.time)) - log_of(self.delta)
+        return kl2013_rate(kl2013_level(arms.count, log_of(self.delta)), t)

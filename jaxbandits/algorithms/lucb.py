@@ -3,31 +3,23 @@
 Kalyanakrishnan, Tewari, Auer, Stone (2012), "PAC subset selection in stochastic multi-armed bandits", ICML.
 """
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import theory
-from jaxbandits.algorithms.bases.parameters import Numeric, parameter
+from jaxbandits.algorithms.bases.parameters import parameter
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
-from jaxbandits.algorithms.largest_arms import exchange, is_largest
-from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
-from jaxbandits.arrays.known import Known
+from jaxbandits.algorithms.lucb_rounds import LUCBRounds, LUCBState, Rivals, rivals_of
+from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.statistics.confidence import KL2013_ALPHA, KL2013_K1
+from jaxbandits.statistics.confidence import kl2013_level, kl2013_rate
 
 __all__ = ["LUCB"]
 
 
-class _State(NamedTuple):
-    round: jax.Array  # int32 (): t, 1 after the first pull of every arm
-    chosen: jax.Array | None  # bool (K,): the m largest means, where these are kept from round to round
-
-
 @algorithm
-class LUCB(Rule):
+class LUCB(LUCBRounds):
     """Samples the weakest of the m best-looking arms and the strongest of the rest until they are epsilon apart.
 
     Returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b]. The radius is
@@ -48,10 +40,6 @@ class LUCB(Rule):
         UsageError: a value outside its range.
     """
 
-    epsilon: Numeric = parameter("not negative")
-    delta: Numeric = parameter("error probability")
-    m: Numeric = parameter("count", default=1, common=1)
-    b: Numeric = parameter("positive", default=None)
     exploration: str = parameter(default="lucb1", static=True, choices=("lucb1", "kl2013"))
     traits = Traits(
         setting="fixed confidence, (ε, m)",
@@ -69,44 +57,13 @@ class LUCB(Rule):
             return None
         return Theorem(theory.lucb_pulls_bound, (means / b, epsilon / b, delta, m), "derived, after the LUCB paper")
 
-    def init(self, arms: Arms, key: jax.Array) -> _State:
-        """Return the state after one pull of every arm."""
-        del key
-        return _State(jnp.int32(1), None if isinstance(self.m, Known) else is_largest(arms.mean, self.m))
-
-    def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
-        """Return the state after a round's two rewards: a mean that changed moves at most one arm."""
-        del arm, reward
-        chosen = state.chosen
-        if chosen is not None:
-            chosen = exchange(arms.mean, exchange(arms.mean, chosen))
-        return _State(state.round + 1, chosen)
-
-    def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return h, the smallest lower bound of the chosen arms, and l, the largest upper bound of the rest."""
-        del key
-        h, l, _ = self._rivals(state, arms)  # noqa: E741 - as in the paper
-        return jnp.stack([h, l])
-
-    def done(self, state: _State, arms: Arms) -> jax.Array:
-        """Return whether U_l - L_h < epsilon."""
-        return self._rivals(state, arms)[2] < self.epsilon
-
-    def recommend(self, state: _State, arms: Arms) -> jax.Array:
-        """Return the m largest means."""
-        return is_largest(arms.mean, self.m) if state.chosen is None else state.chosen
-
-    def _rivals(self, state: _State, arms: Arms) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """Return h, l and U_l - L_h."""
-        b, chosen = arms.reward_range if self.b is None else self.b, self.recommend(state, arms)
+    def _rivals(self, state: LUCBState, arms: Arms, chosen: jax.Array, b: jax.Array) -> Rivals:
+        """Return h and l by b sqrt(beta / (2 N))."""
         radius = b * jnp.sqrt(self._beta(state.round, arms) / (2 * arms.pulls))
-        lower = jnp.where(chosen, arms.mean - radius, jnp.inf)
-        upper = jnp.where(chosen, -jnp.inf, arms.mean + radius)
-        return jnp.argmin(lower), jnp.argmax(upper), jnp.max(upper) - jnp.min(lower)
+        return rivals_of(arms.mean - radius, arms.mean + radius, chosen)
 
     def _beta(self, t: jax.Array, arms: Arms) -> jax.Array:
         """Return the exploration rate."""
         if self.exploration == "lucb1":
             return jnp.log(1.25 * arms.count) - log_of(self.delta) + 4 * jnp.log(t)
-        x = jnp.log(KL2013_K1 * arms.count) - log_of(self.delta) + KL2013_ALPHA * jnp.log(t)
-        return x + jnp.log(x)
+        return kl2013_rate(kl2013_level(arms.count, log_of(self.delta)), t)

@@ -4,18 +4,14 @@ Simchowitz, Jamieson, Recht (2017), "The simulator: understanding adaptive sampl
 COLT, Algorithm 1.
 """
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.rival_pairs import RivalPairs, RivalState
+from jaxbandits.algorithms.bases.parameters import Numeric
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays.compiler_forms import computed_once
-from jaxbandits.arrays.numerics import larger, log, rounded
+from jaxbandits.algorithms.lucb_rounds import LUCBRounds, LUCBState, Rivals, rivals_of
+from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.checks import is_number
 from jaxbandits.statistics.confidence import iterated_level
 
@@ -25,9 +21,8 @@ __all__ = ["LUCBPlusPlus"]
 _MOST_DELTA = 0.18
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class LUCBPlusPlus(RivalPairs):
+@algorithm
+class LUCBPlusPlus(LUCBRounds):
     """LUCB with the radius b sqrt(beta / (2 N)) that holds at all N, beta = level + (3/2) ln(1 + ln N).
 
     With d = delta / (2 (K - m)) for the m best-looking arms and delta / (2m) for the others, level = ln(1/d) +
@@ -57,18 +52,13 @@ class LUCBPlusPlus(RivalPairs):
         """For small delta: see `confidence.iterated_level`."""
         return not is_number(self.delta) or bool(self.delta <= _MOST_DELTA)
 
-    def _level(self, state: ArmState) -> jax.Array:
-        m = jnp.broadcast_to(jnp.asarray(self.m, jnp.float32), state.arms.shape)
-        others = jnp.stack([state.arms - m, m])  # of the chosen, of the rest
-        return iterated_level(log_of(self.delta) - log(2 * others))
+    def _rivals(self, state: LUCBState, arms: Arms, chosen: jax.Array, b: jax.Array) -> Rivals:
+        """Return h and l by b sqrt(beta / (2 N)), beta = level + (3/2) ln(1 + ln N) (Kaufmann et al. 2016, Lemma 7)."""
+        del state
+        level = jnp.where(chosen, self._level(arms.count - self.m), self._level(self.m))
+        radius = b * jnp.sqrt((level + 1.5 * jnp.log(1 + jnp.log(arms.pulls))) / (2 * arms.pulls))
+        return rivals_of(arms.mean - radius, arms.mean + radius, chosen)
 
-    def _lower(self, state: RivalState, own: jax.Array, chosen: jax.Array) -> jax.Array:
-        level = jnp.where(chosen, state.level[0], state.level[1])
-        return computed_once(_lower_bound, own, state.statistics.pulls, state.statistics.inverse_root, level, state.b)
-
-
-def _lower_bound(
-    mean: jax.Array, pulls: jax.Array, inverse_root: jax.Array, level: jax.Array, b: jax.Array
-) -> jax.Array:
-    beta = level + rounded(jnp.float32(1.5) * log(1 + log(larger(pulls, jnp.int32(1)))))  # padded arms have no pulls
-    return mean - rounded(rounded(b * jnp.sqrt(beta * 0.5)) * inverse_root)
+    def _level(self, others: Numeric) -> jax.Array:
+        """Return ln(1/d) + 3 ln ln(1/d), d = delta / (2 others)."""
+        return iterated_level(log_of(self.delta) - jnp.log(2 * others))

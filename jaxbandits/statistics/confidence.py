@@ -19,8 +19,6 @@ __all__ = [
     "iterated_level",
     "kl2013_level",
     "kl2013_rate",
-    "kl2013_scale",
-    "lucb1_scale",
     "ugape_scale",
 ]
 
@@ -76,21 +74,6 @@ def bernstein_radius(
     return spread + (7 * level * b) / (3 * larger(pulls - 1, 1).astype(jnp.float32))
 
 
-def lucb1_scale(level: jax.Array, rounds: jax.Array, b: jax.Array) -> jax.Array:
-    """LUCB1's b sqrt(ln(k1 K t^4 / delta) / 2), k1 = 5/4, t rounds so far (Kalyanakrishnan et al. 2012).
-
-    All intervals hold at all rounds with probability at least 1 - delta for rewards in [0, b].
-
-    Args:
-        level: ln(5 K / (4 delta)), `(…)`.
-        rounds: int32 `(…)`, at least 1.
-        b: range of the rewards, positive, `(…)`.
-    """
-    log_rounds = log(rounds)
-    doubled = log_rounds + log_rounds
-    return b * jnp.sqrt((level + (doubled + doubled)) / 2)
-
-
 def kl2013_level(arms: jax.Array, log_delta: jax.Array) -> jax.Array:
     """Return the level of `kl2013_rate`, ln(k1 K / delta), k1 = 405.5, `(…)`; arms and ln(delta) `(…)`."""
     return log(jnp.float32(KL2013_K1) * arms) - log_delta
@@ -108,11 +91,6 @@ def kl2013_rate(level: jax.Array, rounds: jax.Array) -> jax.Array:
     """
     x = level + rounded(jnp.float32(KL2013_ALPHA) * log(rounds))
     return x + log(x)
-
-
-def kl2013_scale(level: jax.Array, rounds: jax.Array, b: jax.Array) -> jax.Array:
-    """B sqrt(rate / 2) of `kl2013_rate`, for Hoeffding's radius."""
-    return b * jnp.sqrt(kl2013_rate(level, rounds) / 2)
 
 
 def iterated_level(log_delta: jax.Array) -> jax.Array:

@@ -33,8 +33,8 @@ WHOLE, HOST = "of whole numbers", "on the host, before the runs"
 #: What is asked after the runs, of which no decision hangs: the score of gradients.
 AFTER = {"log_density"}
 OF_USERS = "of one run, mapped as an algorithm of a user's own: `jaxbandits/transform` applies the rule"
-#: What makes a rule that is written for one run, which is mapped likewise.
-ONE_RUN = "\n@algorithm\n"
+#: What makes a rule that is written for one run, or what several share, which is mapped likewise.
+ONE_RUN = ("\n@algorithm\n", "(Rule):\n")
 AFTERWARDS = "after the runs"
 NOT_A_NUMBER = "NaN stays NaN, as a user's program may have it"
 #: (file, function, what) -> why it may stand there; "*" for all functions of a file.
@@ -186,7 +186,7 @@ def breaches(package):
     broken, used = [], set()
     for path in sorted(package.rglob("*.py")):
         name, source = path.relative_to(package).as_posix(), path.read_text()
-        for function, what, line in () if ONE_RUN in source else findings(source):
+        for function, what, line in () if any(word in source for word in ONE_RUN) else findings(source):
             allowed = (name.partition("/")[0], (name, function, what), (name, "*", what))
             place = next((p for p in allowed if p in ELSEWHERE or p in EXCEPTIONS), None)
             used.add(place)

@@ -9,14 +9,11 @@ pulls with n = 10, 100, 1000: found 1.00, 1.20, 1.49 (with the bounds of LUCB1 3
 standard errors, and of 4% for what is read from a figure or rounded: false alarms have a probability below 1e-7.
 """
 
-import dataclasses
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.arrays.numerics import log
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.statistics.confidence import iterated_level
 
@@ -50,22 +47,22 @@ def test_kl_lucb_of_garivier_and_kaufmann():
     assert abs(pulls.mean() / 8437 - 1) < 0.05
 
 
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class LUCBOfTheTable(jb.LUCBPlusPlus):
     """The bounds of LUCB++ with delta / n for every arm."""
 
-    def _level(self, state):
-        level = iterated_level(log_of(self.delta) - log(state.arms))
-        return jnp.stack([level, level])
+    n: int = 1
+
+    def _level(self, others):
+        return iterated_level(log_of(self.delta) - jnp.log(self.n))
 
 
 @pytest.mark.parametrize(("n", "ratio", "runs"), [(10, 0.99, 400), (100, 1.17, 60)])
 def test_lucb_over_lucb_plus_plus(n, ratio, runs):
-    problem = jb.gaussian([0.75] * 5 + [0.25] * (n - 5), 1.0)
+    problem, values = jb.gaussian([0.75] * 5 + [0.25] * (n - 5), 1.0), {"epsilon": 0, "delta": 0.05, "m": 5}
     pulls = [
-        jb.simulate(cls(epsilon=0, delta=0.05, m=5), problem, seeds=runs).pulls.values
-        for cls in (LUCBOfTheTable, jb.LUCBPlusPlus)
+        jb.simulate(algorithm, problem, seeds=runs).pulls.values
+        for algorithm in (LUCBOfTheTable(**values, n=n), jb.LUCBPlusPlus(**values))
     ]
     error = sum((x.std() / x.mean()) ** 2 / runs for x in pulls) ** 0.5
     assert abs(pulls[0].mean() / pulls[1].mean() / ratio - 1) < 6 * error + 0.04

@@ -1,7 +1,6 @@
 """Confidence bounds by the divergence of Bernoulli laws, against roots that SciPy brackets in double precision and by
 bisection in 60 digits."""
 
-import dataclasses
 import decimal
 import math
 from decimal import Decimal
@@ -13,8 +12,11 @@ import pytest
 from scipy import optimize, special, stats
 
 import jaxbandits as jb
+from jaxbandits.algorithms.lucb_rounds import LUCBState
+from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound, kl_rival_key, kl_upper_bound, kl_upper_of_key
 from jaxbandits.statistics.confidence import iterated_level, kl2013_level, kl2013_rate
+from jaxbandits.transform import map_runs
 
 EPS = np.finfo(np.float32).eps
 BOUNDS = jax.jit(lambda p, x: (kl_lower_bound(p, x), kl_upper_bound(p, x)))
@@ -112,20 +114,19 @@ def test_of_chosen_arms_the_key_is_the_lower_bound():
 def test_kl_lucb_tells_small_means_apart():
     """Three arms of 4 10^8 pulls with 30, 3 and 8 rewards: the third is the rival, by its bound in 60 digits."""
     algorithm = jb.KLLUCB(epsilon=0, delta=0.1, b=1.0)
-    problem = jb.bernoulli([0.5, 0.4, 0.3])
-    state = jb.run(algorithm, problem, jax.random.key(0), max_pulls=3)
     pulls, total = np.full(3, 400_000_000, np.int32), np.int32([30, 3, 8])
     mean = total.astype(np.float32) / pulls.astype(np.float32)
-    changes = {"pulls": pulls, "total": total, "mean": mean, "inverse_root": 1 / np.sqrt(pulls.astype(np.float32))}
-    changes = {name: jnp.asarray(value) for name, value in changes.items()}
-    statistics = dataclasses.replace(state.statistics, moments=state.statistics.moments._replace(**changes))
-    state = dataclasses.replace(state, statistics=statistics, chosen=jnp.asarray([True, False, False]))
-    decided = jax.jit(algorithm._decided)(state)
-    assert int(decided.low_place) == int(state.order[0])
-    assert int(decided.high_place) == int(state.order[2])
-    rate = float(algorithm._rate(state))
+    arms = Arms(
+        pulls=pulls, total=total, mean=mean, inverse_root=1 / np.sqrt(pulls.astype(np.float32)),
+        time=np.int32(1_200_000_000), count=np.int32(3), b=np.float32(1),
+    )  # fmt: skip
+    state = LUCBState(np.int32(1), np.asarray([True, False, False]))
+    one_run = jax.tree.map(lambda leaf: jnp.asarray(leaf)[..., None], (state, arms))
+    decided = jax.jit(map_runs(algorithm.rivals))(*one_run)
+    assert (int(decided.h[0]), int(decided.l[0])) == (0, 2)
+    rate = float(algorithm._beta(state.round, arms))
     below, above = (bounds_in_digits(mean[arm], np.float32(rate / 4e8))[side] for arm, side in ((0, 0), (2, 1)))
-    assert float(decided.distance) == pytest.approx(float(above - below), rel=1e-4)
+    assert float(decided.distance[0]) == pytest.approx(float(above - below), rel=1e-4)
 
 
 def test_a_race_of_small_means_does_not_end_by_rounding():
