@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.algorithms import REGISTRY, RoundBased, Sequential
+from jaxbandits.algorithms import REGISTRY, Sequential
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.live.session import AskTell
 
 # Of these the programs are compiled as for users.
@@ -27,7 +28,7 @@ def variants():
     The switches with the slow tests.
     """
     for name, cls in REGISTRY.items():
-        if not issubclass(cls, Sequential | RoundBased):
+        if not issubclass(cls, Sequential | Rule) or cls.traits.in_batches:
             continue
         fields = {field.name: field for field in dataclasses.fields(cls)}
         required = {n: VALUES[n] for n, f in fields.items() if f.default is dataclasses.MISSING}
