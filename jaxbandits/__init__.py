@@ -14,6 +14,7 @@ from jaxbandits.registry import face
 _FURTHER = {
     "Algorithm": "algorithms.bases.protocol:Algorithm",
     "Arms": "algorithms.protocol:Arms",
+    "Batches": "algorithms.protocol:Batches",
     "algorithm": "algorithms.protocol:algorithm",
     "parameter": "algorithms.bases.parameters:parameter",
     "AskTell": "live.session:AskTell",

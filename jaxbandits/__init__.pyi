@@ -13,16 +13,17 @@ from jaxbandits.algorithms.budget_baselines import KUBE as KUBE
 from jaxbandits.algorithms.budget_baselines import BudgetedThompson as BudgetedThompson
 from jaxbandits.algorithms.budget_baselines import EpsilonFirst as EpsilonFirst
 from jaxbandits.algorithms.clucb import CLUCB as CLUCB
+from jaxbandits.algorithms.exp_gap_elimination import ExpGapElimination as ExpGapElimination
 from jaxbandits.algorithms.gape import GapE as GapE
 from jaxbandits.algorithms.kl_lucb import KLLUCB as KLLUCB
 from jaxbandits.algorithms.lil_ucb import LilUCB as LilUCB
 from jaxbandits.algorithms.lucb import LUCB as LUCB
 from jaxbandits.algorithms.lucb_plus_plus import LUCBPlusPlus as LUCBPlusPlus
 from jaxbandits.algorithms.mab_ppr import MABPPR as MABPPR
-from jaxbandits.algorithms.median_elimination import ExpGapElimination as ExpGapElimination
 from jaxbandits.algorithms.median_elimination import MedianElimination as MedianElimination
 from jaxbandits.algorithms.opt_mai import OptMAI as OptMAI
 from jaxbandits.algorithms.protocol import Arms as Arms
+from jaxbandits.algorithms.protocol import Batches as Batches
 from jaxbandits.algorithms.protocol import algorithm as algorithm
 from jaxbandits.algorithms.racing import BernsteinRace as BernsteinRace
 from jaxbandits.algorithms.racing import HoeffdingRace as HoeffdingRace
@@ -134,6 +135,7 @@ __all__ = [
     "Arms",
     "AskTell",
     "Axis",
+    "Batches",
     "BernsteinRace",
     "BestChallenger",
     "BudgetedThompson",

@@ -10,7 +10,7 @@ from jax import lax
 from jaxbandits.algorithms.bases.parameters import Numeric
 from jaxbandits.arrays.known import Known
 
-__all__ = ["exchange", "is_largest", "largest_of_others"]
+__all__ = ["are_largest", "exchange", "is_largest", "kth_largest", "largest_of_others"]
 
 
 def is_largest(values: jax.Array, m: Numeric) -> jax.Array:
@@ -62,3 +62,60 @@ def _next_largest(values: jax.Array, value: jax.Array, place: jax.Array) -> tupl
 def _places(values: jax.Array) -> jax.Array:
     """Return the place of each arm, so that it broadcasts with the values."""
     return jnp.arange(len(values)).reshape(-1, *(1 for _ in values.shape[1:]))
+
+
+def are_largest(values: jax.Array, m: jax.Array, among: jax.Array, ties: jax.Array | None = None) -> jax.Array:
+    """Return a mask of the m largest values of some of many arms, or of all of these where they are fewer; bool `(K,)`.
+
+    Args:
+        values: float32 or int32 `(K,)`, not NaN.
+        m: int32 `()`, at least 0.
+        among: bool `(K,)`, the arms that are looked at.
+        ties: int32 `(K,)`, different numbers: of equal values that with the larger one; None for the first.
+    """
+    ties = -jnp.arange(len(values)) if ties is None else ties
+    kth = kth_largest(values, jnp.maximum(m, 1), among)
+    above, level = among & (values > kth), among & (values == kth)
+    missing = m - jnp.sum(above)
+    return above | (level & (missing > 0) & (ties >= kth_largest(ties, jnp.maximum(missing, 1), level)))
+
+
+def kth_largest(values: jax.Array, k: jax.Array, among: jax.Array) -> jax.Array:
+    """Return the k-th largest value of some of many arms, `()`; the smallest where they are fewer.
+
+    A threshold that k of them reach is found bit by bit: as many looks at the arms as the spread of the values has
+    bits, and fewer where k arms stand apart earlier.
+
+    Args:
+        values: float32 or int32 `(K,)`, not NaN.
+        k: int32 `()`, at least 1.
+        among: bool `(K,)`, the arms that are looked at.
+    """
+    bits = _sortable(values)
+    low = jnp.min(jnp.where(among, bits, jnp.uint32(2**32 - 1)))
+    bits = jnp.where(among, bits, jnp.uint32(0))
+    high = jnp.max(bits)
+
+    def unfinished(search: tuple[jax.Array, jax.Array, jax.Array]) -> jax.Array:
+        bit, _, reached = search
+        return (bit > 0) & (reached > k)
+
+    def decide_bit(search: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array, jax.Array]:
+        bit, threshold, reached = search
+        number = jnp.sum(bits >= threshold + bit)
+        fits = (bit <= high - threshold) & (number >= k)  # the sum may pass the largest number there is
+        return bit >> 1, jnp.where(fits, threshold + bit, threshold), jnp.where(fits, number, reached)
+
+    first = jnp.uint32(2**31) >> lax.clz(high - low)  # the highest bit of the spread; none of 0
+    _, threshold, _ = lax.while_loop(unfinished, decide_bit, (first, low, jnp.sum(among)))
+    largest = jnp.inf if jnp.issubdtype(values.dtype, jnp.floating) else jnp.iinfo(values.dtype).max
+    return jnp.min(jnp.where(among & (bits >= threshold), values, largest))
+
+
+def _sortable(values: jax.Array) -> jax.Array:
+    """Return uint32 numbers in the order of float32 or int32 ones."""
+    bits = values
+    if jnp.issubdtype(values.dtype, jnp.floating):  # -0 and 0 are equal, and have other bits
+        bits = lax.bitcast_convert_type(jnp.where(values == 0, 0.0, values), jnp.int32)
+        bits = jnp.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
+    return lax.bitcast_convert_type(bits, jnp.uint32) ^ jnp.uint32(2**31)

@@ -20,7 +20,8 @@
 `initial_pulls` times first, once unless the class says otherwise. Then, until `done`:
 
     select(arms, key)              -> the arm to pull, int (), or several different ones, int (P,)
-    request(arms, key)             -> in place of `select`: how often to pull each arm, int (K,), in one batch
+    request(arms, key)             -> in place of `select`: how often to pull each arm, int (K,), in one batch; or
+                                      jb.Batches(counts, number), so many batches of these pulls
     done(arms)                     -> whether the run has ended, bool ()
     recommend(arms)                -> the answer: an arm, int (), or a mask of arms, bool (K,)
 
@@ -32,6 +33,13 @@ of arrays whose shapes and types stay; all methods above then take it first, `se
     absorb(state, arms, counts, sums)    -> in its place after a batch: pulls and sums of rewards of each arm, (K,)
 
 In these two, `arms` is what is known after the step.
+
+**Batches.** Where `request` returns `jb.Batches`, `slots = …` in the class says how many one request may have at most:
+`absorb` is given them as they were asked for, and `sums` (slots, K), zeros beyond the number. A rule that looks at the
+latest sums only says `fresh_only = True`: beside these only counts are kept, `arms.pulls` and `arms.time` stop at the
+end of their range, and what a run has spent is counted on. A request that has no room ends a run as `max_pulls` does:
+more batches than slots; 2^30 pulls of an arm in a batch of several, or of a rule with `fresh_only`; 2^31 pulls of all
+arms in all, elsewhere.
 
 **The order of the arms.** Each run sees its arms in an order of its own, drawn from its key. So ties are fair whatever
 the rule, and `jnp.argmax` may take the first. What comes out is in the problem's order again: answers, pulls, means,
@@ -51,7 +59,7 @@ annotated as `bool` or `str` are part of the program. A field made with `jb.para
 """
 
 import dataclasses
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 import jax
 
@@ -63,11 +71,23 @@ from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import per_bandit
 from jaxbandits.statistics.arm_statistics import unbiased_variance
 
-__all__ = ["Arms", "Rule", "algorithm"]
+__all__ = ["Arms", "Batches", "Rule", "algorithm"]
 
 C = TypeVar("C")
 #: Types of fields that are part of the program.
 _STATIC = (bool, str, "bool", "str")
+
+
+class Batches(NamedTuple):
+    """Several batches that are asked for at once.
+
+    Attributes:
+        counts: int32 `(K,)`, how often to pull each arm in a batch.
+        number: int32 `()`, how many batches.
+    """
+
+    counts: jax.Array
+    number: jax.Array
 
 
 @pytree
@@ -76,12 +96,13 @@ class Arms:
     """What is known of the arms of a run.
 
     Attributes:
-        pulls: int32 `(K,)`, pulls of each arm.
+        pulls: int32 `(K,)`, pulls of each arm; 2^31 - 1 for more.
         mean: float32 `(K,)`, mean reward of each arm, 0 before the first pull; no larger in size than 2^100.
         inverse_root: float32 `(K,)`, `1 / sqrt(pulls)`, which is kept, since most confidence radii are multiples of it;
             1 before the first pull.
-        total: float32 or int32 `(K,)`, sum of the rewards of each arm.
-        time: int32 `()`, pulls of all arms.
+        total: float32 or int32 `(K,)`, sum of the rewards of each arm. Of a rule with `fresh_only` these are zeros, and
+            `mean` and `inverse_root` are None.
+        time: int32 `()`, pulls of all arms; 2^31 - 2 for more.
         count: int32 `()`, the number of arms K that there are, of all bandits.
         b: float32 `()`, what `reward_range` returns; None where rewards have no range.
         squares: float32 `(K,)`, squared deviations of the rewards from their mean, of which `variance` is made; None
@@ -93,12 +114,12 @@ class Arms:
     """
 
     pulls: jax.Array
-    mean: jax.Array
-    inverse_root: jax.Array
-    total: jax.Array
     time: jax.Array
     count: jax.Array
     b: jax.Array | None
+    total: jax.Array
+    mean: Any = None
+    inverse_root: Any = None
     squares: jax.Array | None = None
     own: Any = None
     answer: jax.Array | None = None
@@ -144,6 +165,10 @@ class Rule(Hyperparameters):
 
     #: Whether each run sees its arms in an order of its own.
     shuffle_arms: ClassVar[bool] = True
+    #: How many batches a request has at most, where it is a `Batches`.
+    slots: ClassVar[int] = 1
+    #: Whether nothing but the sums of the latest batches is looked at: then pulls may pass 2^31.
+    fresh_only: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

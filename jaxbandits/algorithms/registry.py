@@ -35,7 +35,7 @@ REGISTRY = Registry(
         "clucb": "clucb:CLUCB",
         "mab-ppr": "mab_ppr:MABPPR",
         "median-elimination": "median_elimination:MedianElimination",
-        "exp-gap-elimination": "median_elimination:ExpGapElimination",
+        "exp-gap-elimination": "exp_gap_elimination:ExpGapElimination",
         "union-bound": "union_bound:UnionBound",
         "hoeffding-race": "racing:HoeffdingRace",
         "bernstein-race": "racing:BernsteinRace",

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import pytree
 
@@ -27,6 +28,16 @@ class Wide:
         return cls(high=jnp.zeros(count.shape, jnp.uint32), low=count.astype(jnp.uint32))
 
     @classmethod
+    def total(cls, counts: jax.Array) -> Self:
+        """The sum over arms of counts, int32 `(K, …)`, not negative."""
+        size = 16 if counts.shape[0] <= 2**15 else 8  # sums of pieces of so many bits are counts
+        pieces = [arms.total((counts >> shift) & ((1 << size) - 1)) for shift in range(0, 32, size)]
+        found = cls.of(pieces[0])
+        for i, piece in enumerate(pieces[1:], 1):
+            found = found.plus(cls.product(piece, jnp.full(piece.shape, 1 << (size * i), jnp.uint32)))
+        return found
+
+    @classmethod
     def product(cls, a: jax.Array, b: jax.Array) -> Self:
         """The product of two counts, int32 (not negative) or uint32, `(…)`, by halves of 16 bits."""
         a, b = a.astype(jnp.uint32), b.astype(jnp.uint32)
@@ -45,6 +56,10 @@ class Wide:
         low = self.low + other.low
         carry = (low < self.low).astype(jnp.uint32)
         return type(self)(high=self.high + other.high + carry, low=low)
+
+    def within(self, most: jax.Array) -> jax.Array:
+        """Whether the count is no more than another, int32 `(…)`, not negative."""
+        return (self.high == 0) & (self.low <= most.astype(jnp.uint32))
 
     def capped(self, most: int = MAX_COUNT) -> jax.Array:
         """The count as int32, `most` where it is more."""

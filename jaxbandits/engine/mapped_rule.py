@@ -21,6 +21,7 @@ from jaxbandits.arrays.compiler_forms import kept
 from jaxbandits.arrays.numerics import NO_LIMIT, larger, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.written_out import found_together
+from jaxbandits.engine import rule_batches as batches
 from jaxbandits.engine.rule_calls import (
     answered,
     as_runs,
@@ -140,36 +141,31 @@ class MappedRule(BuiltIn):
         return self._updated(new, live, *pulled)
 
     def _batch(self, problem: Problem, key: jax.Array, state: RuleState, live: jax.Array) -> RuleState:
-        """Draw the sums of a batch of the runs that are live and not done."""
-        live = live & ~self.done(state) & ~self.exhausted(state)
-        counts = self._requested(state)
-        taken_back = live & over_arms.any_arm(counts < 0)
+        """Draw the sums of the batches of the runs that are live and not done."""
+        asked = self._requested(state)
+        live = live & ~self.done(state) & ~batches.is_beyond(self.rule, asked, state)
+        taken_back = live & batches.takes_back(asked, state)
         live = live & ~taken_back
-        counts = jnp.where(live, larger(counts, 0), 0)
-        before = state.by_arm(state.statistics.pulls)
-        sums = state.by_place(problem.sums(key, state.steps, state.by_arm(counts), before))
-        new = self._summed(state, counts, sums, live)
-        return dataclasses.replace(new, fault=jnp.where(taken_back, TAKEN_BACK, new.fault))
+        asked = jax.tree.map(lambda leaf: jnp.where(live, larger(leaf, 0), 0), asked)
+        sums = batches.draw_sums(self.rule, problem, key, state, asked)
+        new = batches.add_sums(state, asked, sums, live, problem, key)
+        return self._updated(
+            dataclasses.replace(new, fault=jnp.where(taken_back, TAKEN_BACK, new.fault)), live, asked, sums
+        )
 
-    def _summed(self, state: RuleState, counts: jax.Array, sums: jax.Array, live: jax.Array) -> RuleState:
-        """Return the states after a batch; as they were where `live` is false."""
-        assert state.idle is not None
-        known = state.statistics.add_sums(sums, counts)
-        idle = jnp.where(live, jnp.where(over_arms.any_arm(counts > 0), 0, state.idle + 1), state.idle)
-        new = dataclasses.replace(state, statistics=known, idle=idle, steps=state.steps + live.astype(jnp.int32))
-        return self._updated(new, live, counts, sums)
-
-    def _updated(self, state: RuleState, live: jax.Array, pulled: jax.Array, rewards: jax.Array) -> RuleState:
+    def _updated(self, state: RuleState, live: jax.Array, pulled: Any, rewards: jax.Array) -> RuleState:
         """Return the states after the rule's own update, where `live` holds."""
         if not self.rule.has_state:
             return state
         own = make_step(self.rule, self.facts, updated, state, (pulled, rewards), live)
         return dataclasses.replace(state, own=own)
 
-    def _requested(self, state: RuleState) -> jax.Array:
-        """Return how often to pull each arm, int32 `(K, …)`, none of those that do not exist."""
-        counts = jnp.asarray(call(self.rule, self.facts, requested, state))
-        return counts if state.count is None else jnp.where(state.exists, counts, 0)
+    def _requested(self, state: RuleState) -> Any:
+        """Return how often to pull each arm, int32 `(K, …)`, none of those that do not exist; or batches of that."""
+        asked = call(self.rule, self.facts, requested, state)
+        if state.count is None:
+            return asked
+        return batches.with_counts(asked, jnp.where(state.exists, batches.counts_of(asked), 0))
 
     def _arms_a_step(self, state: RuleState) -> int:
         """Return how many arms `select` returns."""
@@ -191,11 +187,10 @@ class MappedRule(BuiltIn):
         return shown(state, self.recommend(state), self.done(state), axes_of_own(self.rule, state))
 
     def exhausted(self, state: RuleState) -> jax.Array:
-        """Return which runs cannot go on, since the next batch would pass the range of counts; bool `(…)`."""
+        """Return which runs cannot go on, since the next batches would pass the range of counts; bool `(…)`."""
         if not self.rule.in_batches:
             return jnp.zeros(state.time.shape, bool)
-        total = over_arms.total_of_counts(larger(self._requested(state), 0))
-        return total > (NO_LIMIT - state.time).astype(jnp.float32)
+        return batches.is_beyond(self.rule, self._requested(state), state)
 
     def stalled(self, state: RuleState) -> jax.Array:
         """Return which runs have gone on for long without a pull, or have a fault, bool `(…)`."""
@@ -210,8 +205,20 @@ class MappedRule(BuiltIn):
         """Return how many pulls the next step makes, int32 `(…)` or `()`."""
         if not self.rule.in_batches:
             return self._arms_a_step(state)
-        total = over_arms.total_of_counts(larger(self._requested(state), 0))
-        return smaller(total, jnp.float32(2**30)).astype(jnp.int32)
+        return batches.pulls_asked(self._requested(state), state).capped()
+
+    def at_limit(self, state: RuleState, max_pulls: jax.Array | int) -> jax.Array:
+        """Return whether the next step would pass `max_pulls`, int32 `()`; bool `(…)`.
+
+        Without a limit batches never do: time stops counting below it.
+        """
+        limited = super().at_limit(state, max_pulls)
+        return jnp.asarray(max_pulls < NO_LIMIT) & limited if self.rule.in_batches else limited
+
+    @property
+    def slots(self) -> int:
+        """How many batches a request may have, part of the program."""
+        return int(self.rule.slots)
 
     def steps_made(self, before: RuleState, after: RuleState, live: jax.Array) -> jax.Array:
         """Return how many steps a call of `advance` has made, int32 `(…)`."""
@@ -221,8 +228,7 @@ class MappedRule(BuiltIn):
     def asked(self, state: RuleState) -> tuple[jax.Array, jax.Array]:
         """Return the arms of the problem to pull next and how often each; of one run."""
         if self.rule.in_batches:
-            counts = state.by_arm(self._requested(state))
-            return jnp.arange(counts.shape[0], dtype=jnp.int32), counts
+            return batches.asked_arms(self.rule, self._requested(state), state)
         _, places, _ = self._decided(state, jnp.ones((), bool))
         arms = jnp.stack([state.arm_at(place) for place in places])
         return arms, jnp.ones_like(arms)
@@ -231,11 +237,11 @@ class MappedRule(BuiltIn):
         self, state: RuleState, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array
     ) -> RuleState:
         """Return the state after the rewards asked for; of one run."""
-        del cost
+        del counts, cost
         live = jnp.ones((), bool)
         if self.rule.in_batches:
-            nothing = jnp.zeros(state.statistics.pulls.shape, jnp.int32)
-            pulled = state.by_place(nothing.at[asked].add(counts))
-            return self._summed(state, pulled, state.by_place(nothing.astype(jnp.float32).at[asked].add(sums)), live)
+            wanted = self._requested(state)
+            found = batches.told_sums(self.rule, wanted, state, asked, sums)
+            return self._updated(batches.add_sums(state, wanted, found, live), live, wanted, found)
         _, places, outside = self._decided(state, live)
         return self._observed(state, places, [sums[slot] for slot in range(len(places))], live, outside)

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxbandits.algorithms.bases.parameters import with_logarithms
 from jaxbandits.algorithms.bases.traits import judge_of
-from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.protocol import Arms, Batches, Rule
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.engine.method_types import check_result, check_same_state, is_array, type_of, types
 from jaxbandits.engine.rule_states import arms_of, first_state
@@ -61,16 +61,19 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array) -> None:
         begun = types(f"{name}.init", own[0])
     if rule.in_batches:
         pulled = called("request", *own, arms, key)
-        check_whole(f"{name}.request", pulled, ((count,),), "pulls of each arm")
+        check_batches(name, rule.slots, pulled, count)
     else:
         pulled = called("select", *own, arms, key)
         check_whole(
             f"{name}.select", pulled, ((), *(((np.shape(pulled)[0],),) if np.ndim(pulled) == 1 else ())), "an arm"
         )
     if rule.has_state:
-        rewards = jnp.zeros(np.shape(pulled), arms.total.dtype)
+        several = isinstance(pulled, Batches)
+        shape = (rule.slots, count) if several else np.shape(pulled)
+        rewards = jnp.zeros(shape, jnp.int32 if problem.integer_rewards else jnp.float32)
         method = "absorb" if rule.in_batches else "update"
-        after = called(method, own[0], arms, jnp.asarray(pulled).astype(jnp.int32), rewards)
+        pulled = jax.tree.map(lambda leaf: jnp.asarray(leaf).astype(jnp.int32), pulled)
+        after = called(method, own[0], arms, pulled, rewards)
         check_same_state(f"{name}.{method}", own[0], begun, after, types(f"{name}.{method}", after))
     check_result(f"{name}.done", called("done", *own, arms), bool, ())
     answer = called("recommend", *own, arms)
@@ -84,6 +87,21 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array) -> None:
     check_result(f"{name}.recommend: without an arm's number, the answer", answer, bool, (count,))
     if (judge := judge_of(rule)) is not None:
         check_result(f"{name}: the criterion", judge(rule, problem, answer), bool, ())
+
+
+def check_batches(name: str, slots: int, asked: Any, count: int) -> None:
+    """Check that a request is made of whole numbers, one for each arm, and of a number of batches where it has several.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if not isinstance(asked, Batches):
+        check_whole(f"{name}.request", asked, ((count,),), "pulls of each arm")
+        return
+    check_whole(f"{name}.request: the counts of jb.Batches", asked.counts, ((count,),), "pulls of each arm")
+    check_whole(f"{name}.request: the number of jb.Batches", asked.number, ((),), "a number of batches")
+    if slots < 2:
+        raise UsageError(f"{name}.request returns jb.Batches: slots = … in the class must say how many at most, from 2")
 
 
 def check_whole(what: str, found: Any, shapes: tuple[tuple[int, ...], ...], words: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.protocol import Arms, Batches, Rule
 from jaxbandits.engine.rule_states import RuleState, arms_of
 from jaxbandits.engine.value_ranges import Facts, what_is_known
 from jaxbandits.random.bits import Words
@@ -45,12 +45,15 @@ def selected_and_done(told: Told) -> tuple[jax.Array, jax.Array]:
     return selected(told), done(told)
 
 
-def requested(told: Told) -> jax.Array:
-    """Return how often to pull each arm, int32 `(K,)`."""
-    return jnp.asarray(told.ask(told.rule.request, told.key)).astype(jnp.int32)
+def requested(told: Told) -> Any:
+    """Return how often to pull each arm, int32 `(K,)`, or several batches of that."""
+    asked = told.ask(told.rule.request, told.key)
+    if isinstance(asked, Batches):
+        return Batches(*(jnp.asarray(leaf).astype(jnp.int32) for leaf in asked))
+    return jnp.asarray(asked).astype(jnp.int32)
 
 
-def updated(told: Told, pulled: jax.Array, rewards: jax.Array) -> Any:
+def updated(told: Told, pulled: Any, rewards: jax.Array) -> Any:
     """Return the rule's own state after a step."""
     return told.ask(told.rule.absorb if told.rule.in_batches else told.rule.update, pulled, rewards)
 
@@ -95,7 +98,7 @@ def results(rule: Rule, facts: Facts | None, method: Method, state: RuleState) -
 
 
 def make_step(
-    rule: Rule, facts: Facts | None, update: Method, state: RuleState, more: tuple[jax.Array, jax.Array],
+    rule: Rule, facts: Facts | None, update: Method, state: RuleState, more: tuple[Any, jax.Array],
     live: jax.Array,
 ) -> Any:  # fmt: skip
     """Return the rule's own state after a step, where `live` holds, and as it was elsewhere.
@@ -162,7 +165,7 @@ def _of_one(method: Method, state: RuleState) -> Callable[..., Any]:
 
 
 def _arguments(
-    rule: Rule, facts: Facts | None, state: RuleState, more: tuple[jax.Array, ...] = ()
+    rule: Rule, facts: Facts | None, state: RuleState, more: tuple[Any, ...] = ()
 ) -> tuple[Any, list[Known], Padded | None]:
     """Return what a function of one run is given, with an axis of runs; what is known of it; how many arms exist."""
     arms = arms_of(state)
@@ -175,8 +178,9 @@ def _arguments(
     known += [Known()] * sum(sizes[2:])
     axes: list[tuple[int, ...]] = [()] * sizes[0]
     axes += [(0,) if leaf.ndim > state.time.ndim else () for leaf in jax.tree.leaves(arms)]
-    # What a step was: counts and sums of all arms, or some arms and their rewards.
-    axes += [()] * sizes[2] + [(0,) if rule.in_batches else ()] * sizes[3]
+    # What a step was: counts and sums of all arms, in one batch or several, or some arms and their rewards.
+    before = [leaf.ndim - state.time.ndim for leaf in jax.tree.leaves(more)]
+    axes += [()] * sizes[2] + [(n - 1,) if rule.in_batches and n else () for n in before]
     padded = None
     if state.count is not None:
         padded = Padded(as_runs(state.count), len(arms), axes + axes_of_own(rule, state), state.bandits)

@@ -13,6 +13,7 @@ from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.arm_orders import ArmOrder
 from jaxbandits.random.bits import key_words
+from jaxbandits.spending.accounts import Account, Looked, Spent
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
 __all__ = ["RuleState", "arms_of", "first_state", "shown"]
@@ -35,6 +36,8 @@ class RuleState(RunState):
     steps: jax.Array  # int32 (…): steps made
     idle: jax.Array | None  # int32 (…): batches since the last one with a pull; None where arms are pulled one by one
     fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
+    drawn: jax.Array | None  # int32 (…): batches so far; None where a step has one at most
+    spent: Spent | None  # what the run has spent, where pulls may pass 2^31; None where it follows from the pulls
     bandits: int = dataclasses.field(default=1, metadata={"static": True})  # how many share the axis of arms
 
     @property
@@ -48,10 +51,25 @@ class RuleState(RunState):
         """Pulls of all arms, int32 `(…)`."""
         return self.statistics.time
 
+    def made(self) -> jax.Array:
+        """Pulls so far, float32 `(…)`, beyond the range of `time` too."""
+        return super().made() if self.spent is None else self.spent.pulls.as_float()
+
+    def account(
+        self, problem: Problem, key: jax.Array, budget: jax.Array | None = None, looked: Looked | None = None
+    ) -> Account:
+        """What runs have spent."""
+        return super().account(problem, key, budget, looked) if self.spent is None else self.spent.account()
+
     @property
     def collected(self) -> jax.Array:
         """Sum of the rewards of each arm of the problem, int32 or float32 `(K, …)`."""
         return self.by_arm(self.statistics.total)
+
+    @property
+    def batches(self) -> jax.Array:
+        """Batches so far, int32 `(…)`."""
+        return self.steps if self.drawn is None else self.drawn
 
     @property
     def exists(self) -> jax.Array:
@@ -94,6 +112,7 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
         statistics=_first_statistics(rule, problem, key, count, order), b=b, count=count, order=order, own=None,
         words=key_words(key), steps=nothing, idle=nothing if rule.in_batches else None, fault=nothing,
         bandits=problem.bandits,
+        drawn=nothing if rule.slots > 1 else None, spent=Spent.nothing(problem, shape) if rule.fresh_only else None,
     )  # fmt: skip
 
 
@@ -101,6 +120,8 @@ def _first_statistics(
     rule: Rule, problem: Problem, key: jax.Array, count: jax.Array | None, order: ArmOrder | None
 ) -> ArmStatistics:
     """Return what is known after the first pulls, by places."""
+    if rule.fresh_only:
+        return ArmStatistics.none(problem.arms, key.shape, integer=problem.integer_rewards).without_sums()
     if not rule.initial_pulls:
         one_by_one = not rule.in_batches
         return ArmStatistics.none(
@@ -127,6 +148,9 @@ def arms_of(state: RuleState) -> Arms:
     """Return what a rule is told of its arms."""
     known, squares = state.statistics, state.statistics.moments.squares
     count = jnp.full(state.time.shape, known.pulls.shape[0], jnp.int32) if state.count is None else state.count
+    if state.spent is not None:
+        nothing = jnp.zeros(known.pulls.shape, known.total.dtype)
+        return Arms(pulls=known.pulls, time=known.time, count=count, b=state.b, total=nothing)
     return Arms(
         pulls=known.pulls, mean=known.mean, inverse_root=known.inverse_root, total=known.total, time=known.time,
         count=count, b=state.b, squares=None if squares is None else squares.high, bandits=state.bandits,
@@ -148,8 +172,8 @@ def shown(state: RuleState, answer: jax.Array, ended: jax.Array, own_axes: Any) 
         for axis in axes:
             if leaves[i].shape[axis] == len(arms):  # and not the arms of each of several bandits
                 leaves[i] = state.by_arm(leaves[i], axis)
+    kept = {name: getattr(arms, name) for name in ("mean", "inverse_root", "total", "squares")}
+    kept = {name: None if value is None else state.by_arm(value) for name, value in kept.items()}
     return dataclasses.replace(
-        arms, pulls=state.pulls, mean=state.by_arm(arms.mean), inverse_root=state.by_arm(arms.inverse_root),
-        total=state.by_arm(arms.total), squares=None if arms.squares is None else state.by_arm(arms.squares),
-        own=jax.tree.unflatten(tree, leaves), answer=answer, ended=ended,
-    )  # fmt: skip
+        arms, pulls=state.pulls, own=jax.tree.unflatten(tree, leaves), answer=answer, ended=ended, **kept
+    )

@@ -27,10 +27,12 @@ class ArmOrder:
 
     Attributes:
         words: uint32, the arm at each place: `(K / 4, …)`, the first of four in the lowest bits, or `(K, …)`.
+        places: int32 `(K, …)`, the place of each arm, of many arms, where it takes long to find; None of few.
         arms: number of arms K on the axis.
     """
 
     words: jax.Array
+    places: jax.Array | None
     arms: int = dataclasses.field(metadata={"static": True})
 
     @classmethod
@@ -52,17 +54,19 @@ class ArmOrder:
             weight = jnp.where(index(arms, key.shape) < count, weight, MAX_COUNT)
         if bandits > 1:
             weight = weight.reshape(-1, bandits, *key.shape)
-        order = _inverse(_ranks(weight))
+        ranks = _ranks(weight)
+        order = _inverse(ranks)
         if bandits > 1:
             turn = _inverse(_ranks(order_at(words, jnp.zeros(key.shape, jnp.int32), bandits)))
             order = jnp.take_along_axis(order, turn[None], axis=1) * bandits + turn
             order = order.reshape(arms, *key.shape)
+        places = ranks if arms > _COMPARED and bandits == 1 else None
         order = order.astype(jnp.uint32)
         if arms > _BYTES:
-            return cls(order, arms)
+            return cls(order, places, arms)
         order = jnp.concatenate([order, jnp.zeros((-arms % 4, *order.shape[1:]), jnp.uint32)])
         parts = order.reshape(-1, 4, *order.shape[1:])
-        return cls(parts[:, 0] | parts[:, 1] << 8 | parts[:, 2] << 16 | parts[:, 3] << 24, arms)
+        return cls(parts[:, 0] | parts[:, 1] << 8 | parts[:, 2] << 16 | parts[:, 3] << 24, places, arms)
 
     def arm_at(self, place: jax.Array) -> jax.Array:
         """Return the arm at a place, int32 `(…)`; place as there, in [0, K)."""
@@ -73,8 +77,10 @@ class ArmOrder:
 
     def by_arm(self, x: jax.Array) -> jax.Array:
         """Return what is known of each place, `(K, …)` or `(K, N, …)`, for each arm."""
+        if self.places is not None:
+            return reorder(x, self.places)
         order = self._arms()
-        if x.dtype == bool and x.ndim == order.ndim and self.arms <= _COMPARED:
+        if x.dtype == bool and x.ndim == order.ndim:
             return any_arm(x[:, None] & _is_arm(order))
         return reorder(x, _inverse(order))
 

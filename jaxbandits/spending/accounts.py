@@ -56,43 +56,38 @@ class Spent:
         return Account(self.pulls, self.joint_pulls, *money)
 
     def plus(
-        self, problem: Problem, key: jax.Array, active: jax.Array, each: jax.Array, number: jax.Array, reward: jax.Array
+        self, problem: Problem | None, key: jax.Array, counts: jax.Array, number: jax.Array, reward: jax.Array
     ) -> Self:
-        """After `number` batches of `each` joint pulls of the active arms.
+        """After `number` batches of some pulls of each arm.
 
         Args:
-            problem: the problem.
+            problem: the problem; None where nobody knows what pulls cost.
             key: a typed key of these batches, shape `(…)`.
-            active: bool `(K, …)`.
-            each: int32 `(…)`.
+            counts: int32 `(K, …)`: pulls of each arm in a batch.
             number: int32 `(…)`.
             reward: float32 `(…)`: the sum of all these rewards.
         """
-        joint = Wide.product(each, number)
-        pulls = joint.times(arms.total(active.astype(jnp.int32)))
+        pulls, joint = Wide.total(counts).times(number), Wide.product(arms.largest(counts), number)
         cost, paid = self.cost, self.paid
-        if cost is not None:
+        if problem is not None and cost is not None:
             assert problem.costs is not None
-            expected = compensated_total(jnp.where(active, problem.costs.expected(problem.mean), 0))
-            cost = cost.plus(rounded(expected * joint.as_float()))
-        if paid is not None:
+            expected = compensated_total(problem.costs.expected(problem.mean) * counts.astype(jnp.float32))
+            cost = cost.plus(rounded(expected * number.astype(jnp.float32)))
+        if problem is not None and paid is not None:
             assert problem.costs is not None
-            paid = paid.plus(_paid(problem.costs, key, active, each, number, reward))
+            paid = paid.plus(_paid(problem.costs, key, counts, number, reward))
         return dataclasses.replace(
             self, pulls=self.pulls.plus(pulls), joint_pulls=self.joint_pulls.plus(joint), cost=cost, paid=paid
         )
 
 
-def _paid(
-    costs: Costs, key: jax.Array, active: jax.Array, each: jax.Array, number: jax.Array, reward: jax.Array
-) -> jax.Array:
+def _paid(costs: Costs, key: jax.Array, counts: jax.Array, number: jax.Array, reward: jax.Array) -> jax.Array:
     """The cost that was drawn, float32 `(…)`; by batches, since all of them may have more pulls than a count holds."""
     if costs.price is None:
         return reward
 
     def add(batch: jax.Array | int, total: jax.Array) -> jax.Array:
-        pulls = jnp.where(active & (batch < number), each, 0)
-        paid = costs.paid(batch_key(key, batch), pulls, reward)
+        paid = costs.paid(batch_key(key, batch), jnp.where(batch < number, counts, 0), reward)
         assert paid is not None
         return total + paid
 

@@ -12,9 +12,10 @@ import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.compiler_forms import computed_once
-from jaxbandits.arrays.numerics import larger, rounded, smaller
+from jaxbandits.arrays.numerics import MAX_COUNT, larger, rounded, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
+from jaxbandits.arrays.wide_counts import Wide
 
 __all__ = ["LARGEST_MEAN", "ArmStatistics", "Moments", "unbiased_variance"]
 
@@ -172,6 +173,22 @@ class ArmStatistics:
         sums = old.total.plus(fresh.astype(jnp.float32)) if isinstance(old.total, CompensatedSum) else old.total + fresh
         moments = old._replace(pulls=old.pulls + count, total=sums)
         return dataclasses.replace(self, moments=moments, time=self.time + arms.total(count))
+
+    def without_sums(self) -> Self:
+        """Without the sums of the rewards, where nothing looks at them: a row of zeros is left, to tell their type."""
+        return dataclasses.replace(self, moments=self.moments._replace(total=self.total[:1]))
+
+    def add_counts(self, count: jax.Array, number: jax.Array, time: jax.Array) -> Self:
+        """After batches whose sums are not kept: counts stop at 2^31 - 1.
+
+        Args:
+            count: int32 `(K, …)`: pulls of each arm in a batch.
+            number: int32 `(…)`: of batches.
+            time: int32 `(…)`: pulls of all arms after them.
+        """
+        more = Wide.product(count, jnp.broadcast_to(number, count.shape)).capped()
+        pulls = self.pulls + smaller(MAX_COUNT - self.pulls, more)
+        return dataclasses.replace(self, moments=self.moments._replace(pulls=pulls), time=time)
 
     def variance(self) -> jax.Array:
         """Unbiased empirical variance, float32 `(K, …)`; needs two pulls of every arm and squared deviations."""

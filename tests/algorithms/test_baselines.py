@@ -10,8 +10,10 @@ import pytest
 from scipy import optimize, special, stats
 
 import jaxbandits as jb
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.problems import ppr
 from jaxbandits.random.ties import order_at
+from tests.algorithms import batches_by_hand
 
 RUNS, ARMS = 40, 7
 # Many ties: equal means, and one that never pays.
@@ -145,6 +147,8 @@ orders = jax.jit(order_at, static_argnums=2)
 
 def order_of(state, run):
     """The tie orders of a run by the number of the ranking; None for the one of all rewards."""
+    if hasattr(state, "own"):
+        return batches_by_hand.order_of(state, run)
     return lambda number: np.asarray(
         state.order[:, run] if number is None else orders(state.ties[:, run], jnp.int32(number), ARMS)
     )
@@ -171,7 +175,8 @@ def test_every_request_and_decision_is_that_of_the_reference(name):
     algorithm, random = cls(**leaves(values), **words), np.random.default_rng(4)
     means = np.asarray([0.8, 0.5, 0.5, 0.3, 0.1, 0.05, 0.0]) if best else MEANS
     wide = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:, None], (ARMS, RUNS)), problem)
-    state, asked = begin(algorithm, wide)
+    of_rule = isinstance(algorithm, Rule)
+    state, asked, *_ = batches_by_hand.begin(algorithm, wide, KEYS) if of_rule else begin(algorithm, wide)
     runs = [
         reference(range(ARMS), order_at=order_of(state, i), **{n: v[i].item() for n, v in leaves(values).items()})
         for i in range(RUNS)
@@ -179,7 +184,10 @@ def test_every_request_and_decision_is_that_of_the_reference(name):
     wanted = {i: next(run) for i, run in enumerate(runs)}
     looks = accepted = 0
     while wanted:
-        active, each, number = (np.asarray(x) for x in asked)
+        if of_rule:
+            active, each, number = np.asarray(asked > 0), np.asarray(asked.max(0)), np.ones(RUNS)
+        else:
+            active, each, number = (np.asarray(x) for x in asked)
         sums = np.zeros((algorithm.slots, ARMS, RUNS))
         for i, (arms, pulls, batches) in wanted.items():
             assert set(np.flatnonzero(active[:, i])) == arms
@@ -190,10 +198,14 @@ def test_every_request_and_decision_is_that_of_the_reference(name):
             if problem is FLOATS:  # as many rewards of any law in [0, 1]
                 drawn = np.minimum(drawn + random.random(drawn.shape), each[i])
             sums[:batches, :, i] = np.where(active[:, i], drawn, 0)
-        sums = sums.astype(state.values.dtype)
+        sums = sums.astype(np.float32 if problem is FLOATS else np.int32)
         live = np.isin(np.arange(RUNS), list(wanted))
         before = each
-        state, asked, done, recommended, exhausted = look(algorithm, state, asked, sums, live)
+        if of_rule:
+            found = batches_by_hand.look(algorithm, state, sums[0], live)
+        else:
+            found = look(algorithm, state, asked, sums, live)
+        state, asked, done, recommended, exhausted = found
         for i in list(wanted):
             looks += 1
             returned, answer = set(np.flatnonzero(recommended[:, i])), None
@@ -215,9 +227,9 @@ def test_every_request_and_decision_is_that_of_the_reference(name):
 def test_known_costs_of_median_elimination(k, cost):
     """Most is paid for the good arm, which lasts, so one run is enough: within 5% of what another program found."""
     problem = ppr("one-good", k=k, w=2.0)
-    state = jb.run(jb.MedianElimination(epsilon=0.1, delta=0.1), problem, KEYS[0], 2**31 - 1)
-    assert int(jnp.argmax(state.best())) == 0
-    assert float(state.spent.cost.high) / 2 == pytest.approx(cost, rel=0.05)
+    data = jb.simulate(jb.MedianElimination(epsilon=0.1, delta=0.1), problem, 1, max_pulls=2**31 - 1)
+    assert int(jnp.argmax(data.recommended.values[0])) == 0
+    assert float(data.cost[0]) / 2 == pytest.approx(cost, rel=0.05)
 
 
 @pytest.mark.parametrize(("k", "cost"), [(100, 1521), (1000, 1981), (10_000, 2442)])

@@ -150,7 +150,7 @@ def test_an_account_of_more_than_2_to_the_31_pulls():
         spent, joint = Spent.nothing(problem, (2,)), np.zeros(2, np.int64)
         for number in ([7, 7], [0, 1]):
             key = jax.random.split(jax.random.key(sum(number)), 2)
-            spent = spent.plus(problem, key, active, each, jnp.asarray(number), jnp.zeros(2))
+            spent = spent.plus(problem, key, jnp.where(active, each, 0), jnp.asarray(number), jnp.zeros(2))
             joint += np.asarray(number) * (2**30 - 64)
         np.testing.assert_array_equal(spent.joint_pulls.to_numpy(), joint)
         np.testing.assert_array_equal(spent.pulls.to_numpy(), 3 * joint)

@@ -154,7 +154,7 @@ class JointBatches(BuiltIn):
         new = self.absorb(state, asked, sums, live)
         paid_key = batch_key(key, state.drawn)
         reward = _total(sums, number) if problem.costs is not None else jnp.zeros(number.shape)
-        spent = state.spent.plus(problem, paid_key, asked.active & live, asked.each, number, reward)
+        spent = state.spent.plus(problem, paid_key, jnp.where(asked.active & live, asked.each, 0), number, reward)
         pulls = jnp.where(asked.active & live, _pulled(state.pulls, asked.each, number), state.pulls)
         return dataclasses.replace(new, pulls=pulls, drawn=state.drawn + number, spent=spent)
 

@@ -1,0 +1,145 @@
+"""Batches of pulls that a rule asks for: how many pulls they make, and the sums of their rewards."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxbandits.algorithms.protocol import Batches, Rule
+from jaxbandits.arrays import arms as over_arms
+from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT, larger
+from jaxbandits.arrays.sums import compensated_total
+from jaxbandits.arrays.wide_counts import Wide
+from jaxbandits.engine.rule_states import RuleState
+from jaxbandits.problems.base import Problem
+from jaxbandits.random.streams import batch_key
+
+__all__ = [
+    "LARGEST_BATCH", "add_sums", "asked_arms", "counts_of", "draw_sums", "is_beyond", "pulls_asked", "takes_back",
+    "told_sums", "with_counts",
+]  # fmt: skip
+
+#: Rewards of an arm in one of several batches, or where nothing older is kept: the sum of two batches must be a count.
+LARGEST_BATCH = 2**30 - 1
+
+
+def number_of(asked: Any, state: RuleState) -> jax.Array:
+    """Return how many batches there are, int32 `(…)`."""
+    return asked.number if isinstance(asked, Batches) else jnp.ones(state.time.shape, jnp.int32)
+
+
+def counts_of(asked: Any) -> jax.Array:
+    """Return the pulls of each arm in a batch, int32 `(K, …)`."""
+    counts: jax.Array = asked.counts if isinstance(asked, Batches) else asked
+    return counts
+
+
+def with_counts(asked: Any, counts: jax.Array) -> Any:
+    """Return a request with other pulls of each arm."""
+    return asked._replace(counts=counts) if isinstance(asked, Batches) else counts
+
+
+def takes_back(asked: Any, state: RuleState) -> jax.Array:
+    """Return which requests ask for fewer than no pulls, bool `(…)`."""
+    return over_arms.any_arm(counts_of(asked) < 0) | (number_of(asked, state) < 0)
+
+
+def pulls_asked(asked: Any, state: RuleState) -> Wide:
+    """Return how many pulls all batches make."""
+    return Wide.total(larger(counts_of(asked), 0)).times(larger(number_of(asked, state), 0))
+
+
+def is_beyond(rule: Rule, asked: Any, state: RuleState) -> jax.Array:
+    """Return which requests pass the range of counts, or have more batches than there are slots; bool `(…)`."""
+    number = number_of(asked, state)
+    beyond = number > rule.slots
+    if rule.fresh_only or isinstance(asked, Batches):
+        beyond |= over_arms.largest(counts_of(asked)) > LARGEST_BATCH
+    if not rule.fresh_only:
+        beyond |= ~pulls_asked(asked, state).within(NO_LIMIT - state.time)
+    return beyond
+
+
+def draw_sums(rule: Rule, problem: Problem, key: jax.Array, state: RuleState, asked: Any) -> jax.Array:
+    """Draw the sums of what was asked for, `(K, …)`, or those of several batches, `(slots, K, …)`; by places."""
+    counts, before = state.by_arm(counts_of(asked)), state.by_arm(state.statistics.pulls)
+    if not isinstance(asked, Batches):
+        return state.by_place(problem.sums(key, state.batches, counts, before))
+    number, dtype = asked.number, jnp.int32 if problem.integer_rewards else jnp.float32
+
+    def draw(batch: jax.Array | int, sums: jax.Array) -> jax.Array:
+        pulled = state.statistics.add_counts(counts_of(asked), jnp.full(number.shape, batch), state.time).pulls
+        now = jnp.where(batch < number, counts, 0)
+        fresh = state.by_place(problem.sums(key, state.batches + batch, now, state.by_arm(pulled)))
+        return lax.dynamic_update_index_in_dim(sums, fresh.astype(dtype), batch, 0)
+
+    return lax.fori_loop(0, jnp.max(number), draw, jnp.zeros((rule.slots, *counts.shape), dtype))
+
+
+def add_sums(
+    state: RuleState, asked: Any, sums: jax.Array, live: jax.Array, problem: Problem | None = None,
+    key: jax.Array | None = None,
+) -> RuleState:  # fmt: skip
+    """Return the states after some batches, without what the rule makes of them.
+
+    Args:
+        state: before them.
+        asked: what was asked for; nothing where `live` is false.
+        sums: of the rewards, as `draw_sums` returns them.
+        live: bool `(…)`, which runs made a step.
+        problem: the problem; None where nobody knows what pulls cost.
+        key: the runs' typed keys, likewise.
+    """
+    assert state.idle is not None
+    counts, number, known, spent = counts_of(asked), number_of(asked, state), state.statistics, state.spent
+    if spent is not None:
+        reward, paid_key = jnp.zeros(state.time.shape), key
+        if problem is not None and key is not None and problem.costs is not None:
+            reward, paid_key = _reward(sums, asked), batch_key(key, state.batches)
+        spent = spent.plus(problem, paid_key, state.by_arm(counts), number, reward)
+        known = known.add_counts(counts, number, spent.pulls.capped(MAX_COUNT - 1))
+    elif isinstance(asked, Batches):
+        known = known.add_sums(over_arms.total(sums), counts * number)
+    else:
+        known = known.add_sums(sums, counts)
+    pulled = over_arms.any_arm(counts > 0) & (number > 0)
+    return dataclasses.replace(
+        state, statistics=known, spent=spent, steps=state.steps + live.astype(jnp.int32),
+        idle=jnp.where(live, jnp.where(pulled, 0, state.idle + 1), state.idle),
+        drawn=None if state.drawn is None else state.drawn + number,
+    )  # fmt: skip
+
+
+def _reward(sums: jax.Array, asked: Any) -> jax.Array:
+    """Return the sum of all rewards, float32 `(…)`."""
+    over = compensated_total if jnp.issubdtype(sums.dtype, jnp.floating) else over_arms.total_of_counts
+    if not isinstance(asked, Batches):
+        return over(sums)
+
+    def add(batch: jax.Array | int, total: jax.Array) -> jax.Array:
+        return total + over(lax.dynamic_index_in_dim(sums, batch, 0, keepdims=False))
+
+    return lax.fori_loop(0, jnp.max(asked.number), add, jnp.zeros(sums.shape[2:]))
+
+
+def asked_arms(rule: Rule, asked: Any, state: RuleState) -> tuple[jax.Array, jax.Array]:
+    """Return arms of the problem and how often to pull each, batch after batch; of one run."""
+    counts = state.by_arm(counts_of(asked))
+    arms = jnp.arange(counts.shape[0], dtype=jnp.int32)
+    if not isinstance(asked, Batches):
+        return arms, counts
+    counts = jnp.where(np.arange(rule.slots)[:, None] < asked.number, counts, 0).reshape(-1)
+    return jnp.tile(arms, rule.slots), counts
+
+
+def told_sums(rule: Rule, asked: Any, state: RuleState, arms: jax.Array, sums: jax.Array) -> jax.Array:
+    """Return sums as `draw_sums` does, of those of the arms that were pulled, batch after batch; of one run."""
+    shape = counts_of(asked).shape
+    if not isinstance(asked, Batches):
+        return state.by_place(jnp.zeros(shape).at[arms].add(sums))
+    batch = jnp.arange(arms.shape[0]) // jnp.sum(counts_of(asked) > 0)
+    found = jnp.zeros((rule.slots, *shape)).at[batch, arms].add(sums, mode="drop")
+    return jax.vmap(state.by_place)(found)

@@ -1,0 +1,36 @@
+"""Rules that ask for batches, of several runs at once, with sums that a test makes up."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.algorithms.fresh_rounds import tie_numbers
+from jaxbandits.engine import rule_batches
+from jaxbandits.engine.mapped_rule import MappedRule
+
+
+@jax.jit
+def begin(rule, problem, keys):
+    """The states before the first pull, what they ask for, and which asks for too much."""
+    mapped = MappedRule(rule)
+    state = mapped.init(problem, keys)
+    return state, mapped._requested(state), mapped.exhausted(state)
+
+
+@jax.jit
+def look(rule, state, sums, live):
+    """The states after what was asked for, what they ask for, which have ended, answers, which asks for too much."""
+    mapped = MappedRule(rule)
+    asked = mapped._requested(state)
+    asked = jax.tree.map(lambda leaf: jnp.where(live, leaf, 0), asked)
+    new = mapped._updated(rule_batches.add_sums(state, asked, sums, live), live, asked, sums)
+    return new, mapped._requested(new), mapped.done(new), mapped.recommend(new), mapped.exhausted(new)
+
+
+ties = jax.jit(tie_numbers, static_argnums=2)
+
+
+def order_of(state, run):
+    """The tie orders of a run, by the number of the ranking: of equal ones that comes first whose number is larger."""
+    seed, arms = state.own.seed[:, run], state.statistics.pulls.shape[0]
+    return lambda number: -np.asarray(ties(seed, jnp.int32(number), arms))
