@@ -4,7 +4,6 @@ from jaxbandits import gradients as gradients
 from jaxbandits import problems as problems
 from jaxbandits import theory as theory
 from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
-from jaxbandits.algorithms.adaptive_top_k import ImprovedTopK as ImprovedTopK
 from jaxbandits.algorithms.apt import APT as APT
 from jaxbandits.algorithms.bases.parameters import parameter as parameter
 from jaxbandits.algorithms.bases.protocol import Algorithm as Algorithm
@@ -15,6 +14,7 @@ from jaxbandits.algorithms.budget_baselines import EpsilonFirst as EpsilonFirst
 from jaxbandits.algorithms.clucb import CLUCB as CLUCB
 from jaxbandits.algorithms.exp_gap_elimination import ExpGapElimination as ExpGapElimination
 from jaxbandits.algorithms.gape import GapE as GapE
+from jaxbandits.algorithms.improved_top_k import ImprovedTopK as ImprovedTopK
 from jaxbandits.algorithms.kl_lucb import KLLUCB as KLLUCB
 from jaxbandits.algorithms.lil_ucb import LilUCB as LilUCB
 from jaxbandits.algorithms.lucb import LUCB as LUCB

@@ -1,7 +1,6 @@
 """Written by `python tests/test_generated.py` from the registries."""
 
 from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
-from jaxbandits.algorithms.adaptive_top_k import ImprovedTopK as ImprovedTopK
 from jaxbandits.algorithms.apt import APT as APT
 from jaxbandits.algorithms.bases.batch_based import BatchBased as BatchBased
 from jaxbandits.algorithms.bases.built_in import BuiltIn as BuiltIn
@@ -15,6 +14,7 @@ from jaxbandits.algorithms.budget_baselines import EpsilonFirst as EpsilonFirst
 from jaxbandits.algorithms.clucb import CLUCB as CLUCB
 from jaxbandits.algorithms.exp_gap_elimination import ExpGapElimination as ExpGapElimination
 from jaxbandits.algorithms.gape import GapE as GapE
+from jaxbandits.algorithms.improved_top_k import ImprovedTopK as ImprovedTopK
 from jaxbandits.algorithms.kl_lucb import KLLUCB as KLLUCB
 from jaxbandits.algorithms.lil_ucb import LilUCB as LilUCB
 from jaxbandits.algorithms.lucb import LUCB as LUCB

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.algorithms.fresh_rounds import as_count, first_seed, one_of, tie_numbers
+from jaxbandits.algorithms.joint_rounds import as_count, first_seed, one_of, tie_numbers
 from jaxbandits.algorithms.largest_arms import are_largest
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.arrays.probabilities import log_of

@@ -30,7 +30,7 @@ REGISTRY = Registry(
         "sequential-halving": "sequential_halving:SequentialHalving",
         "sar": "sar:SAR",
         "adaptive-top-k": "adaptive_top_k:AdaptiveTopK",
-        "improved-top-k": "adaptive_top_k:ImprovedTopK",
+        "improved-top-k": "improved_top_k:ImprovedTopK",
         "opt-mai": "opt_mai:OptMAI",
         "clucb": "clucb:CLUCB",
         "mab-ppr": "mab_ppr:MABPPR",

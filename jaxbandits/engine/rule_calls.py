@@ -13,7 +13,7 @@ from jaxbandits.engine.value_ranges import Facts, what_is_known
 from jaxbandits.random.bits import Words
 from jaxbandits.random.streams import step_key
 from jaxbandits.transform import Known, Padded, Steps, map_step, results_of
-from jaxbandits.transform.operation import Value
+from jaxbandits.transform.operation import Value, computed_once
 
 __all__ = [
     "answered", "as_runs", "axes_of_own", "begun", "call", "done", "make_step", "of_shape", "requested", "results",
@@ -94,7 +94,8 @@ def call(rule: Rule, facts: Facts | None, method: Method, state: RuleState) -> A
 def results(rule: Rule, facts: Facts | None, method: Method, state: RuleState) -> tuple[list[Value], Any]:
     """Return the same as values, with what is known of them, which have an axis of runs in any case; and their tree."""
     parts, known, padded = _arguments(rule, facts, state)
-    return results_of(_of_one(method, state), parts, known, padded)
+    with computed_once(rule.in_batches):
+        return results_of(_of_one(method, state), parts, known, padded)
 
 
 def make_step(
@@ -116,7 +117,8 @@ def make_step(
         return _of_one(update, state)(*parts), ()
 
     parts, known, padded = _arguments(rule, facts, state, more)
-    steps: Steps = map_step(step, known, padded)(*parts)
+    with computed_once(rule.in_batches):
+        steps: Steps = map_step(step, known, padded)(*parts)
     own = steps.where(as_runs(live))
     return jax.tree.map(lambda leaf: of_shape(leaf, state), own)
 

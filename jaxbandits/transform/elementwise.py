@@ -12,7 +12,7 @@ from jaxbandits.arrays import numerics
 from jaxbandits.arrays.compiler_forms import computed_once
 from jaxbandits.arrays.known_functions import KnownFunction
 from jaxbandits.transform import functions
-from jaxbandits.transform.operation import Operation, Value, is_float, spread
+from jaxbandits.transform.operation import Operation, Value, is_float, spread, with_arms
 from jaxbandits.transform.products import shield
 from jaxbandits.transform.ranges import range_of
 
@@ -159,7 +159,8 @@ def apply(operation: Operation) -> Value:
     values = [shared if value.thin is not None else value for value in operation.values]
     suffix = operation.suffix if any(value.mapped for value in values) else ()
     before = dataclasses.replace(operation, values=values, suffix=suffix, shape=shared.shape)
-    found = Value(RULES[operation.name](before)[0], bool(suffix))
+    array = RULES[operation.name](before)[0]
+    found = Value(array if any(size != 1 for size in shared.shape) else with_arms(array), bool(suffix))
     return Value(spread(found, operation.shape, suffix), found.mapped, found)
 
 

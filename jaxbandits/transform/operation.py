@@ -1,7 +1,9 @@
 """What a rule of the transformation is given: one operation of one run, with its operands for R runs."""
 
+import contextlib
+import contextvars
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -9,7 +11,34 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-__all__ = ["Counts", "Operation", "Range", "Value", "Written", "as_it_is", "is_float", "replaces", "spread"]
+from jaxbandits.arrays.compiler_forms import kept
+
+__all__ = [
+    "Counts", "Operation", "Range", "Value", "Written", "as_it_is", "computed_once", "is_float", "replaces", "spread",
+    "with_arms",
+]  # fmt: skip
+
+#: Whether what a run has once is computed and kept before it meets what it has of each arm.
+_once: contextvars.ContextVar[bool] = contextvars.ContextVar("once", default=False)
+
+
+@contextlib.contextmanager
+def computed_once(which: bool) -> Iterator[None]:
+    """Compute numbers that a run has once before they are broadcast, and keep them, while this is entered.
+
+    XLA:CPU copies what it broadcasts into the loop over arms, and computes a logarithm for each arm. In a step that
+    looks at every arm many times that is most of its time; a step of one pull is one loop, which must not be parted.
+    """
+    token = _once.set(which)
+    try:
+        yield
+    finally:
+        _once.reset(token)
+
+
+def with_arms(array: jax.Array) -> jax.Array:
+    """Return numbers `(R,)` as they are to be broadcast."""
+    return kept(array) if _once.get() else array
 
 
 #: The smallest and the largest number that a value may be.

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import jax
 from jax import lax
 
-from jaxbandits.transform.operation import Operation, Value, as_it_is
+from jaxbandits.transform.operation import Operation, Value, as_it_is, with_arms
 
 __all__ = ["RULES", "broadcast"]
 
@@ -14,6 +14,8 @@ def broadcast(operation: Operation) -> Value:
     """Broadcast to a larger shape, and remember of what."""
     value, shape, axes = operation.values[0], operation.shape, operation.params["broadcast_dimensions"]
     array = operation.full(0)
+    if not value.shape and operation.suffix:
+        array = with_arms(array)
     runs = (len(shape),) if operation.suffix else ()
     whole = lax.broadcast_in_dim(array, (*shape, *operation.suffix), (*axes, *runs))
     if value.shape == shape:

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.fresh_rounds import tie_numbers
+from jaxbandits.algorithms.joint_rounds import tie_numbers
 from jaxbandits.engine import rule_batches
 from jaxbandits.engine.mapped_rule import MappedRule
 
@@ -32,5 +32,5 @@ ties = jax.jit(tie_numbers, static_argnums=2)
 
 def order_of(state, run):
     """The tie orders of a run, by the number of the ranking: of equal ones that comes first whose number is larger."""
-    seed, arms = state.own.seed[:, run], state.statistics.pulls.shape[0]
+    seed, arms = state.own.seed[:, run] if run is not ... else state.own.seed, state.statistics.pulls.shape[0]
     return lambda number: -np.asarray(ties(seed, jnp.int32(number), arms))

@@ -11,7 +11,9 @@ from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY, BatchBased
-from jaxbandits.random.ties import order_at, tie_order, tie_words
+from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.engine.mapped_rule import MappedRule
+from tests.algorithms import batches_by_hand
 
 # Distinct means, so that a reference needs no ties: rewards are normal.
 PROBLEM = jb.gaussian(np.linspace(0.9, 0.1, 12) ** 1.3, 0.3)
@@ -50,9 +52,9 @@ def test_the_one_shot_threshold_is_the_sequential_loop():
 class Run:
     """What a reference knows: sets of arms, counts and sums."""
 
-    def __init__(self, count, words):
-        self.words, self.count = words, count
-        self.order = np.asarray(tie_order(words, count))  # the two arms at the border are equally far from it
+    def __init__(self, count, order_of):
+        self.order_of, self.count = order_of, count
+        self.order = order_of(0)  # the two arms at the border are equally far from it
         self.active, self.accepted = set(range(count)), set()
         self.pulls, self.sums = np.zeros(count, int), np.zeros(count)
         self.means = np.zeros(count)
@@ -61,7 +63,7 @@ class Run:
 
     def order_now(self):
         """Of ties among fresh rewards, in the round that has just been made."""
-        return np.asarray(order_at(self.words, jnp.int32(self.round - 1), self.count))
+        return self.order_of(self.round)
 
 
 def adaptive_counts(algorithm, run, n):
@@ -182,10 +184,12 @@ CASES = {
 def test_every_round_is_that_of_the_reference(name):
     algorithm, n = CASES[name], PROBLEM.arms
     counts, decide = REFERENCES[type(algorithm)]
-    step = jax.jit(lambda key, state: algorithm.step(PROBLEM, key, state))
-    done, recommend = jax.jit(algorithm.done), jax.jit(algorithm.recommend)
+    mapped = MappedRule(algorithm)
+    step = jax.jit(lambda key, state: mapped.step(PROBLEM, key, state))
+    done, recommend = jax.jit(mapped.done), jax.jit(mapped.recommend)
     for key in jax.random.split(jax.random.key(5, impl="threefry2x32"), RUNS):
-        state, run, rounds = algorithm.init(PROBLEM, key), Run(n, tie_words(key)), 0
+        state, rounds = mapped.init(PROBLEM, key), 0
+        run = Run(n, batches_by_hand.order_of(state, ...))
         while not run.ended and rounds < 60:
             assert not done(state)
             each, wanted = counts(algorithm, run, n)
@@ -198,8 +202,8 @@ def test_every_round_is_that_of_the_reference(name):
             run.sums, run.pulls = total, np.asarray(new.pulls)
             run.time, run.round, rounds = run.time + int(pulled.sum()), run.round + 1, rounds + 1
             decide(algorithm, run, n, fresh, each == wanted)
-            assert set(np.flatnonzero(new.active)) == run.active, (rounds, fresh)
-            assert set(np.flatnonzero(new.accepted)) == run.accepted
+            assert set(np.flatnonzero(new.own.active)) == run.active, (rounds, fresh)
+            assert set(np.flatnonzero(new.own.accepted)) == run.accepted
             assert set(np.flatnonzero(recommend(new))) == answer(algorithm, run, n)
             state = new
         assert bool(done(state)) == run.ended
@@ -293,8 +297,13 @@ def test_opt_mai_ranks_tied_means_at_random():
 
 
 def test_every_batch_based_algorithm_has_a_reference():
-    elsewhere = {jb.SiRI}  # test_budgeted
-    assert {cls for cls in REGISTRY.values() if issubclass(cls, BatchBased)} == set(REFERENCES) | elsewhere
+    elsewhere = {jb.SiRI, jb.MedianElimination, jb.ExpGapElimination}  # test_budgeted, test_baselines
+    in_batches = {
+        cls
+        for cls in REGISTRY.values()
+        if issubclass(cls, BatchBased) or (issubclass(cls, Rule) and cls.traits.in_batches)
+    }
+    assert in_batches == set(REFERENCES) | elsewhere
 
 
 def mean_pulls(algorithm, problem, seeds):

@@ -1,11 +1,15 @@
-"""What rules share that pull their arms equally often, round by round, and look at the latest rewards only; one run.
+"""What rules share that pull all their arms equally often, round by round, and drop some after each; of one run.
 
 Ties of fresh rewards are broken anew in every round: in one order for all rounds an arm that is put first where it ties
-would be put first again. So the arms need no order of their own in these rules.
+would be put first again. So these rules break all ties by numbers of their own, and see the arms as the problem has
+them.
 """
 
 import jax
 import jax.numpy as jnp
+
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.random.ties import turn, turned
 
 __all__ = ["as_count", "first_seed", "one_of", "tie_numbers"]
 
@@ -26,15 +30,14 @@ def first_seed(key: jax.Array) -> jax.Array:
 
 
 def tie_numbers(seed: jax.Array, number: jax.Array, arms: int) -> jax.Array:
-    """Return a random number of each arm, int32 `(K,)` and not negative, others for each ranking.
+    """Return a random number of each arm, int32 `(K,)`: different ones, not negative, and others for each ranking.
 
     Args:
         seed: uint32 `(2,)`, of `first_seed`.
         number: int32 `()`, of the ranking.
         arms: the length of the arrays.
     """
-    key = jax.random.fold_in(jax.random.wrap_key_data(seed, impl="threefry2x32"), number)
-    return (jax.random.bits(key, (arms,)) >> 1).astype(jnp.int32)
+    return turned(jnp.arange(arms), turn(seed, jnp.int32(number))) & MAX_COUNT
 
 
 def one_of(values: jax.Array, among: jax.Array, ties: jax.Array) -> jax.Array:
