@@ -4,7 +4,7 @@ Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed ba
 """
 
 import dataclasses
-from typing import Self
+from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -12,45 +12,34 @@ import numpy as np
 from jax import lax
 
 from jaxbandits import theory
-from jaxbandits.algorithms.bases.batch_medians import middle_sums
-from jaxbandits.algorithms.bases.joint_batches import LARGEST_BATCH, Batches, JointBatches, whole
-from jaxbandits.algorithms.bases.joint_state import JointState
-from jaxbandits.algorithms.bases.light_prefixes import lightest, prefix_sums
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.algorithms.bases.weights import check_weights
-from jaxbandits.arrays import ranking
-from jaxbandits.arrays.numerics import exp, larger, log, rounded
+from jaxbandits.algorithms.batch_medians import lightest, twice_median, weights
+from jaxbandits.algorithms.joint_rounds import as_count, first_seed, one_of, tie_numbers
+from jaxbandits.algorithms.protocol import LARGEST_BATCH, Arms, Batches, Rule, algorithm
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.pay_per_reward import UNSEEN
 
 __all__ = ["MABPPR"]
 
-_LOG2 = np.float32(np.log(2.0))
 # What an algorithm is prepared for; delta_t is then 10^-9 delta, and no run comes near.
 _ROUNDS = 30
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class PPRState(JointState):
-    """With the round, and which of its two batches comes next."""
-
-    round: jax.Array  # int32 (…): t - 1, rounds finished
-    ordered: jax.Array  # bool (…): the first batch of the round is in, `values` are its estimates
-
-    @property
-    def rankings(self) -> jax.Array:
-        """One a round."""
-        return self.round
+class _State(NamedTuple):
+    active: jax.Array  # bool (K,): S_t
+    round: jax.Array  # int32 (): t - 1, rounds finished
+    ordered: jax.Array  # bool (): whether the first batches of the round are in
+    estimates: jax.Array  # int32 or float32 (K,): by these, times 2 l
+    ended: jax.Array  # bool ()
+    seed: jax.Array  # uint32 (2,): what breaks ties
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class MABPPR(JointBatches):
+@algorithm
+class MABPPR(Rule):
     """Removes, round by round, the arms at the bottom that hold a share of the weight (Algorithm 1).
 
     In round t a first batch of pulls orders the arms by medians of means; a second one estimates the weight of every
@@ -102,9 +91,11 @@ class MABPPR(JointBatches):
         setting="fixed confidence, one arm, pay per reward; joint pulls, any number of arms",
         source="Sabato 2019",
         tolerance="epsilon",
-        anytime=False,
-        in_batches=True,
     )
+
+    initial_pulls = 0
+    fresh_only = True
+    shuffle_arms = False
 
     @property
     def proved(self) -> bool:
@@ -177,73 +168,66 @@ class MABPPR(JointBatches):
         """Probability that an arm which is not simulated pays in the first round, at most; None if all are."""
         return None if problem.unseen_mean is None else self._first_pulls() * problem.unseen_mean
 
-    def start(self, problem: Problem, key: jax.Array) -> PPRState:
-        """The state before the first pull."""
+    def init(self, arms: Arms, key: jax.Array) -> _State:
+        """Return the state before the first pull."""
         if self.slots is None:
             raise UsageError("MABPPR: fill in what is not given, with prepared() or resolved(problem), before tracing")
-        nothing = jnp.zeros(key.shape, jnp.int32)
-        return PPRState.start(problem, key, round=nothing, ordered=nothing > 0)
+        no = jnp.bool_(False)
+        return _State(jnp.ones(len(arms), bool), jnp.int32(0), no, arms.total, no, first_seed(key))
 
-    def _final(self, state: PPRState) -> jax.Array:
-        """Whether the final round comes next (line 2), bool `(…)`."""
-        return ~state.ordered & (state.count.astype(jnp.float32) <= self.n_final)
+    def request(self, state: _State, arms: Arms, key: jax.Array) -> Batches:
+        """Return the joint pulls of the active arms in a batch, and how many batches."""
+        del arms, key
+        level = (state.round + 1) * jnp.log(2.0) - log_of(self.delta)  # ln(1 / delta_t), lines 1 and 17
+        epsilon_t = (1 - self.rho) * self.epsilon / 2 * self.rho**state.round
+        l_1 = self.c1 * jnp.maximum(1 / epsilon_t**2, self.correlation / epsilon_t)
+        q_1 = self.cq * (jnp.log(self.cq_prime) + level)  # line 4
+        l_2 = self.c2 * self.correlation / self.epsilon
+        q_2 = self.factor * (jnp.log(12.0) + level)  # line 8
+        l_3 = self.c3 / self.epsilon**2
+        q_3 = self.factor * (jnp.log(self.n_final) + level)  # line 20
+        final = self._is_final(state)
+        each = jnp.where(state.ordered, l_2, jnp.where(final, l_3, l_1))
+        number = jnp.where(state.ordered, q_2, jnp.where(final, q_3, q_1))
+        return Batches(jnp.where(state.active, as_count(each), 0), as_count(number))
 
-    def _sizes(self, state: PPRState) -> tuple[jax.Array, jax.Array]:
-        """Joint pulls in a batch and number of batches, float32 `(…)`, of the next request."""
-        numbers = (self.epsilon, self.correlation, self.rho)  # Python's would be more precise than arrays
-        epsilon, v, rho = (jnp.asarray(x, jnp.float32) for x in numbers)
-        t = (state.round + 1).astype(jnp.float32)
-        level = rounded(_LOG2 * t) - log_of(self.delta)  # log(1 / delta_t), lines 1 and 17
-        epsilon_t = (1 - rho) * exp(rounded(state.round.astype(jnp.float32) * log(rho))) * (epsilon / 2)
-        first = self.c1 * larger(1 / (epsilon_t * epsilon_t), v / epsilon_t)  # l_t, line 4
-        second = self.c2 * v / epsilon  # l^(2), line 8
-        last = self.c3 / (epsilon * epsilon)  # l^(3), line 20
-        q1 = self.cq * (log(self.cq_prime) + level)  # line 4
-        q2 = self.factor * (log(jnp.float32(12)) + level)  # line 8
-        q3 = self.factor * (log(self.n_final) + level)  # line 20
-        final = self._final(state)
-        each = jnp.where(state.ordered, second, jnp.where(final, last, first))
-        number = jnp.where(state.ordered, q2, jnp.where(final, q3, q1))
-        return whole(each), whole(number)
+    def absorb(self, state: _State, arms: Arms, counts: Batches, sums: jax.Array) -> _State:
+        """Return the state after first batches, second batches, or the final round."""
+        del arms
+        return lax.cond(state.ordered, self._removed, self._ordered, state, counts, sums)
 
-    def size(self, state: PPRState) -> jax.Array:
-        """l_t, l^(2) or l^(3)."""
-        return self._sizes(state)[0]
+    def _ordered(self, state: _State, batches: Batches, sums: jax.Array) -> _State:
+        """Return the state after first batches, or the final round."""
+        estimates = twice_median(sums, batches.number)  # lines 5 and 21
+        ties, final = tie_numbers(state.seed, state.round, len(state.active)), self._is_final(state)
+        best = jnp.arange(len(state.active)) == one_of(estimates, state.active, ties)  # line 22
+        active = jnp.where(final, best, state.active)
+        return state._replace(active=active, estimates=estimates, ordered=~final, ended=final)
 
-    def number(self, state: PPRState) -> jax.Array:
-        """q1, q2 or q3."""
-        return self._sizes(state)[1]
-
-    def absorb(self, state: PPRState, batches: Batches, sums: jax.Array, live: jax.Array | bool = True) -> PPRState:
-        """The state after a first batch, a second batch, or the final round."""
-        live = jnp.broadcast_to(live, state.ended.shape)
-        number = jnp.where(live, batches.number, 1)
-        final = self._final(state)
-        estimated, removing = live & ~state.ordered, live & state.ordered
-
-        def estimate(values: jax.Array) -> jax.Array:
-            return jnp.where(estimated, middle_sums(sums, number), values)  # lines 5 and 21, times 2 l
-
-        def remove(state: PPRState) -> tuple[jax.Array, jax.Array]:
-            weight = middle_sums(prefix_sums(sums, state.active, number), number).astype(jnp.float32)
-            # Line 15, in sums: 2 l W~ <= 2 l epsilon / 4.
-            light = weight <= rounded(batches.each.astype(jnp.float32) * self.epsilon) * 0.5
-            # Any arm will do: the first in an order that has decided no tie.
-            some = ranking.first_place(state.active, state.order) == state.order
-            rest = state.active & ~lightest(state, sums, number, rounded(self.theta * weight))
-            return jnp.where(removing, jnp.where(light, some, rest), state.active), removing & light
-
-        def keep(state: PPRState) -> tuple[jax.Array, jax.Array]:
-            return state.active, jnp.zeros_like(state.ended)
-
-        values = lax.cond(jnp.any(estimated), estimate, lambda values: values, state.values)
-        active, light = lax.cond(jnp.any(removing), remove, keep, state)
-        new = dataclasses.replace(state, values=values, active=active)
-        answered = estimated & final
-        return dataclasses.replace(
-            new,
-            active=jnp.where(answered, new.best(), active),  # line 22
-            ordered=jnp.where(live, ~state.ordered & ~final, state.ordered),
-            round=state.round + removing.astype(jnp.int32),
-            ended=state.ended | answered | light,
+    def _removed(self, state: _State, batches: Batches, sums: jax.Array) -> _State:
+        """Return the state after second batches, without the lightest arms."""
+        number, active = batches.number, state.active
+        weight = twice_median(weights(sums, active, number), number).astype(jnp.float32)
+        light = weight <= jnp.max(batches.counts) * self.epsilon / 2  # line 15, in sums: 2 l W~ <= 2 l epsilon / 4
+        some = jnp.arange(len(active)) == one_of(
+            jnp.zeros(len(active)), active, tie_numbers(state.seed, -1, len(active))
         )
+        ties = tie_numbers(state.seed, state.round, len(active))
+        rest = active & ~lightest(state.estimates, active, ties, sums, number, self.theta * weight)
+        return state._replace(
+            active=jnp.where(light, some, rest), ordered=jnp.bool_(False), round=state.round + 1, ended=light
+        )
+
+    def done(self, state: _State, arms: Arms) -> jax.Array:
+        """Return whether the answer is found."""
+        del arms
+        return state.ended
+
+    def recommend(self, state: _State, arms: Arms) -> jax.Array:
+        """Return it; before that the active arm with the largest estimate."""
+        del arms
+        return one_of(state.estimates, state.active, tie_numbers(state.seed, state.round, len(state.active)))
+
+    def _is_final(self, state: _State) -> jax.Array:
+        """Return whether the final round comes next (line 2)."""
+        return ~state.ordered & (jnp.sum(state.active) <= self.n_final)

@@ -71,9 +71,11 @@ from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import per_bandit
 from jaxbandits.statistics.arm_statistics import unbiased_variance
 
-__all__ = ["Arms", "Batches", "Rule", "algorithm"]
+__all__ = ["LARGEST_BATCH", "Arms", "Batches", "Rule", "algorithm"]
 
 C = TypeVar("C")
+#: Rewards of an arm in one of several batches, or where nothing older is kept: the sum of two batches must be a count.
+LARGEST_BATCH = 2**30 - 1
 #: Types of fields that are part of the program.
 _STATIC = (bool, str, "bool", "str")
 
@@ -166,7 +168,7 @@ class Rule(Hyperparameters):
     #: Whether each run sees its arms in an order of its own.
     shuffle_arms: ClassVar[bool] = True
     #: How many batches a request has at most, where it is a `Batches`.
-    slots: ClassVar[int] = 1
+    slots = 1
     #: Whether nothing but the sums of the latest batches is looked at: then pulls may pass 2^31.
     fresh_only: ClassVar[bool] = False
 

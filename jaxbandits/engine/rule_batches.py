@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxbandits.algorithms.protocol import Batches, Rule
+from jaxbandits.algorithms.protocol import LARGEST_BATCH, Batches, Rule
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT, larger
 from jaxbandits.arrays.sums import compensated_total
@@ -18,12 +18,9 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import batch_key
 
 __all__ = [
-    "LARGEST_BATCH", "add_sums", "asked_arms", "counts_of", "draw_sums", "is_beyond", "pulls_asked", "takes_back",
+    "add_sums", "asked_arms", "counts_of", "draw_sums", "is_beyond", "pulls_asked", "takes_back",
     "told_sums", "with_counts",
 ]  # fmt: skip
-
-#: Rewards of an arm in one of several batches, or where nothing older is kept: the sum of two batches must be a count.
-LARGEST_BATCH = 2**30 - 1
 
 
 def number_of(asked: Any, state: RuleState) -> jax.Array:

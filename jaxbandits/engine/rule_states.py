@@ -112,7 +112,7 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
         statistics=_first_statistics(rule, problem, key, count, order), b=b, count=count, order=order, own=None,
         words=key_words(key), steps=nothing, idle=nothing if rule.in_batches else None, fault=nothing,
         bandits=problem.bandits,
-        drawn=nothing if rule.slots > 1 else None, spent=Spent.nothing(problem, shape) if rule.fresh_only else None,
+        drawn=nothing if rule.slots != 1 else None, spent=Spent.nothing(problem, shape) if rule.fresh_only else None,
     )  # fmt: skip
 
 

@@ -11,9 +11,10 @@ from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits import theory
-from jaxbandits.algorithms.bases.batch_medians import middle_sums
+from jaxbandits.algorithms.batch_medians import twice_median
 from jaxbandits.algorithms.mab_ppr import MABPPR
-from jaxbandits.random.ties import order_at
+from jaxbandits.transform import map_runs
+from tests.algorithms.batches_by_hand import begin, look, order_of
 
 RUNS, ARMS, SLOTS = 48, 12, 32
 KEYS = jax.random.split(jax.random.key(8, impl="threefry2x32"), RUNS)
@@ -73,42 +74,23 @@ def ceiling(number, found):
     return max(1, math.ceil(number * (1 - 3 * ROUNDING))) <= found <= max(1, math.ceil(number))
 
 
-orders = jax.jit(order_at, static_argnums=2)
-
-
-def order_of(state, run):
-    """The tie orders of a run, by the rounds so far."""
-    return lambda rounds: np.asarray(orders(state.ties[:, run], jnp.int32(rounds), ARMS))
-
-
-@jax.jit
-def begin(algorithm, problem, keys):
-    state = algorithm.start(problem, keys)
-    return state, algorithm.request(state), algorithm.exhausted(state)
-
-
-@jax.jit
-def look(algorithm, state, asked, sums, live):
-    new = algorithm.absorb(state, asked, sums, live)
-    return new, algorithm.request(new), algorithm.done(new), algorithm.recommend(new), algorithm.exhausted(new)
-
-
 @pytest.mark.parametrize("problem", [INTEGERS, FLOATS], ids=["integers", "floats"])
 def test_every_request_and_decision_is_that_of_the_paper(problem):
     algorithm, random = MABPPR(**LEAVES, slots=SLOTS), np.random.default_rng(5)
     state, asked, exhausted = begin(algorithm, wide(problem), KEYS)
+    dtype = np.int32 if problem is INTEGERS else np.float32
     runs = [algorithm_1(order_of(state, i), **{n: float(v[i]) for n, v in LEAVES.items()}) for i in range(RUNS)]
     wanted = {i: next(run) for i, run in enumerate(runs)}
     ends = {"argmax": 0, "light": 0, "exhausted": 0}
     removed_by_tie = 0
     for turn in range(60):
-        active, each, number = (np.asarray(x) for x in asked)
+        active, each, number = np.asarray(asked.counts > 0), np.asarray(asked.counts.max(0)), np.asarray(asked.number)
         # Sums of a few rewards tie often; those of a quarter each are exact in float32, in any order.
         scale = random.integers(1, 40) if turn % 2 else random.integers(1, 9)
         unit = 1 if problem is INTEGERS else 0.25
         sums = random.binomial(scale, MEANS[:, None], (SLOTS, ARMS, RUNS)) * unit * active
         sums[:, :, (np.arange(RUNS) + turn) % 16 == 0] *= 0  # now and then nothing pays
-        sums = np.where(np.arange(SLOTS)[:, None, None] < number, sums, 0).astype(state.values.dtype)
+        sums = np.where(np.arange(SLOTS)[:, None, None] < number, sums, 0).astype(dtype)
         for i, (alive, q, pulls) in list(wanted.items()):
             if exhausted[i]:
                 assert q > SLOTS or pulls >= 2**30
@@ -121,7 +103,7 @@ def test_every_request_and_decision_is_that_of_the_paper(problem):
         if not wanted:
             break
         before, live = state, np.isin(np.arange(RUNS), list(wanted))
-        state, asked, done, recommended, exhausted = look(algorithm, state, asked, sums, live)
+        state, asked, done, recommended, exhausted = look(algorithm, state, sums, live)
         for i in list(wanted):
             drawn, answers = sums[: number[i], :, i].astype(float), None
             try:
@@ -131,9 +113,9 @@ def test_every_request_and_decision_is_that_of_the_paper(problem):
                 answers = end.value
             assert done[i] == (answers is not None)
             if answers is None:
-                gone = set(np.flatnonzero(np.asarray(before.active)[:, i])) - wanted[i][0]
-                level = {float(np.asarray(before.values)[arm, i]) for arm in gone}
-                kept = {float(np.asarray(before.values)[arm, i]) for arm in wanted[i][0]}
+                gone = set(np.flatnonzero(np.asarray(before.own.active)[:, i])) - wanted[i][0]
+                level = {float(np.asarray(before.own.estimates)[arm, i]) for arm in gone}
+                kept = {float(np.asarray(before.own.estimates)[arm, i]) for arm in wanted[i][0]}
                 removed_by_tie += bool(gone) and bool(level & kept)
             else:
                 (answer,) = np.flatnonzero(recommended[:, i])
@@ -151,9 +133,9 @@ def test_a_light_rest_gives_each_of_its_arms_equally_often():
     nothing, returned = np.zeros((SLOTS, ARMS, RUNS), np.int32), np.zeros(ARMS)
     for seed in range(100):
         keys = jax.random.split(jax.random.key(seed, impl="threefry2x32"), RUNS)
-        state, asked, _ = begin(algorithm, wide(INTEGERS), keys)
-        state, asked, *_ = look(algorithm, state, asked, nothing, np.ones(RUNS, bool))
-        state, _, done, recommended, _ = look(algorithm, state, asked, nothing, np.ones(RUNS, bool))
+        state, *_ = begin(algorithm, wide(INTEGERS), keys)
+        state, *_ = look(algorithm, state, nothing, np.ones(RUNS, bool))
+        state, _, done, recommended, _ = look(algorithm, state, nothing, np.ones(RUNS, bool))
         assert bool(done.all())
         assert bool((recommended.sum(0) == 1).all())
         returned += np.asarray(recommended).sum(1)
@@ -163,15 +145,13 @@ def test_a_light_rest_gives_each_of_its_arms_equally_often():
 def test_sizes_of_the_practical_constants():
     """By hand: eps_1 = 0.005, l = 1/8 / eps_1^2, q1 = ceil(log(8 2/0.1)), and so on."""
     algorithm = MABPPR(epsilon=0.1, delta=0.1).prepared()
-    state = algorithm.start(INTEGERS, jax.random.key(0))
+    arms = jb.run(dataclasses.replace(algorithm, epsilon=1e-6), INTEGERS, jax.random.key(0))  # no room for a batch
     steps = [(0, False, ARMS), (0, True, ARMS), (1, False, ARMS), (2, True, ARMS), (0, False, 8), (3, False, 2)]
     found = []
     for number, ordered, count in steps:
-        at = dataclasses.replace(
-            state, round=jnp.int32(number), ordered=jnp.asarray(ordered), active=jnp.arange(ARMS) < count
-        )
-        asked = algorithm.request(at)
-        found.append((int(asked.number), int(asked.each)))
+        at = arms.own._replace(round=jnp.int32(number), ordered=jnp.asarray(ordered), active=jnp.arange(ARMS) < count)
+        asked = algorithm.request(at, arms, jax.random.key(0))
+        found.append((int(asked.number), int(asked.counts.max())))
     assert found == [(6, 5000), (6, 80), (6, 6173), (7, 80), (6, 800), (8, 800)]
 
 
@@ -184,7 +164,7 @@ def test_twice_the_median_of_as_many_batches_as_each_run_has(kind):
         "floats": random.exponential(size=shape).astype(np.float32),
         "large": random.integers(2**30 - 40, 2**30, shape).astype(np.int32),
     }[kind]
-    found = np.asarray(jax.jit(middle_sums)(sums, number.astype(np.int32)))
+    found = np.asarray(jax.jit(map_runs(twice_median))(sums, number.astype(np.int32)))
     exact = sums if kind == "floats" else sums.astype(np.int64)
     assert found.dtype == sums.dtype
     for run, count in enumerate(number):
@@ -192,7 +172,7 @@ def test_twice_the_median_of_as_many_batches_as_each_run_has(kind):
         np.testing.assert_array_equal(found[:, run], low + high)
         if kind != "floats":
             np.testing.assert_array_equal(found[:, run], 2 * np.median(exact[:count, :, run], axis=0))
-    alone = middle_sums(jnp.asarray(sums[:, :, 3]), jnp.int32(4))
+    alone = twice_median(jnp.asarray(sums[:, :, 3]), jnp.int32(4))
     np.testing.assert_array_equal(alone, found[:, 3])
 
 
@@ -202,7 +182,7 @@ def test_medians_of_prefix_sums_grow_with_the_prefix(floats):
     random, number = np.random.default_rng(4), 1 + np.arange(34) % 17
     rewards = random.exponential(size=(17, 5, 34)) ** 4 if floats else random.integers(0, 3, (17, 5, 34))
     prefixes = np.cumsum(rewards.astype(np.float32 if floats else np.int32), axis=1).astype(np.float32)
-    medians = np.asarray(jax.jit(middle_sums)(prefixes, number.astype(np.int32)))
+    medians = np.asarray(jax.jit(map_runs(twice_median))(prefixes, number.astype(np.int32)))
     assert (np.diff(medians, axis=0) >= 0).all()
 
 
@@ -259,12 +239,14 @@ def test_counts_beyond_2_to_the_31_are_exact():
     algorithm = MABPPR(epsilon=2e-3, delta=0.1, theta=1e-6, slots=SLOTS)
     data = jb.simulate(algorithm, jb.ppr("flat", k=ARMS, w=6.0), seeds=2)
     joint, prepared = 0, algorithm.prepared()
-    state = prepared.start(INTEGERS, jax.random.key(0))
+    rule = jax.tree.map(lambda value: jnp.full(1, value, jnp.float32), prepared)
+    state, *_ = begin(rule, jax.tree.map(lambda leaf: leaf[:, :1], wide(INTEGERS)), KEYS[:1])
     for step in range(int(data.steps[0])):
-        asked = prepared.request(
-            dataclasses.replace(state, round=jnp.int32(step // 2), ordered=jnp.asarray(step % 2 == 1))
-        )
-        joint += int(asked.each) * int(asked.number)
+        own = state.own._replace(round=jnp.full(1, step // 2), ordered=jnp.full(1, step % 2 == 1))
+        asked, *_ = look(
+            rule, dataclasses.replace(state, own=own), jnp.zeros((SLOTS, ARMS, 1), jnp.int32), jnp.ones(1) < 0
+        )[1:]
+        joint += int(asked.counts.max()) * int(asked.number)
     assert joint > 2**36
     np.testing.assert_array_equal(data.joint_pulls, joint)
     np.testing.assert_array_equal(data.pulls, joint * ARMS)

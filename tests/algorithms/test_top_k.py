@@ -297,7 +297,7 @@ def test_opt_mai_ranks_tied_means_at_random():
 
 
 def test_every_batch_based_algorithm_has_a_reference():
-    elsewhere = {jb.SiRI, jb.MedianElimination, jb.ExpGapElimination}  # test_budgeted, test_baselines
+    elsewhere = {jb.SiRI, jb.MedianElimination, jb.ExpGapElimination, jb.MABPPR}
     in_batches = {
         cls
         for cls in REGISTRY.values()
