@@ -71,10 +71,9 @@ class MappedRule(BuiltIn):
     def init(self, problem: Problem, key: jax.Array) -> RuleState:
         """Return the states after the first pulls."""
         state = first_state(self.rule, problem, key)
-        if not self.rule.has_state:
-            return state
-        own = call(self.rule, self.facts, begun, state)
-        return dataclasses.replace(state, own=own)
+        if self.rule.has_state:
+            state = dataclasses.replace(state, own=call(self.rule, self.facts, begun, state))
+        return self.asking(state) if self.rule.in_batches else state
 
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> RuleState:
         """Begin a run; states begin with `init`."""
@@ -142,16 +141,15 @@ class MappedRule(BuiltIn):
 
     def _batch(self, problem: Problem, key: jax.Array, state: RuleState, live: jax.Array) -> RuleState:
         """Draw the sums of the batches of the runs that are live and not done."""
-        asked = self._requested(state)
-        live = live & ~self.done(state) & ~batches.is_beyond(self.rule, asked, state)
+        asked = self._asked(state)
+        live = live & ~self.done(state) & ~self.exhausted(state)
         taken_back = live & batches.takes_back(asked, state)
         live = live & ~taken_back
         asked = jax.tree.map(lambda leaf: jnp.where(live, larger(leaf, 0), 0), asked)
         sums = batches.draw_sums(self.rule, problem, key, state, asked)
         new = batches.add_sums(state, asked, sums, live, problem, key)
-        return self._updated(
-            dataclasses.replace(new, fault=jnp.where(taken_back, TAKEN_BACK, new.fault)), live, asked, sums
-        )
+        new = dataclasses.replace(new, fault=jnp.where(taken_back, TAKEN_BACK, new.fault))
+        return self.asking(self._updated(new, live, asked, sums))
 
     def _updated(self, state: RuleState, live: jax.Array, pulled: Any, rewards: jax.Array) -> RuleState:
         """Return the states after the rule's own update, where `live` holds."""
@@ -160,12 +158,17 @@ class MappedRule(BuiltIn):
         own = make_step(self.rule, self.facts, updated, state, (pulled, rewards), live)
         return dataclasses.replace(state, own=own)
 
-    def _requested(self, state: RuleState) -> Any:
-        """Return how often to pull each arm, int32 `(K, …)`, none of those that do not exist; or batches of that."""
+    def asking(self, state: RuleState) -> RuleState:
+        """Return the states with what they ask for next, none of it of arms that do not exist."""
         asked = call(self.rule, self.facts, requested, state)
-        if state.count is None:
-            return asked
-        return batches.with_counts(asked, jnp.where(state.exists, batches.counts_of(asked), 0))
+        if state.count is not None:
+            asked = batches.with_counts(asked, jnp.where(state.exists, batches.counts_of(asked), 0))
+        return dataclasses.replace(state, wanted=batches.wanted(self.rule, asked, state))
+
+    def _asked(self, state: RuleState) -> Any:
+        """Return how often they pull each arm next, int32 `(K, …)`, or batches of that."""
+        assert state.wanted is not None
+        return state.wanted.asked
 
     def _arms_a_step(self, state: RuleState) -> int:
         """Return how many arms `select` returns."""
@@ -188,9 +191,7 @@ class MappedRule(BuiltIn):
 
     def exhausted(self, state: RuleState) -> jax.Array:
         """Return which runs cannot go on, since the next batches would pass the range of counts; bool `(…)`."""
-        if not self.rule.in_batches:
-            return jnp.zeros(state.time.shape, bool)
-        return batches.is_beyond(self.rule, self._requested(state), state)
+        return jnp.zeros(state.time.shape, bool) if state.wanted is None else state.wanted.beyond
 
     def stalled(self, state: RuleState) -> jax.Array:
         """Return which runs have gone on for long without a pull, or have a fault, bool `(…)`."""
@@ -203,9 +204,7 @@ class MappedRule(BuiltIn):
 
     def next_pulls(self, state: RuleState) -> jax.Array | int:
         """Return how many pulls the next step makes, int32 `(…)` or `()`."""
-        if not self.rule.in_batches:
-            return self._arms_a_step(state)
-        return batches.pulls_asked(self._requested(state), state).capped()
+        return self._arms_a_step(state) if state.wanted is None else state.wanted.pulls
 
     def at_limit(self, state: RuleState, max_pulls: jax.Array | int) -> jax.Array:
         """Return whether the next step would pass `max_pulls`, int32 `()`; bool `(…)`.
@@ -228,7 +227,7 @@ class MappedRule(BuiltIn):
     def asked(self, state: RuleState) -> tuple[jax.Array, jax.Array]:
         """Return the arms of the problem to pull next and how often each; of one run."""
         if self.rule.in_batches:
-            return batches.asked_arms(self.rule, self._requested(state), state)
+            return batches.asked_arms(self.rule, self._asked(state), state)
         _, places, _ = self._decided(state, jnp.ones((), bool))
         arms = jnp.stack([state.arm_at(place) for place in places])
         return arms, jnp.ones_like(arms)
@@ -240,8 +239,8 @@ class MappedRule(BuiltIn):
         del counts, cost
         live = jnp.ones((), bool)
         if self.rule.in_batches:
-            wanted = self._requested(state)
+            wanted = self._asked(state)
             found = batches.told_sums(self.rule, wanted, state, asked, sums)
-            return self._updated(batches.add_sums(state, wanted, found, live), live, wanted, found)
+            return self.asking(self._updated(batches.add_sums(state, wanted, found, live), live, wanted, found))
         _, places, outside = self._decided(state, live)
         return self._observed(state, places, [sums[slot] for slot in range(len(places))], live, outside)

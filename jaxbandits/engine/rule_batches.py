@@ -13,13 +13,13 @@ from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT, larger
 from jaxbandits.arrays.sums import compensated_total
 from jaxbandits.arrays.wide_counts import Wide
-from jaxbandits.engine.rule_states import RuleState
+from jaxbandits.engine.rule_states import RuleState, Wanted
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import batch_key
 
 __all__ = [
-    "add_sums", "asked_arms", "counts_of", "draw_sums", "is_beyond", "pulls_asked", "takes_back",
-    "told_sums", "with_counts",
+    "add_sums", "asked_arms", "counts_of", "draw_sums", "takes_back", "told_sums",
+    "wanted", "with_counts",
 ]  # fmt: skip
 
 
@@ -44,20 +44,15 @@ def takes_back(asked: Any, state: RuleState) -> jax.Array:
     return over_arms.any_arm(counts_of(asked) < 0) | (number_of(asked, state) < 0)
 
 
-def pulls_asked(asked: Any, state: RuleState) -> Wide:
-    """Return how many pulls all batches make."""
-    return Wide.total(larger(counts_of(asked), 0)).times(larger(number_of(asked, state), 0))
-
-
-def is_beyond(rule: Rule, asked: Any, state: RuleState) -> jax.Array:
-    """Return which requests pass the range of counts, or have more batches than there are slots; bool `(…)`."""
+def wanted(rule: Rule, asked: Any, state: RuleState) -> Wanted:
+    """Return a request with how many pulls it makes, and whether these pass the range of counts or of the slots."""
     number = number_of(asked, state)
-    beyond = number > rule.slots
+    pulls, beyond = Wide.total(larger(counts_of(asked), 0)).times(larger(number, 0)), number > rule.slots
     if rule.fresh_only or isinstance(asked, Batches):
         beyond |= over_arms.largest(counts_of(asked)) > LARGEST_BATCH
     if not rule.fresh_only:
-        beyond |= ~pulls_asked(asked, state).within(NO_LIMIT - state.time)
-    return beyond
+        beyond |= ~pulls.within(NO_LIMIT - state.time)
+    return Wanted(asked, pulls.capped(), beyond)
 
 
 def draw_sums(rule: Rule, problem: Problem, key: jax.Array, state: RuleState, asked: Any) -> jax.Array:

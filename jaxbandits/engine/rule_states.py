@@ -1,7 +1,7 @@
 """The state of a run of a rule: what is kept of the arms, in the order in which the run sees them."""
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,15 @@ from jaxbandits.random.bits import key_words
 from jaxbandits.spending.accounts import Account, Looked, Spent
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
-__all__ = ["RuleState", "arms_of", "first_state", "shown"]
+__all__ = ["RuleState", "Wanted", "arms_of", "first_state", "shown"]
+
+
+class Wanted(NamedTuple):
+    """What runs ask for next: kept, since a step looks at it in many places."""
+
+    asked: Any  # int32 (K, …): pulls of each arm by places; or `Batches` of that
+    pulls: jax.Array  # int32 (…): of all arms; 2^31 - 1 for more
+    beyond: jax.Array  # bool (…): whether there is no room for it
 
 
 @pytree
@@ -36,6 +44,7 @@ class RuleState(RunState):
     steps: jax.Array  # int32 (…): steps made
     idle: jax.Array | None  # int32 (…): batches since the last one with a pull; None where arms are pulled one by one
     fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
+    wanted: Wanted | None  # what it asks for next; None where arms are pulled one by one
     drawn: jax.Array | None  # int32 (…): batches so far; None where a step has one at most
     spent: Spent | None  # what the run has spent, where pulls may pass 2^31; None where it follows from the pulls
     bandits: int = dataclasses.field(default=1, metadata={"static": True})  # how many share the axis of arms
@@ -111,8 +120,9 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
     return RuleState(
         statistics=_first_statistics(rule, problem, key, count, order), b=b, count=count, order=order, own=None,
         words=key_words(key), steps=nothing, idle=nothing if rule.in_batches else None, fault=nothing,
+        wanted=None, drawn=nothing if rule.slots != 1 else None,
+        spent=Spent.nothing(problem, shape) if rule.fresh_only else None,
         bandits=problem.bandits,
-        drawn=nothing if rule.slots != 1 else None, spent=Spent.nothing(problem, shape) if rule.fresh_only else None,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from jax import lax
 from jax.extend import core
 
 from jaxbandits.arrays.jax_versions import scan_sizes
-from jaxbandits.transform.operation import Operation, Value, spread
+from jaxbandits.transform.operation import Operation, Value, computed_once, spread
 from jaxbandits.transform.padding import Padding, UnpaddableError
 
 __all__ = ["CALLS", "RULES", "called"]
@@ -135,7 +135,9 @@ def loop(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding |
         return [chosen(a, b, flag) for a, b, flag in zip(new, arrays, mapped, strict=True)]
 
     first = _arrays(carry, body.jaxpr.invars[n_body:], mapped, runs)
-    return [Value(array, flag) for array, flag in zip(lax.while_loop(going, step, first), mapped, strict=True)]
+    with computed_once(False):  # in a small loop more kernels cost more than what they spare
+        last = lax.while_loop(going, step, first)
+    return [Value(array, flag) for array, flag in zip(last, mapped, strict=True)]
 
 
 def scan(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding | None = None) -> list[Value]:

@@ -182,6 +182,8 @@ def spread(value: Value, shape: tuple[int, ...], suffix: tuple[int, ...]) -> Any
     whole = (*shape, *suffix)
     if array.shape == whole and (value.mapped or not suffix):
         return array
+    if value.mapped and shape and not value.shape:
+        array = with_arms(array)
     axes = [*range(len(value.shape)), *([len(shape)] if value.mapped else [])]  # scalars, or as many axes
     return lax.broadcast_in_dim(array, whole, axes)
 

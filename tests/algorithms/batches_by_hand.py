@@ -14,17 +14,16 @@ def begin(rule, problem, keys):
     """The states before the first pull, what they ask for, and which asks for too much."""
     mapped = MappedRule(rule)
     state = mapped.init(problem, keys)
-    return state, mapped._requested(state), mapped.exhausted(state)
+    return state, state.wanted.asked, state.wanted.beyond
 
 
 @jax.jit
 def look(rule, state, sums, live):
     """The states after what was asked for, what they ask for, which have ended, answers, which asks for too much."""
     mapped = MappedRule(rule)
-    asked = mapped._requested(state)
-    asked = jax.tree.map(lambda leaf: jnp.where(live, leaf, 0), asked)
-    new = mapped._updated(rule_batches.add_sums(state, asked, sums, live), live, asked, sums)
-    return new, mapped._requested(new), mapped.done(new), mapped.recommend(new), mapped.exhausted(new)
+    asked = jax.tree.map(lambda leaf: jnp.where(live, leaf, 0), state.wanted.asked)
+    new = mapped.asking(mapped._updated(rule_batches.add_sums(state, asked, sums, live), live, asked, sums))
+    return new, new.wanted.asked, mapped.done(new), mapped.recommend(new), new.wanted.beyond
 
 
 ties = jax.jit(tie_numbers, static_argnums=2)

@@ -246,7 +246,7 @@ def test_counts_beyond_2_to_the_31_are_exact():
         asked, *_ = look(
             rule, dataclasses.replace(state, own=own), jnp.zeros((SLOTS, ARMS, 1), jnp.int32), jnp.ones(1) < 0
         )[1:]
-        joint += int(asked.counts.max()) * int(asked.number)
+        joint += int(asked.counts.max()) * int(asked.number[0])
     assert joint > 2**36
     np.testing.assert_array_equal(data.joint_pulls, joint)
     np.testing.assert_array_equal(data.pulls, joint * ARMS)
