@@ -17,7 +17,6 @@ import jax
 import jax.numpy as jnp
 
 import jaxbandits as jb
-from jaxbandits.algorithms.bases.batch_medians import middle_sums
 from jaxbandits.engine.lane_counts import lane_count
 
 
@@ -54,20 +53,22 @@ def parts_of_a_round(k: int) -> None:
     algorithm = jb.MABPPR(epsilon=0.1, delta=0.1).resolved(problem)
     lanes = lane_count(algorithm, k, 400, 1, "cpu")
     batched = jax.tree.map(lambda leaf: jnp.repeat(jnp.asarray(leaf)[..., None], lanes, axis=-1), problem)
-    several = jax.tree.map(lambda leaf: jnp.full((lanes,), leaf, jnp.float32), algorithm)
-    keys = jax.random.split(jax.random.key(0), lanes)
-    state = several.init(batched, keys)
-    sizes = []
+    rule = MappedRule(jax.tree.map(lambda leaf: jnp.full((lanes,), leaf, jnp.float32), algorithm))
+    keys, live = jax.random.split(jax.random.key(0), lanes), jnp.ones(lanes, bool)
+
+    def draw(state: Any, problem: Any) -> jax.Array:
+        return draw_sums(rule.rule, problem, keys, state, state.wanted.asked)
+
+    def decide(state: Any, sums: jax.Array) -> Any:
+        asked = state.wanted.asked
+        return rule.asking(rule._updated(add_sums(state, asked, sums, live), live, asked, sums))
+
+    state, sizes = jax.jit(rule.init)(batched, keys), []
     for _ in range(2):  # the two batches of the round
-        asked = several.request(state)
-        number = int(asked.number.max())
-        counts = jnp.where(asked.active, asked.each, 0)
-        draws = [batched.sums(keys, state.drawn + i, counts, state.pulls) for i in range(number)]
-        sums = jnp.zeros((algorithm.slots, k, lanes), jnp.int32).at[:number].set(jnp.stack(draws))
-        drawing = number * seconds_of(batched.sums, keys, state.drawn, counts, state.pulls)
-        deciding = seconds_of(several.absorb, state, asked, sums)
-        sizes.append((drawing, deciding, seconds_of(middle_sums, sums, asked.number)))
-        state = several.step(batched, keys, state)
+        sums = jax.jit(draw)(state, batched)
+        medians = seconds_of(map_runs(twice_median), sums, state.wanted.asked.number)
+        sizes.append((seconds_of(draw, state, batched), seconds_of(decide, state, sums), medians))
+        state = jax.jit(decide)(state, sums)
     (first, _, medians), (second, halving, _) = sizes
     parts = {"first sums": first, "their medians": medians, "second sums": second, "lightest arms": halving}
     texts = [f"{name} {1e3 * seconds / lanes:.3g} ms" for name, seconds in parts.items()]

@@ -29,7 +29,7 @@ def first_seed(key: jax.Array) -> jax.Array:
     return jax.random.bits(key, (2,))
 
 
-def tie_numbers(seed: jax.Array, number: jax.Array, arms: int) -> jax.Array:
+def tie_numbers(seed: jax.Array, number: jax.Array | int, arms: int) -> jax.Array:
     """Return a random number of each arm, int32 `(K,)`: different ones, not negative, and others for each ranking.
 
     Args:

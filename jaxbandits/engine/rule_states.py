@@ -182,8 +182,10 @@ def shown(state: RuleState, answer: jax.Array, ended: jax.Array, own_axes: Any) 
         for axis in axes:
             if leaves[i].shape[axis] == len(arms):  # and not the arms of each of several bandits
                 leaves[i] = state.by_arm(leaves[i], axis)
-    kept = {name: getattr(arms, name) for name in ("mean", "inverse_root", "total", "squares")}
-    kept = {name: None if value is None else state.by_arm(value) for name, value in kept.items()}
-    return dataclasses.replace(
-        arms, pulls=state.pulls, own=jax.tree.unflatten(tree, leaves), answer=answer, ended=ended, **kept
+    mean, root, squares = (
+        None if value is None else state.by_arm(value) for value in (arms.mean, arms.inverse_root, arms.squares)
     )
+    return dataclasses.replace(
+        arms, pulls=state.pulls, mean=mean, inverse_root=root, total=state.by_arm(arms.total), squares=squares,
+        own=jax.tree.unflatten(tree, leaves), answer=answer, ended=ended,
+    )  # fmt: skip

@@ -1,7 +1,7 @@
 """What a run has spent: pulls, joint pulls, and their cost."""
 
 import dataclasses
-from typing import Self
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -55,14 +55,12 @@ class Spent:
         money = [None if total is None else total.high for total in (self.cost, self.paid)]
         return Account(self.pulls, self.joint_pulls, *money)
 
-    def plus(
-        self, problem: Problem | None, key: jax.Array, counts: jax.Array, number: jax.Array, reward: jax.Array
-    ) -> Self:
+    def plus(self, problem: Problem | None, key: Any, counts: jax.Array, number: jax.Array, reward: jax.Array) -> Self:
         """After `number` batches of some pulls of each arm.
 
         Args:
             problem: the problem; None where nobody knows what pulls cost.
-            key: a typed key of these batches, shape `(…)`.
+            key: a typed key of these batches, shape `(…)`; None likewise.
             counts: int32 `(K, …)`: pulls of each arm in a batch.
             number: int32 `(…)`.
             reward: float32 `(…)`: the sum of all these rewards.
