@@ -17,7 +17,11 @@ import jax
 import jax.numpy as jnp
 
 import jaxbandits as jb
+from jaxbandits.algorithms.batch_medians import twice_median
 from jaxbandits.engine.lane_counts import lane_count
+from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.rule_batches import add_sums, draw_sums
+from jaxbandits.transform import map_runs
 
 
 def complete_runs(k: int, runs: int) -> None:

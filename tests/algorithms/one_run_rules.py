@@ -138,6 +138,38 @@ class Halving:
 
 
 @jb.algorithm
+class Medians:
+    """Rounds of some batches, and the arms with the larger medians go on; nothing but the latest sums is looked at."""
+
+    pulls: int
+    batches: int = 3
+    initial_pulls = 0
+    slots = 5
+    fresh_only = True
+
+    def init(self, arms, key):
+        return {"left": jnp.ones(len(arms), bool), "round": jnp.int32(0)}
+
+    def request(self, state, arms, key):
+        return jb.Batches(jnp.where(state["left"], self.pulls, 0), self.batches + state["round"])
+
+    def absorb(self, state, arms, counts, sums):
+        number = jnp.arange(len(sums))[:, None]
+        ordered = jnp.sort(jnp.where(number < counts.number, sums, 2**30), axis=0)
+        middle = jnp.sum(jnp.where(number == counts.number // 2, ordered, 0), axis=0)
+        middle = jnp.where(state["left"], middle, -1)
+        rank = jnp.argsort(jnp.argsort(-middle))
+        left = state["left"] & (rank < jnp.ceil(jnp.sum(state["left"]) / 2))
+        return {"left": left, "round": state["round"] + 1}
+
+    def done(self, state, arms):
+        return jnp.sum(state["left"]) == 1
+
+    def recommend(self, state, arms):
+        return state["left"]
+
+
+@jb.algorithm
 class Wide:
     """Empirical Bernstein radii, so variances; divides by the length of the arrays, which no padding follows."""
 
@@ -161,5 +193,6 @@ RULES = {
     "lucb": OwnLUCB(epsilon=0.2, delta=0.1),
     "careless": Careless(budget=250, c=0.7),
     "halving": Halving(budget=500),
+    "medians": Medians(pulls=20, batches=1),
     "wide": Wide(budget=300),
 }

@@ -144,7 +144,7 @@ def test_a_trajectory_ends_as_the_run():
     assert np.all(np.diff(states.time) >= 0)
 
 
-@pytest.mark.parametrize("rule", [name for name in RULES if name != "halving"])
+@pytest.mark.parametrize("rule", [name for name, rule in RULES.items() if not rule.in_batches])
 def test_a_session_pulls_what_the_run_pulls(rule):
     rule, problem, key = RULES[rule], PROBLEMS["bernoulli"], key_of(3)
     state, seen = jb.run(rule, problem, key), np.zeros(3, int)
