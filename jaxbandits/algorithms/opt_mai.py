@@ -61,7 +61,7 @@ class OptMAI(Rule):
     def request(self, state: Rounds, arms: Arms, key: jax.Array) -> jax.Array:
         """Return beta^r (1 - beta) Q' / |S_r| pulls of every active arm, r from 0."""
         del key
-        whole = 1 - self.beta ** (jnp.log(arms.count) / jnp.log(4 / 3))  # Q / Q'
+        whole = 1 - jnp.exp(jnp.log(self.beta) * jnp.log(arms.count) / jnp.log(4 / 3))  # Q / Q', 1 - beta^(ln n / …)
         share = self.beta ** (state.round - 1) * (1 - self.beta) / whole
         each = jnp.round(share * self.budget / jnp.maximum(jnp.sum(state.active), 1))
         return jnp.where(state.active, each.astype(jnp.int32), 0)
