@@ -4,47 +4,31 @@ Chen, Lin, King, Lyu, Chen (2014), "Combinatorial pure exploration of multi-arme
 arms; the version that stops early is in its appendix, and is what Chen, Chen, Zhang, Zhou (2017) compare with.
 """
 
-import dataclasses
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
-from jaxbandits.algorithms.bases.arm_state import ArmState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.numerics import log
+from jaxbandits.algorithms.largest_arms import exchange, exchanged, is_largest
+from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
+from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.problems.base import Problem
-from jaxbandits.random.ties import arm_at
-from jaxbandits.statistics.arm_statistics import ArmStatistics
-from jaxbandits.statistics.confidence import hoeffding_radius, ugape_scale
 
-__all__ = ["CLUCB", "CLUCBState"]
+__all__ = ["CLUCB"]
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class CLUCBState(ArmState):
-    """The state of a run; arms first, runs last.
+class _State(NamedTuple):
+    """Both sets are kept: a pull moves few arms across a border, and to find these is a few passes over the arms."""
 
-    Both sets are kept from step to step: a pull changes one mean and moves few arms across a border, and finding these
-    is a few passes over the arms where a selection from scratch takes dozens.
-    """
-
-    level: jax.Array  # float32 (…): ln(4 K / delta)
-    chosen: jax.Array  # bool (K, …): M_t, the k largest means
-    rival: jax.Array  # bool (K, …): M~_t, the k largest once the means are moved against M_t
-    arm: jax.Array  # int32 (…): the next arm to pull
-    close: jax.Array  # bool (…): w~(M~_t) - w~(M_t) <= k epsilon
+    chosen: jax.Array  # bool (K,): M_t, the k largest means
+    rival: jax.Array  # bool (K,): M~_t, the k largest once the means are moved against M_t
+    close: jax.Array  # bool (): w~(M~_t) - w~(M_t) <= k epsilon
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class CLUCB(Sequential):
+@algorithm
+class CLUCB(Rule):
     """Pulls the least pulled arm that is in doubt, until the best that the rival set can gain is small.
 
     M_t are the k largest means. Moving these down and the others up by their radii gives another k largest, M~_t; with
@@ -79,62 +63,41 @@ class CLUCB(Sequential):
         tolerance="epsilon",
     )
 
-    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> CLUCBState:
-        """The state after one pull of every arm."""
-        shared = ArmState.of(statistics, problem, key, self.b)
-        k = jnp.broadcast_to(jnp.asarray(self.k, jnp.int32), key.shape)
-        chosen = shared.largest_means(k)
-        nothing = jnp.zeros(key.shape, jnp.int32)
-        state = CLUCBState(
-            **shared.shared(), level=log(4 * shared.arms) - log_of(self.delta), chosen=chosen, rival=chosen,
-            arm=nothing, close=nothing > 0,
-        )  # fmt: skip
-        # After one pull each the radii are equal and the sets differ in many arms: from scratch.
-        rival = ranking.top_mask(self._moved(state), k, shared.order)
-        return self._decided(dataclasses.replace(state, rival=rival), self._moved(state))
+    def init(self, arms: Arms, key: jax.Array) -> _State:
+        """Return both sets after one pull of every arm."""
+        del key
+        chosen = is_largest(arms.mean, self.k)
+        moved = self._moved(chosen, arms)
+        return self._state(chosen, is_largest(moved, self.k), moved)
 
-    def _moved(self, state: CLUCBState) -> jax.Array:
-        """w~_t: means of M_t less their radius, of the others plus their radius, float32 `(K, …)`."""
-        known = state.statistics
-        radius = hoeffding_radius(ugape_scale(state.level, state.time, jnp.float32(0.5), state.b), known.inverse_root)
-        return state.existing(jnp.where(state.chosen, known.mean - radius, known.mean + radius), -jnp.inf)
+    def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
+        """Return both sets after a reward: one mean has changed, so at most one arm of M_t."""
+        del arm, reward
+        chosen = exchange(arms.mean, state.chosen)
+        moved = self._moved(chosen, arms)
+        return self._state(chosen, exchanged(moved, state.rival), moved)
 
-    def _decided(self, state: CLUCBState, moved: jax.Array) -> CLUCBState:
-        """The state with its next arm and whether it is done, from its two sets."""
-        doubt = state.chosen ^ state.rival
-        _, place = ranking.arg_largest(jnp.where(doubt, state.statistics.inverse_root, -1), state.order)
-        gain = arms.total(jnp.where(doubt, jnp.where(state.rival, moved, -moved), 0))
-        return dataclasses.replace(
-            state,
-            arm=arm_at(place, state.order.shape[0], state.ties),
-            close=gain <= self.epsilon * jnp.asarray(self.k, jnp.float32),
-        )
+    def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return the arm with the largest radius among those in one of the two sets."""
+        del key
+        return jnp.argmin(jnp.where(state.chosen ^ state.rival, arms.pulls, MAX_COUNT))
 
-    def select(self, state: CLUCBState) -> jax.Array:
-        """The arm with the largest radius among those in one of the two sets, int32 `(…)`."""
-        return state.arm
+    def done(self, state: _State, arms: Arms) -> jax.Array:
+        """Return whether the rival set can gain little, or the budget is spent."""
+        return state.close if self.budget is None else state.close | (arms.time >= self.budget)
 
-    def update(self, state: CLUCBState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> CLUCBState:
-        """The state after one reward."""
-        pulled = state.pulled(arm, reward, live)
-        mean = pulled.existing(pulled.statistics.mean, -jnp.inf)
-        # One mean has changed, so at most one arm of M_t.
-        chosen, _ = ranking.exchange(mean, state.chosen, state.order)
-        pulled = dataclasses.replace(pulled, chosen=chosen)
-        moved = self._moved(pulled)
-
-        def exchange(loop: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-            return ranking.exchange(moved, loop[0], state.order)
-
-        start = (state.rival, jnp.ones_like(state.close))
-        rival, _ = lax.while_loop(lambda loop: jnp.any(loop[1]), exchange, start)
-        # Where nothing was pulled, nothing has changed: the same sets, arm and gain come out again.
-        return self._decided(dataclasses.replace(pulled, rival=rival), moved)
-
-    def done(self, state: CLUCBState) -> jax.Array:
-        """The rival set can gain little, or the budget is spent."""
-        return state.close if self.budget is None else state.close | (state.time >= self.budget)
-
-    def recommend(self, state: CLUCBState) -> jax.Array:
-        """M_t."""
+    def recommend(self, state: _State, arms: Arms) -> jax.Array:
+        """Return M_t."""
+        del arms
         return state.chosen
+
+    def _state(self, chosen: jax.Array, rival: jax.Array, moved: jax.Array) -> _State:
+        gain = jnp.sum(jnp.where(chosen ^ rival, jnp.where(rival, moved, -moved), 0))
+        return _State(chosen, rival, gain <= self.epsilon * self.k)
+
+    def _moved(self, chosen: jax.Array, arms: Arms) -> jax.Array:
+        """Return w~_t: the means of M_t less the radius b sqrt(ln(4 n t^3 / delta) / (2 T)), others plus it."""
+        b = arms.reward_range if self.b is None else self.b
+        level = jnp.log(4 * arms.count) - log_of(self.delta) + 3 * jnp.log(arms.time)
+        radius = b * jnp.sqrt(level / (2 * arms.pulls))
+        return jnp.where(chosen, arms.mean - radius, arms.mean + radius)

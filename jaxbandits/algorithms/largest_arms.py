@@ -10,7 +10,7 @@ from jax import lax
 from jaxbandits.algorithms.bases.parameters import Numeric
 from jaxbandits.arrays.known import Known
 
-__all__ = ["are_largest", "exchange", "is_largest", "kth_largest", "largest_of_others"]
+__all__ = ["are_largest", "exchange", "exchanged", "is_largest", "kth_largest", "largest_of_others"]
 
 
 def is_largest(values: jax.Array, m: Numeric) -> jax.Array:
@@ -38,13 +38,14 @@ def exchange(values: jax.Array, chosen: jax.Array) -> jax.Array:
         values: float32 `(K,)`.
         chosen: bool `(K,)`, the m largest values but for one that has changed.
     """
-    place = jnp.arange(len(values))
-    least = jnp.min(jnp.where(chosen, values, jnp.inf))
-    last = jnp.max(jnp.where(chosen & (values == least), place, -1))
-    most = jnp.max(jnp.where(chosen, -jnp.inf, values))
-    first = jnp.min(jnp.where(~chosen & (values == most), place, len(values)))
-    swapped = (most > least) | ((most == least) & (first < last))
-    return chosen ^ (swapped & ((place == last) | (place == first)))
+    return _exchange(values, chosen)[0]
+
+
+def exchanged(values: jax.Array, chosen: jax.Array) -> jax.Array:
+    """Return the mask of the m largest values, bool `(K,)`, by as few exchanges as `chosen` is away from it."""
+    start = (chosen, jnp.bool_(True))
+    mask, _ = lax.while_loop(lambda found: found[1], lambda found: _exchange(values, found[0]), start)
+    return mask
 
 
 def _mth_largest(values: jax.Array, m: Numeric) -> tuple[jax.Array, jax.Array]:
@@ -119,3 +120,14 @@ def _sortable(values: jax.Array) -> jax.Array:
         bits = lax.bitcast_convert_type(jnp.where(values == 0, 0.0, values), jnp.int32)
         bits = jnp.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
     return lax.bitcast_convert_type(bits, jnp.uint32) ^ jnp.uint32(2**31)
+
+
+def _exchange(values: jax.Array, chosen: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Change the last of the chosen arms for the first of the others, if that comes before it; and say whether."""
+    place = jnp.arange(len(values))
+    least = jnp.min(jnp.where(chosen, values, jnp.inf))
+    last = jnp.max(jnp.where(chosen & (values == least), place, -1))
+    most = jnp.max(jnp.where(chosen, -jnp.inf, values))
+    first = jnp.min(jnp.where(~chosen & (values == most), place, len(values)))
+    swapped = (most > least) | ((most == least) & (first < last))
+    return chosen ^ (swapped & ((place == last) | (place == first))), swapped
