@@ -8,14 +8,17 @@ from jaxbandits.algorithms.apt import APT as APT
 from jaxbandits.algorithms.bases.parameters import parameter as parameter
 from jaxbandits.algorithms.bases.protocol import Algorithm as Algorithm
 from jaxbandits.algorithms.bases.traits import Traits as Traits
+from jaxbandits.algorithms.bernstein_race import BernsteinRace as BernsteinRace
 from jaxbandits.algorithms.budget_baselines import KUBE as KUBE
 from jaxbandits.algorithms.budget_baselines import BudgetedThompson as BudgetedThompson
 from jaxbandits.algorithms.budget_baselines import EpsilonFirst as EpsilonFirst
 from jaxbandits.algorithms.clucb import CLUCB as CLUCB
 from jaxbandits.algorithms.exp_gap_elimination import ExpGapElimination as ExpGapElimination
 from jaxbandits.algorithms.gape import GapE as GapE
+from jaxbandits.algorithms.hoeffding_race import HoeffdingRace as HoeffdingRace
 from jaxbandits.algorithms.improved_top_k import ImprovedTopK as ImprovedTopK
 from jaxbandits.algorithms.kl_lucb import KLLUCB as KLLUCB
+from jaxbandits.algorithms.kl_race import KLRace as KLRace
 from jaxbandits.algorithms.lil_ucb import LilUCB as LilUCB
 from jaxbandits.algorithms.lucb import LUCB as LUCB
 from jaxbandits.algorithms.lucb_plus_plus import LUCBPlusPlus as LUCBPlusPlus
@@ -25,9 +28,6 @@ from jaxbandits.algorithms.opt_mai import OptMAI as OptMAI
 from jaxbandits.algorithms.protocol import Arms as Arms
 from jaxbandits.algorithms.protocol import Batches as Batches
 from jaxbandits.algorithms.protocol import algorithm as algorithm
-from jaxbandits.algorithms.racing import BernsteinRace as BernsteinRace
-from jaxbandits.algorithms.racing import HoeffdingRace as HoeffdingRace
-from jaxbandits.algorithms.racing import KLRace as KLRace
 from jaxbandits.algorithms.rcb import RCB as RCB
 from jaxbandits.algorithms.rcb import RCBAIR as RCBAIR
 from jaxbandits.algorithms.rcb import RCBI as RCBI

@@ -5,34 +5,33 @@ of means, the final round of Algorithm 1 of Sabato (2019), "Epsilon-best-arm ide
 multi-armed bandits", NeurIPS, for all arms.
 """
 
-import dataclasses
-from typing import Self
+from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases.batch_medians import middle_sums
-from jaxbandits.algorithms.bases.joint_batches import Batches, JointBatches, whole
-from jaxbandits.algorithms.bases.joint_state import RangedState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
 from jaxbandits.algorithms.bases.weights import check_weights
-from jaxbandits.arrays.numerics import log
+from jaxbandits.algorithms.batch_medians import twice_median
+from jaxbandits.algorithms.joint_rounds import as_count
+from jaxbandits.algorithms.protocol import Arms, Batches, Rule, algorithm
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.robust_means import MOST_BATCHES
 
 __all__ = ["UnionBound"]
 
-_LOG2 = np.float32(np.log(2.0))
+
+class _State(NamedTuple):
+    pulled: jax.Array  # bool (): whether all pulls are made
+    best: jax.Array  # int32 (): the arm with the largest estimate
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class UnionBound(JointBatches):
+@algorithm
+class UnionBound(Rule):
     """Pulls every arm equally often and returns the one with the largest estimate.
 
     All estimates are within epsilon / 2 of the means with probability at least 1 - delta, and the arm then within
@@ -64,12 +63,13 @@ class UnionBound(JointBatches):
     traits = Traits(
         setting="fixed confidence, (ε, 1): all arms equally often, by Hoeffding or medians of means",
         tolerance="epsilon",
-        anytime=False,
-        in_batches=True,
     )
 
+    initial_pulls = 0
+    fresh_only = True
+
     @property
-    def slots(self) -> int:
+    def slots(self) -> int:  # type: ignore[override]
         """One batch, or room for all that `mom` may need."""
         return 1 if self.estimator == "hoeffding" else MOST_BATCHES
 
@@ -97,30 +97,32 @@ class UnionBound(JointBatches):
                 f"UnionBound: mom needs {wanted:.0f} batches, at most {MOST_BATCHES} fit: a smaller factor"
             )
 
-    def start(self, problem: Problem, key: jax.Array) -> RangedState:
-        """The state before the first pull."""
-        return RangedState.of(problem, key, self.b)
+    def init(self, arms: Arms, key: jax.Array) -> _State:
+        """Return the state before the first pull."""
+        del arms, key
+        return _State(jnp.bool_(False), jnp.int32(0))
 
-    def size(self, state: RangedState) -> jax.Array:
-        """All pulls of an arm, or those in a batch."""
+    def request(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array | Batches:
+        """Return all pulls of each arm, or those in each of the batches."""
+        del state, key
+        level, everyone = jnp.log(arms.count) - log_of(self.delta), jnp.ones(len(arms), int)  # ln(K / delta)
         if self.estimator == "mom":
-            return whole(self.c3 / (self.epsilon * jnp.asarray(self.epsilon, jnp.float32)))
-        epsilon = self.epsilon * (1 / state.b)
-        return whole(2 / (epsilon * epsilon) * (_LOG2 + self._level(state)))
+            return Batches(everyone * as_count(self.c3 / self.epsilon**2), as_count(self.factor * level))
+        b = arms.reward_range if self.b is None else self.b
+        return everyone * as_count(2 / (self.epsilon / b) ** 2 * (jnp.log(2.0) + level))
 
-    def number(self, state: RangedState) -> jax.Array:
-        """Batches."""
-        return super().number(state) if self.estimator == "hoeffding" else whole(self.factor * self._level(state))
+    def absorb(self, state: _State, arms: Arms, counts: jax.Array | Batches, sums: jax.Array) -> _State:
+        """Return the state after all pulls."""
+        del state, arms
+        estimates = twice_median(sums, counts.number) if isinstance(counts, Batches) else sums
+        return _State(jnp.bool_(True), jnp.argmax(estimates))
 
-    def _level(self, state: RangedState) -> jax.Array:
-        """ln(K / delta), float32 `(…)`; before the first pull all arms are active."""
-        return log(state.count) - log_of(self.delta)
+    def done(self, state: _State, arms: Arms) -> jax.Array:
+        """Return whether all pulls are made."""
+        del arms
+        return state.pulled
 
-    def absorb(
-        self, state: RangedState, batches: Batches, sums: jax.Array, live: jax.Array | bool = True
-    ) -> RangedState:
-        """The state after all pulls."""
-        live = jnp.broadcast_to(live, state.ended.shape)
-        estimates = middle_sums(sums, jnp.where(live, batches.number, 1))  # times twice the pulls
-        new = dataclasses.replace(state, values=jnp.where(live, estimates, state.values))
-        return dataclasses.replace(new, active=jnp.where(live, new.best(), state.active), ended=state.ended | live)
+    def recommend(self, state: _State, arms: Arms) -> jax.Array:
+        """Return the arm with the largest estimate."""
+        del arms
+        return state.best

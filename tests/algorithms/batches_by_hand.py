@@ -19,11 +19,11 @@ def begin(rule, problem, keys):
 
 @jax.jit
 def look(rule, state, sums, live):
-    """The states after what was asked for, what they ask for, which have ended, answers, which asks for too much."""
+    """As `begin`, after what was asked for; before which asks for too much, which have ended and answers by places."""
     mapped = MappedRule(rule)
     asked = jax.tree.map(lambda leaf: jnp.where(live, leaf, 0), state.wanted.asked)
     new = mapped.asking(mapped._updated(rule_batches.add_sums(state, asked, sums, live), live, asked, sums))
-    return new, new.wanted.asked, mapped.done(new), mapped.recommend(new), new.wanted.beyond
+    return new, new.wanted.asked, mapped.done(new), new.by_place(mapped.recommend(new)), new.wanted.beyond
 
 
 ties = jax.jit(tie_numbers, static_argnums=2)
@@ -31,5 +31,8 @@ ties = jax.jit(tie_numbers, static_argnums=2)
 
 def order_of(state, run):
     """The tie orders of a run, by the number of the ranking: of equal ones that comes first whose number is larger."""
-    seed, arms = state.own.seed[:, run] if run is not ... else state.own.seed, state.statistics.pulls.shape[0]
+    arms = state.statistics.pulls.shape[0]
+    if not hasattr(state.own, "seed"):  # the order in which the run sees them
+        return lambda number: np.arange(arms)
+    seed = state.own.seed[:, run] if run is not ... else state.own.seed
     return lambda number: -np.asarray(ties(seed, jnp.int32(number), arms))

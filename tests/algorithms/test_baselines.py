@@ -10,9 +10,8 @@ import pytest
 from scipy import optimize, special, stats
 
 import jaxbandits as jb
-from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.algorithms.protocol import Batches
 from jaxbandits.problems import ppr
-from jaxbandits.random.ties import order_at
 from tests.algorithms import batches_by_hand
 
 RUNS, ARMS = 40, 7
@@ -142,30 +141,6 @@ def leaves(values):
     return {n: np.asarray(v, np.int32 if v.dtype.kind == "i" else np.float32) for n, v in values.items()}
 
 
-orders = jax.jit(order_at, static_argnums=2)
-
-
-def order_of(state, run):
-    """The tie orders of a run by the number of the ranking; None for the one of all rewards."""
-    if hasattr(state, "own"):
-        return batches_by_hand.order_of(state, run)
-    return lambda number: np.asarray(
-        state.order[:, run] if number is None else orders(state.ties[:, run], jnp.int32(number), ARMS)
-    )
-
-
-@jax.jit
-def begin(algorithm, problem):
-    state = algorithm.start(problem, KEYS)
-    return state, algorithm.request(state)
-
-
-@jax.jit
-def look(algorithm, state, asked, sums, live):
-    new = algorithm.absorb(state, asked, sums, live)
-    return new, algorithm.request(new), algorithm.done(new), algorithm.recommend(new), algorithm.exhausted(new)
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_every_request_and_decision_is_that_of_the_reference(name):
     cls, reference, values = CASES[name]
@@ -175,19 +150,22 @@ def test_every_request_and_decision_is_that_of_the_reference(name):
     algorithm, random = cls(**leaves(values), **words), np.random.default_rng(4)
     means = np.asarray([0.8, 0.5, 0.5, 0.3, 0.1, 0.05, 0.0]) if best else MEANS
     wide = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:, None], (ARMS, RUNS)), problem)
-    of_rule = isinstance(algorithm, Rule)
-    state, asked, *_ = batches_by_hand.begin(algorithm, wide, KEYS) if of_rule else begin(algorithm, wide)
+    algorithm = jax.tree.map(lambda leaf: np.broadcast_to(leaf, RUNS), algorithm)
+    state, asked, _ = batches_by_hand.begin(algorithm, wide, KEYS)
     runs = [
-        reference(range(ARMS), order_at=order_of(state, i), **{n: v[i].item() for n, v in leaves(values).items()})
+        reference(
+            range(ARMS),
+            order_at=batches_by_hand.order_of(state, i),
+            **{n: v[i].item() for n, v in leaves(values).items()},
+        )
         for i in range(RUNS)
     ]
     wanted = {i: next(run) for i, run in enumerate(runs)}
     looks = accepted = 0
     while wanted:
-        if of_rule:
-            active, each, number = np.asarray(asked > 0), np.asarray(asked.max(0)), np.ones(RUNS)
-        else:
-            active, each, number = (np.asarray(x) for x in asked)
+        several = isinstance(asked, Batches)
+        counts, number = (np.asarray(x) for x in (asked if several else (asked, np.ones(RUNS))))
+        active, each = counts > 0, counts.max(0)
         sums = np.zeros((algorithm.slots, ARMS, RUNS))
         for i, (arms, pulls, batches) in wanted.items():
             assert set(np.flatnonzero(active[:, i])) == arms
@@ -201,10 +179,7 @@ def test_every_request_and_decision_is_that_of_the_reference(name):
         sums = sums.astype(np.float32 if problem is FLOATS else np.int32)
         live = np.isin(np.arange(RUNS), list(wanted))
         before = each
-        if of_rule:
-            found = batches_by_hand.look(algorithm, state, sums[0], live)
-        else:
-            found = look(algorithm, state, asked, sums, live)
+        found = batches_by_hand.look(algorithm, state, sums if several else sums[0], live)
         state, asked, done, recommended, exhausted = found
         for i in list(wanted):
             looks += 1
@@ -218,7 +193,7 @@ def test_every_request_and_decision_is_that_of_the_reference(name):
             assert answer is None or returned == answer
             assert len(returned) == values.get("m", np.ones(RUNS))[i]
             assert done[i] or not exhausted[i]
-        accepted += int(getattr(state, "accepted", np.zeros(1)).sum())
+        accepted += int(getattr(state.own, "accepted", np.zeros(1)).sum())
     assert looks >= (RUNS if cls is jb.UnionBound else 3 * RUNS)
     assert accepted > 0 or "several" not in name
 
@@ -236,8 +211,9 @@ def test_known_costs_of_median_elimination(k, cost):
 def test_known_costs_of_the_union_bound(k, cost):
     """Joint pulls, each of which costs W; by hand, 200 ln(20 K)."""
     problem, algorithm = ppr("one-good", k=k, w=2.0), jb.UnionBound(epsilon=0.1, delta=0.1)
-    asked = algorithm.request(algorithm.start(problem, jax.random.key(0, impl="threefry2x32")))
-    assert (int(asked.each), int(asked.number), bool(asked.active.all())) == (cost, 1, True)
+    _, asked, beyond = batches_by_hand.begin(algorithm, problem, jax.random.key(0, impl="threefry2x32"))
+    assert asked.tolist() == [cost] * k
+    assert not beyond
 
 
 @pytest.mark.parametrize(
