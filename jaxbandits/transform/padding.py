@@ -69,9 +69,19 @@ class Padding:
         if any(_plan(other) != plan for other in self.wider):
             raise UnpaddableError("with another number of arms other operations are made")
         for others in self.consts:
-            alike = len(others) == len(consts) and all(_is_same(a, b) for a, b in zip(consts, others, strict=True))
-            if not alike:
+            if len(others) != len(consts) or not all(map(self._follows, consts, others)):
                 raise UnpaddableError("a constant array changes with the number of arms")
+
+    def _follows(self, narrow: Any, other: Any) -> bool:
+        """Return whether a constant is the same for another number of arms, but that it has an entry for each arm."""
+        if narrow is other:
+            return True
+        lengths = list(zip(np.shape(narrow), np.shape(other), strict=False))
+        grown = all(a == b or (a == self.width and b in self.sizes) for a, b in lengths)
+        if np.ndim(narrow) != np.ndim(other) or not grown:
+            return False
+        both = tuple(slice(min(a, b)) for a, b in lengths)
+        return bool(np.all(np.asarray(narrow)[both] == np.asarray(other)[both]))
 
     def literal(self, narrow: Any, others: Sequence[Any]) -> Value | None:
         """Return a literal that grows with the number of arms, for each run; None for one that does not.

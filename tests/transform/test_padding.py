@@ -48,7 +48,14 @@ def assert_exact(function, count, width=WIDTH):
             np.testing.assert_array_equal(np.where(a == a, b.view(np.int32), 0), np.where(a == a, a.view(np.int32), 0))
 
 
+#: A number for each arm, whatever the number of arms is; and one that hangs on it.
+SQUARES = np.arange(1.0, 200.0, dtype=np.float32) ** 2
+
 FOLLOWED = {
+    "tables": lambda x, y, n, g, s, i, k: (
+        *(x * SQUARES[: len(x)], jnp.max(jnp.asarray(SQUARES[: len(x)])), jnp.asarray(SQUARES[: len(x)])[i] * s),
+        *(jnp.sum(jnp.asarray(SQUARES[: len(x)])), jnp.asarray(np.stack([SQUARES[: len(x)]] * 3))[:, i]),
+    ),
     "means": lambda x, y, n, g, s, i, k: (jnp.mean(x), jnp.mean(n), x.sum() / len(x), jnp.var(x), jnp.std(y, ddof=1)),
     "number of arms": lambda x, y, n, g, s, i, k: (
         *(s / len(x), s / (3 * len(x)), 1 / jnp.log(len(x) * 2.0), s * jnp.log(len(x))),
@@ -141,6 +148,8 @@ REFUSED = {
     "a branch by the number": lambda x, y, n, g, s, i, k: lax.cond(
         jnp.sum(jnp.ones(len(x))) > 4, lambda: s, lambda: s * 2
     ),
+    "another table": lambda x, y, n, g, s, i, k: x * (SQUARES[: len(x)] + (len(x) == 5)),
+    "a table from the end": lambda x, y, n, g, s, i, k: x * SQUARES[len(x) - 1 :: -1],
     "parts": lambda x, y, n, g, s, i, k: s * (len(x) // 3),
     "no more than": lambda x, y, n, g, s, i, k: s * min(len(x), 4),
     "no fewer than": lambda x, y, n, g, s, i, k: s * max(len(x), 4),
