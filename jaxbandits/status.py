@@ -6,11 +6,14 @@ have spent. Counts of such runs are called `stopped_early`.
 
 from typing import Any
 
-__all__ = ["CAPPED", "ENDED", "MOST_IDLE", "OUTSIDE", "STALLED", "STATUS", "TAKEN_BACK", "fault_of", "stopped_early"]
+__all__ = [
+    "CAPPED", "ENDED", "MOST_IDLE", "NONE_STAYS", "OUTSIDE", "STALLED", "STATUS", "TAKEN_BACK", "fault_of",
+    "stopped_early",
+]  # fmt: skip
 
 ENDED, CAPPED, STALLED = 0, 1, 2
 #: Faults of a user's own algorithm, which end its runs and with them the call: no result has these.
-OUTSIDE, TAKEN_BACK = 3, 4
+OUTSIDE, TAKEN_BACK, NONE_STAYS = 3, 4, 5
 #: Steps without a pull, one after another, after which a user's own algorithm is stopped.
 MOST_IDLE = 10_000
 STATUS = f"{ENDED} finished, {CAPPED} stopped by max_pulls, {STALLED} stopped after {MOST_IDLE} steps without a pull"
@@ -25,10 +28,12 @@ def fault_of(status: int, name: str, arms: int) -> str:
     """Return what an algorithm did in a run that ended with a fault.
 
     Args:
-        status: `OUTSIDE` or `TAKEN_BACK`.
+        status: `OUTSIDE`, `TAKEN_BACK` or `NONE_STAYS`.
         name: of the algorithm.
         arms: the number of arms K.
     """
     if status == OUTSIDE:
         return f"{name} pulled an arm outside 0 … {arms - 1}, in place of which JAX silently takes another one"
+    if status == NONE_STAYS:
+        return f"{name}.keep kept no arm: at least one has to stay"
     return f"{name} took pulls back: the state's `pulls` must never fall, and must add up to less than 2^31"

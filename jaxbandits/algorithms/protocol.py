@@ -41,6 +41,10 @@ end of their range, and what a run has spent is counted on. A request that has n
 more batches than slots; 2^30 pulls of an arm in a batch of several, or of a rule with `fresh_only`; 2^31 pulls of all
 arms in all, elsewhere.
 
+**Elimination.** In place of `select` and `request`, a rule may say which arms stay (`keep`), and when it looks at them
+(`rounds` or `due`). The engine then pulls the surviving arms in turn, many rounds at once:
+`help(jaxbandits.algorithms.surviving_arms)`.
+
 **The order of the arms.** Each run sees its arms in an order of its own, drawn from its key. So ties are fair whatever
 the rule, and `jnp.argmax` may take the first. What comes out is in the problem's order again: answers, pulls, means,
 and every axis of a state of one's own that grows with the number of arms. A number of an arm that a state keeps is one
@@ -66,6 +70,7 @@ import jax
 from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.bases.parameters import parameter
 from jaxbandits.algorithms.bases.traits import traits_of
+from jaxbandits.algorithms.rule_methods import check_methods
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import per_bandit
@@ -187,6 +192,16 @@ class Rule(Hyperparameters):
         return callable(getattr(self, "init", None))
 
     @property
+    def eliminates(self) -> bool:
+        """Whether it says which arms stay, and the engine pulls these in turn."""
+        return callable(getattr(self, "keep", None))
+
+    @property
+    def looks_each_round(self) -> bool:
+        """Whether it is asked after each round if an arm may have to go."""
+        return callable(getattr(self, "due", None))
+
+    @property
     def in_batches(self) -> bool:
         """Whether it asks for batches of pulls."""
         return callable(getattr(self, "request", None))
@@ -217,14 +232,7 @@ def algorithm(cls: type[C]) -> type[C]:
         150
     """
     name = cls.__name__
-    for method in ("done", "recommend"):
-        if not callable(getattr(cls, method, None)):
-            raise UsageError(f"{name} has no method {method!r}: an algorithm has select or request, done and recommend")
-    if callable(getattr(cls, "select", None)) == callable(getattr(cls, "request", None)):
-        raise UsageError(f"{name} must have one of the methods select (an arm) and request (pulls of each arm)")
-    after = "absorb" if callable(getattr(cls, "request", None)) else "update"
-    if callable(getattr(cls, "init", None)) != callable(getattr(cls, after, None)):
-        raise UsageError(f"{name} must have both of the methods init and {after}, for a state of its own, or neither")
+    check_methods(cls)
     made: Any = cls if "__dataclass_fields__" in vars(cls) else dataclasses.dataclass(frozen=True)(cls)
     if not issubclass(made, Rule):
         text = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}

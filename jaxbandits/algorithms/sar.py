@@ -3,45 +3,31 @@
 Bubeck, Wang, Viswanathan (2013), "Multiple identifications in multi-armed bandits", ICML.
 """
 
-import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
-from jaxbandits.algorithms.bases.elimination_state import EliminationState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.phases import EliminationInPhases, RejectsPhases
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms, ranking
+from jaxbandits.algorithms.largest_arms import is_largest
+from jaxbandits.algorithms.protocol import Rule, algorithm
+from jaxbandits.algorithms.rejects_phases import ceil_share, rejects_share
+from jaxbandits.algorithms.surviving_arms import SurvivingArms
 from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import larger
-from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
-from jaxbandits.problems.base import per_bandit
-from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator
 
 __all__ = ["SAR"]
 
 
-class _Plan(NamedTuple):
-    phases: RejectsPhases
-    accepted: jax.Array  # bool (K, …)
-    left: jax.Array  # int32 (…): arms still to be accepted, of all bandits: m(k)
+class _State(NamedTuple):
+    share: jax.Array  # int32 (): ceil((n - K) / logbar(K)), of which n_k are shares
+    accepted: jax.Array  # bool (K,)
+    m: jax.Array  # int32 (): m(k), arms still to be accepted, of all bandits
 
 
-class _Deactivation(NamedTuple):
-    active: jax.Array  # bool (K, …)
-    accepted: jax.Array  # bool (K, …)
-    number: jax.Array  # int32 (…): active arms
-    left: jax.Array  # int32 (…)
-    phases: jax.Array  # int32 (…): ended phases whose arm is still active
-
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class SAR(EliminationInPhases):
+@algorithm
+class SAR(Rule):
     """K - 1 phases of Successive Rejects' lengths; at the end of each, the arm that is surest is accepted or rejected.
 
     At the end of phase k every active arm has n_k = ceil((n - K) / (logbar(K) (K + 1 - k))) pulls, logbar(K) = 1/2 +
@@ -78,66 +64,45 @@ class SAR(EliminationInPhases):
         if bandits > 1 and self.m != 1:
             raise UsageError(f"SAR returns one arm of each bandit where there are several, got m={self.m:g}")
 
-    def _plan(self, state: EliminationState) -> tuple[MeanEstimator, _Plan]:
-        phases = RejectsPhases.of(self.budget, state.arms, state.pulls.shape[0])
-        left = jnp.broadcast_to(jnp.asarray(self.m, jnp.int32) * state.bandits, state.count.shape)
-        return EmpiricalMean(), _Plan(phases, jnp.zeros_like(state.active), left)
+    def init(self, arms: SurvivingArms, key: jax.Array) -> _State:
+        """Return the state before the first pull."""
+        del key
+        share = rejects_share(self.budget, arms.count, len(arms))
+        return _State(share, jnp.zeros(len(arms), bool), jnp.int32(self.m) * arms.bandits)
 
-    def _target(self, state: EliminationState) -> jax.Array:
-        return state.plan.phases.target
+    def rounds(self, state: _State, arms: SurvivingArms) -> jax.Array:
+        """Return n_k less the pulls so far; in phase k, K + 1 - k arms are left."""
+        return ceil_share(state.share, arms.left) - arms.round
 
-    def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
-        plan, order = state.plan, state.order
-        ended = plan.phases.ended(state.round, state.arms)
+    def keep(self, state: _State, arms: SurvivingArms, key: jax.Array) -> tuple[_State, jax.Array]:
+        """Deactivate one arm, and accept it or not."""
+        del key
         # Active arms have equally many pulls: sums are ordered as means are, and equal gaps of whole sums are equal.
-        values = jnp.where(state.active, state.sums.high, -jnp.inf)
-        if state.bandits == 1:
-            # Deactivations move the border's rank with the ranks, so it stays between these two values.
-            m = self.m if isinstance(self.m, Known) else plan.left
-            inner, outer, _ = ranking.kth_and_next_largest(values, m, order)
-            gap = larger(values - outer, inner - values)
+        value = jnp.where(arms.active, arms.total, -jnp.inf)
+        if arms.bandits == 1:
+            best = is_largest(value, self.m if isinstance(self.m, Known) else state.m)
+            inner = jnp.min(jnp.where(best, value, jnp.inf))  # the m(k)-th
+            outer = jnp.max(jnp.where(best, -jnp.inf, value))  # the next
+            gap, acceptable = jnp.where(best, value - outer, inner - value), value > outer
         else:
-            each = per_bandit(values, state.bandits)
-            gap = (arms.largest(each) - each).reshape(values.shape)
+            each, active = arms.per_bandit(value), arms.per_bandit(arms.active)
+            alone = active & (jnp.sum(active, axis=0) == 1)
+            gap = jnp.where(alone, jnp.inf, jnp.max(each, axis=0) - each).reshape(value.shape)
+            acceptable = alone.reshape(value.shape)
+        arm = jnp.arange(len(arms)) == jnp.argmax(jnp.where(arms.active, gap, -jnp.inf))
+        accepted = arm & acceptable
+        m = state.m - jnp.any(accepted).astype(jnp.int32)
+        return _State(state.share, state.accepted | accepted, m), arms.active & ~arm
 
-        def pending(now: _Deactivation) -> jax.Array:
-            return (now.phases > 0) & (now.left > 0) & (now.left < now.number)
+    def done(self, state: _State, arms: SurvivingArms) -> jax.Array:
+        """Return whether every active arm is to be rejected, or every one to be accepted."""
+        return (state.m == 0) | (state.m == arms.left)
 
-        def deactivate(now: _Deactivation) -> _Deactivation:
-            going = pending(now)
-            if state.bandits == 1:
-                acceptable, distance = values > outer, gap
-            else:
-                acceptable = _alone(now.active, state.bandits)
-                distance = jnp.where(acceptable, jnp.inf, gap)
-            _, place = ranking.arg_largest(jnp.where(now.active, distance, -jnp.inf), order)
-            arm = (order == place) & going
-            accepted = arm & acceptable
-            return _Deactivation(
-                active=now.active & ~arm,
-                accepted=now.accepted | accepted,
-                number=now.number - going.astype(jnp.int32),
-                left=now.left - arms.any_arm(accepted).astype(jnp.int32),
-                phases=now.phases - 1,
-            )
-
-        behind = ended - (state.arms.astype(jnp.int32) - state.count)
-        start = _Deactivation(state.active, plan.accepted, state.count, plan.left, behind)
-        now = lax.while_loop(lambda now: jnp.any(pending(now)), deactivate, start)
-        return now.active, _Plan(plan.phases.after(ended), now.accepted, now.left)
-
-    def done(self, state: EliminationState) -> jax.Array:
-        """Every arm that is active is to be rejected, or every one to be accepted."""
-        return (state.plan.left == 0) | (state.plan.left == state.count)
-
-    def recommend(self, state: EliminationState) -> jax.Array:
-        """The accepted arms, and the active arms with the largest means up to m (of each bandit)."""
-        ranked = jnp.where(state.plan.accepted, jnp.inf, state.estimates)
-        top = ranking.top_mask(per_bandit(ranked, state.bandits), self.m, per_bandit(state.order, state.bandits))
-        return top.reshape(ranked.shape)
-
-
-def _alone(active: jax.Array, bandits: int) -> jax.Array:
-    """The active arms whose bandit has no other, bool `(K, …)`."""
-    each = per_bandit(active, bandits)
-    return (each & (arms.total(each.astype(jnp.int32)) == 1)).reshape(active.shape)
+    def recommend(self, state: _State, arms: SurvivingArms) -> jax.Array:
+        """Return the accepted arms, and the active arms with the largest means up to m (of each bandit)."""
+        ranked = jnp.where(state.accepted, jnp.inf, arms.mean)
+        if arms.bandits == 1:
+            return is_largest(ranked, self.m)
+        each = arms.per_bandit(ranked)
+        place = jnp.arange(len(each))[:, None]
+        return (place == jnp.argmax(each, axis=0)).reshape(ranked.shape)

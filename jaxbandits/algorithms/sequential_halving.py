@@ -3,33 +3,21 @@
 Karnin, Koren, Somekh (2013), "Almost optimal exploration in multi-armed bandits", ICML, Algorithm 3.
 """
 
-import dataclasses
-from typing import Any, NamedTuple
-
 import jax
 import jax.numpy as jnp
-from jax import lax
 
-from jaxbandits.algorithms.bases.elimination_state import EliminationState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.phases import EliminationInPhases
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import ranking
-from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.algorithms.largest_arms import is_largest
+from jaxbandits.algorithms.protocol import Rule, algorithm
+from jaxbandits.algorithms.surviving_arms import SurvivingArms
 from jaxbandits.errors import UsageError
-from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator
 
 __all__ = ["SequentialHalving"]
 
 
-class _Plan(NamedTuple):
-    phases: jax.Array  # int32 (…): ceil(log2 K)
-    target: jax.Array  # int32 (…): round after which the worse half goes
-
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class SequentialHalving(EliminationInPhases):
+@algorithm
+class SequentialHalving(Rule):
     """ceil(log2 K) phases of floor(T / (|S| ceil(log2 K))) pulls of each surviving arm; the better half stays.
 
     Attributes:
@@ -52,21 +40,24 @@ class SequentialHalving(EliminationInPhases):
     def check(self, arms_per_bandit: int, bandits: int) -> None:
         """Also that the budget gives every arm a pull in the first phase."""
         super().check(arms_per_bandit, bandits)
-        needed = arms_per_bandit * (arms_per_bandit - 1).bit_length()
-        if isinstance(self.budget, int | float) and self.budget < needed:
+        phases = (arms_per_bandit - 1).bit_length()
+        if isinstance(self.budget, int | float) and self.budget < arms_per_bandit * phases:
             raise UsageError(
                 f"SequentialHalving: the budget must give each of {arms_per_bandit} arms a pull in the first of "
-                f"{(arms_per_bandit - 1).bit_length()} phases: at least {needed}, got {self.budget:g}"
+                f"{phases} phases: at least {arms_per_bandit * phases}, got {self.budget:g}"
             )
 
-    def _plan(self, state: EliminationState) -> tuple[MeanEstimator, _Plan]:
-        phases = 32 - lax.clz(state.count - 1)
-        return EmpiricalMean(), _Plan(phases, self._pulls(state.count, phases))
+    def rounds(self, arms: SurvivingArms) -> jax.Array:
+        """Return floor(T / (|S_r| ceil(log2 K)))."""
+        phases = 32 - jax.lax.clz(arms.count - 1)  # ceil(log2 K)
+        return jnp.asarray(self.budget) // (arms.left * phases)
 
-    def _pulls(self, count: jax.Array, phases: jax.Array) -> jax.Array:
-        return jnp.asarray(self.budget, jnp.int32) // (count * phases)
-
-    def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
-        left = (state.count + 1) // 2
-        target = state.round + self._pulls(left, state.plan.phases)
-        return ranking.top_mask(state.estimates, left, state.ranking_order), state.plan._replace(target=target)
+    def keep(self, arms: SurvivingArms, key: jax.Array) -> jax.Array:
+        """Return the ceil(|S_r| / 2) arms of S_r with the largest means; of fresh rewards ties are broken anew."""
+        m = (arms.left + 1) // 2
+        if self.reuse:
+            return is_largest(arms.mean, m)
+        turn = jax.random.uniform(key, arms.mean.shape)
+        own, other = arms.mean[:, None], arms.mean[None]
+        before = (other > own) | ((other == own) & (turn[None] < turn[:, None]))
+        return jnp.sum(before, axis=1) < m

@@ -12,15 +12,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import theory
-from jaxbandits.algorithms.bases.elimination import Elimination
-from jaxbandits.algorithms.bases.elimination_state import EliminationState
-from jaxbandits.algorithms.bases.moments import central_moment, raw_moment
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
-from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
+from jaxbandits.algorithms.moments_of_rewards import central_moment, raw_moment
+from jaxbandits.algorithms.protocol import Rule, algorithm
+from jaxbandits.algorithms.surviving_arms import SurvivingArms
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.robust_means import (
@@ -34,21 +31,19 @@ from jaxbandits.statistics.robust_means import (
 
 __all__ = ["SuccessiveElimination"]
 
-_LOG2, _LOG5, _LOG8, _LOG12 = (np.float32(np.log(x)) for x in (2, 5, 8, 12))
 # Estimates that take long are looked at whenever their rewards have grown by about this factor.
 _LOG_GROWTH = np.float32(np.log(1.1))
 
 
-class _Plan(NamedTuple):
+class _Radius(NamedTuple):
     """A radius exp(level - slope ln t); for Hoeffding's, ln(4K/delta) and b."""
 
-    level: jax.Array  # float32 (…)
-    slope: jax.Array  # float32 (…)
+    level: jax.Array  # float32 ()
+    slope: jax.Array  # float32 ()
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class SuccessiveElimination(Elimination):
+@algorithm
+class SuccessiveElimination(Rule):
     """Pulls the surviving arms in turn; after round t drops those with an estimate 2 c_t below the largest.
 
     Returns the best arm with probability at least 1 - delta as the paper argues; its proof takes no union over t, so
@@ -162,65 +157,86 @@ class SuccessiveElimination(Elimination):
                 "not keep: use mom or tea"
             )
 
-    def _plan(self, state: EliminationState) -> tuple[MeanEstimator, _Plan]:
+    def init(self, arms: SurvivingArms, key: jax.Array) -> _Radius:
+        """Return the radius c_t of an estimate."""
+        del key
         if getattr(self, self._needs) is None:
             raise UsageError(f"SuccessiveElimination with {self._chosen} needs {self._needs}")
-        order, log_delta, log_arms = jnp.asarray(self.p, jnp.float32), log_of(self.delta), log(state.arms)
-        zero = jnp.zeros_like(log_arms)
-        p = smaller(order, 2.0) + zero
-        slope = (p - 1) / p
-        level = _LOG2 + log_arms - log_delta  # ln(2K / delta)
+        level = self._level(arms)
         if self._chosen == "hoeffding":
-            return EmpiricalMean(), _Plan(_LOG2 + level, jnp.asarray(self.b, jnp.float32) + zero)
+            return _Radius(jnp.log(2.0) + level, jnp.asarray(self.b, jnp.float32))
+        order = jnp.asarray(self.p, jnp.float32)
+        p = jnp.minimum(order, 2)
+        slope = (p - 1) / p
         if self._chosen == "tea":
-            # 5 B^(1/p) (ln(2K/delta) / t)^((p-1)/p), and b_i = (B i / ln(2K/delta))^(1/p). The moment is of the order
-            # that was given, whatever the rate.
-            root = log(self.moment_b) / order
-            return TruncatedMean(root - log(level) / p, 1 / p), _Plan(_LOG5 + root + rounded(slope * log(level)), slope)
+            # 5 B^(1/p) (ln(2K/delta) / t)^((p-1)/p). The moment is of the order that was given, whatever the rate.
+            return _Radius(jnp.log(5.0) + jnp.log(self.moment_b) / order + slope * jnp.log(level), slope)
         if self._chosen == "ea":
             # (2 K C / (t^(p-1) delta))^(1/p); above 2, (C_p K C / (t^(p/2) delta))^(1/p) with
             # C_p^(1/p) = 8 (p - 1) max(1, 2^(p-3)).
-            factor = _LOG8 + log(order - 1) + rounded(_LOG2 * larger(order - 3, jnp.float32(0)))
-            heavy = level + log(self.moment_c)
-            radius = jnp.where(order <= 2, heavy / p, factor + (heavy - _LOG2) / order)
-            return EmpiricalMean(), _Plan(radius, slope)
-        log_c = rounded(log(self.moment_c) * (p / order))  # C^(p/order) bounds the p-th moment (Jensen)
+            factor = jnp.log(8.0) + jnp.log(order - 1) + jnp.log(2.0) * jnp.maximum(order - 3, 0)
+            heavy = level + jnp.log(self.moment_c)
+            return _Radius(jnp.where(order <= 2, heavy / p, factor + (heavy - jnp.log(2.0)) / order), slope)
         if self._chosen == "catoni":
-            return Catoni(level, log_c, p, last=state.sums.high), _Plan(zero, zero)
-        batches = jnp.ceil(8 * level - 1e-4).astype(jnp.int32)
+            return _Radius(jnp.float32(0), jnp.float32(0))
         # (12 C k^(p-1) / t^(p-1))^(1/p)
-        return MedianOfMeans(batches), _Plan((_LOG12 + log_c) / p + rounded(slope * log(batches)), slope)
+        k = self._batches(level).astype(jnp.float32)
+        return _Radius((jnp.log(12.0) + self._log_c(p, order)) / p + slope * jnp.log(k), slope)
 
-    @property
-    def _rounds(self) -> int:
-        """More where radii are wide, as for heavy tails, and runs long."""
-        return 16 if self._chosen in ("tea", "ea") else 8
+    def _level(self, arms: SurvivingArms) -> jax.Array:
+        """Return ln(2K / delta)."""
+        return jnp.log(2.0) + jnp.log(arms.count) - log_of(self.delta)
 
-    def _due(self, state: EliminationState) -> jax.Array:
-        estimator, t = state.estimator, state.round
-        if isinstance(estimator, MedianOfMeans):
-            return (t % estimator.batches == 0) & _grown(t // estimator.batches)
-        if isinstance(estimator, Catoni):
-            return _grown(t) & (t.astype(jnp.float32) >= estimator.fewest)
-        return state.highest - state.lowest > self._allowance(state)
+    def _batches(self, level: jax.Array) -> jax.Array:
+        """Return k = ceil(8 ln(2K/delta)), for `mom`."""
+        return jnp.ceil(8 * level - 1e-4).astype(jnp.int32)
 
-    def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
-        estimates = state.estimates
-        highest = state.highest if state.estimator.running else arms.largest(estimates)
-        return highest - estimates <= self._allowance(state), state.plan
+    def _log_c(self, p: jax.Array, order: jax.Array) -> jax.Array:
+        """Return ln C for the p-th moment, which is bounded by C^(p/order) (Jensen)."""
+        return jnp.log(self.moment_c) * (p / order)
 
-    def _allowance(self, state: EliminationState) -> jax.Array:
-        """2 c_t, float32 `(…)`."""
-        plan, log_t = state.plan, log(state.round)
-        if isinstance(state.estimator, Catoni):
-            return 2 * state.estimator.radius(state.round)
+    def mean_estimator(self, radius: _Radius, arms: SurvivingArms) -> MeanEstimator:
+        """Return the estimator of means."""
+        del radius
+        if self._chosen == "catoni":
+            return self._catoni(arms)
+        level, order = self._level(arms), jnp.asarray(self.p, jnp.float32)
+        p = jnp.minimum(order, 2)
+        if self._chosen == "tea":  # b_i = (B i / ln(2K/delta))^(1/p)
+            return TruncatedMean(jnp.log(self.moment_b) / order - jnp.log(level) / p, 1 / p)
+        return MedianOfMeans(self._batches(level)) if self._chosen == "mom" else EmpiricalMean()
+
+    def _catoni(self, arms: SurvivingArms) -> Catoni:
+        order = jnp.asarray(self.p, jnp.float32)
+        p = jnp.minimum(order, 2)
+        return Catoni(self._level(arms), self._log_c(p, order), p)
+
+    def due(self, radius: _Radius, arms: SurvivingArms) -> jax.Array:
+        """Return whether an estimate may be 2 c_t below the largest; of those that take long, whether it is time."""
+        t = arms.round
+        if self._chosen == "mom":
+            k = self._batches(self._level(arms))
+            return (t % k == 0) & _grown(t // k)
+        if self._chosen == "catoni":
+            return _grown(t) & (t >= self._catoni(arms).fewest)
+        return arms.highest - arms.lowest > 2 * self._radius(radius, arms)
+
+    def keep(self, radius: _Radius, arms: SurvivingArms, key: jax.Array) -> tuple[_Radius, jax.Array]:
+        """Return the arms with an estimate at most 2 c_t below the largest."""
+        del key
+        return radius, jnp.max(arms.mean) - arms.mean <= 2 * self._radius(radius, arms)
+
+    def _radius(self, radius: _Radius, arms: SurvivingArms) -> jax.Array:
+        """Return c_t."""
+        t = arms.round
+        if self._chosen == "catoni":
+            return self._catoni(arms).radius(t)
         if self._chosen == "hoeffding":
-            ratio = (plan.level + 2 * log_t) / (2 * state.round.astype(jnp.float32))
-            return 2 * plan.slope * jnp.sqrt(ratio)
-        return 2 * exp(plan.level - rounded(plan.slope * log_t))
+            return radius.slope * jnp.sqrt((radius.level + 2 * jnp.log(t)) / (2 * t))
+        return jnp.exp(radius.level - radius.slope * jnp.log(t))
 
 
 def _grown(number: jax.Array) -> jax.Array:
-    """Whether a count, int32 `(…)`, is the first in its power of the growth."""
-    power, before = (jnp.floor(log(x) / _LOG_GROWTH) for x in (number, larger(number - 1, 1)))
+    """Return whether a count is the first in its power of the growth."""
+    power, before = (jnp.floor(jnp.log(n) / _LOG_GROWTH) for n in (number, jnp.maximum(number - 1, 1)))
     return (power > before) | (number == 1)

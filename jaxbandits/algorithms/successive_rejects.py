@@ -5,20 +5,18 @@ Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-
 """
 
 import dataclasses
-from typing import Any, Self
+from typing import Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases.elimination_state import EliminationState
-from jaxbandits.algorithms.bases.moments import raw_moment
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.phases import EliminationInPhases, RejectsPhases
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import ranking
-from jaxbandits.arrays.numerics import larger, log
-from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.algorithms.moments_of_rewards import raw_moment
+from jaxbandits.algorithms.protocol import Rule, algorithm
+from jaxbandits.algorithms.rejects_phases import ceil_share, rejects_share
+from jaxbandits.algorithms.surviving_arms import SurvivingArms
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean
@@ -26,9 +24,8 @@ from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator, Med
 __all__ = ["SuccessiveRejects"]
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class SuccessiveRejects(EliminationInPhases):
+@algorithm
+class SuccessiveRejects(Rule):
     """K - 1 phases; at the end of phase k every surviving arm has n_k pulls, and the one with the least estimate goes.
 
     n_k = ceil((T - K) / (Kbar (K + 1 - k))) with Kbar = 1/2 + sum_{i=2}^K 1/i (`harmonic="half"`, Audibert et al. 2010)
@@ -84,21 +81,28 @@ class SuccessiveRejects(EliminationInPhases):
         exponent = np.log(3 * moment * p / gap) / (p - 1)
         return dataclasses.replace(self, threshold=float(np.exp(min(exponent, np.log(1e30)))))
 
-    def _plan(self, state: EliminationState) -> tuple[MeanEstimator, RejectsPhases]:
-        phases = RejectsPhases.of(self.budget, state.arms, state.pulls.shape[0], half=self.harmonic == "half")
-        return self._estimator(state), phases
+    def init(self, arms: SurvivingArms, key: jax.Array) -> jax.Array:
+        """Return ceil((T - K) / Kbar), of which n_k are shares."""
+        del key
+        return rejects_share(self.budget, arms.count, len(arms), half=self.harmonic == "half")
 
-    def _estimator(self, state: EliminationState) -> MeanEstimator:
-        zero = jnp.zeros_like(state.arms)
+    def rounds(self, share: jax.Array, arms: SurvivingArms) -> jax.Array:
+        """Return n_k less the pulls so far; in phase k, K + 1 - k arms are left."""
+        return ceil_share(share, arms.left) - arms.round
+
+    def keep(self, share: jax.Array, arms: SurvivingArms, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Return the arms without the one with the least estimate."""
+        del key
+        worst = jnp.argmin(jnp.where(arms.active, arms.mean, jnp.inf))
+        return share, arms.active & (jnp.arange(len(arms)) != worst)
+
+    def mean_estimator(self, share: jax.Array, arms: SurvivingArms) -> MeanEstimator:
+        """Return the estimator of means."""
+        del share, arms
         if self.estimator == "ea":
             return EmpiricalMean()
         if self.estimator == "mom":
-            return MedianOfMeans(jnp.full_like(state.count, self.batches), slots=self.batches)
+            return MedianOfMeans(jnp.int32(self.batches), slots=self.batches)
         if self.threshold is None:
             raise UsageError("SuccessiveRejects with tea needs threshold, or moment_b and gap of a problem")
-        return TruncatedMean(log(self.threshold) + zero, zero)
-
-    def _kept(self, state: EliminationState) -> tuple[jax.Array, Any]:
-        ended = state.plan.ended(state.round, state.arms)
-        left = larger(state.arms.astype(jnp.int32) - ended, 1)
-        return ranking.top_mask(state.estimates, left, state.order), state.plan.after(ended)
+        return TruncatedMean(jnp.log(self.threshold), jnp.float32(0))

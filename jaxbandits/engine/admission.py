@@ -20,7 +20,7 @@ from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.axes import Axis
 from jaxbandits.engine.border import check_algorithm, check_kind, check_methods
-from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.rule_border import why_unpaddable
 from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.errors import UsageError
@@ -158,7 +158,7 @@ class Admitted:
     def alone(self) -> Any:
         """For one run, as the engine wants it; leaves may be traced."""
         if self.is_rule:
-            return MappedRule(self.algorithm)
+            return mapped(self.algorithm)
         return self.algorithm if self.several else UsersOwn(self.algorithm, several=False)
 
 

@@ -13,7 +13,7 @@ from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import as_single, each, whole_rule
 from jaxbandits.engine.admission import Admitted
 from jaxbandits.engine.border import check_methods
-from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.engine.value_ranges import Facts, ranges_of_values
 from jaxbandits.problems.base import Problem
@@ -38,7 +38,7 @@ def batched(algorithms: Sequence[Admitted], problem: Problem | None = None) -> A
     if algorithms[0].is_rule:
         known = problem is not None and problem.bounded and not problem.drawn
         reward_range = ranges_of_values(np.asarray(problem.reward_range))[0] if known else None  # type: ignore[union-attr]
-        return MappedRule(stacked, Facts(ranges_of_values(stacked), reward_range))
+        return mapped(stacked, Facts(ranges_of_values(stacked), reward_range))
     return stacked if algorithms[0].several else UsersOwn(stacked, several=True)
 
 

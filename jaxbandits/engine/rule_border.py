@@ -10,7 +10,8 @@ import numpy as np
 from jaxbandits.algorithms.bases.parameters import with_logarithms
 from jaxbandits.algorithms.bases.traits import judge_of
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule
-from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.elimination_border import check_elimination, elimination_methods
+from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.method_types import check_result, check_same_state, is_array, type_of, types
 from jaxbandits.engine.rule_states import arms_of, first_state
 from jaxbandits.engine.tracing_errors import traced
@@ -23,6 +24,8 @@ __all__ = ["check_rule", "methods_of", "why_unpaddable"]
 
 def methods_of(rule: Rule) -> dict[str, tuple[str, ...]]:
     """Return the methods of a rule, and what they take."""
+    if rule.eliminates:
+        return elimination_methods(rule)
     own = ("state",) if rule.has_state else ()
     methods = {"done": (*own, "arms"), "recommend": (*own, "arms")}
     methods["request" if rule.in_batches else "select"] = (*own, "arms", "key")
@@ -46,6 +49,9 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array) -> None:
     Raises:
         UsageError: which method returns what, in place of what.
     """
+    if rule.eliminates:
+        check_elimination(rule, problem, key)
+        return
     name, count = type(rule).__name__, problem.arms
     state = first_state(rule, problem.realised(key), key)
     arms: Arms = arms_of(state)
@@ -123,14 +129,14 @@ def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
         rule: for one run.
         problem: leaves `(K,)`.
     """
-    mapped, key = MappedRule(with_logarithms(rule)), jax.random.key(0, impl="threefry2x32")
+    own, key = mapped(with_logarithms(rule)), jax.random.key(0, impl="threefry2x32")
 
-    def methods(mapped: MappedRule, problem: Problem) -> Any:
+    def methods(own: Any, problem: Problem) -> Any:
         problem = problem.realised(key)
-        return mapped.recommend(mapped.step(problem, key, mapped.init(problem, key)))
+        return own.recommend(own.step(problem, key, own.init(problem, key)))
 
     try:
-        jax.eval_shape(methods, mapped, dataclasses.replace(problem, mask=jnp.ones(problem.arms, bool)))
+        jax.eval_shape(methods, own, dataclasses.replace(problem, mask=jnp.ones(problem.arms, bool)))
     except UnpaddableError as error:
         return str(error)
     return None

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule
+from jaxbandits.engine.elimination_state import EliminationState
 from jaxbandits.engine.rule_states import RuleState, arms_of
 from jaxbandits.engine.value_ranges import Facts, what_is_known
 from jaxbandits.random.bits import Words
@@ -19,6 +20,10 @@ __all__ = [
     "answered", "as_runs", "axes_of_own", "begun", "call", "done", "make_step", "of_shape", "requested", "results",
     "selected", "selected_and_done", "shape_of", "updated",
 ]  # fmt: skip
+
+
+#: What a run knows, or R.
+State = RuleState | EliminationState
 
 
 class Told(NamedTuple):
@@ -77,7 +82,7 @@ def answered(told: Told) -> jax.Array:
 Method = Callable[..., Any]
 
 
-def call(rule: Rule, facts: Facts | None, method: Method, state: RuleState) -> Any:
+def call(rule: Rule, facts: Facts | None, method: Method, state: State) -> Any:
     """Return what a method tells of each run.
 
     Args:
@@ -91,7 +96,7 @@ def call(rule: Rule, facts: Facts | None, method: Method, state: RuleState) -> A
     return jax.tree.map(lambda leaf: of_shape(leaf, state), found)
 
 
-def results(rule: Rule, facts: Facts | None, method: Method, state: RuleState) -> tuple[list[Value], Any]:
+def results(rule: Rule, facts: Facts | None, method: Method, state: State) -> tuple[list[Value], Any]:
     """Return the same as values, with what is known of them, which have an axis of runs in any case; and their tree."""
     parts, known, padded = _arguments(rule, facts, state)
     with computed_once(rule.in_batches):
@@ -99,7 +104,7 @@ def results(rule: Rule, facts: Facts | None, method: Method, state: RuleState) -
 
 
 def make_step(
-    rule: Rule, facts: Facts | None, update: Method, state: RuleState, more: tuple[Any, jax.Array],
+    rule: Rule, facts: Facts | None, update: Method, state: State, more: tuple[Any, jax.Array],
     live: jax.Array,
 ) -> Any:  # fmt: skip
     """Return the rule's own state after a step, where `live` holds, and as it was elsewhere.
@@ -123,14 +128,14 @@ def make_step(
     return jax.tree.map(lambda leaf: of_shape(leaf, state), own)
 
 
-def shape_of(rule: Rule, method: Method, state: RuleState) -> tuple[int, ...]:
+def shape_of(rule: Rule, method: Method, state: State) -> tuple[int, ...]:
     """Return the shape of what a method returns for one run."""
     parts, _, _ = _arguments(rule, None, state)
     one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype), parts)
     return tuple(jax.eval_shape(_of_one(method, state), *one).shape)
 
 
-def axes_of_own(rule: Rule, state: RuleState) -> list[tuple[int, ...]]:
+def axes_of_own(rule: Rule, state: State) -> list[tuple[int, ...]]:
     """Return the axes of arms of each leaf of the rule's own state: those that grow with the number of arms."""
     if state.own is None:
         return []
@@ -151,15 +156,15 @@ def axes_of_own(rule: Rule, state: RuleState) -> list[tuple[int, ...]]:
     return [tuple(i for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True)) if a != b) for x, y in pairs]
 
 
-def _of_one(method: Method, state: RuleState) -> Callable[..., Any]:
+def _of_one(method: Method, state: State) -> Callable[..., Any]:
     """Return a function of the parts that `_arguments` returns, for one run.
 
     The key of a step is made of the run's key and of the time, where it is used.
     """
-    every = None if state.count is not None else state.statistics.pulls.shape[0]
+    all_exist = state.count is None
 
     def one(rule: Any, arms: Arms, words: Any, more: Any, own: Any) -> Any:
-        if every is not None:  # all arms exist: how many is known
+        if all_exist:  # how many is known
             arms = dataclasses.replace(arms, count=jnp.int32(len(arms)))
         return method(Told(rule, arms, step_key(Words(*words), arms.time), own), *more)
 
@@ -167,7 +172,7 @@ def _of_one(method: Method, state: RuleState) -> Callable[..., Any]:
 
 
 def _arguments(
-    rule: Rule, facts: Facts | None, state: RuleState, more: tuple[Any, ...] = ()
+    rule: Rule, facts: Facts | None, state: State, more: tuple[Any, ...] = ()
 ) -> tuple[Any, list[Known], Padded | None]:
     """Return what a function of one run is given, with an axis of runs; what is known of it; how many arms exist."""
     arms = arms_of(state)
@@ -191,13 +196,13 @@ def _arguments(
     return parts, known, padded
 
 
-def _with_runs(leaf: Any, state: RuleState) -> jax.Array:
+def _with_runs(leaf: Any, state: State) -> jax.Array:
     """Give what runs of any shape have one axis of runs: a single run has none, lanes in a kernel have two."""
     leaf, batch = jnp.asarray(leaf), state.time.ndim
     return leaf if batch == 1 else leaf.reshape(*leaf.shape[: leaf.ndim - batch], -1)
 
 
-def of_shape(leaf: jax.Array, state: RuleState) -> jax.Array:
+def of_shape(leaf: jax.Array, state: State) -> jax.Array:
     """Give what has one axis of runs their shape."""
     return leaf if state.time.ndim == 1 else leaf.reshape(*leaf.shape[:-1], *state.time.shape)
 

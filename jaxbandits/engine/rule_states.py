@@ -6,17 +6,18 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.run_state import RunState
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.engine.elimination_state import EliminationState
+from jaxbandits.engine.places import PlacedArms
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.arm_orders import ArmOrder
 from jaxbandits.random.bits import key_words
 from jaxbandits.spending.accounts import Account, Looked, Spent
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
-__all__ = ["RuleState", "Wanted", "arms_of", "first_state", "shown"]
+__all__ = ["RuleState", "Wanted", "arms_of", "first_state", "order_of", "shown"]
 
 
 class Wanted(NamedTuple):
@@ -29,7 +30,7 @@ class Wanted(NamedTuple):
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class RuleState(RunState):
+class RuleState(PlacedArms):
     """The state of a run, or of R runs, runs last; arms by their places in the order of the run.
 
     Arms that are there to fill up have one pull, or as many as all have first, so that nothing is divided by zero.
@@ -87,20 +88,6 @@ class RuleState(RunState):
         number = over_arms.index(count, self.time.shape)
         return number < (count if self.count is None else self.count)
 
-    def arm_at(self, place: jax.Array) -> jax.Array:
-        """Return the arm of the problem at a place, int32 `(…)`."""
-        return place if self.order is None else self.order.arm_at(place)
-
-    def by_arm(self, x: jax.Array, axis: int = 0) -> jax.Array:
-        """Return what is known of each place for each arm of the problem, along an axis."""
-        if self.order is None:
-            return x
-        return jnp.moveaxis(self.order.by_arm(jnp.moveaxis(x, axis, 0)), 0, axis)
-
-    def by_place(self, x: jax.Array) -> jax.Array:
-        """Return what is known of each arm of the problem, `(K, …)`, for each place."""
-        return x if self.order is None else self.order.by_place(x)
-
 
 def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
     """Return what is known after the first pulls; a state of the rule's own is not made here.
@@ -110,11 +97,10 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
         problem: leaves `(K, …)`.
         key: the runs' typed keys, shape `(…)`.
     """
-    shape, count, order = key.shape, None, None
+    shape, count = key.shape, None
     if problem.mask is not None:
         count = over_arms.total(jnp.broadcast_to(problem.mask, (problem.arms, *shape)).astype(jnp.int32))
-    if rule.shuffle_arms and not problem.drawn:  # arms that are drawn for a run are in no order
-        order = ArmOrder.draw(key, problem.arms, count, problem.bandits)
+    order = order_of(rule, problem, key, count)
     b = jnp.broadcast_to(jnp.asarray(problem.reward_range, jnp.float32), shape) if problem.bounded else None
     nothing = jnp.zeros(shape, jnp.int32)
     return RuleState(
@@ -124,6 +110,13 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
         spent=Spent.nothing(problem, shape) if rule.fresh_only else None,
         bandits=problem.bandits,
     )  # fmt: skip
+
+
+def order_of(rule: Rule, problem: Problem, key: jax.Array, count: jax.Array | None) -> ArmOrder | None:
+    """Return the order in which runs see their arms; None for the problem's. Arguments as for `first_state`."""
+    if not rule.shuffle_arms or problem.drawn:  # arms that are drawn for a run are in no order
+        return None
+    return ArmOrder.draw(key, problem.arms, count, problem.bandits)
 
 
 def _first_statistics(
@@ -154,8 +147,10 @@ def _first_statistics(
     return known if count is None else dataclasses.replace(known, time=count * rule.initial_pulls)
 
 
-def arms_of(state: RuleState) -> Arms:
+def arms_of(state: RuleState | EliminationState) -> Arms:
     """Return what a rule is told of its arms."""
+    if isinstance(state, EliminationState):
+        return state.surviving
     known, squares = state.statistics, state.statistics.moments.squares
     count = jnp.full(state.time.shape, known.pulls.shape[0], jnp.int32) if state.count is None else state.count
     if state.spent is not None:
@@ -167,7 +162,7 @@ def arms_of(state: RuleState) -> Arms:
     )  # fmt: skip
 
 
-def shown(state: RuleState, answer: jax.Array, ended: jax.Array, own_axes: Any) -> Arms:
+def shown(state: RuleState | EliminationState, answer: jax.Array, ended: jax.Array, own_axes: Any) -> Arms:
     """Return what users are shown of a state: the arms in the problem's order.
 
     Args:

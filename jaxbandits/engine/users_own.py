@@ -12,6 +12,7 @@ from jaxbandits.algorithms.bases.traits import Traits, traits_of
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.engine.elimination_rule import EliminationRule
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.problems.base import Problem
 from jaxbandits.status import MOST_IDLE, OUTSIDE, TAKEN_BACK
@@ -180,4 +181,4 @@ def own_of(algorithm: Any) -> Any:
     """Return what the user wrote, from what the engine has of it."""
     if isinstance(algorithm, UsersOwn):
         return algorithm.algorithm
-    return algorithm.rule if isinstance(algorithm, MappedRule) else algorithm
+    return algorithm.rule if isinstance(algorithm, MappedRule | EliminationRule) else algorithm

@@ -67,6 +67,9 @@ def what_is_known(arms: Arms, rule: Rule, reward_range: Range | None) -> list[Kn
         "count": (1, len(arms)),
         "b": reward_range,
     }
+    if rule.eliminates:  # asked before the first pull, too, and of arms that are out
+        ranges |= {"pulls": (0, MAX_COUNT), "time": (0, MAX_COUNT), "round": (0, MAX_COUNT), "left": (0, len(arms))}
+        ranges["mean"], least = None, 0
     root = arms.inverse_root if least else None
     known = {name: Known(ranges.get(name), root if name == "pulls" else None, name == "count") for name in vars(arms)}
     return [known[path[0].name] for path, _ in jax.tree_util.tree_leaves_with_path(arms)]

@@ -42,6 +42,11 @@ class LiveProblem(Problem):
         del words, parameters
         raise UsageError("the rewards of a live experiment come from tell()")
 
+    def reward(self, key: jax.Array, arm: ArrayLike, pull: ArrayLike) -> NoReturn:
+        """No reward is kept."""
+        del key, arm, pull
+        raise UsageError(f"{self.name} looks at all earlier rewards again, which a live experiment does not keep")
+
     def rewards(self, key: jax.Array, pull: ArrayLike) -> jax.Array:
         """The rewards told for one initial pull of every arm."""
         del key

@@ -18,7 +18,7 @@ from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.bases.parameters import with_logarithms
 from jaxbandits.arrays.jax_settings import narrowed, own_settings
 from jaxbandits.engine.admission import admitted, check
-from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.method_types import check_result
 from jaxbandits.errors import UsageError
 from jaxbandits.live.given import cost_of, key_of, range_of, reward_of
@@ -82,7 +82,7 @@ class AskTell:
         check(known)
         algorithm = known.base.prepared()
         runs = with_logarithms(algorithm)
-        self._algorithm, self._runs = algorithm, narrowed(MappedRule(runs) if known.is_rule else runs)
+        self._algorithm, self._runs = algorithm, narrowed(mapped(runs) if known.is_rule else runs)
         self._arms = checks.whole("arms", arms, 2, MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
         algorithm.check_live()

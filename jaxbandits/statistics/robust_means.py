@@ -12,7 +12,7 @@ Fields are numbers of a run, shape `(…)`; arms first, runs last.
 
 import dataclasses
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -138,7 +138,7 @@ class Catoni(MeanEstimator):
     level: jax.Array  # float32 (…): ln(1 / probability of an error on one side)
     log_c: jax.Array  # float32 (…): ln C
     p: jax.Array  # float32 (…)
-    last: jax.Array  # float32 (K, …): latest estimates, where the next root is sought from
+    last: Any = None  # float32 (K, …): latest estimates, where the next root is sought from
 
     running: ClassVar[bool] = False
 

@@ -187,6 +187,49 @@ class Wide:
         return jnp.argmax(arms.mean)
 
 
+@jb.algorithm
+class OwnRejects:
+    """Successive Rejects (Audibert, Bubeck, Munos 2010, Figure 3): an elimination in phases."""
+
+    budget: int
+
+    def rounds(self, arms):
+        log_bar = jnp.sum(1 / (1.0 + jnp.arange(len(arms)))) - 0.5
+        return jnp.ceil((self.budget - arms.count) / (log_bar * arms.left)).astype(int) - arms.round
+
+    def keep(self, arms, key):
+        worst = jnp.argmin(jnp.where(arms.active, arms.mean, jnp.inf))
+        return arms.active.at[worst].set(False)
+
+
+@jb.algorithm
+class OwnRace:
+    """A Hoeffding race that looks after every round, ends with the best two, and counts its looks by arm."""
+
+    delta: float
+    traits = jb.Traits(answers="any", criterion=lambda problem, answer: answer[jnp.argmax(problem.mean)])
+
+    def init(self, arms, key):
+        return {"looks": jnp.int32(0), "of": jnp.zeros(len(arms), int)}
+
+    def radius(self, arms):
+        return arms.reward_range * jnp.sqrt(jnp.log(4 * arms.count * arms.round**2.0 / self.delta) / (2 * arms.round))
+
+    def due(self, state, arms):
+        return arms.highest - arms.lowest > 2 * self.radius(arms)
+
+    def keep(self, state, arms, key):
+        state = {"looks": state["looks"] + 1, "of": state["of"] + arms.active}
+        best = jnp.max(arms.mean.at[jnp.argmax(arms.mean)].set(-jnp.inf))  # the second
+        return state, arms.mean >= best - 2 * self.radius(arms)
+
+    def done(self, state, arms):
+        return arms.left <= 2
+
+    def recommend(self, state, arms):
+        return arms.active
+
+
 RULES = {
     "ucb-e": OwnUCBE(budget=300, a=2.0),
     "ugape-c": OwnUGapEc(epsilon=0.2, delta=0.1),
@@ -195,4 +238,6 @@ RULES = {
     "halving": Halving(budget=500),
     "medians": Medians(pulls=20, batches=1),
     "wide": Wide(budget=300),
+    "rejects": OwnRejects(budget=300),
+    "race": OwnRace(delta=0.5),
 }

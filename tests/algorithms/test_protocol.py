@@ -19,7 +19,7 @@ from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.platform_forms import forced
-from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.mapping import mapped
 
 RUNS, STEPS = 6, 200
 # Values that differ from run to run, for every parameter that has no usable default; some runs end, others do not.
@@ -137,7 +137,7 @@ CASES = list(cases())
 
 def of_engine(algorithm):
     """What the engine makes of an algorithm."""
-    return MappedRule(algorithm) if isinstance(algorithm, Rule) else algorithm
+    return mapped(algorithm) if isinstance(algorithm, Rule) else algorithm
 
 
 class Played(NamedTuple):

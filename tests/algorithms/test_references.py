@@ -20,13 +20,12 @@ import pytest
 from scipy import optimize, stats
 
 import jaxbandits as jb
-from jaxbandits.algorithms.bases.elimination import Elimination
 from jaxbandits.algorithms.bases.glr_stopped import GLRStopped
 from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.arms import index
 from jaxbandits.random.arm_orders import ArmOrder
-from jaxbandits.random.ties import order_at, tie_order, tie_words
+from jaxbandits.random.ties import tie_order, tie_words
 
 NEAR = 1e-5
 RUNS, STEPS = 4, 160
@@ -313,15 +312,6 @@ def clucb(view: View, algorithm: Any) -> Said:
     return pull, set(M), float(moved[rival].sum() - moved[M].sum()) / k
 
 
-@functools.cache
-def _fresh_order(first: int, second: int, count: int, forget: int) -> np.ndarray:
-    return np.asarray(order_at(jnp.asarray([first, second], jnp.uint32), jnp.int32(forget), count))
-
-
-def fresh_order(words: np.ndarray, count: int, forget: int) -> np.ndarray:
-    return _fresh_order(*words.tolist(), count, forget)
-
-
 def survivors(
     view: View,
     algorithm: Any,
@@ -338,23 +328,19 @@ def survivors(
         values = [[contribution(x, i) for i, x in enumerate(view.rewards[arm], 1)][forget:] for arm in alive]
         return np.asarray([estimator(x) + 1e-11 * scrambled(np.sum(x)) for x in values])
 
-    def order() -> np.ndarray:
-        """Of ties; where rewards are forgotten, another one for each phase's."""
-        return view.order[0] if getattr(algorithm, "reuse", True) else fresh_order(memory["words"], view.count, forget)
-
     rounds = {len(view.rewards[arm]) for arm in alive}
     if len(rounds) == 1 and (t := rounds.pop()) > memory.get("seen", 0) and len(alive) > 1:
         memory["seen"] = t
         values = estimates()
-        stay = decide(view, algorithm, t, values, order()[alive], memory)
+        stay = decide(view, algorithm, t, values, view.order[0][alive], memory)
         if len(stay) < len(alive):
             alive[:] = sorted(alive[i] for i in stay)
             if getattr(algorithm, "reuse", True) is False:
                 forget = memory["forget"] = t
         memory["near"] = memory.get("near", False) or view.near
     view.near |= memory.get("near", False)
-    answer = alive[view.first(estimates(), order()[alive])]
-    following = min(alive, key=lambda arm: (len(view.rewards[arm]), arm))
+    answer = alive[view.first(estimates(), view.order[0][alive])]
+    following = min(alive, key=lambda arm: (len(view.rewards[arm]), view.order[0][arm]))
     return [following], {answer}, None
 
 
@@ -428,7 +414,8 @@ def successive_rejects(view: View, algorithm: Any) -> Said:
 
     def decide(view, _, t, values, order, memory):
         left = count - sum(n <= t for n in schedule)
-        return list(range(len(values))) if left >= len(values) else view.top(values, left, order)
+        worst = view.top(-values, len(values) - left, order) if left < len(values) else []
+        return [i for i in range(len(values)) if i not in worst]
 
     def contribution(x: float, i: int) -> float:
         return x if algorithm.estimator != "tea" or abs(x) <= algorithm.threshold else 0.0
@@ -565,7 +552,7 @@ def watch(algorithm, problem, keys, steps):
 
 @functools.partial(jax.jit, static_argnames="rule")
 def tables(problem, keys, rule):
-    """The first rewards of every arm, `(run, pull, arm)`, tie orders `(run, arm)`, and what makes them."""
+    """The first rewards of every arm, `(run, pull, arm)`, and tie orders `(run, arm)`."""
 
     def one(key):
         return jax.lax.map(lambda pull: problem.rewards(key, pull), jnp.arange(STEPS + 2))
@@ -573,7 +560,7 @@ def tables(problem, keys, rule):
     order = tie_order(tie_words(keys), problem.arms)
     if rule:  # the place of each arm
         order = ArmOrder.draw(keys, problem.arms, None, problem.bandits).by_arm(index(problem.arms, keys.shape))
-    return jax.vmap(one)(keys), order.T, tie_words(keys).T
+    return jax.vmap(one)(keys), order.T
 
 
 def numbers_only(tree):
@@ -596,16 +583,16 @@ def test_every_decision_is_that_of_the_reference(name):
 
     unnamed = dataclasses.replace(problem, name="")
     pulls, returned, done = map(np.asarray, watch(numbers_only(algorithm.resolved(problem)), unnamed, keys, steps))
-    table, orders, words = map(np.asarray, tables(unnamed, keys, isinstance(algorithm, Rule)))
+    table, orders = map(np.asarray, tables(unnamed, keys, isinstance(algorithm, Rule)))
     table = table.astype(np.float64)
     decisions = skipped = answers = 0
     for run in range(RUNS):
         rewards = [[table[run, pull, arm] for pull in range(pulls[run, 0, arm])] for arm in range(problem.arms)]
-        smallest, kept, kept_near, memory = np.inf, None, False, {"words": words[run]}
+        smallest, kept, kept_near, memory = np.inf, None, False, {}
         for step in range(steps):
             view = View(rewards, orders[run], problem, memory)
             wanted, answer, statistic = reference(view, algorithm)
-            if isinstance(algorithm, Elimination):
+            if getattr(algorithm, "eliminates", False):
                 if not view.near:
                     assert done[run, step] == (len(memory["alive"]) == 1)
             elif getattr(algorithm, "budget", None) is None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.algorithms.bases.phases import RejectsPhases, rejects_pulls
-from jaxbandits.random.ties import tie_order, tie_words
+from jaxbandits.algorithms.rejects_phases import ceil_share, rejects_share
+from jaxbandits.engine.mapping import mapped
 
 RUNS = 120
 
@@ -81,10 +81,11 @@ def play(problem, keys, algorithm):
     """Pulls and returned arms, `(RUNS, K)`, and tie orders; the algorithm's leaves are `(RUNS,)`."""
 
     def one(key, algorithm):
+        algorithm = mapped(algorithm)
         state = algorithm.init(problem, key)
         unfinished, step = lambda s: ~algorithm.done(s), lambda s: algorithm.step(problem, key, s)
         state = jax.lax.while_loop(unfinished, step, state)
-        return state.pulls, algorithm.recommend(state), tie_order(tie_words(key), problem.arms)
+        return state.pulls, algorithm.recommend(state), state.by_arm(jnp.arange(problem.arms))
 
     return jax.vmap(one)(keys, algorithm)
 
@@ -142,8 +143,8 @@ def test_every_run_is_that_of_the_reference(name):
 @pytest.mark.parametrize("count", [2, 20, 1000])
 def test_all_phases_together_cost_no_more_than_the_budget(count):
     budgets = np.unique(np.geomspace(count, 1e6, 3000).astype(np.int32))
-    phases = RejectsPhases.of(jnp.asarray(budgets), jnp.full(budgets.shape, np.float32(count)), count)
-    pulls = np.asarray(phases.pulls, np.int64)[: count - 1]
+    share = rejects_share(jnp.asarray(budgets), jnp.full(budgets.shape, count), count)
+    pulls = np.maximum(np.asarray(ceil_share(share, jnp.arange(count, 1, -1)[:, None]), np.int64), 1)
     assert (np.diff(pulls, axis=0) >= 0).all()
     total = pulls.sum(0) + pulls[-1]  # an arm leaves after each phase; the last one and its loser have n_{K-1} each
     assert (total <= budgets).all()
@@ -164,21 +165,20 @@ def test_phases_are_exact_integers(count, half):
     budgets |= {count + step * times + d for times in (1, 7, 2**20) for d in (-1, 0, 1) if step * times < 2**31 - 1000}
     budgets = sorted(budgets)
     mixed = np.resize(np.int32([count, 5, count, 2]), len(budgets))
-    plan = jax.jit(rejects_pulls, static_argnames=("axis", "half"))
+    plan = jax.jit(rejects_share, static_argnames=("width", "half"))
     for counts in (np.full_like(mixed, count), mixed):
-        got = np.asarray(plan(np.int32(budgets), np.float32(counts), max(count, 5) + 2, half=half))
+        share = np.asarray(plan(np.int32(budgets), counts, max(count, 5) + 2, half=half))
         for run in np.flatnonzero(counts == count):
             spare = budgets[run] - count
             wanted = [math.ceil(spare / (harmonic * (count + 1 - k))) for k in range(1, count)]
-            assert got[: count - 1, run].tolist() == wanted
-            assert not got[count - 1 :, run].any()
+            assert [int(ceil_share(share[run], count + 1 - k)) for k in range(1, count)] == wanted
 
 
 def test_a_run_that_is_stopped_returns_what_it_has():
     """Accepted arms stay, the others by their means, not by sums of unequal numbers of rewards."""
     problem = jb.rademacher([0.9, 0.8, 0.1, 0.0], [0.9, 0.8, 0.1, 0.0])
     states = jb.trajectory(jb.SAR(budget=80, m=2), problem, jax.random.key(0), 80)
-    returned = np.asarray(jax.vmap(jb.SAR(budget=80, m=2).recommend)(states))
+    returned = np.asarray(states.answer)
     np.testing.assert_array_equal(returned, np.broadcast_to([True, True, False, False], returned.shape))
 
 

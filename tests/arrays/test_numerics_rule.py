@@ -39,7 +39,7 @@ AFTERWARDS = "after the runs"
 NOT_A_NUMBER = "NaN stays NaN, as a user's program may have it"
 #: (file, function, what) -> why it may stand there; "*" for all functions of a file.
 EXCEPTIONS = {
-    ("algorithms/bases/elimination.py", "_without", "cumsum"): WHOLE,
+    ("engine/elimination_rule.py", "after_look", "cumsum"): WHOLE,
     ("algorithms/bases/from_reservoir.py", "_rounds", PRODUCT): HOST,
     ("algorithms/largest_arms.py", "is_largest", "argmax"): OF_USERS,
     ("algorithms/largest_arms.py", "is_largest", "sum"): OF_USERS,

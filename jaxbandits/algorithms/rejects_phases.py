@@ -1,0 +1,57 @@
+"""The phases of Successive Rejects, as exact whole numbers.
+
+Audibert, Bubeck, Munos (2010), "Best arm identification in multi-armed bandits", COLT, Figure 3: at the end of phase k
+every surviving arm has n_k = ceil((n - K) / (H (K + 1 - k))) pulls, with H = 1/2 + sum_{i=2}^K 1/i. That is the ceiling
+of ceil((n - K) / H) / (K + 1 - k). Yu et al. (2018) take the whole harmonic sum.
+"""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.arrays.wide_counts import Wide
+
+__all__ = ["ceil_share", "rejects_share"]
+
+# Words of 32 bits of 1 / H: a whole number below 2^31 times what they lack is below 2^-64. Such a multiple of 1 / H
+# that is not whole is 2^-46 at least above a whole number, for up to 3000 arms, by continued fractions.
+_WORDS = 3
+
+
+def rejects_share(budget: jax.Array, count: jax.Array, width: int, *, half: bool = True) -> jax.Array:
+    """Return ceil((n - K) / H), int32 `(…)`; whole numbers are computed with alone.
+
+    Args:
+        budget: n, int32 `(…)`, at least K.
+        count: number of arms K, int32 `(…)`.
+        width: at least K.
+        half: whether the sum starts with 1/2, as for Audibert et al., or with 1.
+    """
+    spare = jnp.asarray(budget, jnp.int32) - count
+    first, second, third = jnp.asarray(_inverse_sums(width, half))[:, jnp.maximum(count, 1) - 1]
+    # What 1 / H lacks is positive and takes no product below the next whole number but those that are whole: the floor
+    # is one less than the ceiling.
+    rest = Wide.product(spare, third).high
+    rest = Wide.product(spare, second).plus(Wide(jnp.zeros_like(rest), rest)).high
+    whole = Wide.product(spare, first).plus(Wide(jnp.zeros_like(rest), rest)).high.astype(jnp.int32)
+    return jnp.where(spare > 0, whole + 1, 0)
+
+
+def ceil_share(share: jax.Array, left: jax.Array) -> jax.Array:
+    """Return n_k, int32 `(…)`: the share of a phase at whose begin so many arms are left, K + 1 - k, rounded up."""
+    return (share - 1) // left + 1
+
+
+@functools.lru_cache(maxsize=64)
+def _inverse_sums(width: int, half: bool) -> np.ndarray:
+    """Return 1 / H of 1, …, `width` arms, less 2^-96 or a little more: uint32 `(3, width)`, the first word first."""
+    bits = 64 * _WORDS
+    total, words = -(1 << bits - 1) if half else 0, np.zeros((_WORDS, width), np.uint32)
+    for i in range(1, width + 1):
+        total += (1 << bits) // i  # H 2^192 is above this, by i at most
+        if i > 1:
+            inverse = -(-(1 << bits + 32 * _WORDS) // (total + i)) - 1  # below 2^96 / H
+            words[:, i - 1] = [inverse >> shift & 0xFFFFFFFF for shift in (64, 32, 0)]
+    return words

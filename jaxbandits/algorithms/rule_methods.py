@@ -1,0 +1,50 @@
+"""Which methods a rule has."""
+
+from jaxbandits.errors import UsageError
+
+__all__ = ["check_methods"]
+
+
+def check_methods(cls: type) -> None:
+    """Check that a class has the methods of one kind of rule.
+
+    Raises:
+        UsageError: a method that is missing, or two where one is needed.
+    """
+    (_check_elimination if callable(getattr(cls, "keep", None)) else _check_steps)(cls)
+
+
+def _check_elimination(cls: type) -> None:
+    """Check that a class with a method `keep` says when it looks, and nothing of single pulls.
+
+    Raises:
+        UsageError: a method that is missing, or one too many.
+    """
+    name = cls.__name__
+    for method in ("select", "request", "update", "absorb"):
+        if callable(getattr(cls, method, None)):
+            raise UsageError(
+                f"{name} has keep, so that arms are pulled in turn, and {method}: it must have one of them"
+            )
+    if callable(getattr(cls, "rounds", None)) == callable(getattr(cls, "due", None)):
+        raise UsageError(
+            f"{name} must have one of the methods rounds (after how many more it looks at the arms) and due (whether "
+            "it looks now)"
+        )
+
+
+def _check_steps(cls: type) -> None:
+    """Check that a class whose steps are pulls has the methods for them.
+
+    Raises:
+        UsageError: a method that is missing, or two where one is needed.
+    """
+    name = cls.__name__
+    for method in ("done", "recommend"):
+        if not callable(getattr(cls, method, None)):
+            raise UsageError(f"{name} has no method {method!r}: an algorithm has select or request, done and recommend")
+    if callable(getattr(cls, "select", None)) == callable(getattr(cls, "request", None)):
+        raise UsageError(f"{name} must have one of the methods select (an arm) and request (pulls of each arm)")
+    after = "absorb" if callable(getattr(cls, "request", None)) else "update"
+    if callable(getattr(cls, "init", None)) != callable(getattr(cls, after, None)):
+        raise UsageError(f"{name} must have both of the methods init and {after}, for a state of its own, or neither")

@@ -1,0 +1,38 @@
+"""What is asked of a rule that eliminates arms, of one run."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.engine.rule_calls import Told
+from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator
+
+__all__ = ["estimating", "is_due", "looked", "next_look"]
+
+
+def estimating(told: Told) -> MeanEstimator:
+    """Return the estimator of means."""
+    method = getattr(told.rule, "mean_estimator", None)
+    return EmpiricalMean() if method is None else told.ask(method)
+
+
+def next_look(told: Told) -> jax.Array:
+    """Return after which round the rule looks at the arms next, int32 `()`."""
+    arms: Any = told.arms
+    now = arms.round
+    return now + jnp.clip(jnp.asarray(told.ask(told.rule.rounds)).astype(jnp.int32), 0, MAX_COUNT - now)
+
+
+def is_due(told: Told) -> jax.Array:
+    """Return whether an arm may have to go, bool `()`."""
+    return jnp.asarray(told.ask(told.rule.due))
+
+
+def looked(told: Told) -> tuple[Any, jax.Array]:
+    """Return the rule's own state after a look, None where it has none; and the arms that stay, bool `(K,)`."""
+    found = told.ask(told.rule.keep, told.key)
+    own, kept = found if told.rule.has_state else (None, found)
+    arms: Any = told.arms
+    return own, jnp.asarray(kept) & arms.active

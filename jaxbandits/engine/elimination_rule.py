@@ -1,0 +1,214 @@
+"""A rule that eliminates arms, written for one run, as the engine wants an algorithm: for one run or for R, runs last.
+
+Between two looks a run has nothing to decide, so a pull touches one arm and no other, and an arm can be pulled several
+times at once, a block of rounds ahead of the others (`elimination_rounds.py`). What the rule decides is mapped over the
+runs (`jaxbandits/transform`), for a few of them at a time: those that look.
+"""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.bases.traits import Traits, traits_of
+from jaxbandits.arrays import arms as over_arms
+from jaxbandits.arrays.compiler_forms import where_any, where_few
+from jaxbandits.arrays.numerics import NO_LIMIT
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.engine.elimination_calls import estimating, is_due, looked, next_look
+from jaxbandits.engine.elimination_rounds import block_of_rounds
+from jaxbandits.engine.elimination_start import first_round, rounds_of_a_block, unpulled
+from jaxbandits.engine.elimination_state import EliminationState
+from jaxbandits.engine.rule_calls import answered, axes_of_own, begun, call, done
+from jaxbandits.engine.rule_states import shown
+from jaxbandits.engine.value_ranges import Facts
+from jaxbandits.problems.base import Problem
+from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.statistics.robust_means import Catoni
+from jaxbandits.status import NONE_STAYS
+
+__all__ = ["EliminationRule"]
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class EliminationRule(BuiltIn):
+    """A rule that eliminates arms, mapped over the last axis of everything where there are several runs.
+
+    Attributes:
+        rule: the rule.
+        facts: what is known of the numbers that it computes with; None for nothing.
+    """
+
+    rule: Any
+    facts: Facts | None = dataclasses.field(default=None, metadata={"static": True})
+
+    @property
+    def traits(self) -> Traits:  # type: ignore[override]
+        """What the rule says of itself."""
+        return traits_of(self.rule)
+
+    def init(self, problem: Problem, key: jax.Array) -> EliminationState:
+        """Return the states after the first round, and what it dropped."""
+        state = unpulled(self.rule, problem, key)
+        if self.rule.has_state:
+            state = dataclasses.replace(state, own=call(self.rule, self.facts, begun, state))
+        if not self.rule.looks_each_round:
+            state = dataclasses.replace(state, target=call(self.rule, self.facts, next_look, state))
+        state = dataclasses.replace(state, estimator=call(self.rule, self.facts, estimating, state))
+        state = first_round(self.rule, state, problem, key)
+        return self._looked(state, self._due(state), problem, key)
+
+    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> EliminationState:
+        """Begin a run; states begin with `init`."""
+        raise NotImplementedError
+
+    def step(
+        self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array | bool = True
+    ) -> EliminationState:
+        """Pull the next survivor."""
+        return self._advanced(problem, key, state, jnp.asarray(live), NO_LIMIT, rounds=1)
+
+    def advance(
+        self,
+        problem: Problem,
+        key: jax.Array,
+        state: EliminationState,
+        live: jax.Array,
+        stop: jax.Array | int,
+        max_pulls: jax.Array | int = NO_LIMIT,
+    ) -> EliminationState:
+        """Pull the next survivor in all rounds of a block; the run is that of `step`, to the last bit."""
+        del max_pulls
+        return self._advanced(problem, key, state, live, stop, rounds=rounds_of_a_block(self.rule, state.estimator))
+
+    def _advanced(
+        self,
+        problem: Problem,
+        key: jax.Array,
+        state: EliminationState,
+        live: jax.Array,
+        stop: jax.Array | int,
+        *,
+        rounds: int,
+    ) -> EliminationState:
+        def rewards(place: jax.Array, pulls: jax.Array) -> jax.Array:
+            arm = state.arm_at(place)
+            return jax.vmap(lambda pull: problem.reward(key, arm, pull))(pulls)
+
+        live = jnp.broadcast_to(live, state.time.shape) & ~self.done(state)
+        state, due = block_of_rounds(state, rewards, live, stop, rounds=rounds, due=self._due)
+        return self._looked(state, due, problem, key)
+
+    def _due(self, state: EliminationState) -> jax.Array:
+        """Return which runs look at their arms after a finished round, bool `(…)`."""
+        if state.target is not None:
+            return state.round >= state.target
+        return jnp.asarray(call(self.rule, self.facts, is_due, state))
+
+    def _looked(self, state: EliminationState, due: jax.Array, problem: Any, key: Any) -> EliminationState:
+        """Return the states after a look of the runs that are due."""
+        # What is only read stays outside: to hand it back would mean to copy it.
+        read = {"sums": state.sums, "undone": state.undone}
+        changing = dataclasses.replace(state, sums=None, undone=None)
+        again = (problem, key) if isinstance(state.estimator, Catoni) else (None, None)
+        changed = where_few(due, _look, changing, read["sums"], self, *again)
+        if not getattr(self.rule, "reuse", True):
+            read["sums"] = where_any(due, lambda sums: jax.tree.map(jnp.zeros_like, sums), state.sums)
+        return dataclasses.replace(changed, **read)
+
+    def after_look(self, state: EliminationState) -> EliminationState:
+        """Return the states after a look, all of them."""
+        own, active = call(self.rule, self.facts, looked, state)
+        number = over_arms.index(state.places, state.time.shape)
+        slot = jnp.where(active, jnp.cumsum(active, axis=0) - 1, state.places)  # out of range: dropped
+        left = over_arms.total(active.astype(jnp.int32))
+        state = dataclasses.replace(
+            state, active=active, own=own, left=left,
+            gone=jnp.where(state.active & ~active, state.round, state.gone),
+            survivors=over_arms.scatter(state.survivors, slot, jnp.broadcast_to(number, active.shape)),
+            fault=jnp.where(left == 0, NONE_STAYS, state.fault),
+        )  # fmt: skip
+        if not getattr(self.rule, "reuse", True):
+            nothing = jax.tree.map(jnp.zeros_like, state.sums)
+            state = dataclasses.replace(state, sums=nothing, start=state.round)
+        if self.rule.looks_each_round:
+            return state
+        return dataclasses.replace(state, target=call(self.rule, self.facts, next_look, state))
+
+    def done(self, state: EliminationState) -> jax.Array:
+        """Return which runs have ended, bool `(…)`: by the rule, or with one arm left."""
+        if callable(getattr(self.rule, "done", None)):
+            return jnp.asarray(call(self.rule, self.facts, done, state))
+        return state.left <= 1
+
+    def recommend(self, state: EliminationState) -> jax.Array:
+        """Return masks of the returned arms, bool `(K, …)`, in the problem's order.
+
+        By the rule; or the last arm, before that the survivor with the largest estimate.
+        """
+        if callable(getattr(self.rule, "recommend", None)):
+            answer = jnp.asarray(call(self.rule, self.facts, answered, state))
+            if not jnp.issubdtype(answer.dtype, jnp.bool_):
+                answer = over_arms.index(state.places, state.time.shape) == answer
+        else:
+            estimates = jnp.where(state.active, state.estimates, -jnp.inf)
+            number = over_arms.index(state.places, state.time.shape)
+            best = state.active & (estimates == over_arms.largest(estimates))
+            answer = number == over_arms.smallest(jnp.where(best, number, state.places))
+        exist = state.places if state.count is None else state.count
+        return state.by_arm(answer & (over_arms.index(state.places, state.time.shape) < exist))
+
+    def state_of(self, state: EliminationState) -> Any:
+        """Return what a user is shown of a state."""
+        arms: Any = shown(state, self.recommend(state), self.done(state), axes_of_own(self.rule, state))
+        return dataclasses.replace(
+            arms, mean=state.by_arm(state.estimates), active=state.by_arm(state.active), pulls=state.pulls
+        )
+
+    def stalled(self, state: EliminationState) -> jax.Array:
+        """Return which runs have a fault, bool `(…)`."""
+        return state.fault > 0
+
+    def fault(self, state: EliminationState) -> jax.Array:
+        """Return the fault that each run has, a code of `jaxbandits.status`, 0 for none; int32 `(…)`."""
+        return state.fault
+
+    def asked(self, state: EliminationState) -> tuple[jax.Array, jax.Array]:
+        """Return the arm of the problem to pull next, once; of one run."""
+        arm = state.arm_at(over_arms.take(state.survivors, state.position))[None]
+        return arm, jnp.ones_like(arm)
+
+    def told(
+        self, state: EliminationState, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array
+    ) -> EliminationState:
+        """Return the state after the reward asked for; of one run."""
+        del asked, counts, cost
+        live = jnp.ones((), bool)
+        state, due = block_of_rounds(
+            state, lambda _, pulls: sums[: len(pulls)], live, NO_LIMIT, rounds=1, due=self._due
+        )
+        return self._looked(state, due, None, None)
+
+
+def _look(state: EliminationState, sums: Any, mapped: EliminationRule, problem: Any, key: Any) -> EliminationState:
+    """Look at the arms of some runs, again where the next look is due at once; their sums are only read."""
+    estimator = state.estimator
+    if isinstance(estimator, Catoni):
+        every = state.by_place(jnp.broadcast_to(over_arms.index(state.places, key.shape), state.active.shape))
+        estimator = estimator.looked(lambda pull: problem.reward(key, every, pull), state.round, state.active)
+        state = dataclasses.replace(state, estimator=estimator)
+
+    def again(both: tuple[EliminationState, jax.Array]) -> tuple[EliminationState, jax.Array]:
+        state, looks = both
+        new = mapped.after_look(dataclasses.replace(state, sums=sums))
+        more = jnp.zeros_like(looks)
+        if new.target is not None:
+            more = looks & (new.target <= new.round) & (new.left < state.left) & ~mapped.done(new)
+        new = dataclasses.replace(new, sums=None)
+        return jax.tree.map(lambda new, old: jnp.where(looks, new, old), new, state), more
+
+    return lax.while_loop(lambda both: jnp.any(both[1]), again, (state, jnp.ones(state.time.shape, bool)))[0]

@@ -1,0 +1,83 @@
+"""The state of a run of a rule that eliminates arms: the survivors stand in a list, of which a pull touches one.
+
+All survivors have the same pulls, so that a pull writes the sums of its arm alone.
+"""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.surviving_arms import SurvivingArms
+from jaxbandits.arrays import arms as over_arms
+from jaxbandits.arrays.numerics import larger
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.engine.places import PlacedArms
+from jaxbandits.random.arm_orders import ArmOrder
+from jaxbandits.statistics.robust_means import MeanEstimator
+
+__all__ = ["EliminationState"]
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class EliminationState(PlacedArms):
+    """The state of a run, or of R runs, runs last; arms by their places in the order of the run."""
+
+    sums: Any  # CompensatedSum or WholeSum (S K, …): what the estimator makes of the rewards since `start`
+    undone: Any  # the same, before the block that is under way, of the arms pulled in it; None where no block is undone
+    survivors: jax.Array  # int32 (K, …): places of the surviving arms, in the first `left` entries
+    active: jax.Array  # bool (K, …): the same as a mask
+    gone: jax.Array  # int32 (K, …): pulls of the arms that were dropped
+    left: jax.Array  # int32 (…): surviving arms
+    position: jax.Array  # int32 (…): of the next arm to pull in the list
+    round: jax.Array  # int32 (…): finished rounds, the pulls of every surviving arm
+    start: jax.Array  # int32 (…): the round from which on rewards count
+    target: jax.Array | None  # int32 (…): the round after which the rule looks; None where it is asked after each
+    highest: jax.Array | None  # float32 (…): largest estimate of the round so far, where the rule is asked after each
+    lowest: jax.Array | None  # float32 (…): smallest, likewise
+    ahead: jax.Array  # int32 (…): rounds of the block; between two blocks, the rounds that the next may have
+    time: jax.Array  # int32 (…)
+    estimator: MeanEstimator
+    b: jax.Array | None  # float32 (…): range of the rewards; None where they have none
+    count: jax.Array | None  # int32 (…): how many arms exist, the first ones; None for all
+    order: ArmOrder | None  # the arm at each place; None where they stay in the problem's order
+    own: Any  # the rule's own state; None where it has none
+    words: tuple[jax.Array, jax.Array]  # uint32 (…) each: the words of the runs' keys
+    bandits: int = dataclasses.field(metadata={"static": True})  # how many share the axis of arms
+    fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
+
+    @property
+    def places(self) -> int:
+        """Length of the axis of arms."""
+        return int(self.active.shape[0])
+
+    @property
+    def pulls_by_place(self) -> jax.Array:
+        """Pulls of each arm, int32 `(K, …)`; a round that is not finished counts where it is one of single pulls."""
+        listed = over_arms.index(self.places, self.time.shape) < over_arms.take(self.survivors, self.position)
+        return jnp.where(self.active, self.round + (listed & (self.ahead == 1)).astype(jnp.int32), self.gone)
+
+    @property
+    def pulls(self) -> jax.Array:
+        """Pulls of each arm of the problem, int32 `(K, …)`."""
+        return self.by_arm(self.pulls_by_place)
+
+    @property
+    def estimates(self) -> jax.Array:
+        """Estimated means, float32 `(K, …)`, by places; of dropped arms those with which they went."""
+        return self.estimator.estimates(self.sums, larger(self.pulls_by_place - self.start, 1))
+
+    @property
+    def surviving(self) -> SurvivingArms:
+        """What the rule is told, between two rounds."""
+        pulls = jnp.where(self.active, self.round, self.gone)
+        count = jnp.full(self.time.shape, self.places, jnp.int32) if self.count is None else self.count
+        estimates = self.estimator.estimates(self.sums, larger(pulls - self.start, 1))
+        return SurvivingArms(
+            pulls=pulls, mean=jnp.where(self.active, estimates, -jnp.inf),
+            inverse_root=jnp.sqrt(1 / larger(pulls, 1).astype(jnp.float32)), total=self.sums.high[: self.places],
+            time=self.time, count=count, b=self.b, active=self.active, left=self.left, round=self.round,
+            highest=self.highest, lowest=self.lowest, bandits=self.bandits,
+        )  # fmt: skip

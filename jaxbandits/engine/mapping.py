@@ -1,0 +1,19 @@
+"""A rule of any kind, as the engine wants an algorithm."""
+
+from typing import Any
+
+from jaxbandits.engine.elimination_rule import EliminationRule
+from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.value_ranges import Facts
+
+__all__ = ["mapped"]
+
+
+def mapped(rule: Any, facts: Facts | None = None) -> MappedRule | EliminationRule:
+    """Map a rule over the runs.
+
+    Args:
+        rule: the rule.
+        facts: what is known of the numbers that it computes with; None for nothing.
+    """
+    return EliminationRule(rule, facts) if rule.eliminates else MappedRule(rule, facts)

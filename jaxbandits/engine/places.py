@@ -1,0 +1,39 @@
+"""What a run keeps by the places of its arms, in the order in which it sees them."""
+
+from typing import TYPE_CHECKING
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.bases.run_state import RunState
+from jaxbandits.random.arm_orders import ArmOrder
+
+__all__ = ["PlacedArms"]
+
+
+class PlacedArms(RunState):
+    """The state of a run that knows its arms by their places.
+
+    Attributes:
+        order: the arm at each place; None where they stay in the problem's order.
+    """
+
+    if TYPE_CHECKING:  # a field of the subclasses
+
+        @property
+        def order(self) -> ArmOrder | None:
+            """The arm at each place."""
+
+    def arm_at(self, place: jax.Array) -> jax.Array:
+        """Return the arm of the problem at a place, int32 `(…)`."""
+        return place if self.order is None else self.order.arm_at(place)
+
+    def by_arm(self, x: jax.Array, axis: int = 0) -> jax.Array:
+        """Return what is known of each place for each arm of the problem, along an axis."""
+        if self.order is None:
+            return x
+        return jnp.moveaxis(self.order.by_arm(jnp.moveaxis(x, axis, 0)), 0, axis)
+
+    def by_place(self, x: jax.Array) -> jax.Array:
+        """Return what is known of each arm of the problem, `(K, …)`, for each place."""
+        return x if self.order is None else self.order.by_place(x)
