@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.arrays.numerics import larger
 from jaxbandits.arrays.wide_counts import Wide
 
 __all__ = ["ceil_share", "rejects_share"]
@@ -30,7 +31,7 @@ def rejects_share(budget: jax.Array, count: jax.Array, width: int, *, half: bool
         half: whether the sum starts with 1/2, as for Audibert et al., or with 1.
     """
     spare = jnp.asarray(budget, jnp.int32) - count
-    first, second, third = jnp.asarray(_inverse_sums(width, half))[:, jnp.maximum(count, 1) - 1]
+    first, second, third = jnp.asarray(_inverse_sums(width, half))[:, larger(count, 1) - 1]
     # What 1 / H lacks is positive and takes no product below the next whole number but those that are whole: the floor
     # is one less than the ceiling.
     rest = Wide.product(spare, third).high

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
 from jaxbandits.engine.rule_calls import Told
 from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator
 
@@ -22,7 +22,8 @@ def next_look(told: Told) -> jax.Array:
     """Return after which round the rule looks at the arms next, int32 `()`."""
     arms: Any = told.arms
     now = arms.round
-    return now + jnp.clip(jnp.asarray(told.ask(told.rule.rounds)).astype(jnp.int32), 0, MAX_COUNT - now)
+    rounds = jnp.asarray(told.ask(told.rule.rounds)).astype(jnp.int32)
+    return now + smaller(larger(rounds, 0), MAX_COUNT - now)
 
 
 def is_due(told: Told) -> jax.Array:
