@@ -34,10 +34,12 @@ _ELEMENTWISE = {
     "logistic", "lt", "max", "min", "mul", "ne", "neg", "nextafter", "not", "or", "pow", "rem", "round", "rsqrt",
     "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sqrt", "square",
     "stop_gradient", "sub", "tanh", "xor", "bitcast_convert_type", "digamma", "threefry2x32", "reshard",
-    "optimization_barrier",
+    "optimization_barrier", "complex", "real", "imag",
 }  # fmt: skip
 #: Operations that move axes as a whole, or make them.
-_MOVES = {"broadcast_in_dim", "squeeze", "expand_dims", "transpose", "iota"}
+_MOVES = {
+    "broadcast_in_dim", "squeeze", "expand_dims", "transpose", "iota", "random_wrap", "random_unwrap", "random_fold_in",
+}  # fmt: skip
 #: Operations at places, which are told how many arms exist (`Operation.length`).
 _INDEXED = {"gather", "dynamic_slice", "dynamic_update_slice", "scatter", "scatter-add"}
 #: Parameters that are sizes of axes.
@@ -114,7 +116,7 @@ def _check_numbers(operation: Operation) -> None:
 def _is_followed(operation: Operation, reads: Any, makes: Any, padding: Padding) -> bool:
     """Return whether an operation with axes of arms is one that can be given what changes nothing, or needs none."""
     name, params = operation.name, operation.params
-    if name in _ELEMENTWISE or name in _INDEXED or name in _MOVES or name in ("argmax", "argmin", "dot_general"):
+    if name in _ELEMENTWISE | _INDEXED | _MOVES | {"argmax", "argmin", "dot_general"}:
         return True
     if name == "sort":  # what is beyond the arms comes last among its equals
         return bool(params["is_stable"]) or len(operation.values) == 1 or params["dimension"] not in reads[0]

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.arrays.compiler_forms import kept
 from jaxbandits.random.bits import threefry2x32
 from jaxbandits.transform.operation import Operation
 
@@ -23,11 +24,11 @@ def unwrap(operation: Operation) -> list[jax.Array]:
 
 
 def wrap(operation: Operation) -> list[jax.Array]:
-    """Make keys of words."""
+    """Make keys of words, which are found once: XLA:CPU would encrypt them again for each use."""
     words = operation.full(0)
     if operation.suffix:
         words = jnp.moveaxis(words, -1, -2)
-    return operation.bind(words)
+    return operation.bind(kept(words))
 
 
 def bits(operation: Operation) -> list[jax.Array]:
@@ -88,7 +89,7 @@ def _blocks(operation: Operation, shape: tuple[int, ...]) -> tuple[jax.Array, ja
 
 def _keys(first: jax.Array, second: jax.Array) -> Any:
     """Make keys of two words each."""
-    return jax.random.wrap_key_data(jnp.stack([first, second], axis=-1), impl="threefry2x32")
+    return jax.random.wrap_key_data(kept(jnp.stack([first, second], axis=-1)), impl="threefry2x32")
 
 
 def _runs_last(array: jax.Array, operation: Operation) -> jax.Array:

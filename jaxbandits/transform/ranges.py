@@ -176,8 +176,11 @@ def _converted(operation: Operation, found: Range | None) -> Range | None:
     before, after = operation.aval(0).dtype, operation.out.dtype
     if before == jnp.bool_:
         return 0, 1
-    if found is None or after == jnp.float32:
-        return None if found is None else _rounded(operation, found)
+    if found is None:
+        return None
+    if after == jnp.float32:  # the nearest number of each: larger ones of larger ones
+        with np.errstate(over="ignore"):
+            return float(np.float32(found[0])), float(np.float32(found[1]))
     return (math.trunc(found[0]), math.trunc(found[1])) if not math.isinf(max(-found[0], found[1])) else None
 
 

@@ -56,6 +56,10 @@ FOLLOWED = {
         *(x * SQUARES[: len(x)], jnp.max(jnp.asarray(SQUARES[: len(x)])), jnp.asarray(SQUARES[: len(x)])[i] * s),
         *(jnp.sum(jnp.asarray(SQUARES[: len(x)])), jnp.asarray(np.stack([SQUARES[: len(x)]] * 3))[:, i]),
     ),
+    "while": lambda x, y, n, g, s, i, k: lax.while_loop(
+        lambda c: ~jnp.all(c[1] > 5), lambda c: (c[0] + jnp.sum(c[1]), jnp.where(c[1] > 5, c[1], c[1] * 1.5)), (s, y)
+    ),
+    "keys of arms": lambda x, y, n, g, s, i, k: jax.random.key_data(jax.random.split(k, len(x))),
     "means": lambda x, y, n, g, s, i, k: (jnp.mean(x), jnp.mean(n), x.sum() / len(x), jnp.var(x), jnp.std(y, ddof=1)),
     "number of arms": lambda x, y, n, g, s, i, k: (
         *(s / len(x), s / (3 * len(x)), 1 / jnp.log(len(x) * 2.0), s * jnp.log(len(x))),

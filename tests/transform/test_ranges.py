@@ -191,3 +191,11 @@ def test_random_programs_have_the_same_bits_and_lie_in_their_ranges(steps):
     for value in found:
         array = np.asarray(value.array)
         assert value.range is None or ((array >= value.range[0]) & (array <= value.range[1])).all()
+
+
+def test_counts_as_floats_are_no_smaller_than_the_least():
+    """So a logarithm of them is known to have a root."""
+    time = jnp.asarray([[1, 2, 3, 2**31 - 1, 2**24 + 1, 5, 6, 7]])[0]
+    found, _ = results_of(lambda n: jnp.sqrt(jnp.log(n)), (time,), [Known((1, 2**31 - 1))])
+    assert found[0].range is not None
+    assert found[0].range[0] == 0
