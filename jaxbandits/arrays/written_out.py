@@ -67,11 +67,9 @@ def found_together(function: Callable[..., tuple[jax.Array, ...]], limit: int, *
     """
     found = _by_arms(function, operands)
     bits = (limit - 1).bit_length()
-    if found is None and forms().in_pieces:
-        return function(*operands)
     found = function(*operands) if found is None else found
     if bits * (len(found) - 1) >= _WORD:
-        return found
+        return tuple(kept(list(found)))
     word, *others = found
     for other in others:
         word = (word << bits) | other
