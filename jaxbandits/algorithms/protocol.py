@@ -58,6 +58,15 @@ many arms each: arm k of bandit b is at the place k M + b of all arrays. `arms.p
 numbers of arms share one program, in which the arrays are longer: maxima, sums, `argmax` and the like leave out what is
 beyond `arms.count`. A rule for which that cannot be done is compiled for each number of arms.
 
+**Costs.** A rule whose traits say `spends="budget"`, the name of one of its fields, spends a budget of cost. The engine
+pays for each pull, and ends the run at the one that costs more than is left, which pays nothing; `done` may be left
+out. The rule is told `arms.mean_cost`, `arms.total_cost` and `arms.spent`. With `takes_costs = True` in the class a
+rule is told costs without a budget. The first pulls are then made one after another, arm by arm.
+
+**Arms of a reservoir.** `explored(problem)`, which may return `problem.sized(n)`, says how many arms a run draws. A
+rule that takes ever more of them has a method more, `arms_needed(arms) -> int ()`: while fewer arms have been pulled,
+the next one is. `arms.count` are then the arms pulled so far. A run that needs more than there are is truncated.
+
 What else is to be known of a rule stands in its attribute `traits`, a `jb.Traits`. Fields are numbers, or arrays; those
 annotated as `bool` or `str` are part of the program. A field made with `jb.parameter` has a range that is checked.
 """
@@ -74,6 +83,7 @@ from jaxbandits.algorithms.rule_methods import check_methods
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import per_bandit
+from jaxbandits.spending.arm_costs import ArmCosts, ToldCosts
 from jaxbandits.statistics.arm_statistics import unbiased_variance
 
 __all__ = ["LARGEST_BATCH", "Arms", "Batches", "Rule", "algorithm"]
@@ -99,7 +109,7 @@ class Batches(NamedTuple):
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class Arms:
+class Arms(ToldCosts):
     """What is known of the arms of a run.
 
     Attributes:
@@ -114,6 +124,7 @@ class Arms:
         b: float32 `()`, what `reward_range` returns; None where rewards have no range.
         squares: float32 `(K,)`, squared deviations of the rewards from their mean, of which `variance` is made; None
             where they are not kept.
+        costs: of which `mean_cost`, `total_cost` and `spent` are made; None where they are not kept.
         own: the rule's own state, where a run is shown to its user; None in the rule's methods.
         answer: bool `(K,)`, the arms that the run returns, likewise.
         ended: bool `()`, whether the rule has ended the run, likewise.
@@ -128,6 +139,7 @@ class Arms:
     mean: Any = None
     inverse_root: Any = None
     squares: jax.Array | None = None
+    costs: ArmCosts | None = None
     own: Any = None
     answer: jax.Array | None = None
     ended: jax.Array | None = None
@@ -206,6 +218,31 @@ class Rule(Hyperparameters):
         """Whether it asks for batches of pulls."""
         return callable(getattr(self, "request", None))
 
+    @property
+    def grows(self) -> bool:
+        """Whether it takes ever more arms."""
+        return callable(getattr(self, "arms_needed", None))
+
+    @property
+    def may_end(self) -> bool:
+        """Whether it ends runs itself: one that spends a budget of cost need not."""
+        return callable(getattr(self, "done", None))
+
+    @property
+    def cost_budget(self) -> Any:
+        """The budget of cost that is spent, `(…)`; None where none is."""
+        return None if self.traits.spends is None else getattr(self, self.traits.spends)
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether the first pulls are made one after another: what they cost may be more than there is."""
+        return self.takes_costs or self.grows
+
+    @property
+    def initial_pulls(self) -> int:
+        """Pulls of every arm before the first decision."""
+        return 0 if self.one_by_one else super().initial_pulls
+
 
 @dataclass_transform(frozen_default=True, field_specifiers=(parameter, dataclasses.field))
 def algorithm(cls: type[C]) -> type[C]:
@@ -231,15 +268,19 @@ def algorithm(cls: type[C]) -> type[C]:
         >>> int(jb.simulate(RoundRobin(budget=30), jb.bernoulli([0.9, 0.1]), seeds=5).pulls.sum())
         150
     """
-    name = cls.__name__
+    name, spends = cls.__name__, traits_of(cls).spends is not None
     check_methods(cls)
     made: Any = cls if "__dataclass_fields__" in vars(cls) else dataclasses.dataclass(frozen=True)(cls)
     if not issubclass(made, Rule):
         text = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
         made = dataclasses.dataclass(frozen=True)(type(made)(name, (made, Rule), text))
+    if spends and traits_of(made).spends not in {field.name for field in dataclasses.fields(made)}:
+        raise UsageError(f"{name}: no field {traits_of(made).spends!r}, which is to hold its budget of cost")
     for field in dataclasses.fields(made):
         if field.type in _STATIC and "static" not in field.metadata:
             field.metadata = {**field.metadata, "static": True}  # type: ignore[assignment]
+    if spends:
+        made.takes_costs = True
     if callable(getattr(made, "request", None)):  # a step is long, and a run has few
         made.traits = dataclasses.replace(traits_of(made), in_batches=True, anytime=False)
     complete: type[C] = pytree(made)

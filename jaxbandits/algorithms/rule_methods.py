@@ -1,5 +1,6 @@
 """Which methods a rule has."""
 
+from jaxbandits.algorithms.bases.traits import traits_of
 from jaxbandits.errors import UsageError
 
 __all__ = ["check_methods"]
@@ -39,8 +40,8 @@ def _check_steps(cls: type) -> None:
     Raises:
         UsageError: a method that is missing, or two where one is needed.
     """
-    name = cls.__name__
-    for method in ("done", "recommend"):
+    name, spends = cls.__name__, traits_of(cls).spends is not None
+    for method in ("recommend",) if spends else ("done", "recommend"):
         if not callable(getattr(cls, method, None)):
             raise UsageError(f"{name} has no method {method!r}: an algorithm has select or request, done and recommend")
     if callable(getattr(cls, "select", None)) == callable(getattr(cls, "request", None)):
@@ -48,3 +49,8 @@ def _check_steps(cls: type) -> None:
     after = "absorb" if callable(getattr(cls, "request", None)) else "update"
     if callable(getattr(cls, "init", None)) != callable(getattr(cls, after, None)):
         raise UsageError(f"{name} must have both of the methods init and {after}, for a state of its own, or neither")
+    in_turn = spends or getattr(cls, "takes_costs", False) or callable(getattr(cls, "arms_needed", None))
+    if in_turn and after == "absorb":
+        raise UsageError(
+            f"{name} pulls one arm after another, as costs and arms_needed ask: give it select, not request"
+        )

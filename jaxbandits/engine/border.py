@@ -98,8 +98,8 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
                 f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {leaf!r}: what is neither is "
                 'part of the program, dataclasses.field(metadata={"static": True}) and @jb.pytree'
             )
-    if traits_of(algorithm).spends is not None and not isinstance(algorithm, BuiltIn):
-        raise UsageError(f"{name}: a budget of cost is spent by classes that derive from IndexWithBudget")
+    if traits_of(algorithm).spends is not None and not isinstance(algorithm, BuiltIn | Rule):
+        raise UsageError(f"{name}: a budget of cost is spent by what jb.algorithm makes of a class")
     tolerance_of(algorithm)
     answers_of(algorithm)
 

@@ -22,23 +22,23 @@ from jaxbandits.arrays.numerics import NO_LIMIT, larger, smaller
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.written_out import found_together
 from jaxbandits.engine import rule_batches as batches
+from jaxbandits.engine.known_arms import decisions
+from jaxbandits.engine.pulls_in_turn import ended, in_turn, lacks_arms, with_pull
 from jaxbandits.engine.rule_calls import (
     answered,
     as_runs,
     axes_of_own,
     begun,
     call,
-    done,
     make_step,
     of_shape,
     requested,
-    results,
     selected,
-    selected_and_done,
     shape_of,
     updated,
 )  # fmt: skip
 from jaxbandits.engine.rule_states import RuleState, first_state, shown
+from jaxbandits.engine.step_rewards import draw
 from jaxbandits.engine.value_ranges import Facts
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.arm_statistics import ArmStatistics
@@ -64,6 +64,11 @@ class MappedRule(BuiltIn):
     one_pull_a_step = True
 
     @property
+    def cost_budget(self) -> Any:
+        """The budget of cost `(…)` that is spent; None where none is."""
+        return self.rule.cost_budget
+
+    @property
     def traits(self) -> Traits:  # type: ignore[override]
         """What the rule says of itself."""
         return traits_of(self.rule)
@@ -85,13 +90,8 @@ class MappedRule(BuiltIn):
         if self.rule.in_batches:
             return self._batch(problem, key, state, live)
         live, places, outside = self._decided(state, live)
-        rewards = []
-        for slot, place in enumerate(places):
-            before = over_arms.take(state.statistics.pulls, place)
-            for other in places[:slot]:  # of an arm that is asked for twice the next reward
-                before = before + (other == place).astype(jnp.int32)
-            rewards.append(problem.reward(key, state.arm_at(place), before))
-        return self._observed(state, places, rewards, live, outside)
+        rewards, cost = draw(problem, key, state, places)
+        return self._observed(state, places, rewards, live, outside, cost)
 
     def _decided(self, state: RuleState, live: jax.Array) -> tuple[jax.Array, Sequence[jax.Array], jax.Array]:
         """Return which runs go on, bool `(…)`, the places that they pull, int32 `(…)` each, and which ask for others.
@@ -100,32 +100,33 @@ class MappedRule(BuiltIn):
         """
         count = state.statistics.pulls.shape[0]
 
-        def decided(rule: Any, state: RuleState, live: jax.Array) -> tuple[jax.Array, ...]:
-            (chosen, done), _ = results(rule, self.facts, selected_and_done, state)
+        def found(rule: Any, state: RuleState, live: jax.Array) -> tuple[jax.Array, ...]:
+            chosen, done = decisions(rule, self.facts, state)
             places = [chosen.array] if chosen.array.ndim == 1 else list(chosen.array)
             inside = chosen.range is not None and chosen.range[0] >= 0 and chosen.range[1] < count
-            going = as_runs(live) & ~done.array
+            places, ended = in_turn(rule, self.facts, state, places, done.array)
+            going = as_runs(live) & ~ended
             outside: tuple[jax.Array, ...] = ()
             if not inside:
                 exist = count if state.count is None else as_runs(state.count)
                 wrong = functools.reduce(jnp.logical_or, [(place < 0) | (place >= exist) for place in places])
                 places = [smaller(larger(place, 0), count - 1) for place in places]
                 going, outside = going & ~wrong, ((going & wrong).astype(jnp.int32),)
-            found = (going.astype(jnp.int32), *places, *outside)
-            return tuple(of_shape(each, state) for each in found)
+            parts = (going.astype(jnp.int32), *places, *outside)
+            return tuple(of_shape(part, state) for part in parts)
 
         number = self._arms_a_step(state)
         if number == 1:
-            going, *places = found_together(decided, max(2, count), self.rule, state, live)
+            going, *places = found_together(found, max(2, count), self.rule, state, live)
         else:  # several arms are no faster from one loop; but whether a run goes on is asked of every arm
-            going, *places = decided(self.rule, state, live)
+            going, *places = found(self.rule, state, live)
             going = kept(going)
         outside = places[number] > 0 if len(places) > number else jnp.zeros(going.shape, bool)
         return going > 0, places[:number], outside
 
     def _observed(
         self, state: RuleState, places: Sequence[jax.Array], rewards: Sequence[jax.Array], live: jax.Array,
-        outside: jax.Array,
+        outside: jax.Array, cost: jax.Array | None = None,
     ) -> RuleState:  # fmt: skip
         """Return the states after one reward of each place; as they were where `live` is false."""
         known = state.statistics
@@ -135,6 +136,8 @@ class MappedRule(BuiltIn):
             state, statistics=known, steps=state.steps + live.astype(jnp.int32),
             fault=jnp.where(outside, OUTSIDE, state.fault),
         )  # fmt: skip
+        if state.known is not None:
+            new = with_pull(new, state, places[0], rewards[0], cost, live)
         several = bool(shape_of(self.rule, selected, state))
         pulled = (jnp.stack(places), jnp.stack(rewards)) if several else (places[0], rewards[0])
         return self._updated(new, live, *pulled)
@@ -176,7 +179,7 @@ class MappedRule(BuiltIn):
 
     def done(self, state: RuleState) -> jax.Array:
         """Return which runs have ended, bool `(…)`."""
-        return jnp.asarray(call(self.rule, self.facts, done, state))
+        return ended(self.rule, self.facts, state)
 
     def recommend(self, state: RuleState) -> jax.Array:
         """Return masks of the returned arms, bool `(K, …)`, in the problem's order."""
@@ -190,8 +193,8 @@ class MappedRule(BuiltIn):
         return shown(state, self.recommend(state), self.done(state), axes_of_own(self.rule, state))
 
     def exhausted(self, state: RuleState) -> jax.Array:
-        """Return which runs cannot go on, since the next batches would pass the range of counts; bool `(…)`."""
-        return jnp.zeros(state.time.shape, bool) if state.wanted is None else state.wanted.beyond
+        """Return which runs cannot go on: batches would pass the range of counts, or no new arm is left; bool `(…)`."""
+        return lacks_arms(self.rule, self.facts, state) if state.wanted is None else state.wanted.beyond
 
     def stalled(self, state: RuleState) -> jax.Array:
         """Return which runs have gone on for long without a pull, or have a fault, bool `(…)`."""
@@ -236,11 +239,12 @@ class MappedRule(BuiltIn):
         self, state: RuleState, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array
     ) -> RuleState:
         """Return the state after the rewards asked for; of one run."""
-        del counts, cost
+        del counts
         live = jnp.ones((), bool)
         if self.rule.in_batches:
             wanted = self._asked(state)
             found = batches.told_sums(self.rule, wanted, state, asked, sums)
             return self.asking(self._updated(batches.add_sums(state, wanted, found, live), live, wanted, found))
         _, places, outside = self._decided(state, live)
-        return self._observed(state, places, [sums[slot] for slot in range(len(places))], live, outside)
+        rewards = [sums[slot] for slot in range(len(places))]
+        return self._observed(state, places, rewards, live, outside, cost)

@@ -24,6 +24,15 @@ class PlacedArms(RunState):
         def order(self) -> ArmOrder | None:
             """The arm at each place."""
 
+        @property
+        def count(self) -> jax.Array | None:
+            """How many arms exist, int32 `(…)`; None for all."""
+
+    @property
+    def told(self) -> jax.Array | None:
+        """How many arms the rule is told of, the first ones, int32 `(…)`; None for all."""
+        return self.count
+
     def arm_at(self, place: jax.Array) -> jax.Array:
         """Return the arm of the problem at a place, int32 `(…)`."""
         return place if self.order is None else self.order.arm_at(place)

@@ -27,7 +27,8 @@ def methods_of(rule: Rule) -> dict[str, tuple[str, ...]]:
     if rule.eliminates:
         return elimination_methods(rule)
     own = ("state",) if rule.has_state else ()
-    methods = {"done": (*own, "arms"), "recommend": (*own, "arms")}
+    methods = {name: (*own, "arms") for name in ("done", "arms_needed") if hasattr(rule, name)}
+    methods["recommend"] = (*own, "arms")
     methods["request" if rule.in_batches else "select"] = (*own, "arms", "key")
     if own:
         methods["init"] = ("arms", "key")
@@ -70,9 +71,8 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array) -> None:
         check_batches(name, rule.slots, pulled, count)
     else:
         pulled = called("select", *own, arms, key)
-        check_whole(
-            f"{name}.select", pulled, ((), *(((np.shape(pulled)[0],),) if np.ndim(pulled) == 1 else ())), "an arm"
-        )
+        several = () if np.ndim(pulled) != 1 or rule.one_by_one else ((np.shape(pulled)[0],),)
+        check_whole(f"{name}.select", pulled, ((), *several), "one arm" if rule.one_by_one else "an arm")
     if rule.has_state:
         several = isinstance(pulled, Batches)
         shape = (rule.slots, count) if several else np.shape(pulled)
@@ -81,7 +81,12 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array) -> None:
         pulled = jax.tree.map(lambda leaf: jnp.asarray(leaf).astype(jnp.int32), pulled)
         after = called(method, own[0], arms, pulled, rewards)
         check_same_state(f"{name}.{method}", own[0], begun, after, types(f"{name}.{method}", after))
-    check_result(f"{name}.done", called("done", *own, arms), bool, ())
+    if rule.grows:
+        check_whole(f"{name}.arms_needed", called("arms_needed", *own, arms), ((),), "a number of arms")
+        if (why := why_unpaddable(rule, problem)) is not None:
+            raise UsageError(f"{name} takes ever more arms, and cannot be told of some of them only: {why}")
+    if hasattr(rule, "done"):
+        check_result(f"{name}.done", called("done", *own, arms), bool, ())
     answer = called("recommend", *own, arms)
     if (
         problem.bandits == 1

@@ -17,8 +17,8 @@ from jaxbandits.transform import Known, Padded, Steps, map_step, results_of
 from jaxbandits.transform.operation import Value, computed_once
 
 __all__ = [
-    "answered", "as_runs", "axes_of_own", "begun", "call", "done", "make_step", "of_shape", "requested", "results",
-    "selected", "selected_and_done", "shape_of", "updated",
+    "answered", "as_runs", "axes_of_own", "begun", "call", "decided", "done", "make_step", "needed", "of_shape",
+    "requested", "results", "selected", "shape_of", "updated",
 ]  # fmt: skip
 
 
@@ -45,8 +45,8 @@ def selected(told: Told) -> jax.Array:
     return jnp.asarray(told.ask(told.rule.select, told.key)).astype(jnp.int32)
 
 
-def selected_and_done(told: Told) -> tuple[jax.Array, jax.Array]:
-    """Return them, and whether the run has ended."""
+def decided(told: Told) -> tuple[jax.Array, jax.Array]:
+    """Return them, and whether the run has ended: where every arm that the rule is told of has been pulled."""
     return selected(told), done(told)
 
 
@@ -56,6 +56,11 @@ def requested(told: Told) -> Any:
     if isinstance(asked, Batches):
         return Batches(*(jnp.asarray(leaf).astype(jnp.int32) for leaf in asked))
     return jnp.asarray(asked).astype(jnp.int32)
+
+
+def needed(told: Told) -> jax.Array:
+    """Return how many arms there must be by now, int32 `()`: one at least."""
+    return jnp.maximum(jnp.asarray(told.ask(told.rule.arms_needed)), 1).astype(jnp.int32)
 
 
 def updated(told: Told, pulled: Any, rewards: jax.Array) -> Any:
@@ -69,8 +74,8 @@ def begun(told: Told) -> Any:
 
 
 def done(told: Told) -> jax.Array:
-    """Return whether the run has ended, bool `()`."""
-    return jnp.asarray(told.ask(told.rule.done))
+    """Return whether the rule has ended the run, bool `()`; a rule that spends a budget need not."""
+    return jnp.asarray(told.ask(told.rule.done) if told.rule.may_end else False)
 
 
 def answered(told: Told) -> jax.Array:
@@ -98,7 +103,8 @@ def call(rule: Rule, facts: Facts | None, method: Method, state: State) -> Any:
 
 def results(rule: Rule, facts: Facts | None, method: Method, state: State) -> tuple[list[Value], Any]:
     """Return the same as values, with what is known of them, which have an axis of runs in any case; and their tree."""
-    parts, known, padded = _arguments(rule, facts, state)
+    least = 1 if method is decided else rule.initial_pulls
+    parts, known, padded = _arguments(rule, facts, state, least=least)
     with computed_once(rule.in_batches):
         return results_of(_of_one(method, state), parts, known, padded)
 
@@ -139,7 +145,10 @@ def axes_of_own(rule: Rule, state: State) -> list[tuple[int, ...]]:
     """Return the axes of arms of each leaf of the rule's own state: those that grow with the number of arms."""
     if state.own is None:
         return []
-    parts, _, _ = _arguments(rule, None, dataclasses.replace(state, own=None, count=None))
+    blank: State = dataclasses.replace(state, own=None, count=None)
+    if isinstance(blank, RuleState):
+        blank = dataclasses.replace(blank, grows=False)
+    parts, _, _ = _arguments(rule, None, blank)
 
     def made(more: int) -> list[Any]:
         def longer(leaf: Any) -> jax.ShapeDtypeStruct:
@@ -161,7 +170,7 @@ def _of_one(method: Method, state: State) -> Callable[..., Any]:
 
     The key of a step is made of the run's key and of the time, where it is used.
     """
-    all_exist = state.count is None
+    all_exist = state.told is None
 
     def one(rule: Any, arms: Arms, words: Any, more: Any, own: Any) -> Any:
         if all_exist:  # how many is known
@@ -172,15 +181,18 @@ def _of_one(method: Method, state: State) -> Callable[..., Any]:
 
 
 def _arguments(
-    rule: Rule, facts: Facts | None, state: State, more: tuple[Any, ...] = ()
+    rule: Rule, facts: Facts | None, state: State, more: tuple[Any, ...] = (), *, least: int = 0
 ) -> tuple[Any, list[Known], Padded | None]:
-    """Return what a function of one run is given, with an axis of runs; what is known of it; how many arms exist."""
+    """Return what a function of one run is given, with an axis of runs; what is known of it; how many arms exist.
+
+    Of an arm that it is told of, `least` pulls have been made.
+    """
     arms = arms_of(state)
     parts: tuple[Any, ...] = (rule, arms, state.words, more, state.own)
     sizes = [len(jax.tree.leaves(part)) for part in parts]
     ranges = (None,) * sizes[0] if facts is None else facts.rule
     known = [Known(found) for found in ranges] + what_is_known(
-        arms, rule, None if facts is None else facts.reward_range
+        arms, rule, max(least, rule.initial_pulls), None if facts is None else facts.reward_range
     )
     known += [Known()] * sum(sizes[2:])
     axes: list[tuple[int, ...]] = [()] * sizes[0]
@@ -189,8 +201,8 @@ def _arguments(
     before = [leaf.ndim - state.time.ndim for leaf in jax.tree.leaves(more)]
     axes += [()] * sizes[2] + [(n - 1,) if rule.in_batches and n else () for n in before]
     padded = None
-    if state.count is not None:
-        padded = Padded(as_runs(state.count), len(arms), axes + axes_of_own(rule, state), state.bandits)
+    if state.told is not None:
+        padded = Padded(as_runs(state.told), len(arms), axes + axes_of_own(rule, state), state.bandits)
     parts = jax.tree.map(lambda leaf: _with_runs(leaf, state), parts)
     known = [one._replace(root=None if one.root is None else _with_runs(one.root, state)) for one in known]
     return parts, known, padded

@@ -14,7 +14,8 @@ from jaxbandits.engine.places import PlacedArms
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.arm_orders import ArmOrder
 from jaxbandits.random.bits import key_words
-from jaxbandits.spending.accounts import Account, Looked, Spent
+from jaxbandits.spending.accounts import Account, Looked, Spent, account_of_ledger
+from jaxbandits.spending.arm_costs import ArmCosts
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
 __all__ = ["RuleState", "Wanted", "arms_of", "first_state", "order_of", "shown"]
@@ -40,6 +41,8 @@ class RuleState(PlacedArms):
     b: jax.Array | None  # float32 (…): range of the rewards; None where they have none
     count: jax.Array | None  # int32 (…): how many arms exist, the first ones; None for all
     order: ArmOrder | None  # the arm at each place; None where they stay in the problem's order
+    known: jax.Array | None  # int32 (…): arms pulled so far, the first places; None where all are pulled first
+    costs: ArmCosts | None  # what pulls have cost; None where the rule is not told
     own: Any  # the rule's own state; None where it has none
     words: tuple[jax.Array, jax.Array]  # uint32 (…) each: the words of the runs' keys
     steps: jax.Array  # int32 (…): steps made
@@ -49,6 +52,7 @@ class RuleState(PlacedArms):
     drawn: jax.Array | None  # int32 (…): batches so far; None where a step has one at most
     spent: Spent | None  # what the run has spent, where pulls may pass 2^31; None where it follows from the pulls
     bandits: int = dataclasses.field(default=1, metadata={"static": True})  # how many share the axis of arms
+    grows: bool = dataclasses.field(default=False, metadata={"static": True})  # the rule is told of known arms only
 
     @property
     def pulls(self) -> jax.Array:
@@ -68,8 +72,18 @@ class RuleState(PlacedArms):
     def account(
         self, problem: Problem, key: jax.Array, budget: jax.Array | None = None, looked: Looked | None = None
     ) -> Account:
-        """What runs have spent."""
-        return super().account(problem, key, budget, looked) if self.spent is None else self.spent.account()
+        """What runs have spent, and the reward that they collected within a budget."""
+        if self.spent is not None:
+            return self.spent.account()
+        if self.costs is not None:
+            return account_of_ledger(problem, self.pulls, self.time, self.costs.ledger, budget)
+        return super().account(problem, key, budget, looked)
+
+    def reached(self, point: jax.Array) -> jax.Array:
+        """Whether runs are at a point of a curve, a number of pulls or a cost; bool `(…)`."""
+        if self.costs is None or jnp.issubdtype(point.dtype, jnp.integer):
+            return super().reached(point)
+        return self.costs.ledger.beyond(point)
 
     @property
     def collected(self) -> jax.Array:
@@ -87,6 +101,11 @@ class RuleState(PlacedArms):
         count = self.statistics.pulls.shape[0]
         number = over_arms.index(count, self.time.shape)
         return number < (count if self.count is None else self.count)
+
+    @property
+    def told(self) -> jax.Array | None:
+        """How many arms the rule is told of, the first ones, int32 `(…)`; None for all."""
+        return self.known if self.grows else self.count
 
 
 def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
@@ -108,13 +127,14 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
         words=key_words(key), steps=nothing, idle=nothing if rule.in_batches else None, fault=nothing,
         wanted=None, drawn=nothing if rule.slots != 1 else None,
         spent=Spent.nothing(problem, shape) if rule.fresh_only else None,
-        bandits=problem.bandits,
+        bandits=problem.bandits, known=nothing if rule.one_by_one else None, grows=rule.grows,
+        costs=ArmCosts.none(problem, shape) if rule.takes_costs else None,
     )  # fmt: skip
 
 
 def order_of(rule: Rule, problem: Problem, key: jax.Array, count: jax.Array | None) -> ArmOrder | None:
     """Return the order in which runs see their arms; None for the problem's. Arguments as for `first_state`."""
-    if not rule.shuffle_arms or problem.drawn:  # arms that are drawn for a run are in no order
+    if not rule.shuffle_arms or problem.supremum is not None:  # arms that are drawn for a run are in no order
         return None
     return ArmOrder.draw(key, problem.arms, count, problem.bandits)
 
@@ -152,13 +172,14 @@ def arms_of(state: RuleState | EliminationState) -> Arms:
     if isinstance(state, EliminationState):
         return state.surviving
     known, squares = state.statistics, state.statistics.moments.squares
-    count = jnp.full(state.time.shape, known.pulls.shape[0], jnp.int32) if state.count is None else state.count
+    count = jnp.full(state.time.shape, known.pulls.shape[0], jnp.int32) if state.told is None else state.told
     if state.spent is not None:
         nothing = jnp.zeros(known.pulls.shape, known.total.dtype)
         return Arms(pulls=known.pulls, time=known.time, count=count, b=state.b, total=nothing)
     return Arms(
         pulls=known.pulls, mean=known.mean, inverse_root=known.inverse_root, total=known.total, time=known.time,
         count=count, b=state.b, squares=None if squares is None else squares.high, bandits=state.bandits,
+        costs=state.costs,
     )  # fmt: skip
 
 
@@ -182,5 +203,6 @@ def shown(state: RuleState | EliminationState, answer: jax.Array, ended: jax.Arr
     )
     return dataclasses.replace(
         arms, pulls=state.pulls, mean=mean, inverse_root=root, total=state.by_arm(arms.total), squares=squares,
+        costs=None if arms.costs is None else arms.costs.moved(state.by_arm),
         own=jax.tree.unflatten(tree, leaves), answer=answer, ended=ended,
     )  # fmt: skip

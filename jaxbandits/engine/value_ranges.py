@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.statistics.arm_statistics import LARGEST_MEAN
 from jaxbandits.transform import Known
@@ -50,15 +50,15 @@ def _power(size: float, *, up: bool) -> float:
     return float(2.0**exponent) if -149 < exponent < 128 else (math.inf if exponent > 0 else 0.0)
 
 
-def what_is_known(arms: Arms, rule: Rule, reward_range: Range | None) -> list[Known]:
+def what_is_known(arms: Arms, rule: Rule, least: int, reward_range: Range | None) -> list[Known]:
     """Return what is known of each leaf of what a rule is told of its arms.
 
     Args:
         arms: that.
         rule: the rule.
+        least: how often every arm has been pulled at least.
         reward_range: the range of the range of the rewards.
     """
-    least = rule.initial_pulls
     ranges: dict[str, Range | None] = {
         "pulls": (least, MAX_COUNT),
         "mean": (-LARGEST_MEAN, LARGEST_MEAN),
@@ -66,10 +66,15 @@ def what_is_known(arms: Arms, rule: Rule, reward_range: Range | None) -> list[Kn
         "time": (least, MAX_COUNT),
         "count": (1, len(arms)),
         "b": reward_range,
+        "costs.mean": (0.0, LARGEST_MEAN),
     }
     if rule.eliminates:  # asked before the first pull, too, and of arms that are out
         ranges |= {"pulls": (0, MAX_COUNT), "time": (0, MAX_COUNT), "round": (0, MAX_COUNT), "left": (0, len(arms))}
         ranges["mean"], least = None, 0
     root = arms.inverse_root if least else None
-    known = {name: Known(ranges.get(name), root if name == "pulls" else None, name == "count") for name in vars(arms)}
-    return [known[path[0].name] for path, _ in jax.tree_util.tree_leaves_with_path(arms)]
+
+    def known(name: str) -> Known:
+        return Known(ranges.get(name), root if name == "pulls" else None, name == "count")
+
+    paths = [path for path, _ in jax.tree_util.tree_leaves_with_path(arms)]
+    return [known(jax.tree_util.keystr(path, simple=True, separator=".")) for path in paths]

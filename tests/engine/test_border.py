@@ -97,7 +97,7 @@ WRONG = {
     "exhausted as a number": ({"exhausted": lambda self, state: jnp.int32(0)}, r"exhausted must be bool \(\)"),
     "no step": ({"step": None}, "Own has no method 'step'"),
     "a tolerance that is not there": ({"traits": jb.Traits(tolerance="slack")}, "which it has not"),
-    "a budget of cost": ({"traits": jb.Traits(spends="budget")}, "derive from IndexWithBudget"),
+    "a budget of cost": ({"traits": jb.Traits(spends="budget")}, "what jb.algorithm makes of a class"),
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
+from jaxbandits.spending.budgets import check_budget
 from jaxbandits.theory.budgeted import reservoir_arms
 
 __all__ = ["Hyperparameters"]
@@ -48,6 +49,11 @@ class Hyperparameters:
         return 2 if self.second_moments else 1
 
     @property
+    def one_by_one(self) -> bool:
+        """Whether the first pulls of the arms are made one after another."""
+        return False
+
+    @property
     def second_moments(self) -> bool:
         """Whether the squares of the rewards are kept, for empirical variances."""
         return bool(self.given("variance"))
@@ -63,6 +69,8 @@ class Hyperparameters:
         Raises:
             UsageError: if the problem does not have it.
         """
+        if self.traits.spends is not None:
+            check_budget(type(self).__name__, vars(self)[self.traits.spends], problem)
         takes_range = any(field.name == "b" and is_parameter(field) for field in dataclasses.fields(self))
         if takes_range and self.given("b") is None and not problem.bounded:
             raise UsageError(
@@ -137,6 +145,8 @@ class Hyperparameters:
                 f"{arms_per_bandit} arms"
             )
         needed = max(self.initial_pulls, 1) * count
+        if self.one_by_one:  # the budget need not cover a pull of each
+            return
         if budget is not None and is_number(budget) and budget < needed:
             raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
 

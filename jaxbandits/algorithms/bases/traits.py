@@ -46,8 +46,8 @@ class Traits:
             it costs one of its runs. Values in a grid must differ by more than rounding.
         dearness: how many times as long a pull takes as one of UGapEc, more or less (measured): for the number of runs
             that a comparison makes. Changes no result of a run.
-        spends: name of the field that holds a budget of cost, spent pull by pull; for classes that derive from
-            `IndexWithBudget`, which keeps the account.
+        spends: name of the field that holds a budget of cost, spent pull by pull; for classes of `jb.algorithm`, of
+            which the engine keeps the account.
 
     Raises:
         UsageError: a criterion that there is not, or a number of arms that is none.
