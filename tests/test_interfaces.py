@@ -29,7 +29,7 @@ ALLOWED = {
     ("sweeps/repeating.py", "isinstance(given, Problem | ProblemFamily)"): "the user's problem comes in",
 }
 #: Classes that nobody is asked whether they are of.
-CLASSES = {*algorithms.__all__, *problems.__all__, "ProblemFamily", "ArmState", "JointState", "BudgetState"}
+CLASSES = {*algorithms.__all__, *problems.__all__, "ProblemFamily", "ArmState", "JointState"}
 
 
 def look_ups(source):

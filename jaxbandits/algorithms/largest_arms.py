@@ -1,4 +1,4 @@
-"""The m arms with the largest values, of one run, of each bandit; of equal ones the first.
+"""The m arms with the largest values, of one run, of each bandit; of equal ones the first, or one at random.
 
 Values are float32 `(K,)`, or `(K, M)` of M bandits: what is said of the arms of one holds for each.
 """
@@ -9,8 +9,10 @@ from jax import lax
 
 from jaxbandits.algorithms.bases.parameters import Numeric
 from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.random.ties import arm_turned, turned
 
-__all__ = ["are_largest", "exchange", "exchanged", "is_largest", "kth_largest", "largest_of_others"]
+__all__ = ["are_largest", "exchange", "exchanged", "is_largest", "kth_largest", "largest_of_others", "one_of_largest"]
 
 
 def is_largest(values: jax.Array, m: Numeric) -> jax.Array:
@@ -131,3 +133,14 @@ def _exchange(values: jax.Array, chosen: jax.Array) -> tuple[jax.Array, jax.Arra
     first = jnp.min(jnp.where(~chosen & (values == most), place, len(values)))
     swapped = (most > least) | ((most == least) & (first < last))
     return chosen ^ (swapped & ((place == last) | (place == first))), swapped
+
+
+def one_of_largest(values: jax.Array, words: jax.Array) -> jax.Array:
+    """Return an arm with the largest value, int32 `()`: of several one at random.
+
+    Args:
+        values: float32 or int32 `(K,)`, not NaN.
+        words: uint32 `(2,)`, random: the data of a key, or what `random.ties.turn` makes of it at a time.
+    """
+    place = turned(jnp.arange(len(values)), words)
+    return arm_turned(jnp.min(jnp.where(values == jnp.max(values), place, MAX_COUNT)), words)

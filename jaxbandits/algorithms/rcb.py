@@ -9,38 +9,33 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits import theory
-from jaxbandits.algorithms.bases.budget_state import BudgetState
-from jaxbandits.algorithms.bases.exploration_sequences import exploration
-from jaxbandits.algorithms.bases.from_reservoir import FromReservoir, Growing
-from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
 from jaxbandits.algorithms.bases.parameters import parameter
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
-from jaxbandits.arrays.numerics import larger, smaller
-from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.algorithms.budget_index import BudgetIndex
+from jaxbandits.algorithms.exploration_sequences import exploration
+from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.algorithms.reservoir_arms import FromReservoir, Growing
 from jaxbandits.problems.base import Problem
-from jaxbandits.statistics.confidence import hoeffding_radius
 
 __all__ = ["RCB", "RCBAIR", "RCBI"]
 
 
 @dataclasses.dataclass(frozen=True)
-class _RatioBound(IndexWithBudget):
+class _RatioBound(BudgetIndex):
     """The index of RCB."""
 
     sequence: str = parameter(default="log", static=True, choices=("log", "peeling"))
-    in_parts = True
 
-    def _index(self, state: BudgetState) -> jax.Array:
-        """min(r + E, 1) / max(c - E, 0), E = sqrt(E_(t-1) / (2 T)) (eq. 4); infinite where the denominator is 0."""
-        known = state.statistics
-        radius = hoeffding_radius(jnp.sqrt(exploration(self.sequence, state.time) * 0.5), known.inverse_root)
+    def index(self, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return min(r + E, 1) / max(c - E, 0), E = sqrt(E_(t-1) / (2 T)) (eq. 4): infinite where c <= E."""
+        del key
+        radius = jnp.sqrt(exploration(self.sequence, arms.time) / 2 / arms.pulls)
         # A numerator of 0 over a denominator of 0 would be no number.
-        upper = larger(smaller(known.mean + radius, jnp.float32(1)), jnp.float32(1e-30))
-        return upper / larger(state.mean_cost - radius, jnp.float32(0))
+        upper = jnp.maximum(jnp.minimum(arms.mean + radius, 1), 1e-30)
+        return upper / jnp.maximum(arms.mean_cost - radius, 0)
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
+@algorithm
 class RCB(_RatioBound):
     """Ratio confidence bounds on given arms (Algorithm 1): rewards and costs in [0, 1].
 
@@ -61,8 +56,7 @@ class RCB(_RatioBound):
     )
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
+@algorithm
 class RCBI(_RatioBound, FromReservoir):
     """RCB on K(B) arms of a reservoir (Algorithm 2), K(B) = B^(beta/2) below beta = 1, B^(beta/(1+beta)) from there on.
 
@@ -86,13 +80,12 @@ class RCBI(_RatioBound, FromReservoir):
     )
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """Its regret (Theorem 1)."""
+        """Return its regret (Theorem 1)."""
         del problem
         return Theorem(theory.rcb_i_regret_rate, (self.budget, self.beta), "Li, Xia 2017, Theorem 1, a rate")
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
+@algorithm
 class RCBAIR(_RatioBound, Growing):
     """RCB with an arm-increasing rule (Algorithm 3), which need not know the budget: one run serves all smaller ones.
 
@@ -116,6 +109,6 @@ class RCBAIR(_RatioBound, Growing):
     )
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """Its regret (Theorem 3)."""
+        """Return its regret (Theorem 3)."""
         del problem
         return Theorem(theory.rcb_air_regret_rate, (self.budget, self.beta), "Li, Xia 2017, Theorem 3, a rate")

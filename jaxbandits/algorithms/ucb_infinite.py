@@ -5,50 +5,44 @@ costs one. Under a budget of cost they look at rewards only.
 """
 
 import dataclasses
-from typing import Any
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.budget_state import BudgetState
-from jaxbandits.algorithms.bases.exploration_sequences import exploration
-from jaxbandits.algorithms.bases.from_reservoir import FromReservoir, Growing
-from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
-from jaxbandits.algorithms.bases.parameters import parameter
+from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays.numerics import larger, rounded
-from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.algorithms.budget_index import BudgetIndex
+from jaxbandits.algorithms.exploration_sequences import exploration
+from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.algorithms.reservoir_arms import FromReservoir, Growing
+from jaxbandits.problems.base import Problem
 
 __all__ = ["UCBAIR", "UCBVInf"]
 
 
 @dataclasses.dataclass(frozen=True)
-class _VarianceBound(IndexWithBudget):
+class _VarianceBound(BudgetIndex):
     """The index of UCB-V."""
 
     sequence: str = parameter(default="log-log", static=True, choices=("log-log", "log"))
 
-    @property
-    def second_moments(self) -> bool:
-        """Always."""
-        return True
+    second_moments = True
 
-    def _index(self, state: BudgetState) -> jax.Array:
-        """X + sqrt(2 V E / T) + 3 E / T, V the biased empirical variance (their section 2)."""
-        known = state.statistics
-        assert known.moments.squares is not None
-        level = exploration(self.sequence, state.time)
-        share = rounded(known.inverse_root * known.inverse_root)  # 1 / T
-        spread = rounded(larger(known.moments.squares.high, jnp.float32(0)) * share)
-        return known.mean + (rounded(jnp.sqrt(rounded(2 * level * spread) * share)) + rounded(3 * level * share))
+    def index(self, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return X + sqrt(2 V E / T) + 3 E / T, V the biased empirical variance (their section 2)."""
+        del key
+        assert arms.squares is not None
+        level = exploration(self.sequence, arms.time)
+        variance = jnp.maximum(arms.squares, 0) / arms.pulls
+        return arms.mean + jnp.sqrt(2 * variance * level / arms.pulls) + 3 * level / arms.pulls
 
-    def _slow(self, beta: Any, best: Any) -> Any:
-        """n^(beta/2) arms if beta < 1 and the best mean is below 1, else n^(beta/(1+beta))."""
+    def few(self, beta: Any, best: Any) -> Any:
+        """Return whether there are n^(beta/2) arms: if beta < 1 and the best mean is below 1."""
         return (beta < 1) & (best < 1)
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
+@algorithm
 class UCBVInf(_VarianceBound, FromReservoir):
     """UCB-V on K arms of a reservoir, as UCB-V(infinity) or UCB-F.
 
@@ -70,8 +64,7 @@ class UCBVInf(_VarianceBound, FromReservoir):
     )
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
+@algorithm
 class UCBAIR(_VarianceBound, Growing):
     """UCB-V with an arm-increasing rule, which need not know the number of rounds.
 
@@ -79,14 +72,25 @@ class UCBAIR(_VarianceBound, Growing):
         budget: number of rounds, positive, or a budget of cost: where the run ends.
         beta: regularity of the reservoir, positive; None takes the reservoir's.
         sequence: as in `UCBVInf`.
+        best: the largest mean that there is, positive; None takes the reservoir's.
 
     Raises:
         UsageError: a value outside its range, or a problem with given arms.
     """
 
+    best: Numeric = parameter("positive", default=None)
     traits = Traits(
         setting="budget of unit costs, reward collected; ever more arms of a reservoir, with variances",
         source="Wang, Audibert, Munos 2008",
         criterion="ratio",
         spends="budget",
     )
+
+    def resolved(self, problem: Problem) -> Self:
+        """Return the rule with the reservoir's beta and its largest mean, where it has none of its own.
+
+        Raises:
+            UsageError: the problem is no reservoir, or its beta is not known.
+        """
+        best = problem.best_ratio if self.best is None and problem.drawn else self.best
+        return dataclasses.replace(super().resolved(problem), best=best)

@@ -4,20 +4,16 @@ Shapes as in `arms.py`: `(K, …)` over arms, `(…)` for what a run has once. T
 operations that name an arm take a tie order, an int32 per arm drawn once per run (`jaxbandits.random.ties`).
 """
 
-from collections.abc import Callable
-
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
-from jaxbandits.arrays.platform_forms import forms
+from jaxbandits.arrays.numerics import MAX_COUNT, larger
 
 __all__ = [
     "arg_largest",
-    "arg_largest_of_known",
     "arg_smallest",
     "exchange",
     "first_place",
@@ -30,10 +26,6 @@ __all__ = [
 # Up to this many arms, taking out the largest arm k times is faster than searching for a threshold bit by bit
 # (measured).
 _FEW_ARMS = 64
-# From so many arms on, looking at them a block after another is faster (measured: 256 slower, 512 faster).
-_BLOCKED = 512
-# Arms in a block, about: as many as are reduced in vectors.
-_BLOCK = 128
 
 
 def first_place(candidates: jax.Array, order: jax.Array) -> jax.Array:
@@ -59,41 +51,6 @@ def arg_smallest(x: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The smallest value `(…)` and its arm's place in the tie order, int32 `(…)`; the first of several."""
     value = arms.smallest(x)
     return value, first_place(x == value, order)
-
-
-def arg_largest_of_known(
-    block: Callable[[jax.Array | int, int], tuple[jax.Array, jax.Array]],
-    known: jax.Array,
-    count: int,
-    *,
-    at_once: bool = False,
-) -> tuple[jax.Array, jax.Array]:
-    """`arg_largest` of the arms below `known`; of many arms a block at a time on CPU.
-
-    What is read of a block and computed from it then stays in the nearer caches, and blocks beyond every run's `known`
-    are left out.
-
-    Args:
-        block: from the number of the first arm and a static number of arms to their values, float32 `(k, …)`, not NaN,
-            and their tie order, int32 `(k, …)`.
-        known: int32 `(…)`, at least 1 (else any arm's place is returned).
-        count: number of arms K.
-        at_once: whether `block` must be asked for all arms.
-    """
-    number = 1 if at_once or count < _BLOCKED or not forms().in_pieces else -(-count // _BLOCK)
-    size = -(-count // number)
-
-    def best(first: jax.Array | int, size: int) -> tuple[jax.Array, jax.Array]:
-        x, order = block(first, size)
-        return arg_largest(jnp.where(first + arms.index(size, known.shape) < known, x, -jnp.inf), order)
-
-    def merge(i: jax.Array | int, found: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        value, place = best(smaller(i * size, count - size), size)  # the last block may repeat some arms
-        better = (value > found[0]) | ((value == found[0]) & (place < found[1]))
-        return jnp.where(better, value, found[0]), jnp.where(better, place, found[1])
-
-    found = best(0, size)
-    return found if number == 1 else lax.fori_loop(1, -(-jnp.max(known) // size), merge, found)
 
 
 def rank(x: jax.Array, order: jax.Array) -> jax.Array:

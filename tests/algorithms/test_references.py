@@ -21,7 +21,7 @@ from scipy import optimize, stats
 
 import jaxbandits as jb
 from jaxbandits.algorithms.bases.glr_stopped import GLRStopped
-from jaxbandits.algorithms.bases.index_with_budget import IndexWithBudget
+from jaxbandits.algorithms.budget_index import BudgetIndex
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.arms import index
 from jaxbandits.random.arm_orders import ArmOrder
@@ -638,7 +638,7 @@ def test_every_built_in_algorithm_has_a_reference():
     there = set(jb.algorithms.REGISTRY.values())
     sums = jb.algorithms.BatchBased | jb.algorithms.JointBatches  # test_top_k, test_baselines, test_mab_ppr
     elsewhere = {cls for cls in there if issubclass(cls, sums)} | {jb.SAR}  # test_sar
-    elsewhere |= {cls for cls in there if issubclass(cls, IndexWithBudget)}  # test_budgeted
+    elsewhere |= {cls for cls in there if issubclass(cls, BudgetIndex)}  # test_budgeted
     elsewhere |= {cls for cls in there if issubclass(cls, GLRStopped)}  # test_glr_stopped
     assert there - elsewhere == set(REFERENCES)
 

@@ -195,29 +195,6 @@ def test_vmap_over_the_runs_is_the_native_batch(count):
             np.testing.assert_array_equal(np.asarray(native[name])[..., run], alone[name], err_msg=name)
 
 
-@pytest.mark.parametrize(("count", "batch"), [(33, (7,)), (600, ()), (600, (7,))])
-def test_the_largest_of_the_known_arms_by_blocks(count, batch):
-    x, order, _ = table(4, count, batch)
-
-    @jax.jit
-    def found(x, order, known):
-        def block(first, size):
-            return tuple(jax.lax.dynamic_slice_in_dim(y, first, size) for y in (x, order))
-
-        value, place = ranking.arg_largest_of_known(block, known, count)
-        return value, jnp.argmax(order == place, axis=0)
-
-    random = np.random.default_rng(5)
-    for most in (1, 20, 129, 451, 600):  # blocks of 120: none but the first, some, all
-        known = np.asarray(random.integers(1, min(most, count) + 1, batch), np.int32)
-        # Beyond what is known, arms are better.
-        tempting = np.where(np.arange(count).reshape(-1, *[1] * len(batch)) < known, x, np.float32(9))
-        hidden = np.where(tempting == 9, np.float32(-np.inf), x)
-        value, arm = found(tempting, order, known)
-        np.testing.assert_array_equal(value, hidden.max(axis=0))
-        np.testing.assert_array_equal(arm, by_sorting(hidden, order)[0])
-
-
 @pytest.mark.parametrize("count", [2, 33, 64, 200])
 def test_total_adds_the_arms_in_order(count):
     x = np.random.default_rng(count).normal(size=(count, 9)).astype(np.float32)
