@@ -71,8 +71,8 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array) -> None:
         check_batches(name, rule.slots, pulled, count)
     else:
         pulled = called("select", *own, arms, key)
-        several = () if np.ndim(pulled) != 1 or rule.one_by_one else ((np.shape(pulled)[0],),)
-        check_whole(f"{name}.select", pulled, ((), *several), "one arm" if rule.one_by_one else "an arm")
+        many = () if np.ndim(pulled) != 1 or rule.one_by_one else ((np.shape(pulled)[0],),)
+        check_whole(f"{name}.select", pulled, ((), *many), "one arm" if rule.one_by_one else "an arm")
     if rule.has_state:
         several = isinstance(pulled, Batches)
         shape = (rule.slots, count) if several else np.shape(pulled)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxbandits.algorithms.protocol import Arms
+from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.statistics.arm_statistics import LARGEST_MEAN
 from jaxbandits.transform import Known
