@@ -5,7 +5,7 @@ Even-Dar, Mannor, Mansour (2006), "Action elimination and stopping conditions", 
 """
 
 import dataclasses
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -33,13 +33,6 @@ __all__ = ["SuccessiveElimination"]
 
 # Estimates that take long are looked at whenever their rewards have grown by about this factor.
 _LOG_GROWTH = np.float32(np.log(1.1))
-
-
-class _Radius(NamedTuple):
-    """A radius exp(level - slope ln t); for Hoeffding's, ln(4K/delta) and b."""
-
-    level: jax.Array  # float32 ()
-    slope: jax.Array  # float32 ()
 
 
 @algorithm
@@ -157,83 +150,74 @@ class SuccessiveElimination(Rule):
                 "not keep: use mom or tea"
             )
 
-    def init(self, arms: SurvivingArms, key: jax.Array) -> _Radius:
-        """Return the radius c_t of an estimate."""
-        del key
+    def mean_estimator(self, arms: SurvivingArms) -> MeanEstimator:
+        """Return the estimator of means."""
         if getattr(self, self._needs) is None:
             raise UsageError(f"SuccessiveElimination with {self._chosen} needs {self._needs}")
+        order, p = self._orders
         level = self._level(arms)
-        if self._chosen == "hoeffding":
-            return _Radius(jnp.log(2.0) + level, jnp.asarray(self.b, jnp.float32))
-        order = jnp.asarray(self.p, jnp.float32)
-        p = jnp.minimum(order, 2)
-        slope = (p - 1) / p
-        if self._chosen == "tea":
-            # 5 B^(1/p) (ln(2K/delta) / t)^((p-1)/p). The moment is of the order that was given, whatever the rate.
-            return _Radius(jnp.log(5.0) + jnp.log(self.moment_b) / order + slope * jnp.log(level), slope)
-        if self._chosen == "ea":
-            # (2 K C / (t^(p-1) delta))^(1/p); above 2, (C_p K C / (t^(p/2) delta))^(1/p) with
-            # C_p^(1/p) = 8 (p - 1) max(1, 2^(p-3)).
-            factor = jnp.log(8.0) + jnp.log(order - 1) + jnp.log(2.0) * jnp.maximum(order - 3, 0)
-            heavy = level + jnp.log(self.moment_c)
-            return _Radius(jnp.where(order <= 2, heavy / p, factor + (heavy - jnp.log(2.0)) / order), slope)
+        if self._chosen == "tea":  # b_i = (B i / ln(2K/delta))^(1/p)
+            return TruncatedMean(jnp.log(self.moment_b) / order - jnp.log(level) / p, 1 / p)
         if self._chosen == "catoni":
-            return _Radius(jnp.float32(0), jnp.float32(0))
-        # (12 C k^(p-1) / t^(p-1))^(1/p)
-        k = self._batches(level).astype(jnp.float32)
-        return _Radius((jnp.log(12.0) + self._log_c(p, order)) / p + slope * jnp.log(k), slope)
+            return self._catoni(arms)
+        return MedianOfMeans(self._batches(arms)) if self._chosen == "mom" else EmpiricalMean()
+
+    def due(self, arms: SurvivingArms) -> jax.Array:
+        """Return whether an estimate may be 2 c_t below the largest; of those that take long, whether it is time."""
+        t = arms.round
+        if self._chosen == "mom":
+            k = self._batches(arms)
+            return (t % k == 0) & _grown(t // k)
+        if self._chosen == "catoni":
+            return _grown(t) & (t >= self._catoni(arms).fewest)
+        return arms.highest - arms.lowest > 2 * self._radius(arms)
+
+    def keep(self, arms: SurvivingArms, key: jax.Array) -> jax.Array:
+        """Return the arms with an estimate at most 2 c_t below the largest."""
+        del key
+        return jnp.max(arms.mean) - arms.mean <= 2 * self._radius(arms)
+
+    def _radius(self, arms: SurvivingArms) -> jax.Array:
+        """Return c_t."""
+        t, level, log_t, (order, p) = arms.round, self._level(arms), jnp.log(arms.round), self._orders
+        if self._chosen == "hoeffding":
+            return self.b * jnp.sqrt((jnp.log(2.0) + level + 2 * log_t) / (2 * t))
+        if self._chosen == "tea":  # the moment is of the order that was given, whatever the rate
+            return 5 * jnp.exp(jnp.log(self.moment_b) / order + (p - 1) / p * (jnp.log(level) - log_t))
+        if self._chosen == "ea":
+            # (2 K C / (t^(p-1) delta))^(1/p); above 2, (C_p K C / (t^(p/2) delta))^(1/p) with C_p^(1/p) =
+            # 8 (p - 1) max(1, 2^(p-3)).
+            heavy = level + jnp.log(self.moment_c)
+            factor = jnp.log(8.0) + jnp.log(order - 1) + jnp.log(2.0) * jnp.maximum(order - 3, 0)
+            above = factor + (heavy - jnp.log(2.0)) / order - log_t / 2
+            return jnp.exp(jnp.where(order <= 2, (heavy - (p - 1) * log_t) / p, above))
+        if self._chosen == "catoni":
+            return self._catoni(arms).radius(t)
+        n = log_t - jnp.log(self._batches(arms))  # ln N
+        return jnp.exp((jnp.log(12.0) + self._log_c - (p - 1) * n) / p)
+
+    @property
+    def _orders(self) -> tuple[jax.Array, jax.Array]:
+        """The order of the moment that is given, and that of the rate, 2 at most."""
+        order = jnp.asarray(self.p, jnp.float32)
+        return order, jnp.minimum(order, 2)
+
+    @property
+    def _log_c(self) -> jax.Array:
+        """Logarithm of C, of the p-th moment, which is bounded by C^(p/order) (Jensen)."""
+        order, p = self._orders
+        return jnp.log(self.moment_c) * (p / order)
 
     def _level(self, arms: SurvivingArms) -> jax.Array:
         """Return ln(2K / delta)."""
         return jnp.log(2.0) + jnp.log(arms.count) - log_of(self.delta)
 
-    def _batches(self, level: jax.Array) -> jax.Array:
+    def _batches(self, arms: SurvivingArms) -> jax.Array:
         """Return k = ceil(8 ln(2K/delta)), for `mom`."""
-        return jnp.ceil(8 * level - 1e-4).astype(jnp.int32)
-
-    def _log_c(self, p: jax.Array, order: jax.Array) -> jax.Array:
-        """Return ln C for the p-th moment, which is bounded by C^(p/order) (Jensen)."""
-        return jnp.log(self.moment_c) * (p / order)
-
-    def mean_estimator(self, radius: _Radius, arms: SurvivingArms) -> MeanEstimator:
-        """Return the estimator of means."""
-        del radius
-        if self._chosen == "catoni":
-            return self._catoni(arms)
-        level, order = self._level(arms), jnp.asarray(self.p, jnp.float32)
-        p = jnp.minimum(order, 2)
-        if self._chosen == "tea":  # b_i = (B i / ln(2K/delta))^(1/p)
-            return TruncatedMean(jnp.log(self.moment_b) / order - jnp.log(level) / p, 1 / p)
-        return MedianOfMeans(self._batches(level)) if self._chosen == "mom" else EmpiricalMean()
+        return jnp.ceil(8 * self._level(arms) - 1e-4).astype(jnp.int32)
 
     def _catoni(self, arms: SurvivingArms) -> Catoni:
-        order = jnp.asarray(self.p, jnp.float32)
-        p = jnp.minimum(order, 2)
-        return Catoni(self._level(arms), self._log_c(p, order), p)
-
-    def due(self, radius: _Radius, arms: SurvivingArms) -> jax.Array:
-        """Return whether an estimate may be 2 c_t below the largest; of those that take long, whether it is time."""
-        t = arms.round
-        if self._chosen == "mom":
-            k = self._batches(self._level(arms))
-            return (t % k == 0) & _grown(t // k)
-        if self._chosen == "catoni":
-            return _grown(t) & (t >= self._catoni(arms).fewest)
-        return arms.highest - arms.lowest > 2 * self._radius(radius, arms)
-
-    def keep(self, radius: _Radius, arms: SurvivingArms, key: jax.Array) -> tuple[_Radius, jax.Array]:
-        """Return the arms with an estimate at most 2 c_t below the largest."""
-        del key
-        return radius, jnp.max(arms.mean) - arms.mean <= 2 * self._radius(radius, arms)
-
-    def _radius(self, radius: _Radius, arms: SurvivingArms) -> jax.Array:
-        """Return c_t."""
-        t = arms.round
-        if self._chosen == "catoni":
-            return self._catoni(arms).radius(t)
-        if self._chosen == "hoeffding":
-            return radius.slope * jnp.sqrt((radius.level + 2 * jnp.log(t)) / (2 * t))
-        return jnp.exp(radius.level - radius.slope * jnp.log(t))
+        return Catoni(self._level(arms), self._log_c, self._orders[1])
 
 
 def _grown(number: jax.Array) -> jax.Array:

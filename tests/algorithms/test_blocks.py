@@ -78,7 +78,7 @@ def test_the_run_is_that_of_single_pulls(name):
         fast, fast_steps = until(*wide, keys, stop, blocks=True)
         for field in SEEN:
             jax.tree.map(np.testing.assert_array_equal, getattr(fast, field), getattr(slow, field))
-        np.testing.assert_array_equal(algorithm.recommend(fast), algorithm.recommend(slow))
+        np.testing.assert_array_equal(wide[0].recommend(fast), wide[0].recommend(slow))
     assert np.asarray(slow.time).max() > 250  # the last stop is the runs' own end
     if name != "mom":
         assert fast_steps.sum() < 0.6 * slow_steps.sum()
@@ -98,7 +98,7 @@ def test_a_run_that_stands_still_keeps_every_bit():
             getattr(after, field), getattr(state, field),
         )  # fmt: skip
     changed = (after.time != state.time) | (after.position != state.position)
-    np.testing.assert_array_equal(changed, moving & ~algorithm.done(state))
+    np.testing.assert_array_equal(changed, moving & ~wide[0].done(state))
 
 
 def test_single_pulls_may_follow_and_go_before():
