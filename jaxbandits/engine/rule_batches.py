@@ -86,6 +86,8 @@ def add_sums(
         key: the runs' typed keys, likewise.
     """
     assert state.idle is not None
+    assert state.wanted is not None
+    pulls = jnp.where(live, state.wanted.pulls, 0)
     counts, number, known, spent = counts_of(asked), number_of(asked, state), state.statistics, state.spent
     if spent is not None:
         reward, paid_key = jnp.zeros(state.time.shape), key
@@ -94,13 +96,12 @@ def add_sums(
         spent = spent.plus(problem, paid_key, state.by_arm(counts), number, reward)
         known = known.add_counts(counts, number, spent.pulls.capped(MAX_COUNT - 1))
     elif isinstance(asked, Batches):
-        known = known.add_sums(over_arms.total(sums), counts * number)
+        known = dataclasses.replace(known.add_sums(over_arms.total(sums), counts * number), time=state.time + pulls)
     else:
-        known = known.add_sums(sums, counts)
-    pulled = over_arms.any_arm(counts > 0) & (number > 0)
+        known = dataclasses.replace(known.add_sums(sums, counts), time=state.time + pulls)
     return dataclasses.replace(
         state, statistics=known, spent=spent, steps=state.steps + live.astype(jnp.int32),
-        idle=jnp.where(live, jnp.where(pulled, 0, state.idle + 1), state.idle),
+        idle=jnp.where(live, jnp.where(pulls > 0, 0, state.idle + 1), state.idle),
         drawn=None if state.drawn is None else state.drawn + number,
     )  # fmt: skip
 
