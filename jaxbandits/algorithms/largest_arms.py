@@ -45,7 +45,7 @@ def exchange(values: jax.Array, chosen: jax.Array) -> jax.Array:
 
 def exchanged(values: jax.Array, chosen: jax.Array) -> jax.Array:
     """Return the mask of the m largest values, bool `(K,)`, by as few exchanges as `chosen` is away from it."""
-    start = (chosen, jnp.bool_(True))
+    start = _exchange(values, chosen)
     mask, _ = lax.while_loop(lambda found: found[1], lambda found: _exchange(values, found[0]), start)
     return mask
 
