@@ -7,8 +7,6 @@ _FURTHER = {
     "Algorithm": "bases.protocol:Algorithm",
     "BatchBased": "bases.batch_based:BatchBased",
     "BuiltIn": "bases.built_in:BuiltIn",
-    "JointBatches": "bases.joint_batches:JointBatches",
-    "RoundBased": "bases.round_based:RoundBased",
     "Sequential": "bases.sequential:Sequential",
     "REGISTRY": "registry:REGISTRY",
 }

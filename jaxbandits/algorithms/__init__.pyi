@@ -4,9 +4,7 @@ from jaxbandits.algorithms.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
 from jaxbandits.algorithms.apt import APT as APT
 from jaxbandits.algorithms.bases.batch_based import BatchBased as BatchBased
 from jaxbandits.algorithms.bases.built_in import BuiltIn as BuiltIn
-from jaxbandits.algorithms.bases.joint_batches import JointBatches as JointBatches
 from jaxbandits.algorithms.bases.protocol import Algorithm as Algorithm
-from jaxbandits.algorithms.bases.round_based import RoundBased as RoundBased
 from jaxbandits.algorithms.bases.sequential import Sequential as Sequential
 from jaxbandits.algorithms.bernstein_race import BernsteinRace as BernsteinRace
 from jaxbandits.algorithms.budget_baselines import KUBE as KUBE
@@ -81,13 +79,11 @@ __all__ = [
     "GapE",
     "HoeffdingRace",
     "ImprovedTopK",
-    "JointBatches",
     "KLRace",
     "LUCBPlusPlus",
     "LilUCB",
     "MedianElimination",
     "OptMAI",
-    "RoundBased",
     "Sequential",
     "SequentialHalving",
     "SiRI",

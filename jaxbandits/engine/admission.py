@@ -11,7 +11,6 @@ import jax
 
 from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
-from jaxbandits.algorithms.bases.round_based import RoundBased
 from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.algorithms.bases.traits import Traits, answers_of, tolerance_of, traits_of
 from jaxbandits.algorithms.protocol import Rule
@@ -105,11 +104,7 @@ class Admitted:
     def several(self) -> bool:
         """Whether its methods take several runs at once."""
         # A class with these two halves may be written for one run, too, as a session needs no more.
-        return (
-            self.registered
-            or self.is_rule
-            or (self.base is not None and not isinstance(self.base, Sequential | RoundBased))
-        )
+        return self.registered or self.is_rule or (self.base is not None and not isinstance(self.base, Sequential))
 
     @property
     def kind(self) -> Any:

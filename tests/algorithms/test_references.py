@@ -22,6 +22,7 @@ from scipy import optimize, stats
 import jaxbandits as jb
 from jaxbandits.algorithms.bases.glr_stopped import GLRStopped
 from jaxbandits.algorithms.budget_index import BudgetIndex
+from jaxbandits.algorithms.lucb_rounds import LUCBRounds
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.arms import index
 from jaxbandits.random.arm_orders import ArmOrder
@@ -578,7 +579,7 @@ SELDOM = (
 def test_every_decision_is_that_of_the_reference(name):
     algorithm, problem = CASES[name]
     reference = REFERENCES[type(algorithm)]
-    steps = STEPS // 2 if isinstance(algorithm, jb.algorithms.RoundBased) else STEPS
+    steps = STEPS // 2 if isinstance(algorithm, LUCBRounds) else STEPS
     keys = jax.random.split(jax.random.key(len(name)), RUNS)
 
     unnamed = dataclasses.replace(problem, name="")
@@ -636,8 +637,9 @@ def test_every_decision_is_that_of_the_reference(name):
 
 def test_every_built_in_algorithm_has_a_reference():
     there = set(jb.algorithms.REGISTRY.values())
-    sums = jb.algorithms.BatchBased | jb.algorithms.JointBatches  # test_top_k, test_baselines, test_mab_ppr
-    elsewhere = {cls for cls in there if issubclass(cls, sums)} | {jb.SAR}  # test_sar
+    # test_top_k, test_baselines, test_mab_ppr
+    elsewhere = {cls for cls in there if issubclass(cls, Rule) and cls.traits.in_batches}
+    elsewhere |= {jb.SAR}  # test_sar
     elsewhere |= {cls for cls in there if issubclass(cls, BudgetIndex)}  # test_budgeted
     elsewhere |= {cls for cls in there if issubclass(cls, GLRStopped)}  # test_glr_stopped
     assert there - elsewhere == set(REFERENCES)

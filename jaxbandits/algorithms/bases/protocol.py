@@ -21,16 +21,14 @@ that makes 10 000 steps without a pull ends with status 2. A step that pulls an 
 `jax.tree_util.register_dataclass` serves, too.
 
 The built-in algorithms are written for one run and for R runs at once (arms first, runs last) and need not be mapped:
-they derive from `Sequential`, `RoundBased`, `BatchBased` or
-`JointBatches`, which compose `init` and `step` from the two halves that a live experiment needs too:
+they derive from `Sequential` or `BatchBased`, which compose `init` and `step` from the two halves that a live
+experiment needs too:
 
     Sequential:    select(state) -> arm               update(state, arm, reward, live) -> state
-    RoundBased:    request(state) -> arms (P, …)      absorb(state, arms, rewards, live) -> state
     BatchBased:    request(state) -> counts (K, …)    absorb(state, counts, sums, live) -> state
-    JointBatches:  request(state) -> Batches          absorb(state, batches, sums (Q, K, …), live) -> state
 
-A class of your own may derive from them, too. With `Sequential` and `RoundBased` it need only serve one run: what is
-not in the registry is mapped over the runs there.
+A class of your own may derive from them, too. With `Sequential` it need only serve one run: what is not in the
+registry is mapped over the runs there.
 """
 
 from typing import Any, Protocol
