@@ -143,4 +143,5 @@ def one_of_largest(values: jax.Array, words: jax.Array) -> jax.Array:
         words: uint32 `(2,)`, random: the data of a key, or what `random.ties.turn` makes of it at a time.
     """
     place = turned(jnp.arange(len(values)), words)
-    return arm_turned(jnp.min(jnp.where(values == jnp.max(values), place, MAX_COUNT)), words)
+    arm = arm_turned(jnp.min(jnp.where(values == jnp.max(values), place, MAX_COUNT)), words)
+    return jnp.clip(arm, 0, len(values) - 1)  # as it is: it says so
