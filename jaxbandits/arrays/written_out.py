@@ -75,8 +75,8 @@ def found_together(function: Callable[..., tuple[jax.Array, ...]], limit: int, *
         word = (word << bits) | other
     word = kept(word)
     parts = []
-    for _ in others:
-        parts.append(word & ((1 << bits) - 1))
+    for _ in others:  # kept, too: where more than 8 kernels wait for one, XLA:CPU hands some of them to other threads
+        parts.append(kept(word & ((1 << bits) - 1)))
         word = word >> bits
     return (word, *reversed(parts))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.statistics.arm_statistics import LARGEST_MEAN
+from jaxbandits.statistics.arm_statistics import LARGEST_MEAN, LARGEST_SQUARE
 from jaxbandits.transform import Known
 from jaxbandits.transform.operation import Range
 
@@ -67,6 +67,7 @@ def what_is_known(arms: Arms, rule: Rule, least: int, reward_range: Range | None
         "count": (1, len(arms)),
         "b": reward_range,
         "costs.mean": (0.0, LARGEST_MEAN),
+        "squares": (0.0, LARGEST_SQUARE * 2.0**31),
     }
     if rule.eliminates:  # asked before the first pull, too, and of arms that are out
         ranges |= {"pulls": (0, MAX_COUNT), "time": (0, MAX_COUNT), "round": (0, MAX_COUNT), "left": (0, len(arms))}

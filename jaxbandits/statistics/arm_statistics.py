@@ -17,10 +17,12 @@ from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
 from jaxbandits.arrays.wide_counts import Wide
 
-__all__ = ["LARGEST_MEAN", "ArmStatistics", "Moments", "unbiased_variance"]
+__all__ = ["LARGEST_MEAN", "LARGEST_SQUARE", "ArmStatistics", "Moments", "unbiased_variance"]
 
 #: Means that are kept are no larger in size: sums and differences of them are then finite.
 LARGEST_MEAN = 2.0**100
+#: A squared deviation that is kept is no larger, so that sums of 2^31 are finite.
+LARGEST_SQUARE = 2.0**96
 
 
 class Moments(NamedTuple):
@@ -51,7 +53,8 @@ class Moments(NamedTuple):
             # Welford (1962): the product of the deviations from the old and the new mean.
             value = reward.astype(jnp.float32)
             product = rounded((value - self.mean) * (value - mean))
-            squares = squares.plus(jnp.where(pulled, larger(product, jnp.float32(0)), 0))
+            product = smaller(larger(product, jnp.float32(0)), jnp.float32(LARGEST_SQUARE))
+            squares = squares.plus(jnp.where(pulled, product, 0))
         return Moments(pulls=pulls, total=total, mean=mean, inverse_root=jnp.sqrt(1 / divisor), squares=squares)
 
 

@@ -72,6 +72,8 @@ def reduce_product(operation: Operation) -> list[jax.Array]:
 
 def extreme(operation: Operation) -> list[jax.Array]:
     """Take the largest or the smallest over some axes; NaN where one is NaN, as `jnp.max` does."""
+    if not operation.params["axes"]:  # of one number
+        return [operation.full(0)]
     x = _first(operation)
     if not x.shape[0] or x.dtype == bool or jnp.issubdtype(x.dtype, jnp.complexfloating):
         return operation.bind(operation.full(0))

@@ -159,3 +159,12 @@ def test_padded_arms_have_no_pulls():
     assert int(state.time) == 4
     assert np.isfinite(np.asarray(state.variance())).all()
     np.testing.assert_allclose(state.mean[:2], [2, 2])
+
+
+def test_variances_of_huge_rewards_are_finite():
+    """So that what is computed with them need not be looked at for infinities and NaN."""
+    known = ArmStatistics.first(jnp.asarray([3e38, -3e38], jnp.float32), None, variance=True)
+    for reward in (-3e38, 3e38, 3e38):
+        known = known.add_each(jnp.full(2, reward, jnp.float32), jnp.ones(2, bool))
+    assert np.isfinite(known.variance()).all()
+    assert (known.variance() > 2.0**95).all()

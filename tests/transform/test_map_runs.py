@@ -396,3 +396,11 @@ def test_a_branch_with_a_loop_is_made_where_a_run_takes_it():
     (choice,) = [e for e in jax.make_jaxpr(mapped)(jnp.ones(2)).eqns if e.primitive.name == "cond"]
     assert choice.invars[0].aval.shape == ()
     np.testing.assert_array_equal(mapped(jnp.asarray([0.5, 10.0])), [0.5, 120.0])
+
+
+def test_the_largest_of_one_number_is_that_number():
+    """No axis is made for it: arrays with one more axis have no form by rows."""
+    x = jnp.asarray([[3.0, 1.0], [2.0, 4.0]])
+    mapped = map_runs(lambda x: x == jnp.max(jnp.max(x)))
+    assert mapped(x).tolist() == [[True, False], [False, True]]
+    assert "reshape" not in str(jax.make_jaxpr(mapped)(x))
