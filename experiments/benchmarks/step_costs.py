@@ -22,12 +22,10 @@ import numpy as np
 from jax import lax
 
 import jaxbandits as jb
-from jaxbandits.algorithms.bases.sequential import Sequential
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.compiler_forms import kept
 from jaxbandits.arrays.numerics import log
-from jaxbandits.arrays.written_out import arm_by_arm
-from jaxbandits.engine import driver
+from jaxbandits.engine import driver, mapped_rule
 from jaxbandits.engine.lanes import COMPILER_OPTIONS
 from jaxbandits.random.bits import threefry2x32
 from jaxbandits.report.text_tables import text_table
@@ -89,19 +87,20 @@ def whole_step(algorithm: Any, problem: Any, key: jax.Array) -> Callable[[Any], 
 
 def pieces(algorithm: Any, state: Any) -> dict[str, tuple[Callable[[Any], Any], Any]]:
     """What a step is made of, each with what it starts from."""
-    arm = algorithm.select(state)
-    known = state.statistics.moments
 
     def decision(found: jax.Array) -> jax.Array:
-        # Another radius every time, or it would be decided once, before the loop; its logarithm counts here, too.
-        return arm_by_arm(algorithm.select, dataclasses.replace(state, level=state.level + found.astype(jnp.float32)))
+        # Another time every time, or it would be decided once, before the loop; its logarithm counts here, too.
+        later = dataclasses.replace(state.statistics, time=state.time + found)
+        return algorithm._decided(dataclasses.replace(state, statistics=later), jnp.ones(state.time.shape, bool))[1][0]
+
+    arm, known = decision(jnp.zeros_like(state.time)), state.statistics.moments
 
     def put(values: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
         turned = kept(tuple(value[0] for value in values))
         return tuple(arms.put(value, arm, new) for value, new in zip(values, turned, strict=True))
 
     return {
-        "logarithm and root": (lambda x: jnp.sqrt(log(x) + 1.5), state.level),
+        "logarithm and root": (lambda x: jnp.sqrt(log(x) + 1.5), jnp.ones(state.time.shape)),
         "decision": (decision, arm),
         "cipher": (lambda x: threefry2x32(x, x, x, x)[0], arm.astype(jnp.uint32)),
         "three looks at the arm": (
@@ -123,7 +122,7 @@ def main() -> None:
         row = functools.partial(lambda *cells: rows.append(tuple(map(str, cells))), count, lanes)
         whole, _ = measured(whole_step(algorithm, problem, key), state)
         row("a step", kernels, f"{whole / lanes:.1f}")
-        with mock.patch(f"{Sequential.__module__}.arm_by_arm", lambda function, *operands: function(*operands)):
+        with mock.patch.object(mapped_rule, "found_together", lambda function, _, *operands: function(*operands)):
             plain, more = measured(whole_step(algorithm, problem, key), state)
         row("a step, its decision in several kernels", more, f"{plain / lanes:.1f}")
         row("kernels' starts, at most", kernels, f"{start / lanes:.1f}")

@@ -43,7 +43,7 @@ from jaxbandits.algorithms.track_and_stop import UniformGLR as UniformGLR
 from jaxbandits.algorithms.ucb_e import UCBE as UCBE
 from jaxbandits.algorithms.ucb_infinite import UCBAIR as UCBAIR
 from jaxbandits.algorithms.ucb_infinite import UCBVInf as UCBVInf
-from jaxbandits.algorithms.ugape import UGapEb as UGapEb
+from jaxbandits.algorithms.ugape_b import UGapEb as UGapEb
 from jaxbandits.algorithms.ugape_c import UGapEc as UGapEc
 from jaxbandits.algorithms.uniform import Uniform as Uniform
 from jaxbandits.algorithms.union_bound import UnionBound as UnionBound

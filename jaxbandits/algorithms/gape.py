@@ -3,30 +3,33 @@
 Gabillon, Ghavamzadeh, Lazaric, Bubeck (2011), "Multi-bandit best arm identification", NIPS 24.
 """
 
-import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.gap_bounds import bernstein_complexity, gap_upper_bound, gaps, spread_lower_bound
-from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.arrays import arms
+from jaxbandits.algorithms.gap_complexity import (
+    GapBased,
+    bernstein_complexity,
+    deviation_lower_bound,
+    estimated_gaps,
+    gap_upper_bound,
+    hoeffding_complexity,
+)
+from jaxbandits.algorithms.largest_arms import is_largest
+from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.algorithms.ugape_selection import bernstein_radius
 from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import rounded
-from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.problems.base import Problem
-from jaxbandits.statistics.confidence import bernstein_radius, hoeffding_radius
 
 __all__ = ["GapE"]
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class GapE(IndexPolicy):
+@algorithm
+class GapE(GapBased):
     """Pulls the arm with the largest B = -gap + b sqrt(a / T) over all bandits; returns the best mean of each.
 
     P(any bandit wrong) <= 2 M K n exp(-a / 64) for 0 < a <= (4/9)(n - MK) / H (Theorem 1). The paper's figures use a =
@@ -60,30 +63,40 @@ class GapE(IndexPolicy):
         multi_bandit=True,
     )
 
-    def _first_exploration(self, state: ArmState, problem: Problem) -> jax.Array:
-        if self.a is not None:
-            return jnp.asarray(self.a)
+    def select(self, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return the arm with the largest index over all bandits."""
+        del key
+        a = self.a
         if self.adaptive:
-            return jnp.zeros(())
-        gap = gaps(problem.mean, Known(1), state.order, state.mask, state.bandits)
-        return self._from_complexity(state, gap, lambda: jnp.broadcast_to(jnp.sqrt(problem.variance), gap.shape))
+            distance, b = gap_upper_bound(estimated_gaps(arms, Known(1)), arms), self.range_of(arms)
+            a = self._exploration(distance, lambda: deviation_lower_bound(arms), b, arms.count)
+        return jnp.argmax(self.indices(arms, a))
 
-    def _from_complexity(self, state: ArmState, distance: jax.Array, spread: Callable[[], jax.Array]) -> jax.Array:
+    def done(self, arms: Arms) -> jax.Array:
+        """Return whether the budget is spent."""
+        return arms.time >= self.budget
+
+    def recommend(self, arms: Arms) -> jax.Array:
+        """Return the largest mean of each bandit."""
+        return is_largest(arms.per_bandit(arms.mean), Known(1)).reshape(-1)
+
+    def indices(self, arms: Arms, a: Numeric) -> jax.Array:
+        """Return the index of each arm with this a, float32 `(K,)`."""
+        b, gap = self.range_of(arms), estimated_gaps(arms, Known(1)).reshape(-1)
+        radius = bernstein_radius(a, b, arms) if self.variance else b * jnp.sqrt(a / arms.pulls)
+        return radius - gap
+
+    def exploration(self, problem: Problem) -> Any:
+        """Return a, from the true gaps."""
+        gap, b = self.true_gaps(problem, 1), self.true_range(problem)
+        return self._exploration(gap, lambda: self.true_deviations(problem), b, problem.arms)
+
+    def _exploration(self, distance: Any, deviation: Callable[[], Any], b: Any, count: Any) -> Any:
+        """Return eta n / H, or what the theorem has, with the complexity H of these distances."""
         if self.variance:
-            complexity = bernstein_complexity(spread(), distance, state.b, 16 / 3)
-            theorem = 8 / 9 * (self.budget - 2 * state.arms)  # section 4
+            complexity = bernstein_complexity(distance, deviation(), b, 16 / 3)
+            theorem = 8 / 9 * (self.budget - 2 * count)  # section 4
         else:
-            ratio = state.b / distance
-            complexity = arms.total(rounded(ratio * ratio))
-            theorem = 4 / 9 * (self.budget - state.arms)  # Theorem 1
+            complexity = hoeffding_complexity(distance, b)
+            theorem = 4 / 9 * (self.budget - count)  # Theorem 1
         return (theorem if self.eta is None else self.eta * self.budget) / complexity
-
-    def _index(self, state: IndexState) -> jax.Array:
-        known = state.statistics
-        gap = gaps(known.mean, Known(1), state.order, state.mask, state.bandits)
-        a = state.exploration
-        if self.adaptive and self.a is None:
-            a = self._from_complexity(state, gap_upper_bound(gap, known), lambda: spread_lower_bound(known))
-        if self.variance:
-            return bernstein_radius(a, known.variance(), known.pulls, known.inverse_root, state.b) - gap
-        return hoeffding_radius(state.b * jnp.sqrt(a), known.inverse_root) - gap

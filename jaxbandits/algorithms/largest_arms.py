@@ -12,7 +12,16 @@ from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.random.ties import arm_turned, turned
 
-__all__ = ["are_largest", "exchange", "exchanged", "is_largest", "kth_largest", "largest_of_others", "one_of_largest"]
+__all__ = [
+    "are_largest",
+    "exchange",
+    "exchanged",
+    "is_largest",
+    "kth_largest",
+    "largest_of_others",
+    "one_of_largest",
+    "value_at",
+]
 
 
 def is_largest(values: jax.Array, m: Numeric) -> jax.Array:
@@ -48,6 +57,11 @@ def exchanged(values: jax.Array, chosen: jax.Array) -> jax.Array:
     start = _exchange(values, chosen)
     mask, _ = lax.while_loop(lambda found: found[1], lambda found: _exchange(values, found[0]), start)
     return mask
+
+
+def value_at(values: jax.Array, place: jax.Array) -> jax.Array:
+    """Return the value at a place of each bandit."""
+    return jnp.max(jnp.where(_places(values) == place, values, -jnp.inf), axis=0)
 
 
 def _mth_largest(values: jax.Array, m: Numeric) -> tuple[jax.Array, jax.Array]:

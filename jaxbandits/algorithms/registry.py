@@ -17,7 +17,7 @@ REGISTRY = Registry(
     {
         "uniform": "uniform:Uniform",
         "ugape-c": "ugape_c:UGapEc",
-        "ugape-b": "ugape:UGapEb",
+        "ugape-b": "ugape_b:UGapEb",
         "gap-e": "gape:GapE",
         "ucb-e": "ucb_e:UCBE",
         "apt": "apt:APT",

@@ -3,43 +3,44 @@
 Audibert, Bubeck, Munos (2010), "Best arm identification in multi-armed bandits", COLT.
 """
 
-import dataclasses
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxbandits import theory
-from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.gap_bounds import gaps
-from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.phases import rejects_pulls
 from jaxbandits.algorithms.bases.traits import Theorem, Traits
-from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.compiler_forms import where_any
-from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import rounded
-from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.algorithms.gap_complexity import GapBased, hoeffding_complexity
+from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.algorithms.rejects_phases import ceil_share, rejects_share
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.statistics.arm_statistics import ArmStatistics
-from jaxbandits.statistics.confidence import hoeffding_radius
 
-__all__ = ["UCBE", "AdaptiveUCBEState"]
+__all__ = ["UCBE"]
 
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class AdaptiveUCBEState(IndexState):
-    """The state of a run that estimates H1 at the end of each phase."""
-
-    ends: jax.Array  # int32 (K, …): t_1 < t_2 < … of the paper, pulls at which a phase ends; 0 where there is none
+#: Of so many arms at most the phases are exact.
+_MOST_ARMS = 3000
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class UCBE(IndexPolicy):
+class _Phase(NamedTuple):
+    """Where a run stands in the K - 1 phases of Successive Rejects."""
+
+    number: jax.Array  # int32 (): k
+    before: jax.Array  # int32 (): n_1 + … + n_{k-1}
+    end: jax.Array  # int32 (): t_k = n_1 + … + n_{k-1} + (K - k + 1) n_k, in pulls; 0 after the last phase
+    share: jax.Array  # int32 (): of which n_k is a part
+
+
+class _State(NamedTuple):
+    a: jax.Array  # float32 ()
+    phase: _Phase | None  # None where a does not change
+
+
+@algorithm
+class UCBE(GapBased):
     """Pulls the arm with the largest mean + b sqrt(a / T); returns the largest mean.
 
     P(error) <= 2 n K exp(-2a/25) for 0 < a <= (25/36)(n - K) / H1 (Theorem 1).
@@ -69,7 +70,7 @@ class UCBE(IndexPolicy):
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """Theorem 1, with the true complexity."""
+        """Return Theorem 1, with the true complexity."""
         del variances, delta, epsilon, m
         return Theorem(theory.ucb_e_error_bound, (means / b, self.budget), "UCB-E, Theorem 1")
 
@@ -83,57 +84,67 @@ class UCBE(IndexPolicy):
         if np.sum(np.asarray(problem.mean) == np.max(problem.mean)) > 1:
             raise UsageError("its parameter is computed from the gaps, and the best arms tie")
 
-    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> IndexState:
-        """The state after the initial pulls."""
-        state = super().begin(statistics, problem, key)
+    def init(self, arms: Arms, key: jax.Array) -> _State:
+        """Return a; the first estimate of H1 is K."""
+        del key
         if not self.adaptive:
-            return state
-        axis = state.order.shape[0]
-        pulls = rejects_pulls(self.budget, state.arms, axis)
-        phase = arms.index(axis, key.shape) + 1
-        left = (state.arms - phase + 1).astype(jnp.int32)
-        ends = jnp.cumsum(pulls, axis=0) - pulls + left * pulls  # t_k = n_1 + … + n_{k-1} + (K - k + 1) n_k
-        ends = jnp.where(phase < state.arms, ends, 0)
-        return AdaptiveUCBEState(**state.shared(), exploration=state.exploration, ends=ends)
+            return _State(jnp.asarray(self.a, jnp.float32), None)
+        share = rejects_share(self.budget, arms.count, _MOST_ARMS)
+        first = _Phase(jnp.int32(1), jnp.int32(0), arms.count * ceil_share(share, arms.count), share)
+        return self._looked_at(_State(self._adapted(arms.count).astype(jnp.float32), first), arms)
 
-    def update(self, state: IndexState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> IndexState:
-        """The state after one reward; a new estimate of H1 where a phase ends."""
-        new = state.pulled(arm, reward, live)
-        if not isinstance(new, AdaptiveUCBEState):
-            return new
-        ended = arms.any_arm(new.ends == new.time)
+    def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
+        """Return the state after a pull."""
+        del arm, reward
+        return state if state.phase is None else self._looked_at(state, arms)
 
-        def estimate(state: AdaptiveUCBEState) -> AdaptiveUCBEState:
-            return dataclasses.replace(state, exploration=self._estimated(state))
+    def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return the arm with the largest index."""
+        del key
+        return jnp.argmax(self.indices(arms, state.a))
 
-        return where_any(ended & live, estimate, new)
+    def done(self, state: _State, arms: Arms) -> jax.Array:
+        """Return whether the budget is spent."""
+        del state
+        return arms.time >= self.budget
 
-    def _estimated(self, state: AdaptiveUCBEState) -> jax.Array:
-        """C n / H1 with H1 the largest i / gap_<i>^2 of the k largest gaps, in phase k; about K^2 operations."""
-        phase = arms.total(((state.ends > 0) & (state.ends <= state.time)).astype(jnp.int32))
-        distance = gaps(state.statistics.mean, Known(1), state.order, state.mask, 1)
-        # The best arm's gap is 0 here, not its lead; -1 keeps it first, and padded arms behind every other.
-        best = state.largest_means(Known(1))
-        distance = jnp.where(best, -1, state.existing(distance, -2))
-        position = state.arms - ranking.rank(distance, state.order).astype(jnp.float32)  # i, 1 for the smallest gap
-        ratio = state.b / jnp.where(distance > 0, distance, 1)
-        terms = jnp.where(distance > 0, position * rounded(ratio * ratio), jnp.inf)
-        counted = (distance >= 0) & (position > state.arms - phase.astype(jnp.float32))
-        return self._eta() * self.budget / arms.largest(jnp.where(counted, terms, 0))
+    def recommend(self, state: _State, arms: Arms) -> jax.Array:
+        """Return the largest mean."""
+        del state
+        return jnp.argmax(arms.mean)
 
-    def _eta(self) -> Numeric:
-        return 1.0 if self.eta is None else self.eta
+    def indices(self, arms: Arms, a: Numeric) -> jax.Array:
+        """Return the index of each arm with this a, float32 `(K,)`."""
+        return arms.mean + self.range_of(arms) * jnp.sqrt(a / arms.pulls)
 
-    def _first_exploration(self, state: ArmState, problem: Problem) -> jax.Array:
-        if self.adaptive:
-            return self._eta() * self.budget / state.arms  # the first estimate of H1 is K
-        if self.a is not None:
-            return jnp.asarray(self.a)
-        ratio = state.b / gaps(problem.mean, Known(1), state.order, state.mask, 1)
-        complexity = arms.total(rounded(ratio * ratio))  # H1, with the best arm's gap to the second
-        theorem = 25 / 36 * (self.budget - state.arms)
+    def exploration(self, problem: Problem) -> Any:
+        """Return a, from H1 of the true gaps, that of the best arm being its lead."""
+        complexity = hoeffding_complexity(self.true_gaps(problem, 1), self.true_range(problem))
+        theorem = 25 / 36 * (self.budget - problem.arms)
         return (theorem if self.eta is None else self.eta * self.budget) / complexity
 
-    def _index(self, state: IndexState) -> jax.Array:
-        known = state.statistics
-        return known.mean + hoeffding_radius(state.b * jnp.sqrt(state.exploration), known.inverse_root)
+    def _adapted(self, complexity: jax.Array) -> jax.Array:
+        return (1.0 if self.eta is None else self.eta) * self.budget / complexity
+
+    def _looked_at(self, state: _State, arms: Arms) -> _State:
+        """Return the state with another estimate of H1, where a phase ends."""
+        assert state.phase is not None
+        return lax.cond(arms.time == state.phase.end, self._at_end, lambda state, _: state, state, arms)
+
+    def _at_end(self, state: _State, arms: Arms) -> _State:
+        """Return the state after phase k: H1 is the largest i / gap_<i>^2 of the k largest gaps (Figure 4)."""
+        assert state.phase is not None
+        phase = lax.while_loop(lambda p: p.end == arms.time, lambda p: _next(p, arms.count), state.phase)
+        gap = jnp.sort(jnp.max(arms.mean) - arms.mean)  # gap_<1> = 0 <= … <= gap_<K>
+        i = jnp.arange(1, len(arms) + 1)
+        largest = i > arms.count - (phase.number - 1)
+        complexity = jnp.max(jnp.where(largest, i * (self.range_of(arms) / gap) ** 2, 0))
+        return _State(self._adapted(complexity).astype(jnp.float32), phase)
+
+
+def _next(phase: _Phase, count: jax.Array) -> _Phase:
+    """Return the next phase, k + 1."""
+    left = count - phase.number  # K - k + 1 of the next k
+    before = phase.before + ceil_share(phase.share, left + 1)
+    end = jnp.where(left > 1, before + left * ceil_share(phase.share, jnp.maximum(left, 1)), 0)
+    return _Phase(phase.number + 1, before, end, phase.share)

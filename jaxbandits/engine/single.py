@@ -112,6 +112,11 @@ def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
         UsageError: they do not fit, as in `jb.simulate`.
     """
     if is_traced((known.algorithm, problem)):
+        if known.base is not None and known.base.oracle and known.is_rule:
+            raise UsageError(
+                f"{known.name} computes its exploration parameter from the true means, which have no values while they "
+                "are traced: give it what resolved(problem) returns"
+            )
         return known.algorithm, problem
     suited, explored = known.suited(problem)
     return suited.algorithm if suited.base is None else with_logarithms(suited.base), explored

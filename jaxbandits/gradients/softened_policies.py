@@ -12,11 +12,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.index_policy import IndexPolicy, IndexState
 from jaxbandits.algorithms.bases.traits import Traits
+from jaxbandits.algorithms.gape import GapE
+from jaxbandits.algorithms.largest_arms import is_largest
+from jaxbandits.algorithms.ucb_e import UCBE
 from jaxbandits.arrays.jax_settings import own_settings
+from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.checks import POSITIVE, number
+from jaxbandits.engine.rule_states import RuleState, arms_of, first_state
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
@@ -31,7 +35,7 @@ _OF_INDICES = ("a", "eta", "b")
 class SoftenedState:
     """The state of one run."""
 
-    inner: IndexState
+    inner: RuleState
     scores: jax.Array  # float32 (P,): of the parameters in `Softened.scored`
 
     @property
@@ -45,7 +49,7 @@ class SoftenedState:
 class Softened:
     """An index policy at a temperature; `softened` makes one."""
 
-    algorithm: IndexPolicy
+    algorithm: UCBE | GapE
     temperature: Any
 
     @property
@@ -60,38 +64,41 @@ class Softened:
 
     def init(self, problem: Problem, key: jax.Array) -> SoftenedState:
         """After the first pulls, which are those of the policy itself."""
-        return SoftenedState(self.algorithm.init(problem, key), jnp.zeros(len(self.scored), jnp.float32))
+        return SoftenedState(first_state(self.algorithm, problem, key), jnp.zeros(len(self.scored), jnp.float32))
 
     def step(self, problem: Problem, key: jax.Array, state: SoftenedState) -> SoftenedState:
         """One pull, and what it adds to the scores."""
-        inner = state.inner
-        noise = jax.random.gumbel(jax.random.fold_in(key, inner.time), inner.pulls.shape, jnp.float32, mode="low")
+        inner, arms = state.inner, arms_of(state.inner)
+        noise = jax.random.gumbel(jax.random.fold_in(key, arms.time), arms.pulls.shape, jnp.float32, mode="low")
 
         def indices(values: list[jax.Array]) -> jax.Array:
-            moved = dataclasses.replace(self.algorithm, **dict(zip(self.scored, values, strict=True)))
-            return inner.existing(moved.indices(inner, problem), -jnp.inf)
+            changes: dict[str, Any] = dict(zip(self.scored, values, strict=True))
+            moved = dataclasses.replace(self.algorithm, **changes)
+            return moved.indices(arms, moved.exploration(problem) if moved.a is None else moved.a)
 
         values = [jnp.asarray(self.algorithm.given(name), jnp.float32) for name in self.scored]
-        arm = jnp.argmax(indices(values) + self.temperature * noise).astype(jnp.int32)
+        place = jnp.argmax(indices(values) + self.temperature * noise).astype(jnp.int32)
 
         def log_probability(values: list[jax.Array]) -> jax.Array:
-            return jax.nn.log_softmax(indices(values) / self.temperature)[arm]
+            return jax.nn.log_softmax(indices(values) / self.temperature)[place]
 
         slopes = jnp.stack(jax.grad(log_probability)(values)) if values else state.scores
-        reward = problem.reward(key, arm, inner.pulls[arm])
-        return SoftenedState(self.algorithm.update(inner, arm, reward), state.scores + slopes)
+        reward = problem.reward(key, inner.arm_at(place), arms.pulls[place])
+        known = inner.statistics.add(place, reward)
+        return SoftenedState(dataclasses.replace(inner, statistics=known), state.scores + slopes)
 
     def done(self, state: SoftenedState) -> jax.Array:
         """The budget is spent."""
-        return self.algorithm.done(state.inner)
+        return arms_of(state.inner).time >= self.algorithm.budget
 
     def recommend(self, state: SoftenedState) -> jax.Array:
         """The policy's answer."""
-        return self.algorithm.recommend(state.inner)
+        arms = arms_of(state.inner)
+        return state.inner.by_arm(is_largest(arms.per_bandit(arms.mean), Known(1)).reshape(-1))
 
 
 @own_settings()
-def softened(algorithm: IndexPolicy, temperature: float) -> Softened:
+def softened(algorithm: UCBE | GapE, temperature: float) -> Softened:
     """An index policy that pulls arm k with probability softmax(index / temperature)_k.
 
     `jb.gradients.expected` differentiates it exactly, with respect to `a`, `eta` or `b` where these are given.
@@ -103,7 +110,7 @@ def softened(algorithm: IndexPolicy, temperature: float) -> Softened:
     Raises:
         UsageError: another algorithm, one that estimates its exploration, or a temperature that is not positive.
     """
-    if not isinstance(algorithm, IndexPolicy):
+    if not isinstance(algorithm, UCBE | GapE):
         raise UsageError(
             f"only what pulls the arm with the largest index is softened, UCBE and GapE, not {type(algorithm).__name__}"
         )

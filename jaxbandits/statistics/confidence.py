@@ -13,7 +13,6 @@ from jaxbandits.arrays.numerics import larger, log, rounded
 KL2013_ALPHA, KL2013_K1 = 1.1, 405.5
 
 __all__ = [
-    "bernstein_radius",
     "cubed",
     "hoeffding_radius",
     "iterated_level",
@@ -54,24 +53,6 @@ def cubed(level: jax.Array, time: jax.Array) -> jax.Array:
     """
     log_time = log(time)
     return level + ((log_time + log_time) + log_time)
-
-
-def bernstein_radius(
-    level: jax.Array, variance: jax.Array, pulls: jax.Array, inverse_root: jax.Array, b: jax.Array
-) -> jax.Array:
-    """sqrt(2 a s^2 / T) + 7 a b / (3 (T - 1)) (Maurer and Pontil 2009, Theorem 4), with s^2 the unbiased variance.
-
-    Holds for one arm and one count with probability at least 1 - 4 exp(-a), rewards in [0, b].
-
-    Args:
-        level: a, `(…)`.
-        variance: s^2, float32 `(K, …)`.
-        pulls: T, int32 `(K, …)`, at least 2 (padded arms excepted).
-        inverse_root: 1/sqrt(T), float32 `(K, …)`.
-        b: range of the rewards, `(…)`.
-    """
-    spread = rounded(jnp.sqrt(2 * level * variance) * inverse_root)
-    return spread + (7 * level * b) / (3 * larger(pulls - 1, 1).astype(jnp.float32))
 
 
 def kl2013_level(arms: jax.Array, log_delta: jax.Array) -> jax.Array:

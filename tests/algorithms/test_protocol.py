@@ -118,9 +118,18 @@ def cases():
             values = {n: v if isinstance(v, bool | str | int) else numeric(v) for n, v in (given | extra).items()}
             problem = SMOOTH if {"variance", "estimator"} & {label, *extra} or "variance" in label else FLAT
             problem = PRICED if spends else problem
-            yield pytest.param(Case(cls(**values), problem), id=f"{name}-{label}" if label else name)
+            yield pytest.param(Case(suited(cls(**values), problem), problem), id=f"{name}-{label}" if label else name)
         if cls.traits.multi_bandit:
-            yield pytest.param(Case(cls(**{n: numeric(v) for n, v in given.items()}), SEVERAL), id=f"{name}-bandits")
+            algorithm = suited(cls(**{n: numeric(v) for n, v in given.items()}), SEVERAL)
+            yield pytest.param(Case(algorithm, SEVERAL), id=f"{name}-bandits")
+
+
+def suited(algorithm, problem):
+    """With what a rule takes from the problem before a run, in each run."""
+    if not (isinstance(algorithm, Rule) and algorithm.oracle):
+        return algorithm
+    each = [jax.tree.map(lambda leaf, i=i: leaf[i], algorithm).resolved(problem) for i in range(RUNS)]
+    return jax.tree.map(lambda *leaves: numeric(np.stack(leaves)), *each)
 
 
 def _common(algorithm, name):

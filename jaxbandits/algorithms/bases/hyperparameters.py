@@ -154,8 +154,13 @@ class Hyperparameters:
         """Whether rewards may come one at a time from outside, as in a live experiment.
 
         Raises:
-            UsageError: if the algorithm looks at earlier rewards again.
+            UsageError: if the algorithm looks at earlier rewards again, or at the true gaps.
         """
+        if self.oracle:
+            raise UsageError(
+                f"{type(self).__name__} computes its exploration parameter from the true means, which a live "
+                "experiment does not know: give a=…, or adaptive=True where the algorithm has it"
+            )
 
     def check_suitable(self, problem: Problem, m: float) -> None:
         """Whether it can find the m best arms of a problem, with its guarantee.
