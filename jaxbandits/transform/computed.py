@@ -7,12 +7,13 @@ import numpy as np
 
 from jaxbandits.arrays.known_functions import function_called
 from jaxbandits.transform import control_flow
+from jaxbandits.transform.programs_inside import CALLS
 from jaxbandits.transform.operation import Operation, Value
 
 __all__ = ["Computed"]
 
 #: Operations that call programs: what these are made of is looked up.
-_PROGRAMS = {*control_flow.CALLS, *control_flow.RULES}
+_PROGRAMS = {*CALLS, *control_flow.RULES}
 
 
 class Computed:

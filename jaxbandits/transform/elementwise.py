@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxbandits.arrays import numerics
@@ -22,7 +23,7 @@ _PLAIN = {
     "abs", "acos", "acosh", "add", "add_any", "and", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e",
     "bessel_i1e", "cbrt", "ceil", "clamp", "clz", "complex", "conj", "convert_element_type", "copy", "copy_p",
     "cos", "cosh", "digamma", "eq", "erf", "erfc", "floor", "ge", "gt", "imag", "is_finite", "le", "lgamma", "lt",
-    "max", "min", "ne", "neg", "nextafter", "not", "or", "population_count", "real", "reduce_precision", "rem",
+    "ne", "neg", "nextafter", "not", "or", "population_count", "real", "reduce_precision", "rem",
     "round", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt",
     "stop_gradient", "sub", "tan", "xor",
 }  # fmt: skip
@@ -34,6 +35,27 @@ _SMALL_POWER = 8
 def plain(operation: Operation) -> list[jax.Array]:
     """Apply an operation to operands of the same shape."""
     return operation.bind(*(operation.like_result(i) for i in range(len(operation.values))))
+
+
+def extreme(operation: Operation) -> list[jax.Array]:
+    """Take the larger or the smaller of two numbers; with a constant beside a float, in two instructions or one.
+
+    NaN stays NaN, as the number that a comparison does not prefer to the constant; +0 is larger than -0.
+    """
+    largest, values = operation.name == "max", operation.values
+    for i, value in enumerate(values):
+        constant = value.array
+        single = isinstance(constant, np.ndarray | np.generic | float) and np.ndim(constant) == 0
+        if value.mapped or not single or not is_float(operation.out.dtype) or np.isnan(constant):
+            continue
+        c, x = operation.like_result(i), operation.like_result(1 - i)
+        negative = bool(np.signbit(constant))
+        if largest:
+            wins = c >= x if constant == 0 and not negative else c > x
+        else:
+            wins = c <= x if constant == 0 and negative else c < x
+        return [jnp.where(wins, c, x)]
+    return plain(operation)
 
 
 def multiply(operation: Operation) -> list[jax.Array]:
@@ -128,6 +150,8 @@ def _function(function: Callable[..., jax.Array]) -> Callable[[Operation], list[
 RULES: dict[str, Callable[[Operation], list[jax.Array]]] = {
     **dict.fromkeys(_PLAIN, plain),
     "select_n": plain,
+    "max": extreme,
+    "min": extreme,
     "mul": multiply,
     "square": square,
     "integer_pow": integer_power,

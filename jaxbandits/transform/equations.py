@@ -17,6 +17,7 @@ from jaxbandits.transform.filling import Axes, axes_of_arms, filled
 from jaxbandits.transform.operation import Counts, Operation, Range, Value, spread
 from jaxbandits.transform.padding import Padded, Padding, UnpaddableError
 from jaxbandits.transform.products import exposed_results
+from jaxbandits.transform.programs_inside import CALLS, called
 
 __all__ = ["Known", "map_runs", "results_of"]
 
@@ -150,7 +151,7 @@ def evaluate(
             equation, values, suffix, bool(exposed.intersection(equation.outvars)), shape, unread=unread
         )
         # Checked for each equation: what is alike for so many arms may not be for others.
-        programs = operation.name in control_flow.CALLS or operation.name in control_flow.RULES
+        programs = operation.name in CALLS or operation.name in control_flow.RULES
         axes = None if here is None or programs else axes_of_arms(operation, here)
         results = computed.again(operation, axes, functools.partial(_apply, operation, runs, here, axes, computed))
         if padding is not None and not operation.varies:
@@ -178,11 +179,11 @@ def _apply(
     name = operation.name
     if (whole := function_called(operation.equation)) is not None:
         return [elementwise.apply_whole(whole, operation)]
-    if name in control_flow.CALLS:
-        program, consts = control_flow.called(operation.equation)
-        inner = None if padding is None else padding.inside(control_flow.called)
+    if name in CALLS:
+        program, consts = called(operation.equation)
+        inner = None if padding is None else padding.inside(called)
         return evaluate(program, consts, operation.values, runs, inner, computed)
-    if padding is not None and axes is not None:
+    if padding is not None and axes is not None and name not in control_flow.RULES:
         operation = filled(operation, padding, axes)
     if (value := answered(operation)) is not None:
         return [value]

@@ -42,6 +42,8 @@ _MOVES = {
 }  # fmt: skip
 #: Operations at places, which are told how many arms exist (`Operation.length`).
 _INDEXED = {"gather", "dynamic_slice", "dynamic_update_slice", "scatter", "scatter-add"}
+#: Parameters of loops and branches that are programs.
+_PROGRAMS = {"cond": ("branches",), "while": ("cond_jaxpr", "body_jaxpr"), "scan": ("jaxpr",)}
 #: Parameters that are sizes of axes.
 _SIZES = {"shape", "new_sizes", "limit_indices", "slice_sizes"}
 
@@ -70,7 +72,9 @@ def _neutral(name: str, dtype: Any, i: int) -> jax.Array:
 
 
 def axes_of_arms(operation: Operation, padding: Padding) -> Axes:
-    """Return the axes of arms of an operation that calls no program, of which it is checked that it can be padded.
+    """Return the axes of arms of an operation, of which it is checked that it can be padded.
+
+    The programs of loops and branches are checked where they are evaluated.
 
     Raises:
         UnpaddableError: it cannot.
@@ -82,8 +86,9 @@ def axes_of_arms(operation: Operation, padding: Padding) -> Axes:
     makes = tuple(
         padding.axes_of(atom, [other.outvars[i] for other in others]) for i, atom in enumerate(equation.outvars)
     )
+    programs = _PROGRAMS.get(name, ())
     for key, value in equation.params.items():
-        if not _is_same(key, value, [other.params[key] for other in others], padding):
+        if key not in programs and not _is_same(key, value, [other.params[key] for other in others], padding):
             raise UnpaddableError(f"{name} changes with the number of arms")
     if (any(reads) or any(makes)) and not _is_followed(operation, reads, makes, padding):
         raise UnpaddableError(f"nothing leaves out of {name} the arms that do not exist")

@@ -59,6 +59,10 @@ class Padding:
         programs = [called(equation) for equation in self.wider]
         return dataclasses.replace(self, wider=tuple(p for p, _ in programs), consts=tuple(c for _, c in programs))
 
+    def of_runs(self, some: jax.Array | None) -> "Padding":
+        """Return that of some runs, int32 `(W,)`; of all for None."""
+        return self if some is None else dataclasses.replace(self, count=self.count[some])
+
     def check_program(self, jaxpr: Any, consts: Sequence[Any]) -> None:
         """Check that the programs for other numbers of arms are made of the same operations and constants.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.extend import core
 
 from jaxbandits.arrays.numerics import larger, smaller
@@ -34,20 +35,43 @@ _MOVE = {
 def exposed_results(jaxpr: Any) -> set[Any]:
     """Return the variables of a program that may reach a sum with nothing in between, its results among them."""
     exposed = {atom for atom in jaxpr.outvars if isinstance(atom, core.Var)}
+    made_by = {variable: equation for equation in jaxpr.eqns for variable in equation.outvars}
     for equation in reversed(jaxpr.eqns):
         name = equation.primitive.name
         if name in _END or (name in _MOVE and not exposed.intersection(equation.outvars)):
+            continue
+        if name == "select_n" and _is_shield(equation, made_by):
             continue
         exposed.update(atom for atom in equation.invars if isinstance(atom, core.Var))
     return exposed
 
 
+def _is_shield(selection: Any, made_by: dict[Any, Any]) -> bool:
+    """Return whether a choice is one of a number and of the lowest, the larger of both: `numerics.rounded`."""
+    condition, lowest, number = selection.invars[:3]
+    comparison = made_by.get(condition) if isinstance(condition, core.Var) else None
+    if comparison is None or comparison.primitive.name != "gt" or comparison.invars[0] is not number:
+        return False
+    values = (_constant_of(atom, made_by) for atom in (lowest, comparison.invars[1]))
+    return is_float(number.aval.dtype) and all(value == jnp.finfo(number.aval.dtype).min for value in values)
+
+
+def _constant_of(atom: Any, made_by: dict[Any, Any]) -> Any:
+    """Return the number that an operand is, or is made of; None where it is no constant."""
+    while isinstance(atom, core.Var):
+        maker = made_by.get(atom)
+        if maker is None or maker.primitive.name not in ("broadcast_in_dim", "convert_element_type"):
+            return None
+        (atom,) = maker.invars
+    return atom.val if np.ndim(atom.val) == 0 else None
+
+
 def shield(product: jax.Array, known: Range | None = None) -> jax.Array:
     """Return a product of floats as it is, behind a comparison that no compiler can leave out.
 
-    A compiler knows that a square is not negative, and leaves out what would tell it from the lowest number. So the
-    size is compared with that of the largest finite number. What is chosen where it is as large is the same number,
-    which a compiler has to compute to know.
+    A compiler knows that a square is not negative, and leaves out what would tell it from the lowest number. So it is
+    compared with the largest finite number. What is chosen where it is no such number, infinity or NaN, is the same
+    plus infinity, which is the same, as a compiler would have to compute to know.
 
     Of a product that is known to be finite one comparison does, with the largest number: of a square a compiler knows
     that it is not negative, and not that it is no larger. (With the lowest number, where none is positive.)
@@ -66,5 +90,6 @@ def shield(product: jax.Array, known: Range | None = None) -> jax.Array:
         if known[1] <= 0:
             return larger(product, jnp.asarray(info.min, product.dtype))
         return smaller(product, jnp.asarray(info.max, product.dtype))
-    large = jnp.abs(product) >= jnp.asarray(info.max, product.dtype)
-    return jnp.where(large, product + product * jnp.asarray(info.eps / 8, product.dtype), product)
+    return jnp.where(
+        product <= jnp.asarray(info.max, product.dtype), product, product + jnp.asarray(jnp.inf, product.dtype)
+    )

@@ -175,7 +175,7 @@ def _converted(operation: Operation, found: Range | None) -> Range | None:
     """Return the range of numbers of another type."""
     before, after = operation.aval(0).dtype, operation.out.dtype
     if before == jnp.bool_:
-        return 0, 1
+        return (0, 1) if found is None else found
     if found is None:
         return None
     if after == jnp.float32:  # the nearest number of each: larger ones of larger ones
@@ -212,13 +212,23 @@ def _finds_entries(operation: Operation) -> bool:
 
 
 def _compared(operation: Operation) -> Range | None:
-    """Return (0, 0) where a comparison of whole numbers holds nowhere and (1, 1) where it holds everywhere."""
-    if operation.name not in ("lt", "ge") or not jnp.issubdtype(operation.aval(0).dtype, np.integer):
+    """Return (0, 0) where a comparison holds nowhere and (1, 1) where it holds everywhere."""
+    name = operation.name
+    if name not in ("lt", "le", "gt", "ge") or not (
+        jnp.issubdtype(operation.aval(0).dtype, np.integer) or operation.aval(0).dtype == jnp.float32
+    ):
         return None
-    found, edge = (value.range for value in operation.values)
-    if found is None or edge is None or found[0] < edge[1]:
+    ranges = [value.range for value in operation.values]
+    if any(found is None for found in ranges):
         return None
-    return (1, 1) if operation.name == "ge" else (0, 0)
+    (lo, hi), (least, most) = (_with_zero(found) for found in ranges if found is not None)
+    if name in ("gt", "le"):
+        holds = (1, 1) if lo > most else (0, 0) if hi <= least else None
+    else:
+        holds = (1, 1) if lo >= most else (0, 0) if hi < least else None
+    if holds is None:
+        return None
+    return holds if name in ("gt", "ge") else (1 - holds[0], 1 - holds[1])
 
 
 def _union(ranges: Sequence[Range | None]) -> Range | None:

@@ -134,6 +134,12 @@ FOLLOWED = {
         lax.scan(lambda c, row: (c + row, jnp.max(row)), x, lax.concatenate([x[None], y[None]], 0)),
     ),
     "a choice": lambda x, y, n, g, s, i, k: lax.cond(s > 1, lambda: x / jnp.sum(y), lambda: x * jnp.float32(len(x))),
+    "loops over arms": lambda x, y, n, g, s, i, k: (
+        lax.fori_loop(0, 5, lambda j, z: z * 0.5 + jnp.sum(x) / len(x) - jnp.max(z), y),
+        lax.fori_loop(0, i + 2, lambda j, z: z.at[jnp.argmin(z)].add(s), x),
+        lax.while_loop(lambda z: ~jnp.all(z > 2), lambda z: z + 1 + jnp.arange(len(z)) * 0.1, jnp.abs(x)),
+        lax.scan(lambda z, j: (z + x * j, jnp.argmax(z)), y, jnp.arange(4.0)),
+    ),
 }
 
 

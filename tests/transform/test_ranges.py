@@ -199,3 +199,17 @@ def test_counts_as_floats_are_no_smaller_than_the_least():
     found, _ = results_of(lambda n: jnp.sqrt(jnp.log(n)), (time,), [Known((1, 2**31 - 1))])
     assert found[0].range is not None
     assert found[0].range[0] == 0
+
+
+def test_comparisons_of_floats_that_are_known():
+    """Of what is only known to be normal or zero nothing is known beside zero."""
+    x = jnp.full((1, 3), 0.5, jnp.float32)
+
+    def ranges(known, *functions):
+        return [results_of(function, (x,), [Known(known)])[0][0].range for function in functions]
+
+    above, below = (lambda x: x > 0.25), (lambda x: x <= 0.25)
+    assert ranges((0.5, 2.0), above, below, lambda x: x >= 0.5, lambda x: x < 0.5) == [(1, 1), (0, 0), (1, 1), (0, 0)]
+    assert ranges((0.0, 0.25), above, below, lambda x: x > 0, lambda x: x < 0) == [(0, 0), (1, 1), None, (0, 0)]
+    assert ranges((1e-44, 2.0), lambda x: x > 0) == [None]
+    assert ranges(None, above) == [None]

@@ -1,0 +1,120 @@
+"""Branches: one that differs between runs becomes a choice between results.
+
+Both branches of a `lax.cond` are then made for all runs, but for one that is costly, with a loop in it: that is made if
+any run wants it. Where the other branch returns what it is given, as in `lax.cond(due, solve, keep, state)`, it is
+made for a few runs at a time, those that want it, so that it may be rare for each and is not paid for by all. (So on
+CPU; elsewhere runs go together.) The results of a run are the same, bit for bit.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.arrays.compiler_forms import where_any, where_few
+from jaxbandits.arrays.platform_forms import forms
+from jaxbandits.transform.operation import Operation, Value, spread
+from jaxbandits.transform.padding import Padding, UnpaddableError
+from jaxbandits.transform.programs_inside import arrays_of, check_differing, differing, has_loop, padding_inside
+
+__all__ = ["switch"]
+
+Evaluate = Callable[[Any, Sequence[Any], Sequence[Value], int, Padding | None], list[Value]]
+#: How many runs a rare branch is made for at a time.
+_FEW = 64
+
+
+def switch(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding | None = None) -> list[Value]:
+    """Take a branch; where runs differ in it, make the branches and choose."""
+    index, *operands = operation.values
+    branches = operation.params["branches"]
+    inner = [padding_inside(operation, padding, functools.partial(_branch, i)) for i in range(len(branches))]
+    if index.fixed:
+        raise UnpaddableError("a branch is taken by the number of arms")
+
+    def differ(known: Sequence[Value], inner: Sequence[Padding | None]) -> list[bool]:
+        flags = [v.mapped for v in known[1:]]
+        several = [differing(branch.jaxpr, flags, there) for branch, there in zip(branches, inner, strict=True)]
+        return [index.mapped or any(one) for one in zip(*several, strict=True)]
+
+    mapped = differ(operation.values, inner)
+    check_differing(operation, mapped, lambda known: differ(known, [None] * len(branches)), padding)
+
+    def made(i: int, values: Sequence[Value], some: jax.Array | None = None) -> list[Any]:
+        there = inner[i]
+        if some is not None and there is not None:
+            there = there.of_runs(some)
+        count = runs if some is None else some.shape[0]
+        found = evaluate(branches[i].jaxpr, branches[i].consts, values, count, there)
+        return arrays_of(found, branches[i].jaxpr.outvars, mapped, count)
+
+    def branch_of(i: int) -> Callable[..., list[Any]]:
+        return lambda *arrays: made(i, [v._replace(array=x) for x, v in zip(arrays, operands, strict=True)])
+
+    if index.range is not None and index.range[0] == index.range[1]:  # it is known which
+        number = min(max(int(index.range[0]), 0), len(branches) - 1)
+        return [Value(array, flag) for array, flag in zip(made(number, operands), mapped, strict=True)]
+    if not index.mapped:
+        arrays = [value.array for value in operands]
+        found = lax.switch(index.array, [branch_of(i) for i in range(len(branches))], *arrays)
+        return [Value(array, flag) for array, flag in zip(found, mapped, strict=True)]
+    place = jnp.clip(index.array.astype(jnp.int32), 0, len(branches) - 1)
+    return [Value(array, True) for array in _chosen(operation, place, made)]
+
+
+def _chosen(operation: Operation, place: jax.Array, made: Callable[..., list[Any]]) -> list[Any]:
+    """Make the branches, int32 `(R,)`, for the runs that want them, and choose; the costly ones last."""
+    operands, branches, outs = operation.values[1:], operation.params["branches"], operation.equation.outvars
+    costly = [forms().in_pieces and has_loop(branch.jaxpr) for branch in branches]
+    few = sum(costly) == 1 and all(_is_kept(branch.jaxpr) or costly[i] for i, branch in enumerate(branches))
+    found: list[Any] | None = None
+    for number in sorted(range(len(branches)), key=lambda number: costly[number]):
+        if costly[number]:
+            if found is None:
+                found = [jnp.zeros((*out.aval.shape, *place.shape), out.aval.dtype) for out in outs]
+            found = _wanted(functools.partial(made, number), place == number, found, operands, few=few)
+            continue
+        new = made(number, operands)
+        found = new if found is None else [jnp.where(place == number, a, b) for a, b in zip(new, found, strict=True)]
+    assert found is not None
+    return found
+
+
+def _branch(number: int, params: Any) -> Any:
+    """Return a branch of a choice, by its number."""
+    return params["branches"][number]
+
+
+def _is_kept(jaxpr: Any) -> bool:
+    """Return whether a branch returns what it is given."""
+    return all(atom in jaxpr.invars for atom in jaxpr.outvars)
+
+
+def _wanted(
+    made: Callable[..., list[Any]], wanted: jax.Array, otherwise: list[Any], operands: Sequence[Value], *, few: bool
+) -> list[Any]:
+    """Return the results of a branch for the runs that want it, bool `(R,)`, and `otherwise` for the others.
+
+    What is known of its operands beside their ranges is forgotten in any case: a run has the same bits however many
+    others want the branch.
+    """
+    arrays = [value.array for value in operands if value.mapped]
+    runs = wanted.shape[0]
+
+    def results(state: list[Any], arrays: Sequence[Any], some: jax.Array | None) -> list[Any]:
+        given = iter(arrays)
+        values = [Value(next(given) if v.mapped else v.array, v.mapped, range=v.range, fixed=v.fixed) for v in operands]
+        return [
+            spread(Value(array, True), old.shape[:-1], old.shape[-1:])
+            for array, old in zip(made(values, some), state, strict=True)
+        ]
+
+    if few and runs > _FEW:
+        every = jnp.arange(runs, dtype=jnp.int32)
+        found: list[Any] = where_few(wanted, results, otherwise, arrays, every, width=_FEW)
+    else:
+        found = where_any(wanted, lambda state: results(state, arrays, None), otherwise)
+    return found

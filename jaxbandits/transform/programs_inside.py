@@ -1,0 +1,99 @@
+"""The programs that an equation calls, chooses from or repeats; and which of their results differ between runs."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax.extend import core
+
+from jaxbandits.transform.operation import Operation, Value, spread
+from jaxbandits.transform.padding import Padding, UnpaddableError
+
+__all__ = ["CALLS", "arrays_of", "called", "check_differing", "differing", "has_loop", "padding_inside"]
+
+#: Calls, by the names of the parameter that may hold what is called.
+CALLS = {
+    "jit": ("jaxpr",),
+    "pjit": ("jaxpr",),
+    "closed_call": ("call_jaxpr",),
+    "core_call": ("call_jaxpr",),
+    "remat": ("jaxpr",),
+    "checkpoint": ("jaxpr",),
+    "custom_jvp_call": ("call_jaxpr",),
+    "custom_vjp_call": ("call_jaxpr", "fun_jaxpr"),
+    "custom_vjp_call_jaxpr": ("call_jaxpr", "fun_jaxpr"),
+}
+
+
+def called(equation: Any) -> tuple[Any, Sequence[Any]]:
+    """Return the program that a call calls, and its constants."""
+    names = CALLS[equation.primitive.name]
+    found = next(equation.params[name] for name in names if name in equation.params)
+    return getattr(found, "jaxpr", found), getattr(found, "consts", ())
+
+
+def _inner_programs(equation: Any) -> list[Any]:
+    """Return the programs that a branch or a loop is made of, closed."""
+    name, params = equation.primitive.name, equation.params
+    if name == "cond":
+        return list(params["branches"])
+    return [params["cond_jaxpr"], params["body_jaxpr"]] if name == "while" else [params["jaxpr"]]
+
+
+def has_loop(jaxpr: Any) -> bool:
+    """Return whether there is a loop in a program, or in one that it calls or chooses."""
+    for equation in jaxpr.eqns:
+        name = equation.primitive.name
+        if name in ("while", "scan"):
+            return True
+        programs = [called(equation)[0]] if name in CALLS else []
+        programs += [program.jaxpr for program in _inner_programs(equation)] if name == "cond" else []
+        if any(map(has_loop, programs)):
+            return True
+    return False
+
+
+def arrays_of(values: Sequence[Value], atoms: Sequence[Any], mapped: Sequence[bool], runs: int) -> list[Any]:
+    """Return arrays, with an axis of runs where they are to have one."""
+    return [
+        spread(value, atom.aval.shape, (runs,)) if flag else jnp.asarray(value.array)
+        for value, atom, flag in zip(values, atoms, mapped, strict=True)
+    ]
+
+
+def differing(jaxpr: Any, mapped: Sequence[bool], padding: Padding | None = None) -> list[bool]:
+    """Return which results differ between runs: those that hang on something that does, or on the number of arms."""
+    differs = {var for var, flag in zip(jaxpr.invars, mapped, strict=True) if flag}
+    for place, equation in enumerate(jaxpr.eqns):
+        padded = padding is not None and padding.at(place).touches(equation)
+        if padded or any(isinstance(atom, core.Var) and atom in differs for atom in equation.invars):
+            differs.update(equation.outvars)
+    return [isinstance(atom, core.Var) and atom in differs for atom in jaxpr.outvars]
+
+
+def padding_inside(operation: Operation, padding: Padding | None, program: Callable[[Any], Any]) -> Padding | None:
+    """Return the padding of a program that an equation has among its parameters."""
+    if padding is None:
+        return None
+
+    def chosen(equation: Any) -> tuple[Any, Any]:
+        found = program(equation.params)
+        return found.jaxpr, found.consts
+
+    inner = padding.inside(chosen)
+    inner.check_program(*chosen(operation.equation))
+    return inner
+
+
+def check_differing(
+    operation: Operation, found: list[bool], plain: Callable[[list[Value]], list[bool]], padding: Padding | None
+) -> None:
+    """Check that those results differ between runs that would if all had the same number of arms.
+
+    Raises:
+        UnpaddableError: others do, and would be computed with in another way.
+    """
+    if padding is not None:
+        values = [value._replace(mapped=value.mapped and not value.fixed) for value in operation.values]
+        if plain(values) != found and operation.varies:
+            raise UnpaddableError("what a loop or a branch finds hangs on the number of arms alone")

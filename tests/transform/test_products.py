@@ -1,0 +1,47 @@
+"""Products that might be contracted with a sum are shielded once, and numbers stay what they are."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxbandits.arrays.numerics import excess, rounded
+from jaxbandits.transform import map_runs
+from jaxbandits.transform.products import exposed_results, shield
+
+EVERY = np.asarray([0.0, -0.0, 1.0, -1.5, 1e-38, -1e-45, 3.4028235e38, -3.4028235e38, np.inf, -np.inf, np.nan])
+
+
+def test_a_shield_changes_nothing():
+    x = EVERY.astype(np.float32)
+    found = np.asarray(jax.jit(shield)(jnp.asarray(x)))
+    np.testing.assert_array_equal(found, x)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(x))
+
+
+def products_exposed(function):
+    jaxpr = jax.make_jaxpr(function)(jnp.ones(3), jnp.ones(3)).jaxpr
+    made = {out for equation in jaxpr.eqns if equation.primitive.name == "mul" for out in equation.outvars}
+    return len(made & exposed_results(jaxpr))
+
+
+def test_a_product_that_is_shielded_already_is_so_once():
+    assert products_exposed(lambda x, y: x * y + y) == 1
+    assert products_exposed(lambda x, y: rounded(x * y) + y) == 0
+    assert products_exposed(lambda x, y: rounded(x * y) + x * y) == 1
+    assert products_exposed(lambda x, y: jnp.where(x * y > -1.0, x * y, -1.0) + y) == 1  # another number
+    assert products_exposed(lambda x, y: jnp.where(x > -3.4028235e38, x * y, -3.4028235e38) + y) == 1  # of another
+
+    x = jnp.asarray(np.random.default_rng(1).uniform(-0.9, 3, (4, 70)).astype(np.float32))
+    found = jax.jit(map_runs(lambda x: excess(x, 1 + x)))(x)
+    np.testing.assert_array_equal(found, jax.jit(excess)(x, 1 + x))
+
+
+@pytest.mark.parametrize("constant", [0.0, -0.0, 1.5, -2.0, np.inf, -np.inf])
+@pytest.mark.parametrize("function", [jnp.maximum, jnp.minimum])
+def test_the_larger_and_the_smaller_of_a_number_and_a_constant_are_those_of_jax(function, constant):
+    x = jnp.asarray(EVERY[(np.abs(EVERY) > 2e-38) | (EVERY == 0) | np.isnan(EVERY)].astype(np.float32))[None]
+    for given in (lambda x: function(x, constant), lambda x: function(constant, x)):
+        found, wanted = jax.jit(map_runs(given))(x), given(x)
+        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(np.signbit(found)[wanted == 0], np.signbit(wanted)[wanted == 0])
