@@ -7,10 +7,13 @@ from jaxbandits.algorithms.bases.built_in import BuiltIn as BuiltIn
 from jaxbandits.algorithms.bases.protocol import Algorithm as Algorithm
 from jaxbandits.algorithms.bases.sequential import Sequential as Sequential
 from jaxbandits.algorithms.bernstein_race import BernsteinRace as BernsteinRace
+from jaxbandits.algorithms.best_challenger import BestChallenger as BestChallenger
 from jaxbandits.algorithms.budget_baselines import KUBE as KUBE
 from jaxbandits.algorithms.budget_baselines import BudgetedThompson as BudgetedThompson
 from jaxbandits.algorithms.budget_baselines import EpsilonFirst as EpsilonFirst
 from jaxbandits.algorithms.clucb import CLUCB as CLUCB
+from jaxbandits.algorithms.eb_tc import EBTC as EBTC
+from jaxbandits.algorithms.eb_tci import EBTCI as EBTCI
 from jaxbandits.algorithms.exp_gap_elimination import ExpGapElimination as ExpGapElimination
 from jaxbandits.algorithms.gape import GapE as GapE
 from jaxbandits.algorithms.hoeffding_race import HoeffdingRace as HoeffdingRace
@@ -32,20 +35,17 @@ from jaxbandits.algorithms.sequential_halving import SequentialHalving as Sequen
 from jaxbandits.algorithms.siri import SiRI as SiRI
 from jaxbandits.algorithms.successive_elimination import SuccessiveElimination as SuccessiveElimination
 from jaxbandits.algorithms.successive_rejects import SuccessiveRejects as SuccessiveRejects
-from jaxbandits.algorithms.thompson_top_two import T3C as T3C
-from jaxbandits.algorithms.thompson_top_two import TTTS as TTTS
-from jaxbandits.algorithms.top_two import EBTC as EBTC
-from jaxbandits.algorithms.top_two import EBTCI as EBTCI
-from jaxbandits.algorithms.top_two import TTUCB as TTUCB
-from jaxbandits.algorithms.track_and_stop import BestChallenger as BestChallenger
+from jaxbandits.algorithms.t3c import T3C as T3C
 from jaxbandits.algorithms.track_and_stop import TrackAndStop as TrackAndStop
-from jaxbandits.algorithms.track_and_stop import UniformGLR as UniformGLR
+from jaxbandits.algorithms.ttts import TTTS as TTTS
+from jaxbandits.algorithms.ttucb import TTUCB as TTUCB
 from jaxbandits.algorithms.ucb_e import UCBE as UCBE
 from jaxbandits.algorithms.ucb_infinite import UCBAIR as UCBAIR
 from jaxbandits.algorithms.ucb_infinite import UCBVInf as UCBVInf
 from jaxbandits.algorithms.ugape_b import UGapEb as UGapEb
 from jaxbandits.algorithms.ugape_c import UGapEc as UGapEc
 from jaxbandits.algorithms.uniform import Uniform as Uniform
+from jaxbandits.algorithms.uniform_glr import UniformGLR as UniformGLR
 from jaxbandits.algorithms.union_bound import UnionBound as UnionBound
 
 __all__ = [

@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.arrays.arms import any_arm, total
 from jaxbandits.arrays.numerics import larger
 from jaxbandits.statistics.alternatives import Pairs
 from jaxbandits.statistics.exponential_families import Family
@@ -45,13 +44,13 @@ def edge_of(family: Family, pairs: Pairs, rivals: jax.Array, share: jax.Array | 
     """
     top, other, lead = pairs
     zero = jnp.zeros_like(top)
-    number = total(rivals.astype(jnp.int32)).astype(top.dtype)
+    number = jnp.sum(rivals, axis=0).astype(top.dtype)
     way = top - other if lead is None else (top - other) + lead
     # The cost is of the order of this over the variance.
     least = float(np.finfo(top.dtype).tiny ** 0.8)
     apart = (way > 0) & (way * way > least * family.variance(top - family.lowest, family.highest - top))
     tied = rivals & ~apart
-    ties = total(tied.astype(jnp.int32)).astype(top.dtype)
+    ties = jnp.sum(tied, axis=0).astype(top.dtype)
     answers = [
         (number == 0, zero + 1, zero + rivals, zero),
         (ties > 0, 1 / (1 + ties), zero + tied, zero + jnp.inf),
@@ -62,15 +61,15 @@ def edge_of(family: Family, pairs: Pairs, rivals: jax.Array, share: jax.Array | 
         if family.reaches_lowest:
             cost = family.divergence_by(other, larger(family.lowest + lead - other, 0.0))
             # Were the best arm to go to exp(-40) of its mean, the condition of the optimum would ask for more still.
-            cannot = ~any_arm(rivals & (other >= family.lowest + lead))
-            cannot &= total(jnp.where(rivals, _NONE * (top - family.lowest) / cost, 0.0)) < 1
+            cannot = ~jnp.any(rivals & (other >= family.lowest + lead), axis=0)
+            cannot &= jnp.sum(jnp.where(rivals, _NONE * (top - family.lowest) / cost, 0.0), axis=0) < 1
             cost = jnp.where(cannot, cost, 1.0)
             ratio = jnp.where(rivals, 1 / cost, 0.0)
-            answers.append((cannot, zero, ratio, total(ratio) / (1 - (zero if share is None else share))))
+            answers.append((cannot, zero, ratio, jnp.sum(ratio, axis=0) / (1 - (zero if share is None else share))))
         if np.isfinite(family.highest):
             start = pairs.least_move(family)
             cost = family.divergence_by(top, -start)
-            cannot = total(jnp.where(rivals, cost / (_NONE * (family.highest - other)), 0.0)) > 1
+            cannot = jnp.sum(jnp.where(rivals, cost / (_NONE * (family.highest - other)), 0.0), axis=0) > 1
             cannot &= start > 0
             cost = jnp.where(cannot, cost, 1.0)
             answers.append((cannot, zero + 1, zero + rivals, 1 / (cost * (1 if share is None else share))))

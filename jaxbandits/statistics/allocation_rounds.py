@@ -11,7 +11,7 @@ as many w_1, takes for each term of F the function c^2 / (w - p)^2 with its valu
 rewards is the term itself, solves F = 1 by Newton's method on F^(-1/2), concave in w, and moves every arm to that w by
 a function likewise fitted to w_a. This is Newton's method on all unknowns: the number of right digits doubles.
 
-float32 in runs, by the rule of numerics, or float64; shapes: arms first, runs last. Differentiable in means, epsilon
+float32 or float64; shapes as in `alternatives`. Differentiable in means, epsilon
 and odds, by the implicit function theorem.
 """
 
@@ -22,7 +22,6 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays.arms import largest, smallest, total
 from jaxbandits.arrays.numerics import larger, rounded, smaller
 from jaxbandits.statistics.alternatives import Alternative, Pairs, alternative, moved
 from jaxbandits.statistics.exponential_families import Family
@@ -144,14 +143,14 @@ def _nearer(task: Task, terms: _Terms, w: jax.Array) -> jax.Array:
     """A step of Newton's method to the w at which the terms add up to 1, or the ratios to the odds."""
     # A term alone makes up the goal there, and the method comes up from below.
     alone = terms.width if task.odds is None else rounded(terms.width * (1 / task.odds))
-    w = larger(w, lax.stop_gradient(largest(terms.pole + alone)))
+    w = larger(w, lax.stop_gradient(jnp.max(terms.pole + alone, axis=0)))
     inverse = 1 / (w - terms.pole)
     part = terms.width * inverse
     if task.odds is None:
         part = part * part
-    sums = total(jnp.stack([part, part * inverse], axis=1))
-    root = jnp.sqrt(sums[0]) if task.odds is None else sums[0] / task.odds
-    return w + rounded((sums[0] / sums[1]) * (root - 1))
+    value, slope = jnp.sum(part, axis=0), jnp.sum(part * inverse, axis=0)
+    root = jnp.sqrt(value) if task.odds is None else value / task.odds
+    return w + rounded((value / slope) * (root - 1))
 
 
 def _moved(family: Family, task: Task, terms: _Terms, z: jax.Array, w: jax.Array) -> jax.Array:
@@ -168,16 +167,17 @@ def _moved(family: Family, task: Task, terms: _Terms, z: jax.Array, w: jax.Array
 
 def _brackets(task: Task, terms: _Terms, low: jax.Array, high: jax.Array) -> list[jax.Array]:
     """Narrower brackets of w: F falls with it, and the sum of terms is at most F at the smallest w of their own."""
-    found = total(terms.value)
-    least = smallest(jnp.where(task.rivals, terms.own, jnp.inf))
-    most = largest(jnp.where(task.rivals, terms.own, 0.0))
+    found = jnp.sum(terms.value, axis=0)
+    least = jnp.min(jnp.where(task.rivals, terms.own, jnp.inf), axis=0)
+    most = jnp.max(jnp.where(task.rivals, terms.own, 0.0), axis=0)
     return [larger(low, jnp.where(found >= 1, least, 0.0)), smaller(high, jnp.where(found <= 1, most, jnp.inf))]
 
 
 def _guarded(task: Task, terms: _Terms, w: jax.Array, new: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
     """The new w, or one on a logarithmic scale where F falls more slowly than 1 / w, or one between the brackets."""
     value = terms.value + rounded(terms.slope * (terms.own - w))
-    sums = total(jnp.stack([value, terms.slope, jnp.where(task.rivals, _paid(task, terms.at.ratio), 0)], axis=1))
+    ratios = jnp.where(task.rivals, _paid(task, terms.at.ratio), 0)
+    sums = [jnp.sum(x, axis=0) for x in (value, terms.slope, ratios)]
     power = w * (sums[1] / sums[0])  # F is like w to minus this
     change = (sums[0] - 1) / power  # 1 / F is linear in log w
     factor = 1 + smaller(jnp.abs(change), _FAR) / 2.0**_SQUARINGS

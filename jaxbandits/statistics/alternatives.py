@@ -10,7 +10,7 @@ V(lambda + epsilon): the ratio x = w_a / w_1 is an explicit function of how the 
 solved for. z is how far the best arm has come on its part of the way, by how far it has still to go; x increases with
 it from 0 to infinity where log V is concave, as in all of `exponential_families`, and with epsilon = 0 it is z.
 
-Shapes: arms first, runs last; the best arm `(…)`, the others `(K, …)`.
+Shapes: the best arm `(…)`, the others `(K, …)`; in a run `…` is nothing.
 """
 
 from typing import NamedTuple

@@ -17,7 +17,7 @@ from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.sums import CompensatedSum
 from jaxbandits.arrays.wide_counts import Wide
 
-__all__ = ["LARGEST_MEAN", "LARGEST_SQUARE", "ArmStatistics", "Moments", "unbiased_variance"]
+__all__ = ["LARGEST_MEAN", "LARGEST_SQUARE", "ArmStatistics", "Moments", "unbiased_variance", "variance_by_pulls"]
 
 #: Means that are kept are no larger in size: sums and differences of them are then finite.
 LARGEST_MEAN = 2.0**100
@@ -198,15 +198,16 @@ class ArmStatistics:
         assert self.moments.squares is not None
         return unbiased_variance(self.moments.squares.high, self.pulls)
 
-    def variance_by_pulls(self) -> jax.Array:
-        """Sum of squared deviations over pulls, float32 `(K, …)`: that of the most likely normal law; as `variance`."""
-        assert self.moments.squares is not None
-        return larger(self.moments.squares.high, jnp.float32(0)) / _divisor(self.pulls)
-
 
 def unbiased_variance(squares: jax.Array, pulls: jax.Array) -> jax.Array:
     """Return the variance of rewards from their squared deviations, float32, and their number; 0 of one reward."""
     return larger(squares, jnp.float32(0)) / larger(pulls - 1, 1).astype(jnp.float32)
+
+
+def variance_by_pulls(squares: jax.Array | None, pulls: jax.Array) -> jax.Array:
+    """Return squared deviations, float32, over the number of rewards: the variance of the most likely normal law."""
+    assert squares is not None
+    return larger(squares, jnp.float32(0)) / _divisor(pulls)
 
 
 def _divisor(pulls: jax.Array) -> jax.Array:

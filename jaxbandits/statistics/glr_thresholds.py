@@ -3,8 +3,6 @@
 A run stops at time t with the best-looking arm, or several, if the least cost of telling it from any other arm
 (`alternatives.least_cost`, with numbers of pulls for weights) exceeds a threshold: a constant of the run, found once,
 plus a function of t. `jaxbandits.theory.glr_threshold` says what is proved of each, and why.
-
-Functions take their logarithm and exponential, `Elementary`: those of `numerics` in runs, JAX's in theory.
 """
 
 import math
@@ -15,35 +13,22 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays.numerics import exp, larger, log, rounded
-
-__all__ = ["IN_RUNS", "THRESHOLDS", "Elementary", "Threshold", "exponential_family_level", "gaussian_level"]
+__all__ = ["THRESHOLDS", "Threshold", "exponential_family_level", "gaussian_level"]
 
 Function = Callable[[jax.Array], jax.Array]
-
-
-class Elementary(NamedTuple):
-    """A logarithm and an exponential."""
-
-    log: Function
-    exp: Function
-
-
-#: Those with the same bits however runs are batched.
-IN_RUNS = Elementary(log, exp)
 
 
 class Threshold(NamedTuple):
     """A threshold, constant + growth.
 
     Attributes:
-        constant: of the functions, `events` and ln(delta), `(…)`, both floats.
-        growth: of the functions and t, `(…)`, a float, at least 2.
+        constant: of `events` and ln(delta), `(…)`, both floats.
+        growth: of t, `(…)`, a float, at least 2.
         by_arms: whether delta is shared out over arms, not over pairs of them.
     """
 
-    constant: Callable[[Elementary, jax.Array, jax.Array], jax.Array]
-    growth: Callable[[Elementary, jax.Array], jax.Array]
+    constant: Callable[[jax.Array, jax.Array], jax.Array]
+    growth: Function
     by_arms: bool = False
 
     def events(self, arms: jax.Array, m: jax.Array) -> jax.Array:
@@ -57,10 +42,6 @@ class Threshold(NamedTuple):
         """
         return arms if self.by_arms else m * (arms - m)
 
-    def at(self, constant: jax.Array, time: jax.Array) -> jax.Array:
-        """The threshold at time t, int32 `(…)`, in a run with this constant, float32 `(…)`."""
-        return constant + rounded(self.growth(IN_RUNS, time.astype(jnp.float32)))
-
 
 # (-1)^n gamma_n / n!, n = 0, 1, …, with Stieltjes' constants: zeta(1 + u) = 1/u + sum of these u^n.
 _ZETA = (
@@ -68,7 +49,6 @@ _ZETA = (
     -6.611031810842189e-06, -3.316240908752772e-07, 1.0462094584479187e-07, -8.733218100273798e-09,
     9.478277782762358e-11, 5.658421927608708e-11, -6.768689863514337e-12,
 )  # fmt: skip
-_BISECTIONS = 45
 _NEWTON_STEPS = 7
 _LOG_2_ZETA_2 = math.log(math.pi**2 / 3)
 _LOG_LOG_1_5 = math.log(math.log(1.5))
@@ -79,124 +59,119 @@ def _zeta(u: jax.Array) -> tuple[jax.Array, jax.Array]:
     """U zeta(1 + u), u in (0, 1], and its derivative."""
     value, slope = jnp.full_like(u, 0.0), jnp.full_like(u, 0.0)
     for term in reversed(_ZETA):
-        slope = rounded(slope * u) + value
-        value = rounded(value * u) + term
-    return rounded(value * u) + 1.0, rounded(slope * u) + value
+        slope = slope * u + value
+        value = value * u + term
+    return value * u + 1.0, slope * u + value
 
 
-def _spare(u: jax.Array, x: jax.Array, elementary: Elementary) -> tuple[jax.Array, jax.Array]:
+def _spare(u: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]:
     """(g(lambda) + x) / lambda at lambda = (1 + u) / 2, and what has the sign of its derivative in lambda.
 
     g(lambda) = 2 lambda - 2 lambda log(4 lambda) + log zeta(2 lambda) - log(1 - lambda) / 2.
     """
     twice = 1 + u
     zeta, zeta_slope = _zeta(u)
-    log_four = elementary.log(2 * twice)
-    g = (
-        (twice - rounded(twice * log_four))
-        + (elementary.log(zeta) - elementary.log(u))
-        - elementary.log((1 - u) / 2) / 2
-    )
+    log_four = jnp.log(2 * twice)
+    g = (twice - twice * log_four) + (jnp.log(zeta) - jnp.log(u)) - jnp.log((1 - u) / 2) / 2
     slope = (2 * (zeta_slope / zeta - 1 / u) - 2 * log_four) + 1 / (1 - u)
     level = g + x
-    return 2 * (level / twice), rounded(twice * slope) / 2 - level
+    return 2 * (level / twice), (twice * slope) / 2 - level
 
 
-def gaussian_level(x: jax.Array, elementary: Elementary = IN_RUNS) -> jax.Array:
+def gaussian_level(x: jax.Array) -> jax.Array:
     """C_G(x) = min over lambda in (1/2, 1) of (g(lambda) + x) / lambda (Kaufmann and Koolen 2021), `(…)`.
 
     Args:
         x: at least 0, `(…)`, float.
-        elementary: the functions.
     """
-    return _spare(_best(elementary, x), x, elementary)[0]
+    return _spare(_best(x), x)[0]
 
 
-def _best(elementary: Elementary, x: jax.Array) -> jax.Array:
+def _best(x: jax.Array) -> jax.Array:
     @jax.custom_jvp
     def found(x: jax.Array) -> jax.Array:
         def halve(_: jax.Array | int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
             low, high = ends
             middle = (low + high) / 2
-            rising = _spare(middle, x, elementary)[1] > 0  # g is convex
+            rising = _spare(middle, x)[1] > 0  # g is convex
             return jnp.where(rising, low, middle), jnp.where(rising, middle, high)
 
-        low, high = lax.fori_loop(0, _BISECTIONS, halve, (jnp.zeros_like(x), jnp.ones_like(x)))
+        bits = jnp.finfo(x.dtype).nmant
+        low, high = lax.fori_loop(0, bits, halve, (jnp.zeros_like(x), jnp.ones_like(x)))
         return low + (high - low) / 2
 
     @found.defjvp
     def slope_of_found(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
         (x,), u = primals, found(primals[0])
-        slope = jax.jvp(lambda u: _spare(u, x, elementary)[1], (u,), (jnp.ones_like(u),))[1]
+        slope = jax.jvp(lambda u: _spare(u, x)[1], (u,), (jnp.ones_like(u),))[1]
         return u, tangents[0] / slope  # where the derivative vanishes, it falls with x as x grows
 
     solution: jax.Array = found(x)
     return solution
 
 
-def _larger_root(c: jax.Array, elementary: Elementary) -> jax.Array:
+def _larger_root(c: jax.Array) -> jax.Array:
     """The y >= 1 with h(y) = y - log y = c, for c > 1: Newton's method, from above."""
-    c = larger(c, 1 + 1e-6)
+    c = jnp.maximum(c, 1 + 1e-6)
     y = c + jnp.sqrt(2 * (c - 1))
     for _ in range(_NEWTON_STEPS):
-        y = y * (((c - 1) + elementary.log(y)) / (y - 1))
+        y = y * (((c - 1) + jnp.log(y)) / (y - 1))
     return y
 
 
-def exponential_family_level(x: jax.Array, elementary: Elementary = IN_RUNS) -> jax.Array:
+def exponential_family_level(x: jax.Array) -> jax.Array:
     """T(x) = min over z in (1, 3/2] of z (h^-1(1 + x) + log(2 zeta(2)) + 2 log(1 / log z)), h(u) = u - log u, `(…)`.
 
     Kaufmann and Koolen (2021), where it is 2 h~_(3/2)((h^-1(1 + x) + log(2 zeta(2))) / 2).
 
     Args:
         x: positive, `(…)`, float.
-        elementary: the functions.
     """
-    half = (_larger_root(1 + x, elementary) + _LOG_2_ZETA_2) / 2
+    half = (_larger_root(1 + x) + _LOG_2_ZETA_2) / 2
     # The minimum over all z > 1 is at log z = 1/v with h(v) = half, its value 2 exp(1/v) v; where v is at least the
     # one of z = 3/2.
-    free = _larger_root(larger(half, _KINK), elementary)
-    return jnp.where(half >= _KINK, 2 * (elementary.exp(1 / free) * free), 3 * (half - _LOG_LOG_1_5))
+    free = _larger_root(jnp.maximum(half, _KINK))
+    return jnp.where(half >= _KINK, 2 * (jnp.exp(1 / free) * free), 3 * (half - _LOG_LOG_1_5))
 
 
-def _level(events: jax.Array, log_delta: jax.Array, log: Function) -> jax.Array:
-    return log(events) - log_delta
+def _level(events: jax.Array, log_delta: jax.Array) -> jax.Array:
+    return jnp.log(events) - log_delta
 
 
 #: By name; `jaxbandits.theory.glr_threshold` has the sources.
 THRESHOLDS = {
     "heuristic": Threshold(
-        constant=lambda _, pairs, log_delta: jnp.zeros_like(pairs) - log_delta,
-        growth=lambda e, t: e.log(1 + e.log(t)),
+        constant=lambda pairs, log_delta: jnp.zeros_like(pairs) - log_delta,
+        growth=lambda t: jnp.log(1 + jnp.log(t)),
     ),
     "gk16": Threshold(
-        constant=lambda e, pairs, log_delta: _level(2 * pairs, log_delta, e.log),
-        growth=lambda e, t: e.log(t),
+        constant=lambda pairs, log_delta: _level(2 * pairs, log_delta),
+        growth=lambda t: jnp.log(t),
     ),
     "kk21-gaussian": Threshold(
-        constant=lambda e, pairs, log_delta: 2 * gaussian_level(_level(pairs, log_delta, e.log) / 2, e),
-        growth=lambda e, t: 4 * e.log(4 + e.log(t / 2)),
+        constant=lambda pairs, log_delta: 2 * gaussian_level(_level(pairs, log_delta) / 2),
+        growth=lambda t: 4 * jnp.log(4 + jnp.log(t / 2)),
     ),
     "kk21": Threshold(
-        constant=lambda e, pairs, log_delta: 2 * exponential_family_level(_level(pairs, log_delta, e.log) / 2, e),
-        growth=lambda e, t: 6 * e.log(1 + e.log(t / 2)),
+        constant=lambda pairs, log_delta: 2 * exponential_family_level(_level(pairs, log_delta) / 2),
+        growth=lambda t: 6 * jnp.log(1 + jnp.log(t / 2)),
     ),
     "student-mixture": Threshold(
-        constant=lambda e, pairs, log_delta: _larger_root(1 + _level(pairs, log_delta, e.log), e) - 1,
-        growth=lambda _, t: jnp.zeros_like(t),
+        constant=lambda pairs, log_delta: _larger_root(1 + _level(pairs, log_delta)) - 1,
+        growth=lambda t: jnp.zeros_like(t),
     ),
     "lucb1": Threshold(
-        constant=lambda e, arms, log_delta: _level(1.25 * arms, log_delta, e.log),
-        growth=lambda e, t: 4 * e.log(t),
+        constant=lambda arms, log_delta: _level(1.25 * arms, log_delta),
+        growth=lambda t: 4 * jnp.log(t),
         by_arms=True,
     ),
     "ugape": Threshold(
-        constant=lambda e, arms, log_delta: _level(4 * arms, log_delta, e.log),
-        growth=lambda e, t: 3 * e.log(t),
+        constant=lambda arms, log_delta: _level(4 * arms, log_delta),
+        growth=lambda t: 3 * jnp.log(t),
         by_arms=True,
     ),
     "bounded": Threshold(
-        constant=lambda e, pairs, log_delta: 2 + _level(pairs, log_delta, e.log),
-        growth=lambda e, t: 2 * e.log(1 + t / 2),
+        constant=lambda pairs, log_delta: 2 + _level(pairs, log_delta),
+        growth=lambda t: 2 * jnp.log(1 + t / 2),
     ),
 }

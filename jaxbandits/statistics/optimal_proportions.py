@@ -6,7 +6,7 @@ With epsilon > 0 the other arm has to lead by epsilon, and with a share of the b
 algorithms), the maximum is over the other arms' proportions. Normal arms may each have a variance s_a^2 of their own:
 n pulls count n / s_a^2 there, so that a unit of what counts has the price s_a^2.
 
-float32 in runs, by the rule of numerics, or float64; arms first, runs last; differentiable. `allocation_rounds` says
+float32 or float64; differentiable; shapes as in `alternatives`. `allocation_rounds` says
 how it is done.
 """
 
@@ -15,7 +15,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.arms import index, largest, smallest, total
 from jaxbandits.arrays.numerics import rounded
 from jaxbandits.statistics.allocation_edges import edge_of
 from jaxbandits.statistics.allocation_rounds import Task, solved
@@ -75,8 +74,8 @@ def proportions(
     real = jnp.ones(means.shape, bool) if mask is None else mask
     best = _first_of_best(means, real) if best is None else best
     rivals = real & ~best
-    top = largest(jnp.where(best, means, -jnp.inf))
-    other = jnp.where(rivals, means, smallest(jnp.where(rivals, means, jnp.inf)))
+    top = jnp.max(jnp.where(best, means, -jnp.inf), axis=0)
+    other = jnp.where(rivals, means, jnp.min(jnp.where(rivals, means, jnp.inf), axis=0))
     lead = None if epsilon is None else jnp.broadcast_to(jnp.asarray(epsilon, means.dtype), top.shape)
     portion = None if share is None else jnp.broadcast_to(jnp.asarray(share, means.dtype), top.shape)
     edge = edge_of(family, Pairs(top, other, lead), rivals, portion)
@@ -89,7 +88,7 @@ def proportions(
     price = None
     if variances is not None:
         known = jnp.where(edge.here, 1.0, variances)
-        unit = largest(jnp.where(best, known, -jnp.inf))
+        unit = jnp.max(jnp.where(best, known, -jnp.inf), axis=0)
         price = rounded(known * (1 / unit))
     odds = None if portion is None else (1 - portion) / portion
     few = ROUNDS if epsilon is None else ROUNDS_WITH_EPSILON
@@ -102,7 +101,7 @@ def proportions(
     ratio = jnp.where(rivals, ratio if price is None else rounded(ratio * price), 0.0)
     # w is the weight of the best arm in units in which its pulls and the others' cost 1 more than its own alone.
     fixed = 0.0 if lead is None else rounded(w * family.divergence_by(pairs.best, -pairs.least_move(family)))
-    weight, others = w / (1 + fixed), total(ratio)
+    weight, others = w / (1 + fixed), jnp.sum(ratio, axis=0)
     if portion is None:
         portion, time = 1 / (1 + others), weight * (1 + others)
     else:
@@ -110,13 +109,12 @@ def proportions(
     if price is not None:
         time = rounded(time * unit)
     ratio, portion = jnp.where(edge.here, edge.ratio, ratio), jnp.where(edge.here, edge.portion, portion)
-    others = total(ratio)
+    others = jnp.sum(ratio, axis=0)
     weights = jnp.where(best, portion, ratio * ((1 - portion) / jnp.where(others > 0, others, 1.0)))
     return Proportions(weights, jnp.where(edge.here, edge.time, time), z)
 
 
 def _first_of_best(means: jax.Array, real: jax.Array) -> jax.Array:
     """The mask of the first arm with the largest mean."""
-    number = index(means.shape[0], means.shape[1:])
-    highest = real & (means == largest(jnp.where(real, means, -jnp.inf)))
-    return number == smallest(jnp.where(highest, number, means.shape[0]))
+    number = jnp.arange(len(means)).reshape(-1, *(1 for _ in means.shape[1:]))
+    return number == jnp.argmax(jnp.where(real, means, -jnp.inf), axis=0)

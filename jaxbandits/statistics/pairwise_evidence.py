@@ -36,7 +36,7 @@ class Evidence(NamedTuple):
 
 
 def among_normal(
-    top: jax.Array, own: jax.Array, mean: jax.Array, pulls: jax.Array, lead: Lead, precision: jax.Array, *, best: bool
+    top: jax.Array, own: jax.Array, mean: jax.Array, pulls: jax.Array, lead: Lead, precision: jax.Array
 ) -> Evidence:
     """Of normal rewards: (mu_1 - mu_a + epsilon)^2 N_1 N_a / (2 sd^2 (N_1 + N_a)).
 
@@ -47,13 +47,11 @@ def among_normal(
         pulls: float32 `(K, …)`.
         lead: epsilon.
         precision: 1 / sd^2, `(…)`.
-        best: whether no mean is known to be larger.
     """
     way = top - mean
     if not isinstance(lead, Known):
         way = way + lead
-    if not best:
-        way = larger(way, jnp.float32(0))
+    way = larger(way, 0.0)
     share = pulls / (own + pulls)
     return Evidence((way * way) * (share * (own * (precision / 2))), share)
 
@@ -80,9 +78,7 @@ def among_family(
         cost = jnp.where(ahead, ours + theirs, 0.0)
         return Evidence(cost, jnp.where(cost > 0, ours / jnp.where(cost > 0, cost, 1.0), 0.5))
 
-    plain = found(None)
     if isinstance(lead, Known):
-        return plain
-    lead = jnp.broadcast_to(lead, top.shape)
-    wide = found(lead)
-    return jax.tree.map(lambda x, y: jnp.where(lead > 0, x, y), wide, plain)
+        return found(None)
+    chosen: Evidence = jax.lax.cond(lead > 0, lambda: found(lead), lambda: found(None))
+    return chosen

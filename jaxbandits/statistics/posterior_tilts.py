@@ -12,43 +12,41 @@ not be known. That is exact but for rounding of log C_j in float32, some 10^-6 o
 Of normal rewards of unknown variances Student's law is not such a family: there are no tilts.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import excess, larger, log, rounded
-from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.arrays.numerics import excess
 from jaxbandits.statistics.exponential_families import FAMILIES
 
 __all__ = ["Tilts", "advantage", "tilts"]
 
 
 class Tilts(NamedTuple):
-    """What every arm and the leader are tilted by; `(K, …)` each, of the leader it means nothing."""
+    """What every arm and the leader are tilted by; `(K,)` each, of the leader it means nothing."""
 
     mean: jax.Array  # x, in units of the range of Bernoulli rewards
     strength: jax.Array  # at least 0; 0 where the arm is not behind the leader
     log_weight: jax.Array  # log C_j; -inf where an arm has no posterior
 
 
-def tilts(family: str, known: ArmStatistics, width: jax.Array, leader: jax.Array) -> Tilts:
+def tilts(family: str, known: Any, width: jax.Array, leader: jax.Array) -> Tilts:
     """Return the tilts of every arm with the leader.
 
     Args:
         family: "bernoulli", "gaussian", "poisson" or "exponential"; arguments as for `posterior_draws`.
         known: what is known of the arms.
-        width: `(…)`.
-        leader: bool `(K, …)`, the mask of one arm.
+        width: `()`.
+        leader: int32 `()`.
     """
     mean, size = _laws(family, known, width)
-    top, weight = (arms.largest(jnp.where(leader, x, -jnp.inf)) for x in (mean, size))
-    way, whole = larger(top - mean, jnp.float32(0)), 1 / (size + weight)
-    by_leader, by_other = rounded(way * (size * whole)), rounded(way * (weight * whole))
+    top, weight = mean[leader], size[leader]
+    way, whole = jnp.maximum(top - mean, 0.0), 1 / (size + weight)
+    by_leader, by_other = way * (size * whole), way * (weight * whole)
     pooled = mean + by_other
     law = FAMILIES[family]
-    cost = rounded(weight * law.divergence_by(top, -by_leader)) + rounded(size * law.divergence_by(mean, by_other))
+    cost = weight * law.divergence_by(top, -by_leader) + size * law.divergence_by(mean, by_other)
     strength, log_weight = weight * by_leader, -cost
     if family == "poisson":
         strength = strength / pooled
@@ -68,29 +66,32 @@ def advantage(family: str, leader: jax.Array, other: jax.Array) -> jax.Array:
     if family == "exponential":
         return 1 / leader - 1 / other
     if family == "bernoulli":
-        tiny = jnp.float32(1e-30)
-        ratio = (larger(other, tiny) / larger(leader, tiny), larger(1 - leader, tiny) / larger(1 - other, tiny))
-        return log(ratio[0]) + log(ratio[1])
+        tiny = 1e-30
+        ratio = (
+            jnp.maximum(other, tiny) / jnp.maximum(leader, tiny),
+            jnp.maximum(1 - leader, tiny) / jnp.maximum(1 - other, tiny),
+        )
+        return jnp.log(ratio[0]) + jnp.log(ratio[1])
     return other - leader
 
 
-def _laws(family: str, known: ArmStatistics, width: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return means and sizes of the arms' posteriors, `(K, …)`: the costs of tilts are sizes times divergences."""
-    pulls = larger(known.pulls, 1).astype(jnp.float32)
+def _laws(family: str, known: Any, width: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return means and sizes of the arms' posteriors, `(K,)`: the costs of tilts are sizes times divergences."""
+    pulls = jnp.maximum(known.pulls, 1).astype(jnp.float32)
     if family == "gaussian":
         root = known.inverse_root * (width / 2)
-        return known.mean, 1 / rounded(root * root)
+        return known.mean, 1 / (root * root)
     total = known.total.astype(jnp.float32)
     if family == "bernoulli":
-        successes = larger(total * (1 / width), jnp.float32(0))
-        a, b = 1 + successes, larger(1 + (pulls - successes), jnp.float32(1))
+        successes = jnp.maximum(total * (1 / width), 0.0)
+        a, b = 1 + successes, jnp.maximum(1 + (pulls - successes), 1.0)
         return a / (a + b), a + b
     return (total + 0.5 if family == "poisson" else total) / pulls, pulls
 
 
 def _beside(before: jax.Array, after: jax.Array) -> jax.Array:
     """Return log Gamma(after) - log Gamma(before) without z log z - z of both, z = after and before."""
-    return 0.5 * log(before / after) + (_remainder(after) - _remainder(before))
+    return 0.5 * jnp.log(before / after) + (_remainder(after) - _remainder(before))
 
 
 def _remainder(z: jax.Array) -> jax.Array:
@@ -98,8 +99,8 @@ def _remainder(z: jax.Array) -> jax.Array:
     found = jnp.zeros_like(z)
     for _ in range(2):  # that of z is that of z + 1 and (z + 1/2) log(1 + 1/z) - 1
         inverse = 1 / z
-        found = found + (0.5 * inverse - rounded((z + 0.5) * excess(inverse, 1 + inverse)))
+        found = found + (0.5 * inverse - (z + 0.5) * excess(inverse, 1 + inverse))
         z = z + 1
     inverse = 1 / z
-    square = rounded(inverse * inverse)
-    return found + rounded(inverse * (jnp.float32(1 / 12) - rounded(square * (1 / 360 - rounded(square * (1 / 1260))))))
+    square = inverse * inverse
+    return found + inverse * (jnp.float32(1 / 12) - square * (1 / 360 - square * (1 / 1260)))

@@ -7,14 +7,14 @@ of Student's law with N - 1 degrees of freedom, of a prior that is flat in the m
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.numerics import exp, expm1, larger, log, rounded
 from jaxbandits.random.bits import normal, open_uniform, turn_cosine
 from jaxbandits.random.gamma_draws import beta, gamma
-from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.statistics.arm_statistics import variance_by_pulls
 
 __all__ = ["POSTERIORS", "posterior_draws"]
 
@@ -24,58 +24,57 @@ Words = tuple[jax.Array, jax.Array]
 def posterior_draws(
     family: str,
     words: Words,
-    known: ArmStatistics,
+    known: Any,
     width: jax.Array,
     tilted: tuple[jax.Array, jax.Array] | None = None,
 ) -> jax.Array:
     """One draw of every arm's mean.
 
     Args:
-        family: a word of the rules that a likelihood ratio test stops (`bases/glr_families.py`).
-        words: two uint32 arrays, `(K, …)`.
-        known: what is known of the arms.
-        width: of normal rewards twice the standard deviation, of those called Bernoulli the range, `(…)`.
-        tilted: the arms whose laws are tilted, bool `(K, …)`, and to which mean, `(…)` (`posterior_tilts`); None for
-            none, as it has to be with unknown variances.
+        family: a word of the rules that a likelihood ratio test stops (`algorithms/glr_families.py`).
+        words: two uint32 arrays, `(K,)`.
+        known: what is known of the arms, a `jb.Arms`.
+        width: of normal rewards twice the standard deviation, of those called Bernoulli the range, `()`.
+        tilted: the arms whose laws are tilted, bool `(K,)`, and to which mean, `()` (`posterior_tilts`); None for none,
+            as it has to be with unknown variances.
 
     Returns:
-        float32 `(K, …)`; in units of rewards for normal ones, of the range for Bernoulli.
+        float32 `(K,)`; in units of rewards for normal ones, of the range for Bernoulli.
     """
     return POSTERIORS[family](words, known, width, tilted)
 
 
-def _normal(words: Words, known: ArmStatistics, width: jax.Array, tilted: Words | None) -> jax.Array:
+def _normal(words: Words, known: Any, width: jax.Array, tilted: Words | None) -> jax.Array:
     mean = known.mean if tilted is None else jnp.where(tilted[0], tilted[1], known.mean)
-    return mean + rounded((known.inverse_root * (width / 2)) * normal(words))
+    return mean + (known.inverse_root * (width / 2)) * normal(words)
 
 
-def _student(words: Words, known: ArmStatistics, width: jax.Array, tilted: Words | None) -> jax.Array:
+def _student(words: Words, known: Any, width: jax.Array, tilted: Words | None) -> jax.Array:
     del width, tilted
     # Bailey (1994): T = sqrt(nu (U^(-2/nu) - 1)) cos(2 pi V), of two uniforms.
-    freedom = larger(known.pulls - 1, 1).astype(jnp.float32)
-    size = expm1(-2 * log(open_uniform(words[0])) / freedom)
-    return known.mean + rounded(jnp.sqrt(known.variance_by_pulls() * size) * turn_cosine(words[1]))
+    freedom = jnp.maximum(known.pulls - 1, 1).astype(jnp.float32)
+    size = jnp.expm1(-2 * jnp.log(open_uniform(words[0])) / freedom)
+    return known.mean + jnp.sqrt(variance_by_pulls(known.squares, known.pulls) * size) * turn_cosine(words[1])
 
 
-def _bernoulli(words: Words, known: ArmStatistics, width: jax.Array, tilted: Words | None) -> jax.Array:
+def _bernoulli(words: Words, known: Any, width: jax.Array, tilted: Words | None) -> jax.Array:
     pulls, total = _pulls_and_total(known)
     successes = total * (1 / width)
-    one = jnp.float32(1)
-    a, b = larger(1 + successes, one), larger(1 + (pulls - successes), one)
+    a, b = jnp.maximum(1 + successes, 1.0), jnp.maximum(1 + (pulls - successes), 1.0)
     if tilted is not None:
         a, b = (jnp.where(tilted[0], part * (a + b), x) for x, part in ((a, tilted[1]), (b, 1 - tilted[1])))
     return beta(words, a, b)
 
 
-def _poisson(words: Words, known: ArmStatistics, width: jax.Array, tilted: Words | None) -> jax.Array:
+def _poisson(words: Words, known: Any, width: jax.Array, tilted: Words | None) -> jax.Array:
     del width
     pulls, total = _pulls_and_total(known)
     size, power = gamma(words, total + 0.5)
     rate = pulls if tilted is None else jnp.where(tilted[0], (total + 0.5) / tilted[1], pulls)
-    return rounded(size * exp(power)) / rate
+    return (size * jnp.exp(power)) / rate
 
 
-def _exponential(words: Words, known: ArmStatistics, width: jax.Array, tilted: Words | None) -> jax.Array:
+def _exponential(words: Words, known: Any, width: jax.Array, tilted: Words | None) -> jax.Array:
     del width
     pulls, total = _pulls_and_total(known)
     if tilted is not None:
@@ -83,12 +82,12 @@ def _exponential(words: Words, known: ArmStatistics, width: jax.Array, tilted: W
     return total / gamma(words, pulls)[0]
 
 
-def _pulls_and_total(known: ArmStatistics) -> tuple[jax.Array, jax.Array]:
-    return larger(known.pulls, 1).astype(jnp.float32), known.total.astype(jnp.float32)
+def _pulls_and_total(known: Any) -> tuple[jax.Array, jax.Array]:
+    return jnp.maximum(known.pulls, 1).astype(jnp.float32), known.total.astype(jnp.float32)
 
 
 #: By the words of the rules that a likelihood ratio test stops: one for every law and for unknown variances.
-POSTERIORS: dict[str, Callable[[Words, ArmStatistics, jax.Array, Words | None], jax.Array]] = {
+POSTERIORS: dict[str, Callable[[Words, Any, jax.Array, Words | None], jax.Array]] = {
     "bernoulli": _bernoulli,
     "exponential": _exponential,
     "gaussian": _normal,

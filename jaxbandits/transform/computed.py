@@ -7,8 +7,8 @@ import numpy as np
 
 from jaxbandits.arrays.known_functions import function_called
 from jaxbandits.transform import control_flow
-from jaxbandits.transform.programs_inside import CALLS
 from jaxbandits.transform.operation import Operation, Value
+from jaxbandits.transform.programs_inside import CALLS
 
 __all__ = ["Computed"]
 

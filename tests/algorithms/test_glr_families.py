@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.algorithms.bases.optimal_tracking import Tracked
+from jaxbandits.algorithms.optimal_tracking import Tracked
+from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.statistics.arm_statistics import variance_by_pulls
 from jaxbandits.statistics.optimal_proportions import proportions
 
 COINS = jb.bernoulli([0.7, 0.5, 0.4])
@@ -88,9 +90,11 @@ def to_the_end(algorithm, problem, key, state, most=20_000):
 def test_a_run_goes_on_to_a_smaller_delta_as_if_it_had_had_it_from_the_start(name):
     large, small = (RULES[name](delta=delta).resolved(COINS) for delta in (0.1, 0.01))
     assert "delta" in large.traits.stops_by
-    first = jb.run(large, COINS, KEY)
-    found = to_the_end(small, COINS, KEY, jax.jit(small.continued)(first))
-    wanted = jb.run(small, COINS, KEY)
+    large, small = MappedRule(large), MappedRule(small)
+    start = jax.jit(small.init)(COINS, KEY)
+    first = to_the_end(large, COINS, KEY, start)
+    found = to_the_end(small, COINS, KEY, small.continued(first))
+    wanted = to_the_end(small, COINS, KEY, start)
     assert int(wanted.time) > int(first.time)
     for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
         assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
@@ -116,8 +120,8 @@ def test_normal_rewards_stop_at_the_statistic_of_the_paper():
     algorithm = jb.UniformGLR(delta=0.05, epsilon=0.1)
     problem = jb.gaussian([0.4, 0.0, 0.1], sd=0.5)
     states = jb.trajectory(algorithm, problem, KEY, 400)
-    done = np.asarray(jax.vmap(algorithm.resolved(problem).done)(states))
-    mean, pulls = (np.asarray(x, float) for x in (states.statistics.mean, states.pulls))
+    done = np.asarray(states.ended)
+    mean, pulls = (np.asarray(x, float) for x in (states.mean, states.pulls))
     statistic = []
     for mu, n in zip(mean, pulls, strict=True):
         b = mu.argmax()
@@ -159,9 +163,9 @@ def errors_of_weights(algorithm, problem, steps, runs=16):
             means = algorithm.scaled_means(state)
             best = means == jnp.max(means)
             lead = None if algorithm.epsilon == 0 else jnp.float32(algorithm.epsilon)
-            variances = state.statistics.variance_by_pulls() if algorithm.second_moments else None
+            variances = variance_by_pulls(state.squares, state.pulls) if algorithm.second_moments else None
             exact = proportions(algorithm.rewards, means, epsilon=lead, variances=variances, rounds=16)
-            return jnp.where(best.sum() > 1, 0.0, jnp.abs(exact.weights - state.weights).max())
+            return jnp.where(best.sum() > 1, 0.0, jnp.abs(exact.weights - state.own.weights).max())
 
         return jax.vmap(error)(states)
 

@@ -1,8 +1,9 @@
 """Rules that a likelihood ratio test stops, against a slow reference in double precision, decision for decision.
 
 The reference sees the rewards that the run has seen so far and must choose the arm that the run pulls next, and whether
-it stops. What is drawn, both draw alike. Exact ties fall by the run's tie order; where values that decide differ by
-less than float32 and a few rounds for w* can tell, the decision is not compared, and there must be few of them.
+it stops. What is drawn, both draw alike. Exact ties fall by the order in which the run sees its arms; where values that
+decide differ by less than float32 and a few rounds for w* can tell, the decision is not compared, and there must be few
+of them.
 """
 
 import dataclasses
@@ -15,12 +16,12 @@ import pytest
 from scipy import optimize, special
 
 import jaxbandits as jb
-from jaxbandits.algorithms.bases.glr_stopped import GLRStopped
-from jaxbandits.algorithms.bases.optimal_tracking import Tracked
-from jaxbandits.random.bits import key_words, open_uniform, threefry2x32
-from jaxbandits.random.streams import POSTERIOR
-from jaxbandits.random.ties import tie_order, tie_words
-from jaxbandits.statistics.arm_statistics import ArmStatistics
+from jaxbandits.algorithms.glr_stopping import GLRStopped
+from jaxbandits.algorithms.optimal_tracking import Tracked
+from jaxbandits.algorithms.posterior_leader import words_of
+from jaxbandits.random.arm_orders import ArmOrder
+from jaxbandits.random.bits import open_uniform
+from jaxbandits.random.streams import step_key
 from jaxbandits.statistics.posteriors import posterior_draws
 
 RUNS, STEPS = 3, 80
@@ -155,7 +156,7 @@ class View:
         self.b = algorithm.b or float(problem.reward_range)
         unit = {"gaussian": 2 / self.b, "bernoulli": 1 / self.b}.get(algorithm.family, 1.0)
         self.unit, self.mean = unit, self.raw * unit
-        self.key, self.near = key, False
+        self.key, self.near = step_key(key, jnp.int32(self.time)), False
 
     def first(self, values, near=1e-5, order=None):
         """The position of the largest value, ties by the order."""
@@ -214,27 +215,22 @@ class View:
         least = self.first(-self.pulls)
         return least if self.pulls[least] < np.sqrt(self.time) - self.arms / 2 else None
 
-    def draws(self):
-        words = threefry2x32(*key_words(self.key), jnp.uint32(POSTERIOR), jnp.uint32(self.time))
-        return tuple(np.asarray(word) for word in words)
+    def heads(self, share, key):
+        chance = open_uniform(jax.random.bits(key))
+        self.near |= bool(abs(chance - share) < 1e-5)
+        return bool(chance <= np.float32(share))
 
-    def heads(self, share):
-        word, _ = threefry2x32(*self.draws(), jnp.uint32(0xFFFFFFFF), jnp.uint32(0))
-        self.near |= bool(abs(open_uniform(word) - share) < 1e-5)
-        return bool(open_uniform(word) <= np.float32(share))
-
-    def best_of_draw(self, attempt):
-        drawn = np.asarray(drawn_means(self.algorithm.family, self.draws(), self.pulls, self.sums, attempt, self.b))
-        return self.first(drawn.astype(float))
+    def best_of_draw(self, key, attempt):
+        seen = np.argsort(self.order)  # the arms as the run sees them
+        drawn = drawn_means(self.algorithm.family, key, self.pulls[seen], self.sums[seen], attempt, self.b)
+        return self.first(np.asarray(drawn, float)[self.order])
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def drawn_means(family, words, pulls, sums, attempt, b):
-    count = len(pulls)
-    none = ArmStatistics.none(count, (), integer=False)
-    known = none.add_sums(jnp.asarray(sums, jnp.float32), jnp.asarray(pulls, jnp.int32))
-    arm = jnp.arange(count, dtype=jnp.uint32)
-    return posterior_draws(family, threefry2x32(*words, arm, jnp.uint32(attempt)), known, jnp.float32(b))
+def drawn_means(family, key, pulls, sums, attempt, b):
+    pulls, sums = jnp.asarray(pulls, jnp.int32), jnp.asarray(sums, jnp.float32)
+    known = jb.Arms(pulls, sums / pulls, 1 / jnp.sqrt(pulls), sums, pulls.sum(), jnp.int32(len(pulls)), jnp.float32(b))
+    return posterior_draws(family, words_of(key, known, attempt), known, jnp.float32(b))
 
 
 def uniform(view):
@@ -307,7 +303,7 @@ def eb_tci(view):
     # Of arms that are equally near, the one with the larger mean; they come in that order.
     nearest = view.first(-costs[:, rival], order=np.arange(len(costs)))
     best = view.answer()[nearest]
-    return best if view.heads(view.share(best, rival, shares[nearest])) else rival
+    return best if view.heads(view.share(best, rival, shares[nearest]), view.key) else rival
 
 
 def ttucb(view):
@@ -320,15 +316,17 @@ def ttucb(view):
 
 
 def thompson(view):
-    leader = view.best_of_draw(0)
+    ttts = isinstance(view.algorithm, jb.TTTS)
+    draws, *_, toss = jax.random.split(view.key, 3 if ttts else 2)
+    leader = view.best_of_draw(draws, 0)
     costs, shares = view.against(leader, view.algorithm.epsilon)
     rival = view.first(-costs)
-    for attempt in range(1, 1 + view.algorithm.resamplings) if isinstance(view.algorithm, jb.TTTS) else ():
-        found = view.best_of_draw(attempt)
+    for attempt in range(1, 1 + view.algorithm.resamplings) if ttts else ():
+        found = view.best_of_draw(draws, attempt)
         if found != leader:
             rival = found
             break
-    return leader if view.heads(view.share(leader, rival, shares)) else rival
+    return leader if view.heads(view.share(leader, rival, shares), toss) else rival
 
 
 REFERENCES = {
@@ -380,19 +378,21 @@ def watch(algorithm, problem, keys, steps):
 
     def one(key):
         history = jb.trajectory(algorithm, problem, key, steps)
-        return history.pulls, *jax.vmap(looked)(history)
-
-    def looked(state):
-        return algorithm.recommend(state), algorithm.done(state), algorithm.statistic(state)
+        seen = ArmOrder.draw(key, problem.arms, None).by_place(jnp.arange(problem.arms))
+        names = [name for name in ("pulls", "mean", "inverse_root", "squares") if getattr(history, name) is not None]
+        arms = {name: getattr(history, name)[:, seen] for name in names}  # as the run sees them
+        statistic = jax.vmap(algorithm.statistic)(history.own, dataclasses.replace(history, **arms))
+        return history.pulls, history.answer, history.ended, statistic
 
     return jax.vmap(one)(keys)
 
 
 @jax.jit
 def tables(problem, keys):
-    """The first rewards of every arm, `(run, pull, arm)`, and tie orders `(run, arm)`."""
+    """The first rewards of every arm, `(run, pull, arm)`, and its place in the order of the run, `(run, arm)`."""
     rewards = jax.vmap(lambda key: jax.lax.map(lambda pull: problem.rewards(key, pull), jnp.arange(STEPS + 2)))
-    return rewards(keys), tie_order(tie_words(keys), problem.arms).T
+    number = jnp.broadcast_to(jnp.arange(problem.arms)[:, None], (problem.arms, len(keys)))
+    return rewards(keys), ArmOrder.draw(keys, problem.arms, None).by_arm(number).T
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ import pytest
 from scipy import optimize, stats
 
 import jaxbandits as jb
-from jaxbandits.algorithms.bases.glr_stopped import GLRStopped
 from jaxbandits.algorithms.budget_index import BudgetIndex
+from jaxbandits.algorithms.glr_stopping import GLRStopped
 from jaxbandits.algorithms.lucb_rounds import LUCBRounds
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.arms import index

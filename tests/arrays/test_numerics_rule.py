@@ -125,7 +125,6 @@ EXCEPTIONS = {
     ("transform/padding.py", "literal", PRODUCT): WHOLE,
     ("transform/padding.py", "followed", PRODUCT): HOST,
     ("transform/ranges.py", "*", PRODUCT): HOST,
-    ("transform/products.py", "shield", PRODUCT): "of which only infinities come out",
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 from jaxbandits.statistics.alternatives import Pairs, alternative
 from jaxbandits.statistics.exponential_families import FAMILIES
 from jaxbandits.statistics.optimal_proportions import proportions
+from jaxbandits.transform import map_runs
 
 # T* and w*, as in Garivier and Kaufmann (2016), section 6, and others worked out by nested bisection.
 KNOWN = [
@@ -192,15 +193,14 @@ def test_a_run_has_the_same_bits_alone_and_in_batches(name, options):
     def found(means):
         return proportions(FAMILIES[name], means, **options)
 
-    together, alone = jax.jit(found)(means), jax.jit(found)
-    mapped = jax.jit(jax.vmap(found, in_axes=1, out_axes=-1))(means)
-    jax.tree.map(np.testing.assert_array_equal, mapped, together)
+    mapped = jax.jit(map_runs(found))
+    together = mapped(means)
     for runs in (3, 64):
-        some = jax.jit(found)(means[:, :runs])
+        some = mapped(means[:, :runs])
         jax.tree.map(lambda a, b, runs=runs: np.testing.assert_array_equal(a, b[..., :runs]), some, together)
     for run in range(0, 130, 13):
-        one = alone(means[:, run])
-        jax.tree.map(lambda a, b, run=run: np.testing.assert_array_equal(a, b[..., run]), one, together)
+        one = mapped(means[:, run : run + 1])
+        jax.tree.map(lambda a, b, run=run: np.testing.assert_array_equal(a, b[..., run : run + 1]), one, together)
 
 
 @pytest.mark.parametrize(

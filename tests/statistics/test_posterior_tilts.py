@@ -1,8 +1,5 @@
 """TTTS's challengers once its resamplings are used up, against the law that endless resampling has, by quadrature."""
 
-import dataclasses
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,9 +7,8 @@ import pytest
 from scipy import special, stats
 
 import jaxbandits as jb
-from jaxbandits.arrays.sums import CompensatedSum
-from jaxbandits.random import ties
 from jaxbandits.statistics.posterior_tilts import _remainder
+from jaxbandits.transform import map_runs
 
 SD = 0.7
 DRAWS = 2_000
@@ -47,35 +43,23 @@ def best_arms(laws, leader):
     return np.array(found) / sum(found)
 
 
-@functools.cache
-def started(family):
-    """The rule and runs after the first pulls, each with a key of its own; arms first, runs last."""
-    families = {
-        "gaussian": jb.gaussian([0.5, 0.4, 0.3, 0.2], SD),
-        "exponential": jb.beta([2.0] * 4, [1.0, 2.0, 3.0, 4.0]),
-    }
-    problem = families.get(family, jb.bernoulli([0.5, 0.4, 0.3, 0.2]))
-    algorithm = jb.TTTS(delta=0.1, family=family, threshold="heuristic").resolved(problem)
-    keys = jax.vmap(jax.random.fold_in, (None, 0))(jax.random.key(5), jnp.arange(DRAWS))
-    rare = jax.jit(lambda state: algorithm._rare(state, state.order[0], state.order[0], state.time > 0))
-    return jax.jit(jax.vmap(lambda key: algorithm.init(problem, key), out_axes=-1))(keys), rare
-
-
-def state_of(family, pulls, total):
-    """The runs with these pulls and sums."""
-    state, _ = started(family)
-    pulls, total = (jnp.broadcast_to(jnp.asarray(x)[:, None], (len(x), DRAWS)) for x in (pulls, total))
-    moments, single = state.statistics.moments, pulls.astype(jnp.float32)
-    sums = CompensatedSum.of(total.astype(jnp.float32)) if isinstance(moments.total, CompensatedSum) else total
-    moments = moments._replace(pulls=pulls, total=sums, mean=total / single, inverse_root=1 / jnp.sqrt(single))
-    return dataclasses.replace(state, statistics=dataclasses.replace(state.statistics, moments=moments))
+def rare(family, pulls, total, runs):
+    """The challengers of runs with these pulls and sums, and keys of their own; the first arm leads."""
+    width = {"gaussian": 2 * SD}.get(family, 1.0)
+    algorithm = jb.TTTS(delta=0.1, family=family, threshold="heuristic", b=width)
+    pulls, total = jnp.asarray(pulls, jnp.int32), jnp.asarray(total, jnp.float32)
+    arms = jb.Arms(
+        pulls, total / pulls, 1 / jnp.sqrt(pulls), total, pulls.sum(), jnp.int32(len(pulls)), jnp.float32(width)
+    )
+    keys = jax.vmap(jax.random.fold_in, (None, 0))(jax.random.key(5), jnp.arange(runs))
+    found = map_runs(lambda arms, key: algorithm.rare(arms, key, jnp.int32(0)))
+    return jax.jit(found)(jax.tree.map(lambda x: jnp.repeat(x[..., None], runs, axis=-1), arms), keys)
 
 
 @pytest.mark.parametrize(("family", "pulls", "total"), CASES)
 def test_challengers_have_the_law_of_endless_resampling(family, pulls, total):
     """By a chi-square test that errs with probability 1e-7 in each of ten cases."""
-    state = state_of(family, pulls, total)
-    counts = np.bincount(ties.arm_at(started(family)[1](state), len(pulls), state.ties), minlength=len(pulls))
+    counts = np.bincount(rare(family, pulls, total, DRAWS), minlength=len(pulls))
     assert counts[0] == 0
     laws = [LAWS[family](n, s) for n, s in zip(np.array(pulls, float), np.array(total, float), strict=True)]
     wanted = DRAWS * best_arms(laws, 0)
@@ -92,7 +76,6 @@ def test_the_remainder_of_stirlings_formula():
 
 
 def test_bits_are_the_same_in_batches_of_every_size():
-    state, rare = state_of(*CASES[0]), started("bernoulli")[1]
-    whole = np.asarray(rare(state))
+    whole = np.asarray(rare(*CASES[0], 40))
     for length in (1, 7, 16):
-        np.testing.assert_array_equal(rare(jax.tree.map(lambda x, n=length: x[..., :n], state)), whole[:length])
+        np.testing.assert_array_equal(rare(*CASES[0], length), whole[:length])

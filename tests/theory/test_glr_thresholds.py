@@ -8,7 +8,8 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import zeta
 
 from jaxbandits import theory
-from jaxbandits.statistics.glr_thresholds import IN_RUNS, THRESHOLDS
+from jaxbandits.statistics.glr_thresholds import THRESHOLDS
+from jaxbandits.transform import map_runs
 
 
 def g(lam):
@@ -52,8 +53,8 @@ def test_values_in_theory_and_in_runs(name, t, arms, m, delta):
     expected = FORMULAS[name](t, arms, m * (arms - m), delta)
     assert theory.glr_threshold(t, arms, delta, name, m) == pytest.approx(expected, rel=1e-8)
     events = THRESHOLDS[name].events(jnp.float32(arms), jnp.float32(m))
-    constant = THRESHOLDS[name].constant(IN_RUNS, events, jnp.float32(np.log(delta)))
-    found = THRESHOLDS[name].at(constant, jnp.int32(t))
+    constant = THRESHOLDS[name].constant(events, jnp.float32(np.log(delta)))
+    found = constant + THRESHOLDS[name].growth(jnp.float32(t))
     assert found.dtype == jnp.float32
     assert float(found) == pytest.approx(expected, rel=3e-6)
 
@@ -121,13 +122,14 @@ def test_a_run_has_the_same_bits_alone_and_in_batches(name):
     time = jnp.asarray(rng.integers(2, 10**6, 70), jnp.int32)
 
     @jax.jit
+    @map_runs
     def found(events, log_delta, time):
-        return THRESHOLDS[name].at(THRESHOLDS[name].constant(IN_RUNS, events, log_delta), time)
+        return THRESHOLDS[name].constant(events, log_delta) + THRESHOLDS[name].growth(time.astype(jnp.float32))
 
     together = found(events, log_delta, time)
-    np.testing.assert_array_equal(jax.jit(jax.vmap(found))(events, log_delta, time), together)
     for run in range(0, 70, 7):
-        np.testing.assert_array_equal(found(events[run], log_delta[run], time[run]), together[run])
+        some = slice(run, run + 1)
+        np.testing.assert_array_equal(found(events[some], log_delta[some], time[some]), together[some])
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,14 @@ from jaxbandits.statistics.glr_thresholds import THRESHOLDS
 __all__ = [
     "FAMILY_WORDS",
     "HEURISTIC",
+    "STOPPING_WORDS",
     "STUDENT",
     "THRESHOLD_WORDS",
     "UNKNOWN_VARIANCE",
     "check_pair",
     "family_for",
     "family_of",
+    "rate_for",
     "threshold_for",
     "threshold_on",
 ]
@@ -21,8 +23,11 @@ __all__ = [
 #: Normal rewards of which every arm has a variance of its own that nobody knows, and the threshold for them.
 UNKNOWN_VARIANCE, STUDENT = "gaussian-unknown-variance", "student-mixture"
 FAMILY_WORDS = (*FAMILIES, UNKNOWN_VARIANCE)
-#: Those of likelihood ratios; the others are rates of intervals (`interval_stopping.py`).
+#: Those of likelihood ratios; the others are rates of intervals.
 THRESHOLD_WORDS = tuple(word for word in THRESHOLDS if word not in ("lucb1", "ugape"))
+#: Ways of stopping, and the exploration rates of those by intervals (`glr_statistic.py`).
+_RATES = {"lucb-gap": "lucb1", "ugape-index": "ugape", "elimination": "lucb1"}
+STOPPING_WORDS = ("glr", *_RATES)
 #: The threshold of which nothing is proved.
 HEURISTIC = "heuristic"
 #: The families that a threshold is for (`jaxbandits.theory.glr_threshold`).
@@ -30,6 +35,11 @@ _PROVED = {
     "gk16": ("bernoulli",), "bounded": ("bernoulli",), "kk21-gaussian": ("gaussian",), STUDENT: (UNKNOWN_VARIANCE,),
     "kk21": tuple(FAMILIES), HEURISTIC: FAMILY_WORDS,
 }  # fmt: skip
+
+
+def rate_for(stopping: str) -> str | None:
+    """The name of the exploration rate of a stopping rule; None for the likelihood ratio's."""
+    return _RATES.get(stopping)
 
 
 def threshold_for(family: str) -> str:

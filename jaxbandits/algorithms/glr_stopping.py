@@ -4,57 +4,38 @@ Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidenc
 rule); with epsilon, Garivier, Kaufmann (2021), "Nonasymptotic sequential tests for overlapping hypotheses applied to
 near-optimal arm identification in bandit models", Sequential Analysis; for m arms, You, Qin, Wang, Yang (2023),
 "Information-directed selection for top-two algorithms", COLT. Confidence intervals may take the test's place
-(`interval_stopping.py`), under the same ways of sampling.
+(`glr_statistic.py`), under the same ways of sampling.
 """
 
-import abc
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases import glr_families as words
-from jaxbandits.algorithms.bases.arm_state import ArmState
-from jaxbandits.algorithms.bases.interval_stopping import STOPPING_WORDS, rate_for
-from jaxbandits.algorithms.bases.pairwise_statistic import PairwiseStatistic, Standing
+from jaxbandits.algorithms import glr_families as words
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
-from jaxbandits.algorithms.bases.protocol import State
-from jaxbandits.arrays.numerics import larger
+from jaxbandits.algorithms.glr_statistic import PairwiseStatistic
+from jaxbandits.algorithms.largest_arms import is_largest
+from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.random import ties
-from jaxbandits.statistics.arm_statistics import ArmStatistics
-from jaxbandits.statistics.glr_thresholds import IN_RUNS, THRESHOLDS
+from jaxbandits.statistics.glr_thresholds import THRESHOLDS
 
-__all__ = ["GLRState", "GLRStopped"]
+__all__ = ["GLRStopped", "Tested"]
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class GLRState(ArmState):
-    """The state of a run; arms first, runs last. What a decision needs is computed once, after every reward."""
+class Tested(NamedTuple):
+    """The state of a rule that keeps nothing but what its test asks for."""
 
-    level: jax.Array  # float32 (…): the threshold's constant
-    over: jax.Array  # bool (…): whether the statistic exceeds the threshold
-    following: jax.Array  # int32 (…): the arm to pull next
-    parted: jax.Array | None  # float32 (K, …): `longest_parted`, where arms are eliminated
-
-    def pulling(self, place: jax.Array) -> Self:
-        """The state in which the arm at a place in the tie order, int32 `(…)`, is the next to be pulled."""
-        return dataclasses.replace(self, following=ties.arm_at(place, self.order.shape[0], self.ties))
-
-    def of_the_test(self) -> dict[str, Any]:
-        """The fields of this class by name, to build a state with more."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(GLRState)}
+    parted: jax.Array | None  # float32 (K,): see `GLRStopped.parted`
 
 
 @dataclasses.dataclass(frozen=True)
-class GLRStopped(PairwiseStatistic):
+class GLRStopped(PairwiseStatistic, Rule):
     """Samples in some way until the best-looking arm, or the m best-looking, are told from all others; returns them.
 
     With probability at least 1 - delta none of them has a mean that is less, by more than epsilon, than that of an arm
@@ -89,11 +70,11 @@ class GLRStopped(PairwiseStatistic):
     threshold: str | None = parameter(default=None, static=True, choices=words.THRESHOLD_WORDS)
     family: str | None = parameter(default=None, static=True, choices=words.FAMILY_WORDS)
     b: Numeric = parameter("positive", default=None)
-    stopping: str = parameter(default="glr", static=True, choices=STOPPING_WORDS)
+    stopping: str = parameter(default="glr", static=True, choices=words.STOPPING_WORDS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name, rate = type(self).__name__, rate_for(self.stopping)
+        name, rate = type(self).__name__, words.rate_for(self.stopping)
         if rate is not None and self.threshold is not None:
             raise UsageError(f"{name}: threshold is for stopping=glr, and stopping={self.stopping} has its own")
         if rate is not None and self.family not in (None, "bernoulli", "gaussian"):
@@ -143,74 +124,46 @@ class GLRStopped(PairwiseStatistic):
             raise UsageError(f"{name}: family=bernoulli needs rewards in an interval [0, b]: give b, or no family")
         return new
 
-    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> GLRState:
-        """The state after one pull of every arm."""
-        width = 1.0 if self.b is None and self.family_word not in ("bernoulli", "gaussian") else self.b
-        state = ArmState.of(statistics, problem, key, width)
-        nothing = jnp.zeros(key.shape, jnp.int32)
-        longest = jnp.full(state.order.shape, -jnp.inf) if self.stopping == "elimination" else None
-        begun = GLRState(
-            **state.shared(), level=self._level(state), over=nothing > 0, following=nothing, parted=longest
-        )  # fmt: skip
-        return self._looked_at(self.first(begun, key), True)
-
-    def first(self, state: GLRState, key: jax.Array) -> GLRState:
-        """The state with what the sampling rule keeps besides, before its first decision."""
+    def init(self, arms: Arms, key: jax.Array) -> Any:
+        """Return the state after the first pulls."""
         del key
-        return state
+        return Tested(self.parted(None, arms))
 
-    def tested(self, state: GLRState) -> tuple[GLRState, Any]:
-        """The state with its test, and what the next decision is made of: how the best-looking arms stand."""
-        standing = self.standing(state)
-        if state.parted is not None:
-            state = dataclasses.replace(state, parted=self.longest_parted(state, standing, state.parted))
-        return dataclasses.replace(state, over=self.exceeds(state, standing)), standing
+    def update(self, state: Any, arms: Arms, arm: jax.Array, reward: jax.Array) -> Any:
+        """Return the state after a reward."""
+        del arm, reward
+        return Tested(self.parted(state.parted, arms))
 
-    @abc.abstractmethod
-    def decided(self, state: State, seen: Any, live: jax.Array | bool) -> State:
-        """The state with the arm to pull next.
-
-        Args:
-            state: after the reward of the last one, and its test.
-            seen: of `tested`: how the best-looking arms stand.
-            live: bool `(…)`; where false, nothing but what follows from pulls and rewards may change.
-        """
-
-    def select(self, state: GLRState) -> jax.Array:
-        """The arm that was decided on, int32 `(…)`."""
-        return state.following
-
-    def update(self, state: GLRState, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> GLRState:
-        """The state after one reward, with the next decision."""
-        return self._looked_at(state.pulled(arm, reward, live), live)
-
-    def done(self, state: GLRState) -> jax.Array:
-        """Whether the statistic exceeds the threshold (Garivier and Kaufmann 2016, section 4)."""
-        return state.over
-
-    def recommend(self, state: GLRState) -> jax.Array:
-        """The m largest means."""
-        return state.largest_means(self.m)
-
-    def continued(self, state: GLRState) -> GLRState:
-        """The state with this delta's threshold and this epsilon's statistic."""
-        state = dataclasses.replace(state, level=self._level(state))
-        return dataclasses.replace(state, over=self.exceeds(state, self.standing(state)))
-
-    def statistic(self, state: GLRState) -> jax.Array:
-        """What must exceed the threshold, float32 `(…)`."""
-        return self.least(state, self.standing(state), state.parted)
-
-    def exceeds(self, state: GLRState, standing: Standing) -> jax.Array:
-        """Whether it does, bool `(…)`."""
-        threshold = THRESHOLDS[self.threshold_word].at(state.level, state.time)
-        return self.least(state, standing, state.parted) > threshold
-
-    def _level(self, state: ArmState) -> jax.Array:
+    def done(self, state: Any, arms: Arms) -> jax.Array:
+        """Return whether the statistic exceeds the threshold (Garivier and Kaufmann 2016, section 4)."""
         threshold = THRESHOLDS[self.threshold_word]
-        events = larger(threshold.events(state.arms, jnp.asarray(self.m, jnp.float32)), jnp.float32(1))
-        return threshold.constant(IN_RUNS, events, jnp.broadcast_to(log_of(self.delta), events.shape))
+        events = jnp.maximum(threshold.events(arms.count.astype(jnp.float32), self.m), 1.0)
+        return self.statistic(state, arms) > threshold.constant(events, log_of(self.delta)) + self._growth(arms)
 
-    def _looked_at(self, state: GLRState, live: jax.Array | bool) -> GLRState:
-        new = self.decided(*self.tested(state), live)
-        return dataclasses.replace(new, following=jnp.where(live, new.following, state.following))
+    def recommend(self, state: Any, arms: Arms) -> jax.Array:
+        """Return the m largest means."""
+        del state
+        return is_largest(arms.mean, self.m)
+
+    def statistic(self, state: Any, arms: Arms) -> jax.Array:
+        """Return what must exceed the threshold, float32 `()`."""
+        tested = self.standing(arms).tested
+        if state.parted is not None:
+            tested = jnp.maximum(tested, state.parted + self._growth(arms))
+        return jnp.min(tested)
+
+    def parted(self, before: jax.Array | None, arms: Arms) -> jax.Array | None:
+        """Return the most, over time, by which each arm was below all of an answer, with epsilon = 0, float32 `(K,)`.
+
+        As a part of the rate that does not depend on t: what exceeds the rest of it has been eliminated. None where
+        arms are not eliminated.
+        """
+        if not self.eliminates:
+            return None
+        standing = self.standing(arms)
+        assert standing.apart is not None
+        before = jnp.full_like(arms.mean, -jnp.inf) if before is None else before
+        return jnp.where(standing.answer, before, jnp.maximum(before, standing.apart - self._growth(arms)))
+
+    def _growth(self, arms: Arms) -> jax.Array:
+        return THRESHOLDS[self.threshold_word].growth(arms.time.astype(jnp.float32))
