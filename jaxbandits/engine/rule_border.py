@@ -8,16 +8,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.algorithms.bases.parameters import with_logarithms
-from jaxbandits.algorithms.bases.traits import judge_of
+from jaxbandits.algorithms.bases.traits import judge_of, traits_of
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule
 from jaxbandits.engine.elimination_border import check_elimination, elimination_methods
 from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.method_types import check_result, check_same_state, is_array, type_of, types
+from jaxbandits.engine.rule_calls import Told, begun, requested, selected, updated
 from jaxbandits.engine.rule_states import arms_of, first_state
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.transform import UnpaddableError
+from jaxbandits.transform.programs_inside import differing
 
 __all__ = ["check_rule", "methods_of", "why_unpaddable"]
 
@@ -81,6 +83,7 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array) -> None:
         pulled = jax.tree.map(lambda leaf: jnp.asarray(leaf).astype(jnp.int32), pulled)
         after = called(method, own[0], arms, pulled, rewards)
         check_same_state(f"{name}.{method}", own[0], begun, after, types(f"{name}.{method}", after))
+    _check_stops_by(rule, arms, key)
     if rule.grows:
         check_whole(f"{name}.arms_needed", called("arms_needed", *own, arms), ((),), "a number of arms")
         if (why := why_unpaddable(rule, problem)) is not None:
@@ -125,6 +128,31 @@ def check_whole(what: str, found: Any, shapes: tuple[tuple[int, ...], ...], word
     if not whole or np.shape(found) not in shapes:
         got = type_of(found) if is_array(found) else type(found).__name__
         raise UsageError(f"{what} must return {words}, int32 {shapes[0]}, got {got}")
+
+
+def _check_stops_by(rule: Rule, arms: Arms, key: jax.Array) -> None:
+    """Check that of the fields in `traits.stops_by` only the stopping rule and the answer take notice.
+
+    Raises:
+        UsageError: which field changes the pulls, or the rule's own state.
+    """
+    for field in traits_of(rule).stops_by:
+
+        def sampled(rule: Rule) -> list[Any]:
+            told = Told(rule, arms, key, None)
+            if rule.has_state:
+                told = told._replace(own=begun(told))
+            pulled = requested(told) if rule.in_batches else selected(told)
+            shape = (rule.slots, len(arms)) if isinstance(pulled, Batches) else pulled.shape
+            after = [updated(told, pulled, jnp.zeros(shape, arms.total.dtype))] if rule.has_state else []
+            return [told.own, pulled, *after]
+
+        leaves = jax.tree_util.tree_leaves_with_path(rule)
+        jaxpr = jax.make_jaxpr(sampled)(rule).jaxpr
+        if any(differing(jaxpr, [getattr(path[0], "name", None) == field for path, _ in leaves])):
+            raise UsageError(
+                f"{type(rule).__name__}: traits.stops_by names {field}, but not only done and recommend hang on it"
+            )
 
 
 def why_unpaddable(rule: Rule, problem: Problem) -> str | None:

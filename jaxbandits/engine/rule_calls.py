@@ -17,7 +17,7 @@ from jaxbandits.transform import Known, Padded, Steps, map_step, results_of
 from jaxbandits.transform.operation import Value, computed_once
 
 __all__ = [
-    "answered", "as_runs", "axes_of_own", "begun", "call", "decided", "done", "make_step", "needed", "of_shape",
+    "Told", "answered", "as_runs", "axes_of_own", "begun", "call", "decided", "done", "make_step", "needed", "of_shape",
     "requested", "results", "selected", "shape_of", "updated",
 ]  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import functools
 
+import jax.numpy as jnp
 import pytest
 import xarray as xr
 
@@ -126,3 +127,42 @@ def test_rules_that_sample_by_epsilon_are_not_chained_by_it():
     for cls in (jb.TTUCB, jb.EBTCI, jb.T3C, jb.TTTS, jb.TrackAndStop, jb.BestChallenger):
         assert cls.traits.stops_by == ("delta",)
         assert "one_trajectory" not in planned(cls(delta=0.1, epsilon=jb.axis(EPSILONS)), PROBLEM, 2).attrs
+
+
+@jb.algorithm
+class Patient:
+    """Samples uniformly until a gap is wide enough for delta."""
+
+    delta: float
+    haste: float = 0.0
+    traits = jb.Traits(stops_by=("delta",))
+
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls - self.haste * arms.mean)
+
+    def done(self, arms):
+        top = jnp.sort(arms.mean)[-2:]
+        return (top[1] - top[0]) ** 2 * arms.time > 2 * jnp.log(arms.time / self.delta)
+
+    def recommend(self, arms):
+        return jnp.argmax(arms.mean)
+
+
+@pytest.mark.bits
+def test_a_users_rule_may_say_that_only_its_stopping_rule_knows_a_field():
+    grid = jb.sweep(Patient(delta=jb.axis(DELTAS)), PROBLEM, SEEDS, max_pulls=LIMIT)
+    assert grid.attrs["one_trajectory"] == "delta"
+    for delta in DELTAS:
+        alone = jb.sweep(Patient(delta=delta), PROBLEM, SEEDS, max_pulls=LIMIT)
+        xr.testing.assert_equal(grid.sel(delta=delta, drop=True).drop_attrs(), alone.drop_attrs())
+
+
+def test_a_field_that_the_sampling_rule_knows_is_refused():
+    class Hasty(Patient):
+        traits = jb.Traits(stops_by=("haste",))
+
+    with pytest.raises(
+        jb.UsageError, match=r"Hasty: traits\.stops_by names haste, but not only done and recommend"
+    ) as e:
+        jb.simulate(jb.algorithm(Hasty)(delta=0.1), PROBLEM, 2)
+    assert "\n" not in str(e.value)

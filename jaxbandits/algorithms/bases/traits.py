@@ -42,8 +42,9 @@ class Traits:
         in_batches: a step is long and a run has few: the engine looks at the runs after each. Changes speed only.
         stops_by: names of the fields of which only the stopping rule takes notice, and under which runs stop the
             earlier the larger they are, such as the allowed probability of error of a sampling rule that does not know
-            it: a run then goes on from one value of one of them to the next smaller one (`continued`), and a grid over
-            it costs one of its runs. Values in a grid must differ by more than rounding.
+            it: a run then goes on from one value of one of them to the next smaller one, and a grid over it costs one
+            of its runs. Values in a grid must differ by more than rounding. Of a rule of `jb.algorithm` it is checked
+            that nothing but `done` and `recommend` hangs on them; that a smaller one never stops a run earlier is not.
         dearness: how many times as long a pull takes as one of UGapEc, more or less (measured): for the number of runs
             that a comparison makes. Changes no result of a run.
         spends: name of the field that holds a budget of cost, spent pull by pull; for classes of `jb.algorithm`, of
