@@ -28,8 +28,6 @@ from jaxbandits.algorithms.lucb_plus_plus import LUCBPlusPlus as LUCBPlusPlus
 from jaxbandits.algorithms.mab_ppr import MABPPR as MABPPR
 from jaxbandits.algorithms.median_elimination import MedianElimination as MedianElimination
 from jaxbandits.algorithms.opt_mai import OptMAI as OptMAI
-from jaxbandits.algorithms.protocol import Arms as Arms
-from jaxbandits.algorithms.protocol import Batches as Batches
 from jaxbandits.algorithms.protocol import algorithm as algorithm
 from jaxbandits.algorithms.rcb import RCB as RCB
 from jaxbandits.algorithms.rcb import RCBAIR as RCBAIR
@@ -40,6 +38,8 @@ from jaxbandits.algorithms.siri import SiRI as SiRI
 from jaxbandits.algorithms.successive_elimination import SuccessiveElimination as SuccessiveElimination
 from jaxbandits.algorithms.successive_rejects import SuccessiveRejects as SuccessiveRejects
 from jaxbandits.algorithms.t3c import T3C as T3C
+from jaxbandits.algorithms.told_arms import Arms as Arms
+from jaxbandits.algorithms.told_arms import Batches as Batches
 from jaxbandits.algorithms.track_and_stop import TrackAndStop as TrackAndStop
 from jaxbandits.algorithms.ttts import TTTS as TTTS
 from jaxbandits.algorithms.ttucb import TTUCB as TTUCB

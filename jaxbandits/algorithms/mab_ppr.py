@@ -17,7 +17,8 @@ from jaxbandits.algorithms.bases.traits import Theorem, Traits
 from jaxbandits.algorithms.bases.weights import check_weights
 from jaxbandits.algorithms.batch_medians import lightest, twice_median, weights
 from jaxbandits.algorithms.joint_rounds import as_count, first_seed, one_of, tie_numbers
-from jaxbandits.algorithms.protocol import LARGEST_BATCH, Arms, Batches, Rule, algorithm
+from jaxbandits.algorithms.protocol import Arms, Batches, Rule, algorithm
+from jaxbandits.algorithms.told_arms import LARGEST_BATCH
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem

@@ -67,115 +67,30 @@ rule is told costs without a budget. The first pulls are then made one after ano
 rule that takes ever more of them has a method more, `arms_needed(arms) -> int ()`: while fewer arms have been pulled,
 the next one is. `arms.count` are then the arms pulled so far. A run that needs more than there are is truncated.
 
+**What is costly and rare.** `jax.lax.cond(due, solve, keep, *state)`, where `solve` has a loop and `keep` returns what
+it is given, computes `solve` for the runs that are due only, on CPU, with the same bits. Of two branches with loops
+each is computed if any run wants it.
+
 What else is to be known of a rule stands in its attribute `traits`, a `jb.Traits`. Fields are numbers, or arrays; those
 annotated as `bool` or `str` are part of the program. A field made with `jb.parameter` has a range that is checked.
 """
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
-
-import jax
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.bases.parameters import parameter
 from jaxbandits.algorithms.bases.traits import traits_of
 from jaxbandits.algorithms.rule_methods import check_methods
+from jaxbandits.algorithms.told_arms import Arms, Batches
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
-from jaxbandits.problems.base import per_bandit
-from jaxbandits.spending.arm_costs import ArmCosts, ToldCosts
-from jaxbandits.statistics.arm_statistics import unbiased_variance
 
-__all__ = ["LARGEST_BATCH", "Arms", "Batches", "Rule", "algorithm"]
+__all__ = ["Arms", "Batches", "Rule", "algorithm"]
 
 C = TypeVar("C")
-#: Rewards of an arm in one of several batches, or where nothing older is kept: the sum of two batches must be a count.
-LARGEST_BATCH = 2**30 - 1
 #: Types of fields that are part of the program.
 _STATIC = (bool, str, "bool", "str")
-
-
-class Batches(NamedTuple):
-    """Several batches that are asked for at once.
-
-    Attributes:
-        counts: int32 `(K,)`, how often to pull each arm in a batch.
-        number: int32 `()`, how many batches.
-    """
-
-    counts: jax.Array
-    number: jax.Array
-
-
-@pytree
-@dataclasses.dataclass(frozen=True)
-class Arms(ToldCosts):
-    """What is known of the arms of a run.
-
-    Attributes:
-        pulls: int32 `(K,)`, pulls of each arm; 2^31 - 1 for more.
-        mean: float32 `(K,)`, mean reward of each arm, 0 before the first pull; no larger in size than 2^100.
-        inverse_root: float32 `(K,)`, `1 / sqrt(pulls)`, which is kept, since most confidence radii are multiples of it;
-            1 before the first pull.
-        total: float32 or int32 `(K,)`, sum of the rewards of each arm. Of a rule with `fresh_only` these are zeros, and
-            `mean` and `inverse_root` are None.
-        time: int32 `()`, pulls of all arms; 2^31 - 2 for more.
-        count: int32 `()`, the number of arms K that there are, of all bandits.
-        b: float32 `()`, what `reward_range` returns; None where rewards have no range.
-        squares: float32 `(K,)`, squared deviations of the rewards from their mean, of which `variance` is made; None
-            where they are not kept.
-        costs: of which `mean_cost`, `total_cost` and `spent` are made; None where they are not kept.
-        own: the rule's own state, where a run is shown to its user; None in the rule's methods.
-        answer: bool `(K,)`, the arms that the run returns, likewise.
-        ended: bool `()`, whether the rule has ended the run, likewise.
-        bandits: the number of bandits M.
-    """
-
-    pulls: jax.Array
-    time: jax.Array
-    count: jax.Array
-    b: jax.Array | None
-    total: jax.Array
-    mean: Any = None
-    inverse_root: Any = None
-    squares: jax.Array | None = None
-    costs: ArmCosts | None = None
-    own: Any = None
-    answer: jax.Array | None = None
-    ended: jax.Array | None = None
-    bandits: int = dataclasses.field(default=1, metadata={"static": True})
-
-    def __len__(self) -> int:
-        """Return the length of the arrays."""
-        return int(self.pulls.shape[0])
-
-    def per_bandit(self, x: jax.Array) -> jax.Array:
-        """Return `(K,)` as `(K / M, M)`, each of M bandits' arms along the first axis; of one bandit as it is."""
-        return per_bandit(x, self.bandits)
-
-    @property
-    def reward_range(self) -> jax.Array:
-        """The b of the papers, float32 `()`: rewards lie in an interval of this length, or are (b/2)-sub-Gaussian.
-
-        Raises:
-            UsageError: nothing of that kind is known of the rewards.
-        """
-        if self.b is None:
-            raise UsageError("the rule reads arms.reward_range, and these rewards have heavy tails: they have none")
-        return self.b
-
-    @property
-    def variance(self) -> jax.Array:
-        """Unbiased empirical variance of each arm, float32 `(K,)`; 0 before the second pull.
-
-        Raises:
-            UsageError: the rule does not say that it needs squares.
-        """
-        if self.squares is None:
-            raise UsageError(
-                "arms.variance is kept where the class says so, second_moments = True: all arms are pulled twice first"
-            )
-        return unbiased_variance(self.squares, self.pulls)
 
 
 @dataclasses.dataclass(frozen=True)

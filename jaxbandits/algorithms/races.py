@@ -13,7 +13,8 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.bases.parameters import Numeric, parameter
 from jaxbandits.algorithms.joint_rounds import as_count
 from jaxbandits.algorithms.largest_arms import are_largest
-from jaxbandits.algorithms.protocol import LARGEST_BATCH, Arms, Rule
+from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.told_arms import LARGEST_BATCH
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.arrays.sums import CompensatedSum

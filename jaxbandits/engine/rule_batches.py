@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxbandits.algorithms.protocol import LARGEST_BATCH, Batches, Rule
+from jaxbandits.algorithms.protocol import Batches, Rule
+from jaxbandits.algorithms.told_arms import LARGEST_BATCH
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT, larger
 from jaxbandits.arrays.sums import compensated_total

@@ -1,0 +1,100 @@
+"""What a rule is told of its arms, and how it asks for several batches of pulls at once."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+
+from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import per_bandit
+from jaxbandits.spending.arm_costs import ArmCosts, ToldCosts
+from jaxbandits.statistics.arm_statistics import unbiased_variance
+
+__all__ = ["LARGEST_BATCH", "Arms", "Batches"]
+
+#: Rewards of an arm in one of several batches, or where nothing older is kept: the sum of two batches must be a count.
+LARGEST_BATCH = 2**30 - 1
+
+
+class Batches(NamedTuple):
+    """Several batches that are asked for at once.
+
+    Attributes:
+        counts: int32 `(K,)`, how often to pull each arm in a batch.
+        number: int32 `()`, how many batches.
+    """
+
+    counts: jax.Array
+    number: jax.Array
+
+
+@pytree
+@dataclasses.dataclass(frozen=True)
+class Arms(ToldCosts):
+    """What is known of the arms of a run.
+
+    Attributes:
+        pulls: int32 `(K,)`, pulls of each arm; 2^31 - 1 for more.
+        mean: float32 `(K,)`, mean reward of each arm, 0 before the first pull; no larger in size than 2^100.
+        inverse_root: float32 `(K,)`, `1 / sqrt(pulls)`, which is kept, since most confidence radii are multiples of it;
+            1 before the first pull.
+        total: float32 or int32 `(K,)`, sum of the rewards of each arm. Of a rule with `fresh_only` these are zeros, and
+            `mean` and `inverse_root` are None.
+        time: int32 `()`, pulls of all arms; 2^31 - 2 for more.
+        count: int32 `()`, the number of arms K that there are, of all bandits.
+        b: float32 `()`, what `reward_range` returns; None where rewards have no range.
+        squares: float32 `(K,)`, squared deviations of the rewards from their mean, of which `variance` is made; None
+            where they are not kept.
+        costs: of which `mean_cost`, `total_cost` and `spent` are made; None where they are not kept.
+        own: the rule's own state, where a run is shown to its user; None in the rule's methods.
+        answer: bool `(K,)`, the arms that the run returns, likewise.
+        ended: bool `()`, whether the rule has ended the run, likewise.
+        bandits: the number of bandits M.
+    """
+
+    pulls: jax.Array
+    time: jax.Array
+    count: jax.Array
+    b: jax.Array | None
+    total: jax.Array
+    mean: Any = None
+    inverse_root: Any = None
+    squares: jax.Array | None = None
+    costs: ArmCosts | None = None
+    own: Any = None
+    answer: jax.Array | None = None
+    ended: jax.Array | None = None
+    bandits: int = dataclasses.field(default=1, metadata={"static": True})
+
+    def __len__(self) -> int:
+        """Return the length of the arrays."""
+        return int(self.pulls.shape[0])
+
+    def per_bandit(self, x: jax.Array) -> jax.Array:
+        """Return `(K,)` as `(K / M, M)`, each of M bandits' arms along the first axis; of one bandit as it is."""
+        return per_bandit(x, self.bandits)
+
+    @property
+    def reward_range(self) -> jax.Array:
+        """The b of the papers, float32 `()`: rewards lie in an interval of this length, or are (b/2)-sub-Gaussian.
+
+        Raises:
+            UsageError: nothing of that kind is known of the rewards.
+        """
+        if self.b is None:
+            raise UsageError("the rule reads arms.reward_range, and these rewards have heavy tails: they have none")
+        return self.b
+
+    @property
+    def variance(self) -> jax.Array:
+        """Unbiased empirical variance of each arm, float32 `(K,)`; 0 before the second pull.
+
+        Raises:
+            UsageError: the rule does not say that it needs squares.
+        """
+        if self.squares is None:
+            raise UsageError(
+                "arms.variance is kept where the class says so, second_moments = True: all arms are pulled twice first"
+            )
+        return unbiased_variance(self.squares, self.pulls)
