@@ -119,6 +119,7 @@ FOLLOWED = {
         jnp.ones(len(x)).sum() * s + 1,
         y**6 + jnp.ones(len(x)).sum(),
     ),
+    "complex numbers": lambda x, y, n, g, s, i, k: (jnp.real(lax.complex(x, y)), jnp.imag(lax.complex(x, y)).max()),
     "root of pulls": lambda x, y, n, g, s, i, k: jnp.sqrt(s / (n * float(len(x)))),
     "a choice by the number": lambda x, y, n, g, s, i, k: lax.cond(
         s > 1, lambda m: s / m, lambda m: s * m, float(len(x))
