@@ -12,11 +12,11 @@ from jaxbandits.registry import face
 
 #: Public names beside the registries' algorithms and problems.
 _FURTHER = {
-    "Algorithm": "algorithms.bases.protocol:Algorithm",
+    "Algorithm": "algorithms.own_steps:Algorithm",
     "Arms": "algorithms.protocol:Arms",
     "Batches": "algorithms.protocol:Batches",
     "algorithm": "algorithms.protocol:algorithm",
-    "parameter": "algorithms.bases.parameters:parameter",
+    "parameter": "algorithms.parameters:parameter",
     "AskTell": "live.session:AskTell",
     "Axis": "axes:Axis",
     "Metric": "engine.metric:Metric",
@@ -25,7 +25,7 @@ _FURTHER = {
     "problems": "problems",
     "gradients": "gradients",
     "merge": "sweeps.merging:merge",
-    "Traits": "algorithms.bases.traits:Traits",
+    "Traits": "algorithms.traits:Traits",
     "UsageError": "errors:UsageError",
     "adversary": "tuning.hard_instances:adversary",
     "axis": "axes:axis",

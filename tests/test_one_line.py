@@ -11,7 +11,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import algorithms, problems
-from jaxbandits.algorithms import uniform
+from jaxbandits.algorithms.uniform_sampling import uniform
 from jaxbandits.cli import main
 from jaxbandits.engine.admission import admitted
 from jaxbandits.sweeps.spec import describe_algorithm

@@ -20,9 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxbandits as jb
-from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.arrays import compiler_forms
 from jaxbandits.engine.elimination_rule import EliminationRule
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.problems.base import Problem
 
 CALLS = 3
@@ -61,7 +61,7 @@ FORMS = [*PLAIN, "blocks of rounds", "costs from spare words"]
 def write_plainly(form: str) -> None:
     """Replace a form in every module that has it."""
     if form == "blocks of rounds":
-        EliminationRule.advance = BuiltIn.advance
+        EliminationRule.advance = MappedAlgorithm.advance
     elif form == "costs from spare words":
         for kind in (Problem, *_below(Problem)):
             kind.second_word_free = False

@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 
 import jaxbandits as jb
-from jaxbandits.algorithms.batch_medians import twice_median
+from jaxbandits.algorithms.uniform_sampling.batch_medians import twice_median
 from jaxbandits.engine.lane_counts import lane_count
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.engine.rule_batches import add_sums, draw_sums

@@ -1,13 +1,10 @@
-"""Algorithms: what they are made of in `bases`, one module a family beside it, and the registry."""
+"""Algorithms: the protocol, a room a family, and the registry."""
 
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.registry import face
 
 _FURTHER = {
-    "Algorithm": "bases.protocol:Algorithm",
-    "BatchBased": "bases.batch_based:BatchBased",
-    "BuiltIn": "bases.built_in:BuiltIn",
-    "Sequential": "bases.sequential:Sequential",
+    "Algorithm": "own_steps:Algorithm",
     "REGISTRY": "registry:REGISTRY",
 }
 

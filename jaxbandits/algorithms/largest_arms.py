@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.algorithms.bases.parameters import Numeric
+from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.random.ties import arm_turned, turned

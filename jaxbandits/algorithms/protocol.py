@@ -43,7 +43,7 @@ arms in all, elsewhere.
 
 **Elimination.** In place of `select` and `request`, a rule may say which arms stay (`keep`), and when it looks at them
 (`rounds` or `due`). The engine then pulls the surviving arms in turn, many rounds at once:
-`help(jaxbandits.algorithms.surviving_arms)`.
+`help(jaxbandits.algorithms.elimination.surviving_arms)`.
 
 **The order of the arms.** Each run sees its arms in an order of its own, drawn from its key. So ties are fair whatever
 the rule, and `jnp.argmax` may take the first. What comes out is in the problem's order again: answers, pulls, means,
@@ -78,11 +78,11 @@ annotated as `bool` or `str` are part of the program. A field made with `jb.para
 import dataclasses
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
-from jaxbandits.algorithms.bases.parameters import parameter
-from jaxbandits.algorithms.bases.traits import traits_of
+from jaxbandits.algorithms.hyperparameters import Hyperparameters
+from jaxbandits.algorithms.parameters import parameter
 from jaxbandits.algorithms.rule_methods import check_methods
 from jaxbandits.algorithms.told_arms import Arms, Batches
+from jaxbandits.algorithms.traits import traits_of
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.errors import UsageError
 
@@ -103,6 +103,8 @@ class Rule(Hyperparameters):
     slots = 1
     #: Whether nothing but the sums of the latest batches is looked at: then pulls may pass 2^31.
     fresh_only: ClassVar[bool] = False
+    #: Whether a rule that eliminates arms keeps the rewards from before its last look.
+    reuse = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -113,35 +115,39 @@ class Rule(Hyperparameters):
                     f"jb.axis({value!r})"
                 )
 
+    def has(self, method: str) -> bool:
+        """Return whether the rule has a method of this name."""
+        return callable(getattr(self, method, None))
+
     @property
     def has_state(self) -> bool:
         """Whether the rule has a state of its own."""
-        return callable(getattr(self, "init", None))
+        return self.has("init")
 
     @property
     def eliminates(self) -> bool:
         """Whether it says which arms stay, and the engine pulls these in turn."""
-        return callable(getattr(self, "keep", None))
+        return self.has("keep")
 
     @property
     def looks_each_round(self) -> bool:
         """Whether it is asked after each round if an arm may have to go."""
-        return callable(getattr(self, "due", None))
+        return self.has("due")
 
     @property
     def in_batches(self) -> bool:
         """Whether it asks for batches of pulls."""
-        return callable(getattr(self, "request", None))
+        return self.has("request")
 
     @property
     def grows(self) -> bool:
         """Whether it takes ever more arms."""
-        return callable(getattr(self, "arms_needed", None))
+        return self.has("arms_needed")
 
     @property
     def may_end(self) -> bool:
         """Whether it ends runs itself: one that spends a budget of cost need not."""
-        return callable(getattr(self, "done", None))
+        return self.has("done")
 
     @property
     def cost_budget(self) -> Any:

@@ -1,6 +1,6 @@
 """Which methods a rule has."""
 
-from jaxbandits.algorithms.bases.traits import traits_of
+from jaxbandits.algorithms.traits import traits_of
 from jaxbandits.errors import UsageError
 
 __all__ = ["check_methods"]

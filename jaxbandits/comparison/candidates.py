@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from jaxbandits import theory
-from jaxbandits.algorithms.bases.built_in import BuiltIn
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.arrays.numerics import MAX_COUNT
@@ -129,7 +129,7 @@ def comparisons(
     runs = seeds * len(found.missing)
     before = Progress(runs=0, pulls=0.0)
 
-    def run(label: str, algorithm: BuiltIn, limit: int | None, seeds: int) -> Row:
+    def run(label: str, algorithm: Rule, limit: int | None, seeds: int) -> Row:
         nonlocal before
         latest = before
 
@@ -180,7 +180,7 @@ def comparisons(
         yield row, found
 
 
-def _draws_sums(algorithm: BuiltIn, problem: Problem) -> bool:
+def _draws_sums(algorithm: Rule, problem: Problem) -> bool:
     """Whether pulls take no time: the algorithm asks for sums of rewards, and their law is drawn from."""
     return algorithm.traits.in_batches and type(problem).sums is not Problem.sums
 
@@ -193,12 +193,12 @@ def _spent(found: Comparison, reach: int, max_pulls: int | None) -> int:
     return max(spent, found.problem.arms)
 
 
-def _dearness(algorithm: BuiltIn, problem: Problem) -> float:
+def _dearness(algorithm: Rule, problem: Problem) -> float:
     """What a pull takes beside one of UGapEc; 0 for those that take no time."""
     return 0.0 if _draws_sums(algorithm, problem) else algorithm.traits.dearness
 
 
-def _affordable(found: Comparison, algorithm: BuiltIn, limit: int) -> int:
+def _affordable(found: Comparison, algorithm: Rule, limit: int) -> int:
     """Runs in a few seconds, all for those that are not dear; pulls are reckoned as those of the best one."""
     if algorithm.traits.dearness <= 1:
         return found.seeds
@@ -221,10 +221,10 @@ def _within_reach(found: Comparison, reach: int, times: int) -> int:
     return max(math.ceil(times * min(ended)), reach if times > 1 else 0)
 
 
-def _candidates(problem: Problem, max_pulls: int | None = None, **known: float) -> tuple[dict[str, BuiltIn], list[str]]:
+def _candidates(problem: Problem, max_pulls: int | None = None, **known: float) -> tuple[dict[str, Rule], list[str]]:
     """Algorithms of one kind, by label, and why others of that kind are left out; `known` has delta or budget."""
     kind = "delta" if "delta" in known else "budget"
-    found: dict[str, BuiltIn] = {}
+    found: dict[str, Rule] = {}
     left_out = []
     for name, cls in REGISTRY.items():
         fields = {field.name: field for field in dataclasses.fields(cls)}

@@ -7,8 +7,8 @@ import jax
 import numpy as np
 
 from jaxbandits import theory
-from jaxbandits.algorithms.bases.built_in import BuiltIn
-from jaxbandits.algorithms.bases.traits import Theorem
+from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.algorithms.traits import Theorem
 from jaxbandits.problems.base import Problem
 
 __all__ = ["guarantee", "lower_bound", "number", "value"]
@@ -24,9 +24,7 @@ def value(theorem: Theorem | None) -> float | None:
     return None if theorem is None else float(number(theorem.formula, *theorem.arguments))
 
 
-def guarantee(
-    problem: Problem, algorithm: BuiltIn, *, delta: float, epsilon: float, m: int
-) -> tuple[float | None, str]:
+def guarantee(problem: Problem, algorithm: Rule, *, delta: float, epsilon: float, m: int) -> tuple[float | None, str]:
     """The bound that a theorem gives for this algorithm on this problem, and which theorem; None without one."""
     if problem.bandits > 1 or not problem.sub_gaussian:
         return None, ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
 
-from jaxbandits.algorithms import BuiltIn
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.problems import Problem
 from jaxbandits.report.intervals import clopper_pearson
 from jaxbandits.report.numbers import fold, value
@@ -35,7 +35,7 @@ class Row:
     """
 
     label: str
-    algorithm: BuiltIn
+    algorithm: Rule
     pulls: np.ndarray
     wrong: np.ndarray
     stopped_early: int

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits import theory
-from jaxbandits.algorithms.bases.traits import Theorem
+from jaxbandits.algorithms.traits import Theorem
 from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.comparison.guarantees import lower_bound, number
 from jaxbandits.errors import UsageError, unknown_name

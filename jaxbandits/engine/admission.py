@@ -9,12 +9,10 @@ from typing import Any
 
 import jax
 
-from jaxbandits.algorithms.bases.built_in import BuiltIn
-from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
-from jaxbandits.algorithms.bases.sequential import Sequential
-from jaxbandits.algorithms.bases.traits import Traits, answers_of, tolerance_of, traits_of
+from jaxbandits.algorithms.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
+from jaxbandits.algorithms.traits import Traits, answers_of, tolerance_of, traits_of
 from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.axes import Axis
@@ -101,12 +99,6 @@ class Admitted:
         return usual if budget is None else float(budget)
 
     @property
-    def several(self) -> bool:
-        """Whether its methods take several runs at once."""
-        # A class with these two halves may be written for one run, too, as a session needs no more.
-        return self.registered or self.is_rule or (self.base is not None and not isinstance(self.base, Sequential))
-
-    @property
     def kind(self) -> Any:
         """What must be equal for two algorithms to share a program."""
         return jax.tree.structure(self.algorithm), classes(self.algorithm)
@@ -154,7 +146,7 @@ class Admitted:
         """For one run, as the engine wants it; leaves may be traced."""
         if self.is_rule:
             return mapped(self.algorithm)
-        return self.algorithm if self.several else UsersOwn(self.algorithm, several=False)
+        return UsersOwn(self.algorithm, several=False)
 
 
 def admitted(algorithm: Any) -> Admitted:
@@ -164,7 +156,7 @@ def admitted(algorithm: Any) -> Admitted:
         UsageError: what is none: a name, a class, a function, a problem; or JAX cannot run here.
     """
     check_jax()
-    base = algorithm if isinstance(algorithm, BuiltIn | Rule) else None
+    base = algorithm if isinstance(algorithm, Rule) else None
     if base is None:
         check_kind(algorithm)
     return Admitted(algorithm, registered=REGISTRY.name_of(type(algorithm)) is not None, base=base)

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxbandits.algorithms.bases.parameters import by_logarithm, is_parameter, is_word, with_logarithms
+from jaxbandits.algorithms.parameters import by_logarithm, is_parameter, is_word, with_logarithms
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import as_single, each, whole_rule
@@ -39,7 +39,7 @@ def batched(algorithms: Sequence[Admitted], problem: Problem | None = None) -> A
         known = problem is not None and problem.bounded and not problem.drawn
         reward_range = ranges_of_values(np.asarray(problem.reward_range))[0] if known else None  # type: ignore[union-attr]
         return mapped(stacked, Facts(ranges_of_values(stacked), reward_range))
-    return stacked if algorithms[0].several else UsersOwn(stacked, several=True)
+    return UsersOwn(stacked, several=True)
 
 
 def _stacked(algorithms: Sequence[Admitted]) -> Any:

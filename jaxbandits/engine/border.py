@@ -8,11 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases.built_in import BuiltIn
-from jaxbandits.algorithms.bases.parameters import check_parameter, is_parameter
-from jaxbandits.algorithms.bases.traits import answers_of, judge_of, tolerance_of, traits_of
+from jaxbandits.algorithms.parameters import check_parameter, is_parameter
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
+from jaxbandits.algorithms.traits import answers_of, judge_of, tolerance_of, traits_of
 from jaxbandits.checks import is_masked, is_number, shown
 from jaxbandits.engine.method_types import check_result, check_same_state, is_array, types
 from jaxbandits.engine.rule_border import check_rule, methods_of
@@ -70,7 +69,7 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
             several; a declared tolerance that is none.
     """
     name = type(algorithm).__name__
-    if isinstance(algorithm, BuiltIn):
+    if isinstance(algorithm, Rule):
         for field in dataclasses.fields(algorithm):
             value: Any = getattr(algorithm, field.name) if is_parameter(field) else None
             if shape := np.shape(value):
@@ -98,7 +97,7 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
                 f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {leaf!r}: what is neither is "
                 'part of the program, dataclasses.field(metadata={"static": True}) and @jb.pytree'
             )
-    if traits_of(algorithm).spends is not None and not isinstance(algorithm, BuiltIn | Rule):
+    if traits_of(algorithm).spends is not None and not isinstance(algorithm, Rule):
         raise UsageError(f"{name}: a budget of cost is spent by what jb.algorithm makes of a class")
     tolerance_of(algorithm)
     answers_of(algorithm)

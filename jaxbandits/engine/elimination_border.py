@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases.traits import judge_of
 from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.algorithms.traits import judge_of
 from jaxbandits.engine.elimination_start import unpulled
 from jaxbandits.engine.method_types import check_result, check_same_state, is_array, type_of, types
 from jaxbandits.engine.tracing_errors import traced

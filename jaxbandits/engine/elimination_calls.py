@@ -14,8 +14,7 @@ __all__ = ["estimating", "is_due", "looked", "next_look"]
 
 def estimating(told: Told) -> MeanEstimator:
     """Return the estimator of means."""
-    method = getattr(told.rule, "mean_estimator", None)
-    return EmpiricalMean() if method is None else told.ask(method)
+    return told.ask(told.rule.mean_estimator) if told.rule.has("mean_estimator") else EmpiricalMean()
 
 
 def next_look(told: Told) -> jax.Array:

@@ -12,8 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.algorithms.bases.built_in import BuiltIn
-from jaxbandits.algorithms.bases.traits import Traits, traits_of
+from jaxbandits.algorithms.traits import Traits, traits_of
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.compiler_forms import where_any, where_few
 from jaxbandits.arrays.numerics import NO_LIMIT
@@ -22,6 +21,7 @@ from jaxbandits.engine.elimination_calls import estimating, is_due, looked, next
 from jaxbandits.engine.elimination_rounds import block_of_rounds
 from jaxbandits.engine.elimination_start import first_round, rounds_of_a_block, unpulled
 from jaxbandits.engine.elimination_state import EliminationState
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.rule_calls import answered, axes_of_own, begun, call, done
 from jaxbandits.engine.rule_states import shown
 from jaxbandits.engine.value_ranges import Facts
@@ -35,7 +35,7 @@ __all__ = ["EliminationRule"]
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class EliminationRule(BuiltIn):
+class EliminationRule(MappedAlgorithm):
     """A rule that eliminates arms, mapped over the last axis of everything where there are several runs.
 
     Attributes:
@@ -116,7 +116,7 @@ class EliminationRule(BuiltIn):
         changing = dataclasses.replace(state, sums=None, undone=None)
         again = (problem, key) if isinstance(state.estimator, Catoni) else (None, None)
         changed = where_few(due, _look, changing, read["sums"], self, *again)
-        if not getattr(self.rule, "reuse", True):
+        if not self.rule.reuse:
             read["sums"] = where_any(due, lambda sums: jax.tree.map(jnp.zeros_like, sums), state.sums)
         return dataclasses.replace(changed, **read)
 
@@ -132,7 +132,7 @@ class EliminationRule(BuiltIn):
             survivors=over_arms.scatter(state.survivors, slot, jnp.broadcast_to(number, active.shape)),
             fault=jnp.where(left == 0, NONE_STAYS, state.fault),
         )  # fmt: skip
-        if not getattr(self.rule, "reuse", True):
+        if not self.rule.reuse:
             nothing = jax.tree.map(jnp.zeros_like, state.sums)
             state = dataclasses.replace(state, sums=nothing, start=state.round)
         if self.rule.looks_each_round:
@@ -141,7 +141,7 @@ class EliminationRule(BuiltIn):
 
     def done(self, state: EliminationState) -> jax.Array:
         """Return which runs have ended, bool `(…)`: by the rule, or with one arm left."""
-        if callable(getattr(self.rule, "done", None)):
+        if self.rule.has("done"):
             return jnp.asarray(call(self.rule, self.facts, done, state))
         return state.left <= 1
 
@@ -150,7 +150,7 @@ class EliminationRule(BuiltIn):
 
         By the rule; or the last arm, before that the survivor with the largest estimate.
         """
-        if callable(getattr(self.rule, "recommend", None)):
+        if self.rule.has("recommend"):
             answer = jnp.asarray(call(self.rule, self.facts, answered, state))
             if not jnp.issubdtype(answer.dtype, jnp.bool_):
                 answer = over_arms.index(state.places, state.time.shape) == answer

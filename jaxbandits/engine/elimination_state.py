@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.surviving_arms import SurvivingArms
+from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.numerics import larger
 from jaxbandits.arrays.pytrees import pytree

@@ -13,9 +13,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.built_in import BuiltIn
-from jaxbandits.algorithms.bases.traits import Traits, traits_of
 from jaxbandits.algorithms.protocol import Arms
+from jaxbandits.algorithms.traits import Traits, traits_of
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.compiler_forms import kept
 from jaxbandits.arrays.numerics import NO_LIMIT, larger, smaller
@@ -23,6 +22,7 @@ from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.arrays.written_out import found_together
 from jaxbandits.engine import rule_batches as batches
 from jaxbandits.engine.known_arms import decisions
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.pulls_in_turn import ended, in_turn, lacks_arms, with_pull
 from jaxbandits.engine.rule_calls import (
     answered,
@@ -49,7 +49,7 @@ __all__ = ["MappedRule"]
 
 @pytree
 @dataclasses.dataclass(frozen=True)
-class MappedRule(BuiltIn):
+class MappedRule(MappedAlgorithm):
     """A rule, mapped over the last axis of everything where there are several runs.
 
     Attributes:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.run_state import RunState
+from jaxbandits.engine.run_state import RunState
 from jaxbandits.random.arm_orders import ArmOrder
 
 __all__ = ["PlacedArms"]

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.bases.parameters import with_logarithms
-from jaxbandits.algorithms.bases.traits import judge_of, traits_of
+from jaxbandits.algorithms.parameters import with_logarithms
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule
+from jaxbandits.algorithms.traits import judge_of, traits_of
 from jaxbandits.engine.elimination_border import check_elimination, elimination_methods
 from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.method_types import check_result, check_same_state, is_array, type_of, types

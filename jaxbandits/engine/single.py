@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.algorithms.bases.parameters import with_logarithms
+from jaxbandits.algorithms.parameters import with_logarithms
 from jaxbandits.arrays.jax_settings import narrowed, own_settings
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import is_traced
@@ -132,7 +132,7 @@ def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, co
         return going & ~jnp.asarray(one.exhausted(state)) & ~jnp.asarray(one.stalled(state))
 
     def one_step(arms: Problem, state: Any) -> Any:
-        return one.step(arms, key, state) if known.several else one.advance(arms, key, state, max_pulls=max_pulls)
+        return one.step(arms, key, state) if known.is_rule else one.advance(arms, key, state, max_pulls=max_pulls)
 
     with code.traced():
         arms = _realised(algorithm, problem, key)

@@ -7,13 +7,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.run_state import RunState
-from jaxbandits.algorithms.bases.traits import Traits, traits_of
+from jaxbandits.algorithms.traits import Traits, traits_of
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.engine.elimination_rule import EliminationRule
 from jaxbandits.engine.mapped_rule import MappedRule
+from jaxbandits.engine.run_state import RunState
 from jaxbandits.problems.base import Problem
 from jaxbandits.status import MOST_IDLE, OUTSIDE, TAKEN_BACK
 from jaxbandits.transform import map_runs, map_step

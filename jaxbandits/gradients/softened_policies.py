@@ -12,10 +12,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.bases.traits import Traits
-from jaxbandits.algorithms.gape import GapE
+from jaxbandits.algorithms.confidence_bounds.gape import GapE
+from jaxbandits.algorithms.confidence_bounds.ucb_e import UCBE
 from jaxbandits.algorithms.largest_arms import is_largest
-from jaxbandits.algorithms.ucb_e import UCBE
+from jaxbandits.algorithms.traits import Traits
 from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.pytrees import pytree

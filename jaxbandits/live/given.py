@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import checks
-from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
+from jaxbandits.algorithms.hyperparameters import Hyperparameters
 from jaxbandits.errors import UsageError
 from jaxbandits.random.streams import root_key
 

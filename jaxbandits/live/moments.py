@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxbandits.algorithms.bases.built_in import BuiltIn
 from jaxbandits.bounded_jit import recent_programs
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.live.live_problem import LiveProblem
 from jaxbandits.random.ties import tie_order, tie_words
@@ -28,14 +28,14 @@ class Moment(NamedTuple):
     recommended: jax.Array | np.ndarray  # bool (K,)
 
 
-def _moment(algorithm: BuiltIn, state: Any) -> Moment:
+def _moment(algorithm: MappedAlgorithm, state: Any) -> Moment:
     with traced(type(algorithm).__name__):
         done = algorithm.done(state) | algorithm.exhausted(state)
         return Moment(state, *algorithm.asked(state), done, algorithm.recommend(state))
 
 
 @recent_programs(_MOST, "code")
-def begin(algorithm: BuiltIn, problem: LiveProblem, key: jax.Array, *, code: Code) -> Moment:
+def begin(algorithm: MappedAlgorithm, problem: LiveProblem, key: jax.Array, *, code: Code) -> Moment:
     """The moment after the initial pulls."""
     with code.traced(), traced(type(algorithm).__name__):
         return _moment(algorithm, algorithm.init(problem, key))
@@ -43,7 +43,7 @@ def begin(algorithm: BuiltIn, problem: LiveProblem, key: jax.Array, *, code: Cod
 
 @recent_programs(_MOST, "code")
 def advance(
-    algorithm: BuiltIn,
+    algorithm: MappedAlgorithm,
     state: Any,
     asked: jax.Array,
     counts: jax.Array,
@@ -52,7 +52,7 @@ def advance(
     *,
     code: Code,
 ) -> Moment:
-    """The moment after the rewards that were asked for; arguments as for `BuiltIn.told`."""
+    """The moment after the rewards that were asked for; arguments as for `MappedAlgorithm.told`."""
     with code.traced(), traced(type(algorithm).__name__):
         return _moment(algorithm, algorithm.told(state, asked, counts, sums, cost))
 

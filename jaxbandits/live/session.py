@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import checks
-from jaxbandits.algorithms.bases.hyperparameters import Hyperparameters
-from jaxbandits.algorithms.bases.parameters import with_logarithms
+from jaxbandits.algorithms.hyperparameters import Hyperparameters
+from jaxbandits.algorithms.parameters import with_logarithms
 from jaxbandits.arrays.jax_settings import narrowed, own_settings
 from jaxbandits.engine.admission import admitted, check
 from jaxbandits.engine.mapping import mapped

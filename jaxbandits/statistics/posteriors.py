@@ -31,7 +31,7 @@ def posterior_draws(
     """One draw of every arm's mean.
 
     Args:
-        family: a word of the rules that a likelihood ratio test stops (`algorithms/glr_families.py`).
+        family: a word of the rules that a likelihood ratio test stops (`algorithms/likelihood_ratio/glr_families.py`).
         words: two uint32 arrays, `(K,)`.
         known: what is known of the arms, a `jb.Arms`.
         width: of normal rewards twice the standard deviation, of those called Bernoulli the range, `()`.

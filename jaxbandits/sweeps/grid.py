@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxbandits.algorithms.bases.parameters import is_parameter
+from jaxbandits.algorithms.parameters import is_parameter
 from jaxbandits.arrays.probabilities import computed_with
 from jaxbandits.axes import Axis
 from jaxbandits.engine.admission import Admitted

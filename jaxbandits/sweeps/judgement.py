@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms.bases.traits import CRITERIA
+from jaxbandits.algorithms.traits import CRITERIA
 from jaxbandits.engine.driver import Rows
 from jaxbandits.engine.rows import ROUNDING
 from jaxbandits.problems.base import Problem

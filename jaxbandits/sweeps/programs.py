@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxbandits.algorithms.bases.traits import judge_of
+from jaxbandits.algorithms.traits import judge_of
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.batching import batched
 from jaxbandits.engine.metric import Measures

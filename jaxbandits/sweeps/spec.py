@@ -18,7 +18,7 @@ from typing import Any
 
 import jax
 
-from jaxbandits.algorithms.bases.parameters import check_parameter, is_word
+from jaxbandits.algorithms.parameters import check_parameter, is_word
 from jaxbandits.algorithms.registry import REGISTRY, normal_name
 from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number, shown

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays.compiler_forms import where_any, where_few
+from jaxbandits.arrays.numerics import larger, smaller
 from jaxbandits.arrays.platform_forms import forms
 from jaxbandits.transform.operation import Operation, Value, spread
 from jaxbandits.transform.padding import Padding, UnpaddableError
@@ -61,7 +62,7 @@ def switch(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding
         arrays = [value.array for value in operands]
         found = lax.switch(index.array, [branch_of(i) for i in range(len(branches))], *arrays)
         return [Value(array, flag) for array, flag in zip(found, mapped, strict=True)]
-    place = jnp.clip(index.array.astype(jnp.int32), 0, len(branches) - 1)
+    place = smaller(larger(index.array.astype(jnp.int32), 0), len(branches) - 1)
     return [Value(array, True) for array in _chosen(operation, place, made)]
 
 

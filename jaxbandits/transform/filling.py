@@ -35,7 +35,7 @@ _ELEMENTWISE = {
     "real", "rem", "round", "rsqrt",
     "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sqrt", "square",
     "stop_gradient", "sub", "tanh", "xor", "bitcast_convert_type", "digamma", "threefry2x32", "reshard",
-    "optimization_barrier", "complex", "real", "imag",
+    "optimization_barrier",
 }  # fmt: skip
 #: Operations that move axes as a whole, or make them.
 _MOVES = {

@@ -214,14 +214,13 @@ def _finds_entries(operation: Operation) -> bool:
 def _compared(operation: Operation) -> Range | None:
     """Return (0, 0) where a comparison holds nowhere and (1, 1) where it holds everywhere."""
     name = operation.name
-    if name not in ("lt", "le", "gt", "ge") or not (
-        jnp.issubdtype(operation.aval(0).dtype, np.integer) or operation.aval(0).dtype == jnp.float32
-    ):
+    dtype = operation.aval(0).dtype
+    if name not in ("lt", "le", "gt", "ge") or not (jnp.issubdtype(dtype, np.integer) or dtype == jnp.float32):
         return None
-    ranges = [value.range for value in operation.values]
-    if any(found is None for found in ranges):
+    own, other = (value.range for value in operation.values)
+    if own is None or other is None:
         return None
-    (lo, hi), (least, most) = (_with_zero(found) for found in ranges if found is not None)
+    (lo, hi), (least, most) = _with_zero(own), _with_zero(other)
     if name in ("gt", "le"):
         holds = (1, 1) if lo > most else (0, 0) if hi <= least else None
     else:

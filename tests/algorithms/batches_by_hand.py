@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.algorithms.joint_rounds import tie_numbers
+from jaxbandits.algorithms.uniform_sampling.joint_rounds import tie_numbers
 from jaxbandits.engine import rule_batches
 from jaxbandits.engine.mapped_rule import MappedRule
 

@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 import jaxbandits as jb
-from jaxbandits.algorithms.reservoir_arms import FromReservoir, Growing
+from jaxbandits.algorithms.cost_budget.reservoir_arms import FromReservoir, Growing
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.engine.lanes import advance
 from jaxbandits.live.session import AskTell

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.algorithms.optimal_tracking import Tracked
+from jaxbandits.algorithms.likelihood_ratio.optimal_tracking import Tracked
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.statistics.arm_statistics import variance_by_pulls
 from jaxbandits.statistics.optimal_proportions import proportions

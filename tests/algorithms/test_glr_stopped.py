@@ -16,9 +16,9 @@ import pytest
 from scipy import optimize, special
 
 import jaxbandits as jb
-from jaxbandits.algorithms.glr_stopping import GLRStopped
-from jaxbandits.algorithms.optimal_tracking import Tracked
-from jaxbandits.algorithms.posterior_leader import words_of
+from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
+from jaxbandits.algorithms.likelihood_ratio.optimal_tracking import Tracked
+from jaxbandits.algorithms.likelihood_ratio.posterior_leader import words_of
 from jaxbandits.random.arm_orders import ArmOrder
 from jaxbandits.random.bits import open_uniform
 from jaxbandits.random.streams import step_key

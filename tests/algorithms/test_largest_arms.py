@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxbandits.algorithms.joint_rounds import one_of, tie_numbers
 from jaxbandits.algorithms.largest_arms import are_largest, kth_largest
+from jaxbandits.algorithms.uniform_sampling.joint_rounds import one_of, tie_numbers
 from jaxbandits.transform import map_runs
 from jaxbandits.transform.operation import computed_once
 

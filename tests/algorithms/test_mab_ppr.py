@@ -11,8 +11,8 @@ from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits import theory
-from jaxbandits.algorithms.batch_medians import twice_median
-from jaxbandits.algorithms.mab_ppr import MABPPR
+from jaxbandits.algorithms.uniform_sampling.batch_medians import twice_median
+from jaxbandits.algorithms.uniform_sampling.mab_ppr import MABPPR
 from jaxbandits.transform import map_runs
 from tests.algorithms.batches_by_hand import begin, look, order_of
 

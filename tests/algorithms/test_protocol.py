@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.algorithms import REGISTRY, BuiltIn
-from jaxbandits.algorithms.bases.parameters import Word
+from jaxbandits.algorithms import REGISTRY
+from jaxbandits.algorithms.parameters import Word
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
@@ -222,7 +222,7 @@ def marked(index, *, each_time):
     return pytest.param(index, id=CASES[index].id, marks=marks)
 
 
-def first_of_each(condition, often=(BuiltIn, Rule)):
+def first_of_each(condition, often=(Rule,)):
     """The first case of each algorithm that meets a condition, and its case of several bandits."""
     chosen = {}
     for index, case in enumerate(CASES):

@@ -20,9 +20,9 @@ import pytest
 from scipy import optimize, stats
 
 import jaxbandits as jb
-from jaxbandits.algorithms.budget_index import BudgetIndex
-from jaxbandits.algorithms.glr_stopping import GLRStopped
-from jaxbandits.algorithms.lucb_rounds import LUCBRounds
+from jaxbandits.algorithms.confidence_bounds.lucb_rounds import LUCBRounds
+from jaxbandits.algorithms.cost_budget.budget_index import BudgetIndex
+from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.arms import index
 from jaxbandits.random.arm_orders import ArmOrder

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.algorithms.rejects_phases import ceil_share, rejects_share
+from jaxbandits.algorithms.elimination.rejects_phases import ceil_share, rejects_share
 from jaxbandits.engine.mapping import mapped
 
 RUNS = 120

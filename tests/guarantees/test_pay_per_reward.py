@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import jaxbandits as jb
-from jaxbandits.algorithms.mab_ppr import MABPPR
+from jaxbandits.algorithms.uniform_sampling.mab_ppr import MABPPR
 
 pytestmark = pytest.mark.bits
 

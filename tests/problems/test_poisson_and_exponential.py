@@ -9,12 +9,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jaxbandits.algorithms.bases.glr_families import FAMILY_WORDS
 from scipy import integrate, stats
 from scipy.special import gamma
 
 import jaxbandits as jb
 from jaxbandits import theory
+from jaxbandits.algorithms.likelihood_ratio.glr_families import FAMILY_WORDS
 from jaxbandits.cli import main
 from jaxbandits.comparison import candidates
 from jaxbandits.comparison.guarantees import lower_bound

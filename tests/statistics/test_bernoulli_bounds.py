@@ -12,7 +12,7 @@ import pytest
 from scipy import optimize, special, stats
 
 import jaxbandits as jb
-from jaxbandits.algorithms.lucb_rounds import LUCBState
+from jaxbandits.algorithms.confidence_bounds.lucb_rounds import LUCBState
 from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound, kl_rival_key, kl_upper_bound, kl_upper_of_key
 from jaxbandits.statistics.confidence import iterated_level, kl2013_level, kl2013_rate

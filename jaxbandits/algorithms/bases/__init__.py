@@ -1,1 +1,0 @@
-"""What algorithms are made of: the protocol, its base classes and their states, traits and hyperparameters."""

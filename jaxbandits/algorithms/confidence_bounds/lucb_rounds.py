@@ -1,0 +1,85 @@
+"""LUCB and its kin: every round pulls the weakest of the m best-looking arms and the strongest of the rest.
+
+What differs is how far means may be from what they look like: one function, `_rivals`.
+"""
+
+import abc
+import dataclasses
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.largest_arms import exchange, is_largest
+from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.arrays.known import Known
+
+__all__ = ["LUCBRounds", "LUCBState", "Rivals", "rivals_of"]
+
+
+class LUCBState(NamedTuple):
+    """What is remembered from round to round."""
+
+    round: jax.Array  # int32 (): t, 1 after the first pull of every arm
+    chosen: jax.Array | None  # bool (K,): the m largest means, where these are kept from round to round
+
+
+class Rivals(NamedTuple):
+    """The two arms of a round."""
+
+    h: jax.Array  # int32 (): the smallest lower bound L of the chosen arms
+    l: jax.Array  # noqa: E741 - as in the papers; int32 (): the largest upper bound U of the rest
+    distance: jax.Array  # float32 (): U_l - L_h
+
+
+@dataclasses.dataclass(frozen=True)
+class LUCBRounds(Rule):
+    """Pulls h and l until they are less than epsilon apart; a subclass has the bounds."""
+
+    epsilon: Numeric = parameter("not negative")
+    delta: Numeric = parameter("error probability")
+    m: Numeric = parameter("count", default=1, common=1)
+    b: Numeric = parameter("positive", default=None)
+
+    @abc.abstractmethod
+    def _rivals(self, state: LUCBState, arms: Arms, chosen: jax.Array, b: jax.Array) -> Rivals:
+        """Return h and l, of the chosen arms and of the rest; b is the range of the rewards."""
+
+    def init(self, arms: Arms, key: jax.Array) -> LUCBState:
+        """Return the state after one pull of every arm."""
+        del key
+        return LUCBState(jnp.int32(1), None if isinstance(self.m, Known) else is_largest(arms.mean, self.m))
+
+    def update(self, state: LUCBState, arms: Arms, arm: jax.Array, reward: jax.Array) -> LUCBState:
+        """Return the state after a round's two rewards: a mean that changed moves at most one arm."""
+        del arm, reward
+        chosen = state.chosen
+        if chosen is not None:
+            chosen = exchange(arms.mean, exchange(arms.mean, chosen))
+        return LUCBState(state.round + 1, chosen)
+
+    def select(self, state: LUCBState, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return h and l."""
+        del key
+        rivals = self.rivals(state, arms)
+        return jnp.stack([rivals.h, rivals.l])
+
+    def done(self, state: LUCBState, arms: Arms) -> jax.Array:
+        """Return whether U_l - L_h < epsilon."""
+        return self.rivals(state, arms).distance < self.epsilon
+
+    def recommend(self, state: LUCBState, arms: Arms) -> jax.Array:
+        """Return the m largest means."""
+        return is_largest(arms.mean, self.m) if state.chosen is None else state.chosen
+
+    def rivals(self, state: LUCBState, arms: Arms) -> Rivals:
+        """Return h and l, and how far they are apart."""
+        b = arms.reward_range if self.b is None else self.b
+        return self._rivals(state, arms, self.recommend(state, arms), b)
+
+
+def rivals_of(lower: jax.Array, upper: jax.Array, chosen: jax.Array) -> Rivals:
+    """Return h and l of bounds `(K,)`, the lower ones of the chosen arms and the upper ones of the rest."""
+    lower, upper = jnp.where(chosen, lower, jnp.inf), jnp.where(chosen, -jnp.inf, upper)
+    return Rivals(jnp.argmin(lower), jnp.argmax(upper), jnp.max(upper) - jnp.min(lower))

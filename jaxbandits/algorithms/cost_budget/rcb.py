@@ -1,0 +1,114 @@
+"""RCB: ratio confidence bounds for rewards and costs, with finitely and with infinitely many arms.
+
+Li and Xia (2017), "Infinitely many-armed bandits with budget constraints", AAAI.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits import theory
+from jaxbandits.algorithms.cost_budget.budget_index import BudgetIndex
+from jaxbandits.algorithms.cost_budget.exploration_sequences import exploration
+from jaxbandits.algorithms.cost_budget.reservoir_arms import FromReservoir, Growing
+from jaxbandits.algorithms.parameters import parameter
+from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.algorithms.traits import Theorem, Traits
+from jaxbandits.problems.base import Problem
+
+__all__ = ["RCB", "RCBAIR", "RCBI"]
+
+
+@dataclasses.dataclass(frozen=True)
+class _RatioBound(BudgetIndex):
+    """The index of RCB."""
+
+    sequence: str = parameter(default="log", static=True, choices=("log", "peeling"))
+
+    def index(self, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return min(r + E, 1) / max(c - E, 0), E = sqrt(E_(t-1) / (2 T)) (eq. 4): infinite where c <= E."""
+        del key
+        radius = jnp.sqrt(exploration(self.sequence, arms.time) / 2 / arms.pulls)
+        # A numerator of 0 over a denominator of 0 would be no number.
+        upper = jnp.maximum(jnp.minimum(arms.mean + radius, 1), 1e-30)
+        return upper / jnp.maximum(arms.mean_cost - radius, 0)
+
+
+@algorithm
+class RCB(_RatioBound):
+    """Ratio confidence bounds on given arms (Algorithm 1): rewards and costs in [0, 1].
+
+    Attributes:
+        budget: B, positive, in units of cost.
+        sequence: E_t: `log`, log t, or `peeling`, 2 log(4 (log2 t + 1)), which the analysis asks for at least. It is
+            the larger of the two below t = 2391.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+
+    traits = Traits(
+        setting="budget of cost, reward collected; given arms",
+        source="Li, Xia 2017",
+        criterion="ratio",
+        spends="budget",
+    )
+
+
+@algorithm
+class RCBI(_RatioBound, FromReservoir):
+    """RCB on K(B) arms of a reservoir (Algorithm 2), K(B) = B^(beta/2) below beta = 1, B^(beta/(1+beta)) from there on.
+
+    Regret O(B^(1/2) log B) below beta = 1, O(B^(beta/(1+beta)) log B) above (Theorem 1; another log B at 1).
+
+    Attributes:
+        budget: B, positive, in units of cost.
+        beta: regularity of the reservoir, positive; None takes the reservoir's.
+        sequence: as in `RCB`.
+
+    Raises:
+        UsageError: a value outside its range, or a problem with given arms.
+    """
+
+    traits = Traits(
+        setting="budget of cost, reward collected; K(B) arms of a reservoir",
+        source="Li, Xia 2017",
+        criterion="ratio",
+        anytime=False,
+        spends="budget",
+    )
+
+    def rate(self, problem: Problem) -> Theorem | None:
+        """Return its regret (Theorem 1)."""
+        del problem
+        return Theorem(theory.rcb_i_regret_rate, (self.budget, self.beta), "Li, Xia 2017, Theorem 1, a rate")
+
+
+@algorithm
+class RCBAIR(_RatioBound, Growing):
+    """RCB with an arm-increasing rule (Algorithm 3), which need not know the budget: one run serves all smaller ones.
+
+    Regret O((log B)^2 B^(1/2)) below beta = 1, O((log B)^2 B^(beta/(1+beta))) from there on (Theorem 3, where the two
+    cases are printed the other way round).
+
+    Attributes:
+        budget: B, positive, in units of cost: where the run ends.
+        beta: regularity of the reservoir, positive; None takes the reservoir's.
+        sequence: as in `RCB`.
+
+    Raises:
+        UsageError: a value outside its range, or a problem with given arms.
+    """
+
+    traits = Traits(
+        setting="budget of cost, reward collected; ever more arms of a reservoir",
+        source="Li, Xia 2017",
+        criterion="ratio",
+        spends="budget",
+    )
+
+    def rate(self, problem: Problem) -> Theorem | None:
+        """Return its regret (Theorem 3)."""
+        del problem
+        return Theorem(theory.rcb_air_regret_rate, (self.budget, self.beta), "Li, Xia 2017, Theorem 3, a rate")

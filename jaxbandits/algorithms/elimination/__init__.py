@@ -1,0 +1,1 @@
+"""Rules that pull the surviving arms in turn, and drop the worst."""

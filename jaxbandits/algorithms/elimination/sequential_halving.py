@@ -1,0 +1,63 @@
+"""Sequential Halving with a fixed budget.
+
+Karnin, Koren, Somekh (2013), "Almost optimal exploration in multi-armed bandits", ICML, Algorithm 3.
+"""
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
+from jaxbandits.algorithms.largest_arms import is_largest
+from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.protocol import Rule, algorithm
+from jaxbandits.algorithms.traits import Traits
+from jaxbandits.errors import UsageError
+
+__all__ = ["SequentialHalving"]
+
+
+@algorithm
+class SequentialHalving(Rule):
+    """ceil(log2 K) phases of floor(T / (|S| ceil(log2 K))) pulls of each surviving arm; the better half stays.
+
+    Attributes:
+        budget: number of pulls T, at least K ceil(log2 K).
+        reuse: whether estimates keep the rewards of earlier phases. The printed algorithm forgets them; the published
+            figures are nearer with `reuse`.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+
+    budget: Numeric = parameter("count")
+    reuse: bool = parameter(default=True, static=True)
+    traits = Traits(
+        setting="fixed budget, one arm",
+        source="Karnin, Koren, Somekh 2013",
+        anytime=False,
+    )
+
+    def check(self, arms_per_bandit: int, bandits: int) -> None:
+        """Also that the budget gives every arm a pull in the first phase."""
+        super().check(arms_per_bandit, bandits)
+        phases = (arms_per_bandit - 1).bit_length()
+        if isinstance(self.budget, int | float) and self.budget < arms_per_bandit * phases:
+            raise UsageError(
+                f"SequentialHalving: the budget must give each of {arms_per_bandit} arms a pull in the first of "
+                f"{phases} phases: at least {arms_per_bandit * phases}, got {self.budget:g}"
+            )
+
+    def rounds(self, arms: SurvivingArms) -> jax.Array:
+        """Return floor(T / (|S_r| ceil(log2 K)))."""
+        phases = 32 - jax.lax.clz(arms.count - 1)  # ceil(log2 K)
+        return jnp.asarray(self.budget) // (arms.left * phases)
+
+    def keep(self, arms: SurvivingArms, key: jax.Array) -> jax.Array:
+        """Return the ceil(|S_r| / 2) arms of S_r with the largest means; of fresh rewards ties are broken anew."""
+        m = (arms.left + 1) // 2
+        if self.reuse:
+            return is_largest(arms.mean, m)
+        turn = jax.random.uniform(key, arms.mean.shape)
+        own, other = arms.mean[:, None], arms.mean[None]
+        before = (other > own) | ((other == own) & (turn[None] < turn[:, None]))
+        return jnp.sum(before, axis=1) < m

@@ -1,0 +1,108 @@
+"""Successive Rejects with a fixed budget, also with estimators for heavy tails (SR-T).
+
+Audibert, Bubeck, Munos (2010), "Best arm identification in multi-armed bandits", COLT, Figure 3;
+Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-tailed payoffs", UAI, Algorithm 2.
+"""
+
+import dataclasses
+from typing import Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.algorithms.elimination.moments_of_rewards import raw_moment
+from jaxbandits.algorithms.elimination.rejects_phases import ceil_share, rejects_share
+from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
+from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.protocol import Rule, algorithm
+from jaxbandits.algorithms.traits import Traits
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator, MedianOfMeans, TruncatedMean
+
+__all__ = ["SuccessiveRejects"]
+
+
+@algorithm
+class SuccessiveRejects(Rule):
+    """K - 1 phases; at the end of phase k every surviving arm has n_k pulls, and the one with the least estimate goes.
+
+    n_k = ceil((T - K) / (Kbar (K + 1 - k))) with Kbar = 1/2 + sum_{i=2}^K 1/i (`harmonic="half"`, Audibert et al. 2010)
+    or sum_{i=1}^K 1/i (`full`, Yu et al. 2018, which leaves some of the budget unused: a seventh with 20 arms).
+    They are exact integers for every budget that is a count.
+
+    Attributes:
+        budget: number of pulls T, at least K.
+        estimator: `ea`, empirical means; `tea`, rewards above b = (3 B p / gap)^(1/(p-1)) in size count as 0; `mom`,
+            the median of the means of batches.
+        p: the moment that is bounded, in (1, 2]; larger counts as 2 (`tea`).
+        moment_b: B, bound of E|X|^p, positive; None takes the problem's largest (`tea`).
+        gap: the gap in b, positive; None takes the problem's smallest: an oracle (`tea`).
+        threshold: b itself, positive, in place of the three.
+        batches: number of batches (`mom`), as many as there are rewards where these are fewer.
+        harmonic: `half` or `full`; the theorems of Yu et al. are of `full`.
+
+    Raises:
+        UsageError: a value outside its range, or a moment that the problem does not have.
+    """
+
+    budget: Numeric = parameter("count")
+    estimator: str = parameter(default="ea", static=True, choices=("ea", "tea", "mom"))
+    p: Numeric = parameter("above one", default=2.0)
+    moment_b: Numeric = parameter("positive", default=None)
+    gap: Numeric = parameter("positive", default=None)
+    threshold: Numeric = parameter("positive", default=None)
+    batches: int = parameter("count", default=5, static=True)
+    harmonic: str = parameter(default="half", static=True, choices=("half", "full"))
+    traits = Traits(
+        setting="fixed budget, one arm; empirical or truncated means, medians of means; `harmonic='full'` for the "
+        "phases of Yu et al.",
+        source="Audibert, Bubeck, Munos 2010; Yu et al. 2018",
+        anytime=False,
+    )
+
+    def resolved(self, problem: Problem) -> Self:
+        """With the threshold that the estimator needs, from the problem."""
+        if self.estimator != "tea" or self.threshold is not None:
+            return self
+        p = min(float(self.p), 2.0)
+        moment = raw_moment(problem, self.p, type(self).__name__) if self.moment_b is None else float(self.moment_b)
+        if self.gap is None:
+            best = np.sort(np.asarray(problem.mean, np.float64))[::-1]
+            gap = float(best[0] - best[1])
+            if gap <= 0:
+                raise UsageError(
+                    "SuccessiveRejects: two arms share the largest mean, so there is no gap to take: give gap"
+                )
+        else:
+            gap = float(self.gap)
+        # b = (3 B p / gap)^(1/(p-1)); beyond 10^30 nothing is cut.
+        exponent = np.log(3 * moment * p / gap) / (p - 1)
+        return dataclasses.replace(self, threshold=float(np.exp(min(exponent, np.log(1e30)))))
+
+    def init(self, arms: SurvivingArms, key: jax.Array) -> jax.Array:
+        """Return ceil((T - K) / Kbar), of which n_k are shares."""
+        del key
+        return rejects_share(self.budget, arms.count, len(arms), half=self.harmonic == "half")
+
+    def rounds(self, share: jax.Array, arms: SurvivingArms) -> jax.Array:
+        """Return n_k less the pulls so far; in phase k, K + 1 - k arms are left."""
+        return ceil_share(share, arms.left) - arms.round
+
+    def keep(self, share: jax.Array, arms: SurvivingArms, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Return the arms without the one with the least estimate."""
+        del key
+        worst = jnp.argmin(jnp.where(arms.active, arms.mean, jnp.inf))
+        return share, arms.active & (jnp.arange(len(arms)) != worst)
+
+    def mean_estimator(self, share: jax.Array, arms: SurvivingArms) -> MeanEstimator:
+        """Return the estimator of means."""
+        del share, arms
+        if self.estimator == "ea":
+            return EmpiricalMean()
+        if self.estimator == "mom":
+            return MedianOfMeans(jnp.int32(self.batches), slots=self.batches)
+        if self.threshold is None:
+            raise UsageError("SuccessiveRejects with tea needs threshold, or moment_b and gap of a problem")
+        return TruncatedMean(jnp.log(self.threshold), jnp.float32(0))

@@ -1,0 +1,210 @@
+"""What a built-in algorithm is asked before a run: its hyperparameters, what it takes from a problem, its theorem."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from jaxbandits.algorithms.arguments import refusing_arguments
+from jaxbandits.algorithms.parameters import Word, check_parameter, is_parameter, is_word
+from jaxbandits.algorithms.traits import Theorem, Traits
+from jaxbandits.axes import Axis
+from jaxbandits.checks import is_number
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.spending.budgets import check_budget
+from jaxbandits.theory.budgeted import reservoir_arms
+
+__all__ = ["Hyperparameters"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Hyperparameters:
+    """Checks of hyperparameters, and what follows from them before a run."""
+
+    #: What is to be known of the class; a subclass replaces it.
+    traits: ClassVar[Traits] = Traits()
+    #: Whether what a pull cost is told with its reward, in a live experiment.
+    takes_costs: ClassVar[bool] = False
+
+    @classmethod
+    def when_complete(cls) -> None:
+        """Let the constructor say in one line which hyperparameters are missing, or are none."""
+        cls.__init__ = refusing_arguments(cls)  # type: ignore[method-assign]
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            for one in value.values if isinstance(value, Axis) else [value]:
+                check_parameter(type(self).__name__, field, one)
+            if is_word(field, value):
+                object.__setattr__(self, field.name, Word(value))
+        if self.given("adaptive") is True and self.given("a") is not None:
+            raise UsageError(f"{type(self).__name__}: give a, or adaptive, not both")
+
+    @property
+    def initial_pulls(self) -> int:
+        """Pulls of every arm before the first decision: an empirical variance needs two."""
+        return 2 if self.second_moments else 1
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether the first pulls of the arms are made one after another."""
+        return False
+
+    @property
+    def second_moments(self) -> bool:
+        """Whether the squares of the rewards are kept, for empirical variances."""
+        return bool(self.given("variance"))
+
+    def given(self, name: str) -> Any:
+        """The value of a hyperparameter made with `parameter`; None if there is none, or a field of that name only."""
+        fields = {field.name: field for field in dataclasses.fields(self)}
+        return getattr(self, name) if name in fields and is_parameter(fields[name]) else None
+
+    def resolved(self, problem: Problem) -> Self:
+        """The algorithm with what it takes from the problem filled in, in double precision, before a run.
+
+        Raises:
+            UsageError: if the problem does not have it.
+        """
+        if self.traits.spends is not None:
+            check_budget(type(self).__name__, vars(self)[self.traits.spends], problem)
+        takes_range = any(field.name == "b" and is_parameter(field) for field in dataclasses.fields(self))
+        if takes_range and self.given("b") is None and not problem.bounded:
+            raise UsageError(
+                f"{type(self).__name__} needs rewards in an interval, or sub-Gaussian, and {problem.name} has heavier "
+                "tails: give b, or use successive-elimination or successive-rejects"
+            )
+        return self
+
+    def prepared(self) -> Self:
+        """The algorithm with the defaults filled in that depend on its own parameters; before a live experiment."""
+        return self
+
+    @classmethod
+    def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str], ...]:
+        """Settings that deserve a row each where algorithms are compared on this problem."""
+        del problem
+        return cls.traits.variants
+
+    def unseen(self, problem: Problem) -> float | None:
+        """Where a problem has more arms than are simulated: how improbable it is, at most, that one would matter."""
+        del problem
+        return None
+
+    def explored(self, problem: Problem) -> Problem:
+        """The problem with as many arms as the algorithm wants, where a reservoir leaves that to it; before a run.
+
+        Here K(B) of Li and Xia (2017, eq. 5).
+
+        Raises:
+            UsageError: if the algorithm has no budget, or the reservoir no known regularity, to tell by; or if pulls
+                have prices and the algorithm looks at rewards only.
+        """
+        if not problem.drawn:
+            return problem
+        if not (problem.unit_costs or self.traits.spends):
+            raise UsageError(f"{type(self).__name__} looks at rewards only: {problem.name} needs prices=unit")
+        if problem.arms:
+            return problem
+        return problem.sized(reservoir_arms(*self.scale(problem)))
+
+    def scale(self, problem: Problem) -> tuple[float, float]:
+        """Budget and regularity beta, for a reservoir that leaves the number of arms to the algorithm.
+
+        Raises:
+            UsageError: if either is not known.
+        """
+        budget, beta = self.given("budget"), self.given("beta")
+        beta = problem.regularity if beta is None else beta
+        if budget is None or beta is None:
+            lacks = "a budget" if budget is None else "the regularity beta"
+            raise UsageError(
+                f"{type(self).__name__} has not {lacks} to choose a number of arms by: give {problem.name} arms="
+            )
+        return float(budget), float(beta)
+
+    def check(self, arms_per_bandit: int, bandits: int) -> None:
+        """Whether the hyperparameters fit a problem.
+
+        Raises:
+            UsageError: m >= K, a budget that does not cover the initial pulls, or several bandits for an algorithm of
+                one.
+        """
+        name, count = type(self).__name__, arms_per_bandit * bandits
+        if bandits > 1 and not self.traits.multi_bandit:
+            raise UsageError(f"{name} explores one bandit, the problem has {bandits}")
+        budget = self.given("budget")
+        m_name = "k" if self.given("m") is None else "m"
+        m = self.given(m_name)
+        if m is not None and is_number(m) and m >= arms_per_bandit:
+            raise UsageError(
+                f"{name}: {m_name} must be smaller than the number of arms, got {m_name}={m:g} with "
+                f"{arms_per_bandit} arms"
+            )
+        needed = max(self.initial_pulls, 1) * count
+        if self.one_by_one:  # the budget need not cover a pull of each
+            return
+        if budget is not None and is_number(budget) and budget < needed:
+            raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
+
+    def check_live(self) -> None:
+        """Whether rewards may come one at a time from outside, as in a live experiment.
+
+        Raises:
+            UsageError: if the algorithm looks at earlier rewards again, or at the true gaps.
+        """
+        if self.oracle:
+            raise UsageError(
+                f"{type(self).__name__} computes its exploration parameter from the true means, which a live "
+                "experiment does not know: give a=…, or adaptive=True where the algorithm has it"
+            )
+
+    def check_suitable(self, problem: Problem, m: float) -> None:
+        """Whether it can find the m best arms of a problem, with its guarantee.
+
+        Raises:
+            UsageError: why not.
+        """
+        if m > 1 and self.given("m") is None:
+            raise UsageError("returns one arm")
+        if self.given("variance") and not problem.in_interval:
+            raise UsageError("its radii hold for bounded rewards")
+
+    @property
+    def oracle(self) -> bool:
+        """Whether a parameter is computed from the true gaps, which nobody has before an experiment."""
+        own = any(field.name == "a" and is_parameter(field) for field in dataclasses.fields(self))
+        return own and self.a is None and not self.given("adaptive")  # type: ignore[attr-defined]
+
+    @property
+    def proved(self) -> bool:
+        """Whether a theorem says that it errs with probability at most delta: not so with heuristic constants."""
+        return True
+
+    def theorem(
+        self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
+    ) -> Theorem | None:
+        """What is proved of it on (b/2)-sub-Gaussian arms: pulls exceeded with probability at most delta, or an error.
+
+        Args:
+            means: `(K,)`.
+            variances: `(K,)`.
+            b: the range of the rewards.
+            delta: the confidence asked for.
+            epsilon: the tolerance.
+            m: the number of arms returned.
+        """
+        del means, variances, b, delta, epsilon, m
+        return None
+
+    def rate(self, problem: Problem) -> Theorem | None:
+        """What theory says of it on any problem: a bound, or a rate, which has no constant; for figures.
+
+        Args:
+            problem: one that suits it, from which it has taken what it needs.
+        """
+        del problem
+        return None

@@ -1,0 +1,1 @@
+"""Rules that stop by a generalised likelihood ratio test: Track-and-Stop, top-two rules."""

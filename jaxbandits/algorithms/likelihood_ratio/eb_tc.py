@@ -1,0 +1,80 @@
+"""EB-TC: a top-two rule led by the empirical best arm, for an epsilon-best arm.
+
+Jourdan, Degenne, Kaufmann (2023), "An epsilon-best-arm identification algorithm for fixed-confidence and beyond",
+NeurIPS 36.
+"""
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import TopTwo, Tracking, paid
+from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.algorithms.traits import Traits
+from jaxbandits.errors import UsageError
+
+__all__ = ["EBTC"]
+
+# Accounts of all pairs take memory by the square.
+_MOST_ARMS = 256
+
+
+@algorithm
+class EBTC(TopTwo):
+    """EB-TC: the empirical best arm leads; the challenger is the arm least apart from it, with a slack.
+
+    The challenger C minimises the statistic against the leader B with epsilon = slack, for normal rewards (mu_B - mu_C
+    + slack) / sqrt(1/N_B + 1/N_C). It is pulled if its pulls as challenger of this leader are at most the sum over the
+    times of this pair, this one included, of 1 - share; else the leader (Jourdan, Degenne, Kaufmann 2023, Algorithm 1).
+    The paper is about normal rewards; others take their own statistic.
+
+    Attributes:
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
+        share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
+        slack: the paper's epsilon_0, not negative, in units of rewards. With 0 a run may stay with the wrong two arms
+            for very long.
+
+    Raises:
+        UsageError: a value outside its range, a threshold that is proved for another family, more than 256 arms.
+    """
+
+    slack: Numeric = parameter("not negative", default=0.1, common=0)
+    traits = Traits(
+        setting="fixed confidence, ε, one arm; top two: the best-looking arm and the one least apart from it",
+        source="Jourdan, Degenne, Kaufmann 2023",
+        tolerance="epsilon",
+        stops_by=("delta", "epsilon"),
+        dearness=14,
+    )
+
+    def check(self, arms_per_bandit: int, bandits: int) -> None:
+        """Also that the accounts of all pairs are not too many."""
+        super().check(arms_per_bandit, bandits)
+        if arms_per_bandit > _MOST_ARMS:
+            raise UsageError(
+                f"EBTC keeps an account for every pair of arms: at most {_MOST_ARMS} arms, got {arms_per_bandit}"
+            )
+
+    def init(self, arms: Arms, key: jax.Array) -> Tracking:
+        """Return the state after the first pulls, with an account of every pair, leader and challenger."""
+        del key
+        return self._decided(None, arms, jnp.zeros((len(arms), len(arms)), jnp.int32))
+
+    def update(self, state: Tracking, arms: Arms, arm: jax.Array, reward: jax.Array) -> Tracking:
+        """Return the state after a reward, with the next decision."""
+        del arm, reward
+        return self._decided(state.parted, arms, state.owed)
+
+    def _decided(self, parted: jax.Array | None, arms: Arms, owed: jax.Array) -> Tracking:
+        """Decide on the challenger while it is owed a pull, else on the leader (Algorithm 1)."""
+        leader = jnp.argmax(arms.mean)
+        near = self.against(arms, leader, self.slack)
+        challenger = jnp.argmin(near.cost)
+        account, pull = paid(owed[leader, challenger], 1 - self.leaders_share(near, challenger))
+        owed = owed.at[leader, challenger].set(account)
+        return Tracking(self.parted(parted, arms), owed, jnp.where(pull, challenger, leader))
+
+    def select(self, state: Tracking, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return the arm that was decided on."""
+        del arms, key
+        return state.following

@@ -1,0 +1,58 @@
+"""EB-TCI: a top-two rule led by the empirical best arm, with a cost that remembers rarely pulled arms.
+
+Jourdan, Degenne, Baudry, de Heide, Kaufmann (2022), "Top two algorithms revisited", NeurIPS 35; for m arms, You, Qin,
+Wang, Yang (2023), "Information-directed selection for top-two algorithms", COLT.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import TopTwo, tossed
+from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.algorithms.traits import Traits
+from jaxbandits.arrays.known import Known
+
+__all__ = ["EBTCI"]
+
+
+@algorithm
+class EBTCI(TopTwo):
+    """EB-TCI: the empirical best arm leads; the challenger minimises the statistic against it plus log N.
+
+    The logarithm keeps arms from being forgotten ("improved transportation cost"; Jourdan et al. 2022). The leader is
+    pulled with the probability `share`, tossed for from a stream of the run's own.
+
+    To find m arms, the statistic of an arm is that against the one of the m best-looking arms that is least apart from
+    it, and this one leads (You, Qin, Wang, Yang 2023; no top-two rule is then asymptotically optimal with any constant
+    share, as they show).
+
+    Attributes:
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
+        share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
+        m: arms to return, 1 <= m < K.
+
+    Raises:
+        UsageError: a value outside its range, a threshold that is proved for another family.
+    """
+
+    m: Numeric = parameter("count", default=1, common=1)
+    traits = Traits(
+        setting="fixed confidence, (ε, m); top two: a best-looking arm and a rival, with few pulls preferred",
+        source="Jourdan, Degenne, Baudry, de Heide, Kaufmann 2022; You, Qin, Wang, Yang 2023",
+        answers="m",
+        tolerance="epsilon",
+        stops_by=("delta",),
+        dearness=10,
+    )
+
+    def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return the leader or the challenger, by a toss."""
+        del state
+        standing = self.standing(arms)
+        challenger = jnp.argmin(standing.evidence.cost + jnp.log(arms.pulls))
+        leader = standing.nearest if isinstance(self.m, Known) else standing.nearest[challenger]
+        share = self.leaders_share(standing.evidence, challenger)
+        return jnp.where(tossed(key, share), leader, challenger)

@@ -1,0 +1,198 @@
+"""The generalised likelihood ratio statistic of one arm against every other, by the family of the rewards.
+
+And of the answer, the m best-looking arms, against the arms outside it: the least over pairs. Confidence intervals may
+take the place of a likelihood ratio in the stopping rule. The interval of an arm is mean +- b sqrt(beta / (2 N)), of
+which either end errs with probability exp(-beta) at most, by Hoeffding's inequality. Those of arms 1 and a are epsilon
+apart, U_a - L_1 < epsilon, if
+
+    2 (mu_1 - mu_a + epsilon)^2 / (b^2 (1/sqrt(N_1) + 1/sqrt(N_a))^2) > beta(t),
+
+with a sum that is positive. So this takes the place of a likelihood ratio, and the rate beta(t) that of its threshold
+(`lucb1` and `ugape` of `jaxbandits.theory.glr_threshold`, with the proof).
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.likelihood_ratio import glr_families as words
+from jaxbandits.algorithms.parameters import Numeric
+from jaxbandits.algorithms.protocol import Arms
+from jaxbandits.arrays.known import Known
+from jaxbandits.statistics.arm_statistics import variance_by_pulls
+from jaxbandits.statistics.exponential_families import FAMILIES, GAUSSIAN, Family
+from jaxbandits.statistics.pairwise_evidence import Evidence, Lead, among_family, among_normal
+from jaxbandits.statistics.student_evidence import among_unknown_variances, discounted
+
+__all__ = ["PairwiseStatistic", "Standing"]
+
+# In place of a mean of 0, where the family has none.
+_LEAST = 1e-30
+
+
+class Standing(NamedTuple):
+    """The answer against every arm outside it, `(K,)`; infinite costs of its own arms.
+
+    Attributes:
+        answer: mask of the m best-looking arms, bool.
+        nearest: the one of them that is least apart from an arm, int32; of one, `()`.
+        evidence: of that pair, with the test's epsilon.
+        tested: what must exceed the threshold, the least over the answer, float32.
+        apart: the rate up to which an arm's interval is below those of all of the answer, with epsilon = 0, float32;
+            None where arms are not eliminated.
+    """
+
+    answer: jax.Array
+    nearest: jax.Array
+    evidence: Evidence
+    tested: jax.Array
+    apart: jax.Array | None
+
+
+class PairwiseStatistic:
+    """Of rules with a family of rewards and a threshold."""
+
+    #: The number of arms to find; a rule that finds several has a hyperparameter of that name.
+    m: Any = Known(1)
+    family: str | None
+    threshold: str | None
+    stopping: str
+    epsilon: Any
+    b: Any
+
+    @property
+    def family_word(self) -> str:
+        """The family, where none is given the one that is taken without a problem."""
+        return words.family_for(self.threshold) if self.family is None else self.family
+
+    @property
+    def threshold_word(self) -> str:
+        """The threshold."""
+        rate = words.rate_for(self.stopping)
+        if rate is not None:
+            return rate
+        return words.threshold_for(self.family_word) if self.threshold is None else self.threshold
+
+    @property
+    def second_moments(self) -> bool:
+        """Whether nobody knows the variances."""
+        return self.family_word == words.UNKNOWN_VARIANCE
+
+    @property
+    def rewards(self) -> Family:
+        """The family of the rewards: normal ones also where nobody knows the variances."""
+        return GAUSSIAN if self.second_moments else FAMILIES[self.family_word]
+
+    def against(self, arms: Arms, arm: jax.Array, lead: Numeric) -> Evidence:
+        """Return the evidence of an arm against every arm, `(K,)`; of itself at an infinite cost.
+
+        Args:
+            arms: what is known of the arms.
+            arm: int32 `()`.
+            lead: the epsilon of the statistic, in units of rewards.
+        """
+        pulls = arms.pulls.astype(jnp.float32)
+        if self.second_moments:
+            mean, variance = arms.mean, variance_by_pulls(arms.squares, arms.pulls)
+            own = mean[arm], pulls[arm], variance[arm]
+            evidence = among_unknown_variances(*own, mean, pulls, variance, _lead(lead))
+        elif self.family_word == "gaussian":
+            mean, b = arms.mean, self.range_of(arms)
+            evidence = among_normal(mean[arm], pulls[arm], mean, pulls, _lead(lead), 4 / (b * b))
+        else:
+            mean, epsilon = self.scaled_means(arms), self.scaled_lead(arms, lead)
+            evidence = among_family(self.rewards, mean[arm], pulls[arm], mean, pulls, epsilon)
+        return evidence._replace(cost=evidence.cost.at[arm].set(jnp.inf))
+
+    def standing(self, arms: Arms) -> Standing:
+        """Return how the answer stands against the arms outside it.
+
+        Each of its arms is compared with all others: where numbers of pulls differ, the arm with the next smaller mean
+        need not be the nearest one.
+        """
+        if isinstance(self.m, Known):
+            return self._of_one(arms, jnp.argmax(arms.mean))
+
+        def with_next(_: jax.Array | int, found: Standing) -> Standing:
+            """Add the arm with the next smaller mean."""
+            arm = jnp.argmax(jnp.where(found.answer, -jnp.inf, arms.mean))
+            new = self._of_one(arms, arm)
+            nearer = new.evidence.cost < found.evidence.cost
+            return Standing(
+                answer=found.answer | new.answer,
+                nearest=jnp.where(nearer, arm, found.nearest),
+                evidence=jax.tree.map(lambda x, y: jnp.where(nearer, x, y), new.evidence, found.evidence),
+                tested=jnp.minimum(new.tested, found.tested),
+                apart=None if new.apart is None or found.apart is None else jnp.minimum(new.apart, found.apart),
+            )
+
+        none = jnp.zeros_like(arms.pulls)
+        nothing = jnp.full_like(arms.mean, jnp.inf)
+        start = Standing(none > 0, none, Evidence(nothing, nothing), nothing, nothing if self.eliminates else None)
+        found = jax.lax.fori_loop(0, jnp.asarray(self.m, jnp.int32), with_next, start)
+        evidence = found.evidence._replace(cost=jnp.where(found.answer, jnp.inf, found.evidence.cost))
+        return found._replace(evidence=evidence, tested=jnp.where(found.answer, jnp.inf, found.tested))
+
+    def _of_one(self, arms: Arms, arm: jax.Array) -> Standing:
+        """Return `standing` of one arm."""
+        evidence = self.against(arms, arm, self.epsilon)
+        tested = evidence.cost
+        if words.rate_for(self.stopping) is not None:
+            tested = self._parted(arms, arm, _lead(self.epsilon)).at[arm].set(jnp.inf)
+        elif self.threshold_word == words.STUDENT:
+            pulls = arms.pulls.astype(jnp.float32)
+            tested = discounted(tested, pulls[arm], pulls).at[arm].set(jnp.inf)
+        apart = self._parted(arms, arm, Known(0)) if self.eliminates else None
+        return Standing(jnp.arange(len(arms)) == arm, arm, evidence, tested, apart)
+
+    def _parted(self, arms: Arms, arm: jax.Array, lead: Lead) -> jax.Array:
+        """Return the rate up to which an arm's interval is apart from every other, `(K,)`; of itself it is nothing."""
+        way = arms.mean[arm] - arms.mean
+        if not isinstance(lead, Known):
+            way = way + lead
+        widths = arms.inverse_root[arm] + arms.inverse_root
+        ratio = jnp.maximum(way, 0.0) / (self.range_of(arms) * widths)
+        return 2 * (ratio * ratio)
+
+    @property
+    def eliminates(self) -> bool:
+        """Whether arms that were once below all best-looking ones stay so."""
+        return self.stopping == "elimination"
+
+    def spread(self, arms: Arms) -> jax.Array:
+        """Return the standard deviation of rewards: known, or by the empirical mean or variance; `()` or `(K,)`."""
+        if self.second_moments:
+            return jnp.sqrt(variance_by_pulls(arms.squares, arms.pulls))
+        if self.family_word in ("bernoulli", "gaussian"):
+            return self.range_of(arms) / 2
+        mean = self.scaled_means(arms)
+        return jnp.sqrt(self.rewards.variance(mean, mean))
+
+    def scaled_lead(self, arms: Arms, lead: Numeric) -> Lead:
+        """Return an epsilon in the unit of `scaled_means`."""
+        unit, lead = self._unit(arms), _lead(lead)
+        return lead if isinstance(lead, Known) or unit is None else lead * unit
+
+    def scaled_means(self, arms: Arms) -> jax.Array:
+        """Return means in the range of the family, `(K,)`: those of normal rewards in known standard deviations."""
+        unit = self._unit(arms)
+        mean = arms.mean if unit is None else arms.mean * unit
+        if self.rewards is GAUSSIAN:
+            return mean
+        mean = jnp.maximum(mean, 0.0 if self.rewards.reaches_lowest else _LEAST)
+        return jnp.minimum(mean, 1.0) if self.family_word == "bernoulli" else mean
+
+    def _unit(self, arms: Arms) -> jax.Array | None:
+        """Return what rewards are multiplied by; None for nothing."""
+        if self.family_word == "gaussian":
+            return 2 / self.range_of(arms)
+        return 1 / self.range_of(arms) if self.family_word == "bernoulli" else None
+
+    def range_of(self, arms: Arms) -> jax.Array:
+        """Return the range of the rewards, or twice their standard deviation."""
+        return arms.reward_range if self.b is None else self.b
+
+
+def _lead(lead: Numeric) -> Lead:
+    return lead if isinstance(lead, Known) else jnp.asarray(lead, jnp.float32)

@@ -1,0 +1,169 @@
+"""Fixed confidence by a generalised likelihood ratio test: a stopping rule for every way of sampling one arm at a time.
+
+Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT, section 4 (Chernoff's stopping
+rule); with epsilon, Garivier, Kaufmann (2021), "Nonasymptotic sequential tests for overlapping hypotheses applied to
+near-optimal arm identification in bandit models", Sequential Analysis; for m arms, You, Qin, Wang, Yang (2023),
+"Information-directed selection for top-two algorithms", COLT. Confidence intervals may take the test's place
+(`glr_statistic.py`), under the same ways of sampling.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.algorithms.largest_arms import is_largest
+from jaxbandits.algorithms.likelihood_ratio import glr_families as words
+from jaxbandits.algorithms.likelihood_ratio.glr_statistic import PairwiseStatistic
+from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.arrays.probabilities import log_of
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.statistics.glr_thresholds import THRESHOLDS
+
+__all__ = ["GLRStopped", "Tested"]
+
+
+class Tested(NamedTuple):
+    """The state of a rule that keeps nothing but what its test asks for."""
+
+    parted: jax.Array | None  # float32 (K,): see `GLRStopped.parted`
+
+
+@dataclasses.dataclass(frozen=True)
+class GLRStopped(PairwiseStatistic, Rule):
+    """Samples in some way until the best-looking arm, or the m best-looking, are told from all others; returns them.
+
+    With probability at least 1 - delta none of them has a mean that is less, by more than epsilon, than that of an arm
+    left out, where the threshold is proved for the family, however arms are sampled. With epsilon = 0 and equal means
+    on either side a run only ends at `max_pulls`.
+
+    Attributes:
+        delta: allowed probability of error, in (0, 1); only the stopping rule knows it.
+        epsilon: accuracy, not negative.
+        threshold: what the statistic must exceed, by its name in `jaxbandits.theory.glr_threshold`; None for a proved
+            one: `gk16` on Bernoulli arms, `kk21-gaussian` with the family `gaussian`, `student-mixture` with unknown
+            variances, else `kk21`. `heuristic` is not proved.
+        family: the statistic: `bernoulli`, also valid for all rewards in [0, b], `gaussian` with the standard deviation
+            b / 2, also valid for (b/2)-sub-Gaussian rewards, such as all in an interval of length b, `poisson`,
+            `exponential`, or `gaussian-unknown-variance`, for normal rewards of which every arm has a variance of its
+            own that nobody knows (two first pulls of each). None takes the problem's; `gaussian` where it names none,
+            as in a live experiment.
+        b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's.
+        stopping: `glr`, this test; or another one by the intervals mean +- b sqrt(beta(t) / (2 N)), of the best-looking
+            arm and all others: `lucb-gap`, LUCB's, U_l - L_h < epsilon with beta = ln(5 K t^4 / (4 delta)), t pulls;
+            `ugape-index`, UGapE's, the same with ln(4 K t^3 / delta): the index B of the best-looking arm, and at least
+            the largest of several; `elimination`, LUCB's, but for arms that once were below all best-looking ones with
+            epsilon = 0. All are proved for rewards in [0, b] and (b/2)-sub-Gaussian ones, however arms are sampled.
+
+    Raises:
+        UsageError: a value outside its range, a threshold that is proved for another family, or one beside a stopping
+            rule that has its own.
+    """
+
+    delta: Numeric = parameter("error probability")
+    epsilon: Numeric = parameter("not negative", default=0.0, common=0)
+    threshold: str | None = parameter(default=None, static=True, choices=words.THRESHOLD_WORDS)
+    family: str | None = parameter(default=None, static=True, choices=words.FAMILY_WORDS)
+    b: Numeric = parameter("positive", default=None)
+    stopping: str = parameter(default="glr", static=True, choices=words.STOPPING_WORDS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name, rate = type(self).__name__, words.rate_for(self.stopping)
+        if rate is not None and self.threshold is not None:
+            raise UsageError(f"{name}: threshold is for stopping=glr, and stopping={self.stopping} has its own")
+        if rate is not None and self.family not in (None, "bernoulli", "gaussian"):
+            raise UsageError(f"{name}: stopping={self.stopping} is for family=bernoulli or gaussian")
+        words.check_pair(name, self.family, self.threshold)
+
+    @property
+    def proved(self) -> bool:
+        """Whether the threshold is."""
+        return self.threshold != words.HEURISTIC
+
+    @classmethod
+    def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str], ...]:
+        """Also normal arms' own variances, where b, which is the widest one's, says little of the others."""
+        unlike = problem.normal and np.ptp(np.asarray(problem.variance)) > 0
+        return (*cls.traits.variants, {"family": words.UNKNOWN_VARIANCE}) if unlike else cls.traits.variants
+
+    def prepared(self) -> Self:
+        """With a family: without a problem, the one that any rewards in an interval allow."""
+        return dataclasses.replace(self, family=self.family_word)
+
+    def resolved(self, problem: Problem) -> Self:
+        """With the problem's family.
+
+        Raises:
+            UsageError: rewards that the family does not allow.
+        """
+        family = words.family_of(problem) if self.family is None else self.family
+        threshold = self.threshold
+        if threshold is None and self.stopping == "glr":
+            threshold = words.threshold_on(problem, family)
+        new = dataclasses.replace(self, family=family, threshold=threshold)
+        name = type(self).__name__
+        if new.second_moments:
+            if new.proved and not problem.normal:
+                raise UsageError(
+                    f"{name}: threshold={new.threshold} needs normal rewards, and {problem.name} has others: take "
+                    "another family, or threshold=heuristic, of which nothing is proved"
+                )
+            return new
+        if new.family != "gaussian" and problem.lowest_reward < 0:
+            raise UsageError(f"{name}: family={new.family} needs rewards of at least 0, and {problem.name} has others")
+        if new.family not in ("bernoulli", "gaussian"):
+            return new
+        super().resolved(problem)
+        if new.family == "bernoulli" and self.b is None and not problem.in_interval:
+            raise UsageError(f"{name}: family=bernoulli needs rewards in an interval [0, b]: give b, or no family")
+        return new
+
+    def init(self, arms: Arms, key: jax.Array) -> Any:
+        """Return the state after the first pulls."""
+        del key
+        return Tested(self.parted(None, arms))
+
+    def update(self, state: Any, arms: Arms, arm: jax.Array, reward: jax.Array) -> Any:
+        """Return the state after a reward."""
+        del arm, reward
+        return Tested(self.parted(state.parted, arms))
+
+    def done(self, state: Any, arms: Arms) -> jax.Array:
+        """Return whether the statistic exceeds the threshold (Garivier and Kaufmann 2016, section 4)."""
+        threshold = THRESHOLDS[self.threshold_word]
+        events = jnp.maximum(threshold.events(arms.count.astype(jnp.float32), self.m), 1.0)
+        return self.statistic(state, arms) > threshold.constant(events, log_of(self.delta)) + self._growth(arms)
+
+    def recommend(self, state: Any, arms: Arms) -> jax.Array:
+        """Return the m largest means."""
+        del state
+        return is_largest(arms.mean, self.m)
+
+    def statistic(self, state: Any, arms: Arms) -> jax.Array:
+        """Return what must exceed the threshold, float32 `()`."""
+        tested = self.standing(arms).tested
+        if state.parted is not None:
+            tested = jnp.maximum(tested, state.parted + self._growth(arms))
+        return jnp.min(tested)
+
+    def parted(self, before: jax.Array | None, arms: Arms) -> jax.Array | None:
+        """Return the most, over time, by which each arm was below all of an answer, with epsilon = 0, float32 `(K,)`.
+
+        As a part of the rate that does not depend on t: what exceeds the rest of it has been eliminated. None where
+        arms are not eliminated.
+        """
+        if not self.eliminates:
+            return None
+        standing = self.standing(arms)
+        assert standing.apart is not None
+        before = jnp.full_like(arms.mean, -jnp.inf) if before is None else before
+        return jnp.where(standing.answer, before, jnp.maximum(before, standing.apart - self._growth(arms)))
+
+    def _growth(self, arms: Arms) -> jax.Array:
+        return THRESHOLDS[self.threshold_word].growth(arms.time.astype(jnp.float32))

@@ -1,0 +1,133 @@
+"""The proportions w* of the empirical means, from pull to pull: what Track-and-Stop and its kin sample by.
+
+Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT, section 3.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
+from jaxbandits.algorithms.parameters import parameter
+from jaxbandits.algorithms.protocol import Arms
+from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.sums import CompensatedSum
+from jaxbandits.statistics.arm_statistics import variance_by_pulls
+from jaxbandits.statistics.exponential_families import GAUSSIAN
+from jaxbandits.statistics.optimal_proportions import Proportions, proportions
+
+__all__ = ["Tracked", "Weighed", "least_pulled"]
+
+# Rounds from the last pull's split: they leave w* within 1e-5 of where it is, two would but for the first 20 pulls
+# (measured; tests/algorithms/test_glr_families.py).
+_ROUNDS, _ROUNDS_WITH_EPSILON = 3, 4
+# From a split of some pulls ago.
+_LAZY_ROUNDS, _LAZY_ROUNDS_WITH_EPSILON = 4, 8
+# A start beyond this is none.
+_FAR = 1e6
+# Where w* is not computed at every pull, it is again after 1/64 more of them.
+_SHIFT = 6
+# A variance that is less, beside the largest one, counts as this: after few pulls that may be equal.
+_LEAST_VARIANCE = 1e-6
+
+
+class Weighed(NamedTuple):
+    """The state of a rule that samples by w*."""
+
+    parted: jax.Array | None  # float32 (K,): see `GLRStopped.parted`
+    split: jax.Array  # float32 (K,): with which the next w* is begun; 1 of the best-looking arm
+    weights: jax.Array  # float32 (K,): w*
+    renewal: jax.Array | None  # int32 (): the time at which w* is computed again; None for every time
+    asked: CompensatedSum | None  # (K,): sums of the proportions so far, in C-tracking
+
+
+@dataclasses.dataclass(frozen=True)
+class Tracked(GLRStopped):
+    """A rule that samples by w*.
+
+    Where nobody knows the variances of normal arms, w* is that of arms which have the empirical ones (Jourdan, Degenne,
+    Kaufmann 2023, "Dealing with unknown variances in best-arm identification", ALT).
+
+    Attributes:
+        lazy: compute w* when the pulls have grown by a 64th only, and not, as the paper does, after every pull.
+    """
+
+    lazy: bool = parameter(default=False, static=True)
+
+    def init(self, arms: Arms, key: jax.Array) -> Weighed:
+        """Return the state after the first pulls, with their w*."""
+        del key
+        even = jnp.ones(len(arms), jnp.float32)
+        return self._weighed(Weighed(None, even, even, jnp.int32(0) if self.lazy else None, None), arms)
+
+    def update(self, state: Weighed, arms: Arms, arm: jax.Array, reward: jax.Array) -> Weighed:
+        """Return the state after a reward, with the w* of the means."""
+        del arm, reward
+        return self._weighed(state, arms)
+
+    def _weighed(self, state: Weighed, arms: Arms) -> Weighed:
+        """Return the state with the w* of the means, in the first steps of which the last one's split is a start.
+
+        Where several arms look best, w* is uniform over them (`optimal_proportions`).
+        """
+        state = state._replace(parted=self.parted(state.parted, arms))
+        if state.renewal is None:
+            split, weights = self._solved(state.split, arms)
+            return state._replace(split=split, weights=weights)
+        due = arms.time >= state.renewal
+        split, weights = jax.lax.cond(
+            due, lambda split, _: self._solved(split, arms), lambda *old: old, state.split, state.weights
+        )
+        later = arms.time + jnp.minimum(jnp.maximum(arms.time >> _SHIFT, 1), MAX_COUNT - arms.time)
+        return state._replace(split=split, weights=weights, renewal=jnp.where(due, later, state.renewal))
+
+    def _solved(self, split: jax.Array, arms: Arms) -> tuple[jax.Array, jax.Array]:
+        """Return split and weights of the means, from a split."""
+        family, means, lead, variances = (
+            self.rewards,
+            self.scaled_means(arms),
+            self.scaled_lead(arms, self.epsilon),
+            None,
+        )
+        best = jnp.argmax(arms.mean)
+        chosen = jnp.arange(len(arms)) == best
+        if self.second_moments:
+            means, lead, variances = _in_standard_deviations(means, lead, arms, best)
+        # The split is one of pairs with another arm if that looked best: its entries are ratios to each other.
+        start = split / split[best]
+        start = jnp.where((start > 1 / _FAR) & (start < _FAR), start, 1.0)
+
+        def found(means: jax.Array, epsilon: jax.Array | None) -> Proportions:
+            few, many = (_LAZY_ROUNDS, _LAZY_ROUNDS_WITH_EPSILON) if self.lazy else (_ROUNDS, _ROUNDS_WITH_EPSILON)
+            rounds = few if epsilon is None else many
+            return proportions(
+                family, means, best=chosen, epsilon=epsilon, variances=variances, start=start, rounds=rounds
+            )
+
+        if isinstance(lead, Known):
+            new = found(means, None)
+        elif family is GAUSSIAN:  # only the gaps count
+            new = found(means.at[best].add(lead), None)
+        else:
+            new = jax.lax.cond(lead > 0, lambda: found(means, lead), lambda: found(means, None))
+        usual = (new.time > 0) & (new.time < jnp.inf)  # at an edge the split is that of other means
+        return jnp.where(usual & ~chosen, new.split, start), new.weights
+
+
+def _in_standard_deviations(
+    means: jax.Array, lead: jax.Array | Known, arms: Arms, best: jax.Array
+) -> tuple[jax.Array, jax.Array | Known, jax.Array]:
+    """Return means and lead in standard deviations of the best arm, and variances, `(K,)` and positive."""
+    variances = variance_by_pulls(arms.squares, arms.pulls)
+    most = jnp.max(variances)
+    variances = jnp.maximum(variances, jnp.where(most > 0, most, 1.0) * _LEAST_VARIANCE)
+    unit = 1 / jnp.sqrt(variances[best])
+    return means * unit, lead if isinstance(lead, Known) else lead * unit, variances
+
+
+def least_pulled(arms: Arms) -> tuple[jax.Array, jax.Array]:
+    """Return the arm pulled least, and whether it is to be explored: N < sqrt(t) - K/2."""
+    return jnp.argmin(arms.pulls), jnp.min(arms.pulls) < jnp.sqrt(arms.time) - arms.count / 2

@@ -1,0 +1,51 @@
+"""T3C: a top-two rule led by a posterior draw.
+
+Shang, de Heide, Kaufmann, Ménard, Valko (2020), "Fixed-confidence guarantees for Bayesian best-arm identification",
+AISTATS.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.likelihood_ratio.posterior_leader import PosteriorLeader
+from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import tossed
+from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.algorithms.traits import Traits
+
+__all__ = ["T3C"]
+
+
+@algorithm
+class T3C(PosteriorLeader):
+    """T3C: the best arm of a posterior draw leads; the challenger is the arm least apart from it.
+
+    The challenger minimises the statistic of the empirical means against the leader, which is 0 for arms with a larger
+    mean. The leader is pulled with the probability `share` (Shang et al. 2020).
+    Priors: `jaxbandits.statistics.posteriors`.
+
+    Attributes:
+        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
+        share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
+
+    Raises:
+        UsageError: a value outside its range, a threshold that is proved for another family.
+    """
+
+    traits = Traits(
+        setting="fixed confidence, ε, one arm; top two: the best arm of a posterior draw and the arm least apart",
+        source="Shang, de Heide, Kaufmann, Ménard, Valko 2020",
+        tolerance="epsilon",
+        stops_by=("delta",),
+        dearness=50,
+    )
+
+    def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return the leader or the challenger, by a toss."""
+        del state
+        draw, toss = jax.random.split(key)
+        leader = jnp.argmax(self.drawn(arms, draw, 0))
+        near = self.against(arms, leader, self.epsilon)
+        challenger = jnp.argmin(near.cost)
+        return jnp.where(tossed(toss, self.leaders_share(near, challenger)), leader, challenger)

@@ -1,0 +1,73 @@
+"""Top-two rules: which of a leader and a challenger is pulled.
+
+Russo (2016), "Simple Bayesian algorithms for best arm identification", COLT; Jourdan, Degenne, Baudry, de Heide,
+Kaufmann (2022), "Top two algorithms revisited", NeurIPS 35. Which of the two is pulled is tossed for, or the numbers of
+pulls are kept near their shares ("tracking").
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
+from jaxbandits.algorithms.parameters import Numeric, Word, parameter
+from jaxbandits.random.bits import open_uniform
+from jaxbandits.statistics.pairwise_evidence import Evidence
+
+__all__ = ["UNIT", "TopTwo", "Tracking", "paid", "tossed"]
+
+#: A pull, in the whole numbers in which shares are added up: a share is a multiple of 2^-24.
+UNIT = 1 << 24
+
+
+@dataclasses.dataclass(frozen=True)
+class TopTwo(GLRStopped):
+    """A rule of a leader and a challenger.
+
+    Attributes:
+        share: of the pulls that go to the leader, in (0, 1), or `ids`: N_B d(mu_B, u) over N_B d(mu_B, u) + N_C d(mu_C,
+            u), the leader's part of the statistic of the two (information-directed selection; You, Qin, Wang, Yang
+            2023), which is N_C / (N_B + N_C) for normal rewards.
+    """
+
+    share: Numeric = parameter("probability", default=0.5, words=("ids",))
+
+    def leaders_share(self, evidence: Evidence, challenger: jax.Array) -> jax.Array:
+        """Return the leader's share, float32 `()`, by its evidence, `(K,)`, and against a challenger."""
+        if isinstance(self.share, Word):
+            return evidence.share[challenger]
+        return jnp.asarray(self.share, jnp.float32)
+
+
+class Tracking(NamedTuple):
+    """The state of a rule that tracks shares, with the pull that it has decided on.
+
+    What is owed is the sum of shares so far less the pulls, kept as whole numbers: of each leader, or of the challenger
+    of each pair.
+    """
+
+    parted: jax.Array | None  # float32 (K,): see `GLRStopped.parted`
+    owed: jax.Array  # int32 (K,) or (K, K), in units of 1 / UNIT
+    following: jax.Array  # int32 (): the arm to pull next
+
+
+def paid(owed: jax.Array, share: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Credit an account with a share, and debit it a pull if it then is not negative: with the pull of its arm.
+
+    Args:
+        owed: int32 `()`.
+        share: float32 `()`, in [0, 1].
+
+    Returns:
+        The account, and whether the arm is pulled, bool `()`.
+    """
+    credited = owed + jnp.round(share * UNIT).astype(jnp.int32)
+    pull = credited >= 0
+    return jnp.where(pull, credited - UNIT, credited), pull
+
+
+def tossed(key: jax.Array, share: jax.Array) -> jax.Array:
+    """Return True with the probability `share`, float32 `()`."""
+    return open_uniform(jax.random.bits(key)) <= share

@@ -1,0 +1,1 @@
+"""Rules that return the best K of many arms."""

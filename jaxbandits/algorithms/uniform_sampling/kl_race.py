@@ -1,0 +1,54 @@
+"""A race with the intervals of the Kullback-Leibler divergence of Bernoulli laws.
+
+Kaufmann, Kalyanakrishnan (2013), "Information complexity in bandit subset selection", COLT, Algorithm 1.
+"""
+
+import dataclasses
+from typing import Self
+
+import jax
+
+from jaxbandits.algorithms.protocol import algorithm
+from jaxbandits.algorithms.reward_range import with_range_from_zero
+from jaxbandits.algorithms.uniform_sampling.hoeffding_race import HoeffdingRace
+from jaxbandits.algorithms.uniform_sampling.races import Bounds
+from jaxbandits.problems.base import Problem
+from jaxbandits.statistics.bernoulli_bounds import kl_lower_bound, kl_upper_bound
+
+__all__ = ["KLRace"]
+
+
+@algorithm
+class KLRace(HoeffdingRace):
+    """A race with the intervals {q: n d(mean / b, q / b) <= level}, d the divergence of Bernoulli laws.
+
+    As `HoeffdingRace`, whose intervals contain these, and with the same level; returns an (epsilon, m)-optimal set with
+    probability at least 1 - delta for rewards in [0, b]. Bounds of small means keep their digits: a race of means of
+    2e-8 and 1.5e-8 with epsilon 0 ends at the most pulls that a run may have.
+
+    Attributes:
+        epsilon: accuracy, not negative.
+        delta: allowed probability of error, in (0, 1).
+        m: arms to return, 1 <= m < K.
+        growth: pulls at a look over those at the last, above 1.
+        b: range of the rewards; None takes the problem's.
+
+    Raises:
+        UsageError: a value outside its range, or rewards that may be negative.
+    """
+
+    traits = dataclasses.replace(
+        HoeffdingRace.traits, setting="fixed confidence, (ε, m), rewards in [0, b]; looks at growing numbers of pulls"
+    )
+
+    def resolved(self, problem: Problem) -> Self:
+        """Return the race with a range that begins at 0.
+
+        Raises:
+            UsageError: rewards that do not lie in an interval [0, b].
+        """
+        return with_range_from_zero(super().resolved(problem), problem)
+
+    def _bounds(self, mean: jax.Array, share: jax.Array, b: jax.Array) -> Bounds:
+        """Return the ends of {q: n d(mean / b, q / b) <= level}."""
+        return Bounds(b * kl_lower_bound(mean / b, share), b * kl_upper_bound(mean / b, share))

@@ -1,0 +1,121 @@
+"""Races: the arms are pulled equally often, and those whose intervals tell leave; what all of them share.
+
+Kaufmann, Kalyanakrishnan (2013), "Information complexity in bandit subset selection", COLT, Algorithm 1.
+"""
+
+import abc
+import dataclasses
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.largest_arms import are_largest
+from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.told_arms import LARGEST_BATCH
+from jaxbandits.algorithms.uniform_sampling.joint_rounds import as_count
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.probabilities import log_of
+from jaxbandits.arrays.sums import CompensatedSum
+
+__all__ = ["Bounds", "Race", "RaceState"]
+
+
+class RaceState(NamedTuple):
+    """What is remembered from look to look."""
+
+    total: jax.Array | CompensatedSum  # (K,): the sums of all rewards
+    active: jax.Array  # bool (K,)
+    accepted: jax.Array  # bool (K,)
+    looked: jax.Array  # int32 (): n_r, pulls of every active arm
+    round: jax.Array  # int32 (): r, looks so far
+
+    @property
+    def values(self) -> jax.Array:
+        """Return the sums of all rewards, int32 or float32 `(K,)`."""
+        return self.total.high if isinstance(self.total, CompensatedSum) else self.total
+
+
+class Bounds(NamedTuple):
+    """Of the means, float32 `(K,)`, none falling where the empirical mean rises."""
+
+    lower: jax.Array
+    upper: jax.Array
+
+
+@dataclasses.dataclass(frozen=True)
+class Race(Rule):
+    """A race; a subclass has the intervals.
+
+    The r-th look is at n_r pulls of every active arm: n_1 = ceil(level), n_(r+1) = ceil(growth n_r). Its intervals all
+    hold with probability 1 - delta / (r (r+1)), and so those of all looks with probability 1 - delta.
+    """
+
+    epsilon: Numeric = parameter("not negative")
+    delta: Numeric = parameter("error probability")
+    m: Numeric = parameter("count", default=1)
+    growth: Numeric = parameter("above one", default=1.3)
+    b: Numeric = parameter("positive", default=None)
+    initial_pulls = 0
+    fresh_only = True
+    #: c, where an interval fails with probability at most c exp(-level).
+    sides: ClassVar[float]
+
+    @abc.abstractmethod
+    def _bounds(self, mean: jax.Array, share: jax.Array, b: jax.Array) -> Bounds:
+        """Return the intervals around empirical means `(K,)`, with level / n and the range of the rewards."""
+
+    def init(self, arms: Arms, key: jax.Array) -> RaceState:
+        """Return the state before the first pull."""
+        del key
+        total = CompensatedSum.of(arms.total) if jnp.issubdtype(arms.total.dtype, jnp.floating) else arms.total
+        nobody = jnp.zeros(len(arms), bool)
+        return RaceState(total, ~nobody, nobody, jnp.int32(0), jnp.int32(0))
+
+    def request(self, state: RaceState, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return the pulls until the next look; too many for any where the sums would pass the range of counts."""
+        del key
+        further = (self.growth - 1) * state.looked
+        each = as_count(jnp.where(state.round == 0, self._level(state, arms), further))
+        each = jnp.where(state.looked < LARGEST_BATCH - each, each, MAX_COUNT)
+        return jnp.where(state.active, each, 0)
+
+    def absorb(self, state: RaceState, arms: Arms, counts: jax.Array, sums: jax.Array) -> RaceState:
+        """Return the state after a look: J are the best-looking arms, as many as are missing of the m."""
+        b = arms.reward_range if self.b is None else self.b
+        total = state.total.plus(sums) if isinstance(state.total, CompensatedSum) else state.total + sums
+        n = state.looked + jnp.max(counts)
+        new = state._replace(total=total, looked=n, round=state.round + 1)
+        lower, upper = self._bounds(new.values / n, self._level(state, arms) / n, b)
+        inside = self._leaders(new)
+        outside = state.active & ~inside
+        high = jnp.max(jnp.where(outside, upper, -jnp.inf))  # U_u
+        low = jnp.min(jnp.where(inside, lower, jnp.inf))  # L_l
+        accepted = inside & (high - lower < self.epsilon)
+        discarded = outside & (upper - low < self.epsilon)
+        return new._replace(active=state.active & ~accepted & ~discarded, accepted=state.accepted | accepted)
+
+    def done(self, state: RaceState, arms: Arms) -> jax.Array:
+        """Return whether all m are accepted, or as many arms are left as are missing."""
+        del arms
+        left = self._left(state)
+        return (left == 0) | (left == jnp.sum(state.active))
+
+    def recommend(self, state: RaceState, arms: Arms) -> jax.Array:
+        """Return the accepted arms, and the best active ones."""
+        del arms
+        return state.accepted | self._leaders(state)
+
+    def _left(self, state: RaceState) -> jax.Array:
+        """Return how many of the m arms are not accepted yet."""
+        return self.m - jnp.sum(state.accepted)
+
+    def _leaders(self, state: RaceState) -> jax.Array:
+        """Return J, the active arms with the largest means, as many as are missing of the m; bool `(K,)`."""
+        return are_largest(state.values, self._left(state), state.active)
+
+    def _level(self, state: RaceState, arms: Arms) -> jax.Array:
+        """Return the level of the next look, ln(c K r (r+1) / delta)."""
+        r = state.round + 1
+        return jnp.log(self.sides) + jnp.log(arms.count) - log_of(self.delta) + jnp.log(r) + jnp.log(r + 1)
