@@ -1,8 +1,6 @@
-"""The protocol of an algorithm that draws its own rewards, and of those that are written for R runs at once.
+"""The protocol of an algorithm that draws its own rewards, step by step; for what `protocol.py` has no place for.
 
-New ones are written for one run, as `algorithms/protocol.py` says; these are on their way there.
-
-An algorithm here is a frozen dataclass of its hyperparameters with `@jb.pytree` above it, and four pure methods::
+It is slower than a rule of `jb.algorithm`, and compiled for each number of arms. It is a frozen dataclass of its hyperparameters with `@jb.pytree` above it, and four pure methods::
 
     init(problem, key)                -> state   may pull
     step(problem, key, state)         -> state   one decision and its pulls
@@ -19,16 +17,6 @@ methods runs in the engine, which looks at it once (`jaxbandits/engine/border.py
 that makes 10 000 steps without a pull ends with status 2. A step that pulls an arm outside [0, K), as far as it calls
 `problem.reward` outside loops and branches of its own, or whose `pulls` fall, ends the call with a `UsageError`.
 `jax.tree_util.register_dataclass` serves, too.
-
-The built-in algorithms are written for one run and for R runs at once (arms first, runs last) and need not be mapped:
-they derive from `Sequential` or `BatchBased`, which compose `init` and `step` from the two halves that a live
-experiment needs too:
-
-    Sequential:    select(state) -> arm               update(state, arm, reward, live) -> state
-    BatchBased:    request(state) -> counts (K, …)    absorb(state, counts, sums, live) -> state
-
-A class of your own may derive from them, too. With `Sequential` it need only serve one run: what is not in the
-registry is mapped over the runs there.
 """
 
 from typing import Any, Protocol
