@@ -122,8 +122,9 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
     order = order_of(rule, problem, key, count)
     b = jnp.broadcast_to(jnp.asarray(problem.reward_range, jnp.float32), shape) if problem.bounded else None
     nothing = jnp.zeros(shape, jnp.int32)
+    known = _not_folded(_first_statistics(rule, problem, key, count, order), key)
     return RuleState(
-        statistics=_first_statistics(rule, problem, key, count, order), b=b, count=count, order=order, own=None,
+        statistics=known, b=b, count=count, order=order, own=None,
         words=key_words(key), steps=nothing, idle=nothing if rule.in_batches else None, fault=nothing,
         wanted=None, drawn=nothing if rule.slots != 1 else None,
         spent=Spent.nothing(problem, shape) if rule.fresh_only else None,
@@ -165,6 +166,19 @@ def _first_statistics(
     for pull in range(1, rule.initial_pulls):
         known = known.add_each(rewards(pull), jnp.ones(known.pulls.shape, bool))
     return known if count is None else dataclasses.replace(known, time=count * rule.initial_pulls)
+
+
+def _not_folded(known: ArmStatistics, key: jax.Array) -> ArmStatistics:
+    """Return the same, of which a compiler does not know that all runs begin with the same counts.
+
+    Else it would add constants in a formula of them first, in one program and not in another.
+    """
+    nothing = ((key_words(key)[0] >> 16) >> 16).astype(jnp.int32)
+    moments, root = known.moments, known.moments.inverse_root
+    moments = moments._replace(
+        pulls=moments.pulls + nothing, inverse_root=None if root is None else root + nothing.astype(jnp.float32)
+    )
+    return dataclasses.replace(known, moments=moments, time=known.time + nothing)
 
 
 def arms_of(state: RuleState | EliminationState) -> Arms:

@@ -229,7 +229,15 @@ class View:
 @functools.partial(jax.jit, static_argnums=0)
 def drawn_means(family, key, pulls, sums, attempt, b):
     pulls, sums = jnp.asarray(pulls, jnp.int32), jnp.asarray(sums, jnp.float32)
-    known = jb.Arms(pulls, sums / pulls, 1 / jnp.sqrt(pulls), sums, pulls.sum(), jnp.int32(len(pulls)), jnp.float32(b))
+    known = jb.Arms(
+        pulls=pulls,
+        mean=sums / pulls,
+        inverse_root=1 / jnp.sqrt(pulls),
+        total=sums,
+        time=pulls.sum(),
+        count=jnp.int32(len(pulls)),
+        b=jnp.float32(b),
+    )
     return posterior_draws(family, words_of(key, known, attempt), known, jnp.float32(b))
 
 

@@ -80,7 +80,13 @@ def test_an_arm_that_was_eliminated_stays_so():
             if pulls.min() == 0:
                 continue
             arms = jb.Arms(
-                pulls, sums / pulls, 1 / np.sqrt(pulls, dtype=np.float32), sums, pulls.sum(), np.int32(2), np.float32(B)
+                pulls=pulls,
+                mean=sums / pulls,
+                inverse_root=1 / np.sqrt(pulls, dtype=np.float32),
+                total=sums,
+                time=pulls.sum(),
+                count=np.int32(2),
+                b=np.float32(B),
             )
             arms = jax.tree.map(jnp.asarray, arms)
             state = rule.init(arms, KEY) if state is None else update(state, arms, jnp.int32(arm), reward[arm])

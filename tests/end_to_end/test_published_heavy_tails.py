@@ -63,7 +63,7 @@ def test_truncation_goes_by_the_samples_own_number():
     algorithm = jb.SuccessiveElimination(delta=0.2, moment_b=moment)
     problem = jb.rademacher([3.0, 0.0], [3.0, 0.1])  # the first arm's reward is 3, always
     states = jb.trajectory(algorithm, problem, jax.random.key(0), 60)
-    estimates = np.asarray(states.sums.high[:, 0]) / np.asarray(states.pulls[:, 0])
+    estimates = np.asarray(states.mean[:, 0])
     for step, pulls in enumerate(np.asarray(states.pulls[:, 0])):
         own = [3.0 * (np.sqrt(moment * i / level) >= 3.0) for i in range(1, pulls + 1)]
         last = [3.0 * (np.sqrt(moment * pulls / level) >= 3.0) for i in range(1, pulls + 1)]

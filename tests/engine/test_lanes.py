@@ -71,7 +71,7 @@ def test_rewards_of_every_family_have_the_same_bits_in_every_batch(name: str) ->
     """Down to the last bit of their sums."""
 
     def run(**settings: int) -> xr.Dataset:
-        sums = {"sums": lambda problem, state, recommended: state.statistics.total}
+        sums = {"sums": lambda problem, state, recommended: state.total}
         return jb.simulate(jb.Uniform(budget=3000), HEAVY[name], seeds=40, metrics=sums, **settings)
 
     first = run(devices=1)

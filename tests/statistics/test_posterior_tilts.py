@@ -49,7 +49,13 @@ def rare(family, pulls, total, runs):
     algorithm = jb.TTTS(delta=0.1, family=family, threshold="heuristic", b=width)
     pulls, total = jnp.asarray(pulls, jnp.int32), jnp.asarray(total, jnp.float32)
     arms = jb.Arms(
-        pulls, total / pulls, 1 / jnp.sqrt(pulls), total, pulls.sum(), jnp.int32(len(pulls)), jnp.float32(width)
+        pulls=pulls,
+        mean=total / pulls,
+        inverse_root=1 / jnp.sqrt(pulls),
+        total=total,
+        time=pulls.sum(),
+        count=jnp.int32(len(pulls)),
+        b=jnp.float32(width),
     )
     keys = jax.vmap(jax.random.fold_in, (None, 0))(jax.random.key(5), jnp.arange(runs))
     found = map_runs(lambda arms, key: algorithm.rare(arms, key, jnp.int32(0)))

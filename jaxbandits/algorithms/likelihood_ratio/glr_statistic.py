@@ -129,7 +129,7 @@ class PairwiseStatistic:
 
         none = jnp.zeros_like(arms.pulls)
         nothing = jnp.full_like(arms.mean, jnp.inf)
-        start = Standing(none > 0, none, Evidence(nothing, nothing), nothing, nothing if self.eliminates else None)
+        start = Standing(none > 0, none, Evidence(nothing, nothing), nothing, nothing if self.parts_arms else None)
         found = jax.lax.fori_loop(0, jnp.asarray(self.m, jnp.int32), with_next, start)
         evidence = found.evidence._replace(cost=jnp.where(found.answer, jnp.inf, found.evidence.cost))
         return found._replace(evidence=evidence, tested=jnp.where(found.answer, jnp.inf, found.tested))
@@ -143,7 +143,7 @@ class PairwiseStatistic:
         elif self.threshold_word == words.STUDENT:
             pulls = arms.pulls.astype(jnp.float32)
             tested = discounted(tested, pulls[arm], pulls).at[arm].set(jnp.inf)
-        apart = self._parted(arms, arm, Known(0)) if self.eliminates else None
+        apart = self._parted(arms, arm, Known(0)) if self.parts_arms else None
         return Standing(jnp.arange(len(arms)) == arm, arm, evidence, tested, apart)
 
     def _parted(self, arms: Arms, arm: jax.Array, lead: Lead) -> jax.Array:
@@ -156,7 +156,7 @@ class PairwiseStatistic:
         return 2 * (ratio * ratio)
 
     @property
-    def eliminates(self) -> bool:
+    def parts_arms(self) -> bool:
         """Whether arms that were once below all best-looking ones stay so."""
         return self.stopping == "elimination"
 

@@ -158,7 +158,7 @@ class GLRStopped(PairwiseStatistic, Rule):
         As a part of the rate that does not depend on t: what exceeds the rest of it has been eliminated. None where
         arms are not eliminated.
         """
-        if not self.eliminates:
+        if not self.parts_arms:
             return None
         standing = self.standing(arms)
         assert standing.apart is not None
