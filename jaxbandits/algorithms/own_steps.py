@@ -1,6 +1,7 @@
 """The protocol of an algorithm that draws its own rewards, step by step; for what `protocol.py` has no place for.
 
-It is slower than a rule of `jb.algorithm`, and compiled for each number of arms. It is a frozen dataclass of its hyperparameters with `@jb.pytree` above it, and four pure methods::
+It is slower than a rule of `jb.algorithm`, and compiled for each number of arms. It is a frozen dataclass of its
+hyperparameters with `@jb.pytree` above it, and four pure methods::
 
     init(problem, key)                -> state   may pull
     step(problem, key, state)         -> state   one decision and its pulls

@@ -231,8 +231,10 @@ class MappedRule(MappedAlgorithm):
         """Return the arms of the problem to pull next and how often each; of one run."""
         if self.rule.in_batches:
             return batches.asked_arms(self.rule, self._asked(state), state)
-        _, places, _ = self._decided(state, jnp.ones((), bool))
+        _, places, outside = self._decided(state, jnp.ones((), bool))
         arms = jnp.stack([state.arm_at(place) for place in places])
+        if not self.rule.one_by_one:  # an arm that is not there is shown as it was asked for
+            arms = jnp.where(outside, jnp.atleast_1d(call(self.rule, self.facts, selected, state)), arms)
         return arms, jnp.ones_like(arms)
 
     def told(

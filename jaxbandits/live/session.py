@@ -17,7 +17,7 @@ from jaxbandits import checks
 from jaxbandits.algorithms.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.parameters import with_logarithms
 from jaxbandits.arrays.jax_settings import narrowed, own_settings
-from jaxbandits.engine.admission import admitted, check
+from jaxbandits.engine.admission import admitted, check, check_one
 from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.method_types import check_result
 from jaxbandits.errors import UsageError
@@ -94,6 +94,7 @@ class AskTell:
         self._requests = Requests(first_arms, [1] * len(first_arms), [])
         self._state: Any = None  # until every arm has its initial pulls
         self._done, self._recommended = False, np.zeros(self._arms, bool)
+        check_one(known, self._live_problem(), self._key)
         # Also, does the algorithm begin without a problem?
         moment = begin.eval_shape(self._runs, self._live_problem(), self._key, code=code_of(self._runs))
         check_result(f"{type(algorithm).__name__}.recommend", moment.recommended, bool, (self._arms,))

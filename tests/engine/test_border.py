@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.algorithms import REGISTRY, Sequential
+from jaxbandits.algorithms import REGISTRY
 from jaxbandits.live.session import AskTell
 from jaxbandits.status import MOST_IDLE
 
@@ -140,8 +140,19 @@ def test_an_array_of_one_number_is_looked_at_too(wrong):
 
 
 def test_a_session_looks_at_it_too():
-    with pytest.raises(jb.UsageError, match=r"recommend must be bool \(3,\)"):
-        AskTell(own(Plainly, fields=[("budget", 9)], recommend=lambda self, state: jnp.argmax(state.pulls))(), arms=3)
+    @jb.algorithm
+    class Own:
+        def select(self, arms, key):
+            return jnp.argmin(arms.pulls)
+
+        def done(self, arms):
+            return arms.time >= 9
+
+        def recommend(self, arms):
+            return arms.mean
+
+    with pytest.raises(jb.UsageError, match=r"Own\.recommend.* bool \(3,\)"):
+        AskTell(Own(), arms=3)
 
 
 def test_nothing_is_taken_from_the_names_of_fields():
@@ -224,42 +235,6 @@ def test_numbers_of_arms_are_not_padded_for_it():
     grid = jb.sweep(widest, jb.one_sparse(n=jb.axis([3, 4])), seeds=2)
     for n in (3, 4):
         assert grid.recommended.sel(n=n).values[:, :n].argmax(axis=1).tolist() == [n - 1, n - 1]
-
-
-class Plainly(Sequential):
-    """In two halves, written for one run."""
-
-    def begin(self, statistics, problem, key):
-        return State(statistics.pulls, jnp.zeros(statistics.pulls.shape))
-
-    def select(self, state):
-        return jnp.argmin(state.pulls)
-
-    def update(self, state, arm, reward, live=True):
-        here = jnp.arange(state.pulls.size) == arm
-        return State(state.pulls + (here & live), state.sums + jnp.where(here & live, reward, 0))
-
-    def done(self, state):
-        return jnp.sum(state.pulls) >= self.budget
-
-    def recommend(self, state):
-        return jnp.arange(state.pulls.size) == jnp.argmax(state.sums)
-
-
-@pytest.mark.parametrize("register", [jb.pytree, jax.tree_util.register_dataclass])
-def test_two_halves_with_plain_fields_run_everywhere(register):
-    cls = own(Plainly, register=register, fields=[("budget", 30), ("variance", 0.25)])
-    ds = jb.sweep(cls(budget=jb.axis([30, 40])), PROBLEM, seeds=3)
-    assert ds.pulls.values.tolist() == [[30] * 3, [40] * 3]
-    own_tables = jb.sweep(cls(budget=jb.axis([30, 40])), PROBLEM, seeds=3, independent=True)
-    assert own_tables.pulls.values.tolist() == ds.pulls.values.tolist()
-    for seed in range(3):
-        state = jb.run(cls(30), PROBLEM, jax.random.fold_in(KEY, seed))
-        np.testing.assert_array_equal(cls(30).recommend(state), ds.recommended[0, seed])
-    session = AskTell(cls(30), arms=3)
-    while not session.done:
-        session.tell(session.ask(), 0.5)
-    assert session.recommendation.sum() == 1
 
 
 def test_traced_leaves_pass():

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.algorithms import Sequential
 
 ARMS = jb.bernoulli([0.3, 0.8, 0.5])
 KEY = jax.random.key(0)
@@ -71,26 +70,24 @@ def test_one_pull_of_many_is_enough_and_the_run_is_named():
         jb.sweep(cls(jb.axis([1.0, 2.0])), ARMS, seeds=1, first_seed=100)
 
 
-def test_arms_in_two_halves_are_looked_at_too():
-    class Halves(Sequential):
-        def begin(self, statistics, problem, key):
-            return State(statistics.pulls, jnp.zeros(statistics.pulls.shape))
+def test_arms_of_a_rule_are_looked_at_too():
+    def rule(arm):
+        @jb.algorithm
+        class Own:
+            def select(self, arms, key):
+                return jnp.int32(arm)
 
-        def select(self, state):
-            return jnp.int32(3)
+            def done(self, arms):
+                return arms.time >= 15
 
-        def update(self, state, arm, reward, live=True):
-            here = (jnp.arange(state.pulls.size) == arm) & live
-            return State(state.pulls + here, state.sums + jnp.where(here, reward, 0))
+            def recommend(self, arms):
+                return jnp.argmax(arms.mean)
 
-        def done(self, state):
-            return jnp.sum(state.pulls) >= 15
+        return Own()
 
-        def recommend(self, state):
-            return jnp.arange(state.pulls.size) == 0
-
-    refused(own(Halves), r"Own pulled an arm outside 0 … 2")
-    session = jb.AskTell(own(Halves, select=lambda self, state: jnp.int32(-1)), arms=3)
+    with pytest.raises(jb.UsageError, match=r"Own pulled an arm outside 0 … 2"):
+        jb.simulate(rule(3), ARMS, seeds=3)
+    session = jb.AskTell(rule(-1), arms=3)
     for _ in range(2):
         session.tell(session.ask(), 0.5)
     with pytest.raises(jb.UsageError, match="Own asks for arm -1: arms are numbered from 0 to 2"):

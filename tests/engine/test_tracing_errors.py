@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.algorithms import Sequential
 
 ARMS = jb.bernoulli([0.3, 0.8])
 
@@ -109,17 +108,15 @@ def test_metrics_and_sessions_and_families_too():
     with pytest.raises(jb.UsageError, match=rf"the metric 'big', line {line_of(big)} of .*jnp\.where"):
         jb.simulate(own(), ARMS, seeds=2, metrics={"big": big})
 
-    def begin(self, statistics, problem, key):
-        return State(statistics.pulls)
-
-    def update(self, state, arm, reward, live=True):
-        return State(state.pulls + 1) if reward > 0 else state  # the line of update
+    def update(self, state, arms, arm, reward):
+        return state + 1 if reward > 0 else state  # the line of update
 
     methods = {
-        "begin": begin, "update": update, "select": lambda self, state: jnp.argmin(state.pulls),
-        "done": lambda self, state: jnp.bool_(False), "recommend": lambda self, state: state.pulls > 1,
+        "init": lambda self, arms, key: jnp.int32(0), "update": update,
+        "select": lambda self, state, arms, key: jnp.argmin(arms.pulls),
+        "done": lambda self, state, arms: jnp.bool_(False), "recommend": lambda self, state, arms: arms.pulls > 1,
     }  # fmt: skip
-    session = jb.AskTell(jb.pytree(dataclasses.dataclass(frozen=True)(type("Own", (Sequential,), methods)))(), arms=2)
+    session = jb.AskTell(jb.algorithm(type("Own", (), methods))(), arms=2)
     session.tell(session.ask(), 1.0)
     session.tell(session.ask(), 1.0)
     with pytest.raises(jb.UsageError, match=rf"Own, line {line_of(update)} of .*jnp\.where"):

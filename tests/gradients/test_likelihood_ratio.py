@@ -141,11 +141,11 @@ def with_means(means):
 
 
 HARD = {
-    "run": lambda means: jnp.sum(jb.run(UGAPE, with_means(means), KEY).statistics.mean),
-    "run, a constructor": lambda means: jnp.sum(jb.run(UGAPE, jb.bernoulli(means), KEY).statistics.mean),
+    "run": lambda means: jnp.sum(jb.run(UGAPE, with_means(means), KEY).mean),
+    "run, a constructor": lambda means: jnp.sum(jb.run(UGAPE, jb.bernoulli(means), KEY).mean),
     "run, epsilon": lambda x: jnp.sum(jb.run(dataclasses.replace(UGAPE, epsilon=x[0]), with_means(x), KEY).pulls) * 1.0,
-    "trajectory": lambda means: jnp.sum(jb.trajectory(UGAPE, with_means(means), KEY, 5).statistics.mean),
-    "under jit": jax.jit(lambda means: jnp.sum(jb.run(UGAPE, with_means(means), KEY).statistics.mean)),
+    "trajectory": lambda means: jnp.sum(jb.trajectory(UGAPE, with_means(means), KEY, 5).mean),
+    "under jit": jax.jit(lambda means: jnp.sum(jb.run(UGAPE, with_means(means), KEY).mean)),
     "simulate": lambda means: jb.simulate(UGAPE, with_means(means), 5).pulls.mean().item(),
     "sweep": lambda means: jb.sweep(UGAPE, jb.bernoulli(means), 5).pulls.mean().item(),
 }

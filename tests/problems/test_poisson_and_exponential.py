@@ -115,8 +115,8 @@ def test_counts_of_many_single_pulls_are_not_lost():
     """More than 2^31 events in pulls one by one: of int32 sums they would pass the end."""
     problem = jb.poisson([1e7, 0.9e7])
     state = jb.run(jb.Uniform(budget=1000), problem, jax.random.key(0))
-    assert float(state.statistics.total.max()) == pytest.approx(500 * 1e7, rel=1e-4)
-    np.testing.assert_allclose(state.statistics.mean, problem.mean, rtol=1e-4)
+    assert float(state.total.max()) == pytest.approx(500 * 1e7, rel=1e-4)
+    np.testing.assert_allclose(state.mean, problem.mean, rtol=1e-4)
 
 
 @both

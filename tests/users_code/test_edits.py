@@ -260,7 +260,7 @@ def test_metrics_and_problems_are_code_too(modules):
 
     family = register_problem(dataclasses.dataclass(frozen=True)(Own))
     mine = family(jnp.asarray([0.5, 0.4, 0.3]), name="mine")
-    rewards = {"rewards": lambda problem, state, recommended: jnp.sum(state.statistics.moments.total)}
+    rewards = {"rewards": lambda problem, state, recommended: jnp.sum(state.total)}
     assert (jb.simulate(algorithm, mine, seeds=2, metrics=rewards).rewards == 0).all()
     Own.shift = 1
     assert (jb.simulate(algorithm, mine, seeds=2, metrics=rewards).rewards == 9).all()
