@@ -210,10 +210,7 @@ class MappedRule(MappedAlgorithm):
         return self._arms_a_step(state) if state.wanted is None else state.wanted.pulls
 
     def at_limit(self, state: RuleState, max_pulls: jax.Array | int) -> jax.Array:
-        """Return whether the next step would pass `max_pulls`, int32 `()`; bool `(…)`.
-
-        Without a limit batches never do: time stops counting below it.
-        """
+        """Return whether the next step would pass `max_pulls`, bool `(…)`; batches never do without a limit."""
         limited = super().at_limit(state, max_pulls)
         return jnp.asarray(max_pulls < NO_LIMIT) & limited if self.rule.in_batches else limited
 
