@@ -43,11 +43,14 @@ class AskTell:
     Rewards are kept as float32, the sums of a batch in double precision until it is complete. Where a budget of cost is
     spent, what the pull cost is told with its reward.
 
-        session = AskTell(UGapEc(epsilon=0.1, delta=0.05), arms=3)
-        while not session.done:
-            arm = session.ask()
-            session.tell(arm, measure(arm))
-        session.recommendation
+    Example:
+        >>> import jaxbandits as jb
+        >>> session = jb.AskTell(jb.SuccessiveRejects(budget=30), arms=3)
+        >>> while not session.done:
+        ...     arm = session.ask()
+        ...     session.tell(arm, reward=float(arm == 2))
+        >>> session.recommendation.tolist()
+        [False, False, True]
     """
 
     @own_settings()

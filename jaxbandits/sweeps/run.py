@@ -70,7 +70,7 @@ def sweep(
         on_chip: make a block of steps one Pallas kernel, which keeps the state of its lanes on the chip, on GPU by
             Triton and on TPU by Mosaic; never measured on either, so not the default. What their compilers do not know
             runs as without, and a warning says so. On CPU kernels are interpreted, slowly: for tests.
-        metrics: further numbers to measure of every run, functions of problem, state and returned arms or `jb.Metric`s,
+        metrics: further numbers to measure of every run, functions of problem, state and returned arms, or `jb.Metric`,
             by the names of the Dataset's variables; a grid over numbers of arms is then not padded.
         on_progress: called now and then with the runs and pulls done so far.
         store: NAME.zarr (or NAME.nc): runs are kept there block by block as they end, and those that are there are not
@@ -84,10 +84,10 @@ def sweep(
 
     Returns:
         Dimensions: one per axis, `checkpoint` where asked for, `seed`, and `arm` (`bandit`, `arm` for several bandits).
-            Variables: `pulls`, `cost`,
-        `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0 finished, 1 stopped by
-        `max_pulls`, or because the next counts would pass 2^31, 2 stopped after 10 000 steps without a pull, which only
-        a user's own algorithm makes); `joint_pulls` where sets of arms are pulled at once;
+
+        Variables: `pulls`, `cost`, `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0
+        finished, 1 stopped by `max_pulls`, or because the next counts would pass 2^31, 2 stopped after 10 000 steps
+        without a pull, which only a user's own algorithm makes); `joint_pulls` where sets of arms are pulled at once;
         `paid`, the cost that was drawn, where pulls have costs of their own and it is known; `reward`, collected within
         a budget of cost, and `regret`, what it lacks to the best ratio times the budget.
 

@@ -1,0 +1,62 @@
+"""Settings of the documentation: `python -m sphinx -W docs docs/_build`.
+
+Sphinx and not MkDocs: MyST-NB runs every code block while the site is built, so that a block which fails ends the
+build, and what a page shows was computed by the page. The pages of the algorithms and of the API are written from the
+registries by `write_pages.py`.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+os.environ.setdefault("MPLBACKEND", "agg")
+os.environ.setdefault("JAXBANDITS_DOCS", "1")
+
+import write_pages  # noqa: E402 - beside this file
+
+import jaxbandits  # noqa: E402 - the installed package
+
+write_pages.write(HERE)
+
+project, author = "jaxbandits", "The jaxbandits developers"
+copyright = "2026, the jaxbandits developers"
+release = jaxbandits.__version__ if hasattr(jaxbandits, "__version__") else ""
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build", "jupyter_execute"]
+html_theme = "furo"
+html_title = "jaxbandits"
+html_static_path = ["_static"]
+html_show_sourcelink = False
+myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
+myst_heading_anchors = 3
+nb_execution_mode = "cache"
+nb_execution_timeout = 600
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+napoleon_preprocess_types = False
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+pygments_style, pygments_dark_style = "friendly", "monokai"
+
+
+def escape(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Escape what stands in formulas and means something else to the generator; docstrings are plain text."""
+    del app, what, name, thing, options
+    parts = re.split(r"(`+[^`]*`+)", "\n".join(lines))
+    for i, part in enumerate(parts):
+        if part.startswith("`"):
+            parts[i] = "``" + part.strip("`") + "``"
+        else:
+            parts[i] = re.sub(r"\||(?<!^)(?<!\n)(?<!\n    )\*", lambda found: "\\" + found[0], part)
+    lines[:] = "".join(parts).split("\n")
+
+
+def setup(app: Any) -> None:
+    """Register what is above."""
+    app.connect("autodoc-process-docstring", escape)
