@@ -23,7 +23,7 @@ import jaxbandits  # noqa: E402 - the installed package
 write_pages.write(HERE)
 
 project, author = "jaxbandits", "The jaxbandits developers"
-copyright = "2026, the jaxbandits developers"
+copyright = "2026, the jaxbandits developers"  # noqa: A001 - the name that the generator reads
 release = jaxbandits.__version__ if hasattr(jaxbandits, "__version__") else ""
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "jupyter_execute"]

@@ -1,4 +1,4 @@
-"""Write the pages that follow from the registries: one of each algorithm, one of all problems, and the API reference."""
+"""Write the pages that follow from the registries: a page of each algorithm, all problems, and the API reference."""
 
 import ast
 import dataclasses
