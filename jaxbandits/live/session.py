@@ -39,18 +39,16 @@ __all__ = ["AskTell"]
 class AskTell:
     """A live experiment: ask for an arm, pull it, tell its reward, until done.
 
-    Every arm is asked first (once, or twice with `variance=True`) in a random order, by algorithms that begin so.
-    Rewards are kept as float32, the sums of a batch in double precision until it is complete. Where a budget of cost is
-    spent, what the pull cost is told with its reward.
+    Every arm is asked first, in a random order, by algorithms that begin so. Where a budget of cost is spent, what the
+    pull cost is told with its reward.
 
     Example:
         >>> import jaxbandits as jb
         >>> session = jb.AskTell(jb.SuccessiveRejects(budget=30), arms=3)
         >>> while not session.done:
-        ...     arm = session.ask()
-        ...     session.tell(arm, reward=float(arm == 2))
-        >>> session.recommendation.tolist()
-        [False, False, True]
+        ...     session.tell(arm := session.ask(), reward=float(arm == 2))
+        >>> session.recommendation.argmax()
+        2
     """
 
     @own_settings()
@@ -84,8 +82,7 @@ class AskTell:
             raise UsageError(f"a session runs one algorithm, not a grid: {name} is an axis")
         check(known)
         algorithm = known.base.prepared()
-        runs = with_logarithms(algorithm)
-        self._algorithm, self._runs = algorithm, narrowed(mapped(runs) if known.is_rule else runs)
+        self._algorithm, self._runs = algorithm, narrowed(mapped(with_logarithms(algorithm)))
         self._arms = checks.whole("arms", arms, 2, MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
         algorithm.check_live()
