@@ -47,7 +47,7 @@ class AskTell:
         >>> session = jb.AskTell(jb.SuccessiveRejects(budget=30), arms=3)
         >>> while not session.done:
         ...     session.tell(arm := session.ask(), reward=float(arm == 2))
-        >>> session.recommendation.argmax()
+        >>> int(session.recommendation.argmax())
         2
     """
 
