@@ -171,11 +171,13 @@ def check(algorithm: Admitted) -> None:
     check_algorithm(algorithm.algorithm, registered=algorithm.registered)
 
 
-def check_one(algorithm: Admitted, problem: Problem, key: jax.Array) -> None:
+def check_one(algorithm: Admitted, problem: Problem, key: jax.Array, *, judged: bool = True) -> None:
     """Whether its methods return what the protocol says, for one run; they are traced, not run.
+
+    Of a live experiment answers are not `judged`.
 
     Raises:
         UsageError: which method returns what, in place of what.
     """
     if not algorithm.registered:
-        check_methods(algorithm.algorithm, problem, key)
+        check_methods(algorithm.algorithm, problem, key, judged=judged)

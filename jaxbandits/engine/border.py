@@ -1,6 +1,7 @@
 """A user's algorithm, looked at once before it runs: what is wrong with it is one line, not a traceback of JAX."""
 
 import dataclasses
+import functools
 import inspect
 from typing import Any
 
@@ -103,7 +104,7 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
     answers_of(algorithm)
 
 
-def check_methods(algorithm: Any, problem: Problem, key: jax.Array) -> None:
+def check_methods(algorithm: Any, problem: Problem, key: jax.Array, *, judged: bool = True) -> None:
     """Whether a user's own methods return what the protocol says; they are traced, not run.
 
     Args:
@@ -115,7 +116,8 @@ def check_methods(algorithm: Any, problem: Problem, key: jax.Array) -> None:
         UsageError: which method returns what, in place of what.
     """
     with code_of(algorithm, problem).traced():
-        jax.eval_shape(check_rule if isinstance(algorithm, Rule) else _check, algorithm, problem, key)
+        rule = functools.partial(check_rule, judged=judged)
+        jax.eval_shape(rule if isinstance(algorithm, Rule) else _check, algorithm, problem, key)
 
 
 def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:

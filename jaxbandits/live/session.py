@@ -94,7 +94,7 @@ class AskTell:
         self._requests = Requests(first_arms, [1] * len(first_arms), [])
         self._state: Any = None  # until every arm has its initial pulls
         self._done, self._recommended = False, np.zeros(self._arms, bool)
-        check_one(known, self._live_problem(), self._key)
+        check_one(known, self._live_problem(), self._key, judged=False)
         # Also, does the algorithm begin without a problem?
         moment = begin.eval_shape(self._runs, self._live_problem(), self._key, code=code_of(self._runs))
         check_result(f"{type(algorithm).__name__}.recommend", moment.recommended, bool, (self._arms,))

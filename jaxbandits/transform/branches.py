@@ -113,9 +113,16 @@ def _wanted(
             for array, old in zip(made(values, some), state, strict=True)
         ]
 
+    every = jnp.arange(runs, dtype=jnp.int32)
+    found: list[Any]
     if few and runs > _FEW:
-        every = jnp.arange(runs, dtype=jnp.int32)
-        found: list[Any] = where_few(wanted, results, otherwise, arrays, every, width=_FEW)
+        found = where_few(wanted, results, otherwise, arrays, every, width=_FEW)
     else:
-        found = where_any(wanted, lambda state: results(state, arrays, None), otherwise)
+
+        def made_for_all(state: list[Any]) -> list[Any]:
+            # Of a run that does not want it a loop need not end: one that does stands in its place.
+            source = jnp.where(wanted, every, jnp.argmax(wanted))
+            return results(state, [array[..., source] for array in arrays], source)
+
+        found = where_any(wanted, made_for_all, otherwise)
     return found

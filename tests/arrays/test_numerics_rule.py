@@ -60,6 +60,7 @@ EXCEPTIONS = {
     ("engine/rule_batches.py", "told_sums", "sum"): WHOLE,
     ("engine/rule_calls.py", "longer", PRODUCT): HOST,
     ("random/arm_orders.py", "draw", PRODUCT): WHOLE,
+    ("transform/branches.py", "made_for_all", "argmax"): WHOLE,
     ("engine/known_arms.py", "decisions", "sum"): WHOLE,
     ("engine/rule_calls.py", "needed", "maximum"): OF_USERS,
     ("engine/jobs.py", "load", "cumsum"): WHOLE,

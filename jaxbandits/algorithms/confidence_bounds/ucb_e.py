@@ -134,7 +134,9 @@ class UCBE(GapBased):
     def _at_end(self, state: _State, arms: Arms) -> _State:
         """Return the state after phase k: H1 is the largest i / gap_<i>^2 of the k largest gaps (Figure 4)."""
         assert state.phase is not None
-        phase = lax.while_loop(lambda p: p.end == arms.time, lambda p: _next(p, arms.count), state.phase)
+        phase = lax.while_loop(
+            lambda p: (p.end == arms.time) & (p.number <= arms.count), lambda p: _next(p, arms.count), state.phase
+        )
         gap = jnp.sort(jnp.max(arms.mean) - arms.mean)  # gap_<1> = 0 <= … <= gap_<K>
         i = jnp.arange(1, len(arms) + 1)
         largest = i > arms.count - (phase.number - 1)
