@@ -111,6 +111,7 @@ def check_methods(algorithm: Any, problem: Problem, key: jax.Array, *, judged: b
         algorithm: leaves as for one run.
         problem: leaves `(K,)`.
         key: the run's typed key `()`.
+        judged: whether answers are judged by a criterion of the user's own; not those of a live experiment.
 
     Raises:
         UsageError: which method returns what, in place of what.

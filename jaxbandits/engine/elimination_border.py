@@ -28,13 +28,14 @@ def elimination_methods(rule: Rule) -> dict[str, tuple[str, ...]]:
     return methods | dict.fromkeys(optional, (*own, "arms"))
 
 
-def check_elimination(rule: Rule, problem: Problem, key: jax.Array) -> None:
+def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool) -> None:
     """Check that the methods of a rule return what the protocol says; they are traced, not run.
 
     Args:
         rule: for one run.
         problem: leaves `(K,)`.
         key: the run's typed key `()`.
+        judged: whether answers are judged by a criterion of the user's own.
 
     Raises:
         UsageError: which method returns what, in place of what.
@@ -81,7 +82,7 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array) -> None:
         if number and problem.bandits == 1:
             answer = jnp.arange(count) == answer
         check_result(f"{name}.recommend: without an arm's number, the answer", answer, bool, (count,))
-    if (judge := judge_of(rule)) is not None:
+    if judged and (judge := judge_of(rule)) is not None:
         check_result(f"{name}: the criterion", judge(rule, problem, answer), bool, ())
 
 

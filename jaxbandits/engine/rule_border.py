@@ -48,12 +48,13 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool = T
         rule: for one run.
         problem: leaves `(K,)`.
         key: the run's typed key `()`.
+        judged: whether answers are judged by a criterion of the user's own; not those of a live experiment.
 
     Raises:
         UsageError: which method returns what, in place of what.
     """
     if rule.eliminates:
-        check_elimination(rule, problem, key)
+        check_elimination(rule, problem, key, judged=judged)
         return
     name, count = type(rule).__name__, problem.arms
     state = first_state(rule, problem.realised(key), key)
