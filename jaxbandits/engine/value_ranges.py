@@ -43,10 +43,10 @@ def _around(values: np.ndarray) -> Range | None:
 
 
 def _power(size: float, *, up: bool) -> float:
-    """Return the next power of 2^8, up or down; 0 of 0."""
+    """Return the next power of 2^8, up or down; 0 of 0. A power itself is in the range of what is a little less."""
     if size == 0:
         return 0.0
-    exponent = (math.ceil if up else math.floor)(math.log2(size) / _STEP) * _STEP
+    exponent = (math.ceil(math.log2(size) / _STEP) - (not up)) * _STEP
     return float(2.0**exponent) if -149 < exponent < 128 else (math.inf if exponent > 0 else 0.0)
 
 
