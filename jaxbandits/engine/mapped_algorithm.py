@@ -109,7 +109,7 @@ class MappedAlgorithm(Hyperparameters, abc.ABC):
         raise self._not_live()
 
     def _not_live(self) -> UsageError:
-        return UsageError(f"{type(self).__name__} has no two halves for ask and tell: derive it from Sequential, say")
+        return UsageError(f"{type(self).__name__} has no two halves for ask and tell: write it with jb.algorithm")
 
     @abc.abstractmethod
     def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> State:

@@ -9,7 +9,7 @@ from typing import Any
 from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.lane_state import Settings
 from jaxbandits.engine.program import Placement
-from jaxbandits.engine.users_own import UsersOwn
+from jaxbandits.engine.users_own import UsersOwn, own_of
 from jaxbandits.errors import warn
 
 __all__ = ["in_powers_of_two", "may_stay_on_chip", "taken_on_chip"]
@@ -48,5 +48,5 @@ def taken_on_chip(function: Any, arguments: tuple[Any, ...], settings: Settings)
 
 
 def _declined(algorithm: Any, why: str) -> bool:
-    warn(f"on_chip: {type(algorithm).__name__} runs without kernels: {why}")
+    warn(f"on_chip: {type(own_of(algorithm)).__name__} runs without kernels: {why}")
     return False

@@ -36,17 +36,18 @@ def ranges_of_values(tree: Any) -> tuple[Range | None, ...]:
 def _around(values: np.ndarray) -> Range | None:
     if values.dtype.kind not in "iuf" or not values.size or not np.all(np.isfinite(values)):
         return None
-    lo, hi = float(np.min(values)), float(np.max(values))
-    return (-_power(-lo, up=True) if lo < 0 else _power(lo, up=False)), (
-        -_power(-hi, up=False) if hi < 0 else _power(hi, up=True)
+    lo, hi, whole = float(np.min(values)), float(np.max(values)), values.dtype.kind != "f"
+    return (-_power(-lo, up=True) if lo < 0 else _power(lo, up=False, whole=whole)), (
+        -_power(-hi, up=False, whole=whole) if hi < 0 else _power(hi, up=True)
     )
 
 
-def _power(size: float, *, up: bool) -> float:
-    """Return the next power of 2^8, up or down; 0 of 0. A power itself is in the range of what is a little less."""
+def _power(size: float, *, up: bool, whole: bool = True) -> float:
+    """Return the next power of 2^8, up or down; 0 of 0. A float that is one has the range of what is a little less."""
     if size == 0:
         return 0.0
-    exponent = (math.ceil(math.log2(size) / _STEP) - (not up)) * _STEP
+    steps = math.log2(size) / _STEP
+    exponent = (math.ceil(steps) - (not up) if up or not whole else math.floor(steps)) * _STEP
     return float(2.0**exponent) if -149 < exponent < 128 else (math.inf if exponent > 0 else 0.0)
 
 

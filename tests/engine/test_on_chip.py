@@ -20,6 +20,7 @@ from jaxbandits.engine.kernel_loop import whole_kernels
 from jaxbandits.engine.on_chip import in_powers_of_two, may_stay_on_chip
 from jaxbandits.engine.program import Placement
 from jaxbandits.engine.rows import blank_log
+from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.sweeps import plan
 
 VALUES = {"epsilon": 0.1, "delta": 0.1, "budget": 2000, "k": 2, "threshold": 0.5}
@@ -136,12 +137,14 @@ class Own(jb.algorithms.Uniform):
     """A user's."""
 
 
-def test_a_users_own_algorithm_runs_without_and_says_so() -> None:
+def test_a_users_own_rule_stays_on_chip_too() -> None:
     algorithm = Own(budget=30)
-    with pytest.warns(UserWarning, match="on_chip: Own runs without kernels: a user's own") as said:
-        found = simulated(algorithm, on_chip=True)
-    assert len(said) == 1
-    equal(found, simulated(algorithm))
+    equal(simulated(algorithm, on_chip=True), simulated(algorithm))
+
+
+def test_what_draws_its_own_rewards_runs_without_and_says_so() -> None:
+    with pytest.warns(UserWarning, match="on_chip: Own runs without kernels: a user's own"):
+        assert not may_stay_on_chip(UsersOwn(Own(budget=30), several=False))
 
 
 def test_long_steps_run_without_and_say_so() -> None:

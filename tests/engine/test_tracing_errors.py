@@ -116,11 +116,8 @@ def test_metrics_and_sessions_and_families_too():
         "select": lambda self, state, arms, key: jnp.argmin(arms.pulls),
         "done": lambda self, state, arms: jnp.bool_(False), "recommend": lambda self, state, arms: arms.pulls > 1,
     }  # fmt: skip
-    session = jb.AskTell(jb.algorithm(type("Own", (), methods))(), arms=2)
-    session.tell(session.ask(), 1.0)
-    session.tell(session.ask(), 1.0)
-    with pytest.raises(jb.UsageError, match=rf"Own, line {line_of(update)} of .*jnp\.where"):
-        session.tell(session.ask(), 1.0)
+    with pytest.raises(jb.UsageError, match=rf"Own\.update, line {line_of(update)} of .*jnp\.where"):
+        jb.AskTell(jb.algorithm(type("Own", (), methods))(), arms=2)
 
 
 @pytest.mark.parametrize(
