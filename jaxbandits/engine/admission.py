@@ -127,8 +127,8 @@ class Admitted:
         return self, problem
 
     def may_be_padded(self, problem: Problem, count: int) -> bool:
-        """Whether its program may have up to `count` arms that are there to fill up; of a user's rule a trace tells."""
-        return self.registered or (self.is_rule and why_unpaddable(self.algorithm, problem.padded(count)) is None)
+        """Whether its program may have up to `count` arms that are there to fill up; a trace tells."""
+        return self.is_rule and why_unpaddable(self.algorithm, problem.padded(count)) is None
 
     def unseen(self, problem: Problem) -> float | None:
         """Where a problem has more arms than are simulated: how improbable it is, at most, that one would matter."""

@@ -11,9 +11,10 @@ from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
+from jaxbandits.algorithms.top_k import opt_mai
 from jaxbandits.arrays import arms
 from jaxbandits.engine.lanes import advance
-from jaxbandits.random import ties
+from jaxbandits.random import arm_orders
 
 RUNS = 20_000
 FALSE_ALARM = 1e-8
@@ -131,7 +132,8 @@ def test_a_tie_order_that_prefers_the_first_arm_would_be_caught(monkeypatch):
     def first_arm_first(words, count):
         return jnp.broadcast_to(arms.index(count, words.shape[1:]), (count, *words.shape[1:]))
 
-    monkeypatch.setattr(ties, "tie_order", first_arm_first)
+    monkeypatch.setattr(arm_orders, "tie_order", first_arm_first)
+    monkeypatch.setattr(opt_mai, "tie_numbers", lambda seed, number, count: jnp.arange(count)[::-1])
     advance.clear_cache()
     few = [CASES[name] for name in ("uniform", "opt-mai")]
     try:

@@ -12,7 +12,6 @@ import pytest
 from IPython.extensions.autoreload import superreload
 
 import jaxbandits as jb
-from jaxbandits.algorithms import Sequential
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.problems.base import register_problem
 from jaxbandits.users_code.cache_key import code_of
@@ -312,29 +311,25 @@ def test_a_method_put_into_a_class_of_the_package(monkeypatch):
     assert jb.simulate(jb.Uniform(budget=50), problem, seeds=4).correct.all()
 
 
-class Live(Sequential):
+class Live:
     """Asks for one arm after the first pulls."""
 
     arm = 1
+    shuffle_arms = False
 
-    def begin(self, statistics, problem, key):
-        return statistics
-
-    def select(self, state):
+    def select(self, arms, key):
         return jnp.int32(self.arm)
 
-    def update(self, state, arm, reward, live=True):
-        return state.add(arm, reward, live)
+    def done(self, arms):
+        return arms.time > 100
 
-    def done(self, state):
-        return state.time > 100
-
-    def recommend(self, state):
-        return jnp.arange(state.pulls.size) == self.arm
+    def recommend(self, arms):
+        return jnp.int32(self.arm)
 
 
 def test_a_session_goes_on_with_the_code_as_it_is(monkeypatch):
-    session = jb.AskTell(jb.pytree(dataclasses.dataclass(frozen=True)(Live))(), arms=3)
+    session_rule = jb.algorithm(Live)()
+    session = jb.AskTell(session_rule, arms=3)
     for _ in range(3):
         session.tell(session.ask(), 0.5)
     assert session.ask() == 1
@@ -343,7 +338,7 @@ def test_a_session_goes_on_with_the_code_as_it_is(monkeypatch):
     session.tell(1, 0.5)
     assert session.ask() == 2
     with pytest.raises(jb.UsageError, match=r"another algorithm: Live\.arm: 1 there and 2 here"):
-        jb.AskTell.from_json(saved, Live())
+        jb.AskTell.from_json(saved, session_rule)
 
 
 def test_what_cannot_be_read_is_said_and_never_taken_from_before(tmp_path):

@@ -70,8 +70,10 @@ class EBTC(TopTwo):
         leader = jnp.argmax(arms.mean)
         near = self.against(arms, leader, self.slack)
         challenger = jnp.argmin(near.cost)
-        account, pull = paid(owed[leader, challenger], 1 - self.leaders_share(near, challenger))
-        owed = owed.at[leader, challenger].set(account)
+        number = jnp.arange(len(arms))
+        pair = (number == leader)[:, None] & (number == challenger)[None]
+        account, pull = paid(jnp.sum(jnp.where(pair, owed, 0)), 1 - self.leaders_share(near, challenger))
+        owed = jnp.where(pair, account, owed)
         return Tracking(self.parted(parted, arms), owed, jnp.where(pull, challenger, leader))
 
     def select(self, state: Tracking, arms: Arms, key: jax.Array) -> jax.Array:
