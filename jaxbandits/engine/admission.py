@@ -9,7 +9,6 @@ from typing import Any
 
 import jax
 
-from jaxbandits.algorithms.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.algorithms.traits import Traits, answers_of, tolerance_of, traits_of
@@ -33,18 +32,21 @@ class Admitted:
 
     Attributes:
         algorithm: as it came in.
-        registered: whether it is one of the package's: held to the protocol by its tests, and it knows of padded arms.
-        base: the same algorithm where it derives from one of the package's base classes; None elsewhere.
+        registered: whether it is one of the package's, which its tests hold to the protocol.
     """
 
     algorithm: Any
     registered: bool
-    base: Hyperparameters | None
+
+    @property
+    def base(self) -> Rule | None:
+        """The same algorithm where it is written for one run by the protocol of `jb.algorithm`; None elsewhere."""
+        return self.algorithm if isinstance(self.algorithm, Rule) else None
 
     @property
     def is_rule(self) -> bool:
         """Whether it is written for one run by the protocol of `jb.algorithm`."""
-        return isinstance(self.algorithm, Rule)
+        return self.base is not None
 
     @property
     def name(self) -> str:
@@ -156,10 +158,9 @@ def admitted(algorithm: Any) -> Admitted:
         UsageError: what is none: a name, a class, a function, a problem; or JAX cannot run here.
     """
     check_jax()
-    base = algorithm if isinstance(algorithm, Rule) else None
-    if base is None:
+    if not isinstance(algorithm, Rule):
         check_kind(algorithm)
-    return Admitted(algorithm, registered=REGISTRY.name_of(type(algorithm)) is not None, base=base)
+    return Admitted(algorithm, registered=REGISTRY.name_of(type(algorithm)) is not None)
 
 
 def check(algorithm: Admitted) -> None:

@@ -12,7 +12,6 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.algorithms.traits import Traits, traits_of
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.compiler_forms import where_any, where_few
 from jaxbandits.arrays.numerics import NO_LIMIT
@@ -22,11 +21,9 @@ from jaxbandits.engine.elimination_rounds import block_of_rounds
 from jaxbandits.engine.elimination_start import first_round, rounds_of_a_block, unpulled
 from jaxbandits.engine.elimination_state import EliminationState
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
-from jaxbandits.engine.rule_calls import answered, axes_of_own, begun, call, done
+from jaxbandits.engine.rule_calls import axes_of_own, begun, call, done
 from jaxbandits.engine.rule_states import shown
-from jaxbandits.engine.value_ranges import Facts
 from jaxbandits.problems.base import Problem
-from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.statistics.robust_means import Catoni
 from jaxbandits.status import NONE_STAYS
 
@@ -36,20 +33,7 @@ __all__ = ["EliminationRule"]
 @pytree
 @dataclasses.dataclass(frozen=True)
 class EliminationRule(MappedAlgorithm):
-    """A rule that eliminates arms, mapped over the last axis of everything where there are several runs.
-
-    Attributes:
-        rule: the rule.
-        facts: what is known of the numbers that it computes with; None for nothing.
-    """
-
-    rule: Any
-    facts: Facts | None = dataclasses.field(default=None, metadata={"static": True})
-
-    @property
-    def traits(self) -> Traits:  # type: ignore[override]
-        """What the rule says of itself."""
-        return traits_of(self.rule)
+    """A rule that eliminates arms."""
 
     def init(self, problem: Problem, key: jax.Array) -> EliminationState:
         """Return the states after the first round, and what it dropped."""
@@ -61,10 +45,6 @@ class EliminationRule(MappedAlgorithm):
         state = dataclasses.replace(state, estimator=call(self.rule, self.facts, estimating, state))
         state = first_round(self.rule, state, problem, key)
         return self._looked(state, self._due(state), problem, key)
-
-    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> EliminationState:
-        """Begin a run; states begin with `init`."""
-        raise NotImplementedError
 
     def step(
         self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array | bool = True
@@ -151,16 +131,13 @@ class EliminationRule(MappedAlgorithm):
         By the rule; or the last arm, before that the survivor with the largest estimate.
         """
         if self.rule.has("recommend"):
-            answer = jnp.asarray(call(self.rule, self.facts, answered, state))
-            if not jnp.issubdtype(answer.dtype, jnp.bool_):
-                answer = over_arms.index(state.places, state.time.shape) == answer
+            answer = self.answer(state)
         else:
             estimates = jnp.where(state.active, state.estimates, -jnp.inf)
             number = over_arms.index(state.places, state.time.shape)
             best = state.active & (estimates == over_arms.largest(estimates))
             answer = number == over_arms.smallest(jnp.where(best, number, state.places))
-        exist = state.places if state.count is None else state.count
-        return state.by_arm(answer & (over_arms.index(state.places, state.time.shape) < exist))
+        return state.by_arm(answer & state.exists)
 
     def state_of(self, state: EliminationState) -> Any:
         """Return what a user is shown of a state."""
@@ -168,14 +145,6 @@ class EliminationRule(MappedAlgorithm):
         return dataclasses.replace(
             arms, mean=state.by_arm(state.estimates), active=state.by_arm(state.active), pulls=state.pulls
         )
-
-    def stalled(self, state: EliminationState) -> jax.Array:
-        """Return which runs have a fault, bool `(…)`."""
-        return state.fault > 0
-
-    def fault(self, state: EliminationState) -> jax.Array:
-        """Return the fault that each run has, a code of `jaxbandits.status`, 0 for none; int32 `(…)`."""
-        return state.fault
 
     def asked(self, state: EliminationState) -> tuple[jax.Array, jax.Array]:
         """Return the arm of the problem to pull next, once; of one run."""

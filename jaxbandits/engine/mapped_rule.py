@@ -14,8 +14,6 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.protocol import Arms
-from jaxbandits.algorithms.traits import Traits, traits_of
-from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.compiler_forms import kept
 from jaxbandits.arrays.numerics import NO_LIMIT, larger, smaller
 from jaxbandits.arrays.pytrees import pytree
@@ -25,7 +23,6 @@ from jaxbandits.engine.known_arms import decisions
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.pulls_in_turn import ended, in_turn, lacks_arms, with_pull
 from jaxbandits.engine.rule_calls import (
-    answered,
     as_runs,
     axes_of_own,
     begun,
@@ -39,9 +36,7 @@ from jaxbandits.engine.rule_calls import (
 )  # fmt: skip
 from jaxbandits.engine.rule_states import RuleState, first_state, shown
 from jaxbandits.engine.step_rewards import draw
-from jaxbandits.engine.value_ranges import Facts
 from jaxbandits.problems.base import Problem
-from jaxbandits.statistics.arm_statistics import ArmStatistics
 from jaxbandits.status import MOST_IDLE, OUTSIDE, TAKEN_BACK
 
 __all__ = ["MappedRule"]
@@ -50,28 +45,10 @@ __all__ = ["MappedRule"]
 @pytree
 @dataclasses.dataclass(frozen=True)
 class MappedRule(MappedAlgorithm):
-    """A rule, mapped over the last axis of everything where there are several runs.
-
-    Attributes:
-        rule: the rule.
-        facts: what is known of the numbers that it computes with; None for nothing.
-    """
-
-    rule: Any
-    facts: Facts | None = dataclasses.field(default=None, metadata={"static": True})
+    """A rule that says which arms to pull, or how often."""
 
     #: A step asks whether the run has ended.
     one_pull_a_step = True
-
-    @property
-    def cost_budget(self) -> Any:
-        """The budget of cost `(…)` that is spent; None where none is."""
-        return self.rule.cost_budget
-
-    @property
-    def traits(self) -> Traits:  # type: ignore[override]
-        """What the rule says of itself."""
-        return traits_of(self.rule)
 
     def init(self, problem: Problem, key: jax.Array) -> RuleState:
         """Return the states after the first pulls."""
@@ -79,10 +56,6 @@ class MappedRule(MappedAlgorithm):
         if self.rule.has_state:
             state = dataclasses.replace(state, own=call(self.rule, self.facts, begun, state))
         return self.asking(state) if self.rule.in_batches else state
-
-    def begin(self, statistics: ArmStatistics, problem: Problem, key: jax.Array) -> RuleState:
-        """Begin a run; states begin with `init`."""
-        raise NotImplementedError
 
     def step(self, problem: Problem, key: jax.Array, state: RuleState, live: jax.Array | bool = True) -> RuleState:
         """Make one step of the runs that are live and not done."""
@@ -183,10 +156,7 @@ class MappedRule(MappedAlgorithm):
 
     def recommend(self, state: RuleState) -> jax.Array:
         """Return masks of the returned arms, bool `(K, …)`, in the problem's order."""
-        answer = jnp.asarray(call(self.rule, self.facts, answered, state))
-        if not jnp.issubdtype(answer.dtype, jnp.bool_):
-            answer = over_arms.index(state.statistics.pulls.shape[0], state.time.shape) == answer
-        return state.by_arm(answer & state.exists)
+        return state.by_arm(self.answer(state) & state.exists)
 
     def state_of(self, state: RuleState) -> Arms:
         """Return what a user is shown of a state."""
@@ -199,11 +169,7 @@ class MappedRule(MappedAlgorithm):
     def stalled(self, state: RuleState) -> jax.Array:
         """Return which runs have gone on for long without a pull, or have a fault, bool `(…)`."""
         idle = jnp.zeros(state.time.shape, bool) if state.idle is None else state.idle >= MOST_IDLE
-        return idle | (state.fault > 0)
-
-    def fault(self, state: RuleState) -> jax.Array:
-        """Return the fault that each run has, a code of `jaxbandits.status`, 0 for none; int32 `(…)`."""
-        return state.fault
+        return idle | super().stalled(state)
 
     def next_pulls(self, state: RuleState) -> jax.Array | int:
         """Return how many pulls the next step makes, int32 `(…)` or `()`."""
@@ -213,11 +179,6 @@ class MappedRule(MappedAlgorithm):
         """Return whether the next step would pass `max_pulls`, bool `(…)`; batches never do without a limit."""
         limited = super().at_limit(state, max_pulls)
         return jnp.asarray(max_pulls < NO_LIMIT) & limited if self.rule.in_batches else limited
-
-    @property
-    def slots(self) -> int:
-        """How many batches a request may have, part of the program."""
-        return int(self.rule.slots)
 
     def steps_made(self, before: RuleState, after: RuleState, live: jax.Array) -> jax.Array:
         """Return how many steps a call of `advance` has made, int32 `(…)`."""

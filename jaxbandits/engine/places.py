@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.arrays.arms import index
 from jaxbandits.engine.run_state import RunState
 from jaxbandits.random.arm_orders import ArmOrder
 
@@ -27,6 +28,15 @@ class PlacedArms(RunState):
         @property
         def count(self) -> jax.Array | None:
             """How many arms exist, int32 `(…)`; None for all."""
+
+        @property
+        def places(self) -> int:
+            """The length of the axis of arms."""
+
+    @property
+    def exists(self) -> jax.Array:
+        """Mask of the arms that exist, bool `(K, …)`."""
+        return index(self.places, self.time.shape) < (self.places if self.count is None else self.count)
 
     @property
     def told(self) -> jax.Array | None:

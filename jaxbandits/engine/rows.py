@@ -137,12 +137,9 @@ def _gone_on(cells: Cells, carry: Carry, ended: jax.Array) -> Carry:
     def go_on(carry: Carry) -> Carry:
         cell = jnp.where(on, following, carry.cell)
         algorithm = jax.tree.map(lambda leaf: leaf[..., cell], cells.algorithm)
-        state = algorithm.continued(carry.state)
-        state = jax.tree.map(lambda new, old: jnp.where(on, new, old), state, carry.state)
         return carry._replace(
-            state=state, algorithm=algorithm, cell=cell, busy=carry.busy | on,
-            checkpoint=jnp.where(on, 0, carry.checkpoint),
-        )  # fmt: skip
+            algorithm=algorithm, cell=cell, busy=carry.busy | on, checkpoint=jnp.where(on, 0, carry.checkpoint)
+        )
 
     return lax.cond(jnp.any(on), go_on, lambda carry: carry, carry)
 

@@ -96,11 +96,9 @@ class RuleState(PlacedArms):
         return self.steps if self.drawn is None else self.drawn
 
     @property
-    def exists(self) -> jax.Array:
-        """Mask of the arms that exist, bool `(K, …)`."""
-        count = self.statistics.pulls.shape[0]
-        number = over_arms.index(count, self.time.shape)
-        return number < (count if self.count is None else self.count)
+    def places(self) -> int:
+        """The length of the axis of arms."""
+        return int(self.statistics.pulls.shape[0])
 
     @property
     def told(self) -> jax.Array | None:

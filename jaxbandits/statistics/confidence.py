@@ -1,7 +1,6 @@
-"""Confidence radii, each with its source and what it guarantees.
+"""Exploration rates and levels of confidence bounds, each with its source and what it guarantees.
 
-A radius is `scale * inverse_root`, where `scale` is one number per run and `inverse_root` is 1/sqrt(pulls) of each arm.
-All logarithms are natural. Shapes: arms first, runs last; see `jaxbandits.arrays.arms`.
+All logarithms are natural.
 """
 
 import jax
@@ -13,46 +12,10 @@ from jaxbandits.arrays.numerics import larger, log, rounded
 KL2013_ALPHA, KL2013_K1 = 1.1, 405.5
 
 __all__ = [
-    "cubed",
-    "hoeffding_radius",
     "iterated_level",
     "kl2013_level",
     "kl2013_rate",
-    "ugape_scale",
 ]
-
-
-def hoeffding_radius(scale: jax.Array, inverse_root: jax.Array) -> jax.Array:
-    """`scale / sqrt(pulls)`, float32 `(K, …)`, as a rounded product (see `numerics.rounded`)."""
-    return rounded(scale * inverse_root)
-
-
-def ugape_scale(level: jax.Array, time: jax.Array, c: jax.Array, b: jax.Array) -> jax.Array:
-    """UGapEc's b sqrt(c ln(4 K t^3 / delta)), t the number of pulls so far (Gabillon et al. 2012, eq. 4).
-
-    With c = 1/2 all intervals hold at all times with probability at least 1 - delta for rewards in [0, b] (their
-    Theorem 2).
-
-    Args:
-        level: ln(4 K / delta), `(…)`.
-        time: int32 `(…)`, at least 1.
-        c: exploration parameter, positive, `(…)`.
-        b: range of the rewards, positive, `(…)`.
-    """
-    return b * jnp.sqrt(c * cubed(level, time))
-
-
-def cubed(level: jax.Array, time: jax.Array) -> jax.Array:
-    """Level + 3 ln t, `(…)`: sums of sums, so that no product is contracted into them.
-
-    With level = ln(7 K / delta) it is UGapE-V's a_t = ln(7 K t^3 / delta): Maurer and Pontil (2009), Theorem 4, fails
-    with probability at
-    most 4 exp(-a) for one arm and count, and the union over t and counts up to t asks for sum_t K t 4 exp(-a_t) <=
-    delta, where
-    4 pi^2 / 6 = 6.58 < 7. (ln(4 K t^3 / delta) would only give 1.65 delta.)
-    """
-    log_time = log(time)
-    return level + ((log_time + log_time) + log_time)
 
 
 def kl2013_level(arms: jax.Array, log_delta: jax.Array) -> jax.Array:
