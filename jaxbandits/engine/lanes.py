@@ -14,6 +14,7 @@ from jax import lax
 from jax.sharding import PartitionSpec
 
 from jaxbandits.arrays.compiler_forms import LEAVE_BARRIERS
+from jaxbandits.arrays.jax_versions import KERNELS_IN_TURN
 from jaxbandits.arrays.numerics import smaller
 from jaxbandits.arrays.platform_forms import traced_for
 from jaxbandits.bounded_jit import recent_programs
@@ -28,6 +29,7 @@ __all__ = ["COMPILER_OPTIONS", "advance", "run_chunk"]
 
 #: Lanes are spread over one CPU device per core; the compiler's own splitting of small loops over threads only costs.
 COMPILER_OPTIONS = {
+    **KERNELS_IN_TURN,
     "xla_cpu_prefer_vector_width": 512,
     "xla_disable_hlo_passes": f"cpu-parallel-task-assigner,{LEAVE_BARRIERS}",
 }
