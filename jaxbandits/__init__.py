@@ -12,7 +12,6 @@ from jaxbandits.registry import face
 
 #: Public names beside the registries' algorithms and problems.
 _FURTHER = {
-    "Algorithm": "algorithms.own_steps:Algorithm",
     "Arms": "algorithms.protocol:Arms",
     "Batches": "algorithms.protocol:Batches",
     "algorithm": "algorithms.protocol:algorithm",
@@ -45,9 +44,14 @@ _FURTHER = {
     "with_theory": "comparison.theory_beside:with_theory",
 }
 
+#: Names that are gone, and what is in their place.
+_GONE = {"Algorithm": "an algorithm is a class with jb.algorithm above it, help(jaxbandits.algorithms.protocol)"}
+
 _named, __dir__, __all__ = face(__name__, _FURTHER, _ALGORITHMS, _PROBLEMS)
 
 
 def __getattr__(name: str) -> Any:
     """Return what a public name stands for, or the version of the installed package."""
+    if name in _GONE:
+        raise AttributeError(f"there is no {__name__}.{name} any more: {_GONE[name]}")
     return importlib.metadata.version(__name__) if name == "__version__" else _named(name)

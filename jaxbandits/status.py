@@ -36,4 +36,4 @@ def fault_of(status: int, name: str, arms: int) -> str:
         return f"{name} pulled an arm outside 0 … {arms - 1}, in place of which JAX silently takes another one"
     if status == NONE_STAYS:
         return f"{name}.keep kept no arm: at least one has to stay"
-    return f"{name} took pulls back: the state's `pulls` must never fall, and must add up to less than 2^31"
+    return f"{name} took pulls back: it asked for fewer than no pulls of an arm, or fewer than no batches"

@@ -13,7 +13,7 @@ ROOMS = ["cli", "comparison", "engine", "live", "report", "spending", "sweeps"]
 #: Where an object of the user's comes in, and is looked at.
 BORDERS = {
     "engine/admission.py", "engine/border.py", "engine/elimination_border.py", "engine/method_types.py",
-    "engine/problem_border.py", "engine/rule_border.py", "engine/users_own.py",
+    "engine/problem_border.py", "engine/rule_border.py",
 }  # fmt: skip
 #: (file, text): what is looked up by name, or by class, elsewhere, and why.
 ALLOWED = {

@@ -4,7 +4,6 @@ from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.registry import face
 
 _FURTHER = {
-    "Algorithm": "own_steps:Algorithm",
     "REGISTRY": "registry:REGISTRY",
 }
 

@@ -109,7 +109,7 @@ class Rule(Hyperparameters):
     def __post_init__(self) -> None:
         super().__post_init__()
         for field in dataclasses.fields(self):
-            if type(value := vars(self)[field.name]) in (list, tuple):
+            if type(value := vars(self)[field.name]) in (list, tuple) and not field.metadata.get("static"):
                 raise UsageError(
                     f"{type(self).__name__}: {field.name} must be a number or an array, got {value!r}: for a grid, "
                     f"jb.axis({value!r})"

@@ -40,18 +40,18 @@ def _lower_bound(cell: Cell) -> Theorem | None:
 
 
 def _theorem(cell: Cell) -> Theorem | None:
-    base, problem = cell.algorithm.base, cell.problem
-    if base is None or problem.bandits > 1 or not problem.sub_gaussian:
+    problem = cell.problem
+    if problem.bandits > 1 or not problem.sub_gaussian:
         return None
     means, variances = np.asarray(problem.mean), np.asarray(problem.variance)
-    return base.theorem(
+    return cell.algorithm.algorithm.theorem(
         means, variances, float(problem.reward_range), delta=_number(cell, "delta", 0.05),
         epsilon=cell.algorithm.tolerance, m=int(_number(cell, "m", 1)),
     )  # fmt: skip
 
 
 def _rate(cell: Cell) -> Theorem | None:
-    return None if cell.algorithm.base is None else cell.algorithm.base.rate(cell.problem)
+    return cell.algorithm.algorithm.rate(cell.problem)
 
 
 #: What `with_theory` knows, by the name of the variable.

@@ -13,8 +13,8 @@ from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import as_single, each, whole_rule
 from jaxbandits.engine.admission import Admitted
 from jaxbandits.engine.border import check_methods
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapping import mapped
-from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.engine.value_ranges import Facts, ranges_of_values
 from jaxbandits.problems.base import Problem
 
@@ -27,7 +27,7 @@ def check_like(algorithms: Sequence[Admitted], problem: Problem, key: jax.Array)
         check_methods(jax.tree.map(lambda leaf: leaf[..., 0], _stacked(algorithms)), problem, key)
 
 
-def batched(algorithms: Sequence[Admitted], problem: Problem | None = None) -> Any:
+def batched(algorithms: Sequence[Admitted], problem: Problem | None = None) -> MappedAlgorithm:
     """C like algorithms as one, leaves of shape `(C,)`, as the engine wants them.
 
     Args:
@@ -35,17 +35,15 @@ def batched(algorithms: Sequence[Admitted], problem: Problem | None = None) -> A
         problem: their problems as one, leaves `(K, C)`, where there are any.
     """
     stacked = _stacked(algorithms)
-    if algorithms[0].is_rule:
-        known = problem is not None and problem.bounded and not problem.drawn
-        reward_range = ranges_of_values(np.asarray(problem.reward_range))[0] if known else None  # type: ignore[union-attr]
-        return mapped(stacked, Facts(ranges_of_values(stacked), reward_range))
-    return UsersOwn(stacked, several=True)
+    known = problem is not None and problem.bounded and not problem.drawn
+    reward_range = ranges_of_values(np.asarray(problem.reward_range))[0] if known else None  # type: ignore[union-attr]
+    return mapped(stacked, Facts(ranges_of_values(stacked), reward_range))
 
 
 def _stacked(algorithms: Sequence[Admitted]) -> Any:
     first = algorithms[0]
     changes: dict[str, Any] = {}
-    for field in first.fields if first.base is not None else ():
+    for field in first.fields:
         values = [algorithm.values[field.name] for algorithm in algorithms]
         if not is_parameter(field) or field.metadata["static"] or values[0] is None or is_word(field, values[0]):
             continue
@@ -59,9 +57,7 @@ def _stacked(algorithms: Sequence[Admitted]) -> Any:
             changes[field.name] = np.asarray(counts, np.int32)
         else:
             changes[field.name] = np.asarray(values, np.float32)
-    alike = [algorithm.algorithm for algorithm in algorithms]
-    if first.base is not None:
-        alike = [with_logarithms(algorithm) for algorithm in alike]
+    alike = [with_logarithms(algorithm.algorithm) for algorithm in algorithms]
     stacked = jax.tree.map(lambda *leaves: _stack(first.name, leaves), *alike)
     return dataclasses.replace(stacked, **changes) if changes else stacked
 

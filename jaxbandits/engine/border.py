@@ -12,36 +12,32 @@ import numpy as np
 from jaxbandits.algorithms.parameters import check_parameter, is_parameter
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
-from jaxbandits.algorithms.traits import answers_of, judge_of, tolerance_of, traits_of
+from jaxbandits.algorithms.traits import answers_of, tolerance_of
 from jaxbandits.checks import is_masked, is_number, shown
-from jaxbandits.engine.method_types import check_result, check_same_state, is_array, types
+from jaxbandits.engine.method_types import is_array
 from jaxbandits.engine.rule_border import check_rule, methods_of
-from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["check_algorithm", "check_kind", "check_methods"]
 
-#: The methods of an algorithm, and what they take.
-_METHODS = {
-    "init": ("problem", "key"), "step": ("problem", "key", "state"), "done": ("state",), "recommend": ("state",),
-}  # fmt: skip
+_HOW = "write it as a rule of jb.algorithm, help(jaxbandits.algorithms.protocol)"
 
 
 def check_kind(algorithm: Any) -> None:
-    """Check that something may be an algorithm at all: not a name, a class, a function or a problem.
+    """Check that something is an algorithm at all: made of a class by `jb.algorithm`.
 
     Raises:
         UsageError: what it is, and what is needed.
     """
-    if isinstance(algorithm, type):
-        raise UsageError(f"an algorithm is needed, {algorithm.__name__}(…), not its class")
-    if not isinstance(algorithm, Problem) and (
-        dataclasses.is_dataclass(algorithm) or any(hasattr(algorithm, method) for method in _METHODS)
-    ):
+    if isinstance(algorithm, Rule):
         return
     needed, got = "such as jb.UGapEc(epsilon=0.1, delta=0.05)", shown(algorithm)
+    if isinstance(algorithm, type):
+        if issubclass(algorithm, Rule):
+            raise UsageError(f"an algorithm is needed, {algorithm.__name__}(…), not its class")
+        raise UsageError(f"the class {algorithm.__name__} is no algorithm: {_HOW}")
     if isinstance(algorithm, Problem):
         got = f"the problem {algorithm.name}: the algorithm comes first"
     elif isinstance(algorithm, str):
@@ -49,6 +45,8 @@ def check_kind(algorithm: Any) -> None:
         name = names.get(algorithm) or names.get(algorithm.lower().replace("_", "-"))
         needed = needed if name is None else f"jb.{_call(REGISTRY[name])}"
         got = f"the text {got}"
+    elif any(hasattr(algorithm, method) for method in ("step", "select", "request", "recommend")):
+        raise UsageError(f"{type(algorithm).__name__} is no algorithm: {_HOW}")
     raise UsageError(f"an algorithm is needed, {needed}, got {got}")
 
 
@@ -58,7 +56,7 @@ def _call(cls: type) -> str:
     return f"{cls.__name__}({', '.join(f'{name}=…' for name in required)})"
 
 
-def check_algorithm(algorithm: Any, *, registered: bool) -> None:
+def check_algorithm(algorithm: Rule, *, registered: bool) -> None:
     """Whether this is an algorithm for one run (a cell of a grid), as far as can be seen without calling it.
 
     Args:
@@ -70,18 +68,18 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
             several; a declared tolerance that is none.
     """
     name = type(algorithm).__name__
-    if isinstance(algorithm, Rule):
-        for field in dataclasses.fields(algorithm):
-            value: Any = getattr(algorithm, field.name) if is_parameter(field) else None
-            if shape := np.shape(value):
-                raise UsageError(f"{name}: {field.name} must be one number, got shape {shape}: for a grid, jb.axis(…)")
-            if isinstance(value, np.ndarray | jax.Array) and is_number(value):  # a class takes it as JAX puts it there
-                check_parameter(name, field, np.asarray(value)[()])
+    for field in dataclasses.fields(algorithm):
+        value: Any = getattr(algorithm, field.name) if is_parameter(field) else None
+        if shape := np.shape(value):
+            raise UsageError(f"{name}: {field.name} must be one number, got shape {shape}: for a grid, jb.axis(…)")
+        if isinstance(value, np.ndarray | jax.Array) and is_number(value):  # a class takes it as JAX puts it there
+            check_parameter(name, field, np.asarray(value)[()])
     if registered:
         return
-    for method, taken in (methods_of(algorithm) if isinstance(algorithm, Rule) else _METHODS).items():
+    methods = methods_of(algorithm)
+    for method, taken in methods.items():
         if not callable(function := getattr(algorithm, method, None)):
-            raise UsageError(f"{name} has no method {method!r}: an algorithm has {', '.join(_METHODS)}")
+            raise UsageError(f"{name} has no method {method!r}: it has to have {', '.join(methods)}")
         signature = inspect.signature(function)
         try:
             signature.bind(*taken)
@@ -89,22 +87,20 @@ def check_algorithm(algorithm: Any, *, registered: bool) -> None:
             raise UsageError(f"{name}.{method} must take ({', '.join(taken)}), and takes {signature}") from None
     leaves = jax.tree_util.tree_leaves_with_path(algorithm)
     if any(leaf is algorithm for _, leaf in leaves):
-        raise UsageError(f"{name} is no pytree: put @jb.pytree above its @dataclasses.dataclass(frozen=True)")
+        raise UsageError(f"{name} is no pytree: put @jb.algorithm above its class, too")
     for path, leaf in leaves:
         if is_masked(leaf):
             raise UsageError(f"{name}{jax.tree_util.keystr(path)} has masked values: leave them out or fill them")
         if not is_array(leaf) or jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
             raise UsageError(
                 f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {leaf!r}: what is neither is "
-                'part of the program, dataclasses.field(metadata={"static": True}) and @jb.pytree'
+                'part of the program, dataclasses.field(metadata={"static": True})'
             )
-    if traits_of(algorithm).spends is not None and not isinstance(algorithm, Rule):
-        raise UsageError(f"{name}: a budget of cost is spent by what jb.algorithm makes of a class")
     tolerance_of(algorithm)
     answers_of(algorithm)
 
 
-def check_methods(algorithm: Any, problem: Problem, key: jax.Array, *, judged: bool = True) -> None:
+def check_methods(algorithm: Rule, problem: Problem, key: jax.Array, *, judged: bool = True) -> None:
     """Whether a user's own methods return what the protocol says; they are traced, not run.
 
     Args:
@@ -117,30 +113,4 @@ def check_methods(algorithm: Any, problem: Problem, key: jax.Array, *, judged: b
         UsageError: which method returns what, in place of what.
     """
     with code_of(algorithm, problem).traced():
-        rule = functools.partial(check_rule, judged=judged)
-        jax.eval_shape(rule if isinstance(algorithm, Rule) else _check, algorithm, problem, key)
-
-
-def _check(algorithm: Any, problem: Problem, key: jax.Array) -> None:
-    name = type(algorithm).__name__
-
-    def called(method: str, *arguments: Any) -> Any:
-        with traced(f"{name}.{method}"):
-            return getattr(algorithm, method)(*arguments)
-
-    problem = problem.realised(key)
-    first = called("init", problem, key)
-    begun = types(f"{name}.init", first)
-    if not hasattr(first, "pulls"):
-        raise UsageError(f"{name}.init: the state must have `pulls`, int32 ({problem.arms},): pulls of each arm")
-    check_result(f"{name}.init: the state's `pulls`", first.pulls, jnp.int32, (problem.arms,))
-    after = called("step", problem, key, first)
-    stepped = types(f"{name}.step", after)
-    check_same_state(f"{name}.step", first, begun, after, stepped)
-    check_result(f"{name}.done", called("done", first), bool, ())
-    if callable(getattr(algorithm, "exhausted", None)):
-        check_result(f"{name}.exhausted", called("exhausted", first), bool, ())
-    answer = called("recommend", first)
-    check_result(f"{name}.recommend", answer, bool, (problem.arms,))
-    if (judge := judge_of(algorithm)) is not None:
-        check_result(f"{name}: the criterion", judge(algorithm, problem, answer), bool, ())
+        jax.eval_shape(functools.partial(check_rule, judged=judged), algorithm, problem, key)

@@ -53,16 +53,9 @@ class EliminationRule(MappedAlgorithm):
         return self._advanced(problem, key, state, jnp.asarray(live), NO_LIMIT, rounds=1)
 
     def advance(
-        self,
-        problem: Problem,
-        key: jax.Array,
-        state: EliminationState,
-        live: jax.Array,
-        stop: jax.Array | int,
-        max_pulls: jax.Array | int = NO_LIMIT,
+        self, problem: Problem, key: jax.Array, state: EliminationState, live: jax.Array, stop: jax.Array | int
     ) -> EliminationState:
         """Pull the next survivor in all rounds of a block; the run is that of `step`, to the last bit."""
-        del max_pulls
         return self._advanced(problem, key, state, live, stop, rounds=rounds_of_a_block(self.rule, state.estimator))
 
     def _advanced(

@@ -1,7 +1,6 @@
 """Checks before a run that `max_pulls` leaves room for the first pulls."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +9,7 @@ import numpy as np
 from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine.admission import Admitted
 from jaxbandits.engine.batching import batched
-from jaxbandits.engine.users_own import UsersOwn
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.users_code.cache_key import Code, code_of
@@ -32,15 +31,15 @@ def check_first_pulls(algorithms: Sequence[Admitted], problem: Problem, max_pull
     Raises:
         UsageError: the first pulls are more.
     """
-    first = algorithms[0]
-    if first.base is not None and first.base.initial_pulls:
+    first, each = algorithms[0], algorithms[0].algorithm.initial_pulls
+    if each:
         exist = np.asarray(problem.arms if problem.mask is None else np.count_nonzero(problem.mask, axis=0))
-        most = int(first.base.initial_pulls * np.max(exist))
+        most = int(each * np.max(exist))
         what = f"the first pulls of {np.max(exist):,} arms are"
-    elif first.base is None or first.traits.in_batches:
+    elif first.traits.in_batches:
         own = batched(algorithms)
         most = int(np.max(_first_pulls(own, problem, code=code_of(own, problem))))
-        what = "its first pulls are" if first.base is None else "its first batch is"
+        what = "its first batch is"
     else:  # a budget of cost: one pull, if it pays for that
         return
     if most > max_pulls:
@@ -57,12 +56,11 @@ def check_first_pulls_of_one(algorithm: Admitted, problem: Problem, max_pulls: i
 
 
 @recent_programs(_MOST, "code")
-def _first_pulls(algorithm: Any, problem: Problem, *, code: Code) -> jax.Array:
-    """Return the pulls of the first states or, where these have none, of the first steps; int32 `(C,)`."""
+def _first_pulls(algorithm: MappedAlgorithm, problem: Problem, *, code: Code) -> jax.Array:
+    """Return the pulls of the first steps, int32 `(C,)`."""
     cells = jax.tree.leaves(problem)[0].shape[-1]
     key = jnp.broadcast_to(jax.random.key(0, impl="threefry2x32"), (cells,))
     with code.traced():
         arms = problem.realised(key)
         state = algorithm.init(arms, key)
-        pulls = state.time if isinstance(algorithm, UsersOwn) else algorithm.next_pulls(state)
-        return jnp.broadcast_to(pulls, (cells,))
+        return jnp.broadcast_to(algorithm.next_pulls(state), (cells,))

@@ -153,5 +153,5 @@ def _one_step(standing: _Standing, lanes: _Lanes) -> _Lanes:
         live = live & ~state.reached(point)
     if not isinstance(key, Words):
         key = jax.random.wrap_key_data(key.T, impl="threefry2x32")
-    new = algorithm.advance(problem, key, state, live, stop, max_pulls)
+    new = algorithm.advance(problem, key, state, live, stop)
     return new, steps + algorithm.steps_made(state, new, live)

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.traits import Traits, traits_of
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.jax_settings import run_methods_so
-from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.engine.rule_calls import answered, call
 from jaxbandits.engine.value_ranges import Facts
 from jaxbandits.problems.base import Problem
@@ -60,17 +59,9 @@ class MappedAlgorithm(abc.ABC):
     def step(self, problem: Problem, key: jax.Array, state: Any, live: jax.Array | bool = True) -> Any:
         """Make one decision and its pulls; where `live` is false or the run is done the state keeps every bit."""
 
-    def advance(
-        self,
-        problem: Problem,
-        key: jax.Array,
-        state: Any,
-        live: jax.Array,
-        stop: jax.Array | int,
-        max_pulls: jax.Array | int = NO_LIMIT,
-    ) -> Any:
+    def advance(self, problem: Problem, key: jax.Array, state: Any, live: jax.Array, stop: jax.Array | int) -> Any:
         """Make as many steps as are made at once: one, or those up to `stop` pulls, int32 `(…)` or `()`."""
-        del stop, max_pulls
+        del stop
         return self.step(problem, key, state, live)
 
     def steps_made(self, before: Any, after: Any, live: jax.Array) -> jax.Array:

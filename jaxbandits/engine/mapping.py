@@ -3,13 +3,14 @@
 from typing import Any
 
 from jaxbandits.engine.elimination_rule import EliminationRule
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.engine.value_ranges import Facts
 
 __all__ = ["mapped"]
 
 
-def mapped(rule: Any, facts: Facts | None = None) -> MappedRule | EliminationRule:
+def mapped(rule: Any, facts: Facts | None = None) -> MappedAlgorithm:
     """Map a rule over the runs.
 
     Args:

@@ -24,8 +24,8 @@ class Metric:
     Attributes:
         function: of the problem, leaves `(K,)`, the run's state, and the returned arms, bool `(K,)`, to a truth value
             or a number `()`, or one of each arm `(K,)`; written with `jax.numpy`. It sees the arms that a reservoir
-            gave the run, and the state of a user's own algorithm as that made it. It is compiled into the engine:
-            another function object is another compilation.
+            gave the run, and the state as `jaxbandits.run` returns it. It is compiled into the engine: another function
+            object is another compilation.
         unit: of its values, for labels.
         long_name: in words, for labels; empty for the function's name.
     """

@@ -8,8 +8,8 @@ from typing import Any
 
 from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.lane_state import Settings
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.program import Placement
-from jaxbandits.engine.users_own import UsersOwn, own_of
 from jaxbandits.errors import warn
 
 __all__ = ["in_powers_of_two", "may_stay_on_chip", "taken_on_chip"]
@@ -20,10 +20,8 @@ def in_powers_of_two(placement: Placement) -> bool:
     return placement.on_chip and chosen_devices(placement)[0].platform not in ("cpu", "tpu")
 
 
-def may_stay_on_chip(algorithm: Any) -> bool:
+def may_stay_on_chip(algorithm: MappedAlgorithm) -> bool:
     """Whether an algorithm, as the engine has it, is of a kind whose steps can be part of a kernel; says so if not."""
-    if isinstance(algorithm, UsersOwn):
-        return _declined(algorithm.algorithm, "a user's own algorithm draws from typed keys, which no kernel has")
     if algorithm.traits.in_batches:
         return _declined(algorithm, "a run has few steps, each of them long")
     return True
@@ -47,6 +45,6 @@ def taken_on_chip(function: Any, arguments: tuple[Any, ...], settings: Settings)
     return True
 
 
-def _declined(algorithm: Any, why: str) -> bool:
-    warn(f"on_chip: {type(own_of(algorithm)).__name__} runs without kernels: {why}")
+def _declined(algorithm: MappedAlgorithm, why: str) -> bool:
+    warn(f"on_chip: {type(algorithm.rule).__name__} runs without kernels: {why}")
     return False

@@ -12,7 +12,6 @@ from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import larger, smaller
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, next_checkpoint
 from jaxbandits.engine.metric import measured
-from jaxbandits.engine.users_own import own_of
 from jaxbandits.problems.base import Problem
 from jaxbandits.spending.accounts import Account, Looked
 from jaxbandits.status import CAPPED, ENDED, STALLED
@@ -91,10 +90,10 @@ def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Ca
     limited = carry.algorithm.at_limit(carry.state, cells.max_pulls)
     capped = ~done & (limited | jnp.asarray(carry.algorithm.exhausted(carry.state)))
     stalled = ~done & ~capped & jnp.asarray(carry.algorithm.stalled(carry.state))
+    fault = carry.algorithm.fault(carry.state)
     status = jnp.where(capped, CAPPED, jnp.where(stalled, STALLED, ENDED))
-    over = done | capped | stalled
-    if (fault := carry.algorithm.fault(carry.state)) is not None:
-        status, over = jnp.where(fault > 0, fault, status), over | (fault > 0)
+    status = jnp.where(fault > 0, fault, status)
+    over = done | capped | stalled | (fault > 0)
     points = cells.checkpoints.shape[0]
     if points:
         written = carry.busy & (over | carry.state.reached(next_checkpoint(cells, carry)))
@@ -182,7 +181,7 @@ def _correct(carry: Carry, recommended: jax.Array, settings: Settings) -> jax.Ar
     """Judge the answers of all lanes by the algorithm's own criterion, which is written for one run."""
     if settings.judge is None:
         return None
-    return jnp.asarray(map_runs(settings.judge)(own_of(carry.algorithm), carry.problem, recommended))
+    return jnp.asarray(map_runs(settings.judge)(carry.algorithm.rule, carry.problem, recommended))
 
 
 def _packed(row: Row) -> jax.Array:

@@ -13,7 +13,7 @@ from jaxbandits.engine.rule_states import RuleState, arms_of
 from jaxbandits.engine.value_ranges import Facts, what_is_known
 from jaxbandits.random.bits import Words
 from jaxbandits.random.streams import step_key
-from jaxbandits.transform import Known, Padded, Steps, map_step, results_of
+from jaxbandits.transform import Known, Padded, map_step, results_of
 from jaxbandits.transform.operation import Value, computed_once
 
 __all__ = [
@@ -123,14 +123,9 @@ def make_step(
         more: what the step was, leaves `(…)` or with axes before.
         live: bool `(…)`.
     """
-
-    def step(*parts: Any) -> tuple[Any, Any]:
-        return _of_one(update, state)(*parts), ()
-
     parts, known, padded = _arguments(rule, facts, state, more)
     with computed_once(rule.in_batches):
-        steps: Steps = map_step(step, known, padded)(*parts)
-    own = steps.where(as_runs(live))
+        own = map_step(_of_one(update, state), known, padded)(as_runs(live), *parts)
     return jax.tree.map(lambda leaf: of_shape(leaf, state), own)
 
 

@@ -14,6 +14,7 @@ from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.checks import shown, whole
 from jaxbandits.engine.admission import Admitted, admitted, check, check_one
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
+from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.no_derivative import undifferentiated
 from jaxbandits.engine.problem_border import check_family, check_problem, check_values
 from jaxbandits.engine.programs_on_disk import kept_programs
@@ -42,15 +43,13 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
             10^9, or no limit where sums are drawn.
 
     Returns:
-        The state. Of an algorithm of `jb.algorithm` it is a `jb.Arms`: `answer` are the returned arms, and `ended` is
-        false where the run was stopped. Of any other, `algorithm.recommend(state)` are the returned arms, and
-        `algorithm.done(state)` is false where it was stopped. It is by `max_pulls`, or after 10 000 steps without a
-        pull, which only a user's own algorithm makes.
+        The state, a `jb.Arms`: `answer` are the returned arms, and `ended` is false where the run was stopped, by
+        `max_pulls`, or after 10 000 steps without a pull, which only a user's own algorithm makes.
 
     Raises:
         UsageError: an algorithm that does not keep to the protocol, a grid, a key that is none, a derivative that is
             asked for, first pulls that pass `max_pulls`; a run in which an algorithm of your own pulls an arm that does
-            not exist, or takes pulls back.
+            not exist, or asks for fewer than no pulls.
     """
     known = _looked_at("jb.run", algorithm, problem, key)
     own, problem = prepared(known, problem)
@@ -92,13 +91,13 @@ def _number(name: str, value: Any, least: int) -> Any:
     return value if isinstance(value, jax.core.Tracer) else whole(name, value, least, MAX_COUNT)
 
 
-def _without_fault(state: Any, fault: jax.Array | None, known: Admitted, problem: Problem) -> Any:
+def _without_fault(state: Any, fault: jax.Array, known: Admitted, problem: Problem) -> Any:
     """The state of a run without a fault, as far as it is known.
 
     Raises:
         UsageError: there is one.
     """
-    if fault is not None and not isinstance(fault, jax.core.Tracer) and int(fault):
+    if not isinstance(fault, jax.core.Tracer) and int(fault):
         raise UsageError(fault_of(int(fault), known.name, problem.arms))
     return state
 
@@ -112,31 +111,27 @@ def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
         UsageError: they do not fit, as in `jb.simulate`.
     """
     if is_traced((known.algorithm, problem)):
-        if known.base is not None and known.base.oracle and known.is_rule:
+        if known.algorithm.oracle:
             raise UsageError(
                 f"{known.name} computes its exploration parameter from the true means, which have no values while they "
                 "are traced: give it what resolved(problem) returns"
             )
         return known.algorithm, problem
     suited, explored = known.suited(problem)
-    return suited.algorithm if suited.base is None else with_logarithms(suited.base), explored
+    return with_logarithms(suited.algorithm), explored
 
 
 @recent_programs(_MOST, "code")
 def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, code: Code) -> Any:
-    known = admitted(algorithm)
-    one = known.alone()
+    one = mapped(algorithm)
 
     def unfinished(state: Any) -> jax.Array:
         going = ~jnp.asarray(one.done(state)) & ~one.at_limit(state, max_pulls)
         return going & ~jnp.asarray(one.exhausted(state)) & ~jnp.asarray(one.stalled(state))
 
-    def one_step(arms: Problem, state: Any) -> Any:
-        return one.step(arms, key, state) if known.is_rule else one.advance(arms, key, state, max_pulls=max_pulls)
-
     with code.traced():
         arms = _realised(algorithm, problem, key)
-        state = lax.while_loop(unfinished, lambda state: one_step(arms, state), one.init(arms, key))
+        state = lax.while_loop(unfinished, lambda state: one.step(arms, key, state), one.init(arms, key))
         return one.state_of(state), one.fault(state)
 
 
@@ -170,7 +165,7 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
 
 @recent_programs(_MOST, "steps", "code")
 def _trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int, *, code: Code) -> Any:
-    one = admitted(algorithm).alone()
+    one = mapped(algorithm)
 
     def one_step(arms: Problem, state: Any) -> tuple[Any, Any]:
         new = one.step(arms, key, state)

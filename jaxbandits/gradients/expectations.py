@@ -135,7 +135,7 @@ def expected(
     terms = terms.drop_attrs()  # what is a gradient has other units
     outcomes, stopped = distinct(value), stopped_early(status)
     if metric in _SPENT:  # a budget, or the limit, says what every run has, and no other run will have anything else
-        given = known.base is not None and known.base.given("budget") is not None
+        given = known.algorithm.given("budget") is not None
         number = number.where((outcomes > 1) | ~(stopped.all("seed") | given), runs.sizes["seed"])
     number = number.transpose(*(name for name in terms.dims if name != "seed")).drop_attrs()
     name_of = metric if isinstance(metric, str) else getattr(metric, "__name__", "own")

@@ -7,20 +7,21 @@ the policy itself, and the variance of S grows without bound.
 """
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax import lax
 
 from jaxbandits.algorithms.confidence_bounds.gape import GapE
 from jaxbandits.algorithms.confidence_bounds.ucb_e import UCBE
 from jaxbandits.algorithms.largest_arms import is_largest
+from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.checks import POSITIVE, number
-from jaxbandits.engine.rule_states import RuleState, arms_of, first_state
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
@@ -30,71 +31,103 @@ __all__ = ["PolicyScore", "Softened", "softened"]
 _OF_INDICES = ("a", "eta", "b")
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class SoftenedState:
-    """The state of one run."""
-
-    inner: RuleState
-    scores: jax.Array  # float32 (P,): of the parameters in `Softened.scored`
-
-    @property
-    def pulls(self) -> jax.Array:
-        """Pulls per arm, int32 `(K,)`."""
-        return self.inner.pulls
+class _State(NamedTuple):
+    scores: tuple[jax.Array, ...]  # float32 () each: of the parameters in `Softened.scored`
+    slopes: tuple[jax.Array, ...]  # float32 (K,) each: d log probability of each arm, the next to be pulled
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class Softened:
-    """An index policy at a temperature; `softened` makes one."""
+@algorithm
+class Softened(Rule):
+    """An index policy at a temperature; `softened` makes one.
 
-    algorithm: UCBE | GapE
+    Attributes:
+        policy: the policy.
+        temperature: in units of its index.
+        scored: the parameters with a derivative: those of the index that were given.
+        by_a: float32 `(P,)`, d a / d each of these, where a follows from them and the problem.
+    """
+
+    policy: UCBE | GapE
     temperature: Any
+    scored: tuple[str, ...] = dataclasses.field(metadata={"static": True})
+    by_a: np.ndarray
 
     @property
-    def traits(self) -> Traits:
+    def traits(self) -> Traits:  # type: ignore[override]
         """Those of the policy itself."""
-        return self.algorithm.traits
+        return self.policy.traits
 
     @property
-    def scored(self) -> tuple[str, ...]:
-        """The parameters with a derivative: those of the index that are given."""
-        return tuple(name for name in _OF_INDICES if self.algorithm.given(name) is not None)
+    def oracle(self) -> bool:
+        """Whether the policy computes a from the true gaps."""
+        return self.policy.oracle
 
-    def init(self, problem: Problem, key: jax.Array) -> SoftenedState:
-        """After the first pulls, which are those of the policy itself."""
-        return SoftenedState(first_state(self.algorithm, problem, key), jnp.zeros(len(self.scored), jnp.float32))
+    def given(self, name: str) -> Any:
+        """The value of a hyperparameter of the policy."""
+        return self.policy.given(name)
 
-    def step(self, problem: Problem, key: jax.Array, state: SoftenedState) -> SoftenedState:
-        """One pull, and what it adds to the scores."""
-        inner, arms = state.inner, arms_of(state.inner)
-        noise = jax.random.gumbel(jax.random.fold_in(key, arms.time), arms.pulls.shape, jnp.float32, mode="low")
+    def resolved(self, problem: Problem) -> Self:
+        """The policy with a, and how a follows from the parameters."""
+        policy = self.policy.resolved(problem)
+        if not self.oracle:
+            return dataclasses.replace(self, policy=policy)
 
-        def indices(values: list[jax.Array]) -> jax.Array:
+        def a(values: tuple[Any, ...], problem: Problem) -> jax.Array:
             changes: dict[str, Any] = dict(zip(self.scored, values, strict=True))
-            moved = dataclasses.replace(self.algorithm, **changes)
-            return moved.indices(arms, moved.exploration(problem) if moved.a is None else moved.a)
+            return jnp.asarray(dataclasses.replace(self.policy, **changes).exploration(problem), jnp.float32)
 
-        values = [jnp.asarray(self.algorithm.given(name), jnp.float32) for name in self.scored]
-        place = jnp.argmax(indices(values) + self.temperature * noise).astype(jnp.int32)
+        values = tuple(jnp.float32(self.policy.given(name)) for name in self.scored)
+        by_a = np.asarray(jax.jit(jax.grad(a))(values, problem), np.float32)
+        return dataclasses.replace(self, policy=policy, by_a=by_a)
 
-        def log_probability(values: list[jax.Array]) -> jax.Array:
-            return jax.nn.log_softmax(indices(values) / self.temperature)[place]
+    def init(self, arms: Arms, key: jax.Array) -> _State:
+        """After the first pulls, which are those of the policy itself."""
+        del key
+        return _State(tuple(jnp.float32(0) for _ in self.scored), self._slopes(arms))
 
-        slopes = jnp.stack(jax.grad(log_probability)(values)) if values else state.scores
-        reward = problem.reward(key, inner.arm_at(place), arms.pulls[place])
-        known = inner.statistics.add(place, reward)
-        return SoftenedState(dataclasses.replace(inner, statistics=known), state.scores + slopes)
+    def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
+        """The arm with the largest index and noise."""
+        del state
+        noise = jax.random.gumbel(key, arms.pulls.shape, jnp.float32, mode="low")
+        return jnp.argmax(self._indices(arms, self._values()) + self.temperature * noise)
 
-    def done(self, state: SoftenedState) -> jax.Array:
+    def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
+        """What the pull adds to the scores."""
+        del reward
+        scores = tuple(score + slope[arm] for score, slope in zip(*state, strict=True))
+        return _State(scores, self._slopes(arms))
+
+    def done(self, state: _State, arms: Arms) -> jax.Array:
         """The budget is spent."""
-        return arms_of(state.inner).time >= self.algorithm.budget
+        del state
+        return arms.time >= self.policy.budget
 
-    def recommend(self, state: SoftenedState) -> jax.Array:
+    def recommend(self, state: _State, arms: Arms) -> jax.Array:
         """The policy's answer."""
-        arms = arms_of(state.inner)
-        return state.inner.by_arm(is_largest(arms.per_bandit(arms.mean), Known(1)).reshape(-1))
+        del state
+        return is_largest(arms.per_bandit(arms.mean), Known(1)).reshape(-1)
+
+    def _values(self) -> list[jax.Array]:
+        return [jnp.asarray(self.policy.given(name), jnp.float32) for name in self.scored]
+
+    def _indices(self, arms: Arms, values: list[jax.Array]) -> jax.Array:
+        """The indices with other values of the parameters, as far as the first derivative."""
+        changes: dict[str, Any] = dict(zip(self.scored, values, strict=True))
+        moved = dataclasses.replace(self.policy, **changes)
+        a = jnp.asarray(moved.a, jnp.float32)
+        for place, value in enumerate(values):  # nothing is added but a derivative
+            a += jnp.asarray(self.by_a)[place] * (value - lax.stop_gradient(value))
+        return moved.indices(arms, a)
+
+    def _slopes(self, arms: Arms) -> tuple[jax.Array, ...]:
+        """The derivatives of the logarithm of each arm's probability."""
+        values = self._values()
+
+        def log_probabilities(*values: jax.Array) -> jax.Array:
+            return jax.nn.log_softmax(self._indices(arms, list(values)) / self.temperature)
+
+        units = [[jnp.float32(i == j) for j in range(len(values))] for i in range(len(values))]
+        return tuple(jax.jvp(log_probabilities, values, unit)[1] for unit in units)
 
 
 @own_settings()
@@ -116,7 +149,9 @@ def softened(algorithm: UCBE | GapE, temperature: float) -> Softened:
         )
     if algorithm.given("adaptive"):
         raise UsageError(f"{type(algorithm).__name__} with adaptive estimates its exploration, and is not softened")
-    return Softened(algorithm, number("the temperature", temperature, POSITIVE))
+    scored = tuple(name for name in _OF_INDICES if algorithm.given(name) is not None)
+    nothing = np.zeros(len(scored), np.float32)
+    return Softened(algorithm, number("the temperature", temperature, POSITIVE), scored, nothing)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,5 +163,5 @@ class PolicyScore:
     def __call__(self, problem: Any, state: Any, recommended: Any) -> jax.Array:
         """Float32 `()`."""
         del problem, recommended
-        found: jax.Array = state.scores[self.place]
+        found: jax.Array = state.own.scores[self.place]
         return found

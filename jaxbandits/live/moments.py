@@ -8,7 +8,6 @@ import numpy as np
 from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.tracing_errors import traced
-from jaxbandits.engine.users_own import own_of
 from jaxbandits.live.live_problem import LiveProblem
 from jaxbandits.random.ties import tie_order, tie_words
 from jaxbandits.users_code.cache_key import Code
@@ -30,7 +29,7 @@ class Moment(NamedTuple):
 
 
 def _moment(algorithm: MappedAlgorithm, state: Any) -> Moment:
-    with traced(type(own_of(algorithm)).__name__):
+    with traced(type(algorithm.rule).__name__):
         done = algorithm.done(state) | algorithm.exhausted(state)
         return Moment(state, *algorithm.asked(state), done, algorithm.recommend(state))
 
@@ -38,7 +37,7 @@ def _moment(algorithm: MappedAlgorithm, state: Any) -> Moment:
 @recent_programs(_MOST, "code")
 def begin(algorithm: MappedAlgorithm, problem: LiveProblem, key: jax.Array, *, code: Code) -> Moment:
     """The moment after the initial pulls."""
-    with code.traced(), traced(type(own_of(algorithm)).__name__):
+    with code.traced(), traced(type(algorithm.rule).__name__):
         return _moment(algorithm, algorithm.init(problem, key))
 
 
@@ -54,7 +53,7 @@ def advance(
     code: Code,
 ) -> Moment:
     """The moment after the rewards that were asked for; arguments as for `MappedAlgorithm.told`."""
-    with code.traced(), traced(type(own_of(algorithm)).__name__):
+    with code.traced(), traced(type(algorithm.rule).__name__):
         return _moment(algorithm, algorithm.told(state, asked, counts, sums, cost))
 
 

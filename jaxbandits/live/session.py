@@ -14,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import checks
-from jaxbandits.algorithms.hyperparameters import Hyperparameters
 from jaxbandits.algorithms.parameters import with_logarithms
 from jaxbandits.arrays.jax_settings import narrowed, own_settings
 from jaxbandits.engine.admission import admitted, check, check_one
@@ -54,7 +53,7 @@ class AskTell:
     @own_settings()
     def __init__(
         self,
-        algorithm: Hyperparameters,
+        algorithm: Any,
         arms: int,
         *,
         key: jax.Array | int = 0,
@@ -64,7 +63,7 @@ class AskTell:
         """Start a session; nothing is asked yet.
 
         Args:
-            algorithm: one of the package's, or one that `jb.algorithm` made.
+            algorithm: one of the package's, or a user's own.
             arms: number of arms K, at least 2; they are numbered from 0.
             key: typed key of the session's own randomness (the order of the first pulls, ties), shape `()`, or a seed.
             reward_range: b; None for the algorithm's own, or 1.
@@ -76,12 +75,10 @@ class AskTell:
             UsageError: an algorithm or a number that cannot be used, or an algorithm that needs the true means.
         """
         known = admitted(algorithm)
-        if known.base is None:
-            raise UsageError(f"ask and tell needs an algorithm that is told its rewards: {known.name} draws them")
         for name in known.axes:
             raise UsageError(f"a session runs one algorithm, not a grid: {name} is an axis")
         check(known)
-        algorithm = known.base.prepared()
+        algorithm = known.algorithm.prepared()
         self._algorithm, self._runs = algorithm, narrowed(mapped(with_logarithms(algorithm)))
         self._arms = checks.whole("arms", arms, 2, MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
@@ -186,7 +183,7 @@ class AskTell:
 
     @classmethod
     @own_settings()
-    def from_json(cls, text: str, algorithm: Hyperparameters | None = None) -> Self:
+    def from_json(cls, text: str, algorithm: Any = None) -> Self:
         """A session from the text of `to_json`.
 
         Args:
@@ -208,7 +205,7 @@ class AskTell:
             ) from None
 
     @classmethod
-    def _restored(cls, data: dict[str, Any], algorithm: Hyperparameters | None) -> Self:
+    def _restored(cls, data: dict[str, Any], algorithm: Any) -> Self:
         session = cls(
             build_algorithm(data["algorithm"]) if algorithm is None else algorithm,
             data["arms"],

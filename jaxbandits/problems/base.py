@@ -6,7 +6,6 @@ bandit `b` at `k * M + b`.
 """
 
 import abc
-import copy
 import dataclasses
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -25,7 +24,7 @@ from jaxbandits.checks import Rule
 from jaxbandits.problems.costs import Costs
 from jaxbandits.problems.facts import Facts
 from jaxbandits.problems.recipes import Recipe, carried
-from jaxbandits.problems.table_entries import Watch, entry
+from jaxbandits.problems.table_entries import entry
 from jaxbandits.random.streams import batch_key, reward_block
 
 __all__ = [
@@ -59,8 +58,6 @@ class Problem(Facts):
     name: str = dataclasses.field(default="", kw_only=True, compare=False)
     recipe: Recipe | None = dataclasses.field(default=None, kw_only=True, compare=False, repr=False)
 
-    #: What notes pulls of arms that do not exist; of the one object that `watched` returns, and no part of the pytree.
-    watch: ClassVar[Watch | None] = None
     #: The law's parameters: names of the per-arm fields.
     parameters: ClassVar[tuple[str, ...]]
     #: Names of fields that are part of the program, not of its input.
@@ -122,12 +119,6 @@ class Problem(Facts):
         del key
         return self
 
-    def watched(self) -> tuple[Self, Watch]:
-        """The same problem with a watch of its own, for a step of one run while it is traced; and the watch."""
-        same, watch = copy.copy(self), Watch()
-        object.__setattr__(same, "watch", watch)
-        return same, watch
-
     def reward(self, key: jax.Array, arm: ArrayLike, pull: ArrayLike) -> jax.Array:
         """The reward of one pull: an entry of the run's reward table.
 
@@ -142,14 +133,7 @@ class Problem(Facts):
         Raises:
             UsageError: an arm or a pull that is not there, as far as it is known; or one that is no whole number.
         """
-        return self._drawn(key, *self._checked(arm, pull))[0]
-
-    def _checked(self, arm: ArrayLike, pull: ArrayLike) -> tuple[jax.Array, jax.Array]:
-        """An arm and its pull, looked at."""
-        found = entry(arm, pull, self.arms)
-        if self.watch is not None:
-            self.watch.note(found[0], self.arms)
-        return found
+        return self._drawn(key, *entry(arm, pull, self.arms))[0]
 
     def _drawn(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
         """The reward of one pull, and the words that it was drawn from."""
@@ -163,7 +147,7 @@ class Problem(Facts):
         Returns:
             The reward, int32 or float32, and the cost, float32; shape `(…)`.
         """
-        arm, pull = self._checked(arm, pull)
+        arm, pull = entry(arm, pull, self.arms)
         reward, words = self._drawn(key, arm, pull)
         if self.costs is None:
             return reward, jnp.ones(reward.shape, jnp.float32)

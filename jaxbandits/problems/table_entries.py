@@ -11,12 +11,7 @@ from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import shown, whole_rule
 from jaxbandits.errors import UsageError
 
-try:
-    from jax.extend.core import get_opaque_trace_state
-except ImportError:  # before JAX 0.10
-    from jax.core import get_opaque_trace_state
-
-__all__ = ["Watch", "entry"]
+__all__ = ["entry"]
 
 
 def entry(arm: ArrayLike, pull: ArrayLike, arms: int) -> tuple[jax.Array, jax.Array]:
@@ -43,21 +38,3 @@ def _whole(name: str, value: Any, most: int) -> jax.Array:
     if given.dtype.kind not in "biu" or not np.all(rule.holds(given)):
         raise UsageError(f"{name} {rule.words}, got {shown(value)}")
     return jnp.asarray(given, jnp.int32)
-
-
-class Watch:
-    """Notes whether arms outside [0, K) are pulled while a step of one run is traced."""
-
-    def __init__(self) -> None:
-        """Without a pull."""
-        self._trace = get_opaque_trace_state()
-        self._outside: list[jax.Array] = []
-
-    def note(self, arm: jax.Array, arms: int) -> None:
-        """Take note of a pull of an arm; inside a loop or a branch of the step it cannot be."""
-        if isinstance(arm, jax.core.Tracer) and get_opaque_trace_state() == self._trace:
-            self._outside.append(jnp.any((arm < 0) | (arm >= arms)))
-
-    def outside(self) -> jax.Array:
-        """Return whether one of the arms noted does not exist, bool `()`."""
-        return jnp.any(jnp.asarray([False, *self._outside]))

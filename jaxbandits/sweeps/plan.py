@@ -19,6 +19,7 @@ from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.first_pulls import check_first_pulls
 from jaxbandits.engine.job_queue import JobQueue, Ranges
+from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.metric import Measures, Metric, check_metrics, functions_of, users_metrics
 from jaxbandits.engine.no_derivative import INSTEAD
 from jaxbandits.engine.on_chip import in_powers_of_two
@@ -154,7 +155,7 @@ def planned(
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)
         if limited:
             check_first_pulls([cell.algorithm for cell in cells], batched_problem(cells), max_pulls)
-        types = check_metrics(own, cells[0].algorithm.alone(), cells[0].problem, key)
+        types = check_metrics(own, mapped(cells[0].algorithm.algorithm), cells[0].problem, key)
     spec = describe(known, problem, settings)  # of what is there before the runs
     measured = table(own, types)
     layout = layout_of(grid, first_seed, seeds, points, measured, identity)

@@ -39,7 +39,6 @@ def alike(cells: list[Cell], runs: Runs, *, padded: bool = True) -> list[list[Ce
         arms = cell.problem.arms // cell.problem.bandits
         problem = cell.problem.kind()
         static = (cell.algorithm.kind, jax.tree.structure(problem), classes(problem))
-        # A user's own algorithm need not know of arms that are there only to fill up a table.
         wide = _power_of_two(arms)
         if padded and (static, wide) not in paddable:  # it is traced, once for all cells of a program
             paddable[static, wide] = one_size or cell.algorithm.may_be_padded(cell.problem, wide)
@@ -91,8 +90,8 @@ def program(
         runs: which runs are made of each.
         metrics: a user's own.
         successor: int32 `(C,)`, the cell with which a run of each goes on, -1 for none; None where none goes on.
-        in_powers_of_two: whether arms are padded to a power of two even where all cells have as many; only those of the
-            package's own algorithms without a user's metrics, as in `alike`.
+        in_powers_of_two: whether arms are padded to a power of two even where all cells have as many; only where there
+            is no metric of a user's, as in `alike`.
 
     Raises:
         UsageError: whole numbers beyond the range of int32.

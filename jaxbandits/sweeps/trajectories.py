@@ -40,7 +40,7 @@ def chains(cells: Sequence[Cell], runs: Runs, points: int) -> Chains:
     """
     algorithm = cells[0].algorithm
     best = Chains(None, [[place] for place in range(len(cells))])
-    if not (algorithm.registered or algorithm.is_rule) or runs.independent or points:
+    if runs.independent or points:
         return best
     for field in algorithm.traits.stops_by:
         found = _by(field, cells)

@@ -1,91 +1,50 @@
-"""Steps of R runs, of which some may be taken back: where a run has ended its state is left as it is.
+"""Steps of R runs, of which some have ended: where a run has, its state is left as it is.
 
 A step changes one entry of an array or two. To choose between the new and the old array would be to read and write all
 of it; here the choice is made for the entry that was written.
 """
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays import arms
 from jaxbandits.arrays.compiler_forms import kept
 from jaxbandits.transform.equations import Known, results_of
 from jaxbandits.transform.indexing import put, take
 from jaxbandits.transform.operation import Value
 from jaxbandits.transform.padding import Padded
 
-__all__ = ["Steps", "map_step"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Steps:
-    """A step of each of R runs.
-
-    Attributes:
-        beside: what the step returned beside the state, the runs last.
-    """
-
-    beside: Any
-    _before: Sequence[Any]
-    _after: Sequence[Value]
-    _tree: Any
-
-    def where(self, live: jax.Array) -> Any:
-        """Return the states: after the step where `live` holds, bool `(R,)`, before it elsewhere."""
-        leaves = [_chosen(live, new, old) for new, old in zip(self._after, self._before, strict=True)]
-        return jax.tree.unflatten(self._tree, leaves)
-
-    def gained(self, counts: Callable[[Any], jax.Array]) -> tuple[jax.Array, jax.Array]:
-        """Return by how much counts of arms have grown together, and whether one has fallen.
-
-        Args:
-            counts: from a state to whole numbers `(K, R)`.
-
-        Returns:
-            int32 `(R,)` and bool `(R,)`; the first may be anything where the second holds.
-        """
-        after = counts(jax.tree.unflatten(self._tree, [value.array for value in self._after]))
-        before = counts(jax.tree.unflatten(self._tree, self._before))
-        for value, old in zip(self._after, self._before, strict=True):
-            if value.array is after and old is before and value.written is not None and value.written.base is old:
-                written = value.written
-                more = (written.value - take(old, written.axis, written.place)).astype(jnp.int32)
-                return more, more < 0
-        more = (after - before).astype(jnp.int32)
-        total = arms.total(more)
-        return total, arms.any_arm(more < 0) | (total < 0)
+__all__ = ["map_step"]
 
 
 def map_step(
-    step: Callable[..., tuple[Any, Any]], known: Sequence[Known] | None = None, padded: Padded | None = None
-) -> Callable[..., Steps]:
+    step: Callable[..., Any], known: Sequence[Known] | None = None, padded: Padded | None = None
+) -> Callable[..., Any]:
     """Map a step of one run over R runs.
 
     Args:
         step: from pytrees of arrays, the last of which is the state, to the new state, of the same structure, shapes
-            and types, and a pytree of what else it tells.
+            and types.
         known: as for `results_of`.
         padded: likewise.
 
     Returns:
-        The same from pytrees with the runs last to the steps, which may be taken back.
+        A function of `live`, bool `(R,)`, and of the same pytrees with the runs last, to the states: after the step
+        where `live` holds, before it elsewhere.
 
     Example:
         >>> import jax.numpy as jnp
-        >>> steps = map_step(lambda arm, pulls: (pulls.at[arm].add(1), ()))(jnp.asarray([1, 0]), jnp.zeros((2, 2), int))
-        >>> steps.where(jnp.asarray([True, False])).tolist()
+        >>> step = map_step(lambda arm, pulls: pulls.at[arm].add(1))
+        >>> step(jnp.asarray([True, False]), jnp.asarray([1, 0]), jnp.zeros((2, 2), int)).tolist()
         [[0, 0], [1, 0]]
     """
 
-    def mapped(*arguments: Any) -> Steps:
-        values, tree = results_of(step, arguments, known, padded)
-        before, structure = jax.tree.flatten(arguments[-1])
-        after, beside = values[: len(before)], [value.array for value in values[len(before) :]]
-        return Steps(jax.tree.unflatten(tree, [*before, *beside])[1], before, after, structure)
+    def mapped(live: jax.Array, *arguments: Any) -> Any:
+        after, tree = results_of(step, arguments, known, padded)
+        before = jax.tree.leaves(arguments[-1])
+        return jax.tree.unflatten(tree, [_chosen(live, new, old) for new, old in zip(after, before, strict=True)])
 
     return mapped
 

@@ -177,8 +177,7 @@ def _as_it_is_now(complexity: Callable[[jax.Array], jax.Array]) -> Callable[[jax
 
 
 def _usual(known: Admitted) -> Callable[[jax.Array], jax.Array]:
-    returned = 1 if known.base is None else known.base.given("m")
-    epsilon = known.tolerance
+    returned, epsilon = known.algorithm.given("m"), known.tolerance
 
     def complexity(means: jax.Array) -> jax.Array:
         return theory.h_epsilon(means, epsilon, m=1 if returned is None else returned)

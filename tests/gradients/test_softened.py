@@ -110,4 +110,4 @@ def test_runs_are_those_of_their_keys():
     rows = jb.simulate(policy, jb.bernoulli(MEANS), seeds=3, root_seed=4)
     for seed in range(3):
         state = jb.run(policy, jb.bernoulli(MEANS), jax.random.fold_in(jax.random.key(4), seed))
-        np.testing.assert_array_equal(policy.recommend(state), rows.recommended[seed])
+        np.testing.assert_array_equal(state.answer, rows.recommended[seed])

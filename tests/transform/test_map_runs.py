@@ -341,39 +341,18 @@ def test_nothing_to_map_is_refused():
         map_runs(lambda: 1)()
 
 
-def test_steps_that_are_taken_back_leave_the_state_as_it_is():
+def test_where_a_run_has_ended_a_step_leaves_the_state_as_it_is():
     def step(arm, reward, state):
         pulls, sums, _ = state
-        return (pulls.at[arm].add(1), sums.at[arm].add(reward * 0.3), reward), sums[arm]
+        return pulls.at[arm].add(1), sums.at[arm].add(reward * 0.3), reward
 
     arm, reward = jnp.asarray([0, 2, 1]), jnp.asarray([1.0, 2.0, 3.0])
     state = (jnp.zeros((3, 3), jnp.int32), jnp.ones((3, 3)), jnp.zeros(3))
-    steps = map_step(step)(arm, reward, state)
     live = jnp.asarray([True, False, True])
-    new = jax.vmap(lambda *run: step(*run)[0], in_axes=-1, out_axes=-1)(arm, reward, state)
-    for kept, after, before in zip(steps.where(live), new, state, strict=True):
+    found = map_step(step)(live, arm, reward, state)
+    new = jax.vmap(step, in_axes=-1, out_axes=-1)(arm, reward, state)
+    for kept, after, before in zip(found, new, state, strict=True):
         np.testing.assert_allclose(kept, jnp.where(live, after, before))
-    np.testing.assert_array_equal(steps.beside, [1, 1, 1])
-    np.testing.assert_array_equal(steps.gained(lambda state: state[0])[0], [1, 1, 1])
-
-
-@pytest.mark.parametrize(
-    ("step", "gained", "fell"),
-    [
-        (lambda pulls: pulls.at[1].add(2), 2, False),
-        (lambda pulls: pulls.at[1].add(-1), None, True),
-        (lambda pulls: pulls.at[0].add(1).at[2].add(3), 4, False),
-        (lambda pulls: pulls.at[0].add(3).at[2].add(-1), None, True),
-        (lambda pulls: pulls + 1, 3, False),
-        (lambda pulls: pulls[::-1], None, True),
-        (lambda pulls: pulls, 0, False),
-    ],
-)
-def test_what_a_step_has_gained(step, gained, fell):
-    pulls = jnp.asarray([[1, 1], [5, 5], [7, 7]], jnp.int32)
-    more, back = map_step(lambda pulls: (step(pulls), ()))(pulls).gained(lambda pulls: pulls)
-    assert back.tolist() == [fell, fell]
-    assert fell or more.tolist() == [gained, gained]
 
 
 def test_a_counter_of_a_loop_is_one_number_for_all_runs():

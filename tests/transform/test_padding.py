@@ -205,8 +205,8 @@ def test_what_is_given_with_the_number_of_arms_counts_as_constant():
 
 def test_steps_write_to_arms_that_exist():
     x, count = operands(4, WIDTH)[0], jnp.full(RUNS, 4, jnp.int32)
-    steps = map_step(lambda x: (x.at[4].set(1, mode="clip"), ()), None, Padded(count, WIDTH, [(0,)]))(x)
-    np.testing.assert_array_equal(steps.where(jnp.ones(RUNS, bool))[:4], x.at[3].set(1)[:4])
+    step = map_step(lambda x: x.at[4].set(1, mode="clip"), None, Padded(count, WIDTH, [(0,)]))
+    np.testing.assert_array_equal(step(jnp.ones(RUNS, bool), x)[:4], x.at[3].set(1)[:4])
 
 
 #: From two arrays of arms, a number and a place to the same.
