@@ -33,7 +33,6 @@ from jaxbandits.algorithms.likelihood_ratio.track_and_stop import TrackAndStop a
 from jaxbandits.algorithms.likelihood_ratio.ttts import TTTS as TTTS
 from jaxbandits.algorithms.likelihood_ratio.ttucb import TTUCB as TTUCB
 from jaxbandits.algorithms.likelihood_ratio.uniform_glr import UniformGLR as UniformGLR
-from jaxbandits.algorithms.own_steps import Algorithm as Algorithm
 from jaxbandits.algorithms.parameters import parameter as parameter
 from jaxbandits.algorithms.protocol import algorithm as algorithm
 from jaxbandits.algorithms.told_arms import Arms as Arms
@@ -131,7 +130,6 @@ __all__ = [
     "UCBAIR",
     "UCBE",
     "AdaptiveTopK",
-    "Algorithm",
     "Arms",
     "AskTell",
     "Axis",

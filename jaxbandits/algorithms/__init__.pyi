@@ -30,7 +30,6 @@ from jaxbandits.algorithms.likelihood_ratio.track_and_stop import TrackAndStop a
 from jaxbandits.algorithms.likelihood_ratio.ttts import TTTS as TTTS
 from jaxbandits.algorithms.likelihood_ratio.ttucb import TTUCB as TTUCB
 from jaxbandits.algorithms.likelihood_ratio.uniform_glr import UniformGLR as UniformGLR
-from jaxbandits.algorithms.own_steps import Algorithm as Algorithm
 from jaxbandits.algorithms.registry import REGISTRY as REGISTRY
 from jaxbandits.algorithms.top_k.adaptive_top_k import AdaptiveTopK as AdaptiveTopK
 from jaxbandits.algorithms.top_k.clucb import CLUCB as CLUCB
@@ -65,7 +64,6 @@ __all__ = [
     "UCBAIR",
     "UCBE",
     "AdaptiveTopK",
-    "Algorithm",
     "BernsteinRace",
     "BestChallenger",
     "BudgetedThompson",

@@ -43,12 +43,11 @@ class Traits:
         stops_by: names of the fields of which only the stopping rule takes notice, and under which runs stop the
             earlier the larger they are, such as the allowed probability of error of a sampling rule that does not know
             it: a run then goes on from one value of one of them to the next smaller one, and a grid over it costs one
-            of its runs. Values in a grid must differ by more than rounding. Of a rule of `jb.algorithm` it is checked
+            of its runs. Values in a grid must differ by more than rounding. Of a user's own algorithm it is checked
             that nothing but `done` and `recommend` hangs on them; that a smaller one never stops a run earlier is not.
         dearness: how many times as long a pull takes as one of UGapEc, more or less (measured): for the number of runs
             that a comparison makes. Changes no result of a run.
-        spends: name of the field that holds a budget of cost, spent pull by pull; for classes of `jb.algorithm`, of
-            which the engine keeps the account.
+        spends: name of the field that holds a budget of cost, spent pull by pull; the engine keeps the account.
 
     Raises:
         UsageError: a criterion that there is not, or a number of arms that is none.

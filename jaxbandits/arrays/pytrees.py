@@ -22,6 +22,9 @@ def pytree(cls: type[C]) -> type[C]:
     But for those with the metadata `static`, `dataclasses.field(metadata={"static": True})`, whose hashable values are
     part of the program: words, switches, numbers that decide a shape. A class method `when_complete` is called once,
     for what can only be done to a class that has its fields.
+
+    It is for the state that an algorithm of your own keeps, or for a part of it; the algorithm itself is a pytree by
+    `jb.algorithm`.
     """
     fields = dataclasses.fields(cls)  # type: ignore[arg-type]
     static = [field.name for field in fields if field.metadata.get("static")]

@@ -37,8 +37,7 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
         algorithm: any algorithm of the protocol.
         problem: the problem, leaves of shape `(K,)`.
         key: the run's typed key, shape `()`. Run `s` of `jb.simulate(…, root_seed=r)` has the key
-            `jax.random.fold_in(jax.random.key(r), s)`. A run with the root key itself shares no reward with those, but
-            what an algorithm of your own folds into it are their keys.
+            `jax.random.fold_in(jax.random.key(r), s)`. A run with the root key itself shares no reward with those.
         max_pulls: most pulls; the step that would pass it, a batch as a whole, is not made. None as in `jb.simulate`:
             10^9, or no limit where sums are drawn.
 

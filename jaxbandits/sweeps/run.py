@@ -49,8 +49,8 @@ def sweep(
     Seed `s` sees the same reward table in every cell (common random numbers), so differences between cells are paired.
 
     Args:
-        algorithm: a built-in algorithm, or a dataclass with `jb.pytree` and the protocol's methods, written for one
-            run; it is judged by the criterion and the tolerance that its `jb.Traits` declare.
+        algorithm: a built-in algorithm, or one of your own, of a class that `jb.algorithm` made; it is judged by the
+            criterion and the tolerance that its `jb.Traits` declare.
         problem: a problem, or a constructor's result with axes among its arguments.
         seeds: runs per cell, at least 1.
         first_seed: the first of the seeds: runs `first_seed` … `first_seed + seeds - 1` are made; `jb.merge` unites
@@ -93,7 +93,7 @@ def sweep(
 
     Raises:
         UsageError: anything that cannot be run, before anything is; a store of another specification; a run in which
-            an algorithm of the user's own pulls an arm that does not exist, or takes pulls back.
+            an algorithm of the user's own pulls an arm that does not exist, or asks for fewer than no pulls.
         OSError: the store cannot be written; what has been committed is kept.
         KeyboardInterrupt: interrupted by Ctrl-C, SIGTERM or SIGUSR1; the first time, what has ended by then is
             committed to the store. Handlers of your own are left alone.

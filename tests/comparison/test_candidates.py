@@ -1,6 +1,7 @@
 """`compare`: which algorithms are suitable, that the numbers are those of single simulations, and honest advice."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -221,7 +222,7 @@ def test_stopped_runs_are_marked(capsys):
     assert "No fixed-confidence algorithm ended all its runs: they were stopped" in " ".join(out.split())
 
 
-def _row(label: str, pulls: list[int], wrong: int = 0, algorithm: jb.Algorithm | None = None) -> Row:
+def _row(label: str, pulls: list[int], wrong: int = 0, algorithm: Any = None) -> Row:
     mistakes = np.arange(len(pulls)) < wrong
     chosen = algorithm or jb.UGapEc(epsilon=0.1, delta=0.1)
     return Row(label, chosen, np.asarray(pulls), mistakes, stopped_early=0, limit=None, bound=None, theorem="")

@@ -68,26 +68,26 @@ class State(NamedTuple):
     sums: jax.Array
 
 
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class Turns:
-    """An algorithm as a user writes it, who leaves dtypes to JAX; NaN until every arm has been pulled."""
+    """An algorithm as a user writes it, who leaves dtypes to JAX; NaN until every arm has been asked for."""
 
     pulls: int = 9
 
-    def init(self, problem: Any, key: Any) -> State:
-        return State(jnp.zeros(problem.arms, int), jnp.zeros(problem.arms))
+    def init(self, arms: Any, key: Any) -> State:
+        return State(jnp.zeros(len(arms), int), jnp.zeros(len(arms)))
 
-    def step(self, problem: Any, key: Any, state: State) -> State:
-        arm = state.pulls.sum() % problem.arms
-        reward = problem.reward(key, arm, state.pulls[arm])
+    def update(self, state: State, arms: Any, arm: Any, reward: Any) -> State:
         return State(state.pulls.at[arm].add(1), state.sums.at[arm].add(reward))
 
-    def done(self, state: State) -> jax.Array:
+    def select(self, state: State, arms: Any, key: Any) -> jax.Array:
+        return state.pulls.sum() % len(arms)
+
+    def done(self, state: State, arms: Any) -> jax.Array:
         return state.pulls.sum() >= self.pulls
 
-    def recommend(self, state: State) -> jax.Array:
-        return jnp.arange(state.sums.shape[0]) == jnp.argmax(state.sums / state.pulls)
+    def recommend(self, state: State, arms: Any) -> jax.Array:
+        return jnp.argmax(state.sums / state.pulls)
 
 
 def arms():
@@ -110,7 +110,7 @@ def by_hand():
 FEW = {
     "simulate": lambda: jb.simulate(UGAPE, arms(), 8),
     "sweep": lambda: jb.sweep(jb.UGapEc(epsilon=jb.axis([0.3, 0.5]), delta=0.2), arms(), 8, independent=True),
-    "own": lambda: jb.simulate(Turns(), arms(), 8, metrics={"sum": lambda problem, state, arms: state.sums.sum()}),
+    "own": lambda: jb.simulate(Turns(), arms(), 8, metrics={"sum": lambda problem, state, arms: state.own.sums.sum()}),
     "gradient": lambda: jb.gradients.expected("pulls", UGAPE, arms(), seeds=16),
     "run": lambda: jb.run(Turns(), arms(), KEY),
     "trajectory": lambda: jb.trajectory(UGAPE, arms(), KEY, 5),

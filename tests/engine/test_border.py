@@ -18,30 +18,43 @@ PROBLEM = jb.bernoulli([0.3, 0.8, 0.5])
 KEY = jax.random.key(0)
 
 
-class State(NamedTuple):
-    pulls: jax.Array  # int32 (K,)
-    sums: jax.Array  # float32 (K,)
-
-
 class Turns:
     """Pulls the arms in turn, five times each: wrong in more than 7% of runs, so in none of 200 with P < 1e-6."""
 
-    def init(self, problem, key):
-        return State(jnp.zeros(problem.arms, jnp.int32), jnp.zeros(problem.arms))
+    def select(self, arms, key):
+        return arms.time % arms.count
 
-    def step(self, problem, key, state):
-        arm = jnp.sum(state.pulls) % problem.arms
-        reward = problem.reward(key, arm, state.pulls[arm])
-        return State(state.pulls.at[arm].add(1), state.sums.at[arm].add(reward))
+    def done(self, arms):
+        return arms.time >= 15
 
-    def done(self, state):
-        return jnp.sum(state.pulls) >= 15
-
-    def recommend(self, state):
-        return jnp.arange(state.pulls.size) == jnp.argmax(state.sums / state.pulls)
+    def recommend(self, arms):
+        return jnp.argmax(arms.mean)
 
 
-def own(base=Turns, /, *, register=jb.pytree, fields=(), **changes):
+class State(NamedTuple):
+    sums: jax.Array  # float32 (K,)
+
+
+class Remembers(Turns):
+    """The same with a state of its own."""
+
+    def init(self, arms, key):
+        return State(jnp.zeros(len(arms)))
+
+    def update(self, state, arms, arm, reward):
+        return State(state.sums.at[arm].add(reward))
+
+    def select(self, state, arms, key):
+        return arms.time % arms.count
+
+    def done(self, state, arms):
+        return arms.time >= 15
+
+    def recommend(self, state, arms):
+        return jnp.argmax(arms.mean)
+
+
+def own(base=Turns, /, *, register=jb.algorithm, fields=(), **changes):
     """A class with some fields, each a name and its default, and some methods or attributes of its own."""
     named = {"__annotations__": dict.fromkeys((name for name, _ in fields), Any), **dict(fields), **changes}
     return register(dataclasses.dataclass(frozen=True)(type("Own", (base,), named)))
@@ -59,56 +72,81 @@ def a_line(problem, algorithm, match, runs=("simulate", "run", "trajectory")):
         assert "\n" not in str(error.value)
 
 
-class Bare(NamedTuple):
+@dataclasses.dataclass
+class Plain:
     sums: jax.Array
 
 
-class Wide(NamedTuple):
-    pulls: jax.Array
-
-
-@dataclasses.dataclass
-class Plain:
-    pulls: jax.Array
-
-
 WRONG = {
-    "an index": ({"recommend": lambda self, state: jnp.argmax(state.sums)}, r"recommend must be bool \(3,\), a mask"),
-    "numbers for a mask": ({"recommend": lambda self, state: state.sums}, r"recommend must be bool .* float32 \(3,\)"),
-    "no pulls": ({"init": lambda self, problem, key: Bare(jnp.zeros(3))}, r"the state must have `pulls`, int32 \(3,\)"),
-    "pulls as floats": ({"init": lambda self, problem, key: Wide(jnp.zeros(3))}, "must be int32 .*, got float32"),
-    "pulls of all": ({"init": lambda self, problem, key: Wide(jnp.int32(0))}, r"must be int32 .*, got int32 \(\)"),
-    "no pytree as a state": ({"init": lambda self, p, key: Plain(jnp.zeros(3))}, "must be an array or a pytree"),
+    "numbers for a mask": (Turns, {"recommend": lambda self, arms: arms.mean}, r"recommend: .* float32 \(3,\)"),
+    "an arm as a float": (Turns, {"select": lambda self, arms, key: jnp.max(arms.mean)}, "must return an arm"),
+    "done for each arm": (Turns, {"done": lambda self, arms: arms.pulls > 9}, r"must be bool \(\), got bool \(3,\)"),
+    "done as a number": (Turns, {"done": lambda self, arms: arms.time}, r"done must be bool \(\), got int32"),
+    "a tolerance that is not there": (Turns, {"traits": jb.Traits(tolerance="slack")}, "which it has not"),
+    "no pytree as a state": (
+        Remembers, {"init": lambda self, arms, key: Plain(jnp.zeros(3))}, "must be an array or a pytree",
+    ),
     "sums that change type": (
-        {"init": lambda self, problem, key: State(jnp.zeros(3, jnp.int32), jnp.zeros(3, jnp.int32)),
-         "step": lambda self, problem, key, state: State(state.pulls + 1, state.sums + 0.5)},
-        r"step: the state's `sums` must stay int32 \(3,\) as in init, got float32 \(3,\)",
+        Remembers,
+        {"init": lambda self, arms, key: State(jnp.zeros(3, jnp.int32)),
+         "update": lambda self, state, arms, arm, reward: State(state.sums + 0.5)},
+        r"update: the state's `sums` must stay int32 \(3,\) as in init, got float32 \(3,\)",
     ),
     "sums that grow": (
-        {"step": lambda self, problem, key, state: State(state.pulls + 1, jnp.append(state.sums, 1))},
+        Remembers, {"update": lambda self, state, arms, arm, reward: State(jnp.append(state.sums, 1))},
         r"`sums` must stay float32 \(3,\) as in init, got float32 \(4,\)",
     ),
     "another state": (
-        {"step": lambda self, problem, key, state: (state.pulls, state.sums)},
-        "step must return a state built as that of init, State of pulls, sums, got tuple",
+        Remembers, {"update": lambda self, state, arms, arm, reward: (state.sums,)},
+        "update must return a state built as that of init, State of sums, got tuple",
     ),
-    "done for each arm": ({"done": lambda self, state: state.pulls > 9}, r"done must be bool \(\), got bool \(3,\)"),
-    "done as a number": ({"done": lambda self, state: jnp.sum(state.pulls)}, r"done must be bool \(\), got int32"),
-    "exhausted as a number": ({"exhausted": lambda self, state: jnp.int32(0)}, r"exhausted must be bool \(\)"),
-    "no step": ({"step": None}, "Own has no method 'step'"),
-    "a tolerance that is not there": ({"traits": jb.Traits(tolerance="slack")}, "which it has not"),
-    "a budget of cost": ({"traits": jb.Traits(spends="budget")}, "what jb.algorithm makes of a class"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", WRONG)
 def test_what_breaks_the_protocol_is_one_line(what):
-    changes, match = WRONG[what]
-    a_line(PROBLEM, own(**changes)(), match)
+    base, changes, match = WRONG[what]
+    a_line(PROBLEM, own(base, **changes)(), match)
+
+
+class Steps:
+    """Written as algorithms once were: it draws its own rewards."""
+
+    def init(self, problem, key):
+        return problem.rewards(key, 0)
+
+    def step(self, problem, key, state):
+        return state
+
+    def done(self, state):
+        return jnp.bool_(True)
+
+    def recommend(self, state):
+        return state > 0
+
+
+RULE = r"is no algorithm: write it as a rule of jb\.algorithm, help\(jaxbandits\.algorithms\.protocol\)"
+
+
+@pytest.mark.parametrize("register", [jb.pytree, jax.tree_util.register_dataclass, lambda cls: cls])
+def test_what_draws_its_own_rewards_is_to_be_a_rule(register):
+    cls = own(Steps, register=register)
+    a_line(PROBLEM, cls(), f"^Own {RULE}$")
+    a_line(PROBLEM, cls, f"^the class Own {RULE}$")
+    for refused in (cls(), own(register=register)()):  # the methods alone do not make a rule
+        with pytest.raises(jb.UsageError, match=RULE):
+            AskTell(refused, arms=3)
+        with pytest.raises(jb.UsageError, match=RULE):
+            jb.gradients.expected("pulls", refused, PROBLEM, seeds=2)
+
+
+def test_the_name_of_the_protocol_that_is_gone_says_what_is_in_its_place():
+    with pytest.raises(AttributeError, match=r"no jaxbandits\.Algorithm any more: .* jb\.algorithm .*protocol\)$"):
+        jb.Algorithm  # noqa: B018
 
 
 def test_what_is_no_algorithm_is_one_line():
-    a_line(PROBLEM, own(register=lambda cls: cls)(), "Own is no pytree: put @jb.pytree above")
+    a_line(PROBLEM, own(own(), register=lambda cls: cls)(), "Own is no pytree: put @jb.algorithm above its class, too")
     a_line(PROBLEM, own(fields=[("rule", "greedy")])(), r"Own\.rule must be a number or an array, got 'greedy'")
     a_line(PROBLEM, own(), r"Own\(…\), not its class")
     a_line(PROBLEM, jb.UGapEc, r"UGapEc\(…\), not its class")
@@ -140,24 +178,13 @@ def test_an_array_of_one_number_is_looked_at_too(wrong):
 
 
 def test_a_session_looks_at_it_too():
-    @jb.algorithm
-    class Own:
-        def select(self, arms, key):
-            return jnp.argmin(arms.pulls)
-
-        def done(self, arms):
-            return arms.time >= 9
-
-        def recommend(self, arms):
-            return arms.mean
-
     with pytest.raises(jb.UsageError, match=r"Own\.recommend.* bool \(3,\)"):
-        AskTell(Own(), arms=3)
+        AskTell(own(recommend=lambda self, arms: arms.mean)(), arms=3)
 
 
 def test_nothing_is_taken_from_the_names_of_fields():
     """An epsilon-greedy that is wrong one time in seven was right every time: its epsilon was the tolerance."""
-    names = ["epsilon", "criterion", "anytime", "budget", "k", "m", "spends", "slots", "few_steps", "multi_bandit", "b"]
+    names = ["epsilon", "criterion", "anytime", "budget", "k", "m", "spends", "few_steps", "multi_bandit", "b"]
     plain = jb.simulate(own()(), PROBLEM, seeds=200)
     named = jb.simulate(own(fields=[(name, 0.6) for name in names])(), PROBLEM, seeds=200)
     assert 0 < plain.correct.sum() < 200
@@ -190,17 +217,33 @@ def test_every_epsilon_and_number_of_arms_of_the_registry_is_declared(name):
         assert spends in {f.name for f in dataclasses.fields(cls)}
 
 
-IDLE = {
-    "step": lambda self, problem, key, state: State(state.pulls, state.sums + 1),
-    "done": lambda self, state: jnp.bool_(False),
-}
+class Idle:
+    """Asks for pulls of all arms once in so many steps, and keeps how often it was asked."""
+
+    def init(self, arms, key):
+        return jnp.int32(0)
+
+    def absorb(self, state, arms, counts, sums):
+        return state + 1
+
+    def request(self, state, arms, key):
+        return jnp.where((state + 1) % self.every == 0, 1, 0) * jnp.ones(len(arms), jnp.int32)
+
+    def done(self, state, arms):
+        return arms.time >= 9
+
+    def recommend(self, state, arms):
+        return jnp.argmax(arms.mean)
 
 
 def test_a_run_without_pulls_ends_with_a_status_of_its_own():
-    ds = jb.simulate(own(**IDLE)(), PROBLEM, seeds=3)
+    idle = own(Idle, every=10**9)()
+    ds = jb.simulate(idle, PROBLEM, seeds=3)
     assert ds.status.values.tolist() == [2, 2, 2]
     assert ds.steps.values.tolist() == [MOST_IDLE] * 3
-    assert int(jb.run(own(**IDLE)(), PROBLEM, KEY).sums[0]) == MOST_IDLE
+    alone = jb.run(idle, PROBLEM, KEY)
+    assert int(alone.own) == MOST_IDLE
+    assert not alone.ended
 
     known = jb.summary(ds)
     assert (int(known["censored"]), int(known["stalled"]), bool(known["at_least"])) == (3, 3, True)
@@ -208,31 +251,18 @@ def test_a_run_without_pulls_ends_with_a_status_of_its_own():
 
 
 def test_steps_without_a_pull_are_counted_anew_after_one():
-    """A pull every 6000 steps is slow, not stuck."""
-
-    def step(self, problem, key, state):
-        sums = state.sums + 1
-        return State(state.pulls + (sums[0] % 6000 == 0), sums)
-
-    slow = own(step=step, done=lambda self, state: state.pulls[0] >= 3)()
+    """A pull every 6000 steps is slow, not stuck: one of each arm before, and two more."""
+    slow = own(Idle, every=6000)()
     ds = jb.simulate(slow, PROBLEM, seeds=2)
     assert ds.status.values.tolist() == [0, 0]
-    assert ds.steps.values.tolist() == [18_000, 18_000]
+    assert ds.steps.values.tolist() == [12_000, 12_000]
     assert jb.run(slow, PROBLEM, KEY).pulls.tolist() == [3, 3, 3]
 
 
-def test_exhausted_is_honoured_by_the_engine_as_by_a_run_alone():
-    tired = own(exhausted=lambda self, state: jnp.sum(state.pulls) >= 7)()
-    ds = jb.simulate(tired, PROBLEM, seeds=3)
-    assert ds.status.values.tolist() == [1, 1, 1]
-    assert ds.pulls.values.tolist() == [7, 7, 7]
-    assert int(jb.run(tired, PROBLEM, KEY).pulls.sum()) == 7
-
-
-def test_numbers_of_arms_are_not_padded_for_it():
-    """It need not know that some arms of a table are there only to fill it up."""
-    widest = own(recommend=lambda self, state: jnp.arange(state.pulls.size) == state.pulls.size - 1)()
-    grid = jb.sweep(widest, jb.one_sparse(n=jb.axis([3, 4])), seeds=2)
+def test_numbers_of_arms_share_a_program_and_it_is_told_how_many_there_are():
+    """Some arms of a table are there only to fill it up."""
+    last = own(recommend=lambda self, arms: jnp.arange(len(arms)) == arms.count - 1, shuffle_arms=False)()
+    grid = jb.sweep(last, jb.one_sparse(n=jb.axis([3, 4])), seeds=2)
     for n in (3, 4):
         assert grid.recommended.sel(n=n).values[:, :n].argmax(axis=1).tolist() == [n - 1, n - 1]
 

@@ -1,7 +1,7 @@
 """Which class an algorithm is of is part of every program's key, however the class became a pytree."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,31 +18,8 @@ PROBLEM = jb.bernoulli(np.linspace(0.1, 0.9, MANY))
 KEY = jax.random.key(0)
 
 
-class State(NamedTuple):
-    pulls: jax.Array  # int32 (K,)
-
-
-@dataclasses.dataclass(frozen=True)
 class Constant:
-    """Pulls one arm, its class's own, and returns it."""
-
-    unused: Any = 0.5
-
-    def init(self, problem, key):
-        return State(jnp.zeros(problem.arms, jnp.int32))
-
-    def step(self, problem, key, state):
-        return State(state.pulls.at[self.answer].add(1))
-
-    def done(self, state):
-        return jnp.sum(state.pulls) >= 2
-
-    def recommend(self, state):
-        return state.pulls > 0
-
-
-class ConstantLive:
-    """The same as a rule, in the problem's order of arms."""
+    """Pulls one arm, its class's own, and returns it; in the problem's order of arms."""
 
     shuffle_arms = False
 
@@ -56,32 +33,50 @@ class ConstantLive:
         return arms.pulls > 1
 
 
-def family(base, register):
+@jb.algorithm
+class Holder(Constant):
+    """Asks a part of its own for the arm."""
+
+    part: Any
+
+    @property
+    def answer(self):
+        return self.part.answer
+
+
+def family(register, base=object):
     """Classes of one name with the same fields, which differ in nothing but their answer."""
     named = {"__annotations__": {"unused": Any}, "unused": 0.5}
     made = [type("Same", (base,), named | {"answer": i}) for i in range(MANY)]
-    return [register(cls if register is jb.algorithm else dataclasses.dataclass(frozen=True)(cls)) for cls in made]
+    return [register(dataclasses.dataclass(frozen=True)(cls)) for cls in made]
 
 
-@pytest.fixture(params=[jb.pytree, jax.tree_util.register_dataclass], ids=["pytree", "register_dataclass"])
-def register(request):
-    return request.param
+#: The algorithm itself, or a part of it that became a pytree otherwise.
+FAMILIES = {
+    "rules": lambda: [cls() for cls in family(jb.algorithm, Constant)],
+    "parts": lambda: [Holder(cls()) for cls in family(jax.tree_util.register_dataclass)],
+}
 
 
-def test_a_run_is_of_its_own_class(register):
-    pulls = [jb.run(cls(), PROBLEM, KEY).pulls for cls in family(Constant, register)]
+@pytest.fixture(params=FAMILIES)
+def algorithms(request):
+    return FAMILIES[request.param]()
+
+
+def test_a_run_is_of_its_own_class(algorithms):
+    pulls = [jb.run(algorithm, PROBLEM, KEY).pulls for algorithm in algorithms]
     assert np.argmax(pulls, axis=1).tolist() == list(range(MANY))
 
 
-def test_a_trajectory_is_of_its_own_class(register):
-    pulls = [jb.trajectory(cls(), PROBLEM, KEY, 2).pulls[-1] for cls in family(Constant, register)]
+def test_a_trajectory_is_of_its_own_class(algorithms):
+    pulls = [jb.trajectory(algorithm, PROBLEM, KEY, 2).pulls[-1] for algorithm in algorithms]
     assert np.argmax(pulls, axis=1).tolist() == list(range(MANY))
 
 
 def test_a_session_is_of_its_own_class():
     asked, returned = [], []
-    for cls in family(ConstantLive, jb.algorithm):
-        session = AskTell(cls(), arms=MANY)
+    for algorithm in FAMILIES["rules"]():
+        session = AskTell(algorithm, arms=MANY)
         for _ in range(MANY):
             session.tell(session.ask(), 0.5)
         asked.append(session.ask())
@@ -94,7 +89,7 @@ class EnoughError(Exception):
     pass
 
 
-def test_the_engine_has_a_program_for_each_class(register, monkeypatch):
+def test_the_engine_has_a_program_for_each_class(algorithms, monkeypatch):
     keys = []
 
     def spy(cells, window, carry, rounds, chunk, *, settings):
@@ -102,40 +97,20 @@ def test_the_engine_has_a_program_for_each_class(register, monkeypatch):
         raise EnoughError
 
     monkeypatch.setattr(driver, "advance", spy)
-    for cls in family(Constant, register):
-        for algorithm in (cls(), Holder(cls())):  # the class itself, and one inside another
-            with pytest.raises(EnoughError):
-                jb.simulate(algorithm, PROBLEM, seeds=3)
-    assert len(set(keys)) == 2 * MANY
+    for algorithm in algorithms:
+        with pytest.raises(EnoughError):
+            jb.simulate(algorithm, PROBLEM, seeds=3)
+    assert len(set(keys)) == MANY
 
 
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
-class Holder:
-    """An algorithm with another one inside."""
-
-    inner: Any
-
-    def init(self, problem, key):
-        return self.inner.init(problem, key)
-
-    def step(self, problem, key, state):
-        return self.inner.step(problem, key, state)
-
-    def done(self, state):
-        return self.inner.done(state)
-
-    def recommend(self, state):
-        return self.inner.recommend(state)
-
-
-def test_cells_whose_inner_classes_differ_are_not_alike(register):
-    inner = [cls(unused=float(i)) for i, cls in enumerate(family(Constant, register)[:3])]
-    ds = jb.sweep(Holder(jb.axis(inner)), PROBLEM, seeds=2)
+@pytest.mark.parametrize("register", [jb.pytree, jax.tree_util.register_dataclass])
+def test_cells_whose_parts_are_of_other_classes_are_not_alike(register):
+    parts = [cls(unused=float(i)) for i, cls in enumerate(family(register)[:3])]
+    ds = jb.sweep(Holder(jb.axis(parts)), PROBLEM, seeds=2)
     assert ds.recommended.values.argmax(axis=-1).tolist() == [[i, i] for i in range(3)]
 
 
 def test_classes_of_a_tree_name_every_node():
-    one, other = (cls() for cls in family(Constant, jax.tree_util.register_dataclass)[:2])
-    assert classes(Holder((one, {"b": other}))) == (Holder, tuple, type(one), dict, type(other))
+    one, other = (cls() for cls in family(jax.tree_util.register_dataclass)[:2])
+    assert classes(Holder({"a": (one,), "b": other})) == (Holder, dict, tuple, type(one), type(other))
     assert classes(1.0) == ()

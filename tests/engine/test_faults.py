@@ -1,7 +1,6 @@
 """What a user's own algorithm must not do while it runs: it ends in one line, and was a wrong number or a hang."""
 
-import dataclasses
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,31 +12,21 @@ ARMS = jb.bernoulli([0.3, 0.8, 0.5])
 KEY = jax.random.key(0)
 
 
-class State(NamedTuple):
-    pulls: jax.Array  # int32 (K,)
-    sums: jax.Array  # float32 (K,)
+class Base:
+    """Pulls an arm 15 times."""
+
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls)
+
+    def done(self, arms):
+        return arms.time >= 15
+
+    def recommend(self, arms):
+        return jnp.argmax(arms.mean)
 
 
-class Rule:
-    """Pulls the arm that `arm` names, 15 times."""
-
-    def init(self, problem, key):
-        return State(jnp.zeros(problem.arms, jnp.int32), jnp.zeros(problem.arms))
-
-    def step(self, problem, key, state):
-        arm = self.arm(problem, state)
-        reward = problem.reward(key, arm, state.pulls[arm])
-        return State(state.pulls.at[arm].add(1), state.sums.at[arm].add(reward))
-
-    def done(self, state):
-        return jnp.sum(state.pulls) >= 15
-
-    def recommend(self, state):
-        return jnp.arange(state.pulls.size) == jnp.argmax(state.sums)
-
-
-def own(base=Rule, /, **changes):
-    return jb.pytree(dataclasses.dataclass(frozen=True)(type("Own", (base,), changes)))()
+def own(**changes):
+    return jb.algorithm(type("Own", (Base,), changes))()
 
 
 def refused(algorithm, match, problem=ARMS):
@@ -55,39 +44,27 @@ def refused(algorithm, match, problem=ARMS):
 @pytest.mark.parametrize("number", [3, 40, -1, -4])
 def test_an_arm_that_is_not_there_is_one_line(number):
     """Arm -1 drew rewards of no arm, counted for the last one: status 0, and an answer that was judged."""
-    refused(own(arm=lambda self, problem, state: jnp.int32(number)), r"Own pulled an arm outside 0 … 2")
+    refused(own(select=lambda self, arms, key: jnp.int32(number)), r"Own pulled an arm outside 0 … 2")
 
 
 def test_one_pull_of_many_is_enough_and_the_run_is_named():
-    def arm(self, problem, state):
-        outside = (jnp.sum(state.pulls) == 7) & (self.x == 2)
-        return jnp.where(outside, problem.arms, jnp.argmin(state.pulls))
+    def select(self, arms, key):
+        return jnp.where((arms.time == 7) & (self.x == 2), arms.count, jnp.argmin(arms.pulls))
 
-    field = dataclasses.make_dataclass("Own", [("x", Any)], bases=(Rule,), frozen=True, namespace={"arm": arm})
-    cls = jb.pytree(field)
+    cls = jb.algorithm(type("Own", (Base,), {"__annotations__": {"x": Any}, "select": select}))
     assert (jb.simulate(cls(1.0), ARMS, seeds=3).status == 0).all()
     with pytest.raises(jb.UsageError, match=r"outside 0 … 2.*\(the run with seed 100, x=2.0\)"):
         jb.sweep(cls(jb.axis([1.0, 2.0])), ARMS, seeds=1, first_seed=100)
 
 
-def test_arms_of_a_rule_are_looked_at_too():
-    def rule(arm):
-        @jb.algorithm
-        class Own:
-            def select(self, arms, key):
-                return jnp.int32(arm)
+def test_an_arm_of_several_that_is_not_there_is_one_line():
+    refused(
+        own(select=lambda self, arms, key: jnp.stack([jnp.int32(0), arms.count])), r"Own pulled an arm outside 0 … 2"
+    )
 
-            def done(self, arms):
-                return arms.time >= 15
 
-            def recommend(self, arms):
-                return jnp.argmax(arms.mean)
-
-        return Own()
-
-    with pytest.raises(jb.UsageError, match=r"Own pulled an arm outside 0 … 2"):
-        jb.simulate(rule(3), ARMS, seeds=3)
-    session = jb.AskTell(rule(-1), arms=3)
+def test_a_session_names_the_arm_that_is_not_there():
+    session = jb.AskTell(own(select=lambda self, arms, key: jnp.int32(-1)), arms=3)
     for _ in range(2):
         session.tell(session.ask(), 0.5)
     with pytest.raises(jb.UsageError, match="Own asks for arm -1: arms are numbered from 0 to 2"):
@@ -95,27 +72,20 @@ def test_arms_of_a_rule_are_looked_at_too():
 
 
 BACK = {
-    "fewer": lambda self, problem, key, state: State(state.pulls - 1, state.sums),
-    "up and down": lambda self, problem, key, state: State(
-        jnp.where(state.pulls[0] == 0, state.pulls + 1, state.pulls - 1), state.sums
-    ),
-    "more than an int32": lambda self, problem, key, state: State(state.pulls + 10**9, state.sums),
+    "all fewer": lambda self, arms, key: -arms.pulls,
+    "one fewer": lambda self, arms, key: jnp.where(jnp.arange(len(arms)) == 1, -1, 2),
+    "later": lambda self, arms, key: jnp.where(arms.time > 9, -1, 1) * jnp.ones(len(arms), jnp.int32),
+    "fewer batches": lambda self, arms, key: jb.Batches(jnp.ones(len(arms), jnp.int32), jnp.int32(-1)),
 }
 
 
-@pytest.mark.parametrize("step", BACK)
-def test_pulls_that_fall_are_one_line_and_no_hang(step):
-    refused(own(step=BACK[step], done=lambda self, state: jnp.bool_(False)), "Own took pulls back")
-
-
-def test_pulls_that_begin_below_zero_are_one_line():
-    def init(self, problem, key):
-        return State(jnp.full(problem.arms, -3), jnp.zeros(problem.arms))
-
-    refused(own(init=init, arm=lambda self, problem, state: jnp.argmin(state.pulls)), "Own took pulls back")
+@pytest.mark.parametrize("request_", BACK)
+def test_fewer_than_no_pulls_are_one_line_and_no_hang(request_):
+    wrong = {"select": None, "slots": 2 if "batches" in request_ else 1, "done": lambda self, arms: jnp.bool_(False)}
+    refused(own(request=BACK[request_], **wrong), "Own took pulls back: it asked for fewer than no pulls of an arm")
 
 
 def test_traced_runs_cannot_be_refused_and_end():
     """Under `jit` a run has no value to look at: it stops before the fault."""
-    wrong = own(step=BACK["fewer"])
-    assert jax.jit(lambda key: jb.run(wrong, ARMS, key).pulls)(KEY).tolist() == [0, 0, 0]
+    wrong = own(select=None, request=BACK["all fewer"])
+    assert jax.jit(lambda key: jb.run(wrong, ARMS, key).pulls)(KEY).tolist() == [1, 1, 1]

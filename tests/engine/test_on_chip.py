@@ -13,14 +13,13 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
-from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.engine import driver, kernel_loop, lanes, on_chip
 from jaxbandits.engine.jobs import refill
 from jaxbandits.engine.kernel_loop import whole_kernels
+from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.on_chip import in_powers_of_two, may_stay_on_chip
 from jaxbandits.engine.program import Placement
 from jaxbandits.engine.rows import blank_log
-from jaxbandits.engine.users_own import UsersOwn
 from jaxbandits.sweeps import plan
 
 VALUES = {"epsilon": 0.1, "delta": 0.1, "budget": 2000, "k": 2, "threshold": 0.5}
@@ -131,25 +130,39 @@ def test_runs_on_chip_are_the_same_runs() -> None:
     equal(found, simulated(algorithm, **options))
 
 
-@pytree
-@dataclasses.dataclass(frozen=True)
-class Own(jb.algorithms.Uniform):
-    """A user's."""
+@jb.algorithm
+class Own:
+    """A user's, which draws and remembers."""
+
+    budget: int
+
+    def init(self, arms: Any, key: Any) -> Any:
+        return arms.mean
+
+    def update(self, state: Any, arms: Any, arm: Any, reward: Any) -> Any:
+        return 0.9 * state + 0.1 * arms.mean
+
+    def select(self, state: Any, arms: Any, key: Any) -> Any:
+        return jnp.argmax(state + jax.random.gumbel(key, state.shape))
+
+    def done(self, state: Any, arms: Any) -> Any:
+        return arms.time >= self.budget
+
+    def recommend(self, state: Any, arms: Any) -> Any:
+        return jnp.argmax(state)
 
 
 def test_a_users_own_rule_stays_on_chip_too() -> None:
-    algorithm = Own(budget=30)
-    equal(simulated(algorithm, on_chip=True), simulated(algorithm))
-
-
-def test_what_draws_its_own_rewards_runs_without_and_says_so() -> None:
-    with pytest.warns(UserWarning, match="on_chip: Own runs without kernels: a user's own"):
-        assert not may_stay_on_chip(UsersOwn(Own(budget=30), several=False))
+    algorithm: Any = Own(budget=30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = simulated(algorithm, on_chip=True)
+    equal(found, simulated(algorithm))
 
 
 def test_long_steps_run_without_and_say_so() -> None:
     with pytest.warns(UserWarning, match="on_chip: SiRI runs without kernels: a run has few steps"):
-        assert not may_stay_on_chip(jb.SiRI(budget=200))
+        assert not may_stay_on_chip(mapped(jb.SiRI(budget=200)))
 
 
 def test_what_no_compiler_takes_runs_without_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

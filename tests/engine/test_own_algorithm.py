@@ -1,12 +1,10 @@
 """A user's own algorithm, written for one run, in the engine: the same runs, and axes over its leaves."""
 
-import dataclasses
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 import jaxbandits as jb
 
@@ -15,39 +13,34 @@ ROOT, SEEDS = 2, 5
 
 
 class RaceState(NamedTuple):
-    pulls: jax.Array  # int32 (K,)
     sums: jax.Array  # float32 (K,)
     alive: jax.Array  # bool (K,)
 
 
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class Race:
     """Pulls every arm that is left, and drops those whose Hoeffding interval lies below another one."""
 
     delta: Any
     scale: Any = 1.0
 
-    def init(self, problem, key):
-        rewards = problem.rewards(key, 0)
-        return RaceState(
-            pulls=jnp.ones(rewards.shape, jnp.int32),
-            sums=rewards.astype(jnp.float32),
-            alive=jnp.ones(rewards.shape, bool),
-        )
+    def init(self, arms, key):
+        return RaceState(arms.total.astype(jnp.float32), jnp.ones(len(arms), bool))
 
-    def step(self, problem, key, state):
-        pulls = state.pulls + state.alive
-        sums = state.sums + jnp.where(state.alive, problem.rewards(key, state.pulls), 0)
-        radius = self.scale * jnp.sqrt(jnp.log(4 * len(pulls) * pulls**2 / self.delta) / (2 * pulls))
-        mean = sums / pulls
-        alive = state.alive & (mean + radius >= jnp.max(jnp.where(state.alive, mean - radius, -jnp.inf)))
-        return RaceState(pulls=pulls, sums=sums, alive=alive)
+    def request(self, state, arms, key):
+        return state.alive.astype(jnp.int32)
 
-    def done(self, state):
+    def absorb(self, state, arms, counts, sums):
+        total = state.sums + sums
+        radius = self.scale * jnp.sqrt(jnp.log(4 * arms.count * arms.pulls**2 / self.delta) / (2 * arms.pulls))
+        mean = total / arms.pulls
+        lowest = jnp.max(jnp.where(state.alive, mean - radius, -jnp.inf))
+        return RaceState(total, state.alive & (mean + radius >= lowest))
+
+    def done(self, state, arms):
         return jnp.sum(state.alive) == 1
 
-    def recommend(self, state):
+    def recommend(self, state, arms):
         return state.alive
 
 
@@ -57,7 +50,7 @@ def test_the_engine_runs_it_as_it_runs_alone():
     for seed in range(SEEDS):
         state = jb.run(Race(0.1), PROBLEM, jax.random.fold_in(jax.random.key(ROOT), seed))
         assert int(jnp.sum(state.pulls)) == int(rows["pulls"][seed])
-        np.testing.assert_array_equal(state.alive, rows["recommended"][seed])
+        np.testing.assert_array_equal(state.own.alive, rows["recommended"][seed])
 
 
 def test_its_leaves_span_a_grid():
@@ -78,17 +71,10 @@ def test_its_trajectory_stays_when_done():
     states = jb.trajectory(Race(0.3, 0.3), PROBLEM, jax.random.key(1), 200)
     last = jb.run(Race(0.3, 0.3), PROBLEM, jax.random.key(1))
     assert int(jnp.sum(states.pulls[-1])) == int(jnp.sum(last.pulls))
-    assert np.asarray(states.alive[-1]).tolist() == np.asarray(last.alive).tolist()
+    assert np.asarray(states.own.alive[-1]).tolist() == np.asarray(last.own.alive).tolist()
 
 
 def test_it_is_stopped_at_max_pulls():
     rows = jb.simulate(Race(0.1), jb.bernoulli([0.5, 0.5, 0.5]), seeds=2, max_pulls=90)
     assert (rows["status"] == 1).all()
     assert (rows["pulls"] == 90).all()
-
-
-def test_ask_and_tell_says_what_it_lacks():
-    from jaxbandits.live.session import AskTell
-
-    with pytest.raises(jb.UsageError, match="told its rewards"):
-        AskTell(Race(0.1), arms=3)

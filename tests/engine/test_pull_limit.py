@@ -1,7 +1,5 @@
 """No run passes `max_pulls`: a step that would is not made, and first pulls that would are refused."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,30 +19,21 @@ BATCHES = {
 }
 
 
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class PullsAll:
     """Pulls every arm `each` times a step, and never ends."""
 
     each: int
+    initial_pulls = 7
 
-    def init(self, problem, key):
-        return _Pulls(jnp.full(problem.arms, 7, jnp.int32))
+    def request(self, arms, key):
+        return self.each * jnp.ones(len(arms), jnp.int32)
 
-    def step(self, problem, key, state):
-        return _Pulls(state.pulls + self.each)
-
-    def done(self, state):
+    def done(self, arms):
         return jnp.bool_(False)
 
-    def recommend(self, state):
-        return jnp.arange(state.pulls.shape[0]) == 0
-
-
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
-class _Pulls:
-    pulls: jax.Array
+    def recommend(self, arms):
+        return jnp.argmax(arms.mean)
 
 
 @pytest.mark.parametrize("name", BATCHES)
@@ -74,7 +63,7 @@ def test_one_run_keeps_it_like_the_engine():
 
 
 @pytest.mark.parametrize(("limit", "pulls", "steps"), [(28, 28, 0), (47, 28, 0), (48, 48, 1), (100, 88, 3)])
-def test_a_users_step_that_would_pass_it_is_taken_back(limit, pulls, steps):
+def test_a_users_step_that_would_pass_it_is_not_made(limit, pulls, steps):
     found = jb.simulate(PullsAll(5), MEANS, seeds=3, max_pulls=limit)
     assert (found["pulls"] == pulls).all()
     assert (found["steps"] == steps).all()
@@ -87,7 +76,7 @@ def test_a_users_step_that_would_pass_it_is_taken_back(limit, pulls, steps):
         (jb.UnionBound(epsilon=0.01, delta=0.1), 10, "UnionBound: its first batch is 350,5"),
         (jb.UGapEc(epsilon=0.1, delta=0.1, variance=True), 7, "UGapEc: the first pulls of 4 arms are 8, more than max"),
         (jb.UniformGLR(delta=0.1), 3, "the first pulls of 4 arms are 4"),
-        (PullsAll(1), 27, "PullsAll: its first pulls are 28, more than max_pulls=27"),
+        (PullsAll(1), 27, "PullsAll: the first pulls of 4 arms are 28, more than max_pulls=27"),
     ],
 )
 def test_first_pulls_that_would_pass_it_are_refused(algorithm, limit, said):

@@ -3,9 +3,8 @@
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax
 import jax.numpy as jnp
 import optax
 import pytest
@@ -18,32 +17,25 @@ from jaxbandits.users_code.records import CODE
 PROBLEM = jb.bernoulli([0.7, 0.5, 0.4])
 
 
-class State(NamedTuple):
-    pulls: jax.Array
-
-
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class Rule:
     """Pulls all arms and returns the first."""
 
     budget: Any
+    shuffle_arms = False
 
-    def init(self, problem, key):
-        return State(jnp.zeros(problem.arms, jnp.int32))
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls)
 
-    def step(self, problem, key, state):
-        return State(state.pulls + 1)
+    def done(self, arms):
+        return arms.time >= self.budget * arms.count
 
-    def done(self, state):
-        return state.pulls[0] >= self.budget
-
-    def recommend(self, state):
-        return jnp.arange(state.pulls.size) == 0
+    def recommend(self, arms):
+        return 0
 
 
-def last(self, state):
-    return jnp.arange(state.pulls.size) == state.pulls.size - 1
+def last(self, arms):
+    return arms.count - 1
 
 
 def twice(problem, state, recommended):

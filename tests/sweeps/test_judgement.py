@@ -1,10 +1,8 @@
 """Which answers are correct: in exact arithmetic, at every scale of the means, for answers of every size."""
 
-import dataclasses
 import itertools
 from fractions import Fraction
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -17,31 +15,22 @@ SCALES = [1e-30, 1e-7, 0.3, 1.0, 1e5, 1e30]
 FIVE = jb.bernoulli([0.9, 0.8, 0.7, 0.3, 0.2])
 
 
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
-class Pulls:
-    pulls: jax.Array
-
-
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class Answers:
     """Answers the arms below a number, whatever it sees."""
 
     below: float = 1.0
     level: float = 0.6
+    shuffle_arms = False
 
-    def init(self, problem, key):
-        return Pulls(jnp.zeros(problem.arms, jnp.int32))
+    def select(self, arms, key):
+        return 0
 
-    def step(self, problem, key, state):
-        return Pulls(state.pulls + 1)
+    def done(self, arms):
+        return arms.time > 0
 
-    def done(self, state):
-        return state.pulls[0] > 0
-
-    def recommend(self, state):
-        return jnp.arange(state.pulls.shape[0]) < self.below
+    def recommend(self, arms):
+        return jnp.arange(len(arms)) < self.below
 
     def is_right(self, problem, answer):
         """The answer is the arms with a mean above the level."""
@@ -49,8 +38,7 @@ class Answers:
 
 
 def answering(below=1.0, *, level=0.6, **traits):
-    cls = type("Answers", (Answers,), {"traits": jb.Traits(**traits)})
-    return jb.pytree(dataclasses.dataclass(frozen=True)(cls))(below, level)
+    return jb.algorithm(type("Answers", (Answers,), {"traits": jb.Traits(**traits)}))(below, level)
 
 
 def exactly(means, answer, epsilon, *, together):

@@ -1,7 +1,5 @@
 """What is measured of a run stands in one table, to which a user adds metrics."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -97,36 +95,31 @@ def test_metrics_are_taken_at_checkpoints_and_over_numbers_of_arms():
     assert len(np.unique(drawn.top)) == 6  # every run has arms of its own
 
 
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class Own:
     """Pulls arm after arm, and keeps how often it thought."""
 
     rounds: int = 4
 
-    def init(self, problem, key):
-        return Kept(jnp.zeros(problem.arms, jnp.int32), jnp.int32(7))
+    def init(self, arms, key):
+        return {"thoughts": jnp.int32(7)}
 
-    def step(self, problem, key, state):
-        return Kept(state.pulls + 1, state.thoughts + 2)
+    def update(self, state, arms, arm, reward):
+        return {"thoughts": state["thoughts"] + 2}
 
-    def done(self, state):
-        return state.pulls[0] >= self.rounds
+    def select(self, state, arms, key):
+        return jnp.argmin(arms.pulls)
 
-    def recommend(self, state):
-        return jnp.arange(state.pulls.shape[0]) == 0
+    def done(self, state, arms):
+        return arms.time >= self.rounds + arms.count
 
-
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
-class Kept:
-    pulls: jax.Array
-    thoughts: jax.Array
+    def recommend(self, state, arms):
+        return 0
 
 
 def test_a_users_algorithm_shows_its_own_state():
-    ds = jb.simulate(Own(), ARMS, seeds=3, metrics={"thoughts": lambda problem, state, recommended: state.thoughts})
-    assert (ds.thoughts == 15).all()
+    own = {"thoughts": lambda problem, state, recommended: state.own["thoughts"]}
+    assert (jb.simulate(Own(), ARMS, seeds=3, metrics=own).thoughts == 15).all()
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,7 @@
 """Names of axes and metrics that results or their summaries have already: one line, with the remedy."""
 
-import dataclasses
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax
 import jax.numpy as jnp
 import pytest
 
@@ -12,29 +10,21 @@ import jaxbandits as jb
 ARMS = jb.bernoulli([0.8, 0.4])
 
 
-class State(NamedTuple):
-    pulls: jax.Array
-
-
 class Turns:
     """Pulls the arms in turn."""
 
-    def init(self, problem, key):
-        return State(jnp.zeros(problem.arms, jnp.int32))
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls)
 
-    def step(self, problem, key, state):
-        return State(state.pulls.at[jnp.argmin(state.pulls)].add(1))
+    def done(self, arms):
+        return arms.time >= 4
 
-    def done(self, state):
-        return jnp.sum(state.pulls) >= 4
-
-    def recommend(self, state):
-        return jnp.arange(state.pulls.size) == 0
+    def recommend(self, arms):
+        return 0
 
 
 def with_field(name):
-    named = {"__annotations__": {name: Any}, name: 1.0}
-    return jb.pytree(dataclasses.dataclass(frozen=True)(type("Own", (Turns,), named)))
+    return jb.algorithm(type("Own", (Turns,), {"__annotations__": {name: Any}, name: 1.0}))
 
 
 @pytest.mark.parametrize(

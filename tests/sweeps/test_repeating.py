@@ -1,11 +1,9 @@
 """A Dataset is repeated exactly as it is, or one line says why not; never another grid."""
 
-import dataclasses
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -139,29 +137,20 @@ def test_data_that_only_the_user_has():
     same(jb.repeat(small), small)
 
 
-class EvenState(NamedTuple):
-    pulls: jax.Array
-    sums: jax.Array
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class Uniform:
     """A user's own, called like one of the package's."""
 
     rounds: Any
 
-    def init(self, problem, key):
-        return EvenState(jnp.zeros(problem.arms, jnp.int32), jnp.zeros(problem.arms))
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls)
 
-    def step(self, problem, key, state):
-        return EvenState(state.pulls + 1, state.sums + problem.rewards(key, state.pulls))
+    def done(self, arms):
+        return arms.time >= self.rounds * arms.count
 
-    def done(self, state):
-        return state.pulls[0] >= self.rounds
-
-    def recommend(self, state):
-        return jnp.arange(len(state.sums)) == jnp.argmax(state.sums)
+    def recommend(self, arms):
+        return jnp.argmax(arms.mean)
 
 
 def test_an_algorithm_that_only_the_user_has():

@@ -229,13 +229,21 @@ def test_a_file_is_read_once(tmp_path):
     assert table_of(problem)["sha256"] == before
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class LUCB:
     """A user's own, called like one of the package's."""
 
     epsilon: Any = 0.1
     delta: Any = 0.1
+
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls)
+
+    def done(self, arms):
+        return arms.time > self.epsilon
+
+    def recommend(self, arms):
+        return jnp.argmax(arms.mean)
 
 
 class Own(problems.Bernoulli):

@@ -1,6 +1,5 @@
 """`jb.tune` finds what is known to be best, goes on where it stopped, and judges on instances that no step has seen."""
 
-import dataclasses
 from typing import NamedTuple
 
 import jax
@@ -18,39 +17,39 @@ from jaxbandits.tuning.lines import Coordinate, coordinates
 
 
 class Seen(NamedTuple):
-    pulls: jax.Array  # int32 (K,)
     x: jax.Array
     luck: jax.Array
 
 
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class Dial:
     """Pulls every arm once, and errs with probability exp(-x)."""
 
     x: float
+    shuffle_arms = False
 
-    def init(self, problem, key):
-        luck = jax.random.uniform(jax.random.fold_in(key, 7))
-        return Seen(jnp.ones(problem.arms, jnp.int32), jnp.asarray(self.x, jnp.float32), luck)
+    def init(self, arms, key):
+        return Seen(jnp.asarray(self.x, jnp.float32), jax.random.uniform(key))
 
-    def step(self, problem, key, state):
+    def update(self, state, arms, arm, reward):
         return state
 
-    def done(self, state):
+    def select(self, state, arms, key):
+        return 0
+
+    def done(self, state, arms):
         return jnp.asarray(True)
 
-    def recommend(self, state):
-        wrong = state.luck < jnp.exp(-state.x)
-        return jnp.arange(state.pulls.shape[0]) == jnp.where(wrong, 1, 0)
+    def recommend(self, state, arms):
+        return jnp.where(state.luck < jnp.exp(-state.x), 1, 0)
 
 
 def square(problem, state, recommended):
-    return (state.x - 3 * problem.mean[0]) ** 2
+    return (state.own.x - 3 * problem.mean[0]) ** 2
 
 
 def itself(problem, state, recommended):
-    return state.x
+    return state.own.x
 
 
 def draw(random):

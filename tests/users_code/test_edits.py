@@ -34,7 +34,7 @@ def deeper(x):
 RULES = """
 import dataclasses
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -80,10 +80,6 @@ CLOSURE = made(1)
 PARTIAL = functools.partial(lambda x, y: x + y, y=1)
 
 
-class State(NamedTuple):
-    pulls: jax.Array
-
-
 class Base:
     bonus = 1
 
@@ -91,11 +87,11 @@ class Base:
         return x + 1
 
 
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class Rule(Base):
     budget: Any
     extra: Any = dataclasses.field(default=None, metadata={"static": True})
+    shuffle_arms = False
 
     @property
     def more(self):
@@ -105,25 +101,22 @@ class Rule(Base):
     def fixed(x, add=1):
         return x + add
 
-    def init(self, problem, key):
-        return State(jnp.zeros(problem.arms, jnp.int32))
+    def begin(self):
+        return jnp.int32(0)
 
-    def answer(self):
-        x = jnp.int32(0)
+    def select(self, arms, key):
+        x = self.begin()
         x = users_helpers.shift(through(x))
         x = CLOSURE(PARTIAL(wrapped(jitted(x))))
         x = jax.lax.scan(body, x, None, length=1)[0]
         x = self.inherited(self.fixed(x)) + self.bonus + self.more + int(TABLE.sum()) + len(OPTIONS["some"])
         return x if self.extra is None else self.extra(x)
 
-    def step(self, problem, key, state):
-        return State(state.pulls.at[self.answer()].add(1))
+    def done(self, arms):
+        return arms.time >= self.budget + len(arms)
 
-    def done(self, state):
-        return jnp.sum(state.pulls) >= self.budget
-
-    def recommend(self, state):
-        return state.pulls > 0
+    def recommend(self, arms):
+        return arms.pulls > 1
 """
 
 
@@ -150,12 +143,8 @@ def test_every_edit_is_noticed(modules):
     assert at == 13
     edits = {
         "a method": lambda: setattr(rules.Rule, "inherited", lambda self, x: x + 2),
-        "a method's code": lambda: patch(rules.Rule.init, (
-            "def init(self, problem, key):\n    return State(jnp.zeros(problem.arms, jnp.int32).at[30].add(1))"
-        )),
-        "back": lambda: patch(rules.Rule.init, (
-            "def init(self, problem, key):\n    return State(jnp.zeros(problem.arms, jnp.int32))"
-        )),
+        "a method's code": lambda: patch(rules.Rule.begin, "def begin(self):\n    return jnp.int32(16)"),
+        "back": lambda: patch(rules.Rule.begin, "def begin(self):\n    return jnp.int32(0)"),
         "a global, which a jitted function names": lambda: setattr(rules, "NUMBER", 2),
         "an array in place": lambda: rules.TABLE.__setitem__(0, 1),
         "a list in a dictionary": lambda: rules.OPTIONS["some"].append(3),

@@ -33,20 +33,22 @@ def helper(x, power=2):
     return x**power
 
 
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class Rule:
     budget: Any
     ranks = staticmethod(jnp.argsort)
 
-    def step(self, problem, key, state):
+    def select(self, arms, key):
         scored = [lambda x: x + 1, lambda x: helper(x) * FACTOR]
-        if "low" in LIMITS and state is not None:
+        if "low" in LIMITS and arms is not None:
             return sum(score(TABLE) for score in scored)
-        return {"a", "b", "c"}, -0.0, f"{state!r:>10}"
+        return {"a", "b", "c"}, -0.0, f"{arms!r:>10}"
 
-    def recommend(self, state):
-        return state[0]
+    def done(self, arms):
+        return arms[1]
+
+    def recommend(self, arms):
+        return arms[0]
 """
 REFORMATTED = '''
 from __future__ import annotations
@@ -61,22 +63,22 @@ FACTOR = .5 # the same
 TABLE = np.linspace(0, 1, 50)
 LIMITS = {"none", "all", "low", "high"}
 
-@jb.pytree
-@dataclasses.dataclass(frozen=True)
+@jb.algorithm
 class Rule:
     """A rule."""
     budget: Any
     ranks = staticmethod(jnp.argsort)
-    def recommend(self, state) -> int:
+    def recommend(self, arms) -> int:
         """The answer."""
         # It is the first.
-        return (state [0])
-    def step(self, problem: Any, key, state):
+        return (arms [0])
+    def done(self, arms): return arms[1]
+    def select(self, arms: Any, key):
         scored: list[Any] = [lambda x: x + 1,
                   lambda x: helper( x ) * FACTOR]
-        if "low" in LIMITS and (state is not None):
+        if "low" in LIMITS and (arms is not None):
             return sum(score(TABLE) for score in scored)
-        return ({'a', 'b', 'c'}, -0.0, f"{state!r:>10}")
+        return ({'a', 'b', 'c'}, -0.0, f"{arms!r:>10}")
 
 def helper(x: float, power: int = 2):
     return x ** power
@@ -115,9 +117,9 @@ def of_script(text, folder):
 def test_it_is_the_same_in_a_module_a_notebook_a_script_and_without_source(modules, tmp_path):
     there = record(vars(modules.load("users_rule", RULE)))
     functions = [text for text in there.values() if text.startswith("code: ")]
-    assert len(functions) == 3
+    assert len(functions) == 4
     assert not any(" - " in text for text in functions)
-    assert "Rule.step" in there
+    assert "Rule.select" in there
     for here in (of_cell(RULE), of_text(RULE), of_script(REFORMATTED, tmp_path), of_cell(REFORMATTED)):
         assert change(there, here) == change(here, there) == ""
     assert change(there, of_another_python(of_cell(REFORMATTED))) == ""
@@ -125,15 +127,15 @@ def test_it_is_the_same_in_a_module_a_notebook_a_script_and_without_source(modul
 
 
 EDITS = {
-    "the code of Rule.step has changed": ("x + 1,", "x + 2,"),
+    "the code of Rule.select has changed": ("x + 1,", "x + 2,"),
     "the code of helper has changed": ("x**power", "x**power + 0"),
     "defaults of helper: [2] there and [3] here": ("power=2", "power=3"),
-    "FACTOR of Rule.step: 0.5 there and 0.25 here": ("FACTOR = 0.5", "FACTOR = 0.25"),
-    "LIMITS of Rule.step:": ('"none"', '"some"'),
-    "TABLE of Rule.step:": ("50)", "51)"),
+    "FACTOR of Rule.select: 0.5 there and 0.25 here": ("FACTOR = 0.5", "FACTOR = 0.25"),
+    "LIMITS of Rule.select:": ('"none"', '"some"'),
+    "TABLE of Rule.select:": ("50)", "51)"),
     "Rule.ranks: jax.argsort there and jax.argmax here": ("jnp.argsort", "jnp.argmax"),
-    "the code of Rule.recommend has changed": ("state[0]", "state[1]"),
-    "Rule.done is part of the code here only": ("    def rec", "    def done(self):\n        pass\n\n    def rec"),
+    "the code of Rule.recommend has changed": ("arms[0]", "arms[2]"),
+    "Rule.more is part of the code here only": ("    def rec", "    def more(self):\n        pass\n\n    def rec"),
 }  # fmt: skip
 
 
@@ -159,7 +161,7 @@ def test_other_versions_of_python_are_compared_by_the_source():
     there = of_cell(RULE)
     assert change(there, of_another_python(there)) == ""
     assert "the code of Rule.recommend has changed" in change(
-        of_another_python(there), of_cell(RULE.replace("state[0]", "state[1]"), "<cell 2>")
+        of_another_python(there), of_cell(RULE.replace("arms[0]", "arms[2]"), "<cell 2>")
     )
     words = change(of_another_python(there, source=False), there)
     assert words.startswith("the code of Rule.recommend cannot be compared: it was recorded without its source by")
@@ -168,13 +170,13 @@ def test_other_versions_of_python_are_compared_by_the_source():
 def test_a_file_that_was_edited_and_not_loaded_again_is_not_the_source(modules):
     there = of_cell(RULE)
     rule = modules.load("users_rule", RULE)
-    modules.write("users_rule", RULE.replace("state[0]", "state[1]"))
+    modules.write("users_rule", RULE.replace("arms[0]", "arms[2]"))
     here = record(vars(rule))
     assert here["Rule.recommend"].split()[1] == "-"
     assert change(there, here) == ""
     modules.write("users_rule", "# another line\n" + RULE)
     assert record(vars(rule)) == there
-    modules.write("users_rule", RULE.replace("state[0]", "state[1]"))
+    modules.write("users_rule", RULE.replace("arms[0]", "arms[2]"))
     assert record(vars(rule)) == there  # what has been found stays
     assert change(there, record(vars(importlib.reload(rule)))) == "the code of Rule.recommend has changed"
 
