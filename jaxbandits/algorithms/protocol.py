@@ -193,7 +193,8 @@ def algorithm(cls: type[C]) -> type[C]:
     check_methods(cls)
     made: Any = cls if "__dataclass_fields__" in vars(cls) else dataclasses.dataclass(frozen=True)(cls)
     if not issubclass(made, Rule):
-        text = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
+        text: dict[str, Any] = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
+        text["__made_of__"] = cls  # for who reads its code
         made = dataclasses.dataclass(frozen=True)(type(made)(name, (made, Rule), text))
     if spends and traits_of(made).spends not in {field.name for field in dataclasses.fields(made)}:
         raise UsageError(f"{name}: no field {traits_of(made).spends!r}, which is to hold its budget of cost")

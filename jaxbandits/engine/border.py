@@ -1,7 +1,6 @@
 """A user's algorithm, looked at once before it runs: what is wrong with it is one line, not a traceback of JAX."""
 
 import dataclasses
-import functools
 import inspect
 from typing import Any
 
@@ -112,5 +111,9 @@ def check_methods(algorithm: Rule, problem: Problem, key: jax.Array, *, judged: 
     Raises:
         UsageError: which method returns what, in place of what.
     """
+
+    def check(algorithm: Rule, problem: Problem, key: jax.Array) -> None:
+        check_rule(algorithm, problem.realised(key), key, judged=judged)
+
     with code_of(algorithm, problem).traced():
-        jax.eval_shape(functools.partial(check_rule, judged=judged), algorithm, problem, key)
+        jax.eval_shape(check, algorithm, problem, key)

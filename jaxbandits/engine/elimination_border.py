@@ -33,7 +33,7 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: b
 
     Args:
         rule: for one run.
-        problem: leaves `(K,)`.
+        problem: with the arms of the run, leaves `(K,)`.
         key: the run's typed key `()`.
         judged: whether answers are judged by a criterion of the user's own.
 
@@ -43,7 +43,7 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: b
     name, count = type(rule).__name__, problem.arms
     if rule.initial_pulls != 1:
         raise UsageError(f"{name} eliminates arms: its first round pulls each once, whatever initial_pulls says")
-    arms = unpulled(rule, problem.realised(key), key).surviving
+    arms = unpulled(rule, problem, key).surviving
     own: tuple[Any, ...] = ()
 
     def called(method: str, *arguments: Any) -> Any:

@@ -46,7 +46,7 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool = T
 
     Args:
         rule: for one run.
-        problem: leaves `(K,)`.
+        problem: with the arms of the run, leaves `(K,)`.
         key: the run's typed key `()`.
         judged: whether answers are judged by a criterion of the user's own; not those of a live experiment.
 
@@ -57,7 +57,7 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool = T
         check_elimination(rule, problem, key, judged=judged)
         return
     name, count = type(rule).__name__, problem.arms
-    state = first_state(rule, problem.realised(key), key)
+    state = first_state(rule, problem, key)
     arms: Arms = arms_of(state)
     own: tuple[Any, ...] = ()
     begun: dict[str, str] = {}

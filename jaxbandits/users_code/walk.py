@@ -225,10 +225,15 @@ class _Walk:
                 self._named(label, f"{name}.{attribute}", found, attributes, within=(*within, value))
 
     def _class(self, label: str, cls: type) -> None:
-        if bases := [base for base in (*cls.__bases__, type(cls)) if base not in (object, type)]:
+        written = vars(cls).get("__made_of__")  # by a decorator, which made this class anew under its name
+        bases = [base for base in cls.__bases__ if base is not written] + ([*written.__bases__] if written else [])
+        if bases := [base for base in (*bases, type(cls)) if base not in (object, type)]:
             self._value(f"{label}: bases", label, bases)
         self._patches(cls)
-        for name, attribute in attributes_of(cls):
+        attributes = dict(attributes_of(cls))
+        if written:
+            attributes = dict(attributes_of(written)) | attributes
+        for name, attribute in sorted(attributes.items()):
             where = f"{label}.{name}"
             functions = functions_in(attribute)
             if not functions:

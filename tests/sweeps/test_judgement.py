@@ -175,15 +175,30 @@ def test_a_criterion_that_is_a_method_knows_the_algorithm():
     """Whose parameters may have axes; and the arms that a reservoir gave the run."""
     grid = answering(3.0, level=jb.axis([0.1, 0.6, 0.75]), criterion=Answers.is_right, answers="any")
     assert jb.sweep(grid, FIVE, seeds=2)["correct"].all("seed").values.tolist() == [False, True, False]
-    drawn = jb.reservoir(beta=1.0, arms=3)
+    drawn = jb.reservoir(beta=1.0, arms=3, prices="unit")
     runs = jb.simulate(answering(1.0, level=0.5, criterion=Answers.is_right, answers="any"), drawn, seeds=300)
     share = float(runs["correct"].mean())
     # One arm above 1/2 and two below, the one that is returned: 1/8; beyond 6 standard errors with probability 2e-9.
     assert abs(share - 1 / 8) < 6 * (7 / 64 / 300) ** 0.5
 
 
+def test_a_criterion_of_an_elimination_is_told_the_arms_of_the_run_too():
+    @jb.algorithm
+    class Half:
+        traits = jb.Traits(criterion=lambda problem, answer: jnp.sum(answer * problem.mean) == jnp.max(problem.mean))
+
+        def rounds(self, arms):
+            return 200
+
+        def keep(self, arms, key):
+            return arms.mean >= jnp.max(arms.mean)
+
+    runs = jb.simulate(Half(), jb.reservoir(beta=1.0, arms=3, prices="unit"), seeds=100)
+    assert runs["correct"].mean() > 0.5  # some nine in ten
+
+
 def test_a_reservoirs_answers_are_judged_by_the_size_declared():
-    drawn = jb.reservoir(beta=1.0, arms=3)
+    drawn = jb.reservoir(beta=1.0, arms=3, prices="unit")
     assert not jb.simulate(answering(2.0, criterion="ratio"), drawn, seeds=20)["correct"].any()
     some = jb.simulate(answering(1.0, criterion="ratio"), drawn, seeds=300)["correct"]
     assert 60 < some.sum() < 140  # a third

@@ -202,6 +202,10 @@ def test_an_edited_file_that_is_loaded_again(how, modules):
     EDITS[how](rules)
     for again in (rule, rules.Rule(1))[how == "importlib.reload" :]:
         assert (jb.simulate(again, PROBLEM, seeds=2).recommended.values.argmax(-1) == first + 5).all()
+    modules.write("users_rules", RULES.replace("return jnp.int32(0)", "return jnp.int32(3)"))
+    EDITS[how](rules)  # a method
+    for again in (rule, rules.Rule(1))[how == "importlib.reload" :]:
+        assert (jb.simulate(again, PROBLEM, seeds=2).recommended.values.argmax(-1) == first + 3).all()
 
 
 def test_modules_that_import_each_other(modules):

@@ -164,7 +164,7 @@ def test_other_versions_of_python_are_compared_by_the_source():
         of_another_python(there), of_cell(RULE.replace("arms[0]", "arms[2]"), "<cell 2>")
     )
     words = change(of_another_python(there, source=False), there)
-    assert words.startswith("the code of Rule.recommend cannot be compared: it was recorded without its source by")
+    assert words.startswith("the code of Rule.done cannot be compared: it was recorded without its source by")
 
 
 def test_a_file_that_was_edited_and_not_loaded_again_is_not_the_source(modules):
