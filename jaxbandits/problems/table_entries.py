@@ -1,4 +1,4 @@
-"""The entry of a reward table that is asked for: whether there is one, as far as that can be told."""
+"""Checks of the requested entry of a reward table, as far as its value is known."""
 
 from typing import Any
 
@@ -20,7 +20,9 @@ __all__ = ["Watch", "entry"]
 
 
 def entry(arm: ArrayLike, pull: ArrayLike, arms: int) -> tuple[jax.Array, jax.Array]:
-    """Return an arm and its pull as int32; what is traced has no value yet, and only its type is checked.
+    """Return an arm and its pull as int32.
+
+    A traced value is unknown, so only its type is checked.
 
     Args:
         arm: whole numbers in [0, K).
@@ -28,7 +30,7 @@ def entry(arm: ArrayLike, pull: ArrayLike, arms: int) -> tuple[jax.Array, jax.Ar
         arms: the number of arms K.
 
     Raises:
-        UsageError: other numbers, or none.
+        UsageError: numbers outside these ranges, or values that are not whole numbers.
     """
     return _whole("arm", arm, arms - 1), _whole("pull", pull, MAX_COUNT)
 
@@ -49,12 +51,12 @@ class Watch:
     """Notes whether arms outside [0, K) are pulled while a step of one run is traced."""
 
     def __init__(self) -> None:
-        """Without a pull."""
+        """Start without a pull."""
         self._trace = get_opaque_trace_state()
         self._outside: list[jax.Array] = []
 
     def note(self, arm: jax.Array, arms: int) -> None:
-        """Take note of a pull of an arm; inside a loop or a branch of the step it cannot be."""
+        """Record a pull of an arm, unless it is inside a loop or a branch of the step."""
         if isinstance(arm, jax.core.Tracer) and get_opaque_trace_state() == self._trace:
             self._outside.append(jnp.any((arm < 0) | (arm >= arms)))
 
