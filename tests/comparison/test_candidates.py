@@ -160,7 +160,7 @@ def test_the_interrupted_keep_what_is_finished(capsys, monkeypatch):
     captured = capsys.readouterr()
     said = " ".join(captured.out.split())
     assert said.startswith("PRELIMINARY: 1 of 3 algorithms were not run, and one of them may do better. To stop when ")
-    assert "Missing, for the comparison was interrupted: ucb-e." in captured.out
+    assert "Missing, because the comparison was interrupted: ucb-e." in captured.out
     assert "\nuniform  " in captured.out
     assert captured.err.splitlines()[-1] == "jaxbandits: interrupted, 1 rows are missing"
 
@@ -372,7 +372,7 @@ def test_rules_that_take_long_to_decide_get_fewer_runs(capsys, monkeypatch):
     np.testing.assert_array_equal(fewer["ttucb"].pulls, whole["ttucb"].pulls[:30])
     command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.2", "--seeds", "60"]
     assert main([*command, "--budget", "3", "--no-progress"]) == 0
-    assert "Fewer runs, for a pull takes long: ttucb 30." in capsys.readouterr().out
+    assert "Fewer runs, because a pull takes long: ttucb 30." in capsys.readouterr().out
     monkeypatch.setattr(module, "_WORK_OF_DEAR", 19 * looks)
     found = compare(problem, delta=0.1, epsilon=0.2, seeds=60)
     assert [row.label for row in found.fixed_confidence] == ["ugape-c"]
