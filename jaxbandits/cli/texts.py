@@ -144,7 +144,7 @@ def _confidence_part(found: Comparison, prose: Callable[[str], str]) -> Iterator
     errors = [_errors(row, value) for row in found.fixed_confidence]
     yield _columns([(*heading, *_ERRORS), *((*row, *more) for row, more in zip(rows, errors, strict=True))])
     if fewer := [row for row in found.fixed_confidence if row.runs < found.seeds]:
-        yield prose(f"Fewer runs, because a pull takes long: {', '.join(f'{row.label} {row.runs:,}' for row in fewer)}.")
+        yield prose(f"Fewer runs, as a pull takes long: {', '.join(f'{row.label} {row.runs:,}' for row in fewer)}.")
     if any(row.stopped_early for row in found.fixed_confidence):
         limits = {row.limit for row in found.fixed_confidence if row.stopped_early}
         places = [f"at {limit:,} pulls" for limit in sorted(limit for limit in limits if limit is not None)]
@@ -153,8 +153,8 @@ def _confidence_part(found: Comparison, prose: Callable[[str], str]) -> Iterator
         if found.max_pulls is None and found.seeds > 100:
             how += ", and fewer --seeds raise it"
         yield prose(
-            f"Runs that were stopped, {' or '.join(places)} at the latest, are judged by their recommendation at that time; "
-            f"means with >= are lower bounds. {how}."
+            f"Runs that were stopped, {' or '.join(places)} at the latest, are judged by their recommendation at that "
+            f"time; means with >= are lower bounds. {how}."
         )
     if found.lower_bound is not None:
         promise = "none with this delta needs fewer on average (Garivier and Kaufmann 2016)"

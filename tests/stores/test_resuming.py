@@ -218,7 +218,7 @@ def test_the_commands_status_and_merge(capsys, whole):
     assert main(["merge", "a.zarr", "b.zarr", "--out", "all.zarr"]) == 0
     assert "120 of 240 runs: all.zarr" in capsys.readouterr().out
     assert main(["merge", "a.zarr", "b.zarr", "--out", "all.zarr"]) == 2
-    assert "exists already" in capsys.readouterr().err
+    assert "is there already" in capsys.readouterr().err
     assert main(["status", "none.zarr"]) == 2
     same(sweep(store="all.zarr"), whole)
     assert main(["status", "all.zarr"]) == 0
