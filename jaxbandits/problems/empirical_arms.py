@@ -138,9 +138,7 @@ def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Emp
 
 @varying(path=File.read)
 def empirical_from_csv(path: str | Path, *, joint: bool = False) -> Empirical:
-    """Return arms that resample the columns of a CSV file with a header.
-
-    A first column of dates or labels is left out.
+    """Return arms that resample the columns of a CSV file; a first column of dates or labels is left out.
 
     Args:
         path: the file, in UTF-8, separated by commas or tabs, with column names that are not numbers; it may be

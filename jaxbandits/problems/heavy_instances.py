@@ -37,9 +37,7 @@ def student_t(means: ArrayLike, dof: ArrayLike, scale: ArrayLike = 1.0, *, name:
 
 @varying
 def pareto(means: ArrayLike, tail: ArrayLike, *, name: str = "") -> Pareto:
-    """Return Pareto arms of given means.
-
-    Rewards are at least mean (1 - 1/tail), and P(reward > x) is proportional to x^-tail.
+    """Return Pareto arms of given means: P(reward > x) is proportional to x^-tail from mean (1 - 1/tail) on.
 
     Args:
         means: positive, one per arm; or one row per bandit.
@@ -118,19 +116,13 @@ def weibull(scale: ArrayLike, shape: ArrayLike, *, name: str = "") -> Weibull:
 
 @varying
 def s1() -> StudentT:
-    """Return S1 of Yu et al. (2018), Table 2.
-
-    Means are 2 and nine from 0.7 to 1.5, with Student t noise of 3 degrees of freedom.
-    """
+    """Return S1 of Yu et al. (2018), Table 2: means 2 and nine from 0.7 to 1.5, Student t noise with dof 3."""
     problem: StudentT = student_t([2.0, *np.linspace(0.7, 1.5, 9)], 3.0, name="s1")
     return problem
 
 
 @varying
 def s2() -> StudentT:
-    """Return S2 of Yu et al. (2018), Table 2.
-
-    Means are 2 and nine from 1.0 to 1.8, with Student t noise of 3 degrees of freedom.
-    """
+    """Return S2 of Yu et al. (2018), Table 2: means 2 and nine from 1.0 to 1.8, Student t noise with dof 3."""
     problem: StudentT = student_t([2.0, *np.linspace(1.0, 1.8, 9)], 3.0, name="s2")
     return problem

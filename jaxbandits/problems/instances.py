@@ -16,9 +16,7 @@ __all__ = ["abm", "gabillon", "linear", "one_sparse", "polynomial", "random_unif
 
 @varying
 def abm(number: int) -> Bernoulli:
-    """Return one of experiments 1 to 7 of Audibert, Bubeck, Munos (2010), section 6.
-
-    The arms are Bernoulli, and the best has mean 1/2.
+    """Return one of experiments 1 to 7 of Audibert, Bubeck, Munos (2010), section 6: Bernoulli, best mean 1/2.
 
     Args:
         number: 1 one group of bad arms (K = 20), 2 two groups (20), 3 geometric (4), 4 three groups of six arms (6), 5
@@ -44,9 +42,7 @@ def abm(number: int) -> Bernoulli:
 
 @varying
 def gabillon(number: int) -> Bernoulli | TwoPoint:
-    """Return one of problems 1 to 3 of Gabillon, Ghavamzadeh, Lazaric, Bubeck (2011), section 6.
-
-    Each has several bandits of four arms.
+    """Return one of problems 1 to 3 of Gabillon et al. (2011), section 6: several bandits of four arms each.
 
     Args:
         number: 1 two Bernoulli bandits of different gaps; 2 two bandits of Rademacher arms of different variances; 3
@@ -114,10 +110,7 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
 
 @varying
 def random_uniform(n: int = 10, seed: int = 0) -> Bernoulli:
-    """Return Bernoulli arms with means drawn uniformly from [0, 1], largest first.
-
-    The means are a function of the seed, below 2^32.
-    """
+    """Return Bernoulli arms with means drawn uniformly from [0, 1] by the seed, below 2^32, largest first."""
     n = arm_count("n", n)
     seed = checks.seed("random-uniform: seed", seed, bits=32)
     means = np.sort(np.asarray(jax.random.uniform(root_key(seed), (n,), np.float32)))[::-1]

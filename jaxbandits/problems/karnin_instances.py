@@ -15,9 +15,7 @@ __all__ = ["karnin"]
 
 @varying
 def karnin(number: int, n: int = 20) -> Bernoulli:
-    """Return one of setups 1 to 6 of Karnin, Koren, Somekh (2013): Bernoulli arms, the best with mean 1/2.
-
-    Most setups have gaps as small as 1/n.
+    """Return one of setups 1 to 6 of Karnin et al. (2013): Bernoulli, best mean 1/2, most gaps as small as 1/n.
 
     The paper has n = 20, 40 and 80, and the sum of 1/gap^2 over the other arms as budget. With s = ceil(sqrt(n)) the
     gaps of the other n - 1 arms are:

@@ -90,9 +90,7 @@ def ppr(
 
 @varying(path=File.read)
 def click_rates(path: str) -> Bernoulli:
-    """Return arms from a table of impressions and clicks, a row per arm.
-
-    A pull is an impression and costs its click.
+    """Return arms from a table of impressions and clicks, a row per arm; a pull, an impression, costs its click.
 
     Args:
         path: a CSV file with columns `impressions` and `clicks`.

@@ -120,9 +120,7 @@ def reservoir(
     sigma: float = 0.486,
     arms: int | None = None,
 ) -> RatioReservoir:
-    """Return infinitely many arms with beta-regular ratios of expected reward to expected cost.
-
-    Li and Xia (2017), eq. 1.
+    """Return infinitely many arms with beta-regular ratios of mean reward to mean cost (Li and Xia 2017, eq. 1).
 
     The ratio is rho (1 - U^(1/beta)): P(ratio > rho - e) = (e / rho)^beta. The expected cost u_c is independent of it,
     and the expected reward is ratio times u_c. Every run draws its own arms.

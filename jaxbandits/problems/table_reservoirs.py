@@ -70,9 +70,7 @@ class TableReservoir(Reservoir):
 def reservoir_from_csv(
     path: str, beta: float | None = None, coupling: float = 0.0, arms: int | None = None
 ) -> TableReservoir:
-    """Return a reservoir of the rows of a table of expected rewards and costs.
-
-    Rewards and costs of pulls are 0 or 1.
+    """Return a reservoir of the rows of a table of mean rewards and costs; rewards and costs of pulls are 0 or 1.
 
     Args:
         path: a CSV file with columns `reward`, in [0, 1], and `cost`, in [2^-31, 1].

@@ -141,7 +141,7 @@ def random_beta(n: int = 1000, seed: int = 0, a: float = 4.0, b: float = 1.0) ->
 
 @varying
 def c_spread(c: float = 2.0, n: int = 1000) -> Bernoulli:
-    """Return arms that are c-spread and no less: |i-j|/(cn) <= |theta_i - theta_j| <= c|i-j|/n.
+    """Return arms that are c-spread, no less: |i-j|/(cn) <= |theta_i-theta_j| <= c|i-j|/n (Chen et al. 2017).
 
     Definition 1 of Chen et al. (2017).
 
