@@ -38,7 +38,7 @@ def simulate(
         seeds: number of runs.
         settings: the algorithm's parameters, name=value, repeatable.
         root_seed: seed of all randomness.
-        max_pulls: stop a run before the pull or batch that passes it and count it as stopped early; 1e9 if not given,
+        max_pulls: stop a run before the pull or batch that passes it and count it as truncated; 1e9 if not given,
             and no limit for algorithms that draw sums.
         costs: what a pull costs, "reward" or prices such as 1,2,0.5; the problem's own if not given, usually one unit.
         json: print one JSON object instead of a table.

@@ -51,7 +51,7 @@ def gradient(
         told_anew: let the parameters that the algorithm takes from the problem, such as a range of rewards, move with
             it.
         root_seed: seed of all randomness.
-        max_pulls: stop a run before it makes more pulls and count it as stopped early.
+        max_pulls: stop a run before it makes more pulls and count it as truncated.
         costs: what a pull costs, see `simulate`.
         json: print one JSON object instead of a table.
         progress: show a progress bar on stderr; by default, if that is a terminal.
@@ -112,7 +112,7 @@ def _table(found: xr.Dataset) -> str:
             f"{found.attrs['seeds']:,} runs only. What matters there is rare: --seeds makes more runs."
         )
     if stopped:
-        lines.append(f"{stopped:,} runs were stopped early, and are judged by their recommendation at that time.")
+        lines.append(f"{stopped:,} runs were truncated, and are judged by their recommendation at that time.")
     return "\n".join(lines)
 
 

@@ -137,5 +137,5 @@ def _told(found: Outcome, out: Path) -> str:
         f"{100 * done.steps / max(done.lane_steps, 1):.3g}% of the lanes' steps were steps of runs",
     ]
     if found.stopped:
-        lines.append(f"{found.stopped:,} of {found.made:,} runs were stopped early; their status says why: {STATUS}")
+        lines.append(f"{found.stopped:,} of {found.made:,} runs were truncated; their status says why: {STATUS}")
     return "\n".join(lines)

@@ -91,14 +91,14 @@ def statistics(dataset: xr.Dataset) -> str:
     for name in ("cost", "paid", "reward", "regret", "simple_regret", "aggregate_regret"):
         if f"{name}_mean" in known:
             lines[f"{name.replace('_', ' ')}, mean"] = mean(name)
-    lines["stopped early"] = f"{stopped:,} of {runs:,} runs"
+    lines["truncated"] = f"{stopped:,} of {runs:,} runs"
     seconds, compiling = dataset.attrs["seconds"], dataset.attrs["compile_seconds"]
     lines["time"] = f"{seconds:.3g} s, and {compiling:.3g} s to compile"
     lines["pulls per second"] = count(float(dataset["pulls"].sum()) / max(seconds, 1e-9))
     text = text_table(list(lines.items()), left=(0, 1)) + "\nIntervals are 95%."
     if stopped:
         text += (
-            f"\n{stopped:,} runs were stopped before they were done, at max_pulls or where counts would pass 2^31: the "
+            f"\n{stopped:,} runs were truncated, at max_pulls or where counts would pass 2^31: the "
             "mean of the pulls is a lower bound,\nand they are judged by their recommendation at that time."
         )
     return text
@@ -153,8 +153,8 @@ def _confidence_part(found: Comparison, prose: Callable[[str], str]) -> Iterator
         if found.max_pulls is None and found.seeds > 100:
             how += ", and fewer --seeds raise it"
         yield prose(
-            f"Runs that were stopped, {' or '.join(places)} at the latest, are judged by their recommendation at that "
-            f"time; means with >= are lower bounds. {how}."
+            f"Runs that were truncated, {' or '.join(places)} at the latest, are judged by their recommendation at "
+            f"that time; means with >= are lower bounds. {how}."
         )
     if found.lower_bound is not None:
         promise = "none with this delta needs fewer on average (Garivier and Kaufmann 2016)"
@@ -169,7 +169,7 @@ def _budget_heading(found: Comparison) -> str:
         best = found.fixed_confidence[0]
         took = math.ceil(best.mean_pulls) == found.budget
         origin = f", what {best.label} took on average" if took else ", measurable with that many runs"
-        origin += " until it was stopped" if took and best.stopped_early else ""
+        origin += " until it was truncated" if took and best.stopped_early else ""
     return f"Fixed budget, {found.budget:,} pulls{origin}. Theory: probability of being wrong."
 
 
@@ -202,4 +202,4 @@ def _columns(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _stopped(row: Row) -> str:
-    return f"{row.stopped_early:,} runs stopped" if row.stopped_early else ""
+    return f"{row.stopped_early:,} runs truncated" if row.stopped_early else ""

@@ -32,8 +32,8 @@ from jaxbandits.sweeps.run import simulate
 
 __all__ = ["Comparison", "Row", "compare", "comparisons"]
 
-#: Work of a row that is stopped, in evaluations of an arm: some five seconds on two cores. A pull evaluates every arm,
-#: and costs 12 more evaluations (measured for 10 and 50 arms). Fewer than 100 runs at a time take no less time.
+#: Work of a row that is truncated, in evaluations of an arm: some five seconds on two cores. A pull evaluates every
+#: arm, and costs 12 more evaluations (measured for 10 and 50 arms). Fewer than 100 runs at a time take no less time.
 _WORK, _PULL, _FEWEST_RUNS = 3e9, 12, 100
 #: For an algorithm with slow pulls: work, fewest runs, and the limit of a run in multiples of the best pulls so far.
 #: The rules that need the fewest pulls take longest to decide, so a few runs suffice to rank them.
@@ -87,7 +87,7 @@ def comparisons(
             N where that is more than 5/4 N.
         seeds: runs per algorithm, at least 1.
         root_seed: as in `sweep`.
-        max_pulls: where runs are stopped; None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of
+        max_pulls: where runs are truncated; None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of
             every arm, or for 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums
             that are drawn at once have no limit then. Slow rules have twice the mean pulls of the best one with a
             proof, or N where that is more.
@@ -214,7 +214,10 @@ def _least(found: Comparison, otherwise: float) -> float:
 
 
 def _within_reach(found: Comparison, reach: int, times: int) -> int:
-    """Return `times` the mean pulls of the best algorithm that ended all its runs; `reach` where these are too many."""
+    """Return `times` the mean pulls of the best algorithm that ended all its runs.
+
+    Return `reach` where these are too many, and at least `reach` for more than one time.
+    """
     ended = [row.mean_pulls for row in found.fixed_confidence if not row.stopped_early]
     if not ended or _TIMES_BEST * min(ended) > _TIMES_REACH * reach:
         return reach

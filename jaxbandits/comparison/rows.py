@@ -27,8 +27,8 @@ class Row:
         algorithm: the algorithm.
         pulls: int64 `(runs,)`.
         wrong: bool `(runs,)`.
-        stopped_early: runs that did not end by themselves; the mean of the pulls is then a lower bound.
-        limit: pulls at which a run was stopped; None where only the range of the counts is a limit.
+        stopped_early: truncated runs; the mean of the pulls is then a lower bound.
+        limit: pulls at which a run was truncated; None where only the range of the counts is a limit.
         bound: pulls exceeded with probability at most delta, or probability of error at a budget; None without a
             theorem.
         theorem: the source of the bound; empty without one.
@@ -99,8 +99,8 @@ class Comparison:
         epsilon: accuracy.
         m: arms to return.
         seeds: runs per row.
-        max_pulls: where runs were to be stopped; None for the limit that `compare` chose for each row.
-        fixed_confidence: rows of algorithms that stop by themselves, fewest pulls first, then those that were stopped.
+        max_pulls: where runs were to be truncated; None for the limit that `compare` chose for each row.
+        fixed_confidence: rows of algorithms that stop by themselves, fewest pulls first, then truncated ones.
         budget: pulls of the fixed-budget rows; None while it is unknown.
         given_budget: whether the budget was given, and not taken from the fixed-confidence rows.
         fixed_budget: rows of algorithms that spend the budget, fewest failures first.
@@ -137,8 +137,8 @@ class Comparison:
         if not finished or self.delta is None:
             if self.fixed_confidence:
                 longest = max(float(row.pulls.max()) for row in self.fixed_confidence)
-                yield f"No fixed-confidence algorithm ended all its runs: they were stopped, after {longest:,.0f} pulls"
-                yield "or fewer."
+                yield f"No fixed-confidence algorithm ended all its runs: they were truncated, after {longest:,.0f} "
+                yield "pulls or fewer."
             return
         known = [row for row in finished if row.keeps(self.delta)]
         if not known:
@@ -180,7 +180,7 @@ class Comparison:
             yield self._passed_over(passed[0], self.delta)
         if unknown:
             verb = "was" if len(unknown) == 1 else "were"
-            yield f"{_listed(unknown)} {verb} stopped before that: whether fewer pulls would have sufficed is unknown."
+            yield f"{_listed(unknown)} {verb} truncated before that: whether fewer pulls would suffice is unknown."
 
     @staticmethod
     def _not_known(best: Row, delta: float) -> str:

@@ -142,7 +142,8 @@ def ppr_unbounded(
 
     In the first round all arms are pulled together. Those that never pay are at the bottom of the order and are
     eliminated. So the arms beyond the simulated head need not exist: with probability 1 - 10^-9 none of them pays in
-    the first round. The result's attribute `unseen` bounds that probability; counts of pulls are of the head only.
+    the first round. The result's attribute `unseen` bounds the probability that one does; counts of pulls are of
+    the head only.
 
     Args:
         law: `zipf`, w_i proportional to i^-exponent; `geometric`, proportional to ratio^i.

@@ -18,8 +18,8 @@ def moments_dataset(stream: Stream, layout: Layout) -> xr.Dataset:
 
     `<variable>_mean` and `<variable>_variance` (with n - 1) have the dimensions of the grid, and arms where the
     variable has them. Missing values (NaN), such as the regret of a run without an answer, are left out;
-    `<variable>_number` counts the others. `runs` counts the runs of a cell, and `stopped_early` those that a limit
-    stopped.
+    `<variable>_number` counts the others. `runs` counts the runs of a cell, and `stopped_early` the
+    truncated ones.
     """
     found: dict[str, xr.DataArray] = {}
     for name in [name for name in layout.variables if name in stream.moments]:

@@ -14,7 +14,7 @@ from jaxbandits.stores.layout import Finished, Layout
 
 __all__ = ["Moments", "Stream", "rounded_values"]
 
-#: The suffix of counts of runs that were stopped early.
+#: The suffix of counts of truncated runs.
 STOPPED = " of stopped runs"
 #: Bits of a float32 that are dropped when values are counted: 14 of its 24 significant bits are kept.
 _DROPPED = 10
@@ -139,7 +139,7 @@ class Stream:
     def counts(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return places, values (see `rounded_values`) and how often they occurred, in order of place, then value.
 
-        A run that was stopped would have had more pulls than any run that ended: it counts as the largest of its
+        A truncated run would have had more pulls than any run that ended: it counts as the largest of its
         place.
         """
         place, keys, often = self.values[name]

@@ -83,7 +83,7 @@ def united_seeds(parts: Sequence[stretches.Stretch], names: str) -> stretches.St
 def united_values(there: Any, here: Any) -> list[Any]:
     """Return the values of an axis in two grids.
 
-    Their order is that of the grid with all values, ascending if both are, or as given.
+    Their order is that of the grid with all values, sorted if both are sorted alike, or as given.
     """
     first, second = (np.asarray(values).tolist() for values in (there, here))
     for one, other in ((second, first), (first, second)):

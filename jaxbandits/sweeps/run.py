@@ -57,9 +57,9 @@ def sweep(
             them with others.
         root_seed: seed of the root key, in [0, 2^64) (of JAX's own keys, below 2^32); run `s` has the key
             `fold_in(key(root_seed), s)`.
-        max_pulls: most pulls of a run. A run is stopped before the step or batch that would pass it, with status 1 and
-            its recommendation at that moment. A limit below the first pulls is refused. None for 10^9, or for no limit
-            where a built-in algorithm draws sums, whose time does not depend on their length.
+        max_pulls: most pulls of a run. A run is truncated before the step or batch that would pass it, with status 1
+            and its recommendation at that moment. A limit below the first pulls is refused. None for 10^9, or for no
+            limit where a built-in algorithm draws sums, whose time does not depend on their length.
         checkpoints: increasing numbers of pulls at which each run is also recorded; for algorithms that need not know
             their budget. Where a budget of cost is spent they are smaller budgets.
         independent: give every cell its own reward tables. They depend on its values only, so that a cell's runs are

@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
     """The outcome of a call for a store."""
 
     made: int  # runs that this call has made
-    stopped: int  # of these, runs that a limit ended
+    stopped: int  # of these, truncated runs
     there: int  # runs of the whole sweep in the store
     wanted: int  # runs of the whole sweep
     spent: Spent | None

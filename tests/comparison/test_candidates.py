@@ -179,7 +179,7 @@ def test_hopeless_rows_are_stopped_by_their_work_and_say_so(capsys, monkeypatch)
     assert reach - 2 < lucb.pulls.min() <= lucb.pulls.max() <= reach
     assert (found.budget, found.given_budget) == (reach, False)
     assert "fewest of those that ended all their runs" in (advice := found.advice())
-    assert "lucb was stopped before that: whether fewer pulls would have sufficed is unknown" in advice
+    assert "lucb was truncated before that: whether fewer pulls would suffice is unknown" in advice
     again = compare(problem, delta=0.1, seeds=20)
     np.testing.assert_array_equal(again.fixed_confidence[1].pulls, lucb.pulls)
     assert compare(problem, delta=0.1, seeds=20, max_pulls=400).fixed_confidence[0].limit == 400
@@ -216,9 +216,9 @@ def test_stopped_runs_are_marked(capsys):
     assert main(command) == 0
     out = capsys.readouterr().out
     assert ">= 90" in out
-    assert "200 runs stopped" in out
+    assert "200 runs truncated" in out
     assert "at 90 pulls" in " ".join(out.split())
-    assert "No fixed-confidence algorithm ended all its runs: they were stopped" in " ".join(out.split())
+    assert "No fixed-confidence algorithm ended all its runs: they were truncated" in " ".join(out.split())
 
 
 def _row(label: str, pulls: list[int], wrong: int = 0, algorithm: jb.Algorithm | None = None) -> Row:

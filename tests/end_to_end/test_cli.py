@@ -434,7 +434,7 @@ def test_sweep_counts_every_run_that_was_stopped_early(specification, capsys):
     assert main(["sweep", str(specification), "--out", "grid.nc"]) == 0
     stopped = int((read_store(Path("grid.nc")).status != 0).sum())
     assert 0 < stopped < 60
-    expected = f"{stopped} of 60 runs were stopped early; their status says why: 0 finished, 1 "
+    expected = f"{stopped} of 60 runs were truncated; their status says why: 0 finished, 1 "
     assert expected in capsys.readouterr().out
 
 
