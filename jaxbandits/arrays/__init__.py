@@ -1,1 +1,1 @@
-"""Operations on arrays: arms first, runs last; the same bits however runs are batched."""
+"""Operations on arrays: arms first, runs last; the same bits in every batch of runs."""

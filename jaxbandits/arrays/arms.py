@@ -1,10 +1,10 @@
-"""Operations over arms: every reduction of the package over its first axis goes through here.
+"""Operations over arms: every reduction of the package over its first axis is defined here.
 
-Shapes: an array over arms has shape `(K, …)`, what a run has once has shape `(…)`; `…` is empty for one run and
-`(R,)` for R runs (arms first, runs last), so the same line serves both. The forms below were chosen by measurement
-(experiments/benchmarks/arm_operations.py): `jnp.argmax` does not vectorise on XLA:CPU while reductions over a leading
-axis do, and flat gathers and scatters touch one element a run where a masked sum or `where` touches K. Which of these
-suits a platform is chosen in `platform_forms.py`; the results are the same, bit for bit.
+Shapes: an array over arms has shape `(K, …)`, and one value per run has shape `(…)`. The dots are empty for one run
+    and `(R,)` for R runs (arms first, runs last), so the same line works for both. The forms below were chosen by
+    measurement (experiments/benchmarks/arm_operations.py). `jnp.argmax` does not vectorise on XLA:CPU, but reductions
+    over a leading axis do. Flat gathers and scatters touch one element a run, and a masked sum or `where` touches K.
+    `platform_forms.py` chooses between them for each platform; the results are the same, bit for bit.
 """
 
 import functools
@@ -37,47 +37,47 @@ __all__ = [
     "total_of_counts",
 ]
 
-# XLA:CPU makes vectors of a reduction over a leading axis only where it unrolls it: up to some 29 arms for simple
-# operands, up to some 22 for masked ones (measured: with a mask, pieces of 25 took 5 to 10 times as long as of 20).
-# Above 32 it stores the operand and uses windows of 32.
+# XLA:CPU vectorises a reduction over a leading axis only where it unrolls it: up to some 29 arms for simple operands,
+# up to some 22 for masked ones (measured: with a mask, pieces of 25 took 5 to 10 times as long as of 20). Above 32 it
+# stores the operand and uses windows of 32.
 _PIECE = 20
 _PIECES = 128
 
 
 def index(arms: int, batch: tuple[int, ...]) -> jax.Array:
-    """Arm numbers, int32, shape `(K, 1, …)` broadcasting with `(K, *batch)`; in a kernel of that shape."""
+    """Return arm numbers, int32, shape `(K, 1, …)` broadcasting with `(K, *batch)`; in a kernel of that shape."""
     if forms().in_kernel:
         return lax.broadcasted_iota(jnp.int32, (arms, *batch), 0)
     return jnp.arange(arms, dtype=jnp.int32).reshape((arms,) + (1,) * len(batch))
 
 
 def lowest(dtype: jnp.dtype) -> jax.Array:
-    """The smallest number of a type, `()`; -inf for floats."""
+    """Return the smallest number of a type, `()`; -inf for floats."""
     return jnp.array(-jnp.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min, dtype)
 
 
 def highest(dtype: jnp.dtype) -> jax.Array:
-    """The largest number of a type, `()`; inf for floats."""
+    """Return the largest number of a type, `()`; inf for floats."""
     return jnp.array(jnp.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).max, dtype)
 
 
 def largest(x: jax.Array) -> jax.Array:
-    """Largest value over arms: `(K, …)` to `(…)`. Not for NaN."""
+    """Return the largest value over arms: `(K, …)` to `(…)`. Not for NaN."""
     return _reduce(x, lowest(x.dtype), larger)
 
 
 def smallest(x: jax.Array) -> jax.Array:
-    """Smallest value over arms: `(K, …)` to `(…)`. Not for NaN."""
+    """Return the smallest value over arms: `(K, …)` to `(…)`. Not for NaN."""
     return _reduce(x, highest(x.dtype), smaller)
 
 
 def largest_or_nan(x: jax.Array) -> jax.Array:
-    """Largest value over arms, NaN if one is NaN: `(K, …)` to `(…)`."""
+    """Return the largest value over arms, NaN if one is NaN: `(K, …)` to `(…)`."""
     return _reduce(x, lowest(x.dtype), _larger_or_nan)
 
 
 def smallest_or_nan(x: jax.Array) -> jax.Array:
-    """Smallest value over arms, NaN if one is NaN: `(K, …)` to `(…)`."""
+    """Return the smallest value over arms, NaN if one is NaN: `(K, …)` to `(…)`."""
     return _reduce(x, highest(x.dtype), _smaller_or_nan)
 
 
@@ -90,10 +90,10 @@ def _smaller_or_nan(a: jax.Array, b: jax.Array) -> jax.Array:
 
 
 def total(x: jax.Array) -> jax.Array:
-    """Sum over arms: `(K, …)` to `(…)`.
+    """Return the sum over arms: `(K, …)` to `(…)`.
 
-    Floats are added one arm after another in a loop: the compiler orders the terms of a reduction as it likes, and
-    rounding would then tell a run on its own from the same run in a batch.
+    Floats are added one arm after another in a loop: the compiler may reorder the terms of a reduction, and rounding
+    would then distinguish a single run from the same run in a batch.
     """
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return _reduce(x, jnp.zeros((), x.dtype), lax.add)
@@ -105,26 +105,26 @@ def total(x: jax.Array) -> jax.Array:
 
 
 def total_of_counts(x: jax.Array) -> jax.Array:
-    """Sum over arms of counts, int32 not negative, that may pass 2^31: `(K, …)` to float32 `(…)`."""
-    # Pieces of 8 bits: `MOST_ARMS` of them still make an int32.
+    """Return the sum over arms of counts, int32 not negative, that may pass 2^31: `(K, …)` to float32 `(…)`."""
+    # Pieces of 8 bits: the sum of `MOST_ARMS` of them still fits an int32.
     sums = jnp.zeros(x.shape[1:], jnp.float32)
     for shift in (24, 16, 8, 0):
         piece = _reduce((x >> shift) & 0xFF, jnp.int32(0), lax.add).astype(jnp.float32)
-        sums = sums + piece * 2.0**shift  # a product that is exact, so that contraction changes no bit
+        sums = sums + piece * 2.0**shift  # the product is exact, so that contraction changes no bit
     return sums
 
 
 def any_arm(mask: jax.Array) -> jax.Array:
-    """Whether the mask holds for any arm: bool `(K, …)` to bool `(…)`."""
+    """Return whether the mask holds for any arm: bool `(K, …)` to bool `(…)`."""
     return _reduce(mask, jnp.zeros((), bool), lax.bitwise_or)
 
 
 def take(x: jax.Array, arm: jax.Array) -> jax.Array:
-    """The entry of one arm per run.
+    """Return the entry of one arm per run.
 
     Args:
         x: shape `(K, …)`.
-        arm: int32, shape `(…)`, in [0, K); or with more axes in front, for several arms of each run.
+        arm: int32, shape `(…)`, in [0, K); or with more leading axes, for several arms of each run.
 
     Returns:
         The shape of `arm`.
@@ -135,7 +135,10 @@ def take(x: jax.Array, arm: jax.Array) -> jax.Array:
 
 
 def put(x: jax.Array, arm: jax.Array, value: jax.Array) -> jax.Array:
-    """`x` of shape `(K, …)` with one arm's entry per run replaced by `value` of shape `(…)`; `arm` as in `take`."""
+    """Return `x` of shape `(K, …)` with one arm's entry per run replaced by `value` of shape `(…)`.
+
+    `arm` is as in `take`.
+    """
     value = jnp.broadcast_to(value, x.shape[1:]).astype(x.dtype)
     if x.shape[0] <= forms().masked_put:
         return jnp.where(index(x.shape[0], x.shape[1:]) == arm, value, x)
@@ -144,7 +147,7 @@ def put(x: jax.Array, arm: jax.Array, value: jax.Array) -> jax.Array:
 
 
 def scatter(x: jax.Array, arm: jax.Array, values: jax.Array) -> jax.Array:
-    """`x` of shape `(K, …)` with entries of several arms per run replaced.
+    """Return `x` of shape `(K, …)` with entries of several arms per run replaced.
 
     Args:
         x: shape `(K, …)`.
@@ -164,7 +167,7 @@ def reorder(x: jax.Array, order: jax.Array) -> jax.Array:
 
     Args:
         x: shape `(K, …)`, or `(K, N, …)`.
-        order: int32 `(K, …)`, the arm that each place gets.
+        order: int32 `(K, …)`, the arm of each new position.
     """
     x = jnp.asarray(x)
     between = tuple(range(1, 1 + x.ndim - order.ndim))
@@ -184,7 +187,7 @@ def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.
     return functools.reduce(operation, pieces)
 
 
-#: Reductions by name. Of zeros of both signs either may be the largest, as in any order of a reduction.
+#: Reductions by name. Among zeros of both signs either may be the largest, as in any order of a reduction.
 _NAMED: dict[Callable[..., Any], Callable[..., jax.Array]] = {
     larger: jnp.max,
     smaller: jnp.min,
@@ -196,17 +199,17 @@ _NAMED: dict[Callable[..., Any], Callable[..., jax.Array]] = {
 
 
 def _gathered(x: jax.Array, arm: jax.Array) -> jax.Array:
-    """`take` by position."""
+    """Return the entries of `take` by a gather."""
     return x.reshape(-1).at[_flat(arm, x.shape[1:])].get(mode="clip")
 
 
 def _by_mask(x: jax.Array, arm: jax.Array) -> jax.Array:
-    """`take` by looking at all arms."""
+    """Return the entries of `take` by a mask over all arms."""
     several = x.reshape(x.shape[:1] + (1,) * (arm.ndim + 1 - x.ndim) + x.shape[1:])
     return _only(index(x.shape[0], arm.shape) == arm, several)
 
 
-_selected = jax.custom_jvp(_by_mask)  # words have no derivative
+_selected = jax.custom_jvp(_by_mask)  # the bits that it moves have no derivative
 
 
 @_selected.defjvp
@@ -218,7 +221,10 @@ def _selected_jvp(
 
 
 def _only(hits: jax.Array, x: jax.Array) -> jax.Array:
-    """The one entry of the first axis that is hit, or zero, bit for bit: floats would lose the sign of a zero."""
+    """Return the one entry of the first axis that is hit, or zero, bit for bit.
+
+    A sum of floats would lose the sign of a zero.
+    """
     if x.dtype == bool:
         return any_arm(hits & x)
     words = lax.bitcast_convert_type(x, jnp.dtype(f"uint{8 * x.dtype.itemsize}"))
@@ -226,6 +232,6 @@ def _only(hits: jax.Array, x: jax.Array) -> jax.Array:
 
 
 def _flat(arm: jax.Array, batch: tuple[int, ...]) -> jax.Array:
-    """Positions in a flattened `(K, *batch)` array."""
+    """Return positions in a flattened `(K, *batch)` array."""
     runs = math.prod(batch)
     return arm.astype(jnp.int32) * jnp.int32(runs) + jnp.arange(runs, dtype=jnp.int32).reshape(batch)

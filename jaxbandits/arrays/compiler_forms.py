@@ -1,9 +1,9 @@
-"""Forms for one platform's compiler: they change speed only, and stand here so that nothing else need know of them.
+"""Forms for one platform's compiler: they change speed only, and no other module depends on them.
 
-XLA:CPU copies what looks cheap into each of its uses, computes both sides of a choice, and works through whole arrays
-where a block would stay in the nearer caches. Each form is the plain one everywhere else (`platform_forms.py`). What
-each is worth, with the form and in plain writing: `python experiments/benchmarks/compiler_forms.py` (figures in the
-docstrings: two cores of a shared AVX-512 machine, processor time).
+XLA:CPU copies cheap operations into each of their uses, computes both sides of a choice, and processes whole arrays
+where a block would stay in the nearer caches. On other platforms each form is the plain one (`platform_forms.py`).
+`python experiments/benchmarks/compiler_forms.py` measures each against the plain form. Figures in the docstrings: two
+cores of a shared AVX-512 machine, processor time.
 """
 
 import math
@@ -19,16 +19,16 @@ from jaxbandits.arrays.platform_forms import forms
 
 __all__ = ["LEAVE_BARRIERS", "computed_once", "in_blocks", "kept", "kept_together", "where_any", "where_few"]
 
-#: The passes of XLA that must be left out (`xla_disable_hlo_passes`) where `kept` is to work: what takes barriers away,
-#: and what makes one kernel of a loop over less than a KB, as of a single lane, by code that knows no barriers.
+#: XLA passes to disable (`xla_disable_hlo_passes`) where `kept` is to work. One removes barriers. The other makes one
+#: kernel of a loop over less than a KB, such as that of a single lane, by code that does not support barriers.
 LEAVE_BARRIERS = "cse_barrier_expander,small-while-loop-hoisting"
 
 
 def computed_once(function: Callable[..., Any], *operands: Any) -> Any:
-    """`function(*operands)`, computed once, whatever uses its results have.
+    """Return `function(*operands)`, computed once, however often its results are used.
 
-    XLA:CPU copies what looks cheap, a block cipher say, into each of its uses and computes it that often. Operands and
-    results are kept in memory, whatever they cost.
+    XLA:CPU copies cheap operations, such as a block cipher, into each of their uses and computes them that often. Here
+    operands and results are stored in memory, at any cost.
 
     Args:
         function: from arrays to arrays.
@@ -38,20 +38,21 @@ def computed_once(function: Callable[..., Any], *operands: Any) -> Any:
 
 
 def kept(values: Any) -> Any:
-    """A pytree of arrays, computed once and kept in memory, whatever uses they have.
+    """Return a pytree of arrays, computed once and stored in memory, however often it is used.
 
-    It is a barrier to XLA:CPU's fusion in the programs of the engine, which leave the pass out that takes barriers away
-    before there are fusions (`LEAVE_BARRIERS`); elsewhere it is nothing. A `lax.cond` does the same for some 5% of
+    It is a barrier to XLA:CPU's fusion in the programs of the engine, which disable the pass that removes barriers
+    before fusion (`LEAVE_BARRIERS`); elsewhere it does nothing. A `lax.cond` has the same effect for some 5% of
     UGapEc's step.
     """
     return lax.optimization_barrier(values) if forms().in_pieces else values
 
 
 def kept_together(first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Two arrays of one shape and of 32 bits an element, computed in one loop and kept in memory.
+    """Return two arrays of one shape and of 32 bits an element, computed in one loop and stored in memory.
 
-    A fusion of XLA:CPU has one result: what both hang on, a block cipher say, is computed once for each of two. Here it
-    is one array of complex numbers, of which every part is only moved. Draws, not what has derivatives: bits have none.
+    A fusion of XLA:CPU has one result, so that a common operand of two, such as a block cipher, is computed twice.
+    Here the result is one array of complex numbers, whose parts are only moved. It is for draws, not for what has
+    derivatives: bits have none.
     """
     if not forms().in_pieces:
         return first, second
@@ -61,15 +62,15 @@ def kept_together(first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.A
 
 
 def in_blocks(function: Callable[..., jax.Array], *operands: jax.Array, elements: int = 8192) -> jax.Array:
-    """`function(*operands)`, on CPU for a block of rows at a time.
+    """Return `function(*operands)`, on CPU computed for a block of rows at a time.
 
-    What the function stores in between then stays in the nearer caches, and its branches and loops over a whole batch
+    The function's intermediate arrays then stay in the nearer caches, and its branches and loops over a whole batch
     follow the needs of a block.
 
     Args:
         function: elementwise, from arrays to one array.
-        *operands: arrays whose shapes broadcast; what has one row is shared by all.
-        elements: how many elements make a block.
+        *operands: arrays whose shapes broadcast; one with a single row is shared by all.
+        elements: number of elements of a block.
     """
     shape = jnp.broadcast_shapes(*(operand.shape for operand in operands))
     rows = max(1, elements // max(1, math.prod(shape[1:])))
@@ -86,9 +87,9 @@ def in_blocks(function: Callable[..., jax.Array], *operands: jax.Array, elements
 
 
 def where_any(condition: jax.Array, function: Callable[[Any], Any], state: Any) -> Any:
-    """`function(state)` for the runs where the condition holds, `state` elsewhere.
+    """Return `function(state)` for the runs where the condition holds, `state` elsewhere.
 
-    On CPU nothing is computed when no run asks for it: for events that are rare but costly.
+    On CPU nothing is computed when no run needs it: for rare but costly events.
 
     Args:
         condition: bool `(…)`.
@@ -105,14 +106,14 @@ def where_any(condition: jax.Array, function: Callable[[Any], Any], state: Any) 
 
 
 def where_few(condition: jax.Array, function: Callable[..., Any], state: Any, *fixed: Any, width: int = 16) -> Any:
-    """`where_any` for what is so costly that it is computed for a few runs at a time, those where the condition holds.
+    """Return `where_any` computed for a few runs at a time: for functions so costly that only those runs should pay.
 
     Args:
         condition: bool `(…)`.
         function: from `state` and `fixed`, both of a few runs, to the new state of these.
         state: pytree of arrays `(…)` or with axes before.
-        *fixed: pytrees that the function reads; leaves with as many runs, or shared by all.
-        width: how many runs are taken at a time.
+        *fixed: pytrees that the function reads; leaves with the same number of runs, or shared by all.
+        width: number of runs that are taken at a time.
     """
     if condition.ndim != 1 or condition.shape[0] <= width:
 
@@ -126,7 +127,7 @@ def where_few(condition: jax.Array, function: Callable[..., Any], state: Any, *f
     def take_some(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
         waiting, state = carry
         (run,) = jnp.nonzero(waiting, size=width, fill_value=runs)
-        # Where fewer wait, the first of them is computed again and dropped.
+        # Where fewer runs wait, the first of them is computed again and dropped.
         source = jnp.where(run < runs, run, run[0])
         some = jax.tree.map(lambda x: x[..., source] if x.ndim and x.shape[-1] == runs else x, (state, fixed))
         new = function(some[0], *some[1])

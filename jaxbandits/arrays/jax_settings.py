@@ -1,11 +1,11 @@
 """The settings of JAX that the package's own code runs under: always the same, whatever a user's are.
 
-A result is a function of what is run and of the seeds. Some of JAX's settings would be part of it, too: with
-`jax_enable_x64` a plain number is 64 bits wide, with `jax_threefry_partitionable` off other words are drawn. Others
-look for mistakes and stop what is none: NaN stands for an arm without a reward, `(R,)` broadcasts with `(K, R)`.
+A result is a function of the specification and the seeds. Some of JAX's settings would affect it, too: with
+`jax_enable_x64` a plain number is 64 bits wide, with `jax_threefry_partitionable` off other random words are drawn.
+Others detect mistakes and stop valid code: NaN marks an arm without a reward, and `(R,)` broadcasts with `(K, R)`.
 
-The settings are those of this thread, and only inside a `with` block or a decorated function; then the user's are back.
-JAX keeps what it has traced by its settings, so that no program of one setting is ever run under another.
+The settings apply to this thread, and only inside a `with` block or a decorated function; then the user's apply again.
+JAX's caches depend on its settings, so that no program of one setting is ever run under another.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ import numpy as np
 __all__ = ["narrowed", "own_settings", "run_methods_so"]
 
 _PACKAGE = f"{__name__.partition('.')[0]}."
-#: The names of settings, their context managers, and the value that each is given.
+#: The names of settings, their context managers, and the value of each.
 _WANTED: tuple[tuple[str, Callable[[Any], AbstractContextManager[Any]], Any], ...] = (
     ("jax_enable_x64", jax.enable_x64, False),
     ("jax_numpy_dtype_promotion", jax.numpy_dtype_promotion, "standard"),
@@ -35,7 +35,7 @@ _WANTED: tuple[tuple[str, Callable[[Any], AbstractContextManager[Any]], Any], ..
     ("jax_transfer_guard_device_to_device", jax.transfer_guard_device_to_device, "allow"),
     ("jax_transfer_guard_device_to_host", jax.transfer_guard_device_to_host, "allow"),
 )
-#: What JAX makes of wider numbers where `jax_enable_x64` is off.
+#: The narrower types that JAX uses where `jax_enable_x64` is off.
 _NARROWER = {np.dtype(f"{kind}64"): np.dtype(f"{kind}32") for kind in ("float", "int", "uint")}
 
 T = TypeVar("T")
@@ -50,20 +50,20 @@ _thread = _Thread()
 
 @contextlib.contextmanager
 def own_settings(*kept: str) -> Iterator[None]:
-    """Run a `with` block under the package's settings, or a function, as a decorator; some microseconds a call.
+    """Run a `with` block or a decorated function under the package's settings; some microseconds a call.
 
     Inside another such block nothing is done.
 
     Args:
-        *kept: settings that stay the user's: `jax_enable_x64` for formulas of theory, which are as precise as what they
-            are given; `jax_disable_jit` for single runs, of which he may want to see every step.
+        *kept: settings that stay the user's: `jax_enable_x64` for formulas of theory, which are as precise as their
+            arguments; `jax_disable_jit` for single runs, to show the user every step.
     """
     if _thread.inside:
         yield
         return
     with contextlib.ExitStack() as stack:
         for name, setting, value in _WANTED:
-            # A setting that is None is as usual.
+            # A setting that is None has its default.
             if name not in kept and getattr(jax.config, name) not in (value, None):
                 stack.enter_context(setting(value))
         _thread.inside = True
@@ -74,9 +74,9 @@ def own_settings(*kept: str) -> Iterator[None]:
 
 
 def run_methods_so(cls: type, *names: str) -> None:
-    """Let methods and properties of these names that a class of the package defines run under the package's settings.
+    """Wrap methods and properties of these names, of a class of the package, to run under the package's settings.
 
-    For `__init_subclass__`. A user's own methods are left as they are: during a run they are called by the package.
+    For `__init_subclass__`. A user's own methods are unchanged: during a run the package calls them.
     """
     if not cls.__module__.startswith(_PACKAGE):
         return

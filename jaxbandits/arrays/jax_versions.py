@@ -1,4 +1,4 @@
-"""What versions of JAX name and write differently, for all that ask for it or read it."""
+"""Names and forms that differ between versions of JAX, for all modules that need them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ def scan_sizes(parameters: Mapping[str, Any]) -> tuple[int, int]:
     """Return how many constants a scan has, and how many values it carries.
 
     Args:
-        parameters: of the equation.
+        parameters: the parameters of the equation.
     """
     if "ft_in" in parameters:  # JAX 0.12: trees of constants, carry and rows
         constants, carry, _ = parameters["ft_in"].unpack()

@@ -1,9 +1,10 @@
-"""A function written with the operations that compilers of kernels know: same values, other primitives.
+"""Rewrites a function with the operations that kernel compilers support: the same values, by other primitives.
 
-Triton and Mosaic compile what stays on chip, and know fewer operations than XLA: no slice, no stack, no truth values
-that are reduced, no rounding (JAX 0.10.2). `known_to_kernels` traces a function as it stands and writes each of those
-in terms of others: a row is a masked sum of which all words but one are zero, a stack a choice by row. All of it is
-exact, a selection or a move. What no rule is for stays as it is, and the compiler says whether it knows it.
+Triton and Mosaic compile kernels that stay on chip, and support fewer operations than XLA: no slice, no stack, no
+reduction of truth values, no rounding (JAX 0.10.2). `known_to_kernels` traces a function and rewrites each of those in
+terms of others. A row becomes a masked sum of words, of which all but one are zero; a stack becomes a choice by row.
+All of it is exact, a selection or a move. An operation without a rule is unchanged, and the compiler reports whether
+it supports it.
 """
 
 import functools
@@ -24,7 +25,7 @@ __all__ = ["known_to_kernels"]
 
 
 def known_to_kernels(function: Callable[..., Any], *operands: Any) -> Any:
-    """`function(*operands)` in such operations; operands and results are pytrees of arrays."""
+    """Return `function(*operands)` in supported operations; operands and results are pytrees of arrays."""
     jaxpr, shapes = jax.make_jaxpr(function, return_shape=True)(*operands)
     results = _evaluated(jaxpr, jax.tree.leaves(operands))
     return jax.tree.unflatten(jax.tree.structure(shapes), results)
@@ -53,7 +54,7 @@ def _applied(equation: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
     if name in RULES and (result := RULES[name](operands, parameters)) is not None:
         return result if isinstance(result, list) else [result]
     bound = functools.partial(primitive.bind, *operands, **parameters)
-    if _of_numbers(equation.outvars, operands):  # such as the negation of a constant, which Triton refuses
+    if _of_numbers(equation.outvars, operands):  # such as the negation of a constant, which Triton rejects
         with jax.ensure_compile_time_eval():
             found = jax.tree.map(lambda x: np.asarray(x)[()], bound())
     else:
@@ -62,7 +63,7 @@ def _applied(equation: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
 
 
 def _of_numbers(results: Sequence[Any], operands: list[Any]) -> bool:
-    """Whether numbers are computed from nothing but numbers."""
+    """Return whether an operation has constant numbers only, as operands and as results."""
     known = operands and not any(isinstance(x, jax.core.Tracer) for x in operands)
     return bool(known) and not any(variable.aval.shape for variable in results)
 
@@ -71,7 +72,7 @@ def _scan(operands: list[Any], parameters: dict[str, Any]) -> Any:
     fixed, carried = scan_sizes(parameters)
     constants, carry = operands[:fixed], operands[fixed:]
     if len(carry) != carried or len(parameters["jaxpr"].out_avals) != len(carry):
-        return None  # no loop that only counts
+        return None  # not a pure counting loop
 
     def body(words: list[Any], _: None) -> tuple[list[Any], None]:
         return _as_words(_evaluated(parameters["jaxpr"], [*constants, *_like(carry, words)])), None
@@ -80,10 +81,11 @@ def _scan(operands: list[Any], parameters: dict[str, Any]) -> Any:
 
 
 def _while(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    """A loop that carries what it only reads, too, and whether it goes on.
+    """Evaluate a loop that also carries its constants, and whether it goes on.
 
-    Triton, of JAX 0.10.2, mixes up what a loop of unknown length carries, and crashes, once it finds that some of that
-    never changes; so all of it is written anew, with the bits that it had, in a way which no compiler sees through.
+    Triton, of JAX 0.10.2, confuses the carried values of a loop of unknown length, and crashes, once it finds that
+    some of them never change. So all of them are rewritten with their own bits, in a way that no compiler sees
+    through.
     """
     first, second = parameters["cond_nconsts"], parameters["cond_nconsts"] + parameters["body_nconsts"]
 
@@ -93,7 +95,7 @@ def _while(operands: list[Any], parameters: dict[str, Any]) -> Any:
 
     def body(loop: tuple[jax.Array, list[Any]]) -> tuple[jax.Array, list[Any]]:
         going, words = loop
-        nothing = smaller(going, jnp.int32(0))  # 1 is what going is
+        nothing = smaller(going, jnp.int32(0))  # 0, since going == 1 here, but the compiler cannot know it
         fixed = [_with(word, nothing) for word in words[:second]]
         new = _evaluated(parameters["body_jaxpr"], _like(operands, words)[first:])
         return goes_on([*_like(operands[:second], fixed), *new]), [*fixed, *_as_words(new)]
@@ -104,7 +106,7 @@ def _while(operands: list[Any], parameters: dict[str, Any]) -> Any:
 
 
 def _with(word: jax.Array, bits: jax.Array) -> jax.Array:
-    """An array of words of 32 bits, each with other bits of int32 `()` flipped."""
+    """Return an array of words of 32 bits, each with the given bits, int32 `()`, flipped."""
     whole = lax.bitcast_convert_type(word, jnp.int32) ^ bits
     return lax.bitcast_convert_type(whole, word.dtype)
 
@@ -115,12 +117,12 @@ def _cond(operands: list[Any], parameters: dict[str, Any]) -> Any:
 
 
 def _as_words(values: Sequence[Any]) -> list[Any]:
-    """Truth values as int32: no loop carries them on TPU."""
+    """Return truth values as int32: on TPU no loop carries them."""
     return [jnp.asarray(x, jnp.int32 if x.dtype == bool else x.dtype) for x in values]
 
 
 def _like(values: Sequence[Any], words: Sequence[Any]) -> list[Any]:
-    """The inverse of `_as_words`."""
+    """Return the inverse of `_as_words`."""
     return [word != 0 if x.dtype == bool else word for x, word in zip(values, words, strict=True)]
 
 

@@ -1,7 +1,7 @@
-"""What stands in a kernel for operations that its compilers lack: the same values, by a selection or a move.
+"""Replacements for operations that kernel compilers lack: the same values, by a selection or a move.
 
-A rule takes the operands of a primitive and its parameters to its result, or results, or to None where it is not for
-them: the primitive then stays as it is.
+A rule maps the operands of a primitive and its parameters to its result, or results. It returns None where it does
+not apply: the primitive is then unchanged.
 """
 
 import functools
@@ -17,13 +17,13 @@ from jaxbandits.arrays.numerics import larger, smaller
 
 __all__ = ["RULES", "Rule"]
 
-#: From operands and parameters.
+#: A function of operands and parameters.
 Rule = Callable[[list[Any], dict[str, Any]], Any]
 _SIGN = np.uint32(1 << 31)
 
 
 def _row(x: jax.Array, number: Any) -> jax.Array:
-    """One entry of the first axis, `(n, …)` to `(1, …)`."""
+    """Return one entry of the first axis, `(n, …)` to `(1, …)`."""
     if x.shape[0] == 1:
         return x
     words = x.astype(jnp.int32) if x.dtype == bool else lax.bitcast_convert_type(x, jnp.int32)
@@ -78,7 +78,7 @@ def _unstack(operands: list[Any], parameters: dict[str, Any]) -> Any:
 def _cumsum(operands: list[Any], parameters: dict[str, Any]) -> Any:
     (x,) = operands
     if parameters["axis"] != 0 or parameters["reverse"] or not jnp.issubdtype(x.dtype, jnp.integer):
-        return None  # floats are added in an order of their own
+        return None  # the order of additions of floats must not change
     place = lax.broadcasted_iota(jnp.int32, x.shape, 0)
     return lax.fori_loop(0, x.shape[0], lambda i, sums: sums + jnp.where(place >= i, _row(x, i), 0), jnp.zeros_like(x))
 
@@ -120,12 +120,12 @@ def _round(operands: list[Any], parameters: dict[str, Any]) -> Any:
     if parameters["rounding_method"] != lax.RoundingMethod.TO_NEAREST_EVEN:
         return None
     below = jnp.floor(x)
-    rest, odd = x - below, below - 2 * jnp.floor(below / 2) != 0  # exact, both
+    rest, odd = x - below, below - 2 * jnp.floor(below / 2) != 0  # both exact
     whole = jnp.where((rest > 0.5) | ((rest == 0.5) & odd), below + 1, below)
     return jnp.where(whole == 0, x * 0, whole)  # with the sign of x
 
 
-#: By the name of the primitive.
+#: Rules by the name of the primitive.
 RULES: dict[str, Rule] = {
     "slice": _slice,
     "dynamic_slice": _dynamic_slice,

@@ -1,4 +1,4 @@
-"""Whole numbers that a program is made for."""
+"""Whole numbers that are constants of a program."""
 
 import jax
 

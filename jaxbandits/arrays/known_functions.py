@@ -1,4 +1,4 @@
-"""Functions of each element that keep the rule of numerics and take long: rules are mapped with them as they stand."""
+"""Slow elementwise functions that keep the rule of numerics: the transformation of rules applies them unchanged."""
 
 import functools
 from collections.abc import Callable
@@ -12,22 +12,22 @@ _PREFIX = "known_function_"
 
 
 class KnownFunction(NamedTuple):
-    """Such a function."""
+    """A registered elementwise function."""
 
     function: Callable[..., jax.Array]
-    range: tuple[float, float]  # of its results, where no operand is NaN
+    range: tuple[float, float]  # of the results, where no operand is NaN
 
 
 _KNOWN: dict[str, KnownFunction] = {}
 
 
 def known_function(least: float, most: float) -> Callable[[Callable[..., jax.Array]], Callable[..., jax.Array]]:
-    """Make a function known as one of each element, with results between two numbers.
+    """Register a function as elementwise, with results between two numbers.
 
-    The transformation of rules (`jaxbandits/transform`) applies it as it stands, and computes it once.
+    The transformation of rules (`jaxbandits/transform`) applies it unchanged, and computes it once.
 
     Args:
-        least: the smallest result, of operands that are numbers.
+        least: the smallest result where no operand is NaN.
         most: the largest.
     """
 
@@ -44,5 +44,5 @@ def known_function(least: float, most: float) -> Callable[[Callable[..., jax.Arr
 
 
 def function_called(equation: Any) -> KnownFunction | None:
-    """Return the function of each element that an equation calls; None for any other equation."""
+    """Return the elementwise function that an equation calls; None for any other equation."""
     return _KNOWN.get(str(equation.params.get("name"))) if equation.primitive.name in ("jit", "pjit") else None

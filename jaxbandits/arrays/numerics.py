@@ -1,25 +1,25 @@
-"""The rule of numerics, and the operations that it asks for.
+"""The rule of numerics, and the operations that it requires.
 
-A compiler may contract `a * b + c` into one fused multiply-add in one fusion and not in another, JAX's `log` differs in
-its last bit between some vector lengths, and a reduction adds in the order that suits it. An index policy turns a last
-bit into another arm, and so into another run. A run must have the same bits alone, in a batch of any size, under `vmap`
-and on any number of devices of one kind. So, in everything that a run computes between its first pull and its answer:
+A compiler may contract `a * b + c` into one fused multiply-add in one fusion and not in another. JAX's `log` differs
+in its last bit between some vector lengths, and a reduction adds in any order. An index policy turns a different last
+bit into another arm, and so into another run. A run must have the same bits alone, in a batch of any size, under
+`vmap` and on any number of devices of one kind. So, in everything that a run computes between its first pull and its
+answer:
 
 * maximum and minimum are `larger` and `smaller`: one instruction each, where JAX's spend several on NaN and on the sign
   of zero;
-* `log`, `exp` and `excess` are those below, and powers are made of them: `exp(rounded(p * log(x)))`;
+* `log`, `exp` and `excess` are those below, and powers are composed of them: `exp(rounded(p * log(x)))`;
 * a product of floats that is added to something is `rounded` first, unless it is exact (by a power of two) or whole;
 * sums over arms are those of `arrays/arms.py`, selections of `arrays/ranking.py`; sums that grow with the
   pulls are whole, or a `CompensatedSum` (`arrays/sums.py`): a plain float32 sum of ones stops at 2^24;
 * a state holds whole numbers, masks, float32 that are functions of these or of compensated sums, and no running mean;
-* what is random is a block of `random/bits.py` under a stream of `random/streams.py`, never a draw of `jax.random`;
-* forms that serve one compiler's speed stand in `arrays/compiler_forms.py`, and the operations over arms.
+* randomness is a block of `random/bits.py` under a stream of `random/streams.py`, never a draw of `jax.random`;
+* forms for one compiler's speed are in `arrays/compiler_forms.py`, and in the operations over arms.
 
-Sums, differences, quotients and square roots of floats are rounded as IEEE 754 says, and need nothing, but for a
-quotient whose divisor has fewer axes: XLA makes `x / s` into `x * (1 / s)` or not, as the rest of a program has it
-(JAX 0.10.2), so write the latter, `rounded` where it is added to something. What is computed on the host before or
-after the runs may use what it likes. `tests/arrays/test_numerics_rule.py` holds the rule, with its exceptions and the
-reason of each.
+Sums, differences, quotients and square roots of floats are rounded as IEEE 754 says, and need no care. The exception
+is a quotient whose divisor has fewer axes: XLA may turn `x / s` into `x * (1 / s)`, depending on the rest of the
+program (JAX 0.10.2). So write the latter, `rounded` where it is added to something. Host code before or after the runs
+is free of the rule. `tests/arrays/test_numerics_rule.py` enforces it, and lists its exceptions with their reasons.
 """
 
 import functools
@@ -48,7 +48,7 @@ __all__ = [
 
 #: Counts are int32: this many pulls, runs or steps are refused up front.
 MAX_COUNT = 2**31 - 1
-#: As `max_pulls`: no limit. Times that have passed the range of the counts stay one below.
+#: As `max_pulls`: no limit. Times beyond the range of the counts are capped at one below.
 NO_LIMIT = MAX_COUNT
 _LOWEST = float(np.finfo(np.float32).min)
 #: ln 2 in two parts; the first has 12 trailing zero bits, so its product with an exponent is exact.
@@ -58,17 +58,20 @@ _SQRT_HALF_BITS = 0x3F3504F3
 
 
 def larger(a: ArrayLike, b: ArrayLike) -> jax.Array:
-    """Elementwise maximum in one machine instruction (`jnp.maximum` spends several on NaN and on the sign of zero)."""
+    """Return the elementwise maximum by one machine instruction.
+
+    `jnp.maximum` spends several on NaN and on the sign of zero.
+    """
     return _choose(jnp.asarray(a > b), a, b)  # type: ignore[operator]
 
 
 def smaller(a: ArrayLike, b: ArrayLike) -> jax.Array:
-    """Elementwise minimum in one machine instruction."""
+    """Return the elementwise minimum by one machine instruction."""
     return _choose(jnp.asarray(a < b), a, b)  # type: ignore[operator]
 
 
 def _choose(condition: jax.Array, a: ArrayLike, b: ArrayLike) -> jax.Array:
-    # `jnp.where` is a call of its own, and a call inside a reduction whose result goes unused crashes the compiler of
+    # `jnp.where` is a nested call, and a nested call inside a reduction with an unused result crashes the compiler of
     # JAX 0.10.2.
     if isinstance(a, jax.Array) and isinstance(b, jax.Array) and a.dtype == b.dtype:
         if not b.shape:
@@ -79,13 +82,13 @@ def _choose(condition: jax.Array, a: ArrayLike, b: ArrayLike) -> jax.Array:
 
 
 def rounded(product: jax.Array) -> jax.Array:
-    """The float32 product itself, shielded from contraction with a following sum.
+    """Return the float32 product, protected from contraction with a following sum.
 
     Args:
         product: float32, not NaN.
 
     Returns:
-        The same values; a comparison stands between the product and whatever is added to it.
+        The same values; a comparison separates the product from any sum that it is added to.
     """
     return larger(product, jnp.asarray(_LOWEST, product.dtype))
 
@@ -99,7 +102,9 @@ def exponent_and_mantissa(x: jax.Array) -> tuple[jax.Array, jax.Array]:
 @jax.custom_jvp
 @functools.partial(jax.jit, inline=True)
 def log(x: jax.Array) -> jax.Array:
-    """Natural logarithm of positive, normal float32 numbers, within 2 units in the last place; differentiable.
+    """Return the natural logarithm of positive, normal float32 numbers, within 2 units in the last place.
+
+    It is differentiable.
 
     Args:
         x: float32 (other types are converted), shape `(…)`, positive and not subnormal.
@@ -127,7 +132,7 @@ def _log_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax
 
 
 class _Format(NamedTuple):
-    """How a type of floats is laid out, and what `excess` needs to be exact to its rounding."""
+    """The layout of a type of floats, and the constants with which `excess` is exact to its rounding."""
 
     bits: Any
     fraction: int  # bits of the mantissa
@@ -147,13 +152,13 @@ _FORMATS = {
 @jax.custom_jvp
 @functools.partial(jax.jit, inline=True)
 def excess(x: jax.Array, above: jax.Array) -> jax.Array:
-    """The excess of x over log(1 + x), exact to some units in the last place however small x is; differentiable in x.
+    """Return x - log(1 + x), exact to some units in the last place for small x too; differentiable in x.
 
-    What Kullback-Leibler divergences are made of: their linear parts cancel on paper, not in floats.
+    Kullback-Leibler divergences are composed of it: their linear parts cancel on paper, not in floats.
 
     Args:
-        x: float32, or float64 (of theory; no run has any), shape `(…)`, at least -1.
-        above: 1 + x, the same again: near -1 it has digits that x does not have; positive and not subnormal.
+        x: float32, or float64 (for theory; runs have none), shape `(…)`, at least -1.
+        above: 1 + x, given separately: near -1 it has digits that x lacks; positive and not subnormal.
 
     Returns:
         The type and shape of x, at least 0.
@@ -188,7 +193,7 @@ def _excess_jvp(
 
 @functools.partial(jax.jit, inline=True)
 def exp(x: jax.Array) -> jax.Array:
-    """Exponential function of float32 numbers, within 3 units in the last place; 0 below -87, e^88 above 88.
+    """Return the exponential of float32 numbers, within 3 units in the last place; 0 below -87, e^88 above 88.
 
     Args:
         x: float32, shape `(…)`, not NaN.
@@ -202,7 +207,7 @@ def exp(x: jax.Array) -> jax.Array:
 
 @functools.partial(jax.jit, inline=True)
 def expm1(x: jax.Array) -> jax.Array:
-    """`exp(x) - 1`, within some units in the last place however small x is; -1 below -87, e^88 above 88.
+    """Return `exp(x) - 1`, within some units in the last place for small x too; -1 below -87, e^88 above 88.
 
     Args:
         x: float32, shape `(…)`, not NaN.
@@ -215,7 +220,7 @@ def expm1(x: jax.Array) -> jax.Array:
 
 
 def _exp_parts(x: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """`e^r - 1` and the power of two with `e^x = e^r 2^k`, |r| <= ln(2)/2."""
+    """Return `e^r - 1` and the power of two with `e^x = e^r 2^k`, |r| <= ln(2)/2."""
     x = smaller(larger(x, jnp.float32(-87.5)), jnp.float32(88.0))
     k = jnp.round(x * jnp.float32(1.44269504))
     # The product with the first part of ln 2 is exact: 8 bits times 12.

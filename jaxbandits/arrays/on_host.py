@@ -1,4 +1,4 @@
-"""Operations on arrays of all arms that are done on the host: JAX would keep a program for every number of arms."""
+"""Operations on arrays of all arms that run on the host: JAX would compile a program for every number of arms."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def as_float32(values: ArrayLike) -> jax.Array:
         UsageError: JAX cannot run here.
     """
     check_jax()
-    return jax.device_put(np.asarray(values, np.float32))  # not `jnp.asarray`, which compiles a copy
+    return jax.device_put(np.asarray(values, np.float32))  # `jnp.asarray` would compile a copy
 
 
 def with_copies(values: Any, extra: int) -> jax.Array:

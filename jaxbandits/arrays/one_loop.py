@@ -1,7 +1,7 @@
-"""Which programs XLA:CPU makes one loop of, and LLVM one of vectors, where every arm's row of runs is an array.
+"""Predicts which decisions XLA:CPU fuses into one loop, and LLVM vectorises, where every arm's row is an array.
 
-Both have limits, beyond which a decision by rows takes up to six times as long as one in loops over arms (measured
-with 3 to 64 arms).
+Both have limits. Beyond them a decision by rows takes up to six times as long as one in loops over arms (measured with
+3 to 64 arms).
 """
 
 import collections
@@ -15,17 +15,18 @@ from jaxbandits.arrays.platform_forms import forms
 
 __all__ = ["CALLS", "makes_one_loop", "needed"]
 
-#: Calls, by the name of the parameter that holds what is called.
+#: Primitives that call a program, by the name of the parameter that holds it.
 CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "custom_jvp_call": "call_jaxpr"}
-# What XLA:CPU computes once where several operations read it.
+# Operations that XLA:CPU computes once where several operations read them.
 _STORED = {"div", "sqrt"}
-# Rows of these at most. Each is a loop of its own, which takes 60 ms to compile: under a likelihood ratio test uniform
-# sampling takes half the time by rows with up to 12 Bernoulli arms, and with 13, no longer vectors, half as long again.
+# Largest number of their rows. Each is a separate loop, which takes 60 ms to compile. Under a likelihood ratio test
+# uniform sampling takes half the time by rows with up to 12 Bernoulli arms; with 13, no longer vectorised, half as
+# long again.
 _SHARED = 90
 
 
 def makes_one_loop(jaxpr: Any) -> bool:
-    """Whether XLA:CPU makes one loop of the rows, and LLVM one of vectors."""
+    """Return whether XLA:CPU fuses the rows into one loop, and LLVM vectorises it."""
     counted = _Counted(set(), 0)
     _count(jaxpr, {atom: atom for atom in jaxpr.invars}, counted)
     rows = sum(1 if atom.aval.ndim < 2 else atom.aval.shape[0] for atom in counted.read)
@@ -35,11 +36,11 @@ def makes_one_loop(jaxpr: Any) -> bool:
 @dataclasses.dataclass
 class _Counted:
     read: set[Any]  # arrays from outside
-    shared: int  # rows of quotients and roots that several operations read: XLA:CPU stores them, in a loop each
+    shared: int  # rows of quotients and roots that several operations read: XLA:CPU stores each by a loop
 
 
 def _count(jaxpr: Any, outside: dict[Any, Any], counted: _Counted) -> list[Any]:
-    """Counts what is needed; returns the arrays from outside that the results are, None for others."""
+    """Count what is needed; return the arrays from outside that are the results, None for others."""
     equations = needed(jaxpr)
     read = [*(atom for equation in equations for atom in equation.invars), *jaxpr.outvars]
     uses = collections.Counter(atom for atom in read if isinstance(atom, core.Var))
@@ -62,7 +63,7 @@ def _count(jaxpr: Any, outside: dict[Any, Any], counted: _Counted) -> list[Any]:
 
 
 def needed(jaxpr: Any) -> list[Any]:
-    """The equations that the results hang on: others may well have no form by rows."""
+    """Return the equations that the results depend on: others may have no form by rows."""
     wanted = {atom for atom in jaxpr.outvars if isinstance(atom, core.Var)}
     kept = []
     for equation in reversed(jaxpr.eqns):

@@ -1,8 +1,8 @@
-"""How operations are written for the platform that a program is compiled for: the one place where that is chosen.
+"""The forms of operations for the platform that a program is compiled for: the only place where they are chosen.
 
-All forms give the same bits: what differs is exact, a selection or a move, and no sum of floats is reordered. The
-engine says for which platform it traces (`traced_for`); what is traced elsewhere has the form of JAX's default backend.
-The choice is part of the key of every JAX cache, so that no program of one form is taken for one of another.
+All forms give the same bits: they differ in exact selections or moves, and no sum of floats is reordered. The engine
+declares the platform for which it traces (`traced_for`); elsewhere the form is that of JAX's default backend. The
+choice is part of the key of every JAX cache, so that no program of one form is taken for one of another.
 """
 
 import contextlib
@@ -20,17 +20,17 @@ class Forms:
     """The form of each operation.
 
     Attributes:
-        in_pieces: whether work is taken apart to suit XLA:CPU: reductions in vectors of arms, branches around what no
-            run asks for, blocks of rows that stay in a cache, a few lanes refilled at a time; in one piece elsewhere,
-            where each piece is a kernel of its own.
-        masked_put: up to so many arms `arms.put` writes all of them by `where`, in place of one element a run by a
-            scatter, which is a kernel of its own, or worse.
-        masked_take: up to so many arms `arms.take`, and `arms.scatter`, look at all of them, in place of a gather or a
-            scatter; exact, since all words but one are zero.
-        by_rows: a decision that reads so many rows of runs at most is written out arm by arm (`arrays/written_out.py`).
-            From 251 on LLVM takes them all for possible aliases of what is written, and makes no vectors: 4 to 6 times
-            as slow.
-        in_kernel: whether what is traced becomes part of a kernel that keeps arrays on chip: its compilers know
+        in_pieces: whether work is split to suit XLA:CPU: reductions in vectors of arms, branches around what no run
+            needs, blocks of rows that stay in a cache, a few lanes refilled at a time. Elsewhere it is in one piece,
+            since each piece would be a kernel.
+        masked_put: largest number of arms for which `arms.put` writes all of them by `where`. For more it writes one
+            element a run by a scatter, which is a separate kernel, or worse.
+        masked_take: largest number of arms for which `arms.take` and `arms.scatter` read all of them, instead of a
+            gather or a scatter; exact, since all words but one are zero.
+        by_rows: largest number of rows of runs in a decision that is unrolled arm by arm (`arrays/written_out.py`).
+            From 251 on LLVM assumes that any of them may alias the output, and does not vectorise: 4 to 6 times as
+            slow.
+        in_kernel: whether the traced code becomes part of a kernel that keeps arrays on chip: its compilers support
             reductions by their names only, and no array of one axis.
     """
 
@@ -41,9 +41,9 @@ class Forms:
     in_kernel: bool = False
 
 
-#: On CPU by measurement (experiments/benchmarks/arm_operations.py, compiler_forms.py); for the others by what compilers
-#: make for them (experiments/benchmarks/compiled.py): on TPU a gather or a scatter takes some 9 cycles an element.
-#: `chip` is no platform, but a kernel on any of them (engine/kernel_loop.py).
+#: On CPU by measurement (experiments/benchmarks/arm_operations.py, compiler_forms.py); for the others by their
+#: compiled code (experiments/benchmarks/compiled.py): on TPU a gather or a scatter takes some 9 cycles an element.
+#: `chip` is not a platform, but a kernel on any of them (engine/kernel_loop.py).
 FORMS = {
     "cpu": Forms(in_pieces=True, masked_put=16, masked_take=16, by_rows=240),
     "gpu": Forms(in_pieces=False, masked_put=1024, masked_take=0, by_rows=0),
@@ -54,20 +54,20 @@ _chosen = jax.make_user_context(None)
 
 
 def forms() -> Forms:
-    """The forms of what is being traced."""
+    """Return the forms of what is being traced."""
     return _chosen.value or FORMS.get(jax.default_backend(), FORMS["gpu"])
 
 
 def traced_for(platform: str) -> contextlib.AbstractContextManager[None]:
-    """A `with` block in which is traced for a platform, JAX's word; other forms stay where they are forced."""
+    """Trace for a platform, by JAX's name, inside a `with` block, unless other forms are forced."""
     return _chosen(_chosen.value or FORMS.get(platform, FORMS["gpu"]))
 
 
 def forced(platform: str) -> contextlib.AbstractContextManager[None]:
-    """A `with` block with the forms of `cpu`, `gpu`, `tpu` or `chip`, wherever its programs run."""
+    """Force the forms of `cpu`, `gpu`, `tpu` or `chip` inside a `with` block, on any platform."""
     return _chosen(FORMS[platform])
 
 
 def looking_at_all() -> contextlib.AbstractContextManager[None]:
-    """A `with` block in which `arms.take` and `arms.put` look at all arms, however many: no gather, no scatter."""
+    """Let `arms.take` and `arms.put` read all arms inside a `with` block, however many: no gather, no scatter."""
     return _chosen(dataclasses.replace(forms(), masked_take=MAX_COUNT, masked_put=MAX_COUNT))

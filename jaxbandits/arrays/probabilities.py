@@ -1,6 +1,6 @@
-"""Probabilities by their logarithms: float32 has no number between 0 and 1.2e-38, and devices make what is below 0.
+"""Probabilities by their logarithms: float32 has no number between 0 and 1.2e-38, and devices flush smaller ones to 0.
 
-A confidence may be 1e-300. What formulas need of it is its logarithm, which is found on the host in double precision.
+A confidence may be 1e-300. Formulas need only its logarithm, which is computed on the host in double precision.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ class LogProbability:
 
     @classmethod
     def of(cls, values: ArrayLike) -> Self:
-        """Return the probabilities that these numbers are, `(…)`; their logarithms are NumPy's."""
+        """Return the probabilities with these values, `(…)`; their logarithms are NumPy's."""
         logarithm: Any = np.log(computed_with(values)).astype(np.float32)
         return cls(logarithm)
 
@@ -44,8 +44,8 @@ def log_of(probability: Any) -> jax.Array:
     """Return the logarithm of a probability, float32 `(…)`.
 
     Args:
-        probability: a `LogProbability`; a number, of which the logarithm is found in double precision; or an array that
-            is being traced, float32 `(…)`.
+        probability: a `LogProbability`; a number, whose logarithm is computed in double precision; or an array that is
+            being traced, float32 `(…)`.
     """
     if isinstance(probability, LogProbability):
         return jnp.asarray(probability.log)

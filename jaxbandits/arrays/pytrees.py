@@ -1,8 +1,9 @@
-"""Frozen dataclasses as pytrees whose structures tell classes apart.
+"""Frozen dataclasses as pytrees whose structures distinguish their classes.
 
-`jax.tree_util.register_dataclass` does not serve: in JAX 0.10.2 the structures of two dataclasses with as many fields
-compare equal whatever their classes (only their hashes differ), and now and then a cache of compiled programs hands
-one class's program to another. Where a user's object is part of a program's input, `classes` is part of its key.
+`jax.tree_util.register_dataclass` does not suffice. In JAX 0.10.2 the structures of two dataclasses with the same
+number of fields compare equal whatever their classes (only their hashes differ). Now and then a cache of compiled
+programs then returns one class's program for another. Where a user's object is part of a program's input, `classes` is
+part of its key.
 """
 
 import dataclasses
@@ -17,13 +18,13 @@ C = TypeVar("C")
 
 
 def pytree(cls: type[C]) -> type[C]:
-    """Class decorator for a frozen dataclass: its fields are leaves or subtrees of a JAX pytree.
+    """Register a frozen dataclass as a JAX pytree whose fields are leaves or subtrees; a class decorator.
 
-    But for those with the metadata `static`, `dataclasses.field(metadata={"static": True})`, whose hashable values are
-    part of the program: words, switches, numbers that decide a shape. A class method `when_complete` is called once,
-    for what can only be done to a class that has its fields.
+    Fields with the metadata `static`, `dataclasses.field(metadata={"static": True})`, are part of the program instead:
+    names, switches, numbers that decide a shape; their values must be hashable. A class method `when_complete` is
+    called once, for steps that need the fields of the class.
 
-    It is for the state that an algorithm of your own keeps, or for a part of it; the algorithm itself is a pytree by
+    Use it for the state that your own algorithm keeps, or for a part of it. The algorithm itself becomes a pytree by
     `jb.algorithm`.
     """
     fields = dataclasses.fields(cls)  # type: ignore[arg-type]
@@ -53,7 +54,7 @@ def register_fields(cls: type[C], data: Iterable[str], static: Iterable[str]) ->
         return list(zip(keys, children, strict=True)), constant
 
     def unflatten(constant: tuple[Any, ...], children: Iterable[Any]) -> C:
-        # Not through `__init__`: the children may be anything, and were checked when the tree was made.
+        # Not by `__init__`: the children may be anything, and were checked when the tree was made.
         tree = object.__new__(cls)
         for name, value in (*zip(names, children, strict=True), *zip(fixed, constant, strict=True)):
             object.__setattr__(tree, name, value)
@@ -69,7 +70,7 @@ def is_traced(tree: Any) -> bool:
 
 
 def classes(tree: Any) -> tuple[type, ...]:
-    """The classes of all nodes of a tree, each before its children; to be part of the key of a compiled program."""
+    """Return the classes of all nodes of a tree, each before its children; a part of the key of a compiled program."""
 
     def nodes(structure: Any) -> Iterator[type]:
         if data := structure.node_data():

@@ -1,6 +1,6 @@
 """Arms in the order of their values: the first, the k-th, the k largest, ranks; ties by a tie order.
 
-Shapes as in `arms.py`: `(K, …)` over arms, `(…)` for what a run has once. Ties never depend on the arms' order:
+Shapes as in `arms.py`: `(K, …)` over arms, `(…)` for one value per run. Ties never depend on the arms' order:
 operations that name an arm take a tie order, an int32 per arm drawn once per run (`jaxbandits.random.ties`).
 """
 
@@ -23,13 +23,15 @@ __all__ = [
     "top_mask",
 ]
 
-# Up to this many arms, taking out the largest arm k times is faster than searching for a threshold bit by bit
+# Up to this number of arms, removing the largest arm k times is faster than searching for a threshold bit by bit
 # (measured).
 _FEW_ARMS = 64
 
 
 def first_place(candidates: jax.Array, order: jax.Array) -> jax.Array:
-    """The first candidate's place in the tie order: `order == place` is that arm's mask, `ties.arm_at` its number.
+    """Return the first candidate's rank in the tie order.
+
+    `order == place` is the mask of that arm, and `ties.arm_at` its number.
 
     Args:
         candidates: bool, shape `(K, …)`, at least one true per run.
@@ -42,19 +44,22 @@ def first_place(candidates: jax.Array, order: jax.Array) -> jax.Array:
 
 
 def arg_largest(x: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The largest value `(…)` and its arm's place in the tie order, int32 `(…)`; the first of several."""
+    """Return the largest value `(…)` and its arm's rank in the tie order, int32 `(…)`; the first of several."""
     value = arms.largest(x)
     return value, first_place(x == value, order)
 
 
 def arg_smallest(x: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The smallest value `(…)` and its arm's place in the tie order, int32 `(…)`; the first of several."""
+    """Return the smallest value `(…)` and its arm's rank in the tie order, int32 `(…)`; the first of several."""
     value = arms.smallest(x)
     return value, first_place(x == value, order)
 
 
 def rank(x: jax.Array, order: jax.Array) -> jax.Array:
-    """Rank of each arm from the largest (0) to the smallest (K-1), ties by the order: `(K, …)` to int32 `(K, …)`."""
+    """Return each arm's rank from the largest (0) to the smallest (K-1), ties by the order.
+
+    From `(K, …)` to int32 `(K, …)`.
+    """
 
     def count_one(arm: jax.Array | int, ranks: jax.Array) -> jax.Array:
         value = lax.dynamic_index_in_dim(x, arm, 0)
@@ -66,16 +71,16 @@ def rank(x: jax.Array, order: jax.Array) -> jax.Array:
 
 
 def top_mask(x: jax.Array, k: jax.Array | int, order: jax.Array, among: jax.Array | None = None) -> jax.Array:
-    """The k arms with the largest values, ties by the order.
+    """Return the mask of the k arms with the largest values, ties by the order.
 
     Args:
         x: float32 or int32, shape `(K, …)`, not NaN.
-        k: int32, shape `(…)`, at least 0; or `Known`, which makes a cheaper program.
+        k: int32, shape `(…)`, at least 0; or `Known`, which compiles to a cheaper program.
         order: int32, shape `(K, …)`.
-        among: bool, shape `(K, …)`: the arms looked at; None for all.
+        among: bool, shape `(K, …)`: the arms considered; None for all.
 
     Returns:
-        bool, shape `(K, …)`, exactly k true per run, or all arms looked at where they are fewer.
+        bool, shape `(K, …)`, exactly k true per run, or all arms considered where they are fewer.
     """
     if isinstance(k, Known) and k == 1 and among is None:
         _, place = arg_largest(x, order)
@@ -92,9 +97,9 @@ def top_mask(x: jax.Array, k: jax.Array | int, order: jax.Array, among: jax.Arra
 
 
 def exchange(x: jax.Array, top: jax.Array, order: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """One step from a mask towards `top_mask`: the worst inside for the best outside, if that is better.
+    """Take one step from a mask towards `top_mask`: exchange the worst inside for the best outside, if that is better.
 
-    After a change of one value one step is enough; a selection from scratch takes dozens of passes over the arms.
+    After a change of one value one step is enough; a full selection takes dozens of passes over the arms.
 
     Args:
         x: float32, shape `(K, …)`, not NaN.
@@ -115,12 +120,12 @@ def exchange(x: jax.Array, top: jax.Array, order: jax.Array) -> tuple[jax.Array,
 
 
 def kth_largest(x: jax.Array, k: jax.Array | int, among: jax.Array | None = None) -> jax.Array:
-    """The k-th largest value.
+    """Return the k-th largest value.
 
     Args:
         x: float32 or int32, shape `(K, …)`, not NaN.
-        k: int32, shape `(…)`, from 1 to the number of arms looked at.
-        among: bool, shape `(K, …)`: the arms looked at; None for all.
+        k: int32, shape `(…)`, from 1 to the number of arms considered.
+        among: bool, shape `(K, …)`: the arms considered; None for all.
 
     Returns:
         The type of `x`, shape `(…)`.
@@ -132,7 +137,7 @@ def kth_largest(x: jax.Array, k: jax.Array | int, among: jax.Array | None = None
 
 
 def kth_and_next_largest(x: jax.Array, k: jax.Array | int, order: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The k-th and (k+1)-th largest values over arms, and which arms are the top k.
+    """Return the k-th and (k+1)-th largest values over arms, and the mask of the top k.
 
     Args:
         x: float32, shape `(K, …)`, not NaN.
@@ -152,7 +157,7 @@ def kth_and_next_largest(x: jax.Array, k: jax.Array | int, order: jax.Array) -> 
 
 
 def _sortable(x: jax.Array) -> jax.Array:
-    """uint32 in the order of `x` (float32 or int32)."""
+    """Return uint32 in the order of `x` (float32 or int32)."""
     if jnp.issubdtype(x.dtype, jnp.floating):
         # -0 and +0 are equal as floats and would differ as bits.
         bits = lax.bitcast_convert_type(jnp.where(x == 0, 0, x).astype(jnp.float32), jnp.int32)
@@ -163,7 +168,7 @@ def _sortable(x: jax.Array) -> jax.Array:
 
 
 def _top_by_removal(x: jax.Array, k: jax.Array | int, order: jax.Array, among: jax.Array) -> jax.Array:
-    """`top_mask` by taking out the largest arm as often as the largest k asks for."""
+    """Return `top_mask` by removing the largest arm as often as the largest k requires."""
     wanted = jnp.broadcast_to(jnp.int32(k), x.shape[1:])
     rounds = jnp.max(wanted)
 
@@ -177,10 +182,10 @@ def _top_by_removal(x: jax.Array, k: jax.Array | int, order: jax.Array, among: j
 
 
 def _threshold(x: jax.Array, k: jax.Array | int, among: jax.Array) -> jax.Array:
-    """A threshold that k arms of a mask reach, or as few more as ties allow: uint32 `(K, …)` to `(…)`.
+    """Return a threshold that k arms of a mask reach, or as few more as ties allow: uint32 `(K, …)` to `(…)`.
 
-    It is found bit by bit above the smallest value: as many passes as the spread of the values has bits, fewer where k
-    arms stand apart earlier.
+    It is computed bit by bit above the smallest value. The number of passes is the number of bits of the values'
+    spread, or fewer where k arms are separated earlier.
     """
     low = arms.smallest(jnp.where(among, x, jnp.uint32(0xFFFFFFFF)))
     x = jnp.where(among, x, jnp.uint32(0))
@@ -197,7 +202,7 @@ def _threshold(x: jax.Array, k: jax.Array | int, among: jax.Array) -> jax.Array:
         bit, value, size = state
         candidate = value + bit
         reached = arms.total((x >= candidate).astype(jnp.int32))
-        # The sum may pass the largest number there is.
+        # The sum may exceed the largest uint32.
         fits = (bit <= high - value) & (reached >= k)
         return bit >> jnp.uint32(1), jnp.where(fits, candidate, value), jnp.where(fits, reached, size)
 

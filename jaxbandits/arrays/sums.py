@@ -1,4 +1,4 @@
-"""Sums that stay right: of many float32 terms, and of whole numbers."""
+"""Accurate sums: of many float32 terms, and of whole numbers."""
 
 import dataclasses
 from typing import Self
@@ -22,11 +22,11 @@ class CompensatedSum:
 
     @classmethod
     def of(cls, value: jax.Array) -> Self:
-        """The sum of one term."""
+        """Return the sum of one term."""
         return cls(high=value, low=jnp.zeros_like(value))
 
     def plus(self, value: jax.Array) -> Self:
-        """The sum with one more term, elementwise."""
+        """Return the sum with one more term, elementwise."""
         high = self.high + value
         back = high - self.high
         error = (self.high - (high - back)) + (value - back)
@@ -45,24 +45,24 @@ class WholeSum:
 
     @classmethod
     def of(cls, value: jax.Array) -> Self:
-        """The sum of one term."""
+        """Return the sum of one term."""
         return cls(value.astype(jnp.int32))
 
     def plus(self, value: jax.Array) -> Self:
-        """The sum with one more term, elementwise."""
+        """Return the sum with one more term, elementwise."""
         return type(self)(self.value + value.astype(jnp.int32))
 
     @property
     def high(self) -> jax.Array:
-        """The nearest float32."""
+        """Return the nearest float32."""
         return self.value.astype(jnp.float32)
 
 
 def compensated_total(x: jax.Array) -> jax.Array:
-    """Sum over arms, float32 `(K, …)` to `(…)`, to the last bit or nearly, for any number of arms.
+    """Return the sum over arms, float32 `(K, …)` to `(…)`, to the last bit or nearly, for any number of arms.
 
-    In a plain sum of a million equal terms each is rounded to the grid of what was added before it, the same way over
-    and over: several per cent are then missing, or too many.
+    In a plain sum of a million equal terms each is rounded to the spacing of the partial sum, always in the same
+    direction: the error reaches several per cent.
     """
 
     def add(arm: jax.Array | int, total: CompensatedSum) -> CompensatedSum:

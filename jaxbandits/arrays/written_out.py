@@ -1,10 +1,10 @@
-"""Decisions written out arm by arm, so that XLA:CPU makes one loop over the runs of them.
+"""Unrolls decisions over arms, so that XLA:CPU fuses each into one loop over the runs.
 
-A reduction over arms is a kernel of its own on XLA:CPU, and what several of them read is stored before: what UGapE's
-decision stores does not stay in the nearest cache. Where every arm's row of runs is an array of its own, reductions are
-trees of elementwise operations, the decision is one loop over the runs, and nothing is stored but its result: three
-tenths of a step's time with 50 arms, one with 10. Bits are the same: maxima, minima, and `or` of words. Where a step's
-time goes: `python experiments/benchmarks/step_costs.py`.
+A reduction over arms is a separate kernel on XLA:CPU, and an operand that several of them read is stored before. What
+UGapE's decision stores does not fit the nearest cache. Where every arm's row of runs is a separate array, reductions
+are trees of elementwise operations. The decision is then one loop over the runs and stores only its result: three
+tenths of a step's time with 50 arms, one tenth with 10. Bits are the same: maxima, minima, and `or` of words. `python
+experiments/benchmarks/step_costs.py` shows where a step's time goes.
 """
 
 import dataclasses
@@ -43,12 +43,12 @@ class _NoRowsError(Exception):
 
 
 def arm_by_arm(function: Callable[..., jax.Array], *operands: Any) -> jax.Array:
-    """`function(*operands)`, on CPU by rows, where that makes one loop that XLA:CPU can put into vectors.
+    """Return `function(*operands)`, on CPU by rows, where that yields one loop that XLA:CPU can vectorise.
 
-    What has no form by rows, such as a loop, is computed as it stands.
+    An operation without a form by rows, such as a loop, is unchanged.
 
     Args:
-        function: from arrays `(K, R)`, `(R,)` and `()` to whole numbers `(R,)`. Its derivatives are not asked for.
+        function: from arrays `(K, R)`, `(R,)` and `()` to whole numbers `(R,)`. Its derivatives are not needed.
         *operands: pytrees of arrays.
     """
     found = _by_arms(lambda *operands: (function(*operands),), operands)
@@ -56,13 +56,13 @@ def arm_by_arm(function: Callable[..., jax.Array], *operands: Any) -> jax.Array:
 
 
 def found_together(function: Callable[..., tuple[jax.Array, ...]], limit: int, *operands: Any) -> tuple[jax.Array, ...]:
-    """`function(*operands)`, several whole numbers of each run from one loop: a fusion of XLA:CPU has one result.
+    """Return `function(*operands)`, several whole numbers of each run, computed in one loop.
 
-    Elsewhere they come in one word, too, for a kernel or two less.
+    A fusion of XLA:CPU has one result, so the numbers are packed into one word. Elsewhere this saves a kernel or two.
 
     Args:
         function: as for `arm_by_arm`, to int32 `(R,)` each, in [0, limit), the first 0 or 1.
-        limit: at least 2; what does not fit into one word is found one by one.
+        limit: at least 2; numbers that do not fit into one word are computed one by one.
         *operands: pytrees of arrays.
     """
     found = _by_arms(function, operands)
@@ -75,14 +75,14 @@ def found_together(function: Callable[..., tuple[jax.Array, ...]], limit: int, *
         word = (word << bits) | other
     word = kept(word)
     parts = []
-    for _ in others:  # kept, too: where more than 8 kernels wait for one, XLA:CPU hands some of them to other threads
+    for _ in others:  # a barrier, too: where more than 8 kernels wait for one, XLA:CPU gives some to other threads
         parts.append(kept(word & ((1 << bits) - 1)))
         word = word >> bits
     return (word, *reversed(parts))
 
 
 def _by_arms(function: Callable[..., tuple[jax.Array, ...]], operands: Sequence[Any]) -> tuple[jax.Array, ...] | None:
-    """`function(*operands)` by rows; None where it has no such form, or is better off as it stands."""
+    """Return `function(*operands)` by rows; None where it has no such form, or is faster without it."""
     leaves, structure = jax.tree.flatten(jax.tree.map(jnp.asarray, operands))
     most = max((leaf.shape[0] for leaf in leaves if leaf.ndim == 2), default=0)
     if not 1 < most <= forms().by_rows:  # before anything is traced
@@ -100,14 +100,14 @@ def _by_arms(function: Callable[..., tuple[jax.Array, ...]], operands: Sequence[
 
 @dataclasses.dataclass(frozen=True)
 class _Value:
-    """An array; of two axes, the rows along the first."""
+    """An array; one of two axes is stored by the rows along the first."""
 
     rows: Sequence[jax.Array]
     matrix: bool
 
     @classmethod
     def of(cls, array: Any) -> "_Value":
-        """The rows of an array."""
+        """Return the rows of an array."""
         array = jnp.asarray(array)
         if array.ndim > 2:
             raise _NoRowsError
@@ -115,7 +115,7 @@ class _Value:
 
     @property
     def whole(self) -> jax.Array:
-        """The array, of one axis or none."""
+        """Return the array, of one axis or none."""
         if self.matrix:
             raise _NoRowsError
         return self.rows[0]
@@ -140,7 +140,7 @@ def _operation(equation: Any, values: list[_Value]) -> list[_Value]:
     if name in CALLS:
         called = params[CALLS[name]]
         return _evaluated(called.jaxpr, called.consts, values)
-    if name == "reshard":  # of one device
+    if name == "reshard":  # on one device
         return values
     if not any(value.matrix for value in values) and all(len(out.aval.shape) < 2 for out in equation.outvars):
         found = equation.primitive.bind(*(value.whole for value in values), **params)
@@ -149,7 +149,7 @@ def _operation(equation: Any, values: list[_Value]) -> list[_Value]:
 
 
 def _by_rows(equation: Any, name: str, params: dict[str, Any], values: list[_Value]) -> _Value:
-    """An operation with arrays of two axes among its operands or results."""
+    """Evaluate an operation with arrays of two axes among its operands or results."""
     out, *others = equation.outvars
     if others:
         raise _NoRowsError
@@ -178,13 +178,13 @@ def _by_rows(equation: Any, name: str, params: dict[str, Any], values: list[_Val
 
 
 def _adds_floats(equation: Any) -> bool:
-    """Whether the order of a reduction's terms may show in its bits."""
+    """Return whether the order of a reduction's terms may change its bits."""
     operations = {inner.primitive.name for inner in equation.params["jaxpr"].jaxpr.eqns}
     return jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.floating) and bool(operations & {"add", "mul"})
 
 
 def _called(closed: Any) -> Callable[[jax.Array, jax.Array], jax.Array]:
-    """An operation of two arrays that stands in a program for single numbers."""
+    """Return an operation of two arrays that a program of single numbers defines."""
 
     def operation(a: jax.Array, b: jax.Array) -> jax.Array:
         (result,) = _evaluated(closed.jaxpr, closed.consts, [_Value([a], False), _Value([b], False)])
@@ -202,7 +202,7 @@ def _broadcast(value: _Value, shape: tuple[int, ...], axes: tuple[int, ...]) -> 
 
 
 def _tree(operation: Callable[[Any, Any], Any], rows: Sequence[Any]) -> Any:
-    """All rows together, neighbours first."""
+    """Combine all rows, neighbours first."""
     while len(rows) > 1:
         rows = [functools.reduce(operation, rows[i : i + 2]) for i in range(0, len(rows), 2)]
     return rows[0]

@@ -1,8 +1,8 @@
 """The command line: `jaxbandits list | simulate | compare | gradient | tune | sweep | status | merge | plot | …`.
 
-`main` turns whatever goes wrong with the input into one line on stderr and exit status 2; everything else lives in
-`commands`, `sweeping`, `derivatives`, `tuning`, `pictures` and `listing` (what the commands do), `inputs` (text to
-values), `files`, and `display`, `texts` and `store_texts` (what a person sees).
+`main` reports any bad input as one line on stderr with exit status 2. The commands are in `commands`, `sweeping`,
+`derivatives`, `tuning`, `pictures` and `listing`. `inputs` converts text to values, `files` checks paths, and
+`display`, `texts` and `store_texts` format the output.
 """
 
 import contextlib
@@ -32,12 +32,12 @@ _USAGE, _FAILED = 2, 1
 
 
 def application() -> cyclopts.App:
-    """The parser with all commands."""
+    """Return the parser with all commands."""
     app = cyclopts.App(
         name="jaxbandits",
         help="Pure exploration in multi-armed bandits: simulate, compare and sweep identification algorithms.",
         result_action="return_value",
-        suppress_keyboard_interrupt=False,  # `main` says it in one line
+        suppress_keyboard_interrupt=False,  # `main` reports it in one line
     )
     app.command(list_, name="list")
     for command in (simulate, compare, gradient, tune, sweep, status, merge, plot, reproduce):
@@ -61,8 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None, interrupted: Interrupts) -> int:
     try:
-        gc.freeze()  # what has been imported stays: the collector, which tracing calls often, need not look at it
-        # Where a caller has given arguments, code of its own may have changed the package's.
+        gc.freeze()  # imported objects stay: the collector, which tracing calls often, need not scan them
+        # A caller that passes arguments may have patched the package with its own code.
         with own_settings(), kept_programs(), machine_code() if argv is None else contextlib.nullcontext():
             application()(sys.argv[1:] if argv is None else list(argv), exit_on_error=False, print_error=False)
         if sys.stdout is not None:  # it may be closed
@@ -72,13 +72,13 @@ def _run(argv: Sequence[str] | None, interrupted: Interrupts) -> int:
     except KeyboardInterrupt as interrupt:
         return _complain(str(interrupt) or interrupted.words, interrupted.status)
     except BrokenPipeError:
-        # The reader (`| head`) has left; Python would complain once more when it flushes stdout at exit.
+        # The reader (`| head`) is gone; without this, Python would report an error when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0  # it has had what it wanted, and a pipeline that heeds every status goes on
+        return 0  # the reader has had enough, and a pipeline that checks every status goes on
     except SystemExit as stop:
         if stop.code != 1:
             raise
-        return 0  # rich, which prints the help, says by 1 what is a BrokenPipeError elsewhere
+        return 0  # rich, which prints the help, exits with 1 where others raise BrokenPipeError
     except (OSError, MemoryError) as error:
         return _complain(str(error) or type(error).__name__, _FAILED)
     return 0

@@ -36,13 +36,13 @@ def simulate(
         algorithm: its name, see `jaxbandits list`.
         problem: such as bernoulli:0.7,0.5,0.5, gaussian:means=0.7,0.5,sd=2 or two-group:n=1000,k=100.
         seeds: number of runs.
-        settings: the algorithm's parameters, name=value, as many as needed.
+        settings: the algorithm's parameters, name=value, repeatable.
         root_seed: seed of all randomness.
-        max_pulls: stop a run before the pull or batch that passes it and count it as stopped early; 1e9 if not given,
+        max_pulls: stop a run before the pull or batch that passes it and count it as truncated; 1e9 if not given,
             and no limit for algorithms that draw sums.
-        costs: what a pull costs, "reward" or prices such as 1,2,0.5; the problem's own if not given, one unit mostly.
+        costs: what a pull costs, "reward" or prices such as 1,2,0.5; the problem's own if not given, usually one unit.
         json: print one JSON object instead of a table.
-        progress: show a progress bar on stderr; without it, if that is a terminal.
+        progress: show a progress bar on stderr; by default, if that is a terminal.
     """
     chosen = inputs.algorithm_of(algorithm, settings)  # before JAX starts, which may take seconds
     inputs.start_jax()
@@ -84,15 +84,15 @@ def compare(
         delta: allowed probability of error; without it only the algorithms that spend the budget are compared.
         means: means of Bernoulli arms, such as 0.7,0.6,0.5.
         problem: a problem in place of means, see `simulate`.
-        epsilon: a mean this far below the m-th best is good enough; 0 asks for the m best arms themselves.
+        epsilon: a mean this far below the m-th best is good enough; 0 requires the m best arms themselves.
         m: number of arms to find.
-        budget: pulls of the algorithms that need a budget; without it, what the best of the others took on average.
+        budget: pulls of the algorithms that need a budget; by default, the average of the best of the others.
         seeds: runs per algorithm.
         root_seed: seed of all randomness.
-        max_pulls: stop a run after this many pulls; without it a row gets some seconds: 3e9 / (seeds * (arms + 12))
-            pulls a run, or up to five times as many where that lets it have 4 times what the best took.
-        progress: tell of each row on stderr as it is finished, and show a progress bar if that is a terminal; no
-            progress is quiet.
+        max_pulls: stop a run after this many pulls; by default a row gets some seconds: 3e9 / (seeds * (arms + 12))
+            pulls a run, or up to five times that where this allows 4 times the pulls of the best.
+        progress: report each finished row on stderr, and show a progress bar if that is a terminal; no progress is
+            quiet.
     """
     if (means is None) == (problem is None):
         raise UsageError("compare needs --means or --problem, one of them")
@@ -112,7 +112,7 @@ def compare(
                 max_pulls=max_pulls,
                 on_progress=update,
             )
-            for row, found in rows:  # noqa: B007 - printed below, however far it came
+            for row, found in rows:  # noqa: B007 - printed below, also after an interruption
                 if progress is not False:
                     display.tell(texts.finished(row))
     except KeyboardInterrupt as interrupt:

@@ -37,7 +37,7 @@ def gradient(
     json: Switch = False,
     progress: bool | None = None,
 ) -> None:
-    """The derivative of an expected metric in a parameter of the problem's law or of the algorithm.
+    """Estimate the derivative of an expected metric in a parameter of the problem's law or of the algorithm.
 
     Args:
         metric: pulls, steps, cost, error, simple_regret or aggregate_regret.
@@ -45,21 +45,22 @@ def gradient(
         problem: such as bernoulli:0.7,0.5,0.5.
         wrt: mean, another parameter of the law such as sd, or one of the algorithm such as epsilon.
         seeds: number of runs.
-        settings: the algorithm's parameters, name=value, as many as needed.
-        smoothing: standard deviation of the noise by which an algorithm's parameter is smoothed; without it, the
-            difference of runs at 5% on both sides.
-        told_anew: let what the algorithm takes from the problem, such as a range of rewards, move with it.
+        settings: the algorithm's parameters, name=value, repeatable.
+        smoothing: standard deviation of the noise that smooths an algorithm's parameter; by default, the difference of
+            runs at 5% on both sides.
+        told_anew: let the parameters that the algorithm takes from the problem, such as a range of rewards, move with
+            it.
         root_seed: seed of all randomness.
-        max_pulls: stop a run before it makes more pulls and count it as stopped early.
+        max_pulls: stop a run before it makes more pulls and count it as truncated.
         costs: what a pull costs, see `simulate`.
         json: print one JSON object instead of a table.
-        progress: show a progress bar on stderr; without it, if that is a terminal.
+        progress: show a progress bar on stderr; by default, if that is a terminal.
     """
     chosen = inputs.algorithm_of(algorithm, settings)  # before JAX starts, which may take seconds
     inputs.start_jax()
     explored = inputs.problem_of(problem, costs)
     with display.progress_bar(progress) as update, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "the gradient of .* rests on")  # the answer says it
+        warnings.filterwarnings("ignore", "the gradient of .* rests on")  # the printed answer has it
         found = jb.gradients.expected(
             metric,
             chosen,
@@ -76,7 +77,7 @@ def gradient(
 
 
 def _json_of(found: xr.Dataset) -> str:
-    """One JSON object."""
+    """Return the result as one JSON object."""
 
     def listed(name: str) -> Any:
         return np.atleast_1d(found[name].to_numpy()).tolist()
@@ -89,7 +90,7 @@ def _json_of(found: xr.Dataset) -> str:
 
 
 def _table(found: xr.Dataset) -> str:
-    """A line for the value and one for each slope, with 95% intervals."""
+    """Return a line for the value and one for each slope, with 95% intervals."""
     metric, wrt = found.attrs["metric"], found.attrs["wrt"]
     rows = [("", "", "95% interval"), _row(f"E[{metric}]", found["value"], found["value_se"])]
     arms = [name for name in ("bandit", "arm") if name in found["gradient"].dims]
@@ -111,7 +112,7 @@ def _table(found: xr.Dataset) -> str:
             f"{found.attrs['seeds']:,} runs only. What matters there is rare: --seeds makes more runs."
         )
     if stopped:
-        lines.append(f"{stopped:,} runs were stopped early, and are judged as they were then.")
+        lines.append(f"{stopped:,} runs were truncated, and are judged by their recommendation at that time.")
     return "\n".join(lines)
 
 

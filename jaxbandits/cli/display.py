@@ -1,4 +1,4 @@
-"""What a person sees: progress on stderr, tables on stdout."""
+"""Output for people: progress on stderr, tables on stdout."""
 
 import contextlib
 import shutil
@@ -15,7 +15,7 @@ __all__ = ["progress_bar", "say", "stage_bar", "tell", "told", "width"]
 
 
 def told(wanted: bool | None) -> bool:
-    """Whether progress is shown: as wanted, or where stderr is a terminal."""
+    """Return whether to show progress: as requested, or where stderr is a terminal."""
     return sys.stderr.isatty() if wanted is None else wanted
 
 
@@ -26,7 +26,7 @@ def tell(text: str) -> None:
 
 
 def width() -> int:
-    """Characters in a line of the terminal; 80 where there is none."""
+    """Return the number of characters in a line of the terminal; 80 where there is none."""
     return shutil.get_terminal_size().columns
 
 
@@ -37,13 +37,13 @@ def say(text: str = "") -> None:
 
 @contextlib.contextmanager
 def progress_bar(shown: bool | None) -> Iterator[Callable[[Progress, int], None]]:
-    """A bar with runs done, pulls per second and time left, which vanishes at the end.
+    """Show a bar with runs done, pulls per second and time left; it vanishes at the end.
 
     Args:
         shown: whether to show it; None for whether stderr is a terminal.
 
     Yields:
-        What to call with the progress so far and the number of runs there will be.
+        A function of the progress so far and of the number of runs in total.
     """
     began = time.perf_counter()
     with _bar(shown, "{percentage:3.0f}% |{bar}| {n_fmt}/{total_fmt} runs{postfix}, {remaining} left") as bar:
@@ -57,9 +57,9 @@ def progress_bar(shown: bool | None) -> Iterator[Callable[[Progress, int], None]
 
 @contextlib.contextmanager
 def stage_bar(shown: bool | None) -> Iterator[Callable[[Any], None]]:
-    """The same for the papers' figures: what to call with each `jaxbandits.papers.Stage`.
+    """Show a bar for the papers' figures; yield a function of each `jaxbandits.papers.Stage`.
 
-    The bar counts figures, and says what runs. Each picture gets a line as it is finished, with a terminal or without,
+    The bar counts figures, and names the work under way. Each finished picture gets a line, also without a terminal,
     unless `shown` is false.
     """
     began = time.perf_counter()

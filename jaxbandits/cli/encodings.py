@@ -1,4 +1,4 @@
-"""Output that is not UTF-8, as where Windows redirects it (cp1252, cp437): what it cannot hold is written in ASCII."""
+"""Output that is not UTF-8, as where Windows redirects it (cp1252, cp437): missing characters are written in ASCII."""
 
 import codecs
 import contextlib
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 __all__ = ["printable"]
 
 _HANDLER = "jaxbandits.ascii"
-#: How streams treat what they cannot hold where nobody has said otherwise.
+#: The error handlers of streams that nobody has configured.
 _DEFAULTS = {"strict", "surrogateescape", "backslashreplace"}
-#: Signs, in ASCII; letters have names.
+#: Signs in ASCII; letters are named instead.
 _SIGNS = {
     "∞": "inf", "−": "-", "–": "-", "—": "-", "≥": ">=", "≤": "<=", "≠": "!=", "≈": "~", "±": "+-", "×": "x", "·": "*",
     "…": "...", "→": "->", "•": "*", "√": "sqrt", "“": '"', "”": '"', "‘": "'", "’": "'", "∈": "in",
@@ -21,7 +21,7 @@ _SIGNS = {
 
 @contextlib.contextmanager
 def printable() -> Iterator[None]:
-    """Open a block in which stdout and stderr take all text; a choice of the user's, `cp437:replace`, stays."""
+    """Let stdout and stderr accept all text inside a `with` block; a user's choice, `cp437:replace`, stays."""
     before = []
     for stream in (sys.stdout, sys.stderr):  # None where they are closed
         if isinstance(stream, io.TextIOWrapper) and stream.errors in _DEFAULTS:
@@ -31,7 +31,7 @@ def printable() -> Iterator[None]:
         yield
     finally:
         for stream, errors in before:
-            with contextlib.suppress(OSError, ValueError):  # full, or closed: that has been said
+            with contextlib.suppress(OSError, ValueError):  # full, or closed: this has been reported
                 stream.reconfigure(errors=errors)
 
 
@@ -42,7 +42,7 @@ def _replaced(error: UnicodeError) -> tuple[str, int]:
 
 
 def _in_ascii(letter: str) -> str:
-    """Return a letter in ASCII: `inf` for ∞, `epsilon` for ε, `e` for é, `?` where there is nothing like it."""
+    """Return a letter in ASCII: `inf` for ∞, `epsilon` for ε, `e` for é, `?` where nothing is similar."""
     if letter in _SIGNS:
         return _SIGNS[letter]
     if bare := unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode():

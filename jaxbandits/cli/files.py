@@ -1,4 +1,4 @@
-"""Whether files can be written, found out before long work starts; and the names of stores."""
+"""Checks that files can be written, made before long work starts; and the names of stores."""
 
 import os
 import tempfile
@@ -11,15 +11,15 @@ __all__ = ["check_folder", "check_writable", "with_name"]
 
 
 def with_name(path: Path) -> Path:
-    """Return a path by its name where it has none of its own: `.` in a store is that store."""
+    """Return a path by its name, also where it is written without one: `.` in a store is that store."""
     return Path(os.path.abspath(path)) if path.name in ("", "..") else path
 
 
 def check_writable(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
-    """Find out whether a file can be made there.
+    """Check that a file can be created there.
 
     Raises:
-        UsageError: an ending that means no format, or a folder that is missing or cannot be written.
+        UsageError: an ending without a known format, or a folder that is missing or cannot be written.
     """
     if path.suffix not in endings:
         raise UsageError(f"--out must end in {' or '.join(endings)}, got {str(path)!r}")
@@ -30,10 +30,10 @@ def check_writable(path: Path, endings: tuple[str, ...] = ENDINGS) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Find out whether files can be made in a folder that may not exist yet; it is not made here.
+    """Check that files can be created in a folder that may not exist yet; the folder is not created.
 
     Raises:
-        UsageError: if they cannot.
+        UsageError: if they cannot be created.
     """
     there = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
     try:

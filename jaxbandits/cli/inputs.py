@@ -1,4 +1,4 @@
-"""From the text of a command line or a file to values, with every complaint one `UsageError`."""
+"""Conversion of the text of a command line or a file to values; every fault becomes one `UsageError`."""
 
 import contextlib
 import math
@@ -23,18 +23,18 @@ __all__ = ["Switch", "Whole", "algorithm_of", "plan_of", "problem_of", "selected
 
 
 def _convert_whole(_: Any, tokens: Sequence[Token]) -> int:
-    """A whole number, which may be written 1e6."""
+    """Convert a whole number, which may be written 1e6."""
     return whole(tokens[0].keyword or "the value", _value(tokens[0].value))
 
 
 #: The type of an option that takes a whole number.
 Whole = Annotated[int, Parameter(converter=_convert_whole, n_tokens=1)]
-#: The type of an option that is there or not.
+#: The type of an option that is present or absent.
 Switch = Annotated[bool, Parameter(negative=())]
 
 
 def algorithm_of(name: str, settings: Sequence[str]) -> Any:
-    """An algorithm from its name and `name=value` texts, in kebab or snake case.
+    """Return an algorithm from its name and `name=value` texts, in kebab or snake case.
 
     Raises:
         UsageError: a name or value that cannot be used.
@@ -53,10 +53,10 @@ def algorithm_of(name: str, settings: Sequence[str]) -> Any:
 
 
 def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
-    """The part of results at values of their dimensions, given as `name=value` texts.
+    """Return the part of results at values of their dimensions, given as `name=value` texts.
 
     Raises:
-        UsageError: no such dimension or value, with the nearest name or the values that there are.
+        UsageError: an unknown dimension or value, with the nearest name or the known values.
     """
     if not choices:
         return dataset
@@ -87,10 +87,10 @@ def selected(dataset: xr.Dataset, choices: Sequence[str]) -> xr.Dataset:
 
 
 def tables_of(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Files by figure, from `figure=FILE` texts.
+    """Return files by figure, from `figure=FILE` texts.
 
     Raises:
-        UsageError: a text that is none, or a file that is not there.
+        UsageError: a text of another form, or a missing file.
     """
     found: dict[str, list[str]] = {}
     for text in texts:
@@ -104,7 +104,7 @@ def tables_of(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def problem_of(text: str, costs: str | None = None) -> Problem:
-    """A problem from its SPEC, and what its pulls cost: `reward`, or prices separated by commas.
+    """Return a problem from its SPEC, and from the costs of its pulls: `reward`, or prices separated by commas.
 
     Raises:
         UsageError: a name or value that cannot be used.
@@ -115,12 +115,12 @@ def problem_of(text: str, costs: str | None = None) -> Problem:
         with _one_line(f"--costs {costs!r}"):
             prices = costs if costs.strip() == "reward" else [float(price) for price in costs.split(",")]
             problem = with_costs(problem, prices if len(prices) > 1 else prices[0])
-    assert not problem.axes  # a SPEC has no way to write one
+    assert not problem.axes  # a SPEC cannot contain one
     return problem
 
 
 def plan_of(path: Path) -> tuple[Plan, str]:
-    """What a sweep's TOML file asks for, and what it keeps of the runs; nothing is run.
+    """Return the plan of a sweep's TOML file, and what it keeps of the runs, without running anything.
 
     Raises:
         UsageError: a file that cannot be read, or is not a specification that can be run: with the key and the line.
@@ -129,7 +129,7 @@ def plan_of(path: Path) -> tuple[Plan, str]:
     from jaxbandits.sweeps.run_table import RunTable
 
     file = read_toml(path)
-    start_jax()  # a problem is made of its arrays
+    start_jax()  # a problem consists of its arrays
     with file.blamed():
         algorithm, problem, options = spec.build(file.tables)
         with about("run"):
@@ -139,14 +139,14 @@ def plan_of(path: Path) -> tuple[Plan, str]:
 
 
 def start_jax() -> None:
-    """Start JAX with one CPU device per core, on the platform that JAX_PLATFORMS asks for.
+    """Start JAX with one CPU device per core, on the platform that JAX_PLATFORMS names.
 
     Raises:
         UsageError: a platform that JAX does not have.
     """
     platforms = os.environ.get("JAX_PLATFORMS", "")
     if "JAX_NUM_CPU_DEVICES" not in os.environ and (not platforms or "cpu" in platforms.split(",")):
-        # JAX runs already, with the devices that its owner gave it, or cannot start, which is said below.
+        # JAX runs already, with the devices that its owner chose, or cannot start, which is reported below.
         with contextlib.suppress(UsageError, RuntimeError, AssertionError):
             use_all_cores()
     check_jax()
@@ -164,7 +164,7 @@ def _value(text: str) -> Any:
 
 @contextlib.contextmanager
 def _one_line(what: str) -> Iterator[None]:
-    """Whatever goes wrong while values are made from a user's text is the text's fault."""
+    """Turn any error of converting a user's text inside a `with` block into a UsageError about the text."""
     try:
         yield
     except UsageError:

@@ -1,4 +1,4 @@
-"""The command that lists what there is."""
+"""The command that lists algorithms, problems, figures and data."""
 
 import inspect
 import textwrap

@@ -43,8 +43,8 @@ def plot(
         y: metric, such as pulls or failure; of a phase diagram, dimension along the vertical axis.
         hue: dimension with a line or a colour per value.
         value: of a phase diagram, the metric that is its colour.
-        contours: of a phase diagram, what theory says there, drawn as lines: h_epsilon, lower_bound, theorem or rate.
-        sel: dimension=value, as many as needed: draw only what was run there.
+        contours: theoretical values drawn as lines in a phase diagram: h_epsilon, lower_bound, theorem or rate.
+        sel: dimension=value, repeatable: draw only the runs there.
     """
     files.check_writable(out, _PICTURES)
     kinds = _part("jaxbandits.report.plots", "KINDS").KINDS
@@ -54,7 +54,7 @@ def plot(
     places = {name: place for name, place in given.items() if place is not None}
     for name in places:
         if name not in inspect.signature(kinds[kind]).parameters:
-            raise UsageError(f"--{name} has no place in a {kind}")
+            raise UsageError(f"a {kind} takes no --{name}")
     dataset = inputs.selected(read_store(files.with_name(store)), sel)
     if "contours" in places and places["contours"] not in dataset:
         inputs.start_jax()
@@ -75,13 +75,13 @@ def reproduce(
     """Reproduce figures of the papers: pictures, numbers and a gallery page.
 
     Args:
-        names: the figures, see `jaxbandits list`; all of them without.
+        names: the figures, see `jaxbandits list`; all of them if none is given.
         out: the folder to write to.
         scale: quick (minutes, fewer runs) or paper (the papers' numbers of runs).
-        tables: figure=FILE.csv, as many as needed: a table of your own (returns for heavy-tailed, clicks for
-            pay-per-reward, rewards and costs for budgeted).
-        progress: a line on stderr for each figure as it is finished, and a progress bar if that is a terminal; no
-            progress is quiet.
+        tables: figure=FILE.csv, repeatable: a table of your own (returns for heavy-tailed, clicks for pay-per-reward,
+            rewards and costs for budgeted).
+        progress: report each finished figure on stderr, and show a progress bar if that is a terminal; no progress is
+            quiet.
     """
     known = figures()
     given = inputs.tables_of(tables)
@@ -96,7 +96,7 @@ def reproduce(
 
 
 def figures() -> Any:
-    """The package's figures.
+    """Return the package's figures.
 
     Raises:
         UsageError: an installation without them.
@@ -105,7 +105,7 @@ def figures() -> Any:
 
 
 def _part(name: str, contents: str) -> Any:
-    """A part that takes long to import, and that a small installation may lack."""
+    """Import a part that takes long to import, and that a small installation may lack."""
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:

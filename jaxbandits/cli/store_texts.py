@@ -1,4 +1,4 @@
-"""What `sweep --dry-run` and `status` print."""
+"""The texts that `sweep --dry-run` and `status` print."""
 
 import sys
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ __all__ = ["estimate", "state"]
 
 
 def estimate(plan: Plan, keep: str, found: Estimate) -> str:
-    """What a sweep is likely to take, a line per quantity."""
+    """Return the expected size and time of a sweep, a line per quantity."""
     layout = plan.layout
     axes = " x ".join(f"{size} {name}" for name, size in zip(layout.dimensions, layout.shape, strict=True))
     more = "at least " if found.at_least else ""
@@ -27,7 +27,7 @@ def estimate(plan: Plan, keep: str, found: Estimate) -> str:
         ("runs", f"{layout.runs:,} ({layout.seeds:,} of each cell)"),
         ("programs", f"{found.programs}, some {found.compile_seconds:.3g} s to compile, the first time"),
         ("pulls", f"{more}{pulls}"),
-        ("time", f"{more}{_time(found.seconds)} on this machine, as a few seconds of it say"),
+        ("time", f"{more}{_time(found.seconds)} on this machine, as measured in a few seconds"),
         ("memory", _bytes(_peak())),
         ("on disk", _bytes(bytes_of_runs(layout)) if keep == "runs" else f"little, for {keep} only are kept"),
     ]
@@ -35,7 +35,7 @@ def estimate(plan: Plan, keep: str, found: Estimate) -> str:
 
 
 def state(store: Path, found: State) -> str:
-    """How far a store has come, and who is writing to it."""
+    """Return how complete a store is, and who is writing to it."""
     return "\n".join(_state(store, found))
 
 
@@ -43,7 +43,7 @@ def _state(store: Path, found: State) -> Iterator[str]:
     algorithm, problem, run = (found.spec.get(table, {}) for table in ("algorithm", "problem", "run"))
     what = problem.get("label") or problem.get("name") or problem.get("spec")
     share = 100 * found.there / max(found.wanted, 1)
-    arrays = "its arrays are there" if found.readable else "its arrays are made once all runs are there"
+    arrays = "its arrays are there" if found.readable else "its arrays are made once all runs are complete"
     lines = [
         ("store", f"{store}, {_bytes(found.bytes)}"),
         ("of", f"{algorithm.get('name')} on {what}, keeping {run.get('keep', 'runs')}"),
@@ -63,7 +63,7 @@ def _state(store: Path, found: State) -> Iterator[str]:
 
 
 def _writer(told: dict[str, Any]) -> tuple[str, ...]:
-    """A line on a process that is writing."""
+    """Return a line about a process that is writing."""
 
     def of(name: str) -> float:
         value = told.get(name, 0.0)
@@ -88,7 +88,7 @@ def _bytes(count: float) -> str:
 
 
 def _peak() -> int:
-    """Bytes that this process has held at most."""
+    """Return the largest number of bytes that this process has held."""
     import resource  # not on every system
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -36,25 +36,25 @@ def sweep(
     dry_run: Switch = False,
     progress: bool | None = None,
 ) -> None:
-    """Run a grid into a store, block by block: what is interrupted is resumed, more seeds and values are added.
+    """Run a grid into a store, block by block; an interrupted sweep can be resumed or extended.
 
     Args:
         specification: a TOML file with the tables [algorithm], [problem] and [run].
         out: the store, NAME.nc (NetCDF) or NAME.zarr.
-        resume: make the runs that the store lacks, also where the specification has more seeds, or more values on an
-            axis, than when it was begun.
-        part: 3/8 makes the third of eight parts: processes on their own, each with another part, fill one store.
+        resume: make the runs that the store lacks, also where the specification has gained seeds, or values on an
+            axis.
+        part: 3/8 makes the third of eight parts: independent processes, each with another part, fill one store.
         distributed: make this process's part of a job of jax.distributed, which finds its processes by itself (SLURM,
             MPI, Kubernetes, Cloud TPU).
         devices: how many of JAX's devices to use.
-        dry_run: say how many cells, runs and programs there are, and how much time and memory they are likely to take.
-        progress: show a progress bar on stderr; without it, if that is a terminal.
+        dry_run: print the numbers of cells, runs and programs, and the expected time and memory.
+        progress: show a progress bar on stderr; by default, if that is a terminal.
     """
     files.check_writable(out)
     share = _share(part)
     if distributed:
         if share is not None:
-            raise UsageError("--part is for processes on their own, --distributed for those of one job: give one")
+            raise UsageError("--part is for independent processes, --distributed for those of one job: give one")
         _join()
     plan, keep = inputs.plan_of(specification)
     if dry_run:
@@ -73,7 +73,7 @@ def sweep(
 
 
 def status(store: Path, /) -> None:
-    """Say how far a sweep has come, from any terminal.
+    """Show how complete a sweep is, from any terminal.
 
     Args:
         store: the store that `sweep` writes.
@@ -83,7 +83,7 @@ def status(store: Path, /) -> None:
 
 
 def merge(*stores: Path, out: Path) -> None:
-    """Unite stores of like specification, with other seeds or other values on their axes, in one.
+    """Merge stores of compatible specifications, with other seeds or other values on their axes, into one.
 
     Args:
         stores: the stores, two or more.
@@ -95,7 +95,7 @@ def merge(*stores: Path, out: Path) -> None:
 
 
 def _share(text: str | None) -> tuple[Any, Any] | None:
-    """The numbers of `3/8`."""
+    """Return the numbers of `3/8`."""
     if text is None:
         return None
     number, slash, of = text.partition("/")
@@ -111,8 +111,8 @@ def _join() -> None:
         jax.distributed.initialize()
     except (ValueError, RuntimeError) as error:
         raise UsageError(
-            f"jax.distributed found no job to join ({' '.join(str(error).split())}): start the processes by SLURM, MPI "
-            "or the like, or give each a part of its own, --part 1/2 and --part 2/2"
+            f"jax.distributed found no job to join ({' '.join(str(error).split())}): start the processes by a launcher "
+            "such as SLURM or MPI, or give each process its own part, --part 1/2 and --part 2/2"
         ) from None
 
 
@@ -123,11 +123,11 @@ def _refuse_what_is_there(plan: Plan, keep: str, out: Path) -> None:
     here = {**plan.spec, "run": {**plan.spec["run"], "keep": keep}}
     refuse_another(there.spec, here, str(out))
     how_far = "complete" if there.there == there.wanted else f"with {there.there:,} of {there.wanted:,} runs"
-    raise UsageError(f"{out} is there already, {how_far} and of the same specification: --resume goes on from it")
+    raise UsageError(f"{out} exists already, {how_far} and of the same specification: --resume continues it")
 
 
 def _told(found: Outcome, out: Path) -> str:
-    """What a sweep has done."""
+    """Return a summary of the work of a sweep."""
     whole = f"{found.there:,} of {found.wanted:,} runs" if found.there < found.wanted else f"all {found.wanted:,} runs"
     if found.spent is None:
         return f"{out} {'is complete' if found.there == found.wanted else f'has {whole}'}, nothing to do here"
@@ -137,5 +137,5 @@ def _told(found: Outcome, out: Path) -> str:
         f"{100 * done.steps / max(done.lane_steps, 1):.3g}% of the lanes' steps were steps of runs",
     ]
     if found.stopped:
-        lines.append(f"{found.stopped:,} of {found.made:,} runs were stopped early; their status says why: {STATUS}")
+        lines.append(f"{found.stopped:,} of {found.made:,} runs were truncated; their status says why: {STATUS}")
     return "\n".join(lines)

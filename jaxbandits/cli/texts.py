@@ -1,4 +1,4 @@
-"""Results as text: what `simulate` and `compare` print."""
+"""Results as text: the output of `simulate` and `compare`."""
 
 import json
 import math
@@ -19,7 +19,7 @@ __all__ = ["comparison", "finished", "json_of", "moments", "run_statistics", "se
 
 
 def run_statistics(dataset: xr.Dataset) -> dict[str, Any]:
-    """The numbers of `simulate --json`, for a Dataset without axes; None for what does not apply."""
+    """Return the numbers of `simulate --json`, for a Dataset without axes; None for what does not apply."""
     known = summary(dataset)
 
     def number(name: str) -> float | None:
@@ -48,12 +48,12 @@ def run_statistics(dataset: xr.Dataset) -> dict[str, Any]:
 
 
 def json_of(dataset: xr.Dataset) -> str:
-    """The same as one JSON object."""
+    """Return the same numbers as one JSON object."""
     return json.dumps(run_statistics(dataset), allow_nan=False)
 
 
 def moments(algorithm: Any, problem: Any) -> str:
-    """A line on the moments of a problem's law, for algorithms that are told of them; empty for others."""
+    """Return a line on the moments of a problem's law, for algorithms that use them; empty for others."""
     order = admitted(algorithm).values.get("p")
     if order is None or not problem.has_moments:
         return ""
@@ -62,7 +62,7 @@ def moments(algorithm: Any, problem: Any) -> str:
 
 
 def settled(algorithm: Any, problem: Any) -> str:
-    """A line on the parameters that an algorithm took from the problem, as none were given; empty without any."""
+    """Return a line on the parameters that an algorithm took from the problem; empty without any."""
     known = admitted(algorithm)
     used = known.suited(problem)[0].values
     missing = [name for name, value in known.values.items() if value is None]
@@ -74,7 +74,7 @@ def settled(algorithm: Any, problem: Any) -> str:
 
 
 def statistics(dataset: xr.Dataset) -> str:
-    """The runs of one cell, a line per quantity; runs that were stopped are never averaged silently."""
+    """Return the results of one cell, a line per quantity; truncated runs are never averaged silently."""
     known = summary(dataset)
     runs, stopped = int(known["runs"]), int(known["censored"])
 
@@ -91,21 +91,21 @@ def statistics(dataset: xr.Dataset) -> str:
     for name in ("cost", "paid", "reward", "regret", "simple_regret", "aggregate_regret"):
         if f"{name}_mean" in known:
             lines[f"{name.replace('_', ' ')}, mean"] = mean(name)
-    lines["stopped early"] = f"{stopped:,} of {runs:,} runs"
+    lines["truncated"] = f"{stopped:,} of {runs:,} runs"
     seconds, compiling = dataset.attrs["seconds"], dataset.attrs["compile_seconds"]
     lines["time"] = f"{seconds:.3g} s, and {compiling:.3g} s to compile"
     lines["pulls per second"] = count(float(dataset["pulls"].sum()) / max(seconds, 1e-9))
     text = text_table(list(lines.items()), left=(0, 1)) + "\nIntervals are 95%."
     if stopped:
         text += (
-            f"\n{stopped:,} runs were stopped before they were done, at max_pulls or where counts would pass 2^31: the "
-            "mean of the pulls is a lower bound,\nand they are judged by what they recommended then."
+            f"\n{stopped:,} runs were truncated, at max_pulls or where counts would pass 2^31: the "
+            "mean of the pulls is a lower bound,\nand they are judged by their recommendation at that time."
         )
     return text
 
 
 def comparison(found: Comparison, width: int) -> str:
-    """The advice, both tables, and what was left out; prose in lines of at most `width` characters."""
+    """Return the advice, both tables, and the omissions; prose in lines of at most `width` characters."""
 
     def prose(text: str) -> str:
         return textwrap.fill(text, max(width, 40), break_long_words=False, break_on_hyphens=False)
@@ -121,12 +121,12 @@ def comparison(found: Comparison, width: int) -> str:
     if found.left_out or found.missing:
         parts.append("")
     if found.missing:
-        parts.append(prose(f"Missing, for the comparison was interrupted: {', '.join(found.missing)}."))
+        parts.append(prose(f"Missing, because the comparison was interrupted: {', '.join(found.missing)}."))
     return "\n".join([*parts, *(prose(f"Left out: {reason}.") for reason in found.left_out)])
 
 
 def finished(row: Row) -> str:
-    """A row as it is told of when its runs are done."""
+    """Return the line that reports a finished row."""
     pulls, spread = _pulls(row)
     wrong = probability(row.failures / len(row.wrong))
     return f"{row.label:<22}  {pulls:>13} pulls  {spread:>24}  wrong {wrong}  {_stopped(row)}".rstrip()
@@ -144,7 +144,7 @@ def _confidence_part(found: Comparison, prose: Callable[[str], str]) -> Iterator
     errors = [_errors(row, value) for row in found.fixed_confidence]
     yield _columns([(*heading, *_ERRORS), *((*row, *more) for row, more in zip(rows, errors, strict=True))])
     if fewer := [row for row in found.fixed_confidence if row.runs < found.seeds]:
-        yield prose(f"Fewer runs, for a pull takes long: {', '.join(f'{row.label} {row.runs:,}' for row in fewer)}.")
+        yield prose(f"Fewer runs, as a pull takes long: {', '.join(f'{row.label} {row.runs:,}' for row in fewer)}.")
     if any(row.stopped_early for row in found.fixed_confidence):
         limits = {row.limit for row in found.fixed_confidence if row.stopped_early}
         places = [f"at {limit:,} pulls" for limit in sorted(limit for limit in limits if limit is not None)]
@@ -153,8 +153,8 @@ def _confidence_part(found: Comparison, prose: Callable[[str], str]) -> Iterator
         if found.max_pulls is None and found.seeds > 100:
             how += ", and fewer --seeds raise it"
         yield prose(
-            f"Runs that were stopped, {' or '.join(places)} at the latest, are judged by what they recommended then; "
-            f"means with >= are lower bounds. {how}."
+            f"Runs that were truncated, {' or '.join(places)} at the latest, are judged by their recommendation at "
+            f"that time; means with >= are lower bounds. {how}."
         )
     if found.lower_bound is not None:
         promise = "none with this delta needs fewer on average (Garivier and Kaufmann 2016)"
@@ -168,8 +168,8 @@ def _budget_heading(found: Comparison) -> str:
     if not found.given_budget and found.fixed_confidence:
         best = found.fixed_confidence[0]
         took = math.ceil(best.mean_pulls) == found.budget
-        origin = f", what {best.label} took on average" if took else ", within reach of so many runs"
-        origin += " until it was stopped" if took and best.stopped_early else ""
+        origin = f", what {best.label} took on average" if took else ", measurable with that many runs"
+        origin += " until it was truncated" if took and best.stopped_early else ""
     return f"Fixed budget, {found.budget:,} pulls{origin}. Theory: probability of being wrong."
 
 
@@ -197,9 +197,9 @@ def _errors(row: Row, show: Callable[[float], str]) -> tuple[str, str, str, str]
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> str:
-    """Names and remarks to the left, numbers between them to the right."""
+    """Align a table: names and remarks to the left, numbers between them to the right."""
     return text_table(rows, left=(0, len(rows[0]) - 1))
 
 
 def _stopped(row: Row) -> str:
-    return f"{row.stopped_early:,} runs stopped" if row.stopped_early else ""
+    return f"{row.stopped_early:,} runs truncated" if row.stopped_early else ""

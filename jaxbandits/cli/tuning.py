@@ -40,13 +40,13 @@ def tune(
     """Find the parameters of an algorithm that do best over a distribution of instances.
 
     Args:
-        specification: a TOML file with the tables [algorithm], where it starts; [instances], a problem of which numbers
-            are drawn, such as means = { uniform = [0.2, 0.8], arms = 10 }; [tune] with wrt, objective, error_at_most,
+        specification: a TOML file with the tables [algorithm], where it starts; [instances], a problem with random
+            numbers, such as means = { uniform = [0.2, 0.8], arms = 10 }; [tune] with wrt, objective, error_at_most,
             steps, learning_rate and others of jb.tune; and [against.NAME], algorithms to compare with.
         out: where the history is kept, step by step, NAME.nc (NetCDF) or NAME.zarr.
-        resume: go on from the history that is there.
+        resume: continue from the existing history.
         json: print one JSON object instead of a table.
-        progress: tell of each step on stderr; without it, if that is a terminal.
+        progress: report each step on stderr; by default, if that is a terminal.
     """
     files.check_writable(out)
     file = read_toml(specification)
@@ -56,7 +56,7 @@ def tune(
     history = None
     if out.exists():
         if not resume:
-            raise UsageError(f"{out} is there already: --resume goes on from it")
+            raise UsageError(f"{out} exists already: --resume continues it")
         history = read_store(out)
     shown = display.told(progress)
 
@@ -76,13 +76,13 @@ def tune(
             raise
         said = str(interrupt) or "interrupted"
         raise KeyboardInterrupt(
-            f"{said}: {kept} of {given['steps']} steps are kept in {out}, --resume goes on"
+            f"{said}: {kept} of {given['steps']} steps are kept in {out}, --resume continues"
         ) from None
     display.say(_json_of(found) if json else _table(found))
 
 
 def _arguments(tables: dict[str, Any]) -> dict[str, Any]:
-    """What `jb.tune` is called with."""
+    """Return the arguments of `jb.tune`."""
     import optax  # takes as long as all other imports, and no other command needs it
 
     for name in tables:
@@ -116,7 +116,7 @@ def _arguments(tables: dict[str, Any]) -> dict[str, Any]:
 
 
 def _said(steps: xr.Dataset, of: int) -> str:
-    """A line on the latest step."""
+    """Return a line on the latest step."""
     last = steps.isel(step=-1)
     at = {name: float(last["value"].sel(parameter=name)) for name in last["parameter"].values}
     parameters = ", ".join(f"{name} {value(number)}" for name, number in at.items())
@@ -125,7 +125,7 @@ def _said(steps: xr.Dataset, of: int) -> str:
 
 
 def _json_of(found: Any) -> str:
-    """One JSON object: the values found, and what is judged on the held-out instances."""
+    """Return one JSON object: the values found, and the scores on the held-out instances."""
     rows = {
         str(name): {str(key): float(one) for key, one in found.held_out.sel(algorithm=name).data_vars.items()}
         for name in found.held_out["algorithm"].values
@@ -138,7 +138,7 @@ def _values(found: Any) -> dict[str, float]:
 
 
 def _table(found: Any) -> str:
-    """The values found, and a line for each algorithm on the held-out instances."""
+    """Return the values found, and a line for each algorithm on the held-out instances."""
     columns = (part for name in ("objective", "error", "above tuned") for part in (name, "95% interval"))
     rows: list[tuple[str, ...]] = [("", *columns)]
     for name in found.held_out["algorithm"].values:

@@ -1,1 +1,1 @@
-"""Every suitable algorithm on one problem, beside what theory promises."""
+"""A comparison of every suitable algorithm on one problem, with the bounds of theory."""

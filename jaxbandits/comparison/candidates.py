@@ -1,6 +1,6 @@
-"""Which algorithm to pick: every one that can answer a question about one problem, side by side with what theory says.
+"""Runs every algorithm that answers a question about one problem, to show which to pick, with bounds of theory.
 
-All rows are judged by the same criterion, that every returned mean is at least the m-th best minus epsilon, and see the
+All rows are judged by the same criterion: every returned mean is at least the m-th best minus epsilon. They see the
 same rewards (common random numbers), so differences between rows are paired. Algorithms for another criterion, such as
 aggregate regret, are not compared.
 """
@@ -32,15 +32,15 @@ from jaxbandits.sweeps.run import simulate
 
 __all__ = ["Comparison", "Row", "compare", "comparisons"]
 
-#: Work of a row that is stopped, in looks at an arm: some five seconds on two cores. A pull looks at every arm, and
-#: costs as much again as 12 looks (measured for 10 and 50 arms); fewer runs than 100 at a time take no less time.
+#: Work of a row that is truncated, in evaluations of an arm: some five seconds on two cores. A pull evaluates every
+#: arm, and costs 12 more evaluations (measured for 10 and 50 arms). Fewer than 100 runs at a time take no less time.
 _WORK, _PULL, _FEWEST_RUNS = 3e9, 12, 100
-#: Of an algorithm whose pulls take long: work, runs at least, and the limit of a run in pulls of the best so far. It is
-#: the rules that need fewest pulls which take longest to decide, so that fewer runs tell where they stand.
+#: For an algorithm with slow pulls: work, fewest runs, and the limit of a run in multiples of the best pulls so far.
+#: The rules that need the fewest pulls take longest to decide, so a few runs suffice to rank them.
 _WORK_OF_DEAR, _FEWEST_OF_DEAR, _TIMES_BEST_OF_DEAR = 1.5e9, 20, 2
-#: Pulls that they are reckoned with at most, in lower bounds: with proved thresholds they take five to eight of these.
+#: Largest number of pulls that their cost is estimated with, in lower bounds; proved thresholds take five to eight.
 _TIMES_BOUND = 7
-#: So many arms sought beside the first are reckoned as as many looks again: each of them is compared with all others.
+#: Each `_SOUGHT` arms sought beside the first cost as much as one more evaluation: they are compared with all others.
 _SOUGHT = 5
 #: A run may take this many times the pulls of the best algorithm so far, unless that is more than this many times N.
 _TIMES_BEST, _TIMES_REACH = 4, 5
@@ -52,8 +52,8 @@ def compare(problem: Problem, *, on_row: Callable[[Row], None] | None = None, **
 
     Args:
         problem: the problem, no axes.
-        on_row: called with each row as it is finished.
-        **options: those of `comparisons`, whose errors are these.
+        on_row: called with each finished row.
+        **options: those of `comparisons`, with the same errors.
     """
     for row, found in comparisons(problem, **options):  # noqa: B007 - the last is returned
         if on_row is not None:
@@ -73,28 +73,28 @@ def comparisons(
     max_pulls: int | None = None,
     on_progress: Callable[[Progress, int], None] | None = None,
 ) -> Iterator[tuple[Row, Comparison]]:
-    """Each row as it is finished, with all that is known by then; the last is what `compare` returns.
+    """Yield each finished row with the comparison so far; the last one is the result of `compare`.
 
     Algorithms that draw sums of rewards at once come first: they take no time, and show how many pulls the others may
-    be given. Those whose pulls take long come last, with fewer runs, the first of the others', where the row says so.
+    have. Those with slow pulls come last and get fewer runs, the first of those of the others; the row reports it.
 
     Args:
         problem: the problem, no axes.
         delta: allowed probability of error, in (0, 1); None, with a budget, for the fixed-budget algorithms alone.
-        epsilon: accuracy, not negative; 0 asks for the m best arms themselves.
+        epsilon: accuracy, not negative; 0 requires the m best arms themselves.
         m: arms to return, 1 <= m < K.
-        budget: pulls of the fixed-budget algorithms; None for the mean pulls of the best fixed-confidence one, or for N
-            where that is more than 5/4 N.
+        budget: pulls of the fixed-budget algorithms; None for the mean pulls of the best fixed-confidence one, or for
+            N where that is more than 5/4 N.
         seeds: runs per algorithm, at least 1.
         root_seed: as in `sweep`.
-        max_pulls: where runs are stopped; None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of every
-            arm, or for 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums that
-            are drawn at once have no limit then; rules that take long have twice the mean pulls of the best one with a
+        max_pulls: where runs are truncated; None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of
+            every arm, or for 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums
+            that are drawn at once have no limit then. Slow rules have twice the mean pulls of the best one with a
             proof, or N where that is more.
-        on_progress: called now and then with what is done so far and the number of runs there will be.
+        on_progress: called now and then with the progress so far and the number of runs in total.
 
     Raises:
-        UsageError: a question that cannot be asked or, with epsilon = 0 and a tie for the m-th place, never answered.
+        UsageError: a question that is invalid or, with epsilon = 0 and a tie for the m-th place, has no answer.
     """
     if delta is None and budget is None:
         raise UsageError("compare needs --delta, for algorithms that stop when sure, or --budget, for the others")
@@ -103,7 +103,7 @@ def comparisons(
     seeds = whole("seeds", seeds, 1, MAX_COUNT)
     budget = None if budget is None else whole("budget", budget, 1, MAX_COUNT)
     means = np.asarray(problem.mean).reshape(-1, problem.bandits)
-    # Refuses values outside their ranges, by their names; where no delta is asked for, any will do.
+    # Refuses values outside their ranges, by their names; without a delta any valid one will do.
     some_delta = 0.5 if delta is None else delta
     jax.eval_shape(lambda: theory.ugape_c_pulls_bound(means, epsilon, some_delta, m))
     if delta is not None and epsilon == 0 and np.any(number(theory.gaps, means, m) <= 0):
@@ -115,7 +115,7 @@ def comparisons(
     asked = {"epsilon": epsilon, "m": m}
     stopping, left_out = ({}, []) if delta is None else _candidates(problem, max_pulls, delta=delta, **asked)
     stopping = dict(sorted(stopping.items(), key=lambda item: _dearness(item[1], problem)))
-    # The budget decides which algorithms are suitable; where it is not known yet, these are counted only.
+    # The budget decides which algorithms are suitable; while it is unknown, these are only counted.
     spending, also_left_out = _candidates(problem, max_pulls, budget=budget or most, **asked)
     if not stopping and not spending:
         raise UsageError(f"no algorithm is suitable: {'; '.join([*left_out, *also_left_out])}")
@@ -143,7 +143,7 @@ def comparisons(
         before = latest
         bound, theorem = guarantee(problem, algorithm, delta=some_delta, epsilon=epsilon, m=m)
         return Row(
-            # Not `correct`: an algorithm without an epsilon of its own is judged with 0 there.
+            # Not `correct`: it judges an algorithm without an epsilon with 0.
             label=label, algorithm=algorithm, pulls=dataset["pulls"].to_numpy(),
             wrong=~within(problem, dataset["recommended"], epsilon),
             stopped_early=int(stopped_early(dataset["status"].to_numpy()).sum()),
@@ -181,12 +181,12 @@ def comparisons(
 
 
 def _draws_sums(algorithm: Rule, problem: Problem) -> bool:
-    """Whether pulls take no time: the algorithm asks for sums of rewards, and their law is drawn from."""
+    """Return whether pulls take no time: the algorithm requests sums of rewards, and their law can be drawn from."""
     return algorithm.traits.in_batches and type(problem).sums is not Problem.sums
 
 
 def _spent(found: Comparison, reach: int, max_pulls: int | None) -> int:
-    """The budget of the others: what the best fixed-confidence algorithm took on average, or what is within reach."""
+    """Return the budget of the others: mean pulls of the best fixed-confidence algorithm, or the affordable pulls."""
     spent = _within_reach(found, reach, 1)
     if max_pulls is not None:
         spent = math.ceil(found.fixed_confidence[0].mean_pulls)
@@ -194,12 +194,12 @@ def _spent(found: Comparison, reach: int, max_pulls: int | None) -> int:
 
 
 def _dearness(algorithm: Rule, problem: Problem) -> float:
-    """What a pull takes beside one of UGapEc; 0 for those that take no time."""
+    """Return the cost of a pull relative to one of UGapEc; 0 for pulls that take no time."""
     return 0.0 if _draws_sums(algorithm, problem) else algorithm.traits.dearness
 
 
 def _affordable(found: Comparison, algorithm: Rule, limit: int) -> int:
-    """Runs in a few seconds, all for those that are not dear; pulls are reckoned as those of the best one."""
+    """Return the number of runs in a few seconds, all for fast algorithms; the best one's pulls are assumed."""
     if algorithm.traits.dearness <= 1:
         return found.seeds
     pulls = min(_least(found, limit), _TIMES_BOUND * (found.lower_bound or math.inf))
@@ -208,13 +208,16 @@ def _affordable(found: Comparison, algorithm: Rule, limit: int) -> int:
 
 
 def _least(found: Comparison, otherwise: float) -> float:
-    """The mean pulls of the best algorithm with a proof that ended all its runs."""
+    """Return the mean pulls of the best algorithm with a proof that ended all its runs."""
     ended = [row.mean_pulls for row in found.fixed_confidence if row.proved and not row.stopped_early]
     return min(ended, default=float(otherwise))
 
 
 def _within_reach(found: Comparison, reach: int, times: int) -> int:
-    """So many times the mean pulls of the best algorithm that ended all its runs; `reach` where these are too many."""
+    """Return `times` the mean pulls of the best algorithm that ended all its runs.
+
+    Return `reach` where these are too many, and at least `reach` for more than one time.
+    """
     ended = [row.mean_pulls for row in found.fixed_confidence if not row.stopped_early]
     if not ended or _TIMES_BEST * min(ended) > _TIMES_REACH * reach:
         return reach
@@ -222,14 +225,17 @@ def _within_reach(found: Comparison, reach: int, times: int) -> int:
 
 
 def _candidates(problem: Problem, max_pulls: int | None = None, **known: float) -> tuple[dict[str, Rule], list[str]]:
-    """Algorithms of one kind, by label, and why others of that kind are left out; `known` has delta or budget."""
+    """Return algorithms of one kind, by label, and why others of that kind are left out.
+
+    `known` has delta or budget.
+    """
     kind = "delta" if "delta" in known else "budget"
     found: dict[str, Rule] = {}
     left_out = []
     for name, cls in REGISTRY.items():
         fields = {field.name: field for field in dataclasses.fields(cls)}
         if kind not in fields or callable(cls.traits.criterion) or cls.traits.criterion in ("aggregate", "ratio"):
-            continue  # or it answers another question
+            continue  # of the other kind, or for another question
         needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}
         if not needed <= known.keys():
             left_out.append(f"{name} (needs {', '.join(sorted(needed - known.keys()))})")

@@ -1,4 +1,4 @@
-"""What theorems promise for the algorithms that `compare` runs, on the problem at hand."""
+"""The theorems about the algorithms that `compare` runs, evaluated on its problem."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,17 +15,17 @@ __all__ = ["guarantee", "lower_bound", "number", "value"]
 
 
 def number(formula: Callable[..., jax.Array], *arguments: Any) -> np.ndarray:
-    """What a formula of `theory` gives for numbers, which it checks: one program in place of dozens of small ones."""
+    """Evaluate a formula of `theory` for numbers, which it checks, in one program in place of dozens of small ones."""
     return np.asarray(jax.jit(lambda: formula(*arguments))())
 
 
 def value(theorem: Theorem | None) -> float | None:
-    """The number that a theorem gives."""
+    """Return the number that a theorem yields."""
     return None if theorem is None else float(number(theorem.formula, *theorem.arguments))
 
 
 def guarantee(problem: Problem, algorithm: Rule, *, delta: float, epsilon: float, m: int) -> tuple[float | None, str]:
-    """The bound that a theorem gives for this algorithm on this problem, and which theorem; None without one."""
+    """Return the bound of a theorem for this algorithm on this problem, and its source; None without one."""
     if problem.bandits > 1 or not problem.sub_gaussian:
         return None, ""
     means, variances, b = np.asarray(problem.mean), np.asarray(problem.variance), float(problem.reward_range)
@@ -34,7 +34,7 @@ def guarantee(problem: Problem, algorithm: Rule, *, delta: float, epsilon: float
 
 
 def lower_bound(problem: Problem, delta: float | None, epsilon: float, m: int) -> Theorem | None:
-    """The theorem of the pulls that no algorithm with this confidence gets below; None without one, or without it."""
+    """Return the lower bound on the pulls of any algorithm with this confidence; None without one, or without delta."""
     if delta is None or problem.bandits > 1 or problem.bound_law is None:
         return None
     return Theorem(theory.pulls_lower_bound, (np.asarray(problem.mean), delta, m, epsilon, *problem.bound_law), "")

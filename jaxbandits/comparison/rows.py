@@ -1,4 +1,4 @@
-"""What a comparison of algorithms found: a row for each, and the advice that follows from them."""
+"""The results of a comparison of algorithms: a row for each, and the advice that follows from them."""
 
 import dataclasses
 import math
@@ -14,7 +14,7 @@ from jaxbandits.report.numbers import fold, value
 
 __all__ = ["Comparison", "Row"]
 
-#: What two rows differ by is called a difference at this level of a two-sided test; its normal quantile.
+#: Two rows are called different at this level of a two-sided test; its normal quantile.
 _LEVEL, _Z = 0.05, 1.96
 
 
@@ -27,11 +27,11 @@ class Row:
         algorithm: the algorithm.
         pulls: int64 `(runs,)`.
         wrong: bool `(runs,)`.
-        stopped_early: runs that did not end by themselves; the mean of the pulls is then a lower bound.
-        limit: pulls at which a run was stopped; None for no other limit than the range of the counts.
+        stopped_early: truncated runs; the mean of the pulls is then a lower bound.
+        limit: pulls at which a run was truncated; None where only the range of the counts is a limit.
         bound: pulls exceeded with probability at most delta, or probability of error at a budget; None without a
             theorem.
-        theorem: where the bound comes from; empty without one.
+        theorem: the source of the bound; empty without one.
     """
 
     label: str
@@ -45,50 +45,53 @@ class Row:
 
     @property
     def runs(self) -> int:
-        """How many there are: fewer than were asked for, where a pull takes long."""
+        """Return the number of runs: fewer than requested where a pull takes long."""
         return len(self.pulls)
 
     @property
     def mean_pulls(self) -> float:
-        """Mean number of pulls."""
+        """Return the mean number of pulls."""
         return float(self.pulls.mean())
 
     @property
     def failures(self) -> int:
-        """Runs with a wrong answer."""
+        """Return the number of runs with a wrong answer."""
         return int(self.wrong.sum())
 
     @property
     def failure_interval(self) -> tuple[float, float]:
-        """95% interval of the probability of a wrong answer."""
+        """Return the 95% interval of the probability of a wrong answer."""
         low, high = clopper_pearson(self.failures, len(self.wrong))
         return float(low), float(high)
 
     @property
     def pulls_interval(self) -> tuple[float, float]:
-        """95% interval of the mean number of pulls, Student's t; of two runs or more."""
+        """Return the 95% interval of the mean number of pulls, Student's t; of two runs or more."""
         half = scipy.special.stdtrit(self.runs - 1, 0.975) * self.pulls.std(ddof=1) / math.sqrt(self.runs)
         return self.mean_pulls - float(half), self.mean_pulls + float(half)
 
     def keeps(self, delta: float) -> bool:
-        """Whether it errs with probability at most delta: as its runs show, or a theorem that they do not belie."""
+        """Return whether it errs with probability at most delta.
+
+        Its runs decide, or a theorem that they do not contradict.
+        """
         low, high = self.failure_interval
         return low <= delta if self.proved else high <= delta
 
     @property
     def proved(self) -> bool:
-        """Whether a theorem says that it errs with probability at most delta."""
+        """Return whether a theorem bounds its probability of error by delta."""
         return self.algorithm.proved
 
     @property
     def oracle(self) -> bool:
-        """Whether a parameter is computed from the true gaps, which nobody has before the experiment."""
+        """Return whether a parameter is computed from the true gaps, which are unknown before the experiment."""
         return self.algorithm.oracle
 
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """What `compare` found, or, with algorithms that are `missing`, has found so far.
+    """The result of `compare`, preliminary while algorithms are `missing`.
 
     Attributes:
         problem: the problem.
@@ -96,14 +99,14 @@ class Comparison:
         epsilon: accuracy.
         m: arms to return.
         seeds: runs per row.
-        max_pulls: where runs were to be stopped; None for the limit that `compare` chose for each row.
-        fixed_confidence: rows of algorithms that stop by themselves, fewest pulls first, then those that were stopped.
-        budget: pulls of the fixed-budget rows; None while it is not known.
+        max_pulls: where runs were to be truncated; None for the limit that `compare` chose for each row.
+        fixed_confidence: rows of algorithms that stop by themselves, fewest pulls first, then truncated ones.
+        budget: pulls of the fixed-budget rows; None while it is unknown.
         given_budget: whether the budget was given, and not taken from the fixed-confidence rows.
         fixed_budget: rows of algorithms that spend the budget, fewest failures first.
-        lower_bound: pulls that no algorithm with this confidence gets below on average; None for families without one.
+        lower_bound: fewest mean pulls of any algorithm with this confidence; None for families without such a bound.
         left_out: algorithms that are not suitable, and why.
-        missing: labels of algorithms that were still to be run.
+        missing: labels of algorithms that have not been run yet.
     """
 
     problem: Problem
@@ -121,7 +124,7 @@ class Comparison:
     missing: Sequence[str] = ()
 
     def advice(self) -> str:
-        """One line that says which algorithm to use, on what grounds, and whether all have been run."""
+        """Return one line on which algorithm to use, on what grounds, and whether all have been run."""
         advice = [*self._advice_confidence(), *self._advice_budget(), "Measured on these means only."]
         if self.missing:
             there = len(self.fixed_confidence) + len(self.fixed_budget)
@@ -134,8 +137,8 @@ class Comparison:
         if not finished or self.delta is None:
             if self.fixed_confidence:
                 longest = max(float(row.pulls.max()) for row in self.fixed_confidence)
-                yield f"No fixed-confidence algorithm ended all its runs: they were stopped, after {longest:,.0f} pulls"
-                yield "or fewer."
+                yield f"No fixed-confidence algorithm ended all its runs: they were truncated, after {longest:,.0f} "
+                yield "pulls or fewer."
             return
         known = [row for row in finished if row.keeps(self.delta)]
         if not known:
@@ -148,13 +151,13 @@ class Comparison:
         passed = [row for row in finished if row.mean_pulls < best.mean_pulls and not (row.proved and row in known)]
         reason = f"{best.mean_pulls:,.0f} pulls on average, the fewest"
         reason += " of those that ended all their runs" if unknown else ""
-        grounds = "have a proof" if best.proved else "are borne out by their runs"
+        grounds = "have a proof" if best.proved else "are confirmed by their runs"
         reason += f" and {grounds}" if unknown and passed else f" of those that {grounds}" if passed else ""
         if 1 < best.runs < self.seeds:
             few, many = best.pulls_interval
             reason += f" (by {best.runs:,} runs only, 95% interval {few:,.0f} to {many:,.0f})"
         if equal:
-            reason += f" (though {_listed(equal)} cannot be told apart from it)"
+            reason += f" (though {_listed(equal)} cannot be distinguished from it)"
         elif others:
             times = others[0].mean_pulls / best.mean_pulls
             more = f"{times:.2g} times as many" if times >= 1.1 else f"{100 * (times - 1):.1g}% more"
@@ -177,13 +180,13 @@ class Comparison:
             yield self._passed_over(passed[0], self.delta)
         if unknown:
             verb = "was" if len(unknown) == 1 else "were"
-            yield f"{_listed(unknown)} {verb} stopped before that: whether fewer pulls would have done is not known."
+            yield f"{_listed(unknown)} {verb} truncated before that: whether fewer pulls would suffice is unknown."
 
     @staticmethod
     def _not_known(best: Row, delta: float) -> str:
-        """What is to be said where no row is known to keep delta."""
+        """Return the sentence for a comparison in which no row is known to keep delta."""
         low, high = best.failure_interval
-        says = f"MORE than delta={delta:g}" if low > delta else "too uncertain to say, more --seeds would tell"
+        says = f"MORE than delta={delta:g}" if low > delta else "too uncertain to say, more --seeds would decide"
         return (
             f"No algorithm is known to err with probability at most {delta:g}: {best.label} took the fewest pulls, "
             f"{best.mean_pulls:,.0f} on average, with {best.failures} of {best.runs:,} wrong (95% interval "
@@ -192,7 +195,7 @@ class Comparison:
 
     @staticmethod
     def _passed_over(quickest: Row, delta: float) -> str:
-        """What is to be said of a row that took fewer pulls than the one that is advised."""
+        """Return the sentence on a row with fewer pulls than the recommended one."""
         low, high = quickest.failure_interval
         text = "" if quickest.proved else "Without a proof "
         text += f"{quickest.label} took {quickest.mean_pulls:,.0f} pulls, and {quickest.failures} of "
@@ -209,7 +212,7 @@ class Comparison:
         equal = [row for row in others if not _differ_in_failures(best.wrong, row.wrong)]
         text = f"With {self.budget:,} pulls to spend, use "
         if equal:
-            text += f"any of {_listed([best, *equal])}, which {self.seeds:,} runs cannot tell apart"
+            text += f"any of {_listed([best, *equal])}, which {self.seeds:,} runs cannot distinguish"
             if best.failures == 0 and len(equal) == len(others):
                 text += " (a smaller --budget would)"
         else:
@@ -224,8 +227,8 @@ class Comparison:
 
 
 def _differ(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether the mean of paired differences is away from 0 at 95%."""
-    both = min(len(first), len(second))  # which have the same seeds
+    """Return whether the mean of paired differences differs from 0 at 95%."""
+    both = min(len(first), len(second))  # their seeds are the same
     difference = (second[:both] - first[:both]).astype(np.float64)
     if len(difference) < 2:
         return False
@@ -233,7 +236,10 @@ def _differ(first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def _differ_in_failures(first: np.ndarray, second: np.ndarray) -> bool:
-    """McNemar's exact test: of the seeds on which just one of the two is wrong, is it equally often either?"""
+    """Return whether failures differ by McNemar's exact test.
+
+    The test uses the seeds on which just one of the two is wrong.
+    """
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
     if only_first + only_second == 0:
         return False

@@ -1,4 +1,4 @@
-"""What theory says of each cell of a sweep, beside what was measured."""
+"""Theoretical values for each cell of a sweep, to be shown with the measured ones."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -54,7 +54,7 @@ def _rate(cell: Cell) -> Theorem | None:
     return cell.algorithm.algorithm.rate(cell.problem)
 
 
-#: What `with_theory` knows, by the name of the variable.
+#: The quantities of `with_theory`, by the name of the variable.
 QUANTITIES = {
     "h_epsilon": _Quantity("complexity H_ε", _h_epsilon),
     "lower_bound": _Quantity("lower bound T* kl(δ, 1−δ)", _lower_bound),
@@ -65,13 +65,13 @@ QUANTITIES = {
 
 @own_settings()
 def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any = None) -> xr.Dataset:
-    """A sweep's Dataset with what theory says of each of its cells, to be drawn beside what was measured.
+    """Return a sweep's Dataset with theoretical values of each of its cells.
 
     Args:
         ds: runs, their summary or their moments, with the specification that they carry.
-        names: `h_epsilon`, UGapE's complexity; `lower_bound`, of the pulls with this delta; `theorem`, what is proved
-            of the algorithm on sub-Gaussian arms, pulls or a probability of error; `rate`, a bound or a rate of the
-            algorithm's own paper.
+        names: `h_epsilon`, UGapE's complexity; `lower_bound`, on the pulls with this delta; `theorem`, the proved
+            bound of the algorithm on sub-Gaussian arms, pulls or a probability of error; `rate`, a bound or a rate of
+            the algorithm's own paper.
         algorithm: as in `jaxbandits.repeat`.
         problem: as in `jaxbandits.repeat`.
 
@@ -79,8 +79,8 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
         The Dataset with a variable of each name, float64, over the dimensions of the grid.
 
     Raises:
-        UsageError: an unknown name, one that an axis or a metric of the Dataset has, a quantity that does not apply, or
-            a specification that cannot be built again.
+        UsageError: an unknown name, one that an axis or a metric of the Dataset has, a quantity that does not apply,
+            or a specification that cannot be built again.
     """
     for name in names:
         if name not in QUANTITIES:
@@ -102,7 +102,10 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
 
 
 def _values(theorems: Sequence[Theorem]) -> np.ndarray:
-    """What formulas give, `(C,)`: those with the same words, whole numbers and shapes at once, cells last."""
+    """Return the values of theorems, `(C,)`.
+
+    Theorems with equal static values and shapes are evaluated at once, along a last axis of cells.
+    """
     values = np.full(len(theorems), np.nan)
     groups: dict[Any, list[int]] = {}
     for place, theorem in enumerate(theorems):

@@ -1,4 +1,4 @@
-"""Data that comes with the package; `ATTRIBUTION.md` says from where."""
+"""Bundled data; `ATTRIBUTION.md` gives the sources."""
 
 from importlib import resources
 
@@ -12,7 +12,7 @@ NAMES = ("market-returns",)
 
 
 def table(name: str) -> File:
-    """A bundled table, as the CSV file that it is.
+    """Return a bundled table as its CSV file.
 
     Raises:
         UsageError: an unknown name.

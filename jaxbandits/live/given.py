@@ -1,4 +1,4 @@
-"""What a user gives a session: its key, the range of its rewards, and what was measured."""
+"""Checks of a session's input: its key, the range of its rewards, and the measured values."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ __all__ = ["cost_of", "key_of", "range_of", "reward_of"]
 
 
 def key_of(given: jax.Array | int) -> jax.Array:
-    """A typed key of shape `()`, given as such or as a seed.
+    """Return a typed key of shape `()`, given as such or as a seed.
 
     Raises:
         UsageError: neither.
@@ -28,10 +28,10 @@ def key_of(given: jax.Array | int) -> jax.Array:
 
 
 def range_of(algorithm: Hyperparameters, given: float | None) -> float:
-    """The algorithm's b, or else the one given, or 1.
+    """Return the algorithm's b, or else the given one, or 1.
 
     Raises:
-        UsageError: one that is not positive and finite, or two different ones.
+        UsageError: a b that is not positive and finite, or two different ones.
     """
     own = algorithm.given("b")
     if own is None:
@@ -44,30 +44,30 @@ def range_of(algorithm: Hyperparameters, given: float | None) -> float:
 
 
 def reward_of(given: Any, b: float, bounded: bool) -> float:
-    """A reward, as float32 keeps it.
+    """Return a reward, rounded to float32.
 
     Args:
-        given: what was told.
-        b: the largest reward, where they are bounded.
-        bounded: whether rewards were promised to lie in [0, b].
+        given: the reward that the user told.
+        b: the largest reward, where rewards are bounded.
+        bounded: whether rewards must lie in [0, b].
 
     Raises:
-        UsageError: no number, one too large for sums in float32, or one that breaks the promise.
+        UsageError: not a number, a number too large for sums in float32, or one outside [0, b] though bounded.
     """
     value = _measured("a reward", given)
     if bounded and not 0 <= value <= np.float32(b):
         raise UsageError(
-            f"the reward {given} lies outside [0, {b:g}], which the session was promised: "
+            f"the reward {given} lies outside [0, {b:g}], the range of the session: "
             "scale it, or make the session with another reward_range or bounded=False"
         )
     return value
 
 
 def cost_of(given: Any) -> float:
-    """A cost, as float32 keeps it.
+    """Return a cost, rounded to float32.
 
     Raises:
-        UsageError: no number in [0, 1].
+        UsageError: not a number in [0, 1].
     """
     value = _measured("a cost", given)
     if not 0 <= value <= 1:
@@ -76,6 +76,6 @@ def cost_of(given: Any) -> float:
 
 
 def _measured(what: str, given: Any) -> float:
-    """A number, or whether something happened: True is 1."""
+    """Return a number, or a truth value as one: True is 1."""
     happened = np.asarray(given).dtype == bool
     return float(np.float32(checks.number(what, np.asarray(given).astype(int) if happened else given, checks.SUMMABLE)))

@@ -1,4 +1,4 @@
-"""What stands for the problem where nobody knows it."""
+"""A placeholder for the problem of a live experiment, which nobody knows."""
 
 import dataclasses
 from typing import ClassVar, NoReturn
@@ -15,7 +15,7 @@ __all__ = ["LiveProblem"]
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class LiveProblem(Problem):
-    """What an algorithm may know of a live experiment when it begins: the first rewards and their range."""
+    """The knowledge of an algorithm when a live experiment begins: the first rewards and their range."""
 
     first: jax.Array  # float32 (K, P): rewards of the initial pulls
     b: jax.Array  # float32 ()
@@ -23,37 +23,37 @@ class LiveProblem(Problem):
 
     @property
     def mean(self) -> NoReturn:
-        """Not known."""
+        """Raise a UsageError: means are unknown."""
         self._unknown("means")
 
     @property
     def variance(self) -> NoReturn:
-        """Not known."""
+        """Raise a UsageError: variances are unknown."""
         self._unknown("variances")
 
     @property
     def reward_range(self) -> jax.Array:
-        """What the user promised."""
+        """Return the range that the user gave."""
         return self.b
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> NoReturn:
-        """Nothing is drawn."""
+        """Raise a UsageError: rewards are not drawn."""
         del words, parameters
         raise UsageError("the rewards of a live experiment come from tell()")
 
     def reward(self, key: jax.Array, arm: ArrayLike, pull: ArrayLike) -> NoReturn:
-        """No reward is kept."""
+        """Raise a UsageError: earlier rewards are not kept."""
         del key, arm, pull
-        raise UsageError(f"{self.name} looks at all earlier rewards again, which a live experiment does not keep")
+        raise UsageError(f"{self.name} reads all earlier rewards again, which a live experiment does not keep")
 
     def rewards(self, key: jax.Array, pull: ArrayLike) -> jax.Array:
-        """The rewards told for one initial pull of every arm."""
+        """Return the rewards told for one initial pull of every arm."""
         del key
         return self.first[:, pull]
 
     def _unknown(self, what: str) -> NoReturn:
         raise UsageError(
-            f"{self.name} computes its exploration parameter from the true {what}, which a live experiment does not "
-            "know: give a=…, or adaptive=True where the algorithm has it"
+            f"{self.name} computes its exploration parameter from the true {what}, which are unknown in a live "
+            "experiment: give a=…, or adaptive=True where the algorithm has it"
         )

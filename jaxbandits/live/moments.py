@@ -1,4 +1,4 @@
-"""Where a live experiment stands between two rewards, as compiled programs see it."""
+"""The state of a live experiment between two rewards, as compiled programs return it."""
 
 from typing import Any, NamedTuple
 
@@ -14,16 +14,16 @@ from jaxbandits.users_code.cache_key import Code
 
 __all__ = ["Moment", "advance", "begin", "first_order"]
 
-#: Programs that a process holds of each kind: one for each algorithm and number of arms.
+#: Compiled programs that a process keeps of each kind: one for each algorithm and number of arms.
 _MOST = 16
 
 
 class Moment(NamedTuple):
-    """A state, and all that a session needs to know of it."""
+    """A state, and all that a session reads from it."""
 
     state: Any
     asked: jax.Array | np.ndarray  # int32 (P,): the arms to pull next
-    counts: jax.Array | np.ndarray  # int32 (P,): how often each
+    counts: jax.Array | np.ndarray  # int32 (P,): pulls of each
     done: jax.Array | np.ndarray | np.bool_  # bool ()
     recommended: jax.Array | np.ndarray  # bool (K,)
 
@@ -36,7 +36,7 @@ def _moment(algorithm: MappedAlgorithm, state: Any) -> Moment:
 
 @recent_programs(_MOST, "code")
 def begin(algorithm: MappedAlgorithm, problem: LiveProblem, key: jax.Array, *, code: Code) -> Moment:
-    """The moment after the initial pulls."""
+    """Return the moment after the initial pulls."""
     with code.traced(), traced(type(algorithm.rule).__name__):
         return _moment(algorithm, algorithm.init(problem, key))
 
@@ -52,12 +52,12 @@ def advance(
     *,
     code: Code,
 ) -> Moment:
-    """The moment after the rewards that were asked for; arguments as for `MappedAlgorithm.told`."""
+    """Return the moment after the requested rewards; arguments as for `MappedAlgorithm.told`."""
     with code.traced(), traced(type(algorithm.rule).__name__):
         return _moment(algorithm, algorithm.told(state, asked, counts, sums, cost))
 
 
 @recent_programs(_MOST, "arms")
 def first_order(key: jax.Array, *, arms: int) -> jax.Array:
-    """The place of each arm in the order of the first pulls, int32 `(K,)`."""
+    """Return the rank of each arm in the order of the first pulls, int32 `(K,)`."""
     return tie_order(tie_words(key), arms)

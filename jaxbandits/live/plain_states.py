@@ -10,17 +10,17 @@ __all__ = ["from_plain", "to_plain"]
 
 
 def to_plain(leaf: jax.Array) -> dict[str, Any]:
-    """An array as JSON data: every float32 is a decimal that reads back as the same bits, and inf and nan are words."""
+    """Return an array as JSON data: every float32 is a decimal that reads back exactly, and inf and nan are texts."""
     array = np.asarray(_words(leaf))
     values = [str(x) if isinstance(x, float) and not np.isfinite(x) else x for x in array.reshape(-1).tolist()]
     return {"dtype": str(array.dtype), "shape": list(array.shape), "values": values}
 
 
 def from_plain(plain: dict[str, Any], like: jax.ShapeDtypeStruct) -> Any:
-    """The array of such data, which must be as another.
+    """Return the array of such data, which must have the shape and dtype of `like`.
 
     Raises:
-        ValueError: it is not.
+        ValueError: it does not.
     """
     expected = jax.eval_shape(_words, like)
     if (plain["dtype"], tuple(plain["shape"])) != (str(expected.dtype), expected.shape):
@@ -32,5 +32,5 @@ def from_plain(plain: dict[str, Any], like: jax.ShapeDtypeStruct) -> Any:
 
 
 def _words(leaf: jax.Array) -> jax.Array:
-    """The leaf, or the words of a key: a randomised algorithm keeps its key in the state."""
+    """Return the leaf, or the words of a key: a randomised algorithm keeps its key in the state."""
     return jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf

@@ -1,4 +1,4 @@
-"""The text of a saved session, read back and held to what a session can be."""
+"""Reads the text of a saved session, and checks that it is a possible session."""
 
 import json
 from typing import Any
@@ -20,10 +20,10 @@ _ENTRIES += ["asked", "counts", "sums", "told", "done", "recommended", "state"]
 
 
 def data_of(text: str) -> dict[str, Any]:
-    """The entries of the text.
+    """Return the entries of the text.
 
     Raises:
-        UsageError: text that is no saved session.
+        UsageError: the text is not a saved session.
     """
     try:
         data = json.loads(text)
@@ -35,9 +35,9 @@ def data_of(text: str) -> dict[str, Any]:
 
 
 def moment_of(data: dict[str, Any], shapes: Any, arms: int) -> Moment:
-    """The moment that was saved.
+    """Return the moment that was saved.
 
-    What was asked and recommended stays, should this machine round an index to another arm.
+    The requests and the recommendation are kept, even if this machine would round an index to another arm.
 
     Args:
         data: the entries of the text.
@@ -45,7 +45,7 @@ def moment_of(data: dict[str, Any], shapes: Any, arms: int) -> Moment:
         arms: number of arms.
 
     Raises:
-        UsageError: an arm or a count that cannot be.
+        UsageError: an impossible arm or count.
         ValueError: another state.
     """
     leaves, structure = jax.tree.flatten(shapes)
@@ -63,10 +63,10 @@ def moment_of(data: dict[str, Any], shapes: Any, arms: int) -> Moment:
 
 
 def rewarded(requests: Requests, data: dict[str, Any]) -> Requests:
-    """What was asked for, with the rewards that were told; what these may be is for `Requests.means` to ask.
+    """Return the requests with the rewards told; `Requests.means` checks their values.
 
     Raises:
-        UsageError: a number of rewards that cannot be.
+        UsageError: an impossible number of rewards.
     """
     told = checks.whole("rewards", data["told"], 0, MAX_COUNT)
     return requests._replace(sums=[float(total) for total in data["sums"]], told=told)

@@ -1,8 +1,8 @@
 """Ask and tell: an algorithm in a live experiment, where a user, not a simulated problem, supplies the rewards.
 
-The session takes the same two halves as the simulation, `select`/`update` or `request`/`absorb`, so it pulls the arms
-that `jb.run` would pull had its reward table held the same rewards. An algorithm that asks for many pulls at once is
-asked for them one by one. Everything a session knows fits in one JSON text.
+The session uses the same two halves as the simulation, `select`/`update` or `request`/`absorb`. So it pulls the arms
+that `jb.run` would pull with the same rewards in its reward table. Many pulls that an algorithm requests at once are
+asked for one by one. The complete state of a session fits in one JSON text.
 """
 
 import importlib.metadata
@@ -38,8 +38,8 @@ __all__ = ["AskTell"]
 class AskTell:
     """A live experiment: ask for an arm, pull it, tell its reward, until done.
 
-    Every arm is asked first, in a random order, by algorithms that begin so. Where a budget of cost is spent, what the
-    pull cost is told with its reward.
+    Algorithms that begin with all arms ask for them in a random order. Where a budget of cost is spent, the cost of a
+    pull is told with its reward.
 
     Example:
         >>> import jaxbandits as jb
@@ -60,16 +60,16 @@ class AskTell:
         reward_range: float | None = None,
         bounded: bool = True,
     ) -> None:
-        """Start a session; nothing is asked yet.
+        """Start a session; no arm is pulled yet.
 
         Args:
             algorithm: one of the package's, or a user's own.
             arms: number of arms K, at least 2; they are numbered from 0.
             key: typed key of the session's own randomness (the order of the first pulls, ties), shape `()`, or a seed.
             reward_range: b; None for the algorithm's own, or 1.
-            bounded: whether every reward lies in [0, b], and any other is refused. If not, any finite reward is taken,
-                and the algorithm's guarantee needs (b/2)-sub-Gaussian rewards, such as normal ones with a standard
-                deviation of b/2.
+            bounded: whether every reward lies in [0, b], and any other is refused. If not, any finite reward is
+                accepted, and the algorithm's guarantee needs (b/2)-sub-Gaussian rewards, such as normal ones with a
+                standard deviation of b/2.
 
         Raises:
             UsageError: an algorithm or a number that cannot be used, or an algorithm that needs the true means.
@@ -89,10 +89,10 @@ class AskTell:
         order = np.argsort(np.asarray(first_order(self._key, arms=self._arms)))
         first_arms = np.tile(order, algorithm.initial_pulls).tolist()
         self._requests = Requests(first_arms, [1] * len(first_arms), [])
-        self._state: Any = None  # until every arm has its initial pulls
+        self._state: Any = None  # until the initial pulls of every arm have been told
         self._done, self._recommended = False, np.zeros(self._arms, bool)
         check_one(known, self._live_problem(), self._key, judged=False)
-        # Also, does the algorithm begin without a problem?
+        # This also checks that the algorithm can begin without a problem.
         moment = begin.eval_shape(self._runs, self._live_problem(), self._key, code=code_of(self._runs))
         check_result(f"{type(algorithm).__name__}.recommend", moment.recommended, bool, (self._arms,))
         check_result(f"{type(algorithm).__name__}.done", moment.done, bool, ())
@@ -103,19 +103,19 @@ class AskTell:
 
     @property
     def done(self) -> bool:
-        """Whether the algorithm has stopped."""
+        """Return whether the algorithm has stopped."""
         return self._done
 
     @property
     def recommendation(self) -> np.ndarray:
-        """Mask of the arms to return, bool `(K,)`: the answer when done, before that the best guess.
+        """Return the mask of the recommended arms, bool `(K,)`: the answer when done, before that the best guess.
 
-        All false until every arm has had its initial pulls.
+        It is all false until every arm has had its initial pulls.
         """
         return self._recommended.copy()
 
     def ask(self) -> int:
-        """The arm to pull next, in [0, K); the same one until its reward is told.
+        """Return the arm to pull next, in [0, K); the same one until its reward is told.
 
         Raises:
             UsageError: the session is done.
@@ -126,7 +126,7 @@ class AskTell:
 
     @own_settings()
     def tell(self, arm: int, reward: float, cost: float | None = None) -> None:
-        """The reward of the arm that was asked; a refused one changes nothing.
+        """Take the reward of the arm that was asked; a refused one changes nothing.
 
         Args:
             arm: the arm that `ask` returns. No other is accepted: the guarantees are for the algorithm's own choices.
@@ -134,16 +134,14 @@ class AskTell:
             cost: what the pull cost, in [0, 1], where the algorithm spends a budget of cost; None for 1.
 
         Raises:
-            UsageError: another arm, a reward that cannot be, or a session that is done.
+            UsageError: another arm, an invalid reward, or a session that is done.
         """
         asked = self.ask()
         if checks.index("an arm", arm, 0, self._arms - 1) != asked:
             raise UsageError(f"the session asked for arm {asked}, not for arm {arm}: tell the reward of arm {asked}")
         requests = self._requests.with_reward(reward_of(reward, self._reward_range, self._bounded))
         if cost is not None and not self._algorithm.takes_costs:
-            raise UsageError(
-                f"{type(self._algorithm).__name__} spends no budget of cost: a pull's cost means nothing to it"
-            )
+            raise UsageError(f"{type(self._algorithm).__name__} spends no budget of cost: it takes no cost of a pull")
         price = cost_of(1.0 if cost is None else cost)
         if not requests.complete:
             self._requests = requests
@@ -155,7 +153,7 @@ class AskTell:
             self._enter(self._after(self._state, requests.arms, requests.counts, sums, price))
 
     def _after(self, state: Any, asked: Any, counts: Any, sums: Any, cost: float = 1.0) -> Moment:
-        """The moment after rewards; what was asked for is filled up to the width of all requests."""
+        """Return the moment after rewards; the requests are padded to the width of all requests."""
         full = [np.zeros(self._width, dtype) for dtype in (np.int32, np.int32, np.float32)]
         for entry, values in zip(full, (asked, counts, sums), strict=True):
             entry[: len(values)] = values
@@ -163,7 +161,7 @@ class AskTell:
 
     @own_settings()
     def to_json(self) -> str:
-        """The session as JSON text, from which `from_json` continues as if nothing had happened."""
+        """Return the session as JSON text, from which `from_json` continues it exactly."""
         data = {
             "version": importlib.metadata.version("jaxbandits"),
             "algorithm": self._spec(),
@@ -184,15 +182,15 @@ class AskTell:
     @classmethod
     @own_settings()
     def from_json(cls, text: str, algorithm: Any = None) -> Self:
-        """A session from the text of `to_json`.
+        """Return a session from the text of `to_json`.
 
         Args:
             text: the JSON text.
-            algorithm: the algorithm the session was made with, where it is not one of the package's.
+            algorithm: the algorithm of the session, where it is not one of the package's.
 
         Raises:
-            UsageError: text that is not a saved session, is of another algorithm, or of a version of the package whose
-                states look different.
+            UsageError: text that is not a saved session, is of another algorithm, or of a version of the package with
+                other states.
         """
         data = data_of(text)
         try:
@@ -201,7 +199,7 @@ class AskTell:
             raise
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             raise UsageError(
-                f"the saved session is damaged, or of a version ({data['version']}) whose states look different"
+                f"the saved session is damaged, or of a version ({data['version']}) with other states"
             ) from None
 
     @classmethod
@@ -228,7 +226,7 @@ class AskTell:
         return session
 
     def _enter(self, moment: Moment) -> None:
-        """Take over a new state; the values are fetched first, so that an interrupt leaves the old one whole."""
+        """Adopt a new state; the values are fetched first, so that an interrupt leaves the old state intact."""
         while not np.any(moment.counts) and not moment.done:  # a budget can leave a round without a pull
             moment = self._after(moment.state, [], [], [])
         requests = Requests.of(moment.asked, moment.counts, self._arms, type(self._algorithm).__name__)
@@ -240,7 +238,7 @@ class AskTell:
         return describe_algorithm(admitted(self._algorithm))
 
     def _live_problem(self, told: np.ndarray | None = None) -> LiveProblem:
-        """The stand-in for a problem, with the rewards of the initial pulls in the order they were asked."""
+        """Return the placeholder for a problem, with the rewards of the initial pulls in the order they were asked."""
         first = np.zeros((self._arms, self._algorithm.initial_pulls), np.float32)
         if told is not None:
             first[self._requests.arms[: self._arms]] = told.reshape(-1, self._arms).T

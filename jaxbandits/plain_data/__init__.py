@@ -1,1 +1,1 @@
-"""What text can hold: values, arrays, files and axes as plain data."""
+"""Values, arrays, files and axes as plain data that text can hold."""

@@ -1,4 +1,4 @@
-"""Values in specifications: plain ones as they are, an axis as `{ axis = … }`, and their types checked."""
+"""Values in specifications: plain ones unchanged, an axis as `{ axis = … }`, and checks of their types."""
 
 from typing import Any, get_args
 
@@ -13,10 +13,10 @@ __all__ = ["is_text", "number_type", "required", "value_of", "written"]
 
 
 def written(value: Any) -> Any:
-    """A value as plain data, an axis among them.
+    """Return a value, or an axis, as plain data.
 
     Raises:
-        NotPlain: a value that text cannot hold.
+        NotPlainError: a value that text cannot hold.
     """
     if not isinstance(value, Axis):
         return plain(value)
@@ -25,10 +25,10 @@ def written(value: Any) -> Any:
 
 
 def value_of(value: Any, whole: bool = False) -> Any:
-    """A value of a table; `{ axis = … }` becomes an axis, a range of `whole` numbers one of rounded values.
+    """Return a value of a table; `{ axis = … }` becomes an axis, a range of `whole` numbers is rounded.
 
     Raises:
-        UsageError: a table that is no axis.
+        UsageError: a table that is not an axis.
     """
     if not isinstance(value, dict):
         return value
@@ -48,10 +48,10 @@ def value_of(value: Any, whole: bool = False) -> Any:
 
 
 def required(table: dict[str, Any], key: str, what: str) -> Any:
-    """An entry that the table [what] must have.
+    """Return an entry that the table [what] must have.
 
     Raises:
-        UsageError: if it has not.
+        UsageError: if it lacks the entry.
     """
     if key not in table:
         raise UsageError(f"the [{what}] table needs a {key}")
@@ -59,11 +59,11 @@ def required(table: dict[str, Any], key: str, what: str) -> Any:
 
 
 def is_text(annotation: Any) -> bool:
-    """Whether an argument with this annotation may be a text."""
+    """Return whether an argument with this annotation may be a text."""
     return annotation is str or str in get_args(annotation)
 
 
 def number_type(annotation: Any) -> type | None:
-    """`int` or `float` for arguments that are one, or one or None; None for all others."""
+    """Return `int` or `float` for arguments of that type, or of that type or None; None for all others."""
     kinds = [kind for kind in (int, float) if annotation is kind or set(get_args(annotation)) == {kind, type(None)}]
     return kinds[0] if kinds else None

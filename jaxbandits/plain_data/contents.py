@@ -1,4 +1,4 @@
-"""What a value holds: as plain data that text can keep, or by a hash where that would be long."""
+"""The content of a value: plain data that text can keep, or a hash where that would be long."""
 
 import contextlib
 import contextvars
@@ -13,7 +13,7 @@ from jaxbandits.errors import UsageError
 
 __all__ = ["WHOLE", "File", "NotPlainError", "array_hash", "is_hash", "paths_from", "plain"]
 
-#: Arrays of at most so many numbers are kept whole.
+#: The largest number of elements of an array that is kept in full.
 WHOLE = 10_000
 
 _folder = contextvars.ContextVar("folder", default=Path())
@@ -25,7 +25,7 @@ class NotPlainError(TypeError):
 
 @contextlib.contextmanager
 def paths_from(folder: Path) -> Iterator[None]:
-    """Let relative paths of files that are read inside a `with` block count from a folder."""
+    """Resolve relative paths of files that are read inside a `with` block against a folder."""
     token = _folder.set(folder)
     try:
         yield
@@ -34,7 +34,7 @@ def paths_from(folder: Path) -> Iterator[None]:
 
 
 class File(str):
-    """A file's path, together with what the file held when it was read.
+    """A file's path, together with the file's content when it was read.
 
     Attributes:
         content: the file's bytes.
@@ -47,14 +47,14 @@ class File(str):
 
     @classmethod
     def of(cls, name: str, content: bytes) -> Self:
-        """Content that is there already."""
+        """Return a file with content that is already in memory."""
         file = cls(name)
         file.content, file.sha256 = content, hashlib.sha256(content).hexdigest()
         return file
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Read a file, unless it has been.
+        """Read a file, unless it has been read already.
 
         Raises:
             UsageError: no such file, or one that cannot be read.
@@ -71,7 +71,7 @@ class File(str):
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it: None, a truth value, a number, a text, or lists of them.
+    """Return a value as JSON can hold it: None, a truth value, a number, a text, or lists of them.
 
     An array of more than `WHOLE` numbers becomes `{"sha256": …, "shape": […]}`.
 
@@ -92,7 +92,7 @@ def plain(value: Any) -> Any:
         raise NotPlainError(type(value).__name__)
     try:
         array = np.asarray(value)
-    except (TypeError, ValueError):  # rows of different lengths; an array of what numpy does not know
+    except (TypeError, ValueError):  # rows of different lengths; elements unknown to NumPy
         array = np.asarray(None)
     if array.dtype.kind in "biuf":
         return array.tolist() if array.size <= WHOLE else {"sha256": array_hash([array]), "shape": list(array.shape)}
@@ -102,12 +102,12 @@ def plain(value: Any) -> Any:
 
 
 def is_hash(value: Any) -> bool:
-    """Whether `plain` kept an array's hash in place of its numbers."""
+    """Return whether `plain` kept an array's hash in place of its numbers."""
     return isinstance(value, dict) and value.keys() == {"sha256", "shape"}
 
 
 def array_hash(arrays: Iterable[Any]) -> str:
-    """The sha256 of arrays of numbers, by shape and value: 1, 1.0 and True are equal."""
+    """Return the sha256 of arrays of numbers, by shape and value: 1, 1.0 and True are equal."""
     found = hashlib.sha256()
     for array in arrays:
         numbers = np.asarray(array).astype("<f8")

@@ -1,4 +1,4 @@
-"""The one reader of CSV files: a header, and rows that know their lines; what cannot be read gets one clear line."""
+"""The only reader of CSV files: a header, and rows with their line numbers; each fault gets one clear line."""
 
 import csv
 import gzip
@@ -20,7 +20,7 @@ __all__ = ["Table", "is_number", "looks_like_number", "meant_as_number"]
 _ROWS = {1: "a row", 2: "two rows"}
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?P<mark>[,' \u00a0\u202f])\d{3}((?P=mark)\d{3})*(\.\d+)?")
-#: How files of other formats begin.
+#: The first bytes of files of other formats, and the remedy.
 _FORMATS = {
     b"PK\x03\x04": "a zip archive or a workbook: save it as CSV",
     b"\xfd7zXZ": "compressed by xz: decompress it, or use gzip",
@@ -30,7 +30,7 @@ _FORMATS = {
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell holds a finite number."""
+    """Return whether a cell holds a finite number."""
     try:
         return bool(np.isfinite(float(cell))) and "_" not in cell  # Python reads 1_000 as 1000
     except ValueError:
@@ -38,7 +38,7 @@ def is_number(cell: str) -> bool:
 
 
 def looks_like_number(cell: str) -> bool:
-    """Whether a cell is, or was to be, a number: with a decimal comma, infinite, or not a number by name."""
+    """Return whether a cell is or was meant to be a number: with a decimal comma, infinite, or NaN."""
     try:
         float(cell.replace(",", "."))
     except ValueError:
@@ -47,13 +47,13 @@ def looks_like_number(cell: str) -> bool:
 
 
 def meant_as_number(cell: str) -> bool:
-    """Whether a cell looks like a number, also with separators of thousands, a currency or a percent sign."""
+    """Return whether a cell looks like a number, also with thousands separators, a currency or a percent sign."""
     bare = re.sub(r"[,'\s_]", "", cell.strip().strip("()%$€£¥+-−\u2009 "))
     return looks_like_number(cell) or looks_like_number(bare)
 
 
 class Table(NamedTuple):
-    """A file's header and rows, each with the number of the line on which it begins; no cell has space around it."""
+    """A file's header and rows. Each row has the number of its first line, and cells are stripped of spaces."""
 
     source: str
     header: list[str]
@@ -61,11 +61,11 @@ class Table(NamedTuple):
 
     @classmethod
     def read(cls, file: str | Path, least: int = 1) -> "Table":
-        """The file, separated by commas or tabs, in UTF-8, as it is or compressed by gzip.
+        """Read a file, separated by commas or tabs, in UTF-8, uncompressed or compressed by gzip.
 
         Args:
-            file: its path, or a `File` that was read before.
-            least: rows that it must have, 1 or 2.
+            file: its path, or a `File` that has been read.
+            least: the number of rows that it must have, 1 or 2.
 
         Raises:
             UsageError: a file that cannot be read, cells separated by semicolons, no header, too few rows, or a row
@@ -74,7 +74,7 @@ class Table(NamedTuple):
         file = File.read(file)
         text = _text(file)
         tabs = "\t" in text.partition("\n")[0]
-        # Line ends stay as they are, so that those within quotes are counted too.
+        # Line ends stay, so that those within quotes are counted too.
         reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",", strict=True)
         rows, line = [], 1
         try:
@@ -95,11 +95,11 @@ class Table(NamedTuple):
         return cls(str(file), header, others)
 
     def has(self, names: Sequence[str]) -> bool:
-        """Whether there is a column of one of these names, in lower case."""
+        """Return whether there is a column of one of these names, in lower case."""
         return any(name in map(str.lower, self.header) for name in names)
 
     def place(self, names: Sequence[str]) -> int:
-        """The place of that column.
+        """Return the index of that column.
 
         Raises:
             UsageError: if there are two.
@@ -111,7 +111,7 @@ class Table(NamedTuple):
         return known.index(name)
 
     def cell(self, line: int, row: list[str], place: int) -> str:
-        """A cell that must not be empty.
+        """Return a cell that must not be empty.
 
         Raises:
             UsageError: if it is.
@@ -125,16 +125,16 @@ class Table(NamedTuple):
         place: int,
         rule: Rule = FINITE,
     ) -> float:
-        """A cell that must hold a number.
+        """Return a cell that must hold a number.
 
         Args:
             line: the row's line.
             row: its cells.
             place: the column.
-            rule: what it must be; it is finite in any case.
+            rule: what the number must satisfy; it must be finite in any case.
 
         Raises:
-            UsageError: a cell that is empty, is not as the rule says, or is beyond the range of float32.
+            UsageError: a cell that is empty, violates the rule, or is beyond the range of float32.
         """
         text = self.cell(line, row, place)
         if not (is_number(text) and rule.holds(float(text))):
@@ -144,14 +144,15 @@ class Table(NamedTuple):
         return float(text)
 
     def refuse_repeated(self, names: Sequence[str], what: str) -> None:
-        """Refuse a table in which what a row is of has a row already, as far as the table says what that is.
+        """Refuse a table with two rows of one thing, such as an arm, as far as columns name it.
 
         Args:
-            names: what the columns that say it may be called, in lower case; else those that hold text do.
-            what: what a row is of, as a sentence names it.
+            names: accepted names of the columns that identify the thing, in lower case; without one, the columns of
+                text do.
+            what: the noun for the thing in the message.
 
         Raises:
-            UsageError: there is one.
+            UsageError: two rows are of one thing.
         """
         named = [place for place, name in enumerate(self.header) if name.lower() in names]
         texts = [i for i in range(len(self.header)) if not any(meant_as_number(row[i]) for _, row in self.rows)]
@@ -163,12 +164,12 @@ class Table(NamedTuple):
             seen[who] = line
 
     def refuse(self, line: int, place: int, why: str) -> NoReturn:
-        """The error of a cell."""
+        """Raise the error of a cell."""
         raise UsageError(f"{self.source}, line {line}, column {self.header[place]!r}: {why}")
 
 
 def _hint(text: str) -> str:
-    """What to write in place of a cell that was meant as a number."""
+    """Return the remedy for a cell that was meant as a number."""
     if thousands := _THOUSANDS.fullmatch(text):
         several = len(re.findall(r"\D", text.lstrip("+-"))) > 1 or thousands["mark"] != ","
         plain = text.replace(thousands["mark"], "")
@@ -181,7 +182,7 @@ def _hint(text: str) -> str:
 
 
 def _text(file: File) -> str:
-    """The file as text, without the mark that spreadsheets put at the start."""
+    """Return the file as text, without the byte order mark that spreadsheets write."""
     content = file.content
     if content.startswith(b"\x1f\x8b"):
         try:

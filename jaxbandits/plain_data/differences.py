@@ -1,4 +1,4 @@
-"""Where two pieces of plain data differ, in words."""
+"""The first difference of two pieces of plain data, in words."""
 
 import hashlib
 import json
@@ -9,15 +9,15 @@ from jaxbandits.users_code.records import CODE, change, doubts, lacks_code
 
 __all__ = ["difference", "warn_of_doubts"]
 
-#: As it was written once for an algorithm whose numbers are all on axes.
+#: The hash that old versions wrote for an algorithm whose numbers are all on axes.
 _OF_NOTHING = hashlib.sha256().hexdigest()
 
 
 def difference(first: Any, second: Any, where: str = "") -> str:
-    """Say where two specifications differ first; empty if nowhere.
+    """Return the first difference of two specifications; empty without one.
 
-    Of files the content counts, not the path; of a user's code what it does (`users_code.records`). What the tables
-    cannot tell is no difference: `warn_of_doubts` says it.
+    Files are compared by content, not by path; a user's code is compared by what it does (`users_code.records`). Where
+    the tables do not decide, there is no difference, and `warn_of_doubts` warns.
     """
     if isinstance(first, dict) and isinstance(second, dict):
         for key in sorted({*first, *second} - {CODE, *_paths(first, second, where)}):
@@ -34,13 +34,13 @@ def difference(first: Any, second: Any, where: str = "") -> str:
 
 
 def warn_of_doubts(first: Any, second: Any, what: str) -> None:
-    """Warn of code that two specifications without a difference do not tell the same or different."""
+    """Warn of code that two specifications record too little about to compare."""
     for doubt in dict.fromkeys(doubts(first, second)):
         warn(f"{what}: {doubt}; it is taken to be the same")
 
 
 def _paths(first: dict[str, Any], second: dict[str, Any], where: str) -> set[str]:
-    """The entry that does not count where both tables have the hash of what the file holds."""
+    """Return the entry to ignore where both tables have the hash of the file's content."""
     return {"path"} if where == "problem" and "sha256" in first and "sha256" in second else set()
 
 

@@ -1,4 +1,4 @@
-"""Columns of a table that number or date its rows, and would be taken for an arm, mostly for the best one."""
+"""Detection of columns that number or date the rows: they would be taken for an arm, often for the best one."""
 
 import re
 from collections.abc import Sequence
@@ -14,18 +14,18 @@ _NAMES = re.compile(
     r"step|round|iteration|epoch|year|yr|quarter|month|week|day|date|datetime|time|timestamp|period|yyyymm(dd)?|caldt)",
     re.IGNORECASE,
 )
-#: Rows from which on numbers that follow each other, or that only grow, are no rewards.
+#: Numbers of rows from which consecutive or growing numbers are not taken for rewards.
 _CONSECUTIVE, _GROWING = 5, 10
 
 
 def index_like(name: str, values: Sequence[float] | np.ndarray) -> str:
     """Return what a column of numbers looks like, if not like an arm's rewards; empty for one that does not.
 
-    Dates are told by their values, whatever the column's name. A name tells where the values are whole numbers, or only
-    grow or fall, but for those that are all 0 or 1.
+    Dates are detected by their values, whatever the column's name. The name decides where the values are whole numbers
+    or monotone, unless all are 0 or 1.
 
     Args:
-        name: of the column.
+        name: name of the column.
         values: finite numbers, `(N,)`.
     """
     numbers = np.asarray(values, np.float64)
@@ -48,17 +48,17 @@ def index_like(name: str, values: Sequence[float] | np.ndarray) -> str:
 
 
 def _are_days(numbers: np.ndarray) -> bool:
-    """Whether whole numbers are dates as YYYYMMDD."""
+    """Return whether whole numbers are dates as YYYYMMDD."""
     day, month = numbers % 100, numbers // 100 % 100
     return _are_months(numbers // 100) and bool(np.all((day >= 1) & (day <= 31) & (month >= 1)))
 
 
 def _are_months(numbers: np.ndarray) -> bool:
-    """Whether whole numbers are months as YYYYMM."""
+    """Return whether whole numbers are months as YYYYMM."""
     month = numbers % 100
     return bool(np.all((numbers >= 160001) & (numbers <= 220012) & (month >= 1) & (month <= 12)))
 
 
 def _are_years(numbers: np.ndarray) -> bool:
-    """Whether whole numbers are years, and not all the same."""
+    """Return whether whole numbers are years, and not all the same."""
     return bool(np.all((numbers >= 1800) & (numbers <= 2200)) and np.ptp(numbers) > 0)

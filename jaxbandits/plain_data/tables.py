@@ -1,6 +1,6 @@
-"""Tables of a specification: which entries there are and of which type, checked by pydantic; a complaint is one line.
+"""Tables of a specification: their entries and types, checked by pydantic; a fault becomes one line.
 
-It takes a while to import, and is imported where a table is read.
+Importing pydantic takes a while, so this module is imported where a table is read.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from jaxbandits.errors import UsageError, unknown_name
 
 __all__ = ["MOST_VALUES", "AxisTable", "Range", "Table", "as_checked", "validated"]
 
-#: Values of an axis at most.
+#: The largest number of values of an axis.
 MOST_VALUES = 10**6
 
 
 def as_checked(check: Callable[..., Any], *bounds: Any) -> BeforeValidator:
-    """A validator that asks one of `jaxbandits.checks`, in whose line the entry's name stands."""
+    """Return a validator that calls one of `jaxbandits.checks`; its message names the entry."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
         return check(info.field_name, value, *bounds)
@@ -28,7 +28,7 @@ def as_checked(check: Callable[..., Any], *bounds: Any) -> BeforeValidator:
 
 
 class Table(BaseModel):
-    """A table: entries that it has not are refused."""
+    """A table: unknown entries are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -57,10 +57,10 @@ T = TypeVar("T", bound=Table)
 
 
 def validated(model: type[T], data: Any) -> T:
-    """A table as its model says.
+    """Return a table checked by its model.
 
     Raises:
-        UsageError: the first entry that is not as it must be, its keys in `place`.
+        UsageError: the first invalid entry, with its keys in `place`.
     """
     try:
         return model.model_validate(data)
@@ -70,7 +70,7 @@ def validated(model: type[T], data: Any) -> T:
 
 def _refused(model: type[Table], data: Any, error: ErrorDetails) -> UsageError:
     keys: tuple[str, ...] = ()
-    for key in error["loc"]:  # names of types stand in it, too
+    for key in error["loc"]:  # it contains names of types, too
         if isinstance(data, dict) and key in data:
             keys, data = (*keys, str(key)), data[key]
     known = Range.model_fields if "range" in error["loc"] else model.model_fields

@@ -1,4 +1,4 @@
-"""TOML files: read with bounds, and complained of with the key and the line."""
+"""TOML files: read with limits; errors name the key and the line."""
 
 import contextlib
 import re
@@ -12,11 +12,11 @@ from jaxbandits.plain_data.contents import paths_from
 
 __all__ = ["TomlFile", "read_toml"]
 
-#: Bytes of a file at most: some 10^5 values of an axis.
+#: The largest size of a file in bytes: some 10^5 values of an axis.
 _LONGEST = 2**21
 #: A list without brackets.
 _BARE_LIST = re.compile(r"^\s*[\w.-]+\s*=\s*[-+]?[\d.]+\s*,", re.MULTILINE)
-#: How many lines that name a key are looked at.
+#: The largest number of lines with a key that are examined.
 _MOST_LINES = 50
 
 
@@ -28,7 +28,7 @@ class TomlFile(NamedTuple):
     tables: dict[str, Any]
 
     def line_of(self, place: tuple[str, ...]) -> int | None:
-        """The number of the line that an entry, or the nearest table above it, begins in; None for none.
+        """Return the number of the first line of an entry, or of the nearest table above it; None without one.
 
         Args:
             place: the keys that lead to it.
@@ -51,12 +51,12 @@ class TomlFile(NamedTuple):
 
     @contextlib.contextmanager
     def blamed(self) -> Iterator[None]:
-        """Use the entries of this file inside a `with` block: of one that cannot be used it is said which, and where.
+        """Use the entries of this file inside a `with` block: an error about one names the entry and its line.
 
-        Relative paths of files count from the folder of this one.
+        Relative paths of files are resolved against the folder of this one.
 
         Raises:
-            UsageError: in place of any other complaint about values.
+            UsageError: in place of any other error about values.
         """
         try:
             with paths_from(self.path.parent):
@@ -71,7 +71,7 @@ class TomlFile(NamedTuple):
 
 
 def read_toml(path: Path) -> TomlFile:
-    """The tables of a TOML file.
+    """Return the tables of a TOML file.
 
     Raises:
         UsageError: a file that cannot be read, is too long, or is not TOML.
@@ -90,7 +90,7 @@ def read_toml(path: Path) -> TomlFile:
     except tomllib.TOMLDecodeError as error:
         hint = ": a list is written [0.7, 0.5]" if _BARE_LIST.search(text) else ""
         raise UsageError(f"{path} is not TOML: {error}{hint}") from None
-    except (RecursionError, ValueError) as error:  # lists in lists without an end; whole numbers of thousands of digits
+    except (RecursionError, ValueError) as error:  # endlessly nested lists; whole numbers of thousands of digits
         raise UsageError(f"{path} is not TOML that can be read: {error}") from None
 
 
@@ -102,7 +102,7 @@ def _parsed(text: str) -> dict[str, Any] | None:
 
 
 def _first_whole(lines: list[str], number: int) -> dict[str, Any] | None:
-    """What the lines up to this one say, and as many more as its value takes."""
+    """Return the entries up to this line, with the further lines that its value takes."""
     for end in range(number + 1, min(len(lines), number + 200) + 1):
         if (found := _parsed("".join(lines[:end]))) is not None:
             return found

@@ -1,4 +1,4 @@
-"""What a problem is: an immutable pytree of per-arm parameters, and rewards as a pure function of (run key, arm, pull).
+"""The base class of problems: per-arm parameters, and rewards as a pure function of (run key, arm, pull).
 
 Shapes: `K` arms first, runs last. A problem on its own has leaves of shape `(K,)`; inside the engine they are `(K, R)`.
 A multi-bandit problem (Gabillon et al. 2011) with M bandits of K/M arms each keeps all arms on one axis, arm `k` of
@@ -36,19 +36,19 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True)
 class Problem(Facts):
-    """Arms with a law of rewards each.
+    """Arms, each with its own reward distribution.
 
-    Subclasses are frozen dataclasses whose array fields, shape `(K,)` float32, are the parameters of the law,
-    registered with `register_problem`. What else a problem is asked stands in `Facts`.
+    Subclasses are frozen dataclasses registered with `register_problem`. Their array fields, shape `(K,)` float32,
+    are the parameters of the law. `Facts` has the other properties of a problem.
 
     Attributes:
         mask: bool `(K,)`, false for padded arms; None when no arm is padded.
         costs: what pulls cost; None for one unit each.
-        supremum: float32 `()`, where the arms were drawn from a reservoir: the largest `value` it has; else None.
+        supremum: float32 `()`: the largest `value` of the reservoir that the arms were drawn from; None without one.
         bandits: number of bandits M that share the axis of arms; 1 for an ordinary problem.
         name: what the problem is called in results.
-        recipe: how the problem was made; None where it was made by hand, or by an operation on its leaves. No part of
-            the pytree.
+        recipe: how the problem was made; None where it was made by hand, or by an operation on its leaves. Not part
+            of the pytree.
     """
 
     mask: jax.Array | None = dataclasses.field(default=None, kw_only=True)
@@ -60,16 +60,16 @@ class Problem(Facts):
 
     #: The law's parameters: names of the per-arm fields.
     parameters: ClassVar[tuple[str, ...]]
-    #: Names of fields that are part of the program, not of its input.
+    #: Names of static fields: they are part of the program, not of its input.
     choices: ClassVar[tuple[str, ...]] = ()
-    #: The constructor that takes nothing but the parameters, by its name in the registry, and what it calls them; empty
-    #: where there is none.
+    #: The constructor that takes only the parameters: its name in the registry, and its names for them. Empty where
+    #: there is none.
     written: ClassVar[tuple[str, ...]] = ()
-    #: The parameter that is the mean; empty where none is.
+    #: The name of the parameter that is the mean; empty where none is.
     mean_is: ClassVar[str] = ""
-    #: Parameters in which `log_density` has a derivative for every reward: what is possible does not move with them.
+    #: Parameters in which `log_density` has a derivative for every reward: the support does not depend on them.
     scored: ClassVar[tuple[str, ...]] = ()
-    #: What a parameter must be for its score; None for any.
+    #: The rule that a parameter must satisfy to have a score; None for any.
     score_range: ClassVar[Rule | None] = None
     #: Whether rewards are int32 (sums are then exact) or float32.
     integer_rewards: ClassVar[bool] = False
@@ -77,50 +77,53 @@ class Problem(Facts):
     @classmethod
     @abc.abstractmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """Rewards from two random words (uint32) and the parameters, elementwise."""
+        """Return rewards computed elementwise from two random words (uint32) and the parameters."""
 
     @classmethod
     def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
-        """Logarithm of the density of float32 rewards, elementwise, up to a constant; where there are `scored` ones."""
+        """Return the log density of float32 rewards, elementwise, up to a constant.
+
+        Families with `scored` parameters define it.
+        """
         raise NotImplementedError
 
     @property
     def arms(self) -> int:
-        """Number of arms K on the axis, padded arms and all bandits included."""
+        """Return the number of arms K on the axis, padded arms and all bandits included."""
         return int(getattr(self, self.parameters[0]).shape[0])
 
     @property
     def second_word_free(self) -> bool:
-        """Whether a reward leaves the second of its words alone, so that a cost may be drawn from it."""
+        """Return whether a reward leaves its second word unused, so that a cost may be drawn from it."""
         return False
 
     @property
     def axes(self) -> dict[str, Any]:
-        """None: a problem is one, a family of problems has axes."""
+        """Return the axes: none, since only a family of problems has axes."""
         return {}
 
     def at(self, values: dict[str, Any]) -> "Problem":
-        """The problem at values of its axes, of which it has none."""
+        """Return the problem at values of its axes: itself, since it has none."""
         del values
         return self
 
     def chosen(self, axes: dict[str, Any]) -> "Problem":
-        """The problem with fewer values of its axes."""
+        """Return the problem with fewer values of its axes: itself."""
         del axes
         return self
 
     def sized(self, count: int) -> "Problem":
-        """With so many arms, where that is left open."""
+        """Return the problem with `count` arms, where their number is left open."""
         del count
         return self
 
     def realised(self, key: jax.Array) -> "Problem":
-        """The problem of the runs with these keys, `(…)`: itself; a reservoir draws arms."""
+        """Return the problem of the runs with these keys, `(…)`: itself; a reservoir draws arms."""
         del key
         return self
 
     def reward(self, key: jax.Array, arm: ArrayLike, pull: ArrayLike) -> jax.Array:
-        """The reward of one pull: an entry of the run's reward table.
+        """Return the reward of one pull: an entry of the run's reward table.
 
         Args:
             key: the run's typed key, shape `(…)`.
@@ -131,18 +134,18 @@ class Problem(Facts):
             int32 or float32, shape `(…)`.
 
         Raises:
-            UsageError: an arm or a pull that is not there, as far as it is known; or one that is no whole number.
+            UsageError: an arm or a pull outside the table, where its value is known; or one that is not a whole number.
         """
         return self._drawn(key, *entry(arm, pull, self.arms))[0]
 
     def _drawn(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
-        """The reward of one pull, and the words that it was drawn from."""
+        """Return the reward of one pull, and the words that it was drawn from."""
         words = reward_block(key, arm, pull)
         parameters = [arms.take(jnp.asarray(getattr(self, name)), arm) for name in self.parameters]
         return self.sample(words, *parameters), words
 
     def payoff(self, key: jax.Array, arm: ArrayLike, pull: ArrayLike) -> tuple[jax.Array, jax.Array]:
-        """The reward of one pull, and what it costs; arguments and errors as for `reward`.
+        """Return the reward of one pull and its cost; arguments and errors as for `reward`.
 
         Returns:
             The reward, int32 or float32, and the cost, float32; shape `(…)`.
@@ -155,7 +158,7 @@ class Problem(Facts):
         return reward, self.costs.of_pull(key, arm, pull, reward, words[0], fresh)
 
     def rewards(self, key: jax.Array, pull: ArrayLike) -> jax.Array:
-        """The rewards of one pull of every arm.
+        """Return the rewards of one pull of every arm.
 
         Args:
             key: the run's typed key, shape `(…)`.
@@ -169,14 +172,14 @@ class Problem(Facts):
         return self.sample(words, *parameters)
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
-        """The sum of fresh rewards of every arm: here of the next entries of the reward table, one after another.
+        """Return the sum of fresh rewards of every arm: here of the next entries of the reward table.
 
-        A batch that would pass the end of the table, 2^31 pulls of an arm, has rewards of its own. Families whose sums
-        have a law that can be drawn from draw it at once: the same in distribution, other numbers.
+        A batch that would pass the end of the table, 2^31 pulls of an arm, has separate rewards. Families with a known
+        law of sums draw each sum at once: equal in distribution, with other numbers.
 
         Args:
             key: the run's typed key, shape `(…)`.
-            batch: int32, shape `(…)`: number of this request, different for every one of a run.
+            batch: int32, shape `(…)`: number of this request, distinct within a run.
             count: int32, shape `(K, …)`: how many rewards, 0 for none.
             pulled: int32, shape `(K, …)`: how often each arm was pulled before, 2^31 - 1 for more.
 
@@ -196,11 +199,11 @@ class Problem(Facts):
         return jnp.round(total.high).astype(jnp.int32) if self.integer_rewards else total.high
 
     def kind(self) -> Self:
-        """Without what may differ between the cells that share a program: the name."""
+        """Return the problem without its name: cells that share a program may differ in it."""
         return dataclasses.replace(self, name="")
 
     def padded(self, count: int) -> Self:
-        """The same problem with `count` arms per bandit, the added ones masked out; for leaves of shape `(K,)`."""
+        """Return the problem with `count` arms per bandit, the added ones masked out; for leaves of shape `(K,)`."""
         extra = (count - self.arms // self.bandits) * self.bandits
         exists = np.ones(self.arms, bool) if self.mask is None else np.asarray(self.mask)
         mask = np.concatenate([exists, np.zeros(extra, bool)])
@@ -215,7 +218,7 @@ P = TypeVar("P", bound=Problem)
 
 
 def register_problem(cls: type[P]) -> type[P]:
-    """Class decorator: a frozen dataclass whose parameters, mask, costs and supremum are leaves."""
+    """Register a frozen dataclass whose parameters, mask, costs and supremum are leaves; a class decorator."""
     leaves = [*cls.parameters, "mask", "costs", "supremum"]
     return register_fields(cls, leaves, ["bandits", "name", *cls.choices])
 

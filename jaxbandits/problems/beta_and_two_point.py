@@ -33,35 +33,38 @@ class Beta(Problem):
 
     @property
     def mean(self) -> jax.Array:
-        """A / (a + b)."""
+        """Return a / (a + b)."""
         return self.a / (self.a + self.b)
 
     @property
     def variance(self) -> jax.Array:
-        """Ab / ((a + b)^2 (a + b + 1))."""
+        """Return ab / ((a + b)^2 (a + b + 1))."""
         size = self.a + self.b
         return self.a * self.b / (size * size * (size + 1))
 
     @property
     def lowest_reward(self) -> float:
-        """0."""
+        """Return 0."""
         return 0.0
 
     @property
     def reward_range(self) -> jax.Array:
-        """1."""
+        """Return 1."""
         return jnp.ones(self.a.shape[1:], jnp.float32)
 
     @classmethod
     def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
-        """(a - 1) log x + (b - 1) log(1 - x) - log B(a, b), x moved off 0 and 1, where float32 may put it."""
+        """Return (a - 1) log x + (b - 1) log(1 - x) - log B(a, b).
+
+        x is clipped away from 0 and 1, which rounding to float32 may yield.
+        """
         a, b = parameters
         x = jnp.clip(reward, 1e-37, 1 - 2.0**-24)
         return (a - 1) * jnp.log(x) + (b - 1) * jnp.log1p(-x) - betaln(a, b)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """X / (X + Y) of two Gamma draws."""
+        """Draw X / (X + Y) from two Gamma draws."""
         return draw_beta(words, *parameters)
 
 
@@ -79,35 +82,38 @@ class TwoPoint(Problem):
 
     @property
     def mean(self) -> jax.Array:
-        """(low + high) / 2."""
+        """Return (low + high) / 2."""
         return (self.low + self.high) / 2
 
     @property
     def variance(self) -> jax.Array:
-        """((high - low) / 2)^2."""
+        """Return ((high - low) / 2)^2."""
         return ((self.high - self.low) / 2) ** 2
 
     @property
     def lowest_reward(self) -> float:
-        """The smallest of the lower points."""
+        """Return the smallest of the lower points."""
         return float(np.min(np.asarray(self.low)))
 
     @property
     def reward_range(self) -> jax.Array:
-        """1 when all rewards lie in [0, 1], as in the paper; otherwise the length of an interval that holds them."""
+        """Return 1 when all rewards lie in [0, 1], as in the paper.
+
+        Otherwise return the length of an interval that holds them.
+        """
         bottom, top = smallest(jnp.asarray(self.low)), largest(jnp.asarray(self.high))
         return jnp.where((bottom >= 0) & (top <= 1), 1.0, top - bottom).astype(jnp.float32)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """The top bit of a word decides."""
+        """Draw a point by the top bit of the first word."""
         low, high = parameters
         return jnp.where(words[0] >> jnp.uint32(31) == 1, high, low)
 
 
 @varying
 def beta(a: ArrayLike, b: ArrayLike, *, name: str = "") -> Beta:
-    """Beta-distributed arms.
+    """Return Beta-distributed arms.
 
     Args:
         a: first shape parameters, positive; one per arm, or one row per bandit.
@@ -126,7 +132,7 @@ def beta(a: ArrayLike, b: ArrayLike, *, name: str = "") -> Beta:
 
 @varying
 def rademacher(low: ArrayLike, high: ArrayLike, *, name: str = "") -> TwoPoint:
-    """Two-point arms: `low` or `high`, each with probability 1/2.
+    """Return two-point arms: `low` or `high`, each with probability 1/2.
 
     Args:
         low: smaller rewards; one per arm, or one row per bandit.

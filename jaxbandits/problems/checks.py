@@ -1,4 +1,4 @@
-"""What a user gives a constructor of problems: values per arm, numbers of arms, or one line that says why not."""
+"""Checks of what a user gives a constructor of problems: values per arm, and numbers of arms."""
 
 import jax
 import numpy as np
@@ -18,11 +18,13 @@ _BYTES_OF_ARM = 32
 
 
 def per_arm(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
-    """Values given by a user, `(K,)` or one row a bandit `(M, K)`, as float32 on one axis, and M.
+    """Return values given by a user as float32 on one axis, and the number of bandits M.
+
+    Values have shape `(K,)`, or one row per bandit, `(M, K)`.
 
     Raises:
         UsageError: if there are fewer than two arms or too many, a value is not a finite number, float32 cannot hold
-            it, or they differ by less than float32 can tell.
+            it, or float32 cannot distinguish two of them.
     """
     array, bandits = _on_one_axis(what, values)
     singles = as_singles(what, array)
@@ -60,10 +62,10 @@ def _on_one_axis(what: str, values: ArrayLike) -> tuple[np.ndarray, int]:
 
 
 def probabilities(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
-    """`per_arm` of probabilities.
+    """Return probabilities as `per_arm` does.
 
     Raises:
-        UsageError: as there, or if a value is outside [0, 1], or so near to 1 that it would be taken for that.
+        UsageError: as in `per_arm`, or if a value is outside [0, 1], or is below 1 but rounds to 1 as float32.
     """
     array, bandits = per_arm(what, values)
     given = np.asarray(values, np.float64).T.reshape(-1)
@@ -74,12 +76,12 @@ def probabilities(what: str, values: ArrayLike) -> tuple[jax.Array, int]:
     return array, bandits
 
 
-#: By how much of the distance to the next value rounding to float32 may move one.
+#: Largest share of the distance to the next value by which rounding to float32 may move a value.
 _ROUNDING = 0.1
 
 
 def _check_kept(what: str, values: np.ndarray) -> None:
-    """Refuse values whose differences float32 does not keep: other arms than those asked for would be simulated."""
+    """Refuse values whose differences float32 loses: the simulated arms would differ from those requested."""
     distinct = np.unique(values)
     gaps = np.concatenate([[np.inf], np.diff(distinct), [np.inf]])
     moved = np.abs(distinct.astype(np.float32).astype(np.float64) - distinct)
@@ -88,13 +90,16 @@ def _check_kept(what: str, values: np.ndarray) -> None:
         worst = int(np.argmax(moved / room))
         value = distinct[worst]
         raise UsageError(
-            f"{what}: {float(value)!r} and the value next to it differ by {room[worst]:.2g}, and float32 numbers are "
-            f"{np.spacing(np.float32(abs(value))):.2g} apart there: move the values towards 0, or apart"
+            f"{what}: {float(value)!r} and the nearest other value differ by {room[worst]:.2g}, but the spacing of "
+            f"float32 numbers there is {np.spacing(np.float32(abs(value))):.2g}: move the values towards 0, or farther "
+            "from each other"
         )
 
 
 def per_arm_like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array:
-    """One value for all arms, or one per arm, as float32 `(K,)`; `shape_of` are values given one per arm.
+    """Return one value for all arms, or one per arm, as float32 `(K,)`.
+
+    `shape_of` has one value per arm.
 
     Raises:
         UsageError: if the shapes do not fit, a value is not a finite number, or float32 cannot hold it.
@@ -108,7 +113,7 @@ def per_arm_like(what: str, values: ArrayLike, shape_of: ArrayLike) -> jax.Array
 
 
 def arm_count(name: str, value: float) -> int:
-    """A number of arms given by a user: from 2 to `MOST_ARMS`, and so many as memory holds.
+    """Return a number of arms given by a user: from 2 to `MOST_ARMS`, if memory holds that many.
 
     Raises:
         UsageError: not a whole number, fewer than two arms, or too many.
@@ -119,6 +124,6 @@ def arm_count(name: str, value: float) -> int:
 
 
 def family_name(family: str, values: ArrayLike) -> str:
-    """What a problem is called when its maker gives it no name."""
+    """Return the name of a problem that was given none."""
     shape = np.shape(values)
     return f"{family} ({shape[0]} arms)" if len(shape) == 1 else f"{family} ({shape[0]} bandits of {shape[1]} arms)"

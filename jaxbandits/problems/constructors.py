@@ -1,4 +1,4 @@
-"""Constructors of problems: they take axes, and their problems remember how they were made."""
+"""The decorator of problem constructors: they accept axes, and their problems record how they were made."""
 
 import dataclasses
 import functools
@@ -27,27 +27,30 @@ class ProblemFamily:
 
     @property
     def name(self) -> str:
-        """The name that the user gave it, or the constructor's."""
+        """Return the name that the user gave it, or the constructor's."""
         given = self.arguments.get("name")
         return given if given and isinstance(given, str) else self.make.__name__
 
     @property
     def axes(self) -> dict[str, Axis]:
-        """Its arguments that are axes of a grid."""
+        """Return its arguments that are axes of a grid."""
         return {name: value for name, value in self.arguments.items() if isinstance(value, Axis)}
 
     def at(self, values: dict[str, Any]) -> Any:
-        """The problem at values of its axes, with the family's costs."""
+        """Return the problem at values of its axes, with the family's costs."""
         made = self.make(**{**self.arguments, **values})
         return made if self.costs is None else with_costs(made, self.costs[0], random=self.costs[1])
 
     def chosen(self, axes: dict[str, Axis]) -> "ProblemFamily":
-        """The family with other axes."""
+        """Return the family with other axes."""
         return dataclasses.replace(self, arguments={**self.arguments, **axes})
 
     @property
     def sha256(self) -> str | list[str] | None:
-        """Of the file that the constructor reads, one for each value of an axis of files; None without."""
+        """Return the SHA-256 of the file that the constructor reads; None without one.
+
+        An axis of files has a list, one entry for each value.
+        """
         for value in self.arguments.values():
             if isinstance(value, File):
                 return value.sha256
@@ -57,7 +60,7 @@ class ProblemFamily:
 
 
 def listed(problems: Sequence[Any], name: str) -> ProblemFamily:
-    """Problems along an axis of their numbers."""
+    """Return a family of the problems along an axis of their indices."""
 
     def one_of_a_list(number: int) -> Any:
         return problems[number]
@@ -66,13 +69,14 @@ def listed(problems: Sequence[Any], name: str) -> ProblemFamily:
 
 
 def varying(make: Callable[..., Any] | None = None, **readers: Callable[[Any], File]) -> Callable[..., Any]:
-    """Let a constructor of problems take axes, and its problems remember how they were made.
+    """Let a constructor of problems accept axes, and let its problems record how they were made.
 
-    With an axis among its arguments it returns a `ProblemFamily`, which `sweep` expands.
+    With an axis among its arguments, the constructor returns a `ProblemFamily`, which `sweep` expands.
 
     Args:
         make: the constructor.
-        readers: for arguments that name a file, what reads it: once, before anything is made of it.
+        readers: for each argument that names a file, the function that reads it, once, before the constructor is
+            called.
     """
     if make is None:
         return functools.partial(varying, **readers)

@@ -1,4 +1,4 @@
-"""What a pull costs: one unit, its reward (pay per reward), or a price of its own for every arm."""
+"""Costs of pulls: one unit, the reward (pay per reward), or one price per arm."""
 
 import dataclasses
 from typing import Any
@@ -27,7 +27,7 @@ from jaxbandits.random.streams import cost_block, costs_key
 
 __all__ = ["SMALLEST_PRICE", "Costs", "with_costs"]
 
-#: Smallest probability of a cost; that of single pulls is compared with 31 bits.
+#: Smallest probability of a cost: single pulls compare it with 31 random bits.
 SMALLEST_PRICE = 2.0**-31
 _PROBABILITY = Rule(
     "must be probabilities, 0 or at least 2^-31, below which none would be drawn",
@@ -38,14 +38,14 @@ _PROBABILITY = Rule(
 @pytree
 @dataclasses.dataclass(frozen=True)
 class Costs:
-    """Costs of pulls; a problem without pays one unit a pull.
+    """Costs of pulls; a problem without costs pays one unit a pull.
 
     Attributes:
         price: float32 `(K, …)`, expected cost of a pull of each arm; None for its expected reward (Sabato 2019).
         random: whether a pull costs 1 with probability `price` and nothing otherwise, rather than always `price`.
-        concentration: float32 `(…)`, where random costs are Beta(s price, s (1 - price)) instead: s.
-        coupling: float32 `(…)` in [0, 1], where 0/1 costs depend on Bernoulli rewards: the probability that a pull's
-            cost comes from the same uniform number as its reward, so that the larger of the two covers the smaller.
+        concentration: float32 `(…)`: the s of random costs with law Beta(s price, s (1 - price)); None for 0/1 costs.
+        coupling: float32 `(…)` in [0, 1], where 0/1 costs depend on Bernoulli rewards: the probability that the cost
+            and the reward of a pull come from one uniform number, so that the larger of the two covers the smaller.
     """
 
     price: jax.Array | None = None
@@ -54,7 +54,7 @@ class Costs:
     coupling: jax.Array | None = None
 
     def expected(self, mean: jax.Array) -> jax.Array:
-        """Expected cost of a pull of each arm of these mean rewards, float32 `(K, …)`."""
+        """Return the expected cost of a pull of each arm with these mean rewards, float32 `(K, …)`."""
         return mean if self.price is None else self.price
 
     def of_pull(
@@ -66,16 +66,16 @@ class Costs:
         word: jax.Array,
         fresh: jax.Array | None,
     ) -> jax.Array:
-        """What one pull costs, an entry of a table as its reward is.
+        """Return the cost of one pull: an entry of a table, as its reward is.
 
         Args:
             key: the run's typed key, shape `(…)`.
             arm: int32 `(…)`.
             pull: int32 `(…)`: how often the arm was pulled before.
             reward: `(…)`: the reward of this pull.
-            word: uint32 `(…)`: the random word that a Bernoulli reward was drawn from; small ones pay. The reward hangs
-                on its upper bits.
-            fresh: uint32 `(…)`: a random word of this pull that nothing was drawn from; None where there is none.
+            word: uint32 `(…)`: the random word that a Bernoulli reward was drawn from; small words pay. The reward
+                depends on its upper bits.
+            fresh: uint32 `(…)`: a random word of this pull that is still unused; None where there is none.
 
         Returns:
             float32 `(…)`.
@@ -97,17 +97,17 @@ class Costs:
 
     @property
     def drawn_as_sums(self) -> bool:
-        """Whether `paid` draws: what some pulls cost is then not known from their number."""
+        """Return whether `paid` draws random sums: the number of pulls alone then does not determine their cost."""
         return self.random and self.concentration is None
 
     def paid(self, key: jax.Array, pulls: jax.Array, reward: jax.Array, since: ArrayLike = 0) -> jax.Array | None:
-        """What some pulls cost, drawn as one sum an arm where costs are random; None for Beta-distributed costs.
+        """Return the cost of some pulls, drawn as one sum per arm where costs are random; None for Beta costs.
 
         Args:
             key: a typed key of these pulls, shape `(…)`.
             pulls: int32 `(K, …)`.
             reward: float32 `(…)`: the sum of their rewards.
-            since: int32 `(…)`: pulls of the run before these; other pulls of a run have draws of their own.
+            since: int32 `(…)`: pulls of the run before these; each value has separate draws.
 
         Returns:
             float32 `(…)`.
@@ -122,7 +122,7 @@ class Costs:
         return compensated_total(self.price * pulls.astype(jnp.float32))
 
     def padded(self, extra: int) -> "Costs":
-        """With prices for `extra` more arms, which are never pulled."""
+        """Return the costs with prices for `extra` more arms, which are never pulled."""
         if self.price is None:
             return self
         return dataclasses.replace(self, price=with_copies(self.price, extra))
@@ -130,7 +130,7 @@ class Costs:
 
 @own_settings()
 def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
-    """The same problem with other costs of pulls.
+    """Return the same problem with other costs of pulls.
 
     Results then report `cost`, the expected cost of the pulls made, and `paid`, the cost that was drawn.
 
@@ -138,12 +138,11 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         problem: a problem, or a family of problems (a constructor's result with axes).
         costs: `"reward"`, every pull costs its reward (pay per reward, Sabato 2019); or one price per arm, or one for
             all, not negative.
-        random: whether a pull of an arm costs 1 with that probability, 0 or at least 2^-31, and else nothing.
+        random: whether a pull of an arm costs 1 with its price as probability, 0 or at least 2^-31, and else nothing.
 
     Raises:
-        UsageError: costs that are neither, a price that is negative, not finite or not a float32 number that can be
-            summed, prices that do not fit the arms, or a random cost whose probability is above 1, or so small that it
-            would never be drawn.
+        UsageError: costs of another form; prices that do not fit the arms; a price that is negative, not finite, or not
+            a float32 number that can be summed; a random cost with a probability above 1, or one too small to be drawn.
     """
     if not hasattr(problem, "axes"):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {shown(problem)}")

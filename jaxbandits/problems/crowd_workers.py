@@ -1,6 +1,6 @@
-"""Crowd workers as arms: a pull puts a question to a worker, the reward is 1 for the right answer.
+"""Crowd workers as arms: a pull asks a worker a question, and the reward is 1 for the right answer.
 
-Finding the K most reliable workers is what top-K identification was made for (Zhou, Chen, Li 2014, "Optimal PAC
+Top-K identification was designed to find the K most reliable workers (Zhou, Chen, Li 2014, "Optimal PAC
 multiple arm identification with applications to crowdsourcing"): an arm's mean is a worker's accuracy.
 """
 
@@ -18,7 +18,7 @@ from jaxbandits.problems.families import Bernoulli, bernoulli
 
 __all__ = ["rte_workers", "workers_from_csv"]
 
-# Accuracy and number of workers: the bars of Figure 2(a) of Zhou, Chen, Li (2014), .006 wide, read from the figure's
+# Accuracy and number of workers: the bars of Figure 2(a) of Zhou, Chen, Li (2014), 0.006 wide, read from the figure's
 # coordinates. The answers are those of Snow, O'Connor, Jurafsky, Ng (2008), "Cheap and fast, but is it good?".
 _RTE = (
     (0.997, 13), (0.949, 18), (0.931, 2), (0.925, 2), (0.919, 2), (0.913, 1), (0.907, 1), (0.901, 35), (0.883, 1),
@@ -27,7 +27,7 @@ _RTE = (
     (0.499, 3), (0.403, 1),
 )  # fmt: skip
 
-#: What the columns of a table may be called, in lower case; the last of each is the name in Snow et al.'s own files.
+#: Accepted names of the columns of a table, in lower case; the last of each is the name in Snow et al.'s files.
 _WORKER = ("worker", "worker_id", "!amt_worker_ids")
 _ANSWER = ("answer", "label", "response")
 _GOLD = ("truth", "gold")
@@ -38,7 +38,7 @@ _DATASET = ("dataset",)
 
 @varying
 def rte_workers() -> Bernoulli:
-    """The 164 workers of the textual entailment task RTE, by accuracy (Zhou et al. 2014, Figure 2a; within .003)."""
+    """Return the 164 workers of the textual entailment task RTE, by accuracy (Zhou 2014, Figure 2a; within 0.003)."""
     means = np.repeat([accuracy for accuracy, _ in _RTE], [count for _, count in _RTE])
     problem: Bernoulli = bernoulli(means, name="rte-workers")
     return problem
@@ -46,21 +46,21 @@ def rte_workers() -> Bernoulli:
 
 @varying(path=File.read)
 def workers_from_csv(path: str | Path, dataset: str = "", min_answers: int = 1) -> Bernoulli:
-    """Crowd workers from a CSV file (or one separated by tabs) with a header, the most accurate first.
+    """Return crowd workers from a CSV file (or one separated by tabs) with a header, the most accurate first.
 
-    Two kinds of tables are read. One row a worker: a column `accuracy` in [0, 1]. One row an answer: the columns
-    `worker`, `answer` (or `label`, `response`) and `gold` (or `truth`), accuracy being the share of answers equal to
-    gold; rows without gold say nothing on accuracy and are left out. Columns with other names are not looked at.
+    Two kinds of tables are read. One row per worker: a column `accuracy` in [0, 1]. One row per answer: the columns
+    `worker`, `answer` (or `label`, `response`) and `gold` (or `truth`). Accuracy is then the share of answers equal to
+    gold, and rows without gold are left out. Columns with other names are ignored.
 
     Args:
         path: the file.
         dataset: which rows to take, by the column `dataset`; needed when that column has several values.
-        min_answers: workers with fewer answers are left out, whose accuracy is mostly chance; a table of accuracies
-            then needs a column `n_answers`.
+        min_answers: workers with fewer answers are left out, since their accuracy is mostly chance. A table of
+            accuracies then needs a column `n_answers`.
 
     Raises:
-        UsageError: no such file, columns that are missing, a row that cannot be used (named by line and column), or
-            fewer than two workers.
+        UsageError: no such file, missing columns, an unusable row (its line and column are given), or fewer than two
+            workers.
     """
     min_answers = whole("min_answers", min_answers, 1)
     table = Table.read(path)
@@ -80,7 +80,7 @@ def workers_from_csv(path: str | Path, dataset: str = "", min_answers: int = 1) 
 
 
 def _of_dataset(table: Table, dataset: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of one data set, all of them where there is one."""
+    """Return the rows of one data set: all rows where there is only one."""
     if not table.has(_DATASET):
         if dataset:
             raise UsageError(f"{table.source}: no column dataset to find {dataset!r} in")
@@ -96,7 +96,7 @@ def _of_dataset(table: Table, dataset: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _stated(table: Table, dataset: str, min_answers: int) -> list[float]:
-    """Accuracies from a table with a row per worker."""
+    """Return the accuracies in a table with a row per worker."""
     place = table.place(_ACCURACY)
     worker = table.place(_WORKER) if table.has(_WORKER) else None
     answers = table.place(_ANSWERS) if min_answers > 1 and table.has(_ANSWERS) else None
@@ -118,7 +118,7 @@ def _stated(table: Table, dataset: str, min_answers: int) -> list[float]:
 
 
 def _counted(table: Table, dataset: str, min_answers: int) -> list[float]:
-    """Accuracies from a table with a row per answer."""
+    """Return the accuracies computed from a table with a row per answer."""
     worker, answer, gold = (table.place(names) for names in (_WORKER, _ANSWER, _GOLD))
     right: dict[str, list[bool]] = {}
     for line, row in _of_dataset(table, dataset):
@@ -131,5 +131,5 @@ def _counted(table: Table, dataset: str, min_answers: int) -> list[float]:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two answers are equal, numbers as numbers: 1 and 1.0 are."""
+    """Return whether two answers are equal, comparing numbers as numbers: 1 equals 1.0."""
     return one == other or (is_number(one) and is_number(other) and float(one) == float(other))

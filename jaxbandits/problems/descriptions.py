@@ -1,4 +1,4 @@
-"""Problems as plain data: what they remember of their making, or why they cannot be made again from text."""
+"""Problems as plain data: how they were made, or why text cannot describe them."""
 
 import inspect
 from typing import Any
@@ -16,12 +16,12 @@ from jaxbandits.users_code.records import recorded
 
 __all__ = ["MARK", "describe_problem"]
 
-#: The entry of a table that cannot be built again; it says why.
+#: The entry of a table that cannot be built again; its value is the reason.
 MARK = "cannot_be_repeated"
 
 
 def describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
-    """The [problem] table of a specification: exact, or with an entry that says why it cannot be built again."""
+    """Return the [problem] table of a specification: exact, or with an entry that says why it cannot be built again."""
     if isinstance(problem, ProblemFamily):
         return _of_family(problem)
     return _of_problem(problem) | recorded([problem.kind()])
@@ -70,7 +70,7 @@ def _table(made: dict[str, Any], lacks: str, further: dict[str, Any], costs: tup
 
 
 def _by_parameters(problem: Problem) -> dict[str, Any]:
-    """A problem that remembers nothing, by the parameters of its law, where these are all that there is to it."""
+    """Return a problem without a recipe by the parameters of its law, where these determine it completely."""
     costs = problem.costs
     simple = costs is None or (costs.concentration is None and costs.coupling is None)
     kind = type(problem)
@@ -93,6 +93,6 @@ def _by_parameters(problem: Problem) -> dict[str, Any]:
 
 
 def _decimals(values: Any) -> np.ndarray:
-    """The shortest decimals that give the same float32 back."""
+    """Return the shortest decimals that give the same float32 back."""
     array = np.asarray(values, np.float32)
     return np.asarray([float(str(x)) for x in array.ravel()]).reshape(array.shape)

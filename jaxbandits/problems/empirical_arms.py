@@ -1,4 +1,4 @@
-"""Arms that resample a table: every reward is a row's entry, drawn at random with replacement."""
+"""Arms that resample a table: each reward is an entry of a row, drawn at random with replacement."""
 
 import dataclasses
 from pathlib import Path
@@ -25,7 +25,7 @@ from jaxbandits.random.streams import SHARED_ROWS, reward_block
 
 __all__ = ["Empirical", "empirical", "empirical_from_csv", "empirical_from_data"]
 
-#: By how much of a column's standard deviation rounding to float32 may move a value.
+#: Largest share of a column's standard deviation by which rounding to float32 may move a value.
 _ROUNDING = 0.1
 
 
@@ -43,48 +43,48 @@ class Empirical(Problem):
 
     @property
     def mean(self) -> jax.Array:
-        """Mean of the values."""
+        """Return the mean of the values."""
         return jnp.mean(self.table, axis=1)
 
     @property
     def variance(self) -> jax.Array:
-        """Variance of the values: all of the law, so divided by N."""
+        """Return the variance of the values; they are the whole law, so the divisor is N."""
         return jnp.var(self.table, axis=1)
 
     @property
     def reward_range(self) -> jax.Array:
-        """Largest value minus smallest, over all arms."""
+        """Return the largest value minus the smallest, over all arms."""
         return arms.largest(jnp.max(self.table, axis=1)) - arms.smallest(jnp.min(self.table, axis=1))
 
     @property
     def lowest_reward(self) -> float:
-        """The smallest value of the table."""
+        """Return the smallest value of the table."""
         return float(np.min(np.asarray(self.table)))
 
     @property
     def correlation(self) -> float:
-        """The table's own where arms share their rows, else 1."""
+        """Return the table's correlation where arms share their rows, else 1."""
         return estimate_correlation(np.asarray(self.table).T) if self.joint else 1.0
 
     @property
     def tail_index(self) -> np.ndarray:
-        """Infinite: a table has all moments."""
+        """Return infinity: a table has all moments."""
         return np.full(self.arms, np.inf)
 
     def moments(self, p: float, *, central: bool) -> np.ndarray:
-        """E|X|^p of each arm, or E|X - mean|^p, float64 `(K,)`."""
+        """Return E|X|^p of each arm, or E|X - mean|^p, float64 `(K,)`."""
         values = np.asarray(self.table, np.float64)
         center = values.mean(axis=1, keepdims=True) if central else 0.0
         return np.mean(np.abs(values - center) ** p, axis=1)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """Not elementwise in the table; see `reward`."""
+        """Raise an error: rewards are not elementwise in the table; see `reward`."""
         raise NotImplementedError
 
     @property
     def second_word_free(self) -> bool:
-        """Where it is the arm's own."""
+        """Return whether rows are independent: the second word is then used by no other arm."""
         return not self.joint
 
     def _drawn(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
@@ -92,12 +92,12 @@ class Empirical(Problem):
         return self._entry(arm, self._row(words[0])), words
 
     def rewards(self, key: jax.Array, pull: ArrayLike) -> jax.Array:
-        """The rewards of one pull of every arm; shapes as above."""
+        """Return the rewards of one pull of every arm; shapes as in `Problem.rewards`."""
         arm = jnp.broadcast_to(arms.index(self.arms, key.shape), (self.arms, *key.shape))
         return self._entry(arm, self._row(self._words(key, arm, pull)[0]))
 
     def _words(self, key: jax.Array, arm: jax.Array, pull: ArrayLike) -> tuple[jax.Array, jax.Array]:
-        """Two random words of a pull, which all arms share at the same pull if `joint`."""
+        """Return two random words of a pull; if `joint`, all arms share them at the same pull."""
         return block(key, jnp.uint32(SHARED_ROWS), pull) if self.joint else reward_block(key, arm, pull)
 
     def _row(self, word: jax.Array) -> jax.Array:
@@ -114,7 +114,7 @@ class Empirical(Problem):
 
 @varying
 def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Empirical:
-    """Arms that resample the columns of a table.
+    """Return arms that resample the columns of a table.
 
     Args:
         samples: numbers, `(N, K)`: a row per observation, a column per arm; 2 <= N < 2^16.
@@ -122,8 +122,8 @@ def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Emp
         name: what the problem is called in results.
 
     Raises:
-        UsageError: not a table of finite numbers with two columns or more, a column with one value only, or, of a
-            table of pandas, a column that is an index or dates by its name; or a column that float32 does not hold.
+        UsageError: not a table of finite numbers with two columns or more; a column with one value only, or one that
+            float32 does not hold; in a pandas table, a column that by its name is an index or dates.
     """
     table = numbers("samples", samples)
     if table.ndim != 2 or table.shape[1] < 2:
@@ -138,15 +138,15 @@ def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Emp
 
 @varying(path=File.read)
 def empirical_from_csv(path: str | Path, *, joint: bool = False) -> Empirical:
-    """Arms that resample the columns of a CSV file with a header; a first column of dates or labels is left out.
+    """Return arms that resample the columns of a CSV file; a first column of dates or labels is left out.
 
     Args:
-        path: the file, in UTF-8, separated by commas or tabs, with names for its columns that are not numbers; it may
-            be compressed by gzip.
+        path: the file, in UTF-8, separated by commas or tabs, with column names that are not numbers; it may be
+            compressed by gzip.
         joint: as in `empirical`.
 
     Raises:
-        UsageError: no such file, no header, a cell that is not a number (named by line and column), fewer than two
+        UsageError: no such file, no header, a cell that is not a number (its line and column are given), fewer than two
             columns, two of one name, a column with one value only, or one that holds an index or dates.
     """
     return _from_file(path, joint)
@@ -154,10 +154,10 @@ def empirical_from_csv(path: str | Path, *, joint: bool = False) -> Empirical:
 
 @varying(table=data.table)
 def empirical_from_data(table: str, *, joint: bool = False) -> Empirical:
-    """Arms that resample a bundled table, `market-returns` (see `jaxbandits/data/ATTRIBUTION.md`).
+    """Return arms that resample a bundled table, `market-returns` (see `jaxbandits/data/ATTRIBUTION.md`).
 
     Args:
-        table: what comes after `data:` on the command line.
+        table: the part after `data:` on the command line.
         joint: as in `empirical`.
 
     Raises:
@@ -190,7 +190,7 @@ def _from_file(file: str | Path, joint: bool) -> Empirical:
 
 
 def _refuse_indices(source: str, names: list[str], table: np.ndarray, remedy: str) -> None:
-    """Refuse columns that number or date the rows, of a table `(N, K)`."""
+    """Refuse columns that number or date the rows of a table `(N, K)`."""
     for name, values in zip(names, table.T, strict=True):
         if what := index_like(name, values):
             few = ", ".join(f"{value:.10g}" for value in values[:2])
@@ -211,7 +211,7 @@ def _checked(table: np.ndarray, columns: list[str], joint: bool, name: str) -> E
 
 
 def _refuse_lost(column: str, values: np.ndarray) -> None:
-    """Refuse a column `(N,)` of one value, or one that float32 does not hold, value by value and in what it varies."""
+    """Refuse a column `(N,)` of one value, or one whose values or variation float32 does not hold."""
     if np.ptp(values) == 0:
         raise UsageError(f"{column} is constant, {values[0]:g}: nothing is random there")
     lost = (values != 0) & (np.abs(values) < np.finfo(np.float32).tiny) | ~SUMMABLE.holds(values)

@@ -24,7 +24,7 @@ __all__ = ["Exponential", "exponential"]
 
 _MEAN = Rule(
     "must be from 2e-19 to 3e14, so that float32 holds their squares, the variances: use other units",
-    lambda x: (x > 1.99e-19) & (x < 3.01e14),  # the limits themselves as float32, too
+    lambda x: (x > 1.99e-19) & (x < 3.01e14),  # includes the limits as float32
 )
 
 
@@ -42,26 +42,26 @@ class Exponential(Unbounded):
 
     @property
     def mean(self) -> jax.Array:
-        """The given mean."""
+        """Return the given mean."""
         return self.average
 
     @property
     def variance(self) -> jax.Array:
-        """The square of the mean."""
+        """Return the square of the mean."""
         return self.average * self.average
 
     @property
     def bound_law(self) -> tuple[str, float]:
-        """Exponential."""
+        """Return the exponential law."""
         return "exponential", 1.0
 
     @property
     def lowest_reward(self) -> float:
-        """0."""
+        """Return 0."""
         return 0.0
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
-        """Gamma draws."""
+        """Draw Gamma-distributed sums."""
         del pulled
         words = block(batch_key(key, batch), arms.index(self.arms, key.shape), 0, rolled=True)
         size, _ = gamma(words, larger(count, 1).astype(jnp.float32))
@@ -69,13 +69,16 @@ class Exponential(Unbounded):
 
     @classmethod
     def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
-        """-log(mean) - x / mean."""
+        """Return -log(mean) - x / mean."""
         (average,) = parameters
         return -jnp.log(average) - reward / average
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """-mean log U, of a uniform number that is as fine near 1, where rewards are small, as near 0."""
+        """Draw -mean log U.
+
+        U is as fine near 1, where rewards are small, as near 0.
+        """
         (average,) = parameters
         end, word = from_nearer_end(words)
         upper = word >> jnp.uint32(31) == 1
@@ -84,9 +87,9 @@ class Exponential(Unbounded):
 
     @classmethod
     def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
-        del parameters  # the mean is all
+        del parameters  # the mean determines the law
         whole: float = scipy.special.gamma(p + 1)
-        if central:  # above the mean an exponential reward again; below, the integral of y^p e^(y - 1) over [0, 1]
+        if central:  # above the mean, an exponential reward again; below it, the integral of y^p e^(y - 1) over [0, 1]
             below: float = scipy.special.hyp1f1(p + 1, p + 2, 1.0) / (p + 1)
             whole = (whole + below) / math.e
         return mean**p * whole
@@ -94,14 +97,14 @@ class Exponential(Unbounded):
 
 @varying
 def exponential(means: ArrayLike, *, name: str = "") -> Exponential:
-    """Exponential arms: P(reward > x) = exp(-x/mean).
+    """Return exponential arms: P(reward > x) = exp(-x/mean).
 
     Args:
         means: from 2e-19 to 3e14, so that float32 holds the variances; one per arm, or one row per bandit.
         name: what the problem is called in results.
 
     Raises:
-        UsageError: fewer than two arms, a mean outside its range, or means that float32 cannot tell apart.
+        UsageError: fewer than two arms, a mean outside its range, or means that float32 cannot distinguish.
 
     Example:
         >>> jb.simulate(jb.TrackAndStop(delta=0.1), jb.exponential([3.0, 2.0, 1.0]), seeds=100)

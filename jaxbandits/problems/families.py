@@ -39,48 +39,51 @@ class Bernoulli(Problem):
 
     @property
     def mean(self) -> jax.Array:
-        """P(reward = 1)."""
+        """Return P(reward = 1)."""
         return self.probability
 
     @property
     def bound_law(self) -> tuple[str, float]:
-        """Bernoulli."""
+        """Return the Bernoulli law."""
         return "bernoulli", 1.0
 
     @property
     def variance(self) -> jax.Array:
-        """P (1 - p)."""
+        """Return the variance p (1 - p)."""
         return self.probability * (1 - self.probability)
 
     @property
     def lowest_reward(self) -> float:
-        """0."""
+        """Return 0."""
         return 0.0
 
     @property
     def second_word_free(self) -> bool:
-        """But for one draw in 2^31."""
+        """Return True: a reward uses its second word in one draw of 2^31 only."""
         return True
 
     @property
     def reward_range(self) -> jax.Array:
-        """1."""
+        """Return 1."""
         return jnp.ones(self.probability.shape[1:], jnp.float32)
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
-        """Binomial draws."""
+        """Draw binomial sums."""
         del pulled
         return binomial(batch_key(key, batch), count, jnp.asarray(self.probability))
 
     @classmethod
     def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
-        """Log p or log(1 - p)."""
+        """Return log p or log(1 - p)."""
         (probability,) = parameters
         return reward * jnp.log(probability) + (1 - reward) * jnp.log1p(-probability)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """1 with the float32 probability to 2^-62: a 31-bit comparison, and 31 more bits where it is a draw."""
+        """Draw 1 with the float32 probability, exact to 2^-62.
+
+        A 31-bit comparison decides; where it is a tie, 31 more bits do.
+        """
         (probability,) = parameters
         scaled = probability * jnp.float32(2.0**31)
         high = scaled.astype(jnp.int32)
@@ -107,27 +110,30 @@ class Gaussian(Problem):
 
     @property
     def bound_law(self) -> tuple[str, float | np.ndarray]:
-        """Normal."""
+        """Return the normal law."""
         sd = np.asarray(self.sd)
         return "gaussian", float(sd[0]) if np.ptp(sd) == 0 else sd
 
     @property
     def mean(self) -> jax.Array:
-        """The location."""
+        """Return the location."""
         return self.location
 
     @property
     def variance(self) -> jax.Array:
-        """sd^2."""
+        """Return sd^2."""
         return self.sd * self.sd
 
     @property
     def reward_range(self) -> jax.Array:
-        """Twice the largest standard deviation: rewards in [0, b] are (b/2)-sub-Gaussian by Hoeffding's lemma."""
+        """Return twice the largest standard deviation.
+
+        By Hoeffding's lemma rewards in [0, b] are (b/2)-sub-Gaussian.
+        """
         return 2 * largest(jnp.asarray(self.sd))
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
-        """Normal draws."""
+        """Draw normal sums."""
         del pulled
         noise = normal(block(batch_key(key, batch), arms.index(self.arms, key.shape), 0, rolled=True))
         number = count.astype(jnp.float32)
@@ -135,27 +141,28 @@ class Gaussian(Problem):
 
     @classmethod
     def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
-        """-log sd - z^2 / 2."""
+        """Return -log sd - z^2 / 2."""
         location, sd = parameters
         return -jnp.log(sd) - ((reward - location) / sd) ** 2 / 2
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """A standard normal draw, scaled and moved."""
+        """Draw standard normal rewards, scaled and shifted."""
         location, sd = parameters
         return location + rounded(sd * normal(words))
 
 
 @varying
 def bernoulli(means: ArrayLike, *, name: str = "") -> Bernoulli:
-    """Bernoulli arms.
+    """Return Bernoulli arms.
 
     Args:
         means: probabilities of reward 1 in [0, 1], one per arm; or one row per bandit.
         name: what the problem is called in results.
 
     Raises:
-        UsageError: fewer than two arms, a mean outside [0, 1], or means that float32 cannot tell apart, or from 0 or 1.
+        UsageError: fewer than two arms, a mean outside [0, 1], or means that float32 cannot distinguish, or
+        distinguish from 0 or 1.
     """
     probability, bandits = probabilities("Bernoulli means", means)
     return Bernoulli(probability, bandits=bandits, name=name or family_name("bernoulli", means))
@@ -163,7 +170,7 @@ def bernoulli(means: ArrayLike, *, name: str = "") -> Bernoulli:
 
 @varying
 def gaussian(means: ArrayLike, sd: ArrayLike = 1.0, *, name: str = "") -> Gaussian:
-    """Normal arms with known standard deviation.
+    """Return normal arms with known standard deviation.
 
     Args:
         means: one per arm; or one row per bandit.

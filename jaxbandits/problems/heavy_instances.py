@@ -1,4 +1,4 @@
-"""Heavy-tailed problems by their parameters, and the two of Yu, Shao, Lyu, King (2018)."""
+"""Heavy-tailed problems given by their parameters, and the two of Yu, Shao, Lyu, King (2018)."""
 
 import numpy as np
 from jax.typing import ArrayLike
@@ -16,12 +16,12 @@ _WITH_A_MEAN = ABOVE_ONE._replace(words="must be finite and above 1, or there is
 
 @varying
 def student_t(means: ArrayLike, dof: ArrayLike, scale: ArrayLike = 1.0, *, name: str = "") -> StudentT:
-    """Student's t arms.
+    """Return Student's t arms.
 
     Args:
         means: one per arm; or one row per bandit.
         dof: degrees of freedom, above 1; one for all arms or in the shape of `means`.
-        scale: factor of the noise, positive; the same.
+        scale: factor of the noise, positive; one for all arms or in the shape of `means`.
         name: what the problem is called in results.
 
     Raises:
@@ -37,7 +37,7 @@ def student_t(means: ArrayLike, dof: ArrayLike, scale: ArrayLike = 1.0, *, name:
 
 @varying
 def pareto(means: ArrayLike, tail: ArrayLike, *, name: str = "") -> Pareto:
-    """Pareto arms of given means: rewards of at least mean (1 - 1/tail), P(reward > x) proportional to x^-tail.
+    """Return Pareto arms of given means: P(reward > x) is proportional to x^-tail from mean (1 - 1/tail) on.
 
     Args:
         means: positive, one per arm; or one row per bandit.
@@ -56,12 +56,12 @@ def pareto(means: ArrayLike, tail: ArrayLike, *, name: str = "") -> Pareto:
 
 @varying
 def symmetric_pareto(means: ArrayLike, tail: ArrayLike, scale: ArrayLike = 1.0, *, name: str = "") -> SymmetricPareto:
-    """Arms of mean plus or minus a Pareto reward of least value `scale`.
+    """Return arms whose reward is the mean plus or minus a Pareto reward of least value `scale`.
 
     Args:
         means: one per arm; or one row per bandit.
         tail: tail index, above 1; one for all arms or in the shape of `means`.
-        scale: positive; the same.
+        scale: positive; one for all arms or in the shape of `means`.
         name: what the problem is called in results.
 
     Raises:
@@ -79,7 +79,7 @@ def symmetric_pareto(means: ArrayLike, tail: ArrayLike, scale: ArrayLike = 1.0, 
 
 @varying
 def log_normal(mu: ArrayLike, sigma: ArrayLike, *, name: str = "") -> LogNormal:
-    """Log-normal arms, exp(mu + sigma Z).
+    """Return log-normal arms, exp(mu + sigma Z).
 
     Args:
         mu: means of the logarithm, one per arm; or one row per bandit.
@@ -97,7 +97,7 @@ def log_normal(mu: ArrayLike, sigma: ArrayLike, *, name: str = "") -> LogNormal:
 
 @varying
 def weibull(scale: ArrayLike, shape: ArrayLike, *, name: str = "") -> Weibull:
-    """Weibull arms: P(reward > x) = exp(-(x/scale)^shape).
+    """Return Weibull arms: P(reward > x) = exp(-(x/scale)^shape).
 
     Args:
         scale: positive, one per arm; or one row per bandit.
@@ -116,13 +116,13 @@ def weibull(scale: ArrayLike, shape: ArrayLike, *, name: str = "") -> Weibull:
 
 @varying
 def s1() -> StudentT:
-    """S1 of Yu et al. (2018), Table 2: means 2 and nine from 0.7 to 1.5, Student t noise of 3 degrees of freedom."""
+    """Return S1 of Yu et al. (2018), Table 2: means 2 and nine from 0.7 to 1.5, Student t noise with dof 3."""
     problem: StudentT = student_t([2.0, *np.linspace(0.7, 1.5, 9)], 3.0, name="s1")
     return problem
 
 
 @varying
 def s2() -> StudentT:
-    """S2 of Yu et al. (2018), Table 2: means 2 and nine from 1.0 to 1.8, Student t noise of 3 degrees of freedom."""
+    """Return S2 of Yu et al. (2018), Table 2: means 2 and nine from 1.0 to 1.8, Student t noise with dof 3."""
     problem: StudentT = student_t([2.0, *np.linspace(1.0, 1.8, 9)], 3.0, name="s2")
     return problem

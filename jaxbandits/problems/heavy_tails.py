@@ -1,7 +1,7 @@
-"""Heavy-tailed families, which have a mean but perhaps no variance, and the moments that the theory asks for.
+"""Heavy-tailed families, which have a mean but perhaps no variance, and the moments that the theory requires.
 
-Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-tailed payoffs", UAI: arms whose p-th
-raw moment is at most B and whose p-th central moment is at most C, 1 < p <= 2.
+Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-tailed payoffs", UAI. There the p-th
+raw moment of an arm is at most B and its p-th central moment at most C, 1 < p <= 2.
 """
 
 import abc
@@ -13,12 +13,12 @@ from jaxbandits.problems.unbounded import Unbounded
 
 __all__ = ["HeavyTailed", "Piece", "integral"]
 
-#: Of an expectation E g(X): a weight, and X as a function of w when a survival probability is exp(-w).
+#: A term of an expectation E g(X): a weight, and X as a function of w when a survival probability is exp(-w).
 Piece = tuple[float, Callable[[float], float]]
 
 
 class HeavyTailed(Unbounded):
-    """Arms whose moments are integrals over a law in pieces."""
+    """Arms whose moments are integrals over a piecewise law."""
 
     @classmethod
     def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
@@ -31,19 +31,19 @@ class HeavyTailed(Unbounded):
     @classmethod
     @abc.abstractmethod
     def _pieces(cls, *parameters: float) -> Iterator[Piece]:
-        """The law as pieces of an expectation."""
+        """Yield the law as pieces of an expectation."""
 
 
 def integral(function: Callable[[float], float], low: float, high: float) -> float:
-    """Of a function between two bounds, by quadrature."""
-    # Here: it would be a third of what importing the package takes.
+    """Return the integral of a function between two bounds, by quadrature."""
+    # Imported here: at the top it would take a third of the package's import time.
     from scipy import integrate  # type: ignore[import-untyped,unused-ignore]
 
     return float(integrate.quad(function, low, high, epsabs=1e-300, epsrel=1e-9, limit=200)[0])
 
 
 def _expectation(value: Callable[[float], float], center: float, p: float) -> float:
-    """The integral of |value(w) - center|^p exp(-w) over w > 0, in pieces that follow its decay."""
+    """Return the integral of |value(w) - center|^p exp(-w) over w > 0, in pieces that follow its decay."""
 
     def integrand(w: float) -> float:
         return abs(value(w) - center) ** p * math.exp(-w)

@@ -1,4 +1,4 @@
-"""Named problems of the papers, and spreads of means that the field compares on. Best arms come first, as printed."""
+"""Named problems of the papers, and common spreads of means. Best arms come first, as printed."""
 
 import jax
 import numpy as np
@@ -16,12 +16,11 @@ __all__ = ["abm", "gabillon", "linear", "one_sparse", "polynomial", "random_unif
 
 @varying
 def abm(number: int) -> Bernoulli:
-    """Experiments 1 to 7 of Audibert, Bubeck, Munos (2010), section 6: Bernoulli arms, the best with mean 1/2.
+    """Return one of experiments 1 to 7 of Audibert, Bubeck, Munos (2010), section 6: Bernoulli, best mean 1/2.
 
     Args:
         number: 1 one group of bad arms (K = 20), 2 two groups (20), 3 geometric (4), 4 three groups of six arms (6), 5
-            arithmetic (15),
-            6 two good arms and many bad ones (20), 7 three groups (30).
+            arithmetic (15), 6 two good arms and many bad ones (20), 7 three groups (30).
 
     Raises:
         UsageError: another number.
@@ -43,7 +42,7 @@ def abm(number: int) -> Bernoulli:
 
 @varying
 def gabillon(number: int) -> Bernoulli | TwoPoint:
-    """Problems 1 to 3 of Gabillon, Ghavamzadeh, Lazaric, Bubeck (2011), section 6: several bandits of four arms each.
+    """Return one of problems 1 to 3 of Gabillon et al. (2011), section 6: several bandits of four arms each.
 
     Args:
         number: 1 two Bernoulli bandits of different gaps; 2 two bandits of Rademacher arms of different variances; 3
@@ -77,7 +76,7 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
 
 @varying
 def one_sparse(n: int = 10, best: float = 0.6, rest: float = 0.5) -> Bernoulli:
-    """One Bernoulli arm with mean `best` among n - 1 with mean `rest`."""
+    """Return one Bernoulli arm with mean `best` among n - 1 with mean `rest`."""
     n = arm_count("n", n)
     means = np.where(np.arange(n) == 0, best, rest)
     problem: Bernoulli = bernoulli(means, name=f"one-sparse:n={n},best={best:g},rest={rest:g}")
@@ -86,7 +85,7 @@ def one_sparse(n: int = 10, best: float = 0.6, rest: float = 0.5) -> Bernoulli:
 
 @varying
 def linear(n: int = 10, high: float = 0.9, low: float = 0.1) -> Bernoulli:
-    """Bernoulli arms with means evenly spaced from `high` down to `low`."""
+    """Return Bernoulli arms with means evenly spaced from `high` down to `low`."""
     n = arm_count("n", n)
     means = np.float32(np.linspace(high, low, n))
     problem: Bernoulli = bernoulli(means, name=f"linear:n={n},high={high:g},low={low:g}")
@@ -95,7 +94,9 @@ def linear(n: int = 10, high: float = 0.9, low: float = 0.1) -> Bernoulli:
 
 @varying
 def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 0.1) -> Bernoulli:
-    """Bernoulli arms with gaps (high - low) ((i - 1)/(n - 1))^power for arm i: a larger power, more near-best arms.
+    """Return Bernoulli arms with gaps (high - low) ((i - 1)/(n - 1))^power for arm i.
+
+    A larger power has more near-best arms.
 
     Raises:
         UsageError: power <= 0.
@@ -109,7 +110,7 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
 
 @varying
 def random_uniform(n: int = 10, seed: int = 0) -> Bernoulli:
-    """Bernoulli arms with means drawn uniformly from [0, 1], largest first; a function of the seed, below 2^32."""
+    """Return Bernoulli arms with means drawn uniformly from [0, 1] by the seed, below 2^32, largest first."""
     n = arm_count("n", n)
     seed = checks.seed("random-uniform: seed", seed, bits=32)
     means = np.sort(np.asarray(jax.random.uniform(root_key(seed), (n,), np.float32)))[::-1]

@@ -1,7 +1,7 @@
-"""Bernoulli arms whose joint pulls are not independent: one click at most, and blocks that pay together.
+"""Bernoulli arms whose joint pulls are dependent: one click at most, and blocks that pay together.
 
 Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS: a joint pull of a set
-of arms is one draw of a random vector. An arm that is pulled on its own is Bernoulli, as without.
+of arms is one draw of a random vector. An arm that is pulled alone is an ordinary Bernoulli arm.
 """
 
 import dataclasses
@@ -30,13 +30,15 @@ __all__ = ["Blocks", "OneClick", "blocks", "one_click"]
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class OneClick(Bernoulli):
-    """At most one arm of a joint pull pays: arm i with probability w_i, float32 `(K, …)`, that sum to at most 1."""
+    """At most one arm of a joint pull pays: arm i with probability w_i, float32 `(K, …)`; their sum is at most 1."""
 
-    scored: ClassVar[tuple[str, ...]] = ()  # pulls of several arms at once have a density of their own
+    scored: ClassVar[tuple[str, ...]] = ()  # the density of a joint pull is not that of its arms
     written = ("one-click", "means")
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
-        """Multinomial draws, by halves: how many of the payments fall to the first half of the arms, and so on down.
+        """Draw multinomial sums by halves: the payments of the first half of the arms, and so on down.
+
+        Arms that are pulled are pulled equally often.
 
         Arms that are pulled are pulled equally often.
         """
@@ -49,14 +51,15 @@ class OneClick(Bernoulli):
         for _ in range(depth):
             half = levels[-1].shape[0] // 2
             levels.append(levels[-1][:half] + levels[-1][half:])
-        # From row n on: the n sets of arms after n was doubled to its size; set j falls into j and j + n of the next.
+        # From row n on: the n sets of arms after n was doubled to its size. Set j splits into j and j + n of the next
+        # level.
         sets = jnp.concatenate([jnp.zeros_like(levels[-1]), *levels[::-1]])
         half = 2 ** (depth - 1)
         paid = binomial(batch_key(key, depth), trials, smaller(levels[-1][0], 1))
         drawn = jnp.zeros(levels[0].shape, jnp.int32).at[0].set(paid)
 
         def split(doubled: jax.Array | int, drawn: jax.Array) -> jax.Array:
-            """One size of arrays for all levels, since every other draw would be compiled on its own."""
+            """Split one level; arrays have one size at all levels, so that one program suffices."""
             count = jnp.left_shift(1, doubled)
             whole, first = (lax.dynamic_slice_in_dim(sets, start, half) for start in (count, 2 * count))
             parents = jnp.where(arms.index(half, trials.shape) < count, drawn[:half], 0)
@@ -76,21 +79,21 @@ class Blocks(Bernoulli):
     Within a block probabilities, float32 `(K, …)`, do not increase.
     """
 
-    scored: ClassVar[tuple[str, ...]] = ()  # pulls of several arms at once have a density of their own
+    scored: ClassVar[tuple[str, ...]] = ()  # the density of a joint pull is not that of its arms
     size: int = 1
     choices = ("size",)
     written = ("blocks", "means")
 
     @property
     def correlation(self) -> float:
-        """1 + 2 Q, each arm being correlated with Q = size - 1 others (Sabato 2019, Appendix A)."""
+        """Return 1 + 2 Q: each arm is correlated with Q = size - 1 others (Sabato 2019, Appendix A)."""
         return 2.0 * self.size - 1
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
-        """Binomial draws, the next arm of a block out of what the last one was paid."""
+        """Draw binomial sums: the next arm of a block is paid in some of the pulls that paid the last one."""
         del pulled
         key, trials = batch_key(key, batch), arms.largest(count)
-        size = min(self.size, self.arms)  # of a block with more places than arms
+        size = min(self.size, self.arms)  # a block may have more places than there are arms
         whole = -(-self.arms // size) * size
         padding = ((0, whole - self.arms), *((0, 0) for _ in trials.shape))
         blocks = jnp.pad(self.probability, padding).reshape(whole // size, size, *trials.shape)
@@ -113,7 +116,7 @@ class Blocks(Bernoulli):
 
 @varying
 def one_click(means: ArrayLike, *, name: str = "") -> OneClick:
-    """Arms of which at most one pays in a joint pull.
+    """Return arms of which at most one pays in a joint pull.
 
     Args:
         means: probabilities, one per arm, with a sum of at most 1.
@@ -135,7 +138,7 @@ def one_click(means: ArrayLike, *, name: str = "") -> OneClick:
 
 @varying
 def blocks(means: ArrayLike, size: int, *, name: str = "") -> Blocks:
-    """Arms in blocks that pay together in a joint pull.
+    """Return arms in blocks that pay together in a joint pull.
 
     Args:
         means: probabilities, one per arm, not increasing within a block.
@@ -143,7 +146,7 @@ def blocks(means: ArrayLike, size: int, *, name: str = "") -> Blocks:
         name: what the problem is called in results.
 
     Raises:
-        UsageError: fewer than two arms, a mean outside [0, 1], a size that is not a whole number from 1 on, or means
+        UsageError: fewer than two arms, a mean outside [0, 1], a size that is not a positive whole number, or means
             that increase within a block.
     """
     probability, bandits = probabilities("means of blocks", means)

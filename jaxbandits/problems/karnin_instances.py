@@ -15,11 +15,17 @@ __all__ = ["karnin"]
 
 @varying
 def karnin(number: int, n: int = 20) -> Bernoulli:
-    """Setups 1 to 6 of Karnin, Koren, Somekh (2013): Bernoulli arms, the best with mean 1/2, most gaps as small as 1/n.
+    """Return one of setups 1 to 6 of Karnin et al. (2013): Bernoulli, best mean 1/2, most gaps as small as 1/n.
 
     The paper has n = 20, 40 and 80, and the sum of 1/gap^2 over the other arms as budget. With s = ceil(sqrt(n)) the
-    gaps of the other n - 1 arms are: 1 all .05; 2 s times 1/(2n), then .05; 3 five times 1/(5n), 2s times .01, then
-    .15; 4 evenly spaced from 1/(5n) to .25; 5 in geometric progression from 1/(5n) to .25; 6 one 1/(10n), then .1.
+    gaps of the other n - 1 arms are:
+
+    - 1: all 0.05;
+    - 2: s times 1/(2n), then 0.05;
+    - 3: five times 1/(5n), 2s times 0.01, then 0.15;
+    - 4: evenly spaced from 1/(5n) to 0.25;
+    - 5: in geometric progression from 1/(5n) to 0.25;
+    - 6: one 1/(10n), then 0.1.
 
     Args:
         number: 1 one group of bad arms, 2 two groups, 3 three groups, 4 arithmetic, 5 geometric, 6 one real competitor.

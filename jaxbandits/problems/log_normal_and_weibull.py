@@ -1,4 +1,4 @@
-"""Heavy-tailed laws of which every moment is finite: log-normal and Weibull."""
+"""Heavy-tailed laws with finite moments of every order: log-normal and Weibull."""
 
 import dataclasses
 import math
@@ -31,34 +31,34 @@ class LogNormal(HeavyTailed):
 
     @property
     def mean(self) -> jax.Array:
-        """exp(mu + sigma^2 / 2)."""
+        """Return exp(mu + sigma^2 / 2)."""
         return jnp.exp(self.mu + self.sigma * self.sigma / 2)
 
     @property
     def exact_mean(self) -> np.ndarray:
-        """The same in float64, also where float32 does not hold it."""
+        """Return the mean in float64, also where float32 does not hold it."""
         mu, sigma = np.asarray(self.mu, np.float64), np.asarray(self.sigma, np.float64)
         return np.exp(mu + sigma * sigma / 2)
 
     @property
     def variance(self) -> jax.Array:
-        """(exp(sigma^2) - 1) mean^2."""
+        """Return (exp(sigma^2) - 1) mean^2."""
         return jnp.expm1(self.sigma * self.sigma) * self.mean**2
 
     @property
     def lowest_reward(self) -> float:
-        """0."""
+        """Return 0."""
         return 0.0
 
     @classmethod
     def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
-        """Of the logarithm, which is normal."""
+        """Return the log density of the reward's logarithm, which is normal."""
         mu, sigma = parameters
         return -jnp.log(sigma) - ((jnp.log(reward) - mu) / sigma) ** 2 / 2
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """The exponential of a normal draw."""
+        """Draw exponentials of normal draws."""
         mu, sigma = parameters
         return exp(mu + rounded(sigma * normal(words)))
 
@@ -86,36 +86,36 @@ class Weibull(HeavyTailed):
 
     @property
     def mean(self) -> jax.Array:
-        """Scale Gamma(1 + 1/shape)."""
+        """Return scale Gamma(1 + 1/shape)."""
         return self.scale * jnp.exp(gammaln(1 + 1 / self.shape))
 
     @property
     def exact_mean(self) -> np.ndarray:
-        """The same in float64, also where float32 does not hold it."""
+        """Return the mean in float64, also where float32 does not hold it."""
         scale, shape = np.asarray(self.scale, np.float64), np.asarray(self.shape, np.float64)
         return scale * np.exp(scipy.special.gammaln(1 + 1 / shape))
 
     @property
     def variance(self) -> jax.Array:
-        """scale^2 Gamma(1 + 2/shape) - mean^2; infinite beyond the range of float32."""
+        """Return scale^2 Gamma(1 + 2/shape) - mean^2; infinite beyond the range of float32."""
         square = self.scale**2 * jnp.exp(gammaln(1 + 2 / self.shape))
         return jnp.where(jnp.isinf(square), square, square - self.mean**2)
 
     @property
     def lowest_reward(self) -> float:
-        """0."""
+        """Return 0."""
         return 0.0
 
     @classmethod
     def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
-        """Log(shape/scale) + (shape - 1) log x - x^shape, x the reward over the scale."""
+        """Return log(shape/scale) + (shape - 1) log x - x^shape, where x is the reward over the scale."""
         scale, shape = parameters
         log_x = jnp.log(reward / scale)
         return jnp.log(shape / scale) + (shape - 1) * log_x - jnp.exp(shape * log_x)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """Scale (-log U)^(1/shape)."""
+        """Draw scale (-log U)^(1/shape)."""
         scale, shape = parameters
         exponential = larger(-log(fine_uniform(words)), jnp.float32(1e-30))
         return rounded(scale * exp(rounded(log(exponential) * (1 / shape))))

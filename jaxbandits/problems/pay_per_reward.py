@@ -1,4 +1,4 @@
-"""Problems in which a pull costs its reward, and what MAB-PPR wants to know of them.
+"""Problems in which a pull costs its reward, and the properties of them that MAB-PPR requires.
 
 Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS.
 """
@@ -22,7 +22,7 @@ from jaxbandits.problems.joint import blocks, one_click
 
 __all__ = ["UNSEEN", "BernoulliHead", "click_rates", "ppr", "ppr_unbounded"]
 
-#: What columns that name an arm may be called, in lower case.
+#: Accepted names of a column that names an arm, in lower case.
 _ARM = (
     "arm", "ad", "ad_id", "ad_name", "advertisement", "article", "banner", "creative", "id", "item", "item_id",
     "keyword", "label", "name", "product", "url", "variant",
@@ -36,7 +36,7 @@ _CONVERGES = checks.ABOVE_ONE._replace(words="must be finite and above 1, or the
 
 
 def _exact(number: float) -> str:
-    """A number as short as it reads back the same."""
+    """Return the shortest text of a number that reads back the same."""
     return f"{number:g}" if float(f"{number:g}") == number else repr(float(number))
 
 
@@ -44,18 +44,18 @@ def _exact(number: float) -> str:
 def ppr(
     weights: str = "one-good", k: int = 100, w: float = 2.0, pulls: str = "independent", block: int = 2
 ) -> Bernoulli:
-    """Bernoulli arms with a given sum of means, where a pull costs its reward.
+    """Return Bernoulli arms with a given sum of means, where a pull costs its reward.
 
     Args:
         weights: `one-good`, w_1 = 1/2 and the others equal; `power`, w_i proportional to 1/i; `flat`, all equal.
         k: number of arms, at least 2.
         w: W, the sum of all means, positive; at most 1 for `one-click`.
-        pulls: how the rewards of a joint pull depend: `independent`; `one-click`, at most one arm pays; `blocks`, arms
-            in blocks of neighbours that pay together.
+        pulls: how the rewards of a joint pull depend on each other: `independent`; `one-click`, at most one arm pays;
+            `blocks`, arms in blocks of neighbours that pay together.
         block: arms in a block, at least 1.
 
     Raises:
-        UsageError: a name that is not known, or numbers that make a mean above 1 or below 0.
+        UsageError: an unknown name, or numbers that make a mean above 1 or below 0.
     """
     if weights not in _WEIGHTS:
         raise unknown_name("weights", str(weights), _WEIGHTS)
@@ -90,14 +90,14 @@ def ppr(
 
 @varying(path=File.read)
 def click_rates(path: str) -> Bernoulli:
-    """Arms from a table of impressions and clicks, a row per arm; a pull is an impression and costs its click.
+    """Return arms from a table of impressions and clicks, a row per arm; a pull, an impression, costs its click.
 
     Args:
         path: a CSV file with columns `impressions` and `clicks`.
 
     Raises:
-        UsageError: no such file or columns, a row that is not a count of impressions and at most as many clicks, or is
-            of an arm that has a row already (named by line and column), or fewer than two arms.
+        UsageError: no such file or columns, fewer than two arms, or an unusable row (its line and column are given).
+            Clicks must not exceed impressions, and an arm has one row.
     """
     table = Table.read(path)
     for name in ("impressions", "clicks"):
@@ -124,13 +124,13 @@ def click_rates(path: str) -> Bernoulli:
 class BernoulliHead(Bernoulli):
     """The first of infinitely many Bernoulli arms; `beyond` is the sum of the other means."""
 
-    scored: ClassVar[tuple[str, ...]] = ()  # the arms that are not simulated belong to the law too
+    scored: ClassVar[tuple[str, ...]] = ()  # the law includes the arms that are not simulated
     beyond: float = 0.0
     choices = ("beyond",)
 
     @property
     def unseen_mean(self) -> float:
-        """Sum of the means of the arms that are not simulated."""
+        """Return the sum of the means of the arms that are not simulated."""
         return self.beyond
 
 
@@ -138,18 +138,19 @@ class BernoulliHead(Bernoulli):
 def ppr_unbounded(
     law: str = "zipf", w: float = 1.0, exponent: float = 4.0, ratio: float = 0.9, first_pulls: float = 1e5
 ) -> BernoulliHead:
-    """Infinitely many arms whose means have a finite sum, where a pull costs its reward.
+    """Return infinitely many arms whose means have a finite sum, where a pull costs its reward.
 
-    In the first round all arms are pulled together. Those that never pay are at the bottom of the order and go, so the
-    arms beyond the simulated head need not exist: with probability 1 - 10^-9 none of them pays in the first round. The
-    result says how improbable that is in its attribute `unseen`; counts of pulls are of the head only.
+    In the first round all arms are pulled together. Those that never pay are at the bottom of the order and are
+    eliminated. So the arms beyond the simulated head need not exist: with probability 1 - 10^-9 none of them pays in
+    the first round. The result's attribute `unseen` bounds the probability that one does; counts of pulls are of
+    the head only.
 
     Args:
         law: `zipf`, w_i proportional to i^-exponent; `geometric`, proportional to ratio^i.
         w: W, the sum of all means, positive.
-        exponent: of `zipf`, above 1.
-        ratio: of `geometric`, in (0, 1).
-        first_pulls: joint pulls for which the head is long enough, positive: those of the first round, or more.
+        exponent: exponent of `zipf`, above 1.
+        ratio: ratio of `geometric`, in (0, 1).
+        first_pulls: joint pulls for which the head is long enough, positive: at least those of the first round.
 
     Raises:
         UsageError: a law whose sum diverges, a mean above 1, or a head of a million arms or more.
@@ -158,7 +159,7 @@ def ppr_unbounded(
         raise unknown_name("law", str(law), ("zipf", "geometric"))
     checks.number("ppr-unbounded: w", w, checks.POSITIVE)
     checks.number("ppr-unbounded: first_pulls", first_pulls, checks.POSITIVE)
-    share = UNSEEN / first_pulls / w  # of the whole weight, that may be left out
+    share = UNSEEN / first_pulls / w  # share of the whole weight that may be left out
     if law == "zipf":
         checks.number("ppr-unbounded: exponent", exponent, _CONVERGES)
         total = float(scipy.special.zeta(exponent))

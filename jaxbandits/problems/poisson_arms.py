@@ -23,13 +23,13 @@ from jaxbandits.random.streams import batch_key
 
 __all__ = ["LARGEST_MEAN", "Poisson", "poisson"]
 
-#: Rewards stay below 2^24, up to which float32 has all whole numbers: more are 2000 standard deviations away.
+#: Rewards stay below 2^24, up to which float32 has all whole numbers: larger ones are 2000 standard deviations away.
 LARGEST_MEAN = 1e7
 _MEAN = Rule(
     "must be from 0 to 10,000,000, beyond which float32 does not hold every count",
     lambda x: (x >= 0) & (x <= LARGEST_MEAN),
 )
-# Of a moment: counts further from the mean, in standard deviations, and a number of counts more, add less than 1e-12.
+# For a moment: counts further from the mean than `_REACH` standard deviations and `_MORE` counts add less than 1e-12.
 _REACH, _MORE = 40, 100
 
 
@@ -50,45 +50,45 @@ class Poisson(Unbounded):
 
     @property
     def mean(self) -> jax.Array:
-        """The given mean."""
+        """Return the given mean."""
         return self.average
 
     @property
     def variance(self) -> jax.Array:
-        """The mean."""
+        """Return the variance, which equals the mean."""
         return self.average
 
     @property
     def bound_law(self) -> tuple[str, float]:
-        """Poisson."""
+        """Return the Poisson law."""
         return "poisson", 1.0
 
     @property
     def lowest_reward(self) -> float:
-        """0."""
+        """Return 0."""
         return 0.0
 
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
-        """Poisson draws, of the product of count and mean as a float32."""
+        """Draw Poisson sums; their mean is the product of count and mean as a float32."""
         del pulled
         words = block(batch_key(key, batch), arms.index(self.arms, key.shape), 0, rolled=True)
         return poisson_draws.poisson(words, rounded(count.astype(jnp.float32) * self.average))
 
     @classmethod
     def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
-        """X log(mean) - mean."""
+        """Return x log(mean) - mean."""
         (average,) = parameters
         return reward * jnp.log(average) - average
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """By search or by rejection (`random/poisson_draws.py`)."""
+        """Draw by search or by rejection (`random/poisson_draws.py`)."""
         (average,) = parameters
         return poisson_draws.poisson(words, average)
 
     @classmethod
     def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
-        del parameters  # the mean is all
+        del parameters  # the mean determines the law
         reach = _REACH * math.sqrt(mean)
         counts = np.arange(max(math.floor(mean - reach), 0), math.ceil(mean + reach) + _MORE, dtype=np.float64)
         chances = np.exp(scipy.special.xlogy(counts, mean) - mean - scipy.special.gammaln(counts + 1))
@@ -97,15 +97,15 @@ class Poisson(Unbounded):
 
 @varying
 def poisson(means: ArrayLike, *, name: str = "") -> Poisson:
-    """Poisson arms.
+    """Return Poisson arms.
 
     Args:
-        means: expected counts from 0 to 10^7, one per arm; or one row per bandit. Counts of larger means would be
-            beyond 2^24, where float32 has not every whole number: count in thousands, or take normal arms.
+        means: expected counts from 0 to 10^7, one per arm; or one row per bandit. Counts of larger means would exceed
+            2^24, beyond which float32 lacks some whole numbers: count in thousands, or use normal arms.
         name: what the problem is called in results.
 
     Raises:
-        UsageError: fewer than two arms, a mean outside [0, 10^7], or means that float32 cannot tell apart.
+        UsageError: fewer than two arms, a mean outside [0, 10^7], or means that float32 cannot distinguish.
 
     Example:
         >>> jb.simulate(jb.TrackAndStop(delta=0.1), jb.poisson([3.0, 2.0, 1.0]), seeds=100)

@@ -1,4 +1,4 @@
-"""Laws with power tails, whose moments are infinite from an order on: Student's t, Pareto, symmetric Pareto."""
+"""Laws with power tails, which lack moments above some order: Student's t, Pareto, symmetric Pareto."""
 
 import abc
 import dataclasses
@@ -20,24 +20,24 @@ __all__ = ["Pareto", "PowerTailed", "StudentT", "SymmetricPareto"]
 
 
 class PowerTailed(HeavyTailed):
-    """Laws P(|X| > x) ~ x^-index, whose moments of that order and above are infinite."""
+    """Laws P(|X| > x) ~ x^-index: moments of that order and above are infinite."""
 
     index_name = "tail"
 
     @property
     def tail_index(self) -> np.ndarray:
-        """The parameter that is the tail's index."""
+        """Return the tail's index, one of the parameters."""
         return np.asarray(getattr(self, self.index_name), np.float64)
 
     @property
     def variance(self) -> jax.Array:
-        """Infinite where the index is at most 2."""
+        """Return the variance; infinite where the index is at most 2."""
         index = getattr(self, self.index_name)
         return jnp.where(index > 2, self._variance(larger(index - 2, 1e-30)), jnp.inf)
 
     @abc.abstractmethod
     def _variance(self, above: jax.Array) -> jax.Array:
-        """The variance where the index is `above` 2."""
+        """Return the variance where the index exceeds 2 by `above`."""
 
 
 @register_problem
@@ -56,7 +56,7 @@ class StudentT(PowerTailed):
 
     @property
     def mean(self) -> jax.Array:
-        """The location."""
+        """Return the location."""
         return self.location
 
     def _variance(self, above: jax.Array) -> jax.Array:
@@ -64,7 +64,7 @@ class StudentT(PowerTailed):
 
     @classmethod
     def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
-        """Of Student's t with `dof` degrees of freedom."""
+        """Return the log density of Student's t with `dof` degrees of freedom."""
         location, dof, scale = parameters
         z = (reward - location) / scale
         size = gammaln((dof + 1) / 2) - gammaln(dof / 2) - jnp.log(dof) / 2 - jnp.log(scale)
@@ -72,7 +72,10 @@ class StudentT(PowerTailed):
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """Bailey (1994), "Polar generation of random variates with the t-distribution": two uniforms, no rejection."""
+        """Draw Student's t from two uniforms without rejection.
+
+        Bailey (1994), "Polar generation of random variates with the t-distribution".
+        """
         location, dof, scale = parameters
         small, angle = fine_uniform_and_word(words)
         y = rounded(rounded(-2 / dof) * log(small))
@@ -99,7 +102,7 @@ class StudentT(PowerTailed):
         location, dof, scale = parameters
 
         def magnitude(w: float) -> float:
-            # SciPy's quantile fails now and then where exp(-w) is tiny; there the tail is a power.
+            # SciPy's quantile sometimes fails where exp(-w) is tiny; there the tail is a power.
             near = min(w, 300.0)
             return -scale * float(scipy.special.stdtrit(dof, math.exp(-near) / 2)) * math.exp((w - near) / dof)
 
@@ -120,7 +123,7 @@ class Pareto(PowerTailed):
 
     @property
     def mean(self) -> jax.Array:
-        """The given mean."""
+        """Return the given mean."""
         return self.average
 
     def _variance(self, above: jax.Array) -> jax.Array:
@@ -128,12 +131,12 @@ class Pareto(PowerTailed):
 
     @property
     def lowest_reward(self) -> float:
-        """0."""
+        """Return 0."""
         return 0.0
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """Least value times U^(-1/tail)."""
+        """Draw the least value times U^(-1/tail)."""
         average, tail = parameters
         return _pareto(fine_uniform(words), rounded(average * (1 - 1 / tail)), tail)
 
@@ -168,7 +171,7 @@ class SymmetricPareto(PowerTailed):
 
     @property
     def mean(self) -> jax.Array:
-        """The location."""
+        """Return the location."""
         return self.location
 
     def _variance(self, above: jax.Array) -> jax.Array:
@@ -176,7 +179,7 @@ class SymmetricPareto(PowerTailed):
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
-        """The second word's top bit is the sign."""
+        """Draw rewards whose sign is the second word's top bit."""
         location, tail, scale = parameters
         small, word = fine_uniform_and_word(words)
         magnitude = _pareto(small, scale, tail)

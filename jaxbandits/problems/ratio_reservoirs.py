@@ -1,4 +1,4 @@
-"""Reservoirs of ratios that are beta-regular, the setting of Li and Xia (2017)."""
+"""Reservoirs of beta-regular ratios, the setting of Li and Xia (2017)."""
 
 import dataclasses
 from fractions import Fraction
@@ -25,7 +25,7 @@ __all__ = ["RatioReservoir", "reservoir"]
 
 _PRICES = ("uniform", "log-normal", "unit")
 _LAWS = ("bernoulli", "beta")
-#: Share of log-normal costs that must lie in [lambda, 1], so that rejection ends.
+#: Smallest share of log-normal costs in [lambda, 1], so that rejection ends.
 _INSIDE = 0.05
 
 
@@ -54,28 +54,28 @@ class RatioReservoir(Reservoir):
 
     @property
     def regularity(self) -> float | None:
-        """Beta, as it was before it was rounded to float32, so that B^(1/2) is a whole number where it should be."""
+        """Return beta as it was before rounding to float32, so that B^(1/2) is a whole number where it should be."""
         rounded_value = np.float32(self.beta)
         simple = float(Fraction(float(rounded_value)).limit_denominator(1000))
         return simple if np.float32(simple) == rounded_value else float(str(rounded_value))
 
     @property
     def best(self) -> jax.Array:
-        """rho*."""
+        """Return rho*."""
         return jnp.asarray(self.rho)
 
     @property
     def smallest_cost(self) -> float:
-        """Lambda, or 1."""
+        """Return lambda, or 1."""
         return 1.0 if self.prices == "unit" else float(self.lam)
 
     @property
     def unit_costs(self) -> bool:
-        """Whether the prices are `unit`."""
+        """Return whether the prices are `unit`."""
         return self.prices == "unit"
 
     def draw(self, key: jax.Array) -> Arms:
-        """Ratios by inversion, and costs independent of them."""
+        """Draw ratios by inversion, and costs independent of them."""
         arm = arms.index(self.count, key.shape)
         words = block(key, jnp.uint32(streams.ARMS), arm, rolled=True)
         # U keeps its bits down to 2^-64: the best arms have the smallest U.
@@ -91,7 +91,7 @@ class RatioReservoir(Reservoir):
         return Arms(shortfall, rounded(ratio * cost), cost)
 
     def _log_normal(self, key: jax.Array, arm: jax.Array) -> jax.Array:
-        """Log-normal costs within [lambda, 1], by rejection."""
+        """Draw log-normal costs within [lambda, 1] by rejection."""
         own = block(key, jnp.uint32(streams.PRICES), arm, rolled=True)
         shape = own[0].shape
 
@@ -103,7 +103,7 @@ class RatioReservoir(Reservoir):
             return number + jnp.uint32(1), found | inside, jnp.where(inside & ~found, drawn, cost)
 
         start = (jnp.uint32(0), jnp.zeros(shape, bool), jnp.zeros(shape, jnp.float32))
-        # `reservoir` sees to it that one of twenty is inside.
+        # `reservoir` ensures that at least one draw of twenty is inside.
         return lax.while_loop(lambda c: ~jnp.all(c[1]) & (c[0] < 2**11), attempt, start)[2]
 
 
@@ -120,7 +120,7 @@ def reservoir(
     sigma: float = 0.486,
     arms: int | None = None,
 ) -> RatioReservoir:
-    """Infinitely many arms whose ratio of expected reward to expected cost is beta-regular (Li and Xia 2017, eq. 1).
+    """Return infinitely many arms with beta-regular ratios of mean reward to mean cost (Li and Xia 2017, eq. 1).
 
     The ratio is rho (1 - U^(1/beta)): P(ratio > rho - e) = (e / rho)^beta. The expected cost u_c is independent of it,
     and the expected reward is ratio times u_c. Every run draws its own arms.
@@ -129,15 +129,16 @@ def reservoir(
         beta: regularity, positive: how rare good arms are.
         rho: rho*, the best ratio, in (0, 1].
         lam: lambda in [2^-31, 1), the smallest expected cost.
-        prices: law of the expected costs: `uniform` on [lambda, 1]; `log-normal` within [lambda, 1]; `unit`, every pull
-            costs one, and the means are then rho Beta(1, beta), as in Wang et al. 2008 and Carpentier and Valko 2015.
-        law: of rewards and costs about their means: `bernoulli`, 0 or 1, or `beta`.
+        prices: law of the expected costs: `uniform` on [lambda, 1]; `log-normal` within [lambda, 1]; `unit`, every
+            pull costs one. With `unit` the means are rho Beta(1, beta), as in Wang et al. 2008 and Carpentier and
+            Valko 2015.
+        law: law of rewards and costs about their means: `bernoulli`, 0 or 1, or `beta`.
         coupling: in [0, 1], with `bernoulli`: how often cost and reward of a pull come from one uniform number.
         concentration: s of `beta`, Beta(s u, s (1 - u)) with mean u; positive.
-        mu: mean of the logarithm of log-normal costs. The default, with sigma, is a fit to 8 576 cloud spot prices per
-            unit of capacity, in units of the price two standard deviations above the median.
+        mu: mean of the logarithm of log-normal costs. The defaults of mu and sigma are a fit to 8 576 cloud spot
+            prices per unit of capacity, in units of the price two standard deviations above the median.
         sigma: standard deviation of the logarithm of log-normal costs, positive.
-        arms: number of arms that a run draws; None for as many as the algorithm wants.
+        arms: number of arms that a run draws; None to let the algorithm choose it.
 
     Raises:
         UsageError: a value outside its range.

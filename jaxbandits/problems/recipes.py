@@ -1,4 +1,4 @@
-"""How a problem was made: its constructor and what that was given, so that nothing has to be guessed later."""
+"""How a problem was made: its constructor and the arguments."""
 
 import dataclasses
 from collections.abc import Callable
@@ -13,17 +13,17 @@ __all__ = ["Recipe", "carried", "kept", "qualified", "remembering"]
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """What a problem remembers of its making.
+    """A record of how a problem was made.
 
     Attributes:
         make: the constructor, as `qualified` writes it.
-        arguments: all its arguments but the problem's name, as `plain` writes them; those that are None left out.
-        lacks: why the arguments are not all there, in words; empty where they are.
+        arguments: all its arguments but the problem's name, as `plain` writes them; those that are None are left out.
+        lacks: why some arguments are missing, in words; empty where none is.
         label: the name that the user gave the problem; None where it has the constructor's.
-        sha256: of the file that was read; None where there is none.
-        made: the problem itself, to know later whether it is still the one that was made.
-        costs: what `with_costs` was given since: costs and whether they are random.
-        padded: what `Problem.padded` was given since.
+        sha256: SHA-256 of the file that was read; None where there is none.
+        made: the problem itself, to check later whether it has been changed.
+        costs: the arguments of a later `with_costs`: costs and whether they are random.
+        padded: the argument of a later `Problem.padded`.
     """
 
     make: str
@@ -36,7 +36,7 @@ class Recipe:
     padded: int | None = None
 
     def describes(self, problem: Any) -> bool:
-        """Whether nothing but its name was changed in a problem since it was made; leaves are compared by identity."""
+        """Return whether a problem differs from the one made in its name at most; leaves are compared by identity."""
         was, now = (dataclasses.replace(each, name="") for each in (self.made, problem))
         structures: list[Any] = [jax.tree.structure(was), jax.tree.structure(now)]
         if structures[0] != structures[1]:
@@ -45,13 +45,13 @@ class Recipe:
 
 
 def remembering(made: Any, make: Callable[..., Any], arguments: dict[str, Any], sha256: str | None) -> Any:
-    """A problem that remembers how it was made.
+    """Return a problem with a record of how it was made.
 
     Args:
         made: the problem.
         make: its constructor.
         arguments: all arguments of the constructor, by name.
-        sha256: of the file that it read.
+        sha256: SHA-256 of the file that it read.
     """
     known, lacks = kept(arguments)
     recipe = Recipe(
@@ -66,9 +66,10 @@ def remembering(made: Any, make: Callable[..., Any], arguments: dict[str, Any], 
 
 
 def carried(problem: Any, changed: Any, **steps: Any) -> Any:
-    """`changed` with the recipe of the `problem` that it came from, and with further steps.
+    """Return `changed` with the recipe of the `problem` that it came from, and with further steps.
 
-    Without a recipe where there was none, where it no longer holds, or after padding, which comes last.
+    It has no recipe where `problem` had none or an outdated one, or after padding, which comes last.
+
     """
     recipe = problem.recipe
     if recipe is not None and (recipe.padded is not None or not recipe.describes(problem)):
@@ -79,14 +80,14 @@ def carried(problem: Any, changed: Any, **steps: Any) -> Any:
 
 
 def kept(arguments: dict[str, Any], keep: Callable[[Any], Any] = plain) -> tuple[dict[str, Any], str]:
-    """What text can hold of a constructor's arguments, but for its `name` and those that are None.
+    """Return the arguments of a constructor that text can hold, except its `name` and those that are None.
 
     Args:
         arguments: by name.
         keep: makes a value plain.
 
     Returns:
-        The arguments as plain data, and in words what they lack; empty where that is nothing.
+        The arguments as plain data, and what they lack, in words; empty where nothing is missing.
     """
     found: dict[str, Any] = {}
     lacks = ""
@@ -105,5 +106,5 @@ def kept(arguments: dict[str, Any], keep: Callable[[Any], Any] = plain) -> tuple
 
 
 def qualified(make: Callable[..., Any]) -> str:
-    """A constructor's module and name: a text, so that problems can be pickled."""
+    """Return a constructor's module and name as a text, so that problems can be pickled."""
     return f"{make.__module__}.{make.__qualname__}"

@@ -1,8 +1,8 @@
 """Families and named instances of problems: a line each.
 
-Public names, command line, specifications and documentation follow from it. To add one: write its constructor, with
-`varying` above it (`constructors.py`), in a module of its own or beside its like, then add its line here, the name on
-the command line and `module:constructor`.
+Public names, the command line, specifications and the documentation follow from this registry. To add a problem,
+write its constructor with `varying` above it (`constructors.py`), in a new module or beside similar ones. Then add
+its line here: its name on the command line and `module:constructor`.
 """
 
 from jaxbandits.registry import Registry

@@ -1,4 +1,4 @@
-"""Reservoirs: infinitely many arms, of which every run draws its own.
+"""Reservoirs: infinitely many arms; every run draws some of them.
 
 Li and Xia (2017), "Infinitely many-armed bandits with budget constraints", AAAI; with unit costs, Wang, Audibert, Munos
 (2008), "Algorithms for infinitely many-armed bandits", and Carpentier, Valko (2015), "Simple regret for infinitely many
@@ -38,9 +38,9 @@ class Reservoir(Problem):
 
     Attributes:
         concentration: float32 `()`: s of Beta(s u, s (1 - u)) rewards and costs with mean u; None for 0 or 1.
-        coupling: float32 `()` in [0, 1]: how often the cost of a pull is drawn from the uniform number of its
-            reward; None for never.
-        count: number of arms that a run draws; 0 before an algorithm has said how many it wants.
+        coupling: float32 `()` in [0, 1]: how often the cost of a pull is drawn from the uniform number of its reward;
+            None for never.
+        count: number of arms that a run draws; 0 until an algorithm has chosen it.
     """
 
     concentration: jax.Array | None = dataclasses.field(default=None, kw_only=True)
@@ -52,44 +52,44 @@ class Reservoir(Problem):
 
     @property
     def arms(self) -> int:
-        """Number of arms that a run draws."""
+        """Return the number of arms that a run draws."""
         return self.count
 
     @property
     @abc.abstractmethod
     def best(self) -> jax.Array:
-        """Supremum of expected reward over expected cost, float32 `(…)`."""
+        """Return the supremum of expected reward over expected cost, float32 `(…)`."""
 
     @property
     @abc.abstractmethod
     def smallest_cost(self) -> float:
-        """No arm's expected cost is smaller."""
+        """Return a lower bound of the arms' expected costs."""
 
     @property
     def best_ratio(self) -> float:
-        """The same as a number."""
+        """Return `best` as a Python number."""
         return float(self.best)
 
     @property
     def cost_unit(self) -> str:
-        """Prices, whatever they are."""
+        """Return "prices", whatever they are."""
         return "prices"
 
     @property
     def unit_costs(self) -> bool:
-        """Whether every pull costs one."""
+        """Return whether every pull costs one."""
         return False
 
     @abc.abstractmethod
     def draw(self, key: jax.Array) -> Arms:
-        """The arms of the runs with these keys, `(…)`: the same ones, however many are drawn.
+        """Return the arms of the runs with these keys, `(…)`: the first arms do not depend on their number.
 
         Args:
             key: the runs' typed keys, shape `(…)`.
         """
 
     def realised(self, key: jax.Array) -> Problem:
-        """The arms of the runs with these keys, as a problem with leaves `(K, …)`."""
+        """Return the arms of the runs with these keys, as a problem with leaves `(K, …)`."""
         drawn = self.draw(key)
         costs = None
         if drawn.cost is not None:
@@ -102,45 +102,45 @@ class Reservoir(Problem):
         return Beta(a, b, **shared)
 
     def sized(self, count: int) -> Self:
-        """The reservoir from which a run draws so many arms, unless it says itself how many."""
+        """Return the reservoir from which a run draws `count` arms, unless it fixes their number itself."""
         return self if self.count else dataclasses.replace(self, count=count)
 
     def kind(self) -> Self:
-        """Without its name and its number of arms."""
+        """Return the reservoir without its name and its number of arms."""
         return dataclasses.replace(self, name="", count=0)
 
     def padded(self, count: int) -> Self:
-        """The same with `count` arms, the added ones masked out."""
+        """Return the reservoir with `count` arms, the added ones masked out."""
         mask = jnp.asarray(np.arange(count) < self.count)
         wider: Self = carried(self, dataclasses.replace(self, count=count, mask=mask), padded=count)
         return wider
 
     @property
     def mean(self) -> NoReturn:
-        """Every run has its own."""
+        """Raise a UsageError: the means differ from run to run."""
         self._unknown()
 
     @property
     def variance(self) -> NoReturn:
-        """Every run has its own."""
+        """Raise a UsageError: the variances differ from run to run."""
         self._unknown()
 
     @property
     def reward_range(self) -> jax.Array:
-        """1."""
+        """Return 1."""
         return jnp.ones((), jnp.float32)
 
     @classmethod
     def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> NoReturn:
-        """Only arms that were drawn have rewards."""
+        """Raise a UsageError: only arms that were drawn have rewards."""
         del words, parameters
         raise UsageError("a reservoir has no rewards: draw arms with realised(key)")
 
     def _unknown(self) -> NoReturn:
-        raise UsageError(f"{self.name}: every run draws arms of its own, there are no means to know")
+        raise UsageError(f"{self.name}: every run draws its own arms, so their means are unknown before it")
 
 
 def register_reservoir(cls: type[Any]) -> type[Any]:
-    """`register_problem` for a class of reservoirs, whose leaves include those that all have."""
+    """Register a class of reservoirs as `register_problem` does; its leaves include those that all reservoirs have."""
     cls.parameters = (*cls.parameters, "concentration", "coupling")
     return register_problem(cls)

@@ -1,4 +1,4 @@
-"""The arguments of a problem's SPEC, such as `0.7,0.5;1` or `means=0.7,0.5,sd=2`: which are given, and as what."""
+"""Parser of the arguments of a problem's SPEC, such as `0.7,0.5;1` or `means=0.7,0.5,sd=2`."""
 
 import inspect
 from collections.abc import Mapping
@@ -16,17 +16,18 @@ _LISTS = "a list is written 0.7,0.5, lists of several bandits 0.7,0.5/0.6,0.3"
 
 
 def arguments_of(rest: str, spec: str, known: Mapping[str, inspect.Parameter]) -> tuple[list[Any], dict[str, Any]]:
-    """Return the values given by their places, and those given by name.
+    """Return the positional values, and the named ones.
 
-    Commas stand between the numbers of a list and between arguments with a name, semicolons between arguments.
+    Commas separate the numbers of a list, and arguments with a name; semicolons separate arguments.
 
     Args:
-        rest: what follows the problem's name and its colon.
-        spec: all of it, for complaints.
-        known: what the problem's constructor takes; empty for a problem that there is not.
+        rest: the part after the problem's name and its colon.
+        spec: the whole SPEC, for error messages.
+        known: the parameters of the problem's constructor; empty for an unknown problem.
 
     Raises:
-        UsageError: what is no number, an argument without a name after one with a name, or one that is given twice.
+        UsageError: text that is not a number, an argument without a name after one with a name, or one that is given
+            twice.
     """
     texts = {name for name, argument in known.items() if is_text(argument.annotation)}
     first = next(iter(known), "")
@@ -57,12 +58,12 @@ def arguments_of(rest: str, spec: str, known: Mapping[str, inspect.Parameter]) -
 
 
 def _value(text: str, spec: str, argument: inspect.Parameter | None, placed: bool) -> Any:
-    """The value of an argument; one number is a list where it is given by its place."""
+    """Return the value of an argument; a positional number becomes a list of one."""
     if argument is not None and is_text(argument.annotation):
         return text.strip()
     if argument is not None and argument.annotation is bool:
         return _SWITCH.get(text.strip(), text.strip())
-    if argument is None and not placed:  # of an unknown name others complain, whatever its value
+    if argument is None and not placed:  # an unknown name is refused later, whatever its value
         return text.strip()
     rows = [[_number(item, spec) for item in row.split(",")] for row in _plain(text).split("/")]
     if len(rows) > 1:
@@ -71,7 +72,7 @@ def _value(text: str, spec: str, argument: inspect.Parameter | None, placed: boo
 
 
 def _plain(text: str) -> str:
-    """A list without the brackets that Python and TOML write around it."""
+    """Return a list without the brackets that Python and TOML write around it."""
     bare = "".join(text.split()) if "[" in text else text
     return bare.replace("],[", "/").strip("[]")
 

@@ -19,16 +19,16 @@ from jaxbandits.problems.spec_arguments import arguments_of
 
 __all__ = ["build_problem", "parse_problem"]
 
-# Entries of a [problem] table that are no arguments of the constructor.
+# Entries of a [problem] table that are not arguments of the constructor.
 _FURTHER = ("label", "sha256", "costs", "random_costs", "padded")
 
 
 def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
-    """A problem from `spec`, or from its name and arguments.
+    """Return a problem built from a `spec`, or from its name and arguments.
 
     Raises:
-        UsageError: an unknown name or argument, a value outside its range, a file that no longer holds what it did, or
-            a problem that cannot be made from text.
+        UsageError: an unknown name or argument, a value outside its range, a file that has changed, or a problem that
+            text cannot describe.
     """
     if MARK in table:
         raise UsageError(f"the problem {table.get('label') or table.get('name')} cannot be made again: {table[MARK]}")
@@ -42,7 +42,7 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
                 raise UsageError(f"random_costs is true or false, got {shown(further['random_costs'])}")
     if "spec" in table:
         if others := sorted(bare.keys() - {"spec"}):
-            raise UsageError(f"the [problem] table has a spec, which leaves no place for {', '.join(others)}")
+            raise UsageError(f"the [problem] table has a spec, so it must not have {', '.join(others)}")
         with about("spec"):
             if not isinstance(table["spec"], str):
                 raise UsageError(f'spec must be a text such as "bernoulli:0.7,0.5", got {shown(table["spec"])}')
@@ -57,7 +57,7 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
     if isinstance(made, ProblemFamily):
         for key in ("padded", "label"):
             if key in further and not (key == "label" and "name" in made.arguments):
-                raise UsageError(f"the problem {made.name} has axes, which leaves no place for {key}")
+                raise UsageError(f"the problem {made.name} has axes, so it must not have {key}")
         return made
     if "padded" in further:
         made = _padded(made, further["padded"])
@@ -84,10 +84,10 @@ def _padded(problem: Problem, count: Any) -> Problem:
 
 
 def _check_content(made: Problem | ProblemFamily, wanted: Any) -> None:
-    """Whether a file holds what it held when the specification was written."""
+    """Check that a file still has the content that it had when the specification was written."""
     found = made.sha256 if isinstance(made, ProblemFamily) else made.recipe.sha256 if made.recipe else None
     if found is None:
-        raise UsageError(f"the problem {made.name} reads no file, which its sha256 would be of")
+        raise UsageError(f"the problem {made.name} reads no file, so it must not have a sha256")
     if found != wanted:
         raise UsageError(
             f"{made.name}: the file no longer holds what the specification was written for (sha256 {str(wanted)[:12]}… "
@@ -96,12 +96,15 @@ def _check_content(made: Problem | ProblemFamily, wanted: Any) -> None:
 
 
 def parse_problem(spec: str) -> Problem | ProblemFamily:
-    """A problem from a command-line SPEC: `bernoulli:0.7,0.5`, `gaussian:0.5,0.4;1`, `abm:1`, `two-group:n=1000,k=100`.
+    """Return a problem from a command-line SPEC.
 
-    A list is written `0.7,0.5`, with its name or without: `gaussian:means=0.7,0.5,sd=2`, `gaussian:0.7,0.5,sd=1,2`.
-    Several bandits are separated by `/`: `bernoulli:0.5,0.4/0.6,0.3`. `FILE.csv`, `FILE.csv.gz` and
-    `data:market-returns` resample a table with a column per arm, `csv:path=FILE.csv,joint=true` whole rows of one;
-    `workers:FILE.csv` and `workers:path=FILE.csv,dataset=rte` read crowd workers.
+    Examples are `bernoulli:0.7,0.5`, `gaussian:0.5,0.4;1`, `abm:1` and `two-group:n=1000,k=100`. A list is written
+    `0.7,0.5`, with its name or without: `gaussian:means=0.7,0.5,sd=2`, `gaussian:0.7,0.5,sd=1,2`. Several bandits are
+    separated by `/`: `bernoulli:0.5,0.4/0.6,0.3`.
+
+    `FILE.csv`, `FILE.csv.gz` and `data:market-returns` resample a table with a column per arm.
+    `csv:path=FILE.csv,joint=true` resamples whole rows. `workers:FILE.csv` and `workers:path=FILE.csv,dataset=rte`
+    read crowd workers.
 
     Raises:
         UsageError: an unknown name, or arguments that cannot be read.

@@ -1,4 +1,4 @@
-"""The entry of a reward table that is asked for: whether there is one, as far as that can be told."""
+"""Checks of the requested entry of a reward table, as far as its value is known."""
 
 from typing import Any
 
@@ -15,7 +15,9 @@ __all__ = ["entry"]
 
 
 def entry(arm: ArrayLike, pull: ArrayLike, arms: int) -> tuple[jax.Array, jax.Array]:
-    """Return an arm and its pull as int32; what is traced has no value yet, and only its type is checked.
+    """Return an arm and its pull as int32.
+
+    A traced value is unknown, so only its type is checked.
 
     Args:
         arm: whole numbers in [0, K).
@@ -23,7 +25,7 @@ def entry(arm: ArrayLike, pull: ArrayLike, arms: int) -> tuple[jax.Array, jax.Ar
         arms: the number of arms K.
 
     Raises:
-        UsageError: other numbers, or none.
+        UsageError: numbers outside these ranges, or values that are not whole numbers.
     """
     return _whole("arm", arm, arms - 1), _whole("pull", pull, MAX_COUNT)
 

@@ -32,7 +32,7 @@ class TableReservoir(Reservoir):
     Attributes:
         gains: float32 `(N,)`: expected rewards, in [0, 1].
         prices: float32 `(N,)`: expected costs, in (0, 1].
-        beta: regularity, for algorithms that ask for it; None for not known.
+        beta: regularity, for algorithms that use it; None if unknown.
     """
 
     gains: jax.Array
@@ -43,21 +43,21 @@ class TableReservoir(Reservoir):
 
     @property
     def regularity(self) -> float | None:
-        """As given."""
+        """Return the regularity as given."""
         return self.beta
 
     @property
     def best(self) -> jax.Array:
-        """The largest ratio in the table."""
+        """Return the largest ratio in the table."""
         return arms.largest(jnp.asarray(self.gains) / jnp.asarray(self.prices))
 
     @property
     def smallest_cost(self) -> float:
-        """The smallest in the table."""
+        """Return the smallest cost in the table."""
         return float(np.min(np.asarray(self.prices)))
 
     def draw(self, key: jax.Array) -> Arms:
-        """Rows with replacement."""
+        """Draw rows with replacement."""
         arm = arms.index(self.count, key.shape)
         word = block(key, jnp.uint32(streams.ARMS), arm, rolled=True)[0]
         size = self.gains.shape[0]
@@ -70,13 +70,13 @@ class TableReservoir(Reservoir):
 def reservoir_from_csv(
     path: str, beta: float | None = None, coupling: float = 0.0, arms: int | None = None
 ) -> TableReservoir:
-    """A reservoir of the rows of a table of expected rewards and costs; rewards and costs of pulls are 0 or 1.
+    """Return a reservoir of the rows of a table of mean rewards and costs; rewards and costs of pulls are 0 or 1.
 
     Args:
         path: a CSV file with columns `reward`, in [0, 1], and `cost`, in [2^-31, 1].
         beta: regularity of the ratios, for algorithms that choose their number of arms by it.
         coupling: as in `reservoir`.
-        arms: number of arms that a run draws; None for as many as the algorithm wants.
+        arms: number of arms that a run draws; None to let the algorithm choose it.
 
     Raises:
         UsageError: no such file or columns, a cell out of range (named by line and column), or fewer than two rows.

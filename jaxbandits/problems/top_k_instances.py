@@ -24,7 +24,7 @@ __all__ = ["c_spread", "random_beta", "random_truncated_normal", "synthetic", "t
 
 @varying
 def two_group(n: int = 1000, k: int | None = None, high: float = 0.7, low: float = 0.3) -> Bernoulli:
-    """TWOGROUP: the first k arms with mean `high`, the others with mean `low` (Chen et al. 2017, section 3).
+    """Return TWOGROUP: the first k arms with mean `high`, the others with mean `low` (Chen et al. 2017, section 3).
 
     Args:
         n: number of arms, at least 2.
@@ -46,7 +46,7 @@ def two_group(n: int = 1000, k: int | None = None, high: float = 0.7, low: float
 
 @varying
 def uniform_means(n: int = 1000) -> Bernoulli:
-    """UNIFORM: means theta_i = 1 - i/n for i = 1..n, from 1 - 1/n down to 0 (Chen et al. 2017, section 3).
+    """Return UNIFORM: means theta_i = 1 - i/n for i = 1..n, from 1 - 1/n down to 0 (Chen et al. 2017, section 3).
 
     Args:
         n: number of arms, at least 2.
@@ -61,10 +61,11 @@ def uniform_means(n: int = 1000) -> Bernoulli:
 
 @varying
 def synthetic(p: float = 0.5, n: int = 1000, k: int | None = None) -> Bernoulli:
-    """SYNTHETIC-p: means spread by a power law on both sides of 1 - k/n, the k-th best (Chen et al. 2017, section 3).
+    """Return SYNTHETIC-p: means spread by a power law on both sides of 1 - k/n (Chen et al. 2017, section 3).
 
-    The formula is illegible in the proceedings' text. This is the only power law with what the text says of it: p = 1
-    is UNIFORM, arms come closer to the border for p > 1 and farther from it for p < 1, and the means span [0, 1].
+    The k-th best mean is 1 - k/n. The formula is illegible in the proceedings' text. This is the only power law with
+    the properties that the text gives: p = 1 is UNIFORM, and the means span [0, 1]. Arms are closer to the border for
+    p > 1 and farther from it for p < 1.
 
     Args:
         p: the power, positive.
@@ -87,10 +88,10 @@ def synthetic(p: float = 0.5, n: int = 1000, k: int | None = None) -> Bernoulli:
 
 @varying
 def random_truncated_normal(n: int = 1000, seed: int = 0, center: float = 0.5, sd: float = 0.2) -> Bernoulli:
-    """Means drawn from a normal law cut off outside [0, 1], largest first; a function of the seed (Zhou et al. 2014).
+    """Return arms with means drawn from a normal law cut off outside [0, 1], largest first (Zhou et al. 2014).
 
-    The paper's TN(0.5, 0.2) is read as a standard deviation of 0.2 before the cut. The same seed draws the same
-    quantiles as `random_uniform` and `random_beta`.
+    The means are a function of the seed. The paper's TN(0.5, 0.2) is read as a standard deviation of 0.2 before the
+    cut. The same seed draws the same quantiles as `random_uniform` and `random_beta`.
 
     Args:
         n: number of arms, at least 2.
@@ -116,14 +117,15 @@ def random_truncated_normal(n: int = 1000, seed: int = 0, center: float = 0.5, s
 
 @varying
 def random_beta(n: int = 1000, seed: int = 0, a: float = 4.0, b: float = 1.0) -> Bernoulli:
-    """Means drawn from Beta(a, b), largest first; a function of the seed (Zhou et al. 2014: Beta(4, 1)).
+    """Return arms with means drawn from Beta(a, b), largest first (Zhou et al. 2014: Beta(4, 1)).
 
-    The same seed draws the same quantiles as `random_uniform` and `random_truncated_normal`.
+    The means are a function of the seed. The same seed draws the same quantiles as `random_uniform` and
+    `random_truncated_normal`.
 
     Args:
         n: number of arms, at least 2.
         seed: seed of the means, from 0 to 2^32 - 1.
-        a: first shape parameter, positive; with b = 1, more arms near 1 the larger it is.
+        a: first shape parameter, positive; with b = 1, a larger one has more arms near 1.
         b: second shape parameter, positive.
 
     Raises:
@@ -139,12 +141,14 @@ def random_beta(n: int = 1000, seed: int = 0, a: float = 4.0, b: float = 1.0) ->
 
 @varying
 def c_spread(c: float = 2.0, n: int = 1000) -> Bernoulli:
-    """Arms that are c-spread and no less: |i-j|/(cn) <= |theta_i - theta_j| <= c|i-j|/n (Chen et al. 2017, Def. 1).
+    """Return arms that are c-spread, no less: |i-j|/(cn) <= |theta_i-theta_j| <= c|i-j|/n (Chen et al. 2017).
 
-    Many such sets exist. This one is what the paper has in mind, quantiles of a law of means with a bounded density:
-    theta_i = F^-1(1 - i/n) with density 1/c on the upper means, which are few and far apart (the first n/(1+c) arms,
-    c/n from one to the next), and density c on the lower ones, which are many and close (1/(cn)). The means span
-    [0, 1] like those of UNIFORM, which is c = 1.
+    Definition 1 of Chen et al. (2017).
+
+    Many such sets exist. This one follows the paper's idea: quantiles of a law of means with a bounded density,
+    theta_i = F^-1(1 - i/n). The upper means are few and far from each other: density 1/c, the first n/(1+c) arms, c/n
+    from one to the next. The lower ones are many and close: density c, 1/(cn) from one to the next. The means span [0,
+    1] like those of UNIFORM, which is c = 1.
 
     Args:
         c: the spread, at least 1.
@@ -162,16 +166,16 @@ def c_spread(c: float = 2.0, n: int = 1000) -> Bernoulli:
 
 
 def _good_arms(owner: str, k: float | None, n: int) -> int:
-    """The number of good arms that a user gave; max(1, n // 10) without."""
+    """Return the number of good arms that a user gave; max(1, n // 10) without one."""
     if k is None:
         return max(1, n // 10)
     return checks.whole(f"{owner}: k", k, 1, n - 1, bound=f"smaller than n={n}")
 
 
 def _drawn(n: int, seed: int, quantile: Callable[[np.ndarray], np.ndarray], name: str) -> Bernoulli:
-    """Arms with means from a law given by its quantiles."""
+    """Return arms with means from a law given by its quantiles."""
     uniform = np.asarray(jax.random.uniform(root_key(seed), (n,), np.float32), np.float64)
     means = np.sort(quantile(uniform))[::-1]
-    means = np.where(means < np.finfo(np.float32).tiny, 0, means)  # which devices take for 0
+    means = np.where(means < np.finfo(np.float32).tiny, 0, means)  # devices flush subnormal numbers to 0
     problem: Bernoulli = bernoulli(np.float32(means), name=name)
     return problem

@@ -1,4 +1,4 @@
-"""Rewards that lie in no interval and are not sub-Gaussian, but have moments that the theory asks for."""
+"""Rewards that are neither bounded nor sub-Gaussian, but have the moments that the theory requires."""
 
 import abc
 import functools
@@ -15,7 +15,7 @@ __all__ = ["Unbounded"]
 
 
 class Unbounded(Problem):
-    """Arms that know their p-th moments, and have no range: bounds by Hoeffding's inequality need one given."""
+    """Arms with known p-th moments and no range: bounds by Hoeffding's inequality need one given."""
 
     has_moments = True
 
@@ -23,11 +23,11 @@ class Unbounded(Problem):
 
     @property
     def reward_range(self) -> jax.Array:
-        """There is none: NaN."""
+        """Return NaN: there is no range."""
         return jnp.full(self.mean.shape[1:], jnp.nan, jnp.float32)
 
     def moments(self, p: float, *, central: bool) -> np.ndarray:
-        """E|X|^p of each arm, or E|X - mean|^p, float64 `(K,)`; infinite where there is none.
+        """Return E|X|^p of each arm, or E|X - mean|^p, float64 `(K,)`; infinite where there is none.
 
         Accurate to 1e-6 while p is at most 0.95 times the tail index.
         """
@@ -41,13 +41,13 @@ class Unbounded(Problem):
     @classmethod
     @abc.abstractmethod
     def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
-        """A moment of one arm, below its tail index."""
+        """Return a moment of one arm, below its tail index."""
 
 
 @functools.lru_cache(maxsize=4096)
 def _moment(
     law: type[Unbounded], code: str | None, p: float, central: bool, mean: float, parameters: tuple[float, ...]
 ) -> float:
-    # Kept: an integral takes milliseconds, and a sweep asks for the same one in every cell.
-    del code  # of a user's own law
+    # Cached: an integral takes milliseconds, and a sweep requests the same one in every cell.
+    del code  # a part of the key: the user may have changed the law
     return law._moment(p, central, mean, *parameters)

@@ -1,4 +1,4 @@
-"""Whether float32 holds what a problem says of its arms: runs compute with it, and would go on with inf, NaN or 0."""
+"""Checks that float32 holds the properties of a problem's arms: runs would go on with inf, NaN or 0."""
 
 import dataclasses
 from typing import Any
@@ -14,14 +14,17 @@ from jaxbandits.problems.registry import REGISTRY
 __all__ = ["HELD", "check_moments", "check_parameters", "is_checked"]
 
 _TINY = float(np.finfo(np.float32).tiny)
-#: What means, variances and values of arms must be.
+#: The range of means, variances and values of arms.
 HELD = Rule("0, or between 1.2e-38 and 1.5e29 in size", lambda x: (x == 0) | ((abs(x) >= _TINY) & SUMMABLE.holds(x)))
-#: How far float32 may be from the number itself, as a share of it.
+#: Largest relative error of a float32 number.
 _ROUNDING = 1e-3
 
 
 def is_checked(problem: Any) -> bool:
-    """Return whether a constructor has checked a problem; not a family of the user's own, nor one changed by hand."""
+    """Return whether a constructor has checked a problem.
+
+    It has not checked a user's own family, nor a problem changed by hand.
+    """
     return problem.drawn or (problem.recipe is not None and problem.recipe.describes(problem))
 
 
@@ -32,7 +35,7 @@ def check_parameters(problem: Any) -> None:
         problem: leaves `(K, …)`, with values.
 
     Raises:
-        UsageError: it does not: which parameter, of which arm, and its value.
+        UsageError: it does not; the message names the parameter, the arm and the value.
     """
     owner = type(problem).__name__
     given = {name: getattr(problem, name) for name in problem.parameters}
@@ -47,15 +50,15 @@ def check_parameters(problem: Any) -> None:
 
 
 def check_moments(problem: Any) -> None:
-    """Check that float32 holds the means of a problem's arms, their variances and their values, as it computes them.
+    """Check that float32 holds the means, variances and values of a problem's arms, as it computes them.
 
-    Heavy tails may have an infinite variance. Others may not, nor may sums of 2^31 rewards or costs be infinite.
+    Heavy-tailed laws may have an infinite variance; others may not. Sums of 2^31 rewards or costs must be finite.
 
     Args:
-        problem: leaves `(K,)`; what is being traced has no values yet.
+        problem: leaves `(K,)`; traced ones have no values yet and are not checked.
 
     Raises:
-        UsageError: it does not: of which arm, its parameters, and the value.
+        UsageError: it does not; the message names the arm, its parameters and the value.
     """
     if problem.drawn or is_traced(problem) or any(np.ndim(getattr(problem, name)) != 1 for name in problem.parameters):
         return
@@ -72,7 +75,7 @@ def check_moments(problem: Any) -> None:
 
 
 def _ratio(problem: Any) -> np.ndarray:
-    """Mean over price; 0 where an arm is free."""
+    """Return mean over price; 0 where an arm is free."""
     mean, price = np.asarray(problem.mean), np.asarray(problem.costs.price)
     return np.where(price > 0, mean / np.where(price > 0, price, 1), 0)
 
@@ -96,7 +99,7 @@ def _refuse_lost(problem: Any, what: str, exact: Any, single: Any) -> None:
 
 
 def _with_leaves(problem: Any, dtype: Any) -> Any:
-    """The problem with its parameters and prices as NumPy's numbers of a type."""
+    """Return the problem with its parameters and prices as NumPy arrays of a dtype."""
     leaves: dict[str, Any] = {name: np.asarray(getattr(problem, name), dtype) for name in problem.parameters}
     if problem.costs is not None and problem.costs.price is not None:
         leaves["costs"] = dataclasses.replace(problem.costs, price=np.asarray(problem.costs.price, dtype))

@@ -1,1 +1,1 @@
-"""What runs have spent: pulls, joint pulls, costs, and a budget of cost paid pull by pull."""
+"""Costs of runs: pulls, joint pulls, costs, and a budget of cost paid pull by pull."""

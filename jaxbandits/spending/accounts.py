@@ -1,4 +1,4 @@
-"""What a run has spent: pulls, joint pulls, and their cost."""
+"""The accounts of runs: pulls, joint pulls, and their cost."""
 
 import dataclasses
 from typing import Any, Self
@@ -23,19 +23,19 @@ __all__ = ["Account", "Looked", "Spent", "account_of_counts", "account_of_ledger
 @pytree
 @dataclasses.dataclass(frozen=True)
 class Account:
-    """What runs have spent so far."""
+    """The costs of runs so far."""
 
     pulls: Wide  # (…)
     joint_pulls: Wide | None  # (…): sets of arms pulled at once; None where arms are pulled one by one
     cost: jax.Array | None  # float32 (…): expected cost of the pulls made; None for a unit a pull
-    paid: jax.Array | None  # float32 (…): the cost that was drawn; None for a unit a pull, or where it is not known
-    reward: jax.Array | None = None  # float32 (…): the reward collected within the budget; None where nobody counts it
+    paid: jax.Array | None  # float32 (…): the cost that was drawn; None for a unit a pull, or where it is unknown
+    reward: jax.Array | None = None  # float32 (…): the reward collected within the budget; None where it is not counted
 
 
 @pytree
 @dataclasses.dataclass(frozen=True)
 class Spent:
-    """An account that is kept during a run; for algorithms whose counts may pass 2^31."""
+    """An account that is updated during a run; for algorithms whose counts may pass 2^31."""
 
     pulls: Wide
     joint_pulls: Wide
@@ -44,22 +44,22 @@ class Spent:
 
     @classmethod
     def nothing(cls, problem: Problem, shape: tuple[int, ...]) -> Self:
-        """Before the first pull of runs of a shape."""
+        """Return the account before the first pull of runs of a shape."""
         none = Wide.of(jnp.zeros(shape, jnp.int32))
         money = None if problem.costs is None else CompensatedSum.of(jnp.zeros(shape))
         known = problem.costs is not None and problem.costs.concentration is None
         return cls(pulls=none, joint_pulls=none, cost=money, paid=money if known else None)
 
     def account(self) -> Account:
-        """What was spent so far."""
+        """Return the account of the pulls so far."""
         money = [None if total is None else total.high for total in (self.cost, self.paid)]
         return Account(self.pulls, self.joint_pulls, *money)
 
     def plus(self, problem: Problem | None, key: Any, counts: jax.Array, number: jax.Array, reward: jax.Array) -> Self:
-        """After `number` batches of some pulls of each arm.
+        """Return the account after `number` batches of some pulls of each arm.
 
         Args:
-            problem: the problem; None where nobody knows what pulls cost.
+            problem: the problem; None where the costs of pulls are unknown.
             key: a typed key of these batches, shape `(…)`; None likewise.
             counts: int32 `(K, …)`: pulls of each arm in a batch.
             number: int32 `(…)`.
@@ -80,7 +80,10 @@ class Spent:
 
 
 def _paid(costs: Costs, key: jax.Array, counts: jax.Array, number: jax.Array, reward: jax.Array) -> jax.Array:
-    """The cost that was drawn, float32 `(…)`; by batches, since all of them may have more pulls than a count holds."""
+    """Return the cost that was drawn, float32 `(…)`.
+
+    It is drawn by batches, since together they may have more pulls than a count holds.
+    """
     if costs.price is None:
         return reward
 
@@ -95,9 +98,9 @@ def _paid(costs: Costs, key: jax.Array, counts: jax.Array, number: jax.Array, re
 @pytree
 @dataclasses.dataclass(frozen=True)
 class Looked:
-    """What runs had spent when they were last looked at, where random costs are drawn when somebody looks.
+    """The costs of runs at the latest checkpoint, where random costs are drawn at checkpoints only.
 
-    A curve of such costs is then a path: what is added between two looks is drawn for the pulls in between.
+    A curve of such costs is then a path: the increment between two checkpoints is drawn for the pulls in between.
     """
 
     pulls: jax.Array  # int32 (K, …)
@@ -106,11 +109,11 @@ class Looked:
 
     @classmethod
     def never(cls, arms: int, shape: tuple[int, ...]) -> Self:
-        """Before the first look."""
+        """Return the costs before the first checkpoint."""
         return cls(jnp.zeros((arms, *shape), jnp.int32), jnp.zeros(shape, jnp.int32), jnp.zeros(shape))
 
     def again(self, pulls: jax.Array, time: jax.Array, paid: jax.Array, where: jax.Array) -> Self:
-        """After another look at some runs, bool `(…)`."""
+        """Return the costs after another checkpoint of some runs, bool `(…)`."""
         now = type(self)(pulls, time, paid)
         new: Self = jax.tree.map(lambda new, old: jnp.where(where, new, old), now, self)
         return new
@@ -124,15 +127,15 @@ def account_of_counts(
     collected: jax.Array | None,
     looked: Looked | None = None,
 ) -> Account:
-    """What runs have spent, where costs are drawn when somebody looks.
+    """Return the account of runs whose costs are drawn at checkpoints.
 
     Args:
         problem: leaves `(K, …)`.
         key: the runs' typed keys, shape `(…)`.
         pulls: int32 `(K, …)`.
         time: their sum, int32 `(…)`.
-        collected: int32 or float32 `(K, …)`: sums of rewards; None where nobody keeps them.
-        looked: what they had spent before, where they are looked at more than once.
+        collected: int32 or float32 `(K, …)`: sums of rewards; None where they are not kept.
+        looked: the costs at the previous checkpoint, where there are several.
     """
     total, costs = Wide.of(time), problem.costs
     if costs is None:
@@ -151,14 +154,14 @@ def account_of_counts(
 def account_of_ledger(
     problem: Problem, pulls: jax.Array, time: jax.Array, ledger: Ledger, budget: jax.Array | None
 ) -> Account:
-    """What runs have spent that pay pull by pull.
+    """Return the account of runs that pay pull by pull.
 
     Args:
         problem: leaves `(K, …)`.
         pulls: int32 `(K, …)`.
         time: their sum, int32 `(…)`.
-        ledger: of the runs `(…)`.
-        budget: float32 `(…)`, up to where rewards count; None for all.
+        ledger: the ledger of the runs `(…)`.
+        budget: float32 `(…)`: rewards count up to this cost; None for all.
     """
     costs = problem.costs
     spending = None if costs is None else _expected_cost(problem, costs, pulls)

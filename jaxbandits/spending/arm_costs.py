@@ -1,4 +1,4 @@
-"""What the pulls of each arm have cost, and what a run has paid and earned."""
+"""The costs of the pulls of each arm, and the payments and earnings of a run."""
 
 import dataclasses
 from collections.abc import Callable
@@ -21,7 +21,7 @@ __all__ = ["ArmCosts", "ToldCosts"]
 @pytree
 @dataclasses.dataclass(frozen=True)
 class ArmCosts:
-    """What pulls have cost, arm by arm and together; arms first, runs last."""
+    """The costs of pulls, arm by arm and together; arms first, runs last."""
 
     total: CompensatedSum | WholeSum  # (K, …): costs of the pulls of each arm
     mean: jax.Array  # float32 (K, …): 0 before the first pull
@@ -29,17 +29,17 @@ class ArmCosts:
 
     @classmethod
     def none(cls, problem: Problem, shape: tuple[int, ...]) -> Self:
-        """Return what is known before the first pull of runs of a shape."""
+        """Return the costs before the first pull of runs of a shape."""
         zero, whole = jnp.zeros((problem.arms, *shape), jnp.float32), _is_whole(problem)
         total = WholeSum.of(zero) if whole else CompensatedSum.of(zero)
         return cls(total=total, mean=zero, ledger=Ledger.empty(shape, whole=whole))
 
     def moved(self, by_arm: Callable[[jax.Array], jax.Array]) -> Self:
-        """Return the same with what is known of each arm in another order."""
+        """Return the same costs with the arms in another order."""
         return dataclasses.replace(self, total=jax.tree.map(by_arm, self.total), mean=by_arm(self.mean))
 
     def plus(self, arm: jax.Array, before: jax.Array, reward: jax.Array, cost: jax.Array, live: jax.Array) -> Self:
-        """Return what is known after one pull of an arm, which had `before`; unchanged where `live` is false."""
+        """Return the costs after one pull of an arm, which had `before`; unchanged where `live` is false."""
         total = jax.tree.map(lambda x: arms.take(x, arm), self.total).plus(jnp.where(live, cost, 0))
         pulls = larger(before + live.astype(jnp.int32), jnp.int32(1)).astype(jnp.float32)
         return type(self)(
@@ -50,7 +50,7 @@ class ArmCosts:
 
 
 def _is_whole(problem: Problem) -> bool:
-    """Return whether all rewards and costs are whole numbers; not in a live experiment, whose costs nobody knows."""
+    """Return whether all rewards and costs are whole numbers; not in a live experiment, where costs are unknown."""
     costs = problem.costs
     return problem.integer_rewards and (
         costs is None or costs.price is None or (costs.random and costs.concentration is None)
@@ -58,31 +58,31 @@ def _is_whole(problem: Problem) -> bool:
 
 
 class ToldCosts:
-    """The costs that a rule is told."""
+    """The costs that a rule can read."""
 
     if TYPE_CHECKING:  # a field of the subclass
 
         @property
         def costs(self) -> ArmCosts | None:
-            """What pulls have cost."""
+            """Return the costs of pulls."""
 
     @property
     def mean_cost(self) -> jax.Array:
-        """Mean cost of the pulls of each arm, float32 `(K,)`; 0 before the first pull."""
+        """Return the mean cost of the pulls of each arm, float32 `(K,)`; 0 before the first pull."""
         return self._kept_costs.mean
 
     @property
     def total_cost(self) -> jax.Array:
-        """Sum of the costs of the pulls of each arm, float32 `(K,)`."""
+        """Return the sum of the costs of the pulls of each arm, float32 `(K,)`."""
         return self._kept_costs.total.high
 
     @property
     def spent(self) -> jax.Array:
-        """Sum of the costs of all pulls, float32 `()`."""
+        """Return the sum of the costs of all pulls, float32 `()`."""
         return self._kept_costs.ledger.paid.high
 
     @property
     def _kept_costs(self) -> ArmCosts:
         if self.costs is None:
-            raise UsageError("costs are told where the class says so: takes_costs = True, or spends= in its jb.Traits")
+            raise UsageError("costs are recorded only for a class with takes_costs = True, or spends= in its jb.Traits")
         return self.costs

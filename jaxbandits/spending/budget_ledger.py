@@ -16,10 +16,10 @@ __all__ = ["Ledger"]
 @pytree
 @dataclasses.dataclass(frozen=True)
 class Ledger:
-    """What runs have paid and earned.
+    """The payments and earnings of runs.
 
-    The last pull's reward stands apart: the pull whose cost overshoots a budget pays nothing (Li and Xia 2017,
-    equation 3), and a run is looked at with several budgets.
+    The reward of the last pull is kept separately: the pull whose cost overshoots a budget pays nothing (Li and Xia
+    2017, equation 3), and a run is evaluated with several budgets.
     """
 
     paid: CompensatedSum | WholeSum  # (…): the costs of all pulls
@@ -28,13 +28,16 @@ class Ledger:
 
     @classmethod
     def empty(cls, shape: tuple[int, ...], *, whole: bool = False) -> Self:
-        """Before the first pull of runs of a shape; `whole` where all rewards and costs are whole numbers."""
+        """Return the ledger before the first pull of runs of a shape.
+
+        `whole` means that all rewards and costs are whole numbers.
+        """
         nothing = jnp.zeros(shape, jnp.int32 if whole else jnp.float32)
         none = WholeSum.of(nothing) if whole else CompensatedSum.of(nothing)
         return cls(paid=none, earned=none, latest=nothing)
 
     def plus(self, reward: jax.Array, cost: jax.Array, live: jax.Array) -> Self:
-        """After one more pull of the runs that are live.
+        """Return the ledger after one more pull of the runs that are live.
 
         Args:
             reward: int32 or float32 `(…)`.
@@ -48,14 +51,14 @@ class Ledger:
         )
 
     def beyond(self, budget: jax.Array) -> jax.Array:
-        """Whether more than a budget, float32 `(…)`, was paid: bool `(…)`."""
+        """Return whether more than a budget, float32 `(…)`, was paid: bool `(…)`."""
         budget = jnp.asarray(budget, jnp.float32)
         if isinstance(self.paid, WholeSum):
-            # A whole number is above the budget if it is above its whole part, which no float32 but 2^31 - 128 ends.
+            # A whole number exceeds the budget if it exceeds the budget's whole part, which is capped to fit int32.
             return self.paid.value > smaller(budget, jnp.float32(2.0**31 - 128)).astype(jnp.int32)
-        # The first difference is exact where it is close.
+        # The first difference is exact where the two are close.
         return (self.paid.high - budget) + self.paid.low > 0
 
     def collected(self, budget: jax.Array) -> jax.Array:
-        """The rewards of the pulls whose cost the budget covered, float32 `(…)`; for runs not far beyond it."""
+        """Return the rewards of the pulls whose cost the budget covered, float32 `(…)`; for runs not far beyond it."""
         return self.earned.plus(jnp.where(self.beyond(budget), 0, self.latest)).high

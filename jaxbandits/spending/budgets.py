@@ -1,4 +1,4 @@
-"""What a budget of cost asks of a problem."""
+"""Requirements of a budget of cost on a problem."""
 
 import numpy as np
 
@@ -13,11 +13,11 @@ def check_budget(owner: str, budget: float, problem: Problem) -> None:
 
     Args:
         owner: the name of the algorithm.
-        budget: of cost.
+        budget: the budget of cost.
         problem: leaves `(K,)`, or a reservoir.
 
     Raises:
-        UsageError: it does not; or rewards may be negative, or an arm costs nothing.
+        UsageError: it does not; or rewards may be negative, or the pulls of an arm are free.
     """
     if problem.drawn:
         smallest = problem.smallest_cost

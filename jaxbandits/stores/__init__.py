@@ -1,1 +1,1 @@
-"""Runs that are kept on disk: blocks of them, what they hold, and the arrays made from them."""
+"""Runs stored on disk: blocks of them, their contents, and the arrays made from them."""

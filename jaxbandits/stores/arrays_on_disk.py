@@ -1,4 +1,7 @@
-"""Datasets as files that xarray opens: written whole or not at all, and read without running anything in them."""
+"""Datasets as files that xarray opens.
+
+A file is written whole or not at all, and reading one runs no code from it.
+"""
 
 import contextlib
 import json
@@ -18,9 +21,9 @@ from jaxbandits.memory import check_fits_in_memory
 __all__ = ["ENDINGS", "open_arrays", "read_arrays", "replacing", "write_arrays"]
 
 ENDINGS = (".nc", ".zarr")
-#: HDF5 keeps attributes of up to 64 KiB; the specification of a problem with thousands of arms is longer.
+#: HDF5 limits attributes to 64 KiB; the specification of a problem with thousands of arms is longer.
 _LONGEST_ATTRIBUTE = 60_000
-#: Codecs of zarr that can run no code: its registry has one for pickles.
+#: Codecs of zarr that cannot run code: its registry has one for pickles.
 _CODECS = frozenset(
     {
         "blosc",
@@ -43,12 +46,12 @@ _CHUNK = 2**23
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A name next to `path` to write to; it becomes `path` when the block ends well, and vanishes when it does not."""
+    """Yield a temporary name next to `path`; it becomes `path` if the block ends well, else it is removed."""
     temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex}{path.suffix}")
     old = temporary.with_suffix(".old")
     try:
         yield temporary
-        if path.is_dir():  # which a rename does not replace
+        if path.is_dir():  # a rename does not replace a directory
             os.replace(path, old)
         os.replace(temporary, path)
     finally:
@@ -60,7 +63,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_arrays(dataset: xr.Dataset, path: Path) -> None:
-    """Write a Dataset as NetCDF (`.nc`) or Zarr (`.zarr`), every chunk with a checksum; what was there is replaced.
+    """Write a Dataset as NetCDF (`.nc`) or Zarr (`.zarr`), every chunk with a checksum.
+
+    Existing arrays are replaced.
 
     Raises:
         UsageError: NetCDF on a file system without locks.
@@ -72,7 +77,7 @@ def write_arrays(dataset: xr.Dataset, path: Path) -> None:
 
 @contextlib.contextmanager
 def _locks_asked_for(path: Path) -> Iterator[None]:
-    """Say what to do where HDF5 wants a lock and the file system has none."""
+    """Raise a UsageError with the remedy where HDF5 needs a lock and the file system has none."""
     try:
         yield
     except OSError as error:
@@ -94,7 +99,7 @@ def _write(dataset: xr.Dataset, path: Path) -> None:
             for name, variable in dataset.variables.items()
             if variable.dtype.kind in "biuf" and variable.size
         }
-        # Format 2: in format 3, consolidated metadata and strings are still without a specification.
+        # Format 2: format 3 does not yet specify consolidated metadata and strings.
         dataset.to_zarr(path, zarr_format=2, consolidated=True, encoding=encoding)
         return
     long = {name for name, value in dataset.attrs.items() if len(str(value)) > _LONGEST_ATTRIBUTE}
@@ -109,7 +114,7 @@ def _write(dataset: xr.Dataset, path: Path) -> None:
 
 
 def _chunks(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """Parts of an array that are read at once: few cells of the grid, and many runs of each."""
+    """Return the shape of a chunk: few cells of the grid, and many runs of each."""
     chunks = list(shape)
     for axis in range(len(chunks)):
         rest = math.prod(chunks[axis + 1 :]) * itemsize
@@ -120,31 +125,31 @@ def _chunks(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 
 def read_arrays(path: Path) -> xr.Dataset:
-    """Read into memory what `write_arrays` wrote.
+    """Read the arrays that `write_arrays` wrote into memory.
 
     Raises:
-        UsageError: something else, damaged, or more than memory holds.
+        UsageError: not such arrays, damaged ones, or more than memory holds.
     """
     dataset = open_arrays(path)
     check_fits_in_memory(f"the arrays of {path}", dataset.nbytes, "open them with xarray, which reads what is used")
     try:
         return dataset.load()
-    except Exception as error:  # what a damaged file raises depends on where it is damaged
+    except Exception as error:  # the type depends on where the file is damaged
         raise UsageError(f"{path} is damaged, or not a store of results ({type(error).__name__})") from None
     finally:
         dataset.close()
 
 
 def open_arrays(path: Path) -> xr.Dataset:
-    """Open what `write_arrays` wrote; numbers are read when they are used.
+    """Open the arrays that `write_arrays` wrote; numbers are read when they are used.
 
     Raises:
-        UsageError: something else.
+        UsageError: not such arrays.
     """
     try:
         if path.is_dir():
             if not any((path / name).exists() for name in (".zgroup", ".zmetadata", "zarr.json")):
-                raise UsageError(f"{path} is not a store of results")  # before all that is below it is looked at
+                raise UsageError(f"{path} is not a store of results")  # before searching a large folder for codecs
             _refuse_code(path)
             dataset = xr.open_dataset(path, engine="zarr")
         else:
@@ -154,7 +159,7 @@ def open_arrays(path: Path) -> xr.Dataset:
             dataset = dataset.assign_attrs({name.removeprefix("attribute_"): dataset[name].item()}).drop_vars(name)
     except UsageError:
         raise
-    except Exception:  # what a damaged file raises depends on where it is damaged
+    except Exception:  # the type depends on where the file is damaged
         raise UsageError(f"{path} is not a store of results") from None
     if "spec" not in dataset.attrs:
         raise UsageError(f"{path} is not a store of results")
@@ -170,7 +175,7 @@ def _refuse_code(path: Path) -> None:
 
 
 def _codecs(data: Any) -> Iterator[str]:
-    """The names of all codecs in a file of metadata."""
+    """Yield the names of all codecs in a file of metadata."""
     if isinstance(data, dict):
         for key, value in data.items():
             if key == "compressor" and isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What a block holds: runs, a row each, or what a stream keeps of them; and which seeds of which cells."""
+"""Contents of a block: one row per run, or the statistics of a stream; and the seeds of each cell."""
 
 from typing import Any, NamedTuple
 
@@ -12,31 +12,31 @@ __all__ = ["Block", "block_of", "entered", "joined", "summed"]
 
 
 class Block(NamedTuple):
-    """As a block file has it."""
+    """A block as its file stores it."""
 
     about: dict[str, Any]
     arrays: dict[str, np.ndarray]
 
 
 def joined(parts: list[Finished]) -> Finished:
-    """All runs of several parts, which measure the same."""
+    """Return all runs of several parts, which have the same variables."""
     values = {name: np.concatenate([part.values[name] for part in parts]) for name in parts[0].values}
     cell, seed = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     return Finished(cell, seed, values)
 
 
 def block_of(runs: Finished, layout: Layout, keep: str) -> Block:
-    """A block of runs.
+    """Return a block of runs.
 
     Args:
-        runs: numbered as in the layout.
-        layout: of the sweep.
+        runs: their cells are numbered as in the layout.
+        layout: the layout of the sweep.
         keep: what is kept, one of `KEEP`.
     """
     numbers = np.flatnonzero(np.bincount(runs.cell, minlength=len(layout.cells)))
     cell = np.searchsorted(numbers, runs.cell)
     arrays: dict[str, np.ndarray] = {"cells": np.asarray([layout.cells[i] for i in numbers], "S16")}
-    # A cell's seeds follow each other in one whole number, and never the seeds of the cell before.
+    # A cell's seeds are consecutive within one whole number, and never follow the seeds of the cell before.
     arrays |= _done(stretches.of_seeds(np.sort((cell << 33) | runs.seed)))
     about = {"keep": keep, "bandits": layout.bandits, "arms": layout.arms}
     if keep != "runs":
@@ -50,11 +50,11 @@ def block_of(runs: Finished, layout: Layout, keep: str) -> Block:
 
 
 def summed(blocks: list[Block], layout: Layout) -> Block:
-    """One block with the sums of several.
+    """Return one block with the sums of several.
 
     Args:
-        blocks: of sums, none of runs that another has, too.
-        layout: of the sweep.
+        blocks: blocks of sums; no two share a run.
+        layout: the layout of the sweep.
     """
     numbers = {cell: number for number, cell in enumerate(layout.cells)}
     places = [np.asarray([numbers[cell.decode()] for cell in block.arrays["cells"].tolist()]) for block in blocks]
@@ -73,34 +73,34 @@ def summed(blocks: list[Block], layout: Layout) -> Block:
 
 
 def _done(keys: list[stretches.Stretch]) -> dict[str, np.ndarray]:
-    """Stretches of seeds by cell, from stretches of the two in one whole number."""
+    """Return seed ranges by cell, from ranges of whole numbers that combine cell and seed."""
     ends = np.asarray(keys, np.int64).reshape(-1, 2)
     start, stop = (np.ascontiguousarray(end & (2**33 - 1)) for end in ends.T)
     return {"done_cell": ends[:, 0] >> 33, "done_start": start, "done_stop": stop}
 
 
 def _narrowed(layout: Layout, numbers: np.ndarray) -> Layout:
-    """The layout of some cells."""
+    """Return the layout of some cells."""
     return layout._replace(cells=tuple(layout.cells[i] for i in numbers))
 
 
 def entered(
     block: Block, places: dict[str, list[int]], layout: Layout, found: dict[str, np.ndarray], blank: Any
 ) -> None:
-    """Enter the rows of a block of runs into arrays `(cells, seeds, points, …)`.
+    """Write the rows of a block of runs into arrays `(cells, seeds, points, …)`.
 
     Args:
-        block: of runs.
+        block: a block of runs.
         places: the numbers of each cell in the layout; none for cells that are not in it.
-        layout: of the arrays; its seeds are wanted, others are left out.
-        found: the arrays by variable, to which variables that are new are added.
+        layout: the layout of the arrays; seeds outside it are left out.
+        found: the arrays by variable; new variables are added to it.
         blank: from a variable's name to an array without a value.
     """
     arrays = block.arrays
     shown = [places.get(cell.decode(), []) for cell in arrays["cells"].tolist()]
     column = arrays["seed"].astype(np.int64) - layout.first_seed
     inside = (column >= 0) & (column < layout.seeds)
-    for copy in range(max(map(len, shown), default=0)):  # a cell may stand in a grid more than once
+    for copy in range(max(map(len, shown), default=0)):  # a grid may list a cell more than once
         number = np.asarray([numbers[copy] if copy < len(numbers) else -1 for numbers in shown])[arrays["cell"]]
         which = inside & (number >= 0)
         for key, values in arrays.items():

@@ -1,7 +1,7 @@
-"""Blocks: files of runs that are there as a whole or not at all, each named by the hash of what it holds.
+"""Blocks: files of runs, written whole or not at all, each named by the hash of its content.
 
-A block is a zip archive of NumPy arrays that are not compressed (`numpy.savez`). It is never changed. Nothing in it is
-code, and reading it takes no more memory than it is long.
+A block is a zip archive of uncompressed NumPy arrays (`numpy.savez`). It is never changed. It contains no code, and
+reading it takes no more memory than its length.
 """
 
 import hashlib
@@ -25,10 +25,10 @@ _HASH = 32  # hexadecimal digits of a name
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that is there as a whole or not at all, also where the machine stops.
+    """Write a file whole or not at all, even if the machine stops meanwhile.
 
     Raises:
-        OSError: it cannot be written; what was there before is there still.
+        OSError: it cannot be written; an existing file is unchanged.
     """
     temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}.part")
     try:
@@ -45,12 +45,12 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def write_block(folder: Path, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> int:
-    """Commit a block, and say how many bytes it has.
+    """Commit a block, and return its size in bytes.
 
     Args:
-        folder: of the blocks.
+        folder: the folder of the blocks.
         about: plain data.
-        arrays: by name; not of objects.
+        arrays: arrays by name, without objects.
 
     Raises:
         OSError: it cannot be written.
@@ -64,20 +64,20 @@ def write_block(folder: Path, about: dict[str, Any], arrays: dict[str, np.ndarra
 
 
 def block_names(folder: Path) -> list[str]:
-    """The names of the blocks that are there, in order."""
+    """Return the names of the existing blocks, sorted."""
     return sorted(path.name for path in folder.glob(f"[0-9a-f]*{ENDING}"))
 
 
 def named_by_content(name: str, content: bytes) -> bool:
-    """Whether a block holds what its name says."""
+    """Return whether the name of a block matches its content."""
     return name == f"{hashlib.sha256(content).hexdigest()[:_HASH]}{ENDING}"
 
 
 def read_block(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What a block holds, of which every byte is looked at.
+    """Return the contents of a block after checking every byte.
 
     Raises:
-        UsageError: a block that does not hold what its name says.
+        UsageError: a block whose content does not match its name.
     """
     content = path.read_bytes()
     if not named_by_content(path.name, content):
@@ -90,7 +90,7 @@ def read_block(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def read_part(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Some arrays of a block, which is not looked at otherwise.
+    """Return some arrays of a block; the rest is not checked.
 
     Raises:
         UsageError: a block that cannot be read.
@@ -108,7 +108,7 @@ def _arrays(file: Any, names: tuple[str, ...] | None) -> Iterator[tuple[str, np.
             name = member.filename.removesuffix(".npy")
             if names is not None and name not in names:
                 continue
-            if member.compress_type != zipfile.ZIP_STORED:  # so that nothing is longer than the file
+            if member.compress_type != zipfile.ZIP_STORED:  # so that no array is longer than the file
                 raise ValueError(f"{name} is compressed")
             with archive.open(member) as stream:
                 yield name, np.lib.format.read_array(stream, allow_pickle=False)
@@ -116,5 +116,5 @@ def _arrays(file: Any, names: tuple[str, ...] | None) -> Iterator[tuple[str, np.
 
 def _damaged(path: Path) -> UsageError:
     return UsageError(
-        f"block {path} is damaged: it does not hold what its name says; delete it, and --resume makes its runs again"
+        f"block {path} is damaged: its content does not match its name; delete it, and --resume makes its runs again"
     )

@@ -1,6 +1,6 @@
-"""Sums of numbers in double precision that are exact: they do not depend on the order, and add up from parts.
+"""Exact sums of numbers in double precision: they do not depend on the order, and partial sums add up.
 
-A number is split into whole multiples of powers of 2^20, of which each power has a sum of whole numbers.
+A number is split into whole multiples of powers of 2^20. Each power has a sum of whole numbers.
 """
 
 from fractions import Fraction
@@ -18,7 +18,7 @@ class ExactSums:
     """C sums; a part is an int64 array `(C,)` of whole numbers times 2^(20 power)."""
 
     def __init__(self, count: int, parts: dict[int, np.ndarray] | None = None) -> None:
-        """Sums of nothing, or of parts."""
+        """Start with empty sums, or from parts."""
         self.count = count
         self.parts: dict[int, np.ndarray] = parts or {}
 
@@ -33,7 +33,7 @@ class ExactSums:
             self.parts[power] = self.parts[power] + part if power in self.parts else part
 
     def add_whole(self, place: np.ndarray, values: np.ndarray) -> bool:
-        """`add` for whole numbers whose sums double precision holds; False, and nothing is added, for others."""
+        """Add whole numbers, as `add` does, if double precision holds their sums; else add nothing and return False."""
         if not values.size:
             return True
         largest = max(float(values.max()), -float(values.min()))
@@ -51,7 +51,7 @@ class ExactSums:
             self.parts[power][place] += part
 
     def totals(self) -> np.ndarray:
-        """Fractions, objects `(C,)`."""
+        """Return the sums as Fractions, objects `(C,)`."""
         total: Any = np.zeros(self.count, object)
         for power, part in self.parts.items():
             scale = Fraction(2) ** (_BITS * power)
@@ -60,7 +60,7 @@ class ExactSums:
 
 
 def halves(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers as sums of two with 26 bits each, whose products are exact (Veltkamp 1968); below 2^996."""
+    """Split numbers below 2^996 into two of 26 bits each, whose products are exact (Veltkamp 1968)."""
     scaled = _SPLIT * values
     high = scaled - (scaled - values)
     return high, values - high

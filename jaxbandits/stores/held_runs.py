@@ -1,24 +1,24 @@
-"""Runs that have ended and are not on disk yet: themselves, or what is kept of them, which takes little memory."""
+"""A buffer of completed runs that are not yet on disk: the runs, or their sums, which take little memory."""
 
 from jaxbandits.stores.block_contents import Block, block_of, joined, summed
 from jaxbandits.stores.layout import Finished, Layout
 
 __all__ = ["HeldRuns"]
 
-#: Bytes of runs of which only sums are kept, before they are reduced to these.
+#: Bytes of runs at which a buffer of sums reduces them.
 _REDUCED = 2**22
-#: Bytes of runs that are held in memory at most.
+#: Largest number of bytes of runs in memory.
 _MOST = 2**26
 
 
 class HeldRuns:
-    """What a block will have."""
+    """The contents of the next block."""
 
     def __init__(self, layout: Layout, keep: str) -> None:
-        """Without a run.
+        """Start without a run.
 
         Args:
-            layout: of the sweep.
+            layout: the layout of the sweep.
             keep: what is kept, one of `KEEP`.
         """
         self._layout, self._keep = layout, keep
@@ -28,16 +28,16 @@ class HeldRuns:
         self.count = 0
 
     def takes(self, runs: Finished) -> bool:
-        """Whether runs fit to those that are held: a block's runs measure the same."""
+        """Return whether runs have the same variables as the buffered ones, as those of a block must."""
         return not self._runs or self._runs[0].values.keys() == runs.values.keys()
 
     @property
     def full(self) -> bool:
-        """Whether no more can be held."""
+        """Return whether the buffer is full."""
         return self._bytes >= _MOST
 
     def add(self, runs: Finished) -> None:
-        """Take runs."""
+        """Add runs to the buffer."""
         self._runs.append(runs)
         self._bytes += sum(values.nbytes for values in runs.values.values())
         self.count += runs.cell.size
@@ -50,7 +50,7 @@ class HeldRuns:
         return block
 
     def block(self) -> Block:
-        """All that is held; then nothing is."""
+        """Return the buffered runs as a block, and clear the buffer."""
         blocks = self._sums + ([self._reduced()] if self._runs else [])
         self._sums, self.count = [], 0
         return blocks[0] if len(blocks) == 1 else summed(blocks, self._layout)

@@ -1,9 +1,8 @@
-"""Locks of a store's files, also on file systems that have none.
+"""Locks of a store's files, also on file systems without locks.
 
-A network file system may be mounted without locks (NFS by `nolock`, Lustre without `flock`). There a marker, a file
-with the process and the machine that hold the lock, stands in for it. The marker of a process that was killed is taken
-over by others of the same machine (filelock 3.22); on another machine nobody can tell whether it runs, and a message
-says what to do.
+A network file system may be mounted without locks (NFS by `nolock`, Lustre without `flock`). There a marker replaces
+the lock: a file with the process and the machine that hold it. If that process was killed, others of the same machine
+take over the marker (filelock 3.22). Other machines cannot know whether it runs, and a message gives the remedy.
 """
 
 import contextlib
@@ -18,14 +17,17 @@ from jaxbandits.errors import UsageError
 
 __all__ = ["held", "lock_of", "remedy"]
 
-#: What `flock` says where there are no locks.
+#: The errors of `flock` where there are no locks.
 _MISSING = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}
-#: Seconds to wait for a marker, whose owner may be gone.
+#: Seconds to wait for a marker whose owner may be gone.
 _MOST = 600.0
 
 
 def lock_of(file: Path) -> filelock.BaseFileLock:
-    """Return the lock of a file, or of the marker beside it where there are no locks, or one has been set."""
+    """Return the lock of a file.
+
+    It is the marker beside the file where there are no locks, or where a marker exists.
+    """
     marker = _marker(file)
     if marker.exists() or not _has_locks(file.parent):
         return filelock.SoftFileLock(marker)
@@ -37,7 +39,7 @@ def held(file: Path) -> Iterator[None]:
     """Hold the lock of a file, once others have released it.
 
     Raises:
-        UsageError: a marker has stood there for ten minutes.
+        UsageError: a marker has existed for ten minutes.
     """
     lock = lock_of(file)
     try:
@@ -51,7 +53,7 @@ def held(file: Path) -> Iterator[None]:
 
 
 def remedy(file: Path) -> str:
-    """Return what to do about a lock that nobody holds; nothing where locks end with their process."""
+    """Return the remedy for a lock that nobody holds; empty where locks end with their process."""
     marker = _marker(file)
     return f"; if that process is gone, delete {marker}" if marker.exists() else ""
 
@@ -61,7 +63,7 @@ def _marker(file: Path) -> Path:
 
 
 def _has_locks(folder: Path) -> bool:
-    """Return whether the file system of a folder has locks; a file of its own is tried, which disturbs nobody."""
+    """Return whether the file system of a folder has locks, tried on a separate file that disturbs nobody."""
     try:
         import fcntl  # not on every system
     except ImportError:

@@ -1,4 +1,4 @@
-"""Where the axes stand in a specification, and which files of two specifications are the same."""
+"""Finds the axes of a specification, and the equal files of two specifications."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ __all__ = ["axes_of", "same_files", "with_paths_of"]
 
 
 def axes_of(spec: dict[str, Any]) -> dict[str, list[tuple[dict[str, Any], str]]]:
-    """Where the axes stand in a specification, by the names of their dimensions."""
+    """Return the entries of a specification that are axes, by the names of their dimensions."""
     found: dict[str, list[tuple[dict[str, Any], str]]] = {}
     for table in (spec["algorithm"], spec["problem"]):
         for key, value in table.items():
@@ -17,10 +17,10 @@ def axes_of(spec: dict[str, Any]) -> dict[str, list[tuple[dict[str, Any], str]]]
 
 
 def same_files(there: dict[str, Any], here: dict[str, Any]) -> dict[str, dict[str, str]]:
-    """What the files along the axes of one specification are called in another that has the same content.
+    """Map the paths of one specification's axes of files to those of equal files in another.
 
     Returns:
-        By dimension: by path here, the path there. Only of files whose path differs.
+        By dimension: from the path here to the path there, only for files whose path differs.
     """
     theirs, found = _files(there), {}
     for name, files in _files(here).items():
@@ -37,7 +37,7 @@ def same_files(there: dict[str, Any], here: dict[str, Any]) -> dict[str, dict[st
 
 
 def with_paths_of(there: dict[str, Any], here: dict[str, Any]) -> dict[str, Any]:
-    """The specification `here` with the paths of `there` where files hold the same."""
+    """Return the specification `here` with the paths of `there` where files have equal content."""
     renamed, spec = same_files(there, here), json.loads(json.dumps(here))
     for name, paths in renamed.items():
         for table, key in axes_of(spec)[name]:
@@ -46,7 +46,7 @@ def with_paths_of(there: dict[str, Any], here: dict[str, Any]) -> dict[str, Any]
 
 
 def _files(spec: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
-    """Paths and hashes of the files along axes, by dimension."""
+    """Return paths and hashes of the files along axes, by dimension."""
     return {
         name: list(zip(table[key]["axis"], table["sha256"], strict=True))
         for name, places in axes_of(spec).items()

@@ -1,11 +1,11 @@
-"""The files of a store, and its description: what it is of, and which seeds of which cells its blocks have.
+"""The files of a store, and its description: its specification, and the seeds of each cell in its blocks.
 
-    NAME.zarr/         arrays that xarray opens, made from the blocks when all runs are there
+    NAME.zarr/         arrays that xarray opens, made from the blocks once all runs are complete
     NAME.zarr/blocks/  sweep.json, the description; a file per block; view.json, the hashes of the arrays' files;
                        writer-1-of-2.lock and .json, of a process that is writing; .marker in place of .lock where
                        the file system has no locks
 
-Of NAME.nc the blocks stand beside it, in NAME.nc.blocks. The blocks are what has been run; all else follows from them.
+The blocks of NAME.nc are in NAME.nc.blocks, beside it. The blocks hold the runs; all else follows from them.
 """
 
 import json
@@ -25,26 +25,26 @@ __all__ = ["KEEP", "Description", "blocks_folder", "done_by_cell", "done_of_bloc
 #: What a sweep keeps of its runs.
 KEEP = ("runs", "summary", "moments")
 _FORMAT = 1
-#: Bytes of a description at most: some million cells.
+#: Largest size of a description in bytes: some million cells.
 _LONGEST = 2**28
 
 
 class Description(NamedTuple):
-    """What a store is of."""
+    """The description of a store."""
 
     spec: dict[str, Any]
     keep: str  # one of `KEEP`
     layout: Layout
-    attrs: dict[str, Any]  # of the Dataset
+    attrs: dict[str, Any]  # attributes of the Dataset
     made_with: tuple[str, ...]  # versions of the package and of JAX, and the platform, of every process that wrote
 
     @property
     def spec_with_keep(self) -> dict[str, Any]:
-        """The specification as a file has it, with what is kept in its [run] table."""
+        """Return the specification as a file has it, with what is kept in its [run] table."""
         return {**self.spec, "run": {**self.spec["run"], "keep": self.keep}}
 
     def content(self) -> bytes:
-        """As its file has it."""
+        """Return the content of the description's file."""
         layout = self.layout._asdict()
         layout["dimensions"] = {name: np.asarray(values).tolist() for name, values in layout["dimensions"].items()}
         layout["checkpoints"] = [str(layout["checkpoints"].dtype), layout["checkpoints"].tolist()]
@@ -56,7 +56,7 @@ class Description(NamedTuple):
         return json.dumps(data).encode()
 
     def write(self, folder: Path) -> None:
-        """Write it.
+        """Write the description.
 
         Raises:
             OSError: it cannot be written.
@@ -65,16 +65,16 @@ class Description(NamedTuple):
 
 
 def blocks_folder(path: Path) -> Path:
-    """Where the blocks of a store are."""
-    # Not `with_name`, which a path without a name, such as ".", has not.
+    """Return the folder of a store's blocks."""
+    # Not `with_name`: it fails for a path without a name, such as ".".
     return path / "blocks" if path.suffix == ".zarr" else path.parent / f"{path.name}.blocks"
 
 
 def read_description(path: Path) -> Description | None:
-    """The description of a store, or None where there are no blocks.
+    """Return the description of a store, or None where there are no blocks.
 
     Raises:
-        UsageError: one that is damaged, or of another version.
+        UsageError: a description that is damaged, or of another version.
     """
     file = blocks_folder(path) / "sweep.json"
     if not file.exists():
@@ -113,7 +113,7 @@ def _variable(dtype: str, per_arm: bool, empty: float, attrs: dict[str, str]) ->
 
 
 def done_of_block(block: dict[str, np.ndarray]) -> dict[str, list[Stretch]]:
-    """The seeds of each cell that a block has."""
+    """Return the seeds of each cell that a block has."""
     found: dict[str, list[Stretch]] = {}
     cells = [cell.decode() for cell in block["cells"].tolist()]
     for cell, start, stop in zip(*(block[f"done_{part}"].tolist() for part in ("cell", "start", "stop")), strict=True):
@@ -122,7 +122,7 @@ def done_of_block(block: dict[str, np.ndarray]) -> dict[str, list[Stretch]]:
 
 
 def done_by_cell(folder: Path) -> dict[str, list[Stretch]]:
-    """The seeds of each cell that the blocks of a folder have, which are not looked at otherwise.
+    """Return the seeds of each cell that the blocks of a folder have; the rest of a block is not checked.
 
     Raises:
         UsageError: a block that cannot be read.

@@ -1,4 +1,4 @@
-"""Datasets of what a stream has kept: moments, and summaries."""
+"""Datasets of the statistics of a stream: moments and summaries."""
 
 import math
 from typing import Any
@@ -14,11 +14,12 @@ __all__ = ["moments_dataset", "summary_dataset"]
 
 
 def moments_dataset(stream: Stream, layout: Layout) -> xr.Dataset:
-    """Mean and variance of every variable over the runs of every cell, the runs of a cell, and how many were stopped.
+    """Return mean and variance of every variable over the runs of each cell.
 
     `<variable>_mean` and `<variable>_variance` (with n - 1) have the dimensions of the grid, and arms where the
-    variable has; what has no value (NaN) is left out, as a run without an answer has no regret, and `<variable>_number`
-    says how many have.
+    variable has them. Missing values (NaN), such as the regret of a run without an answer, are left out;
+    `<variable>_number` counts the others. `runs` counts the runs of a cell, and `stopped_early` the
+    truncated ones.
     """
     found: dict[str, xr.DataArray] = {}
     for name in [name for name in layout.variables if name in stream.moments]:
@@ -35,7 +36,7 @@ def moments_dataset(stream: Stream, layout: Layout) -> xr.Dataset:
 
 
 def summary_dataset(stream: Stream, layout: Layout, attrs: dict[str, Any]) -> xr.Dataset:
-    """What `jaxbandits.summary` returns of the runs; quantiles are of values rounded to 14 significant bits."""
+    """Return the summary of the runs, as `jaxbandits.summary` does, with quantiles rounded to 14 significant bits."""
     statistics, errors = {}, None
     for name, variable in layout.variables.items():
         if name not in stream.moments:
@@ -62,7 +63,7 @@ def summary_dataset(stream: Stream, layout: Layout, attrs: dict[str, Any]) -> xr
 
 
 def _named(dataset: xr.Dataset, layout: Layout, stream: Stream) -> xr.Dataset:
-    """With what its coordinates are called."""
+    """Return the Dataset with its coordinates."""
     return dataset.assign_coords(coordinates_of(layout, stream.moments))
 
 
@@ -71,7 +72,7 @@ def _total(moments: Moments) -> np.ndarray:
 
 
 def _array(layout: Layout, values: np.ndarray, per_arm: bool) -> xr.DataArray:
-    """Flat values `(cells points …)` with the dimensions that they have."""
+    """Return flat values `(cells points …)` with their dimensions."""
     coordinates = dict(layout.dimensions)
     shape, names = [*layout.shape], [*layout.dimensions]
     if len(layout.checkpoints):
@@ -85,7 +86,7 @@ def _array(layout: Layout, values: np.ndarray, per_arm: bool) -> xr.DataArray:
 
 
 def _quantiles(stream: Stream, name: str) -> dict[str, np.ndarray]:
-    """Quantiles by linear interpolation between order statistics, as NumPy has them, of what was counted."""
+    """Return quantiles of the counted values by linear interpolation between order statistics, as NumPy does."""
     _, keys, often = stream.counts(name)
     count = stream.moments[name].number
     values, ends = rounded_values(keys), np.cumsum(often)  # in order of place, then value

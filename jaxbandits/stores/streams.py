@@ -1,6 +1,6 @@
-"""What is kept of runs that are not kept themselves: counts, exact sums, and how often each value came.
+"""Statistics of runs that are not stored themselves: counts, exact sums, and how often each value occurred.
 
-Everything is whole numbers that add up: neither the order of the runs nor the blocks in which they came change a bit.
+Everything is whole numbers that add up: neither the order of the runs nor their division into blocks changes a bit.
 """
 
 from typing import Any, NamedTuple
@@ -14,30 +14,30 @@ from jaxbandits.stores.layout import Finished, Layout
 
 __all__ = ["Moments", "Stream", "rounded_values"]
 
-#: How the counts of runs that were stopped early are called.
+#: The suffix of counts of truncated runs.
 STOPPED = " of stopped runs"
 #: Bits of a float32 that are dropped when values are counted: 14 of its 24 significant bits are kept.
 _DROPPED = 10
 
 
 class Moments(NamedTuple):
-    """Of a variable over runs; every array has the shape `(cells, points, …)`, flat."""
+    """Moments of a variable over runs; every array has the shape `(cells, points, …)`, flat."""
 
-    number: np.ndarray  # int64: numbers, without NaN
-    infinite: np.ndarray  # int64 (2, …): how often minus and plus infinity came, which are in no sum
+    number: np.ndarray  # int64: how many numbers, without NaN
+    infinite: np.ndarray  # int64 (2, …): how often minus and plus infinity occurred; no sum includes them
     total: ExactSums
     squares: ExactSums
 
     @classmethod
     def nothing(cls, count: int) -> "Moments":
-        """Of no run."""
+        """Return the moments of no run."""
         return cls(
             np.zeros(count, np.int64), np.zeros((2, count), np.int64), ExactSums(count), ExactSums(count)
         )  # fmt: skip
 
     def add(self, place: np.ndarray, values: np.ndarray) -> None:
         """Add values `(N,)` at their places."""
-        exact = values.dtype.itemsize <= 4  # their squares are, in double precision
+        exact = values.dtype.itemsize <= 4  # double precision holds their squares exactly
         values = np.asarray(values, np.float64)
         finite = np.isfinite(values)
         if not finite.all():
@@ -62,14 +62,17 @@ class Moments(NamedTuple):
             self.squares.add(place, low * low)
 
     def add_moments(self, other: "Moments", place: np.ndarray) -> None:
-        """Add those of other places, each once."""
+        """Add moments at other places, each once."""
         self.number[place] += other.number
         self.infinite[:, place] += other.infinite
         self.total.add_sums(other.total, place)
         self.squares.add_sums(other.squares, place)
 
     def mean_and_variance(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance (with n - 1), correctly rounded, float64; NaN where there is no number, or only one."""
+        """Return mean and variance (with n - 1), correctly rounded, float64.
+
+        They are NaN where there is no number, the variance also for one number.
+        """
         mean, variance = np.full(self.number.size, np.nan), np.full(self.number.size, np.nan)
         totals, squares = self.total.totals(), self.squares.totals()
         for i in np.flatnonzero(self.number):
@@ -85,18 +88,18 @@ class Moments(NamedTuple):
 
 
 class Stream:
-    """What is kept of the runs of some cells, by variable."""
+    """Statistics of the runs of some cells, by variable."""
 
     def __init__(self, layout: Layout, *, counting: bool) -> None:
-        """Of no run.
+        """Start without a run.
 
         Args:
-            layout: of the runs.
-            counting: whether to count how often each value came, for quantiles.
+            layout: the layout of the runs.
+            counting: whether to count how often each value occurred, for quantiles.
         """
         self._layout, self._counting = layout, counting
         self.moments: dict[str, Moments] = {}
-        #: Flat place, value (see `rounded_values`) and how often it came, each `(N,)`.
+        #: Flat place, value (see `rounded_values`) and how often it occurred, each `(N,)`.
         self.values: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
 
     def _moments(self, name: str) -> Moments:
@@ -134,9 +137,10 @@ class Stream:
         self.values[name] = _summed(place, keys, often)
 
     def counts(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return places, values (see `rounded_values`) and how often they came, in order of place, then value.
+        """Return places, values (see `rounded_values`) and how often they occurred, in order of place, then value.
 
-        A run that was stopped would have more pulls than every run that ended: it counts as the largest of its place.
+        A truncated run would have had more pulls than any run that ended: it counts as the largest of its
+        place.
         """
         place, keys, often = self.values[name]
         if f"{name}{STOPPED}" not in self.values:
@@ -149,7 +153,7 @@ class Stream:
         return _summed(*(np.concatenate(pair) for pair in zip((place, keys, often), lifted, strict=True)))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """As arrays by name, without those of cells that have no runs; `add_arrays` takes them."""
+        """Return the statistics as arrays by name, without cells that have no runs; for `add_arrays`."""
         found: dict[str, np.ndarray] = {}
         for name, moments in self.moments.items():
             places = np.flatnonzero(moments.number)
@@ -164,12 +168,12 @@ class Stream:
         return found
 
     def add_arrays(self, arrays: dict[str, np.ndarray], cells: np.ndarray, arms: tuple[int, int]) -> None:
-        """Add what another stream kept.
+        """Add the statistics of another stream.
 
         Args:
-            arrays: of the other.
+            arrays: the arrays of the other stream.
             cells: int64 `(c,)`: this layout's number of each cell of the other's.
-            arms: the other's bandits and arms of each; what this layout has more is none of the other's.
+            arms: the other's bandits and arms of each; this layout may have more.
         """
         for key in arrays:
             kind, _, name = key.partition(".")
@@ -197,7 +201,7 @@ class Stream:
     def _moved(
         self, place: np.ndarray, cells: np.ndarray, theirs: tuple[int, ...], ours: tuple[int, ...]
     ) -> np.ndarray:
-        """Flat places of the other's in this layout."""
+        """Return this layout's flat places for those of the other."""
         cell, *rest = np.unravel_index(place, (len(cells), self._layout.points, *theirs))
         shape = (len(self._layout.cells), self._layout.points, *ours)
         return np.asarray(np.ravel_multi_index((cells[cell], *rest), shape))
@@ -211,14 +215,14 @@ def _summed(place: np.ndarray, keys: np.ndarray, often: np.ndarray) -> tuple[np.
 
 
 def _keys(values: np.ndarray) -> np.ndarray:
-    """Numbers as whole numbers in [0, 2^32) in the same order, rounded to 14 significant bits, `(N,)`."""
+    """Map numbers to whole numbers in [0, 2^32) in the same order, rounded to 14 significant bits, `(N,)`."""
     bits = np.asarray(values, np.float32).view(np.uint32).astype(np.int64)
-    # To the nearest, ties to even; a carry goes into the exponent, as it should.
+    # To the nearest, ties to even; a carry correctly increases the exponent.
     kept = ((bits + (1 << (_DROPPED - 1)) - 1 + ((bits >> _DROPPED) & 1)) >> _DROPPED) << _DROPPED
     return np.where(bits >> 31, 0xFFFFFFFF - kept, kept + 0x80000000)
 
 
 def rounded_values(keys: np.ndarray) -> np.ndarray:
-    """The numbers that were counted, float64, rounded to 14 significant bits."""
+    """Return the numbers that were counted, float64, rounded to 14 significant bits."""
     bits = np.where(keys >= 0x80000000, keys - 0x80000000, 0xFFFFFFFF - keys)
     return bits.astype(np.uint32).view(np.float32).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Seeds that have been run, as stretches `(first, one after the last)`."""
+"""Seeds that have been run, as ranges `(first, one after the last)`."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ Stretch = tuple[int, int]
 
 
 def of_seeds(seeds: np.ndarray) -> list[Stretch]:
-    """Sorted seeds `(N,)`, each once, as stretches."""
+    """Return sorted distinct seeds `(N,)` as ranges."""
     if not seeds.size:
         return []
     breaks = np.flatnonzero(np.diff(seeds) != 1) + 1
@@ -19,7 +19,7 @@ def of_seeds(seeds: np.ndarray) -> list[Stretch]:
 
 
 def united(stretches: Iterable[Stretch]) -> list[Stretch]:
-    """The same seeds in order, in as few stretches as there can be."""
+    """Return the same seeds in order, in the fewest possible ranges."""
     found: list[Stretch] = []
     for start, stop in sorted(stretches):
         if found and start <= found[-1][1]:
@@ -30,7 +30,7 @@ def united(stretches: Iterable[Stretch]) -> list[Stretch]:
 
 
 def overlap(stretches: Iterable[Stretch]) -> Stretch | None:
-    """Seeds that stand in two of them, if any do."""
+    """Return the seeds that two of the ranges share, if any do."""
     last = 0
     for start, stop in sorted(stretches):
         if start < last:
@@ -40,14 +40,14 @@ def overlap(stretches: Iterable[Stretch]) -> Stretch | None:
 
 
 def common(some: Iterable[Stretch], others: Iterable[Stretch]) -> list[Stretch]:
-    """What both have; both are in order, and neither overlaps itself."""
+    """Return the intersection of two lists of ranges, each in order and without overlap."""
     others = list(others)
     found = [(max(a, c), min(b, d)) for a, b in some for c, d in others]
     return [(start, stop) for start, stop in found if start < stop]
 
 
 def missing(wanted: Stretch, there: Iterable[Stretch]) -> list[Stretch]:
-    """What a stretch has and the others have not; these are in order and do not overlap."""
+    """Return the seeds of a range that others lack; these are in order and do not overlap."""
     found, start = [], wanted[0]
     for first, stop in there:
         if first > start:

@@ -1,4 +1,4 @@
-"""Sweeps of like specification as one: more values on an axis, more seeds."""
+"""Merges sweeps of compatible specifications: more values on an axis, more seeds."""
 
 import functools
 import itertools
@@ -21,10 +21,10 @@ __all__ = ["refuse_another", "united", "united_seeds", "united_spec", "united_va
 
 
 def refuse_another(there: dict[str, Any], here: dict[str, Any], what: str) -> None:
-    """Refuse a specification that is another one in more than the values of its axes and its seeds.
+    """Refuse a specification that differs in more than the values of its axes and its seeds.
 
     Raises:
-        UsageError: with the first difference.
+        UsageError: the first difference.
     """
     if found := difference(_bare(there), _bare(here)):
         raise UsageError(f"{what} was written by another specification: {found}")
@@ -32,14 +32,14 @@ def refuse_another(there: dict[str, Any], here: dict[str, Any], what: str) -> No
 
 
 def united(parts: Sequence[Description], names: Sequence[str]) -> Description:
-    """What several sweeps describe together, which the runs of all fill.
+    """Return one description of several sweeps, complete with the runs of all.
 
     Args:
-        parts: one at least.
-        names: of where they are, for messages.
+        parts: at least one.
+        names: their paths, for messages.
 
     Raises:
-        UsageError: different specifications or XLA flags, or runs that none has.
+        UsageError: different specifications or XLA flags, or runs that no part has.
     """
     first, together = parts[0], " and ".join(names)
     for other in parts[1:]:
@@ -69,7 +69,7 @@ def united(parts: Sequence[Description], names: Sequence[str]) -> Description:
 
 
 def united_seeds(parts: Sequence[stretches.Stretch], names: str) -> stretches.Stretch:
-    """The one stretch that several make together.
+    """Return the one range that several ranges of seeds form.
 
     Raises:
         UsageError: they leave a gap.
@@ -81,7 +81,10 @@ def united_seeds(parts: Sequence[stretches.Stretch], names: str) -> stretches.St
 
 
 def united_values(there: Any, here: Any) -> list[Any]:
-    """The values of an axis in two grids: as in the one that has all, or by size if both are, or as they come."""
+    """Return the values of an axis in two grids.
+
+    Their order is that of the grid with all values, sorted if both are sorted alike, or as given.
+    """
     first, second = (np.asarray(values).tolist() for values in (there, here))
     for one, other in ((second, first), (first, second)):
         if all(value in one for value in other):
@@ -95,23 +98,23 @@ def united_values(there: Any, here: Any) -> list[Any]:
 
 
 def united_spec(specs: Sequence[dict[str, Any]], values: dict[str, list[Any]], seeds: stretches.Stretch) -> Any:
-    """The specification of several together.
+    """Return the merged specification of several.
 
     Args:
-        specs: like ones.
-        values: of the axes, as results show them, by name.
-        seeds: of all.
+        specs: compatible specifications.
+        values: values of the axes, as results show them, by name.
+        seeds: the seeds of all.
 
     Raises:
-        UsageError: files that an axis names have changed from one to the other.
+        UsageError: files along an axis differ in content between specifications.
     """
     spec = json.loads(json.dumps(specs[0]))
-    for table, other in itertools.product(("algorithm", "problem", "run"), specs):  # an older one has no code
+    for table, other in itertools.product(("algorithm", "problem", "run"), specs):  # older specifications lack `code`
         if CODE in other[table]:
             spec[table].setdefault(CODE, other[table][CODE])
     for name, places in axes_of(spec).items():
         for i, (table, key) in enumerate(places):
-            entries: dict[Any, Any] = {}  # as text has them, by how results show them
+            entries: dict[Any, Any] = {}  # as in the specification, by their values in results
             hashes: dict[Any, str] = {}
             for other in specs:
                 its, its_key = axes_of(other)[name][i]
@@ -134,7 +137,7 @@ def united_spec(specs: Sequence[dict[str, Any]], values: dict[str, list[Any]], s
 
 
 def _with_paths_of(first: Description, other: Description) -> Description:
-    """The description `other` with the paths of the first where files along an axis hold the same."""
+    """Return the description `other` with the paths of the first where files along an axis have equal content."""
     dimensions = dict(other.layout.dimensions)
     for name, paths in same_files(first.spec, other.spec).items():
         dimensions[name] = [paths.get(value, value) for value in np.asarray(dimensions[name]).tolist()]
@@ -159,7 +162,7 @@ def _cells(values: dict[str, list[Any]], layouts: Sequence[Layout], names: str) 
 
 
 def _bare(spec: dict[str, Any]) -> dict[str, Any]:
-    """A specification without the values of its axes, and without seeds."""
+    """Return a specification without the values of its axes, and without seeds."""
     data = json.loads(json.dumps(spec))
     for places in axes_of(data).values():
         for table, key in places:

@@ -1,4 +1,4 @@
-"""The arrays of a store, which xarray opens: made from the blocks once all runs are there."""
+"""The arrays of a store, which xarray opens: made from the blocks once all runs are complete."""
 
 import hashlib
 import json
@@ -31,12 +31,12 @@ from jaxbandits.stores.streams import Stream
 
 __all__ = ["blocks_of", "count_of_runs", "is_current", "is_made", "make_view", "places_of", "read_store"]
 
-#: Bytes of arrays that are made in memory; larger ones in a file beside the store.
+#: Largest arrays that are made in memory, in bytes; larger ones are made in a file beside the store.
 _IN_MEMORY = 2**28
 
 
 def places_of(layout: Layout) -> dict[str, list[int]]:
-    """The numbers of each cell in a layout, by its hash."""
+    """Return the numbers of each cell in a layout, by its hash."""
     found: dict[str, list[int]] = {}
     for number, cell in enumerate(layout.cells):
         found.setdefault(cell, []).append(number)
@@ -44,17 +44,17 @@ def places_of(layout: Layout) -> dict[str, list[int]]:
 
 
 def count_of_runs(layout: Layout, done: dict[str, list[stretches.Stretch]]) -> int:
-    """How many of a layout's runs are there."""
+    """Return the number of a layout's runs that exist."""
     wanted = (layout.first_seed, layout.first_seed + layout.seeds)
     missing = [stretches.missing(wanted, done.get(cell, [])) for cell in layout.cells]
     return layout.runs - sum(stop - start for gaps in missing for start, stop in gaps)
 
 
 def blocks_of(folder: Path) -> Iterator[Block]:
-    """The blocks of a folder, every byte of which is looked at.
+    """Yield the blocks of a folder after checking every byte.
 
     Raises:
-        UsageError: one that is damaged, or two with the same runs of which only sums are kept.
+        UsageError: a damaged block, or two blocks of sums with the same runs.
     """
     seen: dict[str, list[stretches.Stretch]] = {}
     for name in block_names(folder):
@@ -70,18 +70,18 @@ def blocks_of(folder: Path) -> Iterator[Block]:
 
 
 def make_view(path: Path, description: Description) -> None:
-    """Make the arrays of a store whose runs are all there.
+    """Make the arrays of a store with all its runs.
 
     Raises:
         UsageError: a block that is damaged.
-        OSError: they cannot be written; the blocks are as they were.
+        OSError: they cannot be written; the blocks are unchanged.
     """
     folder = blocks_folder(path)
     with held(folder / "view.lock"):
         if is_current(path):
             return
         (folder / "view.json").unlink(missing_ok=True)
-        for old in path.parent.glob(f".{path.stem}-*{path.suffix}"):  # of a process that was killed
+        for old in path.parent.glob(f".{path.stem}-*{path.suffix}"):  # left by a killed process
             shutil.rmtree(old) if old.is_dir() else old.unlink()
         with tempfile.TemporaryDirectory(prefix=".arrays-", dir=folder) as room:
             dataset = _dataset(folder, description, Path(room))
@@ -96,18 +96,18 @@ def make_view(path: Path, description: Description) -> None:
 
 
 def is_made(path: Path) -> bool:
-    """Whether the arrays have been made of what the blocks are now."""
+    """Return whether the arrays were made from the present blocks."""
     folder = blocks_folder(path)
     return _view(folder).get("made_of") == _made_of(folder)
 
 
 def is_current(path: Path) -> bool:
-    """Whether the arrays have been made of what the blocks are now, and are as they were made."""
+    """Return whether the arrays were made from the present blocks, and have not changed since."""
     return is_made(path) and not _damaged(path, _view(blocks_folder(path))["files"])
 
 
 def _view(folder: Path) -> dict[str, Any]:
-    """What the arrays were made of, and hashes of their files; without, where they were not made."""
+    """Return the hashes of the blocks and of the arrays' files; empty where no arrays were made."""
     try:
         view = json.loads((folder / "view.json").read_bytes())
         return {"made_of": str(view["made_of"]), "files": dict(view["files"])}
@@ -116,10 +116,10 @@ def _view(folder: Path) -> dict[str, Any]:
 
 
 def read_store(path: Path) -> xr.Dataset:
-    """The results of a store, in memory.
+    """Return the results of a store, in memory.
 
     Raises:
-        UsageError: nothing there, something else, a store without all of its runs, or one that is damaged.
+        UsageError: no store, something else, a store without all of its runs, or one that is damaged.
     """
     if not path.exists() and not blocks_folder(path).exists():
         raise UsageError(f"there is no store {path}")
@@ -163,7 +163,7 @@ def _dataset(folder: Path, description: Description, room: Path) -> xr.Dataset:
 
 
 def _blank(layout: Layout, name: str, room: Path) -> np.ndarray:
-    """An array for all runs, in memory or, where that would take much, in a file."""
+    """Return an array for all runs: in memory or, where that would take much, in a file."""
     variable = layout.variables[name]
     shape = (len(layout.cells), layout.seeds, layout.points, *layout.of_arms(name))
     if np.prod(shape, dtype=np.int64) * np.dtype(variable.dtype).itemsize <= _IN_MEMORY:
@@ -175,7 +175,7 @@ def _blank(layout: Layout, name: str, room: Path) -> np.ndarray:
 
 
 def _move_in(made: Path, path: Path) -> None:
-    """Put arrays in the place of those that are there; without its metadata nothing is opened."""
+    """Replace the existing arrays by new ones; metadata comes last, since without it nothing is opened."""
     names = [".zmetadata", ".zattrs", ".zgroup"]
     for name in names:
         (path / name).unlink(missing_ok=True)
@@ -190,19 +190,19 @@ def _move_in(made: Path, path: Path) -> None:
 
 
 def _made_of(folder: Path) -> str:
-    """A hash of what the blocks and the description are."""
+    """Return a hash of the blocks and the description."""
     names = block_names(folder)
     return hashlib.sha256("\n".join(names).encode() + (folder / "sweep.json").read_bytes()).hexdigest()
 
 
 def _files(path: Path) -> list[str]:
-    """The files of a store's arrays."""
+    """Return the files of a store's arrays."""
     found = (file.relative_to(path) for file in path.rglob("*") if file.is_file())
     return sorted(file.as_posix() for file in found if file.parts[0] != "blocks")
 
 
 def _damaged(path: Path, files: dict[str, str]) -> str:
-    """The first file that is not as it was; empty if all are."""
+    """Return the first file that has changed; empty if none has."""
     for name, expected in files.items():
         file = path / name if path.is_dir() else path
         if not file.is_file() or _hash(file) != expected:

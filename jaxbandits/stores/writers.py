@@ -1,4 +1,4 @@
-"""A process that adds blocks to a store: one of N parts, locked, and heard of from other terminals."""
+"""A process that adds blocks to a store: one of N parts, locked, and visible from other terminals."""
 
 import contextlib
 import json
@@ -22,9 +22,9 @@ __all__ = ["BlockWriter", "Part", "heard", "writing"]
 
 #: Seconds between two blocks: at first, as a share of the time so far, and at most.
 _FIRST, _SHARE, _MOST = 0.5, 0.05, 300.0
-#: Of the time, at most this share goes into writing.
+#: Largest share of the time that goes into writing.
 _WRITING = 0.03
-#: Seconds between two signs of life.
+#: Seconds between two status files.
 _BEAT = 1.0
 
 
@@ -36,16 +36,16 @@ class Part(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What its files are called."""
+        """Return the common name of its files."""
         return f"writer-{self.number}-of-{self.of}"
 
 
 @contextlib.contextmanager
 def writing(folder: Path, part: Part) -> Iterator[None]:
-    """Be the only process that writes this part.
+    """Hold the lock of this part, so that no other process writes it.
 
     Raises:
-        UsageError: another process writes it, or another share of the whole.
+        UsageError: another process writes it, or a part of another division.
     """
     file = folder / f"{part.name}.lock"
     lock = lock_of(file)
@@ -63,7 +63,7 @@ def writing(folder: Path, part: Part) -> Iterator[None]:
             name = other.stem.removeprefix("writer-").replace("-of-", "/")
             who = _who(other.with_suffix(".json"))
             raise UsageError(f"{who} is writing part {name} of {folder.parent}: {_ADVICE}{remedy(other)}")
-        for old in folder.glob(".*.part"):  # of a process that was killed; parts of other numbers write for seconds
+        for old in folder.glob(".*.part"):  # left by a killed process; writing one takes seconds
             if time.time() - old.stat().st_mtime > 3600 or part.of == 1:
                 old.unlink(missing_ok=True)
         _tell(folder, part)
@@ -74,13 +74,13 @@ def writing(folder: Path, part: Part) -> Iterator[None]:
 
 
 def _others(folder: Path) -> list[Path]:
-    """Return the locks of all parts; of some there may only be a marker."""
+    """Return the locks of all parts; some parts may only have a marker."""
     return sorted(
         {file.with_suffix(".lock") for ending in ("lock", "marker") for file in folder.glob(f"writer-*.{ending}")}
     )
 
 
-_ADVICE = "wait for it, stop it, or give each process a part of its own, --part 1/2 and --part 2/2"
+_ADVICE = "wait for it, stop it, or give each process its own part, --part 1/2 and --part 2/2"
 
 
 def _who(file: Path) -> str:
@@ -91,35 +91,35 @@ def _who(file: Path) -> str:
 
 
 def _tell(folder: Path, part: Part, **numbers: float) -> None:
-    """Leave a sign of life."""
+    """Write a status file."""
     about = {"part": f"{part.number}/{part.of}", "process": os.getpid(), "host": platform.node(), **numbers}
-    with contextlib.suppress(OSError):  # a full disk is told of when a block is written
+    with contextlib.suppress(OSError):  # a full disk is reported when a block is written
         write_whole(folder / f"{part.name}.json", json.dumps(about).encode())
 
 
 def heard(folder: Path) -> Iterator[dict[str, Any]]:
-    """What the processes say that are writing now."""
+    """Yield the status of each process that is writing now."""
     for file in sorted(folder.glob("writer-*.json")):
         try:
             with lock_of(file.with_suffix(".lock")).acquire(timeout=0):
-                continue  # it is gone, and what it said stays
+                continue  # the process is gone, but its last status file remains
         except filelock.Timeout:
             with contextlib.suppress(OSError, ValueError):
                 yield json.loads(file.read_text(encoding="utf-8"))
 
 
 class BlockWriter:
-    """Runs that have ended, committed a block at a time."""
+    """Commits completed runs in blocks."""
 
     def __init__(self, folder: Path, part: Part, layout: Layout, keep: str, wanted: int) -> None:
-        """Of no run.
+        """Start without a run.
 
         Args:
-            folder: of the blocks.
-            part: which part is written.
-            layout: of the sweep.
+            folder: the folder of the blocks.
+            part: the part that is written.
+            layout: the layout of the sweep.
             keep: what is kept.
-            wanted: runs that are to be made.
+            wanted: number of runs to make.
         """
         self._folder, self._part = folder, part
         self._held = HeldRuns(layout, keep)
@@ -128,7 +128,7 @@ class BlockWriter:
         self.runs, self.stopped, self.wanted = 0, 0, wanted
 
     def add(self, runs: Finished) -> None:
-        """Take runs, and commit them if it is time."""
+        """Add runs, and commit them when it is time."""
         if not self._held.takes(runs):
             self.commit()
         if runs.cell.size:
@@ -140,7 +140,7 @@ class BlockWriter:
             self.commit()
 
     def commit(self) -> None:
-        """Write a block of what is held.
+        """Write a block of the buffered runs.
 
         Raises:
             OSError: it cannot be written; what has been committed is kept.
@@ -153,7 +153,7 @@ class BlockWriter:
         self._writing = self._committed - began
 
     def tell(self, **numbers: float) -> None:
-        """Leave a sign of life, now and then, for other terminals."""
+        """Write the status file at most once a second, for other terminals."""
         now = time.monotonic()
         if now - self._told < _BEAT:
             return

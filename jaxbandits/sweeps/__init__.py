@@ -1,1 +1,1 @@
-"""A grid in, a labelled Dataset out, and the plain-data specification of both."""
+"""Sweeps: from a grid to a labelled Dataset, and the plain-data specification of both."""

@@ -1,4 +1,4 @@
-"""What a sweep is likely to take, from a few seconds of its runs."""
+"""The expected time and size of a sweep, estimated from a few seconds of its runs."""
 
 import time
 from collections.abc import Sequence
@@ -19,22 +19,22 @@ from jaxbandits.sweeps.trajectories import successors
 
 __all__ = ["Estimate", "bytes_of_runs", "estimated"]
 
-#: Seconds that the runs go on, of all programs together, and that these and compilation take where that is possible.
+#: Seconds of runs, of all programs together; and of runs and compilation, where that is possible.
 _SECONDS, _ALTOGETHER = 4.0, 9.0
 
 
 class Estimate(NamedTuple):
-    """What a sweep is likely to take; nothing of it is promised."""
+    """The expected pulls and time of a sweep, without a guarantee."""
 
     programs: int
     pulls: float  # of all runs
-    at_least: bool  # whether there are cells of which no run ended
+    at_least: bool  # whether no run of some cell ended
     seconds: float  # of all runs, without compilation
     compile_seconds: float
 
 
 class _Sample(NamedTuple):
-    """What some seconds of a program's runs say."""
+    """Measurements of some seconds of a program's runs."""
 
     arms: int
     pulls: float  # of a run, on average over its cells
@@ -43,14 +43,14 @@ class _Sample(NamedTuple):
     at_least: bool
 
     def moved(self, arms: int) -> "_Sample":
-        """For another number of arms: pulls and the time of a pull grow with it, more or less."""
+        """Return the sample scaled to another number of arms: pulls and the time of a pull grow about in proportion."""
         return self._replace(arms=arms, pulls=self.pulls * arms / self.arms, rate=self.rate * self.arms / arms)
 
 
 def estimated(plan: Plan, placement: Placement) -> Estimate:
-    """Make runs for a few seconds and see how far they come, of the programs with most arms first.
+    """Estimate a sweep from a few seconds of runs, the programs with most arms first.
 
-    What takes too long to compile is reckoned from the others.
+    Programs that take too long to compile are estimated from the others.
 
     Args:
         plan: the sweep.
@@ -82,7 +82,7 @@ def _arms(cells: Sequence[Cell]) -> int:
 
 
 def _sampled(plan: Plan, cells: list[Cell], placement: Placement, seconds: float) -> _Sample:
-    """Runs of like cells, for so many seconds."""
+    """Make runs of compatible cells for `seconds`, and return their measurements."""
     places, first = plan.places(cells), plan.layout.first_seed
     seeds = [[(first, first + plan.layout.seeds)]] * len(cells)
     following = successors(plan.chains.places, places, seeds)
@@ -105,13 +105,13 @@ def _sampled(plan: Plan, cells: list[Cell], placement: Placement, seconds: float
     running = max(time.perf_counter() - began - clock.seconds, 1e-6)
     known = ended > 0
     mean = pulls / np.maximum(ended, 1)
-    mean = np.where(known, mean, mean.max())  # runs of a cell of which none has ended are the longest
+    mean = np.where(known, mean, mean.max())  # runs of a cell are the longest if none has ended
     rate = max(latest.pulls, pulls.sum(), 1.0) / running
     return _Sample(_arms(cells), float(mean.mean()), rate, clock.seconds, not known.all())
 
 
 def bytes_of_runs(layout: Layout) -> int:
-    """Bytes that the runs of a sweep take on disk, where they are kept."""
+    """Return the bytes of the runs of a sweep on disk, where they are kept."""
     of_arms = -(-layout.arms // 8) * layout.bandits
     each = sum(of_arms if v.per_arm else np.dtype(v.dtype).itemsize for v in layout.variables.values())
     return layout.runs * (8 + layout.points * each)

@@ -1,4 +1,4 @@
-"""From the engine's rows to finished runs: what is measured of each, at every point of its curve."""
+"""From the engine's rows to completed runs: the metrics of each, at every point of its curve."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -23,25 +23,25 @@ class _Rows(NamedTuple):
 
 
 class Gathering:
-    """Rows of runs, kept until the run has ended."""
+    """Collects rows until their run has ended."""
 
     def __init__(self, layout: Layout, metrics: dict[str, Measured]) -> None:
-        """Nothing yet.
+        """Start without rows.
 
         Args:
-            layout: of the results.
-            metrics: what is measured, by name.
+            layout: the layout of the results.
+            metrics: the metrics by name.
         """
         self._layout, self._metrics = layout, metrics
         self._waiting: list[_Rows] = []
 
     def add(self, cells: list[Cell], places: np.ndarray, rows: Rows) -> Finished:
-        """Take rows, and give back the runs that have ended with them.
+        """Add rows, and return the runs that have ended with them.
 
         Args:
-            cells: like cells.
+            cells: compatible cells.
             places: int64 `(C,)`: the number of each in the grid.
-            rows: of these cells.
+            rows: rows of these cells.
         """
         seen = Seen(rows, cells, self._layout.checkpoints)
         values = {name: metric.function(seen) for name, metric in self._metrics.items()}
@@ -52,7 +52,7 @@ class Gathering:
         return self._of_curves(_Rows((cell << 32) | seed, rows.checkpoint, rows.ended, there))
 
     def _fitted(self, name: str, values: np.ndarray) -> np.ndarray:
-        """Values with the layout's type and number of arms."""
+        """Return values with the layout's type and number of arms."""
         variable, arms = self._layout.variables[name], self._layout.of_arms(name)
         if values.shape[1:] == arms:
             return np.asarray(values, variable.dtype)
@@ -62,7 +62,7 @@ class Gathering:
         return full
 
     def _of_curves(self, rows: _Rows) -> Finished:
-        """Runs whose last row is there; where a run ended before a checkpoint it keeps its last row."""
+        """Return runs whose last row is there; a run that ended before a checkpoint repeats its last row."""
         parts = [*self._waiting, rows]
         rows = _Rows(
             np.concatenate([part.key for part in parts]),
@@ -76,21 +76,21 @@ class Gathering:
         key, run = np.unique(done.key, return_inverse=True)
         latest = np.zeros((len(key), self._layout.points), np.int64)
         latest[run, done.checkpoint] = np.arange(len(run)) + 1
-        # Rows of a run are logged in order, so that the latest one has the largest number.
+        # The engine logs the rows of a run in order, so that the latest one has the largest number.
         latest = np.maximum.accumulate(latest, axis=1) - 1
         return Finished(key >> 32, key & 0xFFFFFFFF, {name: value[latest] for name, value in done.values.items()})
 
 
 def refuse_faults(rows: Rows, cells: list[Cell], dimensions: Mapping[str, Any]) -> None:
-    """Refuse runs in which an algorithm of the user's own did what must not be.
+    """Refuse runs in which a user's own algorithm broke the protocol.
 
     Args:
-        rows: of these cells.
-        cells: like cells.
-        dimensions: of the grid, name to values.
+        rows: rows of these cells.
+        cells: compatible cells.
+        dimensions: dimensions of the grid, name to values.
 
     Raises:
-        UsageError: what it did in the first such run, and which one that was.
+        UsageError: the fault of the first such run, with its seed and cell.
     """
     faults = np.flatnonzero(rows.status >= OUTSIDE)
     if faults.size:

@@ -1,4 +1,4 @@
-"""Grids: which fields of an algorithm and a problem vary, and the cells that their product makes."""
+"""Grids: the axes of an algorithm and a problem, and the cells of their product."""
 
 import hashlib
 import itertools
@@ -22,9 +22,9 @@ from jaxbandits.problems.constructors import ProblemFamily
 __all__ = ["RESERVED", "Cell", "Grid", "cell_hashes", "expand", "identities"]
 
 
-#: Cells of a grid at most: one takes some kilobytes.
+#: The largest number of cells of a grid: one takes some kilobytes.
 _MOST_CELLS = 2**20
-#: Dimensions that the results have of their own.
+#: Dimensions that all results have besides the axes.
 RESERVED = frozenset({"seed", "arm", "bandit", "checkpoint"})
 
 
@@ -44,7 +44,7 @@ class Grid(NamedTuple):
 
 
 def expand(algorithm: Admitted, problem: Problem | ProblemFamily) -> Grid:
-    """The grid that an algorithm and a problem span.
+    """Return the grid that the axes of an algorithm and a problem span.
 
     Raises:
         UsageError: two different axes with one name.
@@ -58,7 +58,7 @@ def expand(algorithm: Admitted, problem: Problem | ProblemFamily) -> Grid:
             raise UsageError(f"two different axes are called {name!r}: give one of them another name, axis(…, name=…)")
     if (count := math.prod(map(len, dimensions.values()))) > _MOST_CELLS:
         raise UsageError(
-            f"the grid has {count:,} cells, and one sweep takes {_MOST_CELLS:,} at most: cut it into parts"
+            f"the grid has {count:,} cells, and one sweep takes {_MOST_CELLS:,} at most: split it into parts"
         )
     cells = list(_cells(algorithm, problem, algorithm_axes, problem_axes, dimensions))
     return Grid(dimensions, cells)
@@ -86,13 +86,13 @@ def _cells(
 
 
 def identities(cells: Sequence[Cell]) -> np.ndarray:
-    """A hash of what each cell is, by class and values: the same wherever in whichever grid a cell stands.
+    """Return a hash of each cell by class and values: the same in any grid, and at any position of it.
 
-    Values that are equal as the numbers that a run computes with count as equal. Names of problems do not count, nor
-    does a parameter at its default, so that one added later changes no hash.
+    Values count as equal if runs compute with equal numbers. Names of problems do not count, nor does a parameter at
+    its default, so that one added later changes no hash.
 
     Args:
-        cells: with the values that the user gave, none derived from them.
+        cells: cells with the values that the user gave, without derived ones.
 
     Returns:
         uint32 `(2, C)`.
@@ -109,7 +109,7 @@ def identities(cells: Sequence[Cell]) -> np.ndarray:
 
 
 def cell_hashes(identity: np.ndarray) -> tuple[str, ...]:
-    """The hashes of `identities` as texts of 16 hexadecimal digits."""
+    """Return the hashes of `identities` as texts of 16 hexadecimal digits."""
     return tuple(f"{high:08x}{low:08x}" for high, low in identity.T.tolist())
 
 
@@ -134,7 +134,7 @@ def _content_of_algorithm(algorithm: Admitted) -> list[Any]:
 
 
 def _computed(value: Any, rule: str) -> Any:
-    """A parameter of a built-in algorithm as runs compute with it."""
+    """Return a parameter of a built-in algorithm as runs compute with it."""
     if not rule or not isinstance(value, int | float | np.number):
         return value
     if rule == "count":
@@ -146,7 +146,7 @@ def _computed(value: Any, rule: str) -> Any:
 
 
 def _content(value: Any) -> Any:
-    """What a value is: numbers by value, functions and classes by name, others as they print themselves."""
+    """Return the content of a value: numbers by value, functions and classes by name, others as they print."""
     leaves = jax.tree.leaves(value)
     if leaves and all(isinstance(leaf, bool | int | float) or hasattr(leaf, "dtype") for leaf in leaves):
         return [_number_hash(leaf) for leaf in leaves]
@@ -157,6 +157,6 @@ def _content(value: Any) -> Any:
 
 
 def _number_hash(value: Any) -> str:
-    """Fractions as float32: 1 and 1.0 are equal, and so are 0.2 and its float32."""
+    """Return a hash of numbers with fractions as float32: 1 and 1.0 are equal, and so are 0.2 and its float32."""
     array = np.asarray(value)
     return array_hash([array.astype(np.float32) if np.issubdtype(array.dtype, np.floating) else array])

@@ -1,4 +1,4 @@
-"""Whether answers are correct, and by how much they miss, from the returned arms."""
+"""Correctness and regret of answers, from the returned arms."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,16 +21,16 @@ _DRAWN = (
 
 
 class Judgement(NamedTuple):
-    """Of N answers."""
+    """The judgement of N answers."""
 
     simple: np.ndarray  # float64 (N,): simple regret, NaN where nothing is returned
     aggregate: np.ndarray  # float64 (N,): aggregate regret, NaN where nothing is returned
     correct: np.ndarray  # bool (N,)
-    wrong_size: np.ndarray  # bool (N,): another number of arms is returned than declared
+    wrong_size: np.ndarray  # bool (N,): the number of returned arms differs from the declared one
 
 
 def criterion(cell: Cell) -> str:
-    """Say what counts as correct; where arms are drawn, an answer is judged by those that the run drew."""
+    """Return the criterion in words; an answer over drawn arms is judged by the arms that the run drew."""
     own = cell.algorithm.traits.criterion
     if callable(own):
         return str(own.__doc__ or "the algorithm's own criterion").strip().splitlines()[0]
@@ -41,7 +41,7 @@ def judge(cells: Sequence[Cell], rows: Rows, recommended: np.ndarray) -> Judgeme
     """Judge the answers of finished rows.
 
     Args:
-        cells: like cells.
+        cells: compatible cells.
         rows: N rows.
         recommended: bool `(N, bandits, K)`.
     """
@@ -73,13 +73,13 @@ def judge_means(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return simple regret, aggregate regret, NaN where nothing is returned, and whether they are within epsilon.
 
-    Means are float32. Two of them that are compared may be off by a few spacings, by `ROUNDING` of the larger one.
+    Means are float32. Comparing two allows an error of a few spacings, `ROUNDING` of the larger one.
 
     Args:
         means: float64 `(C, bandits, K)`, -inf for arms that do not exist.
-        cell: int `(N,)`, which of the C an answer is for.
+        cell: int `(N,)`, which of the C cells an answer is for.
         recommended: bool `(N, bandits, K)`.
-        epsilon: `(N,)` or `()`, by how much an answer may miss.
+        epsilon: `(N,)` or `()`, the largest shortfall of a correct answer.
         together: whether the mean of the returned arms is judged, in place of the worst of them.
 
     Returns:
@@ -88,7 +88,7 @@ def judge_means(
     order = np.argsort(-means, axis=2, kind="stable")
     best = np.take_along_axis(means, order, axis=2)
     number = np.count_nonzero(recommended, axis=2)
-    # The returned arms of every bandit of every row, best first; the j-th of them stands against the j-th best arm.
+    # The returned arms of every bandit of every row, best first; the j-th of them is compared with the j-th best arm.
     row, bandit, place = np.nonzero(np.take_along_axis(recommended, order[cell], axis=2))
     answer = row * number.shape[1] + bandit
     first = np.cumsum(number.ravel()) - number.ravel()
@@ -115,9 +115,9 @@ def within(problem: Problem, recommended: xr.DataArray, epsilon: float) -> np.nd
     """Return whether every returned mean is at least the m-th best minus epsilon, bool `(N,)`.
 
     Args:
-        problem: one with given arms.
-        recommended: of N runs, with a dimension `seed`.
-        epsilon: by how much an answer may miss.
+        problem: a problem with given arms.
+        recommended: the answers of N runs, with a dimension `seed`.
+        epsilon: the largest shortfall of a correct answer.
     """
     means = np.asarray(problem.mean, np.float64).reshape(-1, problem.bandits).T
     answers = recommended.to_numpy().reshape(recommended.sizes["seed"], *means.shape)
@@ -125,7 +125,10 @@ def within(problem: Problem, recommended: xr.DataArray, epsilon: float) -> np.nd
 
 
 def _values(cells: Sequence[Cell], arms: int, *, ratio: bool) -> np.ndarray:
-    """Return the means, or ratios of reward to cost, of C cells, float64 `(C, bandits, arms)`; -inf for no arm."""
+    """Return the means, or ratios of reward to cost, of C cells, float64 `(C, bandits, arms)`.
+
+    They are -inf where there is no arm.
+    """
     values = np.full((len(cells), cells[0].problem.bandits, arms), -np.inf)
     for filled, cell in zip(values, cells, strict=True):
         worth = cell.problem.value if ratio else cell.problem.mean

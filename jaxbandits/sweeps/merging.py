@@ -1,4 +1,4 @@
-"""Results of like specification as one: Datasets, or stores with all that they have."""
+"""Merges results of compatible specifications: Datasets, or stores."""
 
 import shutil
 import uuid
@@ -26,27 +26,27 @@ __all__ = ["merge", "merge_stores"]
 
 @own_settings()
 def merge(parts: Sequence[xr.Dataset | str | Path], store: str | Path | None = None) -> xr.Dataset:
-    """Unite results of like specification, with other seeds or other values on their axes.
+    """Merge results of compatible specifications, with other seeds or other values on their axes.
 
     Args:
-        parts: two or more Datasets of `sweep`, selections from them, or paths of stores. What stands in more than one
-            of them must be the same there.
-        store: where the parts are stores, the store to write, NAME.zarr or NAME.nc, with all that they have; stores of
-            sums (`keep` of summary or moments) are united in no other way.
+        parts: two or more Datasets of `sweep`, selections from them, or paths of stores. Runs in more than one of them
+            must be equal.
+        store: for parts that are stores, the merged store to write, NAME.zarr or NAME.nc. Stores of sums (`keep` of
+            summary or moments) can be merged in no other way.
 
     Returns:
-        A Dataset with all of them, whose specification is that of one sweep that has them.
+        A Dataset with all of them; its specification is that of one sweep with all of their runs.
 
     Raises:
-        UsageError: different specifications (which entry is said), cells or seeds that none has, runs that differ, or
-            that are counted twice, stores that are damaged.
+        UsageError: different specifications (the message names the entry), cells or seeds that no part has, runs that
+            differ or that would be counted twice, damaged stores.
     """
     if isinstance(parts, xr.Dataset | str | Path) or len(parts) < 2:
         raise UsageError("merge takes a list of two or more Datasets, or of stores")
     if store is None:
         return merged([part if isinstance(part, xr.Dataset) else read_store(Path(part)) for part in parts])
     if any(isinstance(part, xr.Dataset) for part in parts):
-        raise UsageError("merge writes a store of stores only: jb.merge([…]).to_zarr(…) keeps united Datasets")
+        raise UsageError("merge writes a store of stores only: jb.merge([…]).to_zarr(…) keeps merged Datasets")
     paths = [Path(part) for part in parts if not isinstance(part, xr.Dataset)]
     outcome = merge_stores(paths, Path(store))
     if outcome.there < outcome.wanted:
@@ -55,11 +55,11 @@ def merge(parts: Sequence[xr.Dataset | str | Path], store: str | Path | None = N
 
 
 def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
-    """Unite stores in a new one, which has all of their blocks.
+    """Merge stores into a new one, which has all of their blocks.
 
     Args:
-        paths: of two or more stores.
-        out: of the new one.
+        paths: the paths of two or more stores.
+        out: the path of the new one.
 
     Raises:
         UsageError: see `merge`.
@@ -70,13 +70,13 @@ def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
     if out.suffix not in ENDINGS:
         raise UsageError(f"a store's name must end in {' or '.join(ENDINGS)}, got {str(out)!r}")
     if out.exists() or blocks_folder(out).exists():
-        raise UsageError(f"{out} is there already")
+        raise UsageError(f"{out} exists already")
     parts = []
     for path in paths:
         if not path.exists() and not blocks_folder(path).exists():
             raise UsageError(f"there is no store {path}")
         if (description := read_description(path)) is None:
-            raise UsageError(f"{path} has no blocks: unite it with others as Datasets, jb.merge([…])")
+            raise UsageError(f"{path} has no blocks: merge it with others as Datasets, jb.merge([…])")
         parts.append(description)
     both = united(parts, [str(path) for path in paths])
     done = [done_by_cell(blocks_folder(path)) for path in paths]
@@ -87,7 +87,7 @@ def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
         folder.mkdir(parents=True)
         for path in paths:
             for name in block_names(blocks_folder(path)):
-                read_block(blocks_folder(path) / name)  # whether it holds what its name says
+                read_block(blocks_folder(path) / name)  # checks that the content matches the name
                 shutil.copyfile(blocks_folder(path) / name, folder / name)
         both.write(folder)
         there = count_of_runs(both.layout, done_by_cell(folder))
@@ -109,7 +109,7 @@ def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
 def _check_what_is_there_twice(
     paths: Sequence[Path], done: Sequence[dict[str, list[stretches.Stretch]]], layout: Layout, keep: str
 ) -> None:
-    """Whether runs that stand in more than one store are the same in all."""
+    """Check that runs in more than one store are the same in all."""
     for i, second in enumerate(done):
         for j in range(i):
             twice = {
@@ -123,7 +123,7 @@ def _check_what_is_there_twice(
                 start, stop = next(iter(twice.values()))[0]
                 raise UsageError(
                     f"{paths[j]} and {paths[i]} both have the seeds {start} to {stop - 1} of a cell, which would be "
-                    "counted twice: of stores of sums, no two may have the same runs"
+                    "counted twice: stores of sums must not share runs"
                 )
             _compare(paths[j], paths[i], twice, layout)
 

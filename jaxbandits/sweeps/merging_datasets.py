@@ -1,4 +1,4 @@
-"""Datasets of like specification as one."""
+"""Merges Datasets of compatible specifications."""
 
 import functools
 import json
@@ -20,10 +20,10 @@ __all__ = ["merged"]
 
 
 def merged(datasets: Sequence[xr.Dataset]) -> xr.Dataset:
-    """One Dataset with what several have; see `jaxbandits.merge`.
+    """Return one Dataset with the contents of several; see `jaxbandits.merge`.
 
     Raises:
-        UsageError: no results, different specifications, what none has, or what differs.
+        UsageError: no results, different specifications, runs that no part has, or runs that differ.
     """
     specs = [_spec(dataset) for dataset in datasets]
     for other, dataset in zip(specs[1:], datasets[1:], strict=True):
@@ -64,7 +64,7 @@ def _spec(dataset: Any) -> dict[str, Any]:
 
 
 def _with_paths_of(first: dict[str, Any], spec: dict[str, Any], dataset: xr.Dataset) -> xr.Dataset:
-    """The Dataset with the paths of the first where files along an axis hold the same."""
+    """Return the Dataset with the paths of the first where files along an axis have equal content."""
     for name, paths in same_files(first, spec).items():
         if name in dataset.coords:
             shown = dataset[name]
@@ -83,21 +83,21 @@ def _with_paths_of(first: dict[str, Any], spec: dict[str, Any], dataset: xr.Data
 
 
 def _same_seeds(specs: Sequence[dict[str, Any]]) -> stretches.Stretch:
-    """The seeds that summaries are of."""
+    """Return the seeds that all summaries share."""
     found = {(spec["run"].get("first_seed", 0), spec["run"]["seeds"]) for spec in specs}
     if len(found) > 1:
-        raise UsageError("summaries of different seeds cannot be united: unite the runs, or the stores, jb.merge([…])")
+        raise UsageError("summaries of different seeds cannot be merged: merge the runs, or the stores, jb.merge([…])")
     start, count = found.pop()
     return start, start + count
 
 
 def _with_all_axes(dataset: xr.Dataset, names: Sequence[str], of_runs: bool) -> xr.Dataset:
-    """The Dataset with a dimension for each axis, and for seeds, also where it shows one value."""
+    """Return the Dataset with a dimension for each axis, and for seeds, also where it shows one value."""
     if ("seed" in dataset.coords) != of_runs:
-        raise UsageError("runs and summaries of runs cannot be united")
+        raise UsageError("runs and summaries of runs cannot be merged")
     for name in [*names, *["seed"] * of_runs]:
         if name not in dataset.coords:
-            raise UsageError(f"a Dataset no longer says which {name} it is of: unite the ones it was made from")
+            raise UsageError(f"a Dataset no longer says which {name} it is of: merge the ones it was made from")
         if name not in dataset.dims:
             dataset = dataset.expand_dims(name)
         if len(set(shown := dataset[name].to_numpy().tolist())) < len(shown):
@@ -109,17 +109,17 @@ def _check_alike(parts: Sequence[xr.Dataset]) -> None:
     first = parts[0]
     for other in parts[1:]:
         if different := sorted({str(name) for name in set(first.data_vars) ^ set(other.data_vars)}):
-            raise UsageError(f"{different[0]} stands in one Dataset and not in another")
+            raise UsageError(f"{different[0]} is in one Dataset and not in another")
         if "checkpoint" in first.coords and not np.array_equal(first["checkpoint"], other["checkpoint"]):
             raise UsageError("the Datasets are of different checkpoints")
 
 
 def _filled(parts: Sequence[xr.Dataset], places: dict[str, list[Any]]) -> xr.Dataset:
-    """All values in arrays that have a place for each."""
+    """Return all values in arrays with a place for each."""
     first = parts[0]
     shape = tuple(len(known) for known in places.values())
     nbytes = sum(part.nbytes for part in parts)
-    check_fits_in_memory("the united results", 2 * nbytes, "unite stores, jb.merge([…], store=…)")
+    check_fits_in_memory("the merged results", 2 * nbytes, "merge stores, jb.merge([…], store=…)")
     where = [
         np.ix_(*(_numbers(known, part[name].to_numpy().tolist()) for name, known in places.items())) for part in parts
     ]
@@ -133,7 +133,7 @@ def _filled(parts: Sequence[xr.Dataset], places: dict[str, list[Any]]) -> xr.Dat
         cell = ", ".join(f"{name} = {known[i]}" for (name, known), i in zip(places.items(), gap, strict=True))
         raise UsageError(f"the Datasets leave a gap at {cell}")
     for name, variable in first.data_vars.items():
-        if not set(places) <= set(variable.dims):  # of all runs together
+        if not set(places) <= set(variable.dims):  # one value for all runs
             found[str(name)] = variable.variable
             continue
         rest = [str(dim) for dim in variable.dims if dim not in places]

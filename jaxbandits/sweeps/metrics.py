@@ -1,8 +1,8 @@
-"""The table of what is measured of every run: a line each, from which the Dataset's variables follow.
+"""The table of the metrics of every run: a line each, from which the Dataset's variables follow.
 
-The engine logs what a run spent, how it ended and what it returned; what is judged is judged here, on the host, in
-double precision, at no cost of the device's. A user's own metrics are computed on the device (`engine/metric.py`) and
-stand in the same table.
+The engine logs the costs, the end and the answer of each run. Answers are judged here, on the host, in double
+precision, at no cost to the device. A user's own metrics are computed on the device (`engine/metric.py`) and are in
+the same table.
 """
 
 import functools
@@ -21,22 +21,22 @@ __all__ = ["METRICS", "Measured", "Seen", "table"]
 
 
 class Seen:
-    """Finished rows of like cells: what the metrics are functions of; N rows."""
+    """N finished rows of compatible cells: the argument of the metrics."""
 
     def __init__(self, rows: Rows, cells: list[Cell], checkpoints: np.ndarray) -> None:
-        """Rows with the number of each one's cell.
+        """Store rows with the number of each one's cell.
 
         Args:
             rows: N rows.
             cells: the cells.
-            checkpoints: `(Q,)`, points of a curve; none without.
+            checkpoints: `(Q,)`, points of a curve; empty without one.
         """
         self.rows, self.cells, self.checkpoints = rows, cells, checkpoints
         #: bool `(N, bandits, K)`
         self.recommended = self.of_arms(rows.recommended)
 
     def of_arms(self, values: np.ndarray) -> np.ndarray:
-        """Values of all arms on one axis, `(N, bandits K)`, as `(N, bandits, K)`."""
+        """Return values of all arms on one axis, `(N, bandits K)`, as `(N, bandits, K)`."""
         return values.reshape(len(values), -1, self.cells[0].problem.bandits).transpose(0, 2, 1)
 
     @functools.cached_property
@@ -46,24 +46,24 @@ class Seen:
 
     @property
     def wrong_size(self) -> np.ndarray | None:
-        """Which answers have another number of arms than declared, bool `(N,)`; None for the package's algorithms."""
+        """Return which answers differ in size from the declared one, bool `(N,)`; None for the package's algorithms."""
         first = self.cells[0].algorithm
         return None if first.registered or first.answers is None else self.judgement.wrong_size
 
     @property
     def pulls(self) -> np.ndarray:
-        """Pulls of all arms, int64 `(N,)`."""
+        """Return the pulls of all arms, int64 `(N,)`."""
         return self.rows.account.pulls.to_numpy()
 
     @property
     def joint_pulls(self) -> np.ndarray | None:
-        """Sets of arms pulled at once, int64 `(N,)`."""
+        """Return the number of sets of arms pulled at once, int64 `(N,)`."""
         joint = self.rows.account.joint_pulls
         return None if joint is None else joint.to_numpy()
 
     @property
     def reward_regret(self) -> np.ndarray | None:
-        """What the reward collected lacks to the best ratio times the budget, float64 `(N,)`."""
+        """Return the best ratio times the budget, minus the reward collected, float64 `(N,)`."""
         collected = self.rows.account.reward
         if collected is None:
             return None
@@ -83,11 +83,11 @@ class Measured(NamedTuple):
     """A line of the table."""
 
     dtype: Any
-    unit: str  # "" for none; {cost} for what the problem's costs are counted in
+    unit: str  # "" for none; {cost} for the unit of the problem's costs
     long_name: str
-    function: Callable[[Seen], Any]  # to values `(N,)`, or None where there is no such thing
+    function: Callable[[Seen], Any]  # to values `(N,)`, or None where the metric does not apply
     per_arm: bool = False  # values `(N, bandits, K)`
-    empty: Any = 0  # before a run is finished
+    empty: Any = 0  # the value before a run is finished
     about: Callable[[Cell], dict[str, str]] = _nothing
 
 
@@ -126,11 +126,11 @@ METRICS: dict[str, Measured] = {
 
 
 def table(own: Measures, kinds: dict[str, Kind]) -> dict[str, Measured]:
-    """The table with a user's metrics.
+    """Return the table with a user's metrics.
 
     Args:
-        own: by name.
-        kinds: what their values are.
+        own: the metrics by name.
+        kinds: the dtypes and shapes of their values.
     """
 
     def line(name: str) -> Callable[[Seen], Any]:

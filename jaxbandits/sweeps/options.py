@@ -1,4 +1,4 @@
-"""The options of a sweep, looked at before anything runs."""
+"""Checks of the options of a sweep, made before anything runs."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -22,12 +22,12 @@ def check_names(algorithm: Admitted, problem: Problem | ProblemFamily, own: Iter
     """Check that no axis and no metric has the name of another variable of the results or of their summary.
 
     Args:
-        algorithm: with its axes.
-        problem: with its axes.
+        algorithm: the algorithm with its axes.
+        problem: the problem with its axes.
         own: names of the user's metrics.
 
     Raises:
-        UsageError: a name that is taken, with the axis or the metric that needs another one.
+        UsageError: a name that is taken; the message names the axis or the metric.
     """
     own = list(own)
     in_summary = variables_of([*METRICS, *own])
@@ -41,17 +41,17 @@ def check_names(algorithm: Admitted, problem: Problem | ProblemFamily, own: Iter
                 where = "results" if name in {*RESERVED, *METRICS, *own} else "their summaries"
                 with about(table, field):
                     raise UsageError(
-                        f"an axis cannot be called {name!r}, for {where} have that name already: give it another name, "
-                        "axis(…, name=…)"
+                        f"an axis cannot be called {name!r}, since {where} have that name already: "
+                        "give it another name, axis(…, name=…)"
                     )
 
 
 def checkpoint_values(algorithm: Admitted, checkpoints: Sequence[float] | None, max_pulls: int) -> np.ndarray:
-    """Where runs are looked at on the way, `(Q,)`: int32, numbers of pulls, or float32, costs; none where None.
+    """Return the checkpoints of runs, `(Q,)`: int32, numbers of pulls, or float32, costs; empty for None.
 
     Raises:
-        UsageError: points that do not increase, or none, or beyond `max_pulls`, or an algorithm that cannot be looked
-            at before it ends.
+        UsageError: checkpoints that do not increase, none, or some beyond `max_pulls`; or an algorithm without an
+            answer before it ends.
     """
     if checkpoints is None:
         return np.zeros(0, np.int32)

@@ -1,4 +1,4 @@
-"""What a sweep is to do: everything is looked at before anything runs, and then run, as much of it as is asked for."""
+"""A plan of a sweep: everything is checked before anything runs; any part of it can then be run."""
 
 import dataclasses
 import functools
@@ -47,12 +47,12 @@ __all__ = ["Plan", "Spent", "make_runs", "planned"]
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """A sweep that can be run."""
+    """A checked sweep."""
 
     known: Admitted
     problem: Problem | ProblemFamily
-    cells: list[Cell]  # with what follows from the problem
-    identity: np.ndarray  # uint32 (2, C): a hash of what each cell is, as it was given
+    cells: list[Cell]  # with the parameters derived from the problem
+    identity: np.ndarray  # uint32 (2, C): a hash of each cell, as the user gave it
     runs: Runs
     checkpoints: np.ndarray  # (Q,)
     own: Measures
@@ -62,7 +62,7 @@ class Plan:
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """What a Dataset of it says of itself."""
+        """Return the attributes of a Dataset of this sweep."""
         found: dict[str, Any] = {}
         unseen = [cell.algorithm.unseen(cell.problem) for cell in self.cells]
         if improbable := [probability for probability in unseen if probability is not None]:
@@ -79,22 +79,22 @@ class Plan:
 
     @functools.cached_property
     def chains(self) -> Chains:
-        """Numbers of the cells that the same runs serve, one after the other."""
+        """Return the numbers of the cells that share runs, in the order in which a run continues."""
         return chains(self.cells, self.runs, len(self.checkpoints))
 
     def places(self, cells: Sequence[Cell]) -> np.ndarray:
-        """The numbers of cells in the grid, int64 `(C,)`."""
+        """Return the numbers of cells in the grid, int64 `(C,)`."""
         shape = self.layout.shape
         steps = np.cumprod([1, *shape[:0:-1]], dtype=np.int64)[::-1][: len(shape)]
         return np.asarray(np.asarray([cell.position for cell in cells], np.int64) @ steps)
 
     def groups(self, cells: Sequence[Cell]) -> list[list[Cell]]:
-        """Cells that share a program."""
+        """Return groups of cells that share a program."""
         return alike(list(cells), self.runs, padded=not self.own)
 
 
 class Spent(NamedTuple):
-    """What runs took."""
+    """The time of runs."""
 
     seconds: float  # without compilation
     compile_seconds: float
@@ -113,10 +113,10 @@ def planned(
     independent: bool = False,
     metrics: Mapping[str, Callable[..., Any] | Metric] | None = None,
 ) -> Plan:
-    """Look at everything that a sweep is asked for; arguments as there.
+    """Check everything that a sweep is given; arguments as in `sweep`.
 
     Raises:
-        UsageError: anything that cannot be run.
+        UsageError: any input that cannot be run.
     """
     seeds, root_seed = whole("seeds", seeds, 1, MAX_COUNT), seed("root_seed", root_seed)
     first_seed = whole("first_seed", first_seed, 0, MAX_COUNT - seeds)
@@ -144,7 +144,7 @@ def planned(
     if checkpoints is not None:
         settings["checkpoints"] = points.tolist()
     if own:
-        settings["metrics"] = [name for name, _ in own]  # their functions no text can hold
+        settings["metrics"] = [name for name, _ in own]  # text cannot hold their functions
         settings |= recorded(functions=functions_of(own))
     types = {}
     for cells in alike(grid.cells, runs, padded=not own):
@@ -156,7 +156,7 @@ def planned(
         if limited:
             check_first_pulls([cell.algorithm for cell in cells], batched_problem(cells), max_pulls)
         types = check_metrics(own, mapped(cells[0].algorithm.algorithm), cells[0].problem, key)
-    spec = describe(known, problem, settings)  # of what is there before the runs
+    spec = describe(known, problem, settings)  # before the runs, of the code as it is now
     measured = table(own, types)
     layout = layout_of(grid, first_seed, seeds, points, measured, identity)
     return Plan(known, problem, grid.cells, identity, runs, points, own, measured, spec, layout)
@@ -172,14 +172,14 @@ def make_runs(
     """Make runs of a plan.
 
     Args:
-        plan: what to run.
+        plan: the plan of the sweep.
         pending: seeds of each of its cells.
-        placement: where.
-        take: called with runs that have ended, now and then.
-        on_progress: called now and then with what has been done so far.
+        placement: the devices and lanes.
+        take: called now and then with runs that have ended.
+        on_progress: called now and then with the progress so far.
 
     Raises:
-        UsageError: a run in which an algorithm of the user's own did what must not be.
+        UsageError: a run in which a user's own algorithm broke the protocol.
     """
     began = time.perf_counter()
     done = Progress(runs=0, pulls=0.0)

@@ -1,4 +1,4 @@
-"""Cells to programs: which cells of a grid share one, and their algorithms and problems batched for it."""
+"""From cells to programs: which cells of a grid share one, and their batched algorithms and problems."""
 
 import dataclasses
 from typing import Any
@@ -17,30 +17,30 @@ from jaxbandits.sweeps.grid import Cell
 __all__ = ["alike", "batched_problem", "program"]
 
 
-#: Seconds that compiling another program takes, and that an arm takes in a pull of a run, whether it exists or not;
-#: of runs whose pulls nobody knows, so many are reckoned with (measured on two cores; none changes a result).
+#: Seconds to compile another program, and seconds of an arm in a pull of a run, whether it exists or not. The last is
+#: the assumed number of pulls where it is unknown (measured on two cores; none changes a result).
 _COMPILING, _PULL_OF_AN_ARM, _USUAL_PULLS = 4.0, 1e-9, 10_000
 
 
 def alike(cells: list[Cell], runs: Runs, *, padded: bool = True) -> list[list[Cell]]:
-    """Cells that share one program: the same classes and static choices, and arms within a power of two, or more.
+    """Return groups of cells that share a program: equal classes and static choices, arms within a power of two.
 
-    Few arms are padded to many where that takes less time than to compile another program.
+    Fewer arms are padded to more where that takes less time than compiling another program.
 
     Args:
-        cells: of a grid.
+        cells: cells of a grid.
         runs: which runs are made of each.
-        padded: whether arms may be added that do not exist.
+        padded: whether nonexistent arms may be added.
     """
     groups: dict[Any, dict[int, list[Cell]]] = {}
-    one_size = len({cell.problem.arms for cell in cells}) == 1  # then no arms are added
+    one_size = len({cell.problem.arms for cell in cells}) == 1  # no arms are added then
     paddable: dict[Any, bool] = {}
     for cell in cells:
         arms = cell.problem.arms // cell.problem.bandits
         problem = cell.problem.kind()
         static = (cell.algorithm.kind, jax.tree.structure(problem), classes(problem))
         wide = _power_of_two(arms)
-        if padded and (static, wide) not in paddable:  # it is traced, once for all cells of a program
+        if padded and (static, wide) not in paddable:  # tracing decides, once for all cells of a program
             paddable[static, wide] = one_size or cell.algorithm.may_be_padded(cell.problem, wide)
         may_grow = padded and paddable[static, wide]
         size = wide if may_grow else arms
@@ -53,12 +53,12 @@ def alike(cells: list[Cell], runs: Runs, *, padded: bool = True) -> list[list[Ce
 
 
 def _merged(sizes: dict[int, list[Cell]], runs: Runs) -> list[list[Cell]]:
-    """Groups of like cells by numbers of arms, the smaller ones with the larger where padding costs less."""
+    """Return groups of compatible cells by numbers of arms, merged where padding costs less than compiling."""
     found: list[list[Cell]] = []
     width = 0
     for size in sorted(sizes, reverse=True):
         pulls = sum(cell.algorithm.likely_pulls(_USUAL_PULLS) for cell in sizes[size]) * runs.seeds
-        arms = (width - size) * sizes[size][0].problem.bandits  # that are looked at for nothing
+        arms = (width - size) * sizes[size][0].problem.bandits  # padded arms, evaluated for nothing
         if found and min(pulls, runs.max_pulls * runs.seeds * len(sizes[size])) * arms * _PULL_OF_AN_ARM <= _COMPILING:
             found[-1] = [*sizes[size], *found[-1]]
         else:
@@ -81,11 +81,11 @@ def program(
     *,
     in_powers_of_two: bool = False,
 ) -> Program:
-    """Like cells as the engine wants them.
+    """Return compatible cells as a program of the engine.
 
     Args:
         cells: C cells from `alike`.
-        identity: uint32 `(2, C)`: a hash of what each cell is.
+        identity: uint32 `(2, C)`: a hash of each cell.
         checkpoints: `(Q,)`, shared by all.
         runs: which runs are made of each.
         metrics: a user's own.
@@ -113,7 +113,10 @@ def program(
 
 
 def batched_problem(cells: list[Cell], *, in_powers_of_two: bool = False) -> Problem:
-    """Return the cells' problems as one, leaves `(K, C)`; padded where their numbers of arms differ, or all are."""
+    """Return the cells' problems as one, leaves `(K, C)`.
+
+    It is padded where their numbers of arms differ, or if `in_powers_of_two`.
+    """
     counts = {cell.problem.arms // cell.problem.bandits for cell in cells}
     # A power of two, so that other numbers of arms in the same range reuse the program.
     width = _power_of_two(max(counts))

@@ -1,4 +1,4 @@
-"""A Dataset's runs once more: those that it shows, from its specification, or one line that says why not."""
+"""Repeats the runs that a Dataset shows, by its specification; if that is impossible, an error says why."""
 
 import dataclasses
 from typing import Any
@@ -23,7 +23,7 @@ from jaxbandits.users_code.records import CODE, change, recorded
 
 __all__ = ["cells_of", "repeat"]
 
-#: Dimensions of a Dataset that are no axes of its grid: of what runs return, all runs have them.
+#: Dimensions of a Dataset that are not axes of its grid: all runs have them.
 _OF_RUNS = {"seed", "arm", "bandit", "checkpoint"}
 
 
@@ -31,17 +31,17 @@ _OF_RUNS = {"seed", "arm", "bandit", "checkpoint"}
 def repeat(
     ds: xr.Dataset, *, algorithm: Any = None, problem: Problem | ProblemFamily | None = None, **options: Any
 ) -> xr.Dataset:
-    """Run again what a Dataset shows, by its `spec` attribute: the same runs, bit for bit, on the same kind of device.
+    """Repeat the runs that a Dataset shows, by its `spec` attribute, bit for bit on the same kind of device.
 
-    Of a selection of cells or seeds only those are run (with whatever seeds lie between them). Code of the user's own
-    must be what it was: methods, metrics, and what they call or name. Of a Dataset that was made before code was
-    recorded nobody can tell, and a warning says so.
+    Of a selection of cells or seeds only those are run (with any seeds between them). A user's own code must be
+    unchanged: methods, metrics, and what they call or name. For a Dataset made before code was recorded this cannot be
+    checked, and a warning says so.
 
     Args:
         ds: a result of `sweep`, a selection from one, or one read back from disk.
         algorithm: the algorithm of the Dataset, where the specification cannot hold it: one of the user's own.
         problem: the problem of the Dataset, where the specification cannot hold it: large data, or files that moved.
-        options: anything to do differently, as in `sweep`: more seeds, say.
+        options: options to change, as in `sweep`, such as more seeds.
 
     Raises:
         UsageError: no spec, one that cannot be built again, another algorithm or problem than the Dataset's, or a
@@ -70,7 +70,9 @@ def repeat(
 def cells_of(
     ds: xr.Dataset, *, algorithm: Any = None, problem: Problem | ProblemFamily | None = None
 ) -> tuple[list[Cell], list[str]]:
-    """The cells that a Dataset shows, in the order of its dimensions, and the names of these; nothing is run.
+    """Return the cells that a Dataset shows, in the order of its dimensions, and the names of these.
+
+    Nothing is run.
 
     Args:
         ds: as for `repeat`.
@@ -92,7 +94,7 @@ def cells_of(
 
 
 def _all_places(ds: xr.Dataset, algorithm: Any, problem: Problem | ProblemFamily) -> dict[str, list[int]]:
-    """The places of a Dataset's coordinates among the values of the axes.
+    """Return the indices of a Dataset's coordinates among the values of the axes.
 
     Raises:
         UsageError: dimensions or values that the axes do not have.
@@ -107,10 +109,10 @@ def _all_places(ds: xr.Dataset, algorithm: Any, problem: Problem | ProblemFamily
 
 
 def _given_or_built(part: str, given: Any, tables: dict[str, Any]) -> Any:
-    """The Dataset's algorithm or problem.
+    """Return the Dataset's algorithm or problem.
 
     Raises:
-        UsageError: what was given is another one, or nothing was, and the specification does not hold it.
+        UsageError: the given one differs, or none is given and the specification does not hold it.
     """
     table = tables[part]
     if given is None:
@@ -139,7 +141,7 @@ def _given_or_built(part: str, given: Any, tables: dict[str, Any]) -> Any:
 
 
 def _check_metrics(run: dict[str, Any], given: Any) -> None:
-    """Whether the metrics of a Dataset are among those that are given.
+    """Check that the metrics of a Dataset are among the given ones.
 
     Raises:
         UsageError: they are not, or their functions have changed.
@@ -157,10 +159,10 @@ def _check_metrics(run: dict[str, Any], given: Any) -> None:
 
 
 def _places(ds: xr.Dataset, name: str, known: list[Any]) -> list[int]:
-    """The places of a Dataset's coordinate among the values of an axis.
+    """Return the indices of a Dataset's coordinate among the values of an axis.
 
     Raises:
-        UsageError: no such coordinate, or values that the axis does not have, or has once.
+        UsageError: no such coordinate, values that the axis does not have, or a value more than once.
     """
     if name not in ds.coords:
         raise UsageError(f"the Dataset no longer says which {name} it is of: repeat the one it was made from")
@@ -174,10 +176,10 @@ def _places(ds: xr.Dataset, name: str, known: list[Any]) -> list[int]:
 
 
 def _seeds(ds: xr.Dataset, first: int, count: int) -> np.ndarray:
-    """The seeds of a Dataset of runs, or of a summary of all `count` runs of every cell.
+    """Return the seeds of a Dataset of runs, or of a summary of all `count` runs of every cell.
 
     Raises:
-        UsageError: no seeds, seeds that the specification does not have, or has once.
+        UsageError: no seeds, seeds that the specification does not have, or a seed more than once.
     """
     if "seed" in ds.coords:
         seeds = np.atleast_1d(ds["seed"].to_numpy())
@@ -194,11 +196,11 @@ def _seeds(ds: xr.Dataset, first: int, count: int) -> np.ndarray:
         return ds["seed"].to_numpy()
     if "runs" in ds and (ds["runs"] == count).all():
         return np.arange(first, first + count)
-    raise UsageError("the Dataset does not say which seeds it is of: repeat(ds, seeds=…) runs as many as you say")
+    raise UsageError("the Dataset does not say which seeds it is of: repeat(ds, seeds=…) sets their number")
 
 
 def _chosen_cells(algorithm: Any, places: dict[str, list[int]]) -> Any:
-    """An algorithm with the values of its axes that are in these places."""
+    """Return an algorithm with the values of its axes at these indices."""
     known = admitted(algorithm)
     return known.at(_chosen(known.axes, places)).algorithm
 

@@ -1,4 +1,4 @@
-"""Finished runs in memory, and the layout that they have."""
+"""Completed runs in memory, and their layout."""
 
 from typing import Any
 
@@ -16,15 +16,15 @@ __all__ = ["Results", "coordinate", "layout_of"]
 def layout_of(
     grid: Grid, first_seed: int, seeds: int, checkpoints: np.ndarray, metrics: dict[str, Measured], hashes: np.ndarray
 ) -> Layout:
-    """The layout of a grid's results.
+    """Return the layout of a grid's results.
 
     Args:
-        grid: with the algorithms as they are run.
-        first_seed: of every cell.
+        grid: the grid, with the algorithms as they are run.
+        first_seed: the first seed of every cell.
         seeds: runs of every cell.
-        checkpoints: `(Q,)`, none without curves.
-        metrics: what is measured.
-        hashes: uint32 `(2, C)`, what each cell is, as it was given.
+        checkpoints: `(Q,)`, empty without curves.
+        metrics: the metrics by name.
+        hashes: uint32 `(2, C)`, a hash of each cell, as the user gave it.
     """
     return Layout(
         dimensions={name: coordinate(values) for name, values in grid.dimensions.items()},
@@ -50,29 +50,29 @@ class Results:
     """Arrays of shape `(cells, seeds, checkpoints or 1, …)`, a metric each, filled as runs finish."""
 
     def __init__(self, layout: Layout) -> None:
-        """Without a run.
+        """Start without a run.
 
         Args:
-            layout: of the results.
+            layout: the layout of the results.
         """
         self._layout = layout
         check_fits_in_memory("the results alone", layout.runs * layout.bytes_of_a_run, "fewer seeds or cells")
         self._found: dict[str, np.ndarray] = {}
 
     def add(self, runs: Finished) -> None:
-        """Enter runs."""
+        """Add runs."""
         for name, values in runs.values.items():
             if name not in self._found:
                 self._found[name] = self._layout.blank(name, self._layout.seeds)
             self._found[name][runs.cell, runs.seed - self._layout.first_seed] = values
 
     def dataset(self) -> xr.Dataset:
-        """What has been entered."""
+        """Return the runs added so far as a Dataset."""
         return dataset_of(self._layout, self._found, self._layout.first_seed)
 
 
 def coordinate(values: tuple[Any, ...]) -> np.ndarray | list[str]:
-    """The values of an axis as a Dataset has them: whole lists become texts."""
+    """Return the values of an axis as a Dataset has them: whole lists become texts."""
     if all(isinstance(value, bool | int | float | str) for value in values):
         return np.asarray(values)
     return [str(value) for value in values]

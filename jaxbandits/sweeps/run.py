@@ -1,4 +1,4 @@
-"""Grid to jobs to Dataset: `sweep`, and `simulate` for when there is one cell or a few."""
+"""From a grid to jobs to a Dataset: `sweep`, and `simulate` for one cell or a few."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -45,58 +45,59 @@ def sweep(
     """Run every cell of a grid with the same seeds and return a labelled Dataset.
 
     Fields of the algorithm and arguments of the problem made with `jb.axis` span the grid; everything numeric in it
-    shares one compilation.
-    Seed `s` sees the same reward table in every cell (common random numbers), so differences between cells are paired.
+    shares one compilation. Seed `s` sees the same reward table in every cell (common random numbers), so differences
+    between cells are paired.
 
     Args:
-        algorithm: a built-in algorithm, or one of your own, of a class that `jb.algorithm` made; it is judged by the
+        algorithm: a built-in algorithm, or one of your own, of a class that `jb.algorithm` made. It is judged by the
             criterion and the tolerance that its `jb.Traits` declare.
         problem: a problem, or a constructor's result with axes among its arguments.
         seeds: runs per cell, at least 1.
-        first_seed: the first of the seeds: runs `first_seed` … `first_seed + seeds - 1` are made; `jb.merge` unites
+        first_seed: the first of the seeds: runs `first_seed` … `first_seed + seeds - 1` are made; `jb.merge` merges
             them with others.
         root_seed: seed of the root key, in [0, 2^64) (of JAX's own keys, below 2^32); run `s` has the key
             `fold_in(key(root_seed), s)`.
-        max_pulls: most pulls of a run. A run is stopped before the step that would pass it, a batch as a whole, with
-            status 1 and its recommendation of that moment; a limit below the first pulls is refused. None for 10^9, or
-            for no limit where a built-in algorithm draws sums, which take no more time if they are longer.
-        checkpoints: numbers of pulls at which to look at each run as well, increasing; for algorithms that need not
-            know their budget. Where a budget of cost is spent they are smaller budgets.
-        independent: give every cell its own reward tables: by its values, so that a cell's runs are the same on its own
-            and in every grid.
+        max_pulls: most pulls of a run. A run is truncated before the step or batch that would pass it, with status 1
+            and its recommendation at that moment. A limit below the first pulls is refused. None for 10^9, or for no
+            limit where a built-in algorithm draws sums, whose time does not depend on their length.
+        checkpoints: increasing numbers of pulls at which each run is also recorded; for algorithms that need not know
+            their budget. Where a budget of cost is spent they are smaller budgets.
+        independent: give every cell its own reward tables. They depend on its values only, so that a cell's runs are
+            the same alone and in every grid.
         devices: number of devices to use; None for all that JAX sees.
         lanes: runs at a time per device; changes speed, never results.
-        chunk: steps between looks at the lanes; changes speed, never results.
+        chunk: steps between checks of the lanes; changes speed, never results.
         on_chip: make a block of steps one Pallas kernel, which keeps the state of its lanes on the chip, on GPU by
-            Triton and on TPU by Mosaic; never measured on either, so not the default. What their compilers do not know
-            runs as without, and a warning says so. On CPU kernels are interpreted, slowly: for tests.
-        metrics: further numbers to measure of every run, functions of problem, state and returned arms, or `jb.Metric`,
-            by the names of the Dataset's variables; a grid over numbers of arms is then not padded.
+            Triton and on TPU by Mosaic; never measured on either, so not the default. What their compilers do not
+            support runs without it, and a warning says so. On CPU kernels are interpreted, slowly: for tests.
+        metrics: further metrics of every run, functions of problem, state and returned arms, or `jb.Metric`, by the
+            names of the Dataset's variables. A grid over numbers of arms is then not padded.
         on_progress: called now and then with the runs and pulls done so far.
-        store: NAME.zarr (or NAME.nc): runs are kept there block by block as they end, and those that are there are not
-            run again, whatever was interrupted; more seeds or values of the axes may be asked for later, of the same
-            code: a method, metric or helper of yours that was edited since is refused by name. The Dataset is
-            read from there when it is used. Of several processes of `jax.distributed` each makes its share.
-        keep: what a store keeps: "runs" (the default), "summary", what `jaxbandits.summary` returns, or "moments",
-            means and variances; neither of the two takes more memory or disk for more runs.
-        part: (1, 8) for the first of eight parts: a process on its own that makes these runs only, in one store with
+        store: NAME.zarr (or NAME.nc): runs are stored there block by block as they end. Stored runs are not made
+            again, even after an interruption. More seeds or values of the axes may be added later, with the same code:
+            a method, metric or helper of yours that was edited since is refused by name. The Dataset is read from the
+            store when it is used. Of several processes of `jax.distributed` each makes its share.
+        keep: what a store keeps: "runs" (the default), "summary", the result of `jaxbandits.summary`, or "moments",
+            means and variances. The latter two take no more memory or disk for more runs.
+        part: (1, 8) for the first of eight parts: an independent process that makes these runs only, in one store with
             the others. The last one to end makes the arrays; until then an empty Dataset is returned.
 
     Returns:
-        Dimensions: one per axis, `checkpoint` where asked for, `seed`, and `arm` (`bandit`, `arm` for several bandits).
+        Dimensions: one per axis, `checkpoint` where requested, `seed`, and `arm` (`bandit`, `arm` for several
+            bandits).
 
         Variables: `pulls`, `cost`, `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0
-        finished, 1 stopped by `max_pulls`, or because the next counts would pass 2^31, 2 stopped after 10 000 steps
-        without a pull, which only a user's own algorithm makes); `joint_pulls` where sets of arms are pulled at once;
-        `paid`, the cost that was drawn, where pulls have costs of their own and it is known; `reward`, collected within
-        a budget of cost, and `regret`, what it lacks to the best ratio times the budget.
+            finished, 1 stopped by `max_pulls`, or because the next counts would pass 2^31, 2 stopped after 10 000
+            steps without a pull, possible for a user's own algorithm only); `joint_pulls` where sets of arms are
+            pulled at once; `paid`, the cost that was drawn, where pulls have costs and it is known; `reward`,
+            collected within a budget of cost, and `regret`, the best ratio times the budget minus that reward.
 
     Raises:
-        UsageError: anything that cannot be run, before anything is; a store of another specification; a run in which
-            an algorithm of the user's own pulls an arm that does not exist, or asks for fewer than no pulls.
+        UsageError: any input that cannot be run, before anything runs; a store of another specification; a run in which
+            an algorithm of the user's own pulls an arm that does not exist, or requests a negative number of pulls.
         OSError: the store cannot be written; what has been committed is kept.
-        KeyboardInterrupt: interrupted by Ctrl-C, SIGTERM or SIGUSR1; the first time, what has ended by then is
-            committed to the store. Handlers of your own are left alone.
+        KeyboardInterrupt: interrupted by Ctrl-C, SIGTERM or SIGUSR1; the first time, completed runs are committed to
+            the store. Handlers of your own are not replaced.
     """
     plan = planned(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
@@ -140,7 +141,7 @@ def simulate(
     keep: str | None = None,
     part: tuple[int, int] | None = None,
 ) -> xr.Dataset:
-    """Run one algorithm on one problem: `sweep` by the name that reads better without a grid, arguments as there."""
+    """Run one algorithm on one problem: `sweep` under a name for a single cell; arguments as in `sweep`."""
     return sweep(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
         checkpoints=checkpoints, independent=independent, devices=devices, lanes=lanes, chunk=chunk, on_chip=on_chip,

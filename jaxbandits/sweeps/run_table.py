@@ -1,4 +1,7 @@
-"""The [run] table of a specification; it takes a while to import, and is imported where one is read."""
+"""The [run] table of a specification.
+
+Importing pydantic takes a while, so this module is imported where a table is read.
+"""
 
 from typing import Annotated, Any
 

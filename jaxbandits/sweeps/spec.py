@@ -8,8 +8,8 @@ is called in results; padded, a number of arms as in `Problem.padded`; and sha25
 whose path counts from the folder of the TOML file
 [run]        seeds, root_seed, max_pulls, …: the options of `jaxbandits.sweep`
 
-A table that text cannot hold says why in its entry `cannot_be_repeated`, and is not built. What runs of the user's own
-code stands in the entry `source code` (`users_code.records`), for comparison.
+A table that text cannot hold gives the reason in its entry `cannot_be_repeated`, and is not built. The entry
+`source code` (`users_code.records`) has the user's own code that runs, for comparison.
 """
 
 import dataclasses
@@ -44,15 +44,15 @@ __all__ = [
 
 
 def describe(algorithm: Admitted, problem: Problem | ProblemFamily, run: dict[str, Any]) -> dict[str, Any]:
-    """The specification of a sweep as JSON-ready data; `build` reads it back."""
+    """Return the specification of a sweep as JSON-ready data; `build` reads it back."""
     return {"algorithm": describe_algorithm(algorithm), "problem": describe_problem(problem), "run": run}
 
 
 def build(spec: str | dict[str, Any]) -> tuple[Any, Problem | ProblemFamily, dict[str, Any]]:
-    """Algorithm, problem and run options of a specification, given as data or as JSON text.
+    """Return algorithm, problem and run options of a specification, given as data or as JSON text.
 
     Raises:
-        UsageError: a missing table, a name or value that is not known, or a table that cannot be built from text.
+        UsageError: a missing table, an unknown name or value, or a table that cannot be built from text.
     """
     tables = specification(spec)
     with about("algorithm"):
@@ -63,10 +63,10 @@ def build(spec: str | dict[str, Any]) -> tuple[Any, Problem | ProblemFamily, dic
 
 
 def specification(spec: str | dict[str, Any]) -> dict[str, Any]:
-    """The tables of a specification, given as data or as JSON text.
+    """Return the tables of a specification, given as data or as JSON text.
 
     Raises:
-        UsageError: a table that is missing or not known.
+        UsageError: a table that is missing or unknown.
     """
     tables: dict[str, Any] = json.loads(spec) if isinstance(spec, str) else spec
     for table in ("algorithm", "problem"):
@@ -82,11 +82,11 @@ def specification(spec: str | dict[str, Any]) -> dict[str, Any]:
 
 
 def build_algorithm(table: dict[str, Any]) -> Any:
-    """An algorithm from its name and parameters.
+    """Return an algorithm from its name and parameters.
 
     Raises:
-        UsageError: an unknown name or parameter, one that is missing, a value outside its range, or an algorithm that
-            is not the package's own.
+        UsageError: an unknown or missing parameter, an unknown name, a value outside its range, or an algorithm that
+            is not one of the package's.
     """
     if MARK in table:
         raise UsageError(f"the algorithm {table.get('name')} cannot be made again: {table[MARK]}")
@@ -109,7 +109,7 @@ def build_algorithm(table: dict[str, Any]) -> Any:
 
 
 def describe_algorithm(algorithm: Admitted) -> dict[str, Any]:
-    """The [algorithm] table: exact for the package's own, and else for comparison only."""
+    """Return the [algorithm] table: exact for the package's algorithms, for comparison only otherwise."""
     name = REGISTRY.name_of(type(algorithm.algorithm))
     table: dict[str, Any] = {"name": name or algorithm.name}
     why = "it is not one of the package's algorithms"
@@ -129,7 +129,7 @@ def describe_algorithm(algorithm: Admitted) -> dict[str, Any]:
 
 
 def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
-    """Text has no types: `true` in place of a number would count as 1, and any word as true."""
+    """Check the type of a value: `true` in place of a number would count as 1, and any text as true."""
     switch = isinstance(field.default, bool)
     for one in value.values if isinstance(value, Axis) else [value]:
         if (one is None and field.default is None) or (switch and isinstance(one, bool)):

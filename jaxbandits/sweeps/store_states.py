@@ -1,4 +1,4 @@
-"""How far a store has come, as another terminal may ask."""
+"""The progress of a store, readable from another terminal."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ __all__ = ["State", "state_of"]
 
 
 class State(NamedTuple):
-    """How far a store has come."""
+    """The progress of a store."""
 
     spec: dict[str, Any]  # with what is kept, in [run]
     there: int  # runs
@@ -28,14 +28,14 @@ class State(NamedTuple):
     made_with: str
     xla_flags: str  # "" where they were not recorded
     readable: bool  # whether its arrays are made of all its runs
-    writers: list[dict[str, Any]]  # what each process that is writing says of itself
+    writers: list[dict[str, Any]]  # the status of each process that is writing
 
 
 def state_of(path: Path) -> State:
-    """How far a store has come; nothing of it is changed.
+    """Return the progress of a store, without changing it.
 
     Raises:
-        UsageError: nothing there, something else, or a description that is damaged.
+        UsageError: no store, something else, or a damaged description.
     """
     folder = blocks_folder(path)
     if not path.exists() and not folder.exists():

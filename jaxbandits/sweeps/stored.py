@@ -1,4 +1,4 @@
-"""Sweeps that are kept on disk as they run: what is missing in a store is run, and nothing else."""
+"""Sweeps that are stored on disk as they run: only the runs that a store lacks are made."""
 
 import importlib.metadata
 import json
@@ -34,20 +34,20 @@ __all__ = ["Outcome", "check_keep", "part_of", "results_in", "run_stored"]
 
 
 class Outcome(NamedTuple):
-    """What a call did to a store."""
+    """The outcome of a call for a store."""
 
     made: int  # runs that this call has made
-    stopped: int  # of these, runs that did not end by themselves
-    there: int  # runs of the whole sweep that are there now
+    stopped: int  # of these, truncated runs
+    there: int  # runs of the whole sweep in the store
     wanted: int  # runs of the whole sweep
     spent: Spent | None
 
 
 def check_keep(keep: Any) -> str:
-    """What is to be kept of the runs.
+    """Return the checked value of `keep`.
 
     Raises:
-        UsageError: no such word.
+        UsageError: an unknown value.
     """
     if keep not in KEEP:
         raise unknown_name("value of keep", str(keep), KEEP)
@@ -55,7 +55,9 @@ def check_keep(keep: Any) -> str:
 
 
 def part_of(given: Any) -> Part:
-    """A share of the runs, from `(number, of)` or None: all of them, or this process's where JAX has several.
+    """Return a share of the runs, from `(number, of)`.
+
+    None is all of them, or this process's share where JAX has several processes.
 
     Raises:
         UsageError: no such share.
@@ -79,18 +81,18 @@ def run_stored(
     """Make the runs that a store lacks, and its arrays once it has all.
 
     Args:
-        plan: what the store is to have; it may have more.
-        path: of the store, NAME.zarr or NAME.nc; made if there is none.
+        plan: the plan whose runs the store shall have; it may have more.
+        path: the path of the store, NAME.zarr or NAME.nc; it is created if missing.
         keep: what is kept of the runs.
         part: which of the missing runs to make.
-        placement: where.
-        on_progress: called now and then with what has been done, and how many runs are to be made.
+        placement: the devices and lanes.
+        on_progress: called now and then with the progress so far, and how many runs are to be made.
 
     Raises:
         UsageError: a store of another specification or made under other XLA flags, one that is damaged or being
             written, too many devices.
         OSError: it cannot be written; what has been committed is kept.
-        KeyboardInterrupt: interrupted, by Ctrl-C, SIGTERM or SIGUSR1; what had ended by then is kept.
+        KeyboardInterrupt: interrupted, by Ctrl-C, SIGTERM or SIGUSR1; completed runs are kept.
     """
     if path.suffix not in ENDINGS:
         raise UsageError(f"a store's name must end in {' or '.join(ENDINGS)}, got {str(path)!r}")
@@ -115,7 +117,7 @@ def run_stored(
 
 
 def results_in(path: Path, plan: Plan) -> xr.Dataset:
-    """What a store has of a plan, read when it is used."""
+    """Return the runs of a plan in a store, read when they are used."""
     dataset, layout = open_arrays(path), plan.layout
     there = read_description(path)
     if there is None or there.spec == plan.spec:
@@ -134,7 +136,7 @@ def results_in(path: Path, plan: Plan) -> xr.Dataset:
 
 
 def _of_arrays_only(plan: Plan, path: Path, keep: str) -> Outcome:
-    """A store that was written whole: it may be what is wanted, and nothing can be added to it."""
+    """Return the outcome for a store without blocks: it may match the plan, but nothing can be added to it."""
     dataset = read_arrays(path)
     there = json.loads(dataset.attrs["spec"])
     there.setdefault("run", {})["keep"] = dataset.attrs.get("keep", "runs")
@@ -143,20 +145,20 @@ def _of_arrays_only(plan: Plan, path: Path, keep: str) -> Outcome:
     refuse_other_flags(dataset.attrs, plan.attrs, str(path))
     if difference(there, with_paths_of(there, here)):
         raise UsageError(
-            f"{path} was written as a whole, without blocks that others could be added to: write a new one"
+            f"{path} was written as a whole, without blocks that others could be added to: write a new store"
         )
     return Outcome(0, 0, plan.layout.runs, plan.layout.runs, None)
 
 
 def _done(folder: Path) -> dict[str, list[Stretch]]:
-    """The seeds of each cell that are there; every byte of every block is looked at."""
+    """Return the seeds of each cell in a store; every byte of every block is checked."""
     for _ in blocks_of(folder):
         pass
     return done_by_cell(folder)
 
 
 def _pending(plan: Plan, done: dict[str, list[Stretch]], part: Part) -> list[list[Stretch]]:
-    """The seeds of each cell that this part is to run: a share of every cell's, another one from chain to chain."""
+    """Return the seeds of each cell that this part is to run: its share of every cell, rotated between chains."""
     layout = plan.layout
     found: list[list[Stretch]] = []
     seen: set[str] = set()
@@ -165,12 +167,12 @@ def _pending(plan: Plan, done: dict[str, list[Stretch]], part: Part) -> list[lis
         share = (part.number - 1 + chain_of[number]) % part.of
         start, stop = (layout.first_seed + layout.seeds * end // part.of for end in (share, share + 1))
         found.append([] if cell in seen else stretches.missing((start, stop), done.get(cell, [])))
-        seen.add(cell)  # a cell that stands in the grid twice is run once
+        seen.add(cell)  # a cell that is in the grid twice is run once
     return found
 
 
 def _described(plan: Plan, path: Path, keep: str, *, running: bool) -> Description:
-    """The description of a store that is to have a plan's runs, too; it is written anew if it changes."""
+    """Return the description of a store that is to have a plan's runs, too; it is written again if it changes."""
     folder = blocks_folder(path)
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ("jaxbandits", "jax")]
     made_with = ", ".join([*versions, jax.default_backend()])
@@ -217,5 +219,5 @@ def _run(
             on_progress(Progress(0, 0.0), writer.wanted)
         spent = make_runs(plan, pending, placement, take, report)
         writer.commit()
-        stop_if_asked()  # by the last look: whoever calls this may have more to run
+        stop_if_asked()  # after the last check: the caller may have more to run
     return spent

@@ -1,9 +1,9 @@
-"""Cells that one run serves: where only the stopping rule knows what they differ by.
+"""Cells that share runs: those that differ only in a parameter of the stopping rule.
 
-A sampling rule that takes no notice of the allowed probability of error, or of the accuracy asked for, makes the same
-pulls whatever it is; a run stops the earlier the more may go wrong. So a run that has ended in the cell with the
-largest value goes on, in the same lane, as the run of the next one, and has there the bits of a run of its own. Where
-several such fields vary, cells are chained by the one that leaves fewest chains.
+A sampling rule may ignore the allowed probability of error, or the requested accuracy. It then makes the same pulls
+for every value, and a run stops the earlier the larger the value. So a run that has ended in the cell with the largest
+value continues, in the same lane, as the run of the next cell. It has the bits of a separate run there. Where several
+such fields vary, cells are chained by the one that leaves the fewest chains.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ __all__ = ["Chains", "chains", "successors"]
 
 
 class Chains(NamedTuple):
-    """Cells whose runs go on from one to the next.
+    """Cells whose runs continue from one to the next.
 
     Attributes:
-        field: by which they differ; None where every cell stands alone.
-        places: of the cells of each chain in order; a cell that stands alone is a chain of one.
+        field: the field in which they differ; None where no cells share runs.
+        places: the cells of each chain in order; a cell without a partner is a chain of one.
     """
 
     field: str | None
@@ -31,12 +31,12 @@ class Chains(NamedTuple):
 
 
 def chains(cells: Sequence[Cell], runs: Runs, points: int) -> Chains:
-    """The chains of a grid.
+    """Return the chains of a grid.
 
     Args:
-        cells: of a grid, whose algorithms are of one class.
+        cells: cells of a grid, whose algorithms are of one class.
         runs: which runs are made of each.
-        points: of the curves that are asked for; 0 without.
+        points: number of points of the requested curves; 0 without.
     """
     algorithm = cells[0].algorithm
     best = Chains(None, [[place] for place in range(len(cells))])
@@ -50,7 +50,7 @@ def chains(cells: Sequence[Cell], runs: Runs, points: int) -> Chains:
 
 
 def _by(field: str, cells: Sequence[Cell]) -> list[list[int]]:
-    """Chains of cells that differ in a field only, from the largest value down."""
+    """Return chains of cells that differ in one field only, from the largest value down."""
     values = [float(cell.algorithm.values[field]) for cell in cells]
     but_for = identities([cell._replace(algorithm=cell.algorithm.at({field: values[0]})) for cell in cells])
     found: dict[bytes, list[int]] = {}
@@ -62,12 +62,12 @@ def _by(field: str, cells: Sequence[Cell]) -> list[list[int]]:
 def successors(
     chains: Sequence[Sequence[int]], places: Sequence[int] | np.ndarray, pending: Sequence[Ranges]
 ) -> np.ndarray | None:
-    """The cell with which a run of each goes on, int32 `(C,)`, -1 for none; None where no run goes on.
+    """Return the cell in which a run of each continues, int32 `(C,)`, -1 for none; None where no run continues.
 
     Args:
-        chains: of the whole grid.
-        places: where C like cells stand in it.
-        pending: seeds of each of these that are to be run: where they differ each has runs of its own.
+        chains: the chains of the whole grid.
+        places: the indices of C compatible cells in it.
+        pending: seeds of each of these that are to be run; cells with different ones do not share runs.
     """
     own = {int(place): number for number, place in enumerate(places)}
     found = np.full(len(places), -1, np.int32)

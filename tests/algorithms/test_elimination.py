@@ -92,7 +92,7 @@ def test_a_rule_may_have_an_estimator(estimator):
         key = jax.random.fold_in(jax.random.key(0), seed)
         np.testing.assert_array_equal(jb.run(rule, NORMAL, key).answer, runs.recommended[seed])
     if isinstance(estimator, Catoni):
-        with pytest.raises(jb.UsageError, match="looks at all earlier rewards again"):
+        with pytest.raises(jb.UsageError, match="reads all earlier rewards again"):
             jb.AskTell(rule, arms=3)
 
 

@@ -161,7 +161,7 @@ def test_the_interrupted_keep_what_is_finished(capsys, monkeypatch):
     captured = capsys.readouterr()
     said = " ".join(captured.out.split())
     assert said.startswith("PRELIMINARY: 1 of 3 algorithms were not run, and one of them may do better. To stop when ")
-    assert "Missing, for the comparison was interrupted: ucb-e." in captured.out
+    assert "Missing, because the comparison was interrupted: ucb-e." in captured.out
     assert "\nuniform  " in captured.out
     assert captured.err.splitlines()[-1] == "jaxbandits: interrupted, 1 rows are missing"
 
@@ -180,7 +180,7 @@ def test_hopeless_rows_are_stopped_by_their_work_and_say_so(capsys, monkeypatch)
     assert reach - 2 < lucb.pulls.min() <= lucb.pulls.max() <= reach
     assert (found.budget, found.given_budget) == (reach, False)
     assert "fewest of those that ended all their runs" in (advice := found.advice())
-    assert "lucb was stopped before that: whether fewer pulls would have done is not known" in advice
+    assert "lucb was truncated before that: whether fewer pulls would suffice is unknown" in advice
     again = compare(problem, delta=0.1, seeds=20)
     np.testing.assert_array_equal(again.fixed_confidence[1].pulls, lucb.pulls)
     assert compare(problem, delta=0.1, seeds=20, max_pulls=400).fixed_confidence[0].limit == 400
@@ -217,9 +217,9 @@ def test_stopped_runs_are_marked(capsys):
     assert main(command) == 0
     out = capsys.readouterr().out
     assert ">= 90" in out
-    assert "200 runs stopped" in out
+    assert "200 runs truncated" in out
     assert "at 90 pulls" in " ".join(out.split())
-    assert "No fixed-confidence algorithm ended all its runs: they were stopped" in " ".join(out.split())
+    assert "No fixed-confidence algorithm ended all its runs: they were truncated" in " ".join(out.split())
 
 
 def _row(label: str, pulls: list[int], wrong: int = 0, algorithm: Any = None) -> Row:
@@ -255,7 +255,7 @@ def test_advice_names_a_winner_only_where_there_is_one():
     assert "use good, wrong in 1 of 100 runs" in advice
     assert _comparison([quick, dataclasses.replace(slow, stopped_early=1)], []).advice().count("stopped") == 0
     advice = _comparison([quick, close], [good, dataclasses.replace(good, label="same")]).advice()
-    assert "close cannot be told apart" in advice
+    assert "close cannot be distinguished" in advice
     assert "any of good and same" in advice
     assert "\n" not in advice
 
@@ -295,11 +295,11 @@ def test_advice_says_what_few_runs_leave_open():
     assert text.startswith("To stop when sure, use many: 200 pulls on average, the fewest of those that have a proof")
     assert "Without a proof few took 100 pulls, and 0 of 22 were wrong (95% interval up to 15.4%)." in text
     text = advice(unsure, dataclasses.replace(many, algorithm=guess))
-    assert text.startswith("To stop when sure, use many: 200 pulls on average, the fewest of those that are borne out ")
+    assert text.startswith("To stop when sure, use many: 200 pulls on average, the fewest of those that are confirmed ")
     text = advice(unsure)
     assert "To stop when sure" not in text
     assert "No algorithm is known to err with probability at most 0.05: few took the fewest pulls, 100" in text
-    assert "0 of 22 wrong (95% interval 0% to 15.4%), too uncertain to say, more --seeds would tell" in text
+    assert "0 of 22 wrong (95% interval 0% to 15.4%), too uncertain to say, more --seeds would decide" in text
 
 
 def test_advice_passes_over_what_errs_too_often():
@@ -373,7 +373,7 @@ def test_rules_that_take_long_to_decide_get_fewer_runs(capsys, monkeypatch):
     np.testing.assert_array_equal(fewer["ttucb"].pulls, whole["ttucb"].pulls[:30])
     command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.2", "--seeds", "60"]
     assert main([*command, "--budget", "3", "--no-progress"]) == 0
-    assert "Fewer runs, for a pull takes long: ttucb 30." in capsys.readouterr().out
+    assert "Fewer runs, as a pull takes long: ttucb 30." in capsys.readouterr().out
     monkeypatch.setattr(module, "_WORK_OF_DEAR", 19 * looks)
     found = compare(problem, delta=0.1, epsilon=0.2, seeds=60)
     assert [row.label for row in found.fixed_confidence] == ["ugape-c"]

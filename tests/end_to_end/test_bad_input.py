@@ -194,7 +194,7 @@ FILES = [
     (_toml(problem="name = 'two-grup'"), "did you mean 'two-group'?"),
     (_toml(problem="name = 'two-group'\nn = 'x'"), "problem two-group: n must be a whole number, got 'x'"),
     (_toml(problem="name = 'two-group'\nn = nan"), "n must be a whole number, got nan"),
-    (_toml(problem=f"spec = '{PROBLEM}'\nn = 3"), "leaves no place for n"),
+    (_toml(problem=f"spec = '{PROBLEM}'\nn = 3"), "must not have n"),
     (_toml(problem="n = 3"), "needs a name"),
     (_toml(run="seeds = 0"), "seeds must be a whole number from 1 to 2^31 - 1"),
     (_toml(run="seeds = nan"), "seeds must be a whole number"),

@@ -312,7 +312,7 @@ def test_plot_takes_its_dimensions_and_a_selection(specification, capsys, monkey
         (["--sel", "delta=.3"], "there is no delta=.3: the values of delta are 0.1, 0.2"),
         (["--sel", "delta"], "--sel takes name=value, got 'delta'"),
         (["--sel", "delta=.1", "delta=.2"], "--sel delta is given twice"),
-        (["--kind", "phase", "--hue", "delta"], "--hue has no place in a phase"),
+        (["--kind", "phase", "--hue", "delta"], "a phase takes no --hue"),
     ):
         chosen = command[:2] + command[4:] if "--kind" in more else command
         assert main([*chosen, *more]) == 2
@@ -434,7 +434,7 @@ def test_sweep_counts_every_run_that_was_stopped_early(specification, capsys):
     assert main(["sweep", str(specification), "--out", "grid.nc"]) == 0
     stopped = int((read_store(Path("grid.nc")).status != 0).sum())
     assert 0 < stopped < 60
-    expected = f"{stopped} of 60 runs were stopped early; their status says why: 0 finished, 1 "
+    expected = f"{stopped} of 60 runs were truncated; their status says why: 0 finished, 1 "
     assert expected in capsys.readouterr().out
 
 

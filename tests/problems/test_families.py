@@ -279,9 +279,9 @@ def test_every_problem_of_the_registry_can_be_made(tmp_path):
     ("make", "message"),
     [
         (lambda: jb.bernoulli([1 - 1e-8, 0.5]), "0.99999999 at arm 0 is 1 as a float32 number"),
-        (lambda: jb.bernoulli([0.5, 0.5 + 1e-8]), "differ by 1e-08, and float32 numbers are 6e-08 apart there"),
-        (lambda: jb.gaussian([1000.0, 1000.0001]), "differ by 0.0001, and float32 numbers are 6.1e-05 apart there"),
-        (lambda: jb.gaussian([[0, 1], [1e9, 1e9 + 1]]), "move the values towards 0, or apart"),
+        (lambda: jb.bernoulli([0.5, 0.5 + 1e-8]), "differ by 1e-08, but the spacing of float32 numbers there is 6e-08"),
+        (lambda: jb.gaussian([1000.0, 1000.0001]), "0.0001, but the spacing of float32 numbers there is 6.1e-05"),
+        (lambda: jb.gaussian([[0, 1], [1e9, 1e9 + 1]]), "move the values towards 0, or farther from each other"),
     ],
 )
 def test_means_that_float32_cannot_hold_are_refused(make, message):

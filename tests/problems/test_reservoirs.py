@@ -230,7 +230,7 @@ def test_bad_tables(tmp_path, text, message):
 def test_what_a_reservoir_does_not_know():
     problem = jb.reservoir()
     for name in ("mean", "variance"):
-        with pytest.raises(jb.UsageError, match="draws arms of its own"):
+        with pytest.raises(jb.UsageError, match="draws its own arms"):
             getattr(problem, name)
     with pytest.raises(jb.UsageError, match="draws the costs of its arms itself"):
         jb.with_costs(problem, 0.5)

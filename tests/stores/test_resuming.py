@@ -191,9 +191,9 @@ REFUSED = [
     (lambda ds: [ds.isel(seed=slice(5)), ds.isel(seed=slice(9, 20))], "leave a gap: the seeds from 5 to 8"),
     (lambda ds: [ds.isel(epsilon=0, seed=slice(5)), ds.isel(seed=slice(5, 9))], "leave a gap at epsilon = 0.3"),
     (lambda ds: [ds, ds.assign(pulls=ds.pulls + 1)], "different runs of the same cell and seed, in their pulls"),
-    (lambda ds: [ds, jb.summary(ds)], "runs and summaries of runs cannot be united"),
+    (lambda ds: [ds, jb.summary(ds)], "runs and summaries of runs cannot be merged"),
     (lambda ds: [ds, ds.drop_vars("epsilon")], "no longer says which epsilon"),
-    (lambda ds: [ds, ds.drop_vars("cost")], "cost stands in one Dataset and not in another"),
+    (lambda ds: [ds, ds.drop_vars("cost")], "cost is in one Dataset and not in another"),
     (lambda ds: [ds, sweep(delta=[0.1, 0.3], root_seed=1)], "another specification: run.root_seed is 0 there and 1"),
     (lambda ds: [jb.summary(ds), jb.summary(sweep(seeds=3))], "summaries of different seeds"),
     (lambda ds: ["missing.zarr", ds], "there is no store missing.zarr"),
@@ -218,7 +218,7 @@ def test_the_commands_status_and_merge(capsys, whole):
     assert main(["merge", "a.zarr", "b.zarr", "--out", "all.zarr"]) == 0
     assert "120 of 240 runs: all.zarr" in capsys.readouterr().out
     assert main(["merge", "a.zarr", "b.zarr", "--out", "all.zarr"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert main(["status", "none.zarr"]) == 2
     same(sweep(store="all.zarr"), whole)
     assert main(["status", "all.zarr"]) == 0

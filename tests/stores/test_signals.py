@@ -185,4 +185,4 @@ def test_tune_says_how_to_go_on(capsys, monkeypatch):
         assert main(["tune", "tune.toml", "--out", "tuned.nc"]) == 143
     said = capsys.readouterr().err
     assert said.startswith("jaxbandits: interrupted by SIGTERM: ")
-    assert said.endswith("of 9 steps are kept in tuned.nc, --resume goes on\n")
+    assert said.endswith("of 9 steps are kept in tuned.nc, --resume continues\n")

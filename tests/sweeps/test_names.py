@@ -58,7 +58,7 @@ def test_metrics_and_axes_do_not_meet():
     grid = with_field("x")(jb.axis([1.0, 2.0]))
     with pytest.raises(jb.UsageError, match="the metric 'x' needs another name: the results have 'x' already"):
         jb.sweep(grid, ARMS, seeds=2, metrics={"x": first})
-    with pytest.raises(jb.UsageError, match="cannot be called 'mine_mean', for their summaries have that name"):
+    with pytest.raises(jb.UsageError, match="cannot be called 'mine_mean', since their summaries have that name"):
         jb.sweep(with_field("mine_mean")(jb.axis([1.0, 2.0])), ARMS, seeds=2, metrics={"mine": first})
     # Its interval would have been taken for that of the failure rate.
     with pytest.raises(jb.UsageError, match="the metric 'failure' needs another name: summaries have 'failure_low'"):

@@ -276,8 +276,8 @@ def test_tables_of_a_file():
     ("table", "message"),
     [
         ({"name": "abm", "number": 1, "padded": 3}, "padded must be a whole number, at least 20, the number of arms"),
-        ({"name": "two-group", "n": {"axis": [3, 4]}, "label": "x"}, "has axes, which leaves no place for label"),
-        ({"name": "two-group", "n": {"axis": [3, 4]}, "padded": 8}, "has axes, which leaves no place for padded"),
+        ({"name": "two-group", "n": {"axis": [3, 4]}, "label": "x"}, "has axes, so it must not have label"),
+        ({"name": "two-group", "n": {"axis": [3, 4]}, "padded": 8}, "has axes, so it must not have padded"),
         ({"name": "csv", "path": "table.csv", "joint": 1}, "joint is true or false, got 1"),
         ({"spec": "csv:path=table.csv,joint=yes"}, "joint is true or false, got 'yes'"),
         ({"name": "csv", "path": 3}, "a file's path is needed, got 3"),

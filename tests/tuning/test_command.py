@@ -51,7 +51,7 @@ def test_a_search_is_kept_told_and_continued(capsys):
     assert [line.split("  ")[0] for line in captured.out.splitlines()[3:]] == ["start", "tuned", "adaptive"]
     assert "step 2 of 2: a " in captured.err
     assert main(command) == 2
-    assert "is there already: --resume goes on from it" in capsys.readouterr().err
+    assert "exists already: --resume continues it" in capsys.readouterr().err
     written(SPECIFICATION.replace("steps = 2", "steps = 3"))
     assert main([*command, "--resume", "--json"]) == 0
     captured = capsys.readouterr()
