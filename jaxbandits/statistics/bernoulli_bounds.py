@@ -97,8 +97,7 @@ def kl_upper_of_key(key: jax.Array, b: jax.Array) -> jax.Array:
 
 
 def _mirrored(x: jax.Array) -> jax.Array:
-    """Return the float that is as many floats from 1 - _SMALL as x is from _SMALL, on the other side; its own inverse.
-    """
+    """Return the float that is as many floats from 1 - _SMALL as x is from _SMALL; its own inverse."""
     return lax.bitcast_convert_type(_MEETING - lax.bitcast_convert_type(x, jnp.int32), jnp.float32)
 
 

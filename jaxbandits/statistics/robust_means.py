@@ -41,9 +41,7 @@ _BLOCK = 64
 
 
 class MeanEstimator:
-    """The form of an estimator, see the module's text; here, the sum of the terms of an arm's rewards over their
-    number.
-    """
+    """The form of an estimator, see the module's text; here, a sum of terms per arm over the number of rewards."""
 
     #: Sums per arm.
     slots: ClassVar[int] = 1
