@@ -110,7 +110,7 @@ def block(
         key: typed Threefry keys, shape broadcasting with the counters.
         counter_high: 32-bit integers; for example the arm.
         counter_low: 32-bit integers; for example the number of the pull.
-        rolled: use JAX's own loop over the rounds, for draws made once a run. It gives the same words and is slower, but
+        rolled: use JAX's own loop over the rounds, for draws made once a run. Words are the same, and it is slower. But
             the compiler cannot copy the cipher into each use of them (in loops over a few arms that took minutes).
 
     Returns:

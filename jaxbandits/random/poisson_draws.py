@@ -2,8 +2,8 @@
 
 * Below `SWITCH_MEAN` a draw is the quantile at one uniform number, by sequential search. The number is known by its
   distance from the nearer end (`bits.from_nearer_end`). From the lower end, probabilities are summed from 0 upward.
-  From the upper end, they are summed from far above the mean downward. Sums of positive terms lose no digits, so both tails
-  are right to 2^-64.
+  From the upper end, they are summed from far above the mean downward. Sums of positive terms lose no digits:
+  both tails are right to 2^-64.
 * From there on by transformed rejection: algorithm PTRS of Hörmann (1993), "The transformed rejection method for
   generating Poisson random variables", Insurance: Mathematics and Economics 12. An attempt succeeds with a probability
   of 0.7 to 0.87. Its hat is a little too low: the ratio should be at most 1, and reaches 1.0056 for means from 10 on

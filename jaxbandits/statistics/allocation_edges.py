@@ -33,8 +33,8 @@ def edge_of(family: Family, pairs: Pairs, rivals: jax.Array, share: jax.Array | 
     - An epsilon as large as the range: no alternative exists; the time is 0, proportions are uniform.
     - A best mean that cannot move down, or so little that its share is 0 (Poisson and Bernoulli rewards at 0): only the
       others' pulls count, and each needs 1 / d(mu_a, epsilon).
-    - Others that cannot move up (Bernoulli rewards of mean 1), or so little that their share is 0: the best arm has to move
-      to 1 - epsilon, and only its pulls count.
+    - Others that cannot move up (Bernoulli rewards of mean 1), or so little that their share is 0: the best arm has to
+      move to 1 - epsilon, and only its pulls count.
 
     Args:
         family: the rewards.

@@ -46,8 +46,8 @@ def kl_lower_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
 def kl_upper_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
     """Return the largest q with d(mean, q) <= divergence, d that of Bernoulli laws.
 
-    It is 1 - (1 - p) e^-w, with the w of the lower bound at 1 - p. In floats it is p + (1 - p) (1 - e^-w). That keeps its
-    digits however close the mean and the bound are to 0.
+    It is 1 - (1 - p) e^-w, with the w of the lower bound at 1 - p. In floats it is p + (1 - p) (1 - e^-w): that keeps
+    its digits however close the mean and the bound are to 0.
 
     Args:
         mean: float32, shape `(…)`; values outside [0, 1] count as the nearest end.

@@ -28,7 +28,7 @@ class Evidence(NamedTuple):
 
     Attributes:
         cost: the statistic, at least 0.
-        share: the part of it that the arm's own pulls make up, in [0, 1]: the probability with which `ids` pulls the arm.
+        share: the part of it that the arm's own pulls make up, in [0, 1]; `ids` pulls the arm with this probability.
     """
 
     cost: jax.Array

@@ -33,12 +33,12 @@ def posterior_draws(
     """Draw every arm's mean once.
 
     Args:
-        family: a choice of the rules that a likelihood ratio test stops (`algorithms/likelihood_ratio/glr_families.py`).
+        family: a choice of rules with a likelihood ratio test (`algorithms/likelihood_ratio/glr_families.py`).
         words: two uint32 arrays, `(K,)`.
         known: what is known of the arms, a `jb.Arms`.
         width: twice the standard deviation of normal rewards, the range of those called Bernoulli, `()`.
-        tilted: the arms whose laws are tilted, bool `(K,)`, and to which mean, `()` (`posterior_tilts`). None for no tilt,
-            and always with unknown variances.
+        tilted: the arms whose laws are tilted, bool `(K,)`, and to which mean, `()` (`posterior_tilts`). None for no
+            tilt, and always with unknown variances.
 
     Returns:
         float32 `(K,)`; in units of rewards for normal ones, of the range for Bernoulli.

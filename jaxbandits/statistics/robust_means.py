@@ -149,7 +149,7 @@ class Catoni(MeanEstimator):
 
     @property
     def fewest(self) -> jax.Array:
-        """Rewards from which on there is a radius, float32 `(…)`: level p^2 / (p - 1)^2."""
+        """Return the number of rewards from which on there is a radius, float32 `(…)`: level p^2 / (p - 1)^2."""
         ratio = self.p / (self.p - 1)
         return self.level * ratio * ratio
 

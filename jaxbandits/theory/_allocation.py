@@ -54,8 +54,9 @@ class PairCosts:
         return PairCosts(self.family, self.best[instances], self.rest[instances], self.epsilon[instances], spread)
 
     def cheapest_lie(self, w_best: Array, w_rest: Array) -> Array:
-        """Return the lambda to which the best arm of a pair is moved, shape (…, m, K - m); its rival goes epsilon
-        further.
+        """Return the lambda to which the best arm of a pair is moved, shape (…, m, K - m).
+
+        Its rival moves to lambda + epsilon.
         """
         mu_i, mu_j, lead = _rows(self.best), _columns(self.rest), _both(self.epsilon)
         w_i, w_j = self._counting(_rows(w_best), _columns(w_rest))
@@ -78,8 +79,7 @@ class PairCosts:
         return lie
 
     def divergences(self, lie: Array) -> tuple[Array, Array]:
-        """Return the divergences of both arms from their lies: the derivatives of c in w_i and w_j (envelope theorem).
-        """
+        """Return the divergences of both arms from their lies: by the envelope theorem, d c/d w_i and d c/d w_j."""
         return self._counting(
             self.family.divergence(_rows(self.best), lie),
             self.family.divergence(_columns(self.rest), lie + _both(self.epsilon)),

@@ -63,8 +63,7 @@ def allocation_and_slopes(pairs_of: Callable[[Array], PairCosts], at: Array) -> 
 
 
 def _conditions(pairs: PairCosts, weights: Array, prices: Array, active: NDArray[np.bool_]) -> Array:
-    """Return the conditions, 0 at the optimum: sum of y grad c, minus 1, shape `(K,)`; then c - 1 of the active pairs.
-    """
+    """Return the conditions, 0 at the optimum: sum of y grad c, minus 1, `(K,)`; then c - 1 of the active pairs."""
     m = pairs.best.size
     y = np.zeros(active.shape)
     y[active] = prices

@@ -49,8 +49,7 @@ def exponential(log: jax.Array) -> jax.Array:
 
 
 def power(base: jax.Array, exponent: ArrayLike) -> jax.Array:
-    """Return a positive number to a power; infinite where that exceeds the range of floats, or for a negative power of
-    0.
+    """Return a positive number to a power; infinite beyond the range of floats, or for a negative power of 0.
 
     Args:
         base: at least 0, shape `(…)`; 0 with a negative exponent only.

@@ -64,7 +64,7 @@ def _in_float64(given: list[Any]) -> bool:
 
 @functools.cache
 def _host() -> jax.Device | None:
-    """The processor: accelerators may have no float64, or a slow one."""
+    """Return the CPU device: accelerators may have no float64, or a slow one."""
     try:
         return jax.local_devices(backend="cpu")[0]
     except RuntimeError:

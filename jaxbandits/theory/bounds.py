@@ -145,8 +145,7 @@ def ugape_c_pulls_bound(
     b: ArrayLike = 1.0,
     c: ArrayLike = 0.5,
 ) -> jax.Array:
-    """Return the number of pulls that UGapEc exceeds with probability at most delta (UGapE Theorem 2 with its
-    constant).
+    """Return the number of pulls that UGapEc exceeds with probability at most delta (UGapE Theorem 2, with constants).
 
     On the event that all intervals hold, by Lemma 2 an arm pulled at t has eps <= min(0, 2 beta - Delta) + 2 beta. So D
     = max((Delta+eps)/2, eps) <= 2 beta = 2b sqrt(c log(4K(t-1)^3/delta) / T), T being its pulls before. At the end

@@ -134,8 +134,7 @@ def rcb_i_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
 
 
 def rcb_i_regret_rate_for_arms(budget: ArrayLike, beta: ArrayLike, arms: ArrayLike) -> jax.Array:
-    """Return the rate of RCB-I's regret with K arms: the cost of distinguishing them, and the loss from few arms (step
-    S3).
+    """Return the rate of RCB-I's regret with K arms: the cost of distinguishing them and the loss from few (step S3).
 
     The cost is K B^((1-beta)/2) log B below beta = 1, K (log B)^2 at 1, K log B above; the loss is B K^(-1/beta) log K.
 
@@ -181,8 +180,7 @@ def rcb_air_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
 
 
 def budgeted_regret_lower_bound_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
-    """Return the rate B^(beta/(1+beta)), a lower bound of every algorithm's regret with 0/1 rewards and costs (Theorem
-    2).
+    """Return the rate B^(beta/(1+beta)): a lower bound of all regrets where rewards and costs are 0 or 1 (Theorem 2).
 
     Args:
         budget: B, positive, in units of cost.

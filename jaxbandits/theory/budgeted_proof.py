@@ -47,8 +47,7 @@ def pseudo_stopping_time(budget: ArrayLike, lam: ArrayLike) -> jax.Array:
 
 
 def rcb_accuracy(lam: ArrayLike) -> jax.Array:
-    """Return eta(lambda) = lambda^2 / (3 + 2 lambda), the share of an arm's gap to which its reward and cost must be
-    known.
+    """Return eta(lambda) = lambda^2 / (3 + 2 lambda): reward and cost must be known to this share of an arm's gap.
 
     Then its ratio is known to half the gap Delta: (u_r + eta Delta) / (u_c - eta Delta) <= rho + Delta / 2 (eq. 11).
 

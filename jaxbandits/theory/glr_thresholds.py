@@ -1,9 +1,9 @@
-"""Thresholds of generalised likelihood ratio tests, which stop a run with its best-looking arms, and what is proved.
+"""Thresholds of generalised likelihood ratio tests, which stop a run with its empirical best arms, and their proofs.
 
 Sources:
 - Garivier, Kaufmann 2016, "Optimal best arm identification with fixed confidence";
 - Kaufmann, Koolen 2021, "Mixture martingales revisited with applications to sequential tests and confidence
-  intervals", JMLR 22 (the paper itself could not be consulted: its two thresholds are proved anew below);
+  intervals", JMLR 22 (the paper itself could not be consulted: its two thresholds are proved again below);
 - Jourdan, Degenne, Baudry, de Heide, Kaufmann 2022, "Top two algorithms revisited";
 - Jourdan, Degenne, Kaufmann 2023, "Dealing with unknown variances in best-arm identification" (its thresholds could not
   be consulted: the one here is proved below, from the invariance argument of Lai 1976, "On confidence sequences").
@@ -25,15 +25,15 @@ _SEVERAL = Rule("must be finite and at least 2", lambda x: (x >= 2) & (x < float
 
 
 def glr_threshold(t: ArrayLike, arms: ArrayLike, delta: ArrayLike, name: str = "kk21", m: ArrayLike = 1) -> jax.Array:
-    """What the statistic of the test must exceed after t pulls of K arms, for an error probability of at most delta.
+    """Return what the statistic of the test must exceed after t pulls of K arms, for an error of at most delta.
 
-    The statistic is the least over the arms a of the answer, the m best-looking ones, and the others b of inf over
-    lambda_b >= lambda_a + epsilon of N_a d(mu_a, lambda_a) + N_b d(mu_b, lambda_b), mu being the empirical means, N the
-    numbers of pulls, t their sum. What is proved holds for every rule of sampling that depends on the past only, and
-    every epsilon >= 0. Let S be m arms with the largest true means. An answer that is not (epsilon, m)-optimal has an
-    arm whose true mean is less, by more than epsilon, than that of an arm left out; then it is not S, and as no mean in
-    S is less than one outside, the returned arm a with the least mean may be taken outside S, and the arm b left out
-    with the largest in S. With these true means for lambda, which lie in the range of the infimum, the statistic is at
+    The statistic is the least over the arms a of the answer, the m empirical best ones, and the others b of inf over
+    lambda_b >= lambda_a + epsilon of N_a d(mu_a, lambda_a) + N_b d(mu_b, lambda_b). Here mu are the empirical means, N
+    the numbers of pulls, t their sum. The proofs hold for every sampling rule that depends on the past only, and every
+    epsilon >= 0. Let S be m arms with the largest true means. An answer that is not (epsilon, m)-optimal has an arm
+    whose true mean is less, by more than epsilon, than that of an arm left out. Then it is not S. No mean in S is less
+    than one outside. So the returned arm a with the least mean may be taken outside S, and the arm b left out with the
+    largest mean in S. Take these true means for lambda: they lie in the range of the infimum. The statistic is then at
     most N_a d(mu_a, true_a) + N_b d(mu_b, true_b). So it is enough that each of the M = m (K - m) pairs of an arm
     outside S and one in S has such a sum above the threshold, at any time, with probability at most delta / M. For m =
     1, M is K - 1.
@@ -41,7 +41,7 @@ def glr_threshold(t: ArrayLike, arms: ArrayLike, delta: ArrayLike, name: str = "
     By name:
 
     - "heuristic", log((1 + log t) / delta): used in experiments (Garivier and Kaufmann 2016, section 6). Nothing is
-      proved, and it knows of neither K nor m: to find 3 of 6 arms, 3 just better than the others by more than epsilon,
+      proved, and it depends on neither K nor m. To find 3 of 6 arms that lead the others by just more than epsilon,
       `EBTCI` errs with it in 14% of runs at delta = 0.1 (measured).
     - "gk16", log(2 t M / delta): proved for Bernoulli rewards (Garivier and Kaufmann 2016, Theorem 10, for m = 1).
       Proof: the mixture by Krichevsky and Trofimov of the likelihoods of N rewards of an arm is at least the largest of
@@ -66,12 +66,12 @@ def glr_threshold(t: ArrayLike, arms: ArrayLike, delta: ArrayLike, name: str = "
       l and 1 - l, it is at least (1 - l) exp(l Y). For two arms' product the least of (x/2 - log(1 - l))/l over l is
       h^-1(1 + x/2), h(y) = y - log y, and T takes the best z. Bounded rewards: E exp(s X) is at most Bernoulli's.
     - "lucb1", log(5 K t^4 / (4 delta)), and "ugape", log(4 K t^3 / delta): exploration rates beta of the intervals mean
-      +- b sqrt(beta / (2 N)) of (b/2)-sub-Gaussian rewards, and thresholds of the rate up to which two of them are
-      epsilon apart, 2 (mu_a - mu_b + epsilon)^2 / (b^2 (1/sqrt(N_a) + 1/sqrt(N_b))^2), in place of a likelihood ratio
+      +- b sqrt(beta / (2 N)) of (b/2)-sub-Gaussian rewards. They are thresholds of the rate up to which two intervals
+      are separated by epsilon, 2 (mu_a - mu_b + epsilon)^2 / (b^2 (1/sqrt(N_a) + 1/sqrt(N_b))^2), in place of a ratio
       (Kalyanakrishnan et al. 2012, "PAC subset selection in stochastic multi-armed bandits"; Gabillon et al. 2012,
       "Best arm identification: a unified approach", eq. 4). Proof: a wrong answer takes an upper end of an arm of S, or
       a lower one of another, that errs at some t and N < t: K ends, whatever m. So does the elimination of an arm of S,
-      below all m arms of an answer, for one of these is not in S; where none is eliminated, b is epsilon apart from a.
+      below all m arms of an answer, as one of these is not in S. With none eliminated, epsilon separates b from a.
       One end errs with probability exp(-beta) by Hoeffding's inequality, and the sum over t of K t exp(-beta) is at
       most 4/5 zeta(3) delta, or zeta(2)/4 delta.
     - "bounded", log(M/delta) + 2 + 2 log(1 + t/2): proved for rewards in [0, 1] with K_inf, the least divergence of
@@ -87,7 +87,7 @@ def glr_threshold(t: ArrayLike, arms: ArrayLike, delta: ArrayLike, name: str = "
       of the statistic W = min over lambda of the sum of the two arms' l = N/2 log(1 + (mu - lambda)^2 / s^2), s^2 the
       mean of squared deviations, but of D = W - g(W, min(N_a, N_b)) - log(1 + N_a/c)/2 - log(1 + N_b/c)/2 with g(l,
       N) = N/2 log(1 + c/(N + c) (e^(2l/N) - 1)) and c = 4. It does not depend on t: D does on the pulls of either
-      arm, as Student's law asks. Proof: Let Y be the rewards of an arm less its true mean, sigma^2 their variance.
+      arm, as Student's law requires. Proof: Let Y be the rewards of an arm less its true mean, sigma^2 their variance.
       The ratios Y_i / |Y_1| have a law that is free of sigma; their likelihood ratio, of Y with a mean that is normal
       with variance sigma^2/c to Y with the mean 0, is a martingale that begins with 1 at N = 1. With the right Haar
       measure over sigma it is M_N = (1 + N/c)^(-1/2) ((s^2 + d^2) / (s^2 + d^2 c/(N + c)))^(N/2), d the mean of Y, so
