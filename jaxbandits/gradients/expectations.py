@@ -24,7 +24,7 @@ from jaxbandits.sweeps.run import sweep
 
 __all__ = ["expected"]
 
-#: Metrics that a budget or a limit of pulls may settle.
+#: Metrics that a budget or a limit of pulls may determine.
 _SPENT = ("pulls", "steps", "cost")
 #: Name of the metric that a softened policy's gradient needs.
 POLICY_SCORE = "policy_score"
@@ -46,18 +46,18 @@ def expected(
     checkpoints: Sequence[int] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> xr.Dataset:
-    """The expectation of a metric over runs, and its gradient.
+    """Return the expectation of a metric over runs, and its gradient.
 
-    In a parameter of the problem's law, one of each arm, by the score function: the law of the rewards is
-    differentiated, and the metric where it depends on the means itself (a regret; costs paid per reward). What the
-    algorithm is told stays as it is, also where it took it from the problem: a range of rewards, a moment, the true
-    gaps of an oracle. With `told_anew` it is told of the moved problem, and the derivative includes that, too; it is
-    then a difference of runs that see the same random numbers, at 5% on both sides of each arm's value.
+    In a parameter of the problem's law, one of each arm, the gradient is by the score function: the law of the rewards
+    is differentiated. So is the metric where it depends on the means itself (a regret; costs paid per reward). What the
+    algorithm takes from the problem stays fixed: a range of rewards, a moment, the true gaps of an oracle. With
+    `told_anew` it takes it from the moved problem, and the derivative includes that, too. The gradient is then a
+    difference of runs that see the same random numbers, at 5% on both sides of each arm's value.
 
-    In a parameter of the algorithm by differences of runs that see the same rewards, at 5% on both sides of it; or,
-    with `smoothing`, of the expectation that is smoothed by normal noise of the parameter. An error is judged by the
-    algorithm's own epsilon: the derivative in it includes that the judge moves. In the parameters of a policy that
-    `jb.gradients.softened` made it is exact, by the score function too.
+    In a parameter of the algorithm the gradient is by differences of runs that see the same rewards, at 5% on both
+    sides of it. With `smoothing`, it is of the expectation that is smoothed by normal noise of the parameter. An error
+    is judged by the algorithm's own epsilon: the derivative in it includes that the judge moves. In the parameters of a
+    policy that `jb.gradients.softened` made it is exact, by the score function too.
 
     Args:
         metric: `pulls`, `steps`, `cost`, `error`, `simple_regret` or `aggregate_regret`; or a function of problem,
@@ -66,28 +66,29 @@ def expected(
         problem: for the law's parameters of a family whose densities are smooth in them.
         wrt: `mean` where the mean is a parameter, or the name of one of the law (`sd`, `dof`, `a`, …) or of the
             algorithm (`epsilon`, `delta`, `c`, …); `problem.a` or `algorithm.a` where both have it. Or a list of such
-            names, for which runs are made one after the other: `gradient_mean` and `gradient_mean_se`, say, for each.
+            names: then runs are made for one after the other, with `gradient_mean` and `gradient_mean_se`, say, for
+                each.
         seeds: runs, at least 2.
         root_seed: as in `jb.simulate`, whose runs these are.
         smoothing: standard deviation of the noise of an algorithm's parameter, positive; None for a difference.
         told_anew: whether what the algorithm takes from the problem moves with the parameter of the law.
-        max_pulls: as there; runs that are stopped are counted in `stopped_early`, and judged as they are then.
+        max_pulls: as there; truncated runs are counted in `stopped_early`, and judged as they are then.
         checkpoints: as there; the gradients of the curve.
         on_progress: called now and then with the runs and pulls done so far.
 
     Returns:
-        `value` and `value_se`, with the axes of the algorithm and `checkpoint` where asked for; `gradient` and
+        `value` and `value_se`, with the axes of the algorithm and `checkpoint` where requested; `gradient` and
         `gradient_se`, for the law's parameters with `arm` (`bandit`, `arm`) too; float64, standard errors of means over
-        runs. `outcomes`, how many different values of the metric were seen, and `gradient_runs`, how many runs the
-        gradient rests on, int64: where these are fewer than 30, and than a tenth of the runs, the standard error is
-        infinite, and there is a warning if 1000 runs or more were made. `attrs` name the estimator, and the width of a
+        runs. `outcomes`, how many different values of the metric were seen, and `gradient_runs`, how many runs carry
+        the gradient, int64. Where these are fewer than 30, and than a tenth of the runs, the standard error is
+        infinite. There is then a warning if 1000 runs or more were made. `attrs` name the estimator, and the width of a
         difference or of the noise.
 
     Raises:
-        UsageError: a metric or parameter that is not there, or that has no derivative: a whole number, a law without a
-            score, a value at the edge of its range, an algorithm that draws sums of rewards.
+        UsageError: an unknown metric or parameter, or one without a derivative: a whole number, a law without a score,
+            a value at the edge of its range, an algorithm that draws sums of rewards.
     """
-    assert isinstance(wrt, str)  # a list has been taken apart
+    assert isinstance(wrt, str)  # a list has been split up
     measure = measure_of(metric)
     known, parameter, kind = _target(algorithm, problem, wrt)
     own: dict[str, Any] = {} if isinstance(metric, str) else {OWN: metric}
@@ -132,9 +133,9 @@ def expected(
     else:
         terms, status = by_differences(value, nudges), runs["status"].isel({NUDGE: 0}, drop=True)
         value, number = value.isel({NUDGE: 0}, drop=True), carrying(terms)
-    terms = terms.drop_attrs()  # what is a gradient has other units
+    terms = terms.drop_attrs()  # a gradient has other units
     outcomes, stopped = distinct(value), stopped_early(status)
-    if metric in _SPENT:  # a budget, or the limit, says what every run has, and no other run will have anything else
+    if metric in _SPENT:  # a budget, or the limit, determines this number for every run, seen or not
         given = known.base is not None and known.base.given("budget") is not None
         number = number.where((outcomes > 1) | ~(stopped.all("seed") | given), runs.sizes["seed"])
     number = number.transpose(*(name for name in terms.dims if name != "seed")).drop_attrs()
@@ -163,7 +164,7 @@ def expected(
 
 
 def _target(algorithm: Any, problem: Any, wrt: str) -> tuple[Admitted, str, str]:
-    """The algorithm, the name of what is meant, and whether it is one of a law, an algorithm or a softened policy."""
+    """Return the algorithm, the parameter's name, and whether it is one of a law, an algorithm or a softened policy."""
     if not isinstance(problem, Problem):
         raise UsageError(f"a gradient is one of a single problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")
     known = admitted(algorithm)

@@ -1,9 +1,9 @@
 """Index policies whose selection is softened, so that their expectations have exact derivatives in their parameters.
 
-The arm with the largest index + temperature x Gumbel noise is pulled, which is arm k with probability
-softmax(index / temperature)_k (Gumbel 1954). d E[f] / d theta = E[f S], with S the sum over the run of d log
-softmax(index / temperature)_arm / d theta at the arms pulled (Williams 1992). As the temperature goes to 0 it becomes
-the policy itself, and the variance of S grows without bound.
+The arm with the largest index + temperature x Gumbel noise is pulled. This is arm k with probability softmax(index /
+temperature)_k (Gumbel 1954). d E[f] / d theta = E[f S], with S the sum over the run of d log softmax(index /
+temperature)_arm / d theta at the arms pulled (Williams 1992). As the temperature goes to 0 it becomes the policy
+itself, and the variance of S grows without bound.
 """
 
 import dataclasses
@@ -40,7 +40,7 @@ class SoftenedState:
 
     @property
     def pulls(self) -> jax.Array:
-        """Pulls per arm, int32 `(K,)`."""
+        """Return the pulls per arm, int32 `(K,)`."""
         return self.inner.pulls
 
 
@@ -54,20 +54,20 @@ class Softened:
 
     @property
     def traits(self) -> Traits:
-        """Those of the policy itself."""
+        """Return the traits of the policy itself."""
         return self.algorithm.traits
 
     @property
     def scored(self) -> tuple[str, ...]:
-        """The parameters with a derivative: those of the index that are given."""
+        """Return the parameters with a derivative: those of the index that are given."""
         return tuple(name for name in _OF_INDICES if self.algorithm.given(name) is not None)
 
     def init(self, problem: Problem, key: jax.Array) -> SoftenedState:
-        """After the first pulls, which are those of the policy itself."""
+        """Return the state after the first pulls, which are those of the policy itself."""
         return SoftenedState(first_state(self.algorithm, problem, key), jnp.zeros(len(self.scored), jnp.float32))
 
     def step(self, problem: Problem, key: jax.Array, state: SoftenedState) -> SoftenedState:
-        """One pull, and what it adds to the scores."""
+        """Pull once, and add to the scores."""
         inner, arms = state.inner, arms_of(state.inner)
         noise = jax.random.gumbel(jax.random.fold_in(key, arms.time), arms.pulls.shape, jnp.float32, mode="low")
 
@@ -88,18 +88,18 @@ class Softened:
         return SoftenedState(dataclasses.replace(inner, statistics=known), state.scores + slopes)
 
     def done(self, state: SoftenedState) -> jax.Array:
-        """The budget is spent."""
+        """Return whether the budget is spent."""
         return arms_of(state.inner).time >= self.algorithm.budget
 
     def recommend(self, state: SoftenedState) -> jax.Array:
-        """The policy's answer."""
+        """Return the policy's answer."""
         arms = arms_of(state.inner)
         return state.inner.by_arm(is_largest(arms.per_bandit(arms.mean), Known(1)).reshape(-1))
 
 
 @own_settings()
 def softened(algorithm: UCBE | GapE, temperature: float) -> Softened:
-    """An index policy that pulls arm k with probability softmax(index / temperature)_k.
+    """Return an index policy that pulls arm k with probability softmax(index / temperature)_k.
 
     `jb.gradients.expected` differentiates it exactly, with respect to `a`, `eta` or `b` where these are given.
 
@@ -121,12 +121,12 @@ def softened(algorithm: UCBE | GapE, temperature: float) -> Softened:
 
 @dataclasses.dataclass(frozen=True)
 class PolicyScore:
-    """The metric that is one of a run's scores. Two of the same place are equal, so that they are one program."""
+    """The metric that is one of a run's scores. Two with the same place are equal, so that they are one program."""
 
     place: int
 
     def __call__(self, problem: Any, state: Any, recommended: Any) -> jax.Array:
-        """Float32 `()`."""
+        """Return float32 `()`."""
         del problem, recommended
         found: jax.Array = state.scores[self.place]
         return found

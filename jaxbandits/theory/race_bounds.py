@@ -34,9 +34,9 @@ def hoeffding_race_pulls_bound(
 ) -> jax.Array:
     """Return the number of pulls that the race with Hoeffding's intervals exceeds with probability at most delta.
 
-    Derived here. The radius at n pulls is w = b sqrt(l_r / (2n)), c = 2. All arms leave at the latest when 2w < epsilon. To see this,
-    take the empirical best arms, as many as are missing of the m. Any other arm has an upper bound at most 2w above the
-    lower bound of each of them.
+    Derived here. The radius at n pulls is w = b sqrt(l_r / (2n)), c = 2. All arms leave at the latest when 2w <
+    epsilon. To see this, take the empirical best arms, as many as are missing of the m. Any other arm has an upper
+    bound at most 2w above the lower bound of each of them.
 
     With epsilon = 0 and intervals that hold, only bad arms are discarded and good ones accepted. So an arm leaves at
     the first comparison with 4w < Delta. If it is not among the empirical best, the last of these has a mean of at
@@ -74,8 +74,9 @@ def bernstein_race_pulls_bound(
 ) -> jax.Array:
     """Return the number of pulls that the race with Bernstein's intervals exceeds with probability at most delta.
 
-    Intervals are empirical Bernstein ones. Derived as `hoeffding_race_pulls_bound`, with c = 3 and the radius w = sqrt(2 V x) + 3 b x, x = l_r/n. Here V = mean
-    (b - mean) changes by at most b w within an interval that holds. So w <= sqrt(2 (v + b w) x) + 3 b x with v = mu (b
+    Intervals are empirical Bernstein ones. Derived as `hoeffding_race_pulls_bound`, with c = 3 and the radius w =
+    sqrt(2 V x) + 3 b x, x = l_r/n. Here V = mean (b - mean) changes by at most b w within an interval that holds. So w
+    <= sqrt(2 (v + b w) x) + 3 b x with v = mu (b
     - mu), and w <= 2 sqrt(2 v x) + 7 b x. With the largest v of any arm, 4w < Delta follows from n > a l_r, a = 4
     (sqrt(8 v) + sqrt(8 v + 7 b Delta))^2 / Delta^2. 2w < epsilon follows from the same with 2 epsilon in place of
     Delta.
