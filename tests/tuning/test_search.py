@@ -170,7 +170,7 @@ BAD = [
     ({"wrt": ["x", "x"]}, "each once"),
     ({"steps": 0}, "steps must be a whole number"),
     ({"error_at_most": 1.0}, "strictly between 0 and 1"),
-    ({"against": {"tuned": Dial(2.0)}}, "another name"),
+    ({"against": {"tuned": Dial(2.0)}}, "must not use the names 'start' and 'tuned'"),
     ({"optimizer": optax.sgd(float("inf"))}, "smaller learning rate"),
     ({"held_out": 1}, "at least 2"),
 ]
