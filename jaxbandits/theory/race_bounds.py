@@ -35,7 +35,7 @@ def hoeffding_race_pulls_bound(
     """Return the number of pulls that the race with Hoeffding's intervals exceeds with probability at most delta.
 
     Derived here. The radius at n pulls is w = b sqrt(l_r / (2n)), c = 2. All arms leave at the latest when 2w <
-    epsilon. To see this, take the empirical best arms, as many as are missing of the m. Any other arm has an upper
+    epsilon. To see this, take the empirical best arms that complete the m. Any other arm has an upper
     bound at most 2w above the lower bound of each of them.
 
     With epsilon = 0 and intervals that hold, only bad arms are discarded and good ones accepted. So an arm leaves at

@@ -20,7 +20,7 @@ class Size(NamedTuple):
 SIZES = {"quick": Size(seeds=400, steps=8), "paper": Size(seeds=10_000, steps=9)}
 
 #: One best arm and 99 that are just too bad, with large and with small means: the hardest instances found.
-_MEANS = {".50 and 99 of .39": [0.5] + [0.39] * 99, ".15 and 99 of .04": [0.15] + [0.04] * 99}
+_MEANS = {"0.50 and 99 of 0.39": [0.5] + [0.39] * 99, "0.15 and 99 of 0.04": [0.15] + [0.04] * 99}
 _LABELS = {"cq": "C_q", "c1": "C_1", "c2": "C_2", "c3": "C_3", "factor": "9/2 of q2, q3", "theta": "1 - θ"}
 
 
