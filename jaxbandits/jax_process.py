@@ -1,4 +1,4 @@
-"""Whether JAX can run in this process: on an available platform, and in no fork of a process in which it runs.
+"""A check that JAX can run in this process: on an available platform, and in no fork of a process where it runs.
 
 A fork does not take JAX's threads along: the first computation in such a child waits for ever.
 """

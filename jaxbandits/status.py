@@ -1,4 +1,4 @@
-"""How a run ended: the codes of `status`.
+"""The codes of `status`: how a run ended.
 
 A run whose status is not `ENDED` was truncated: what it had spent by then is a lower bound of what it would have spent.
 Counts of such runs are called `stopped_early`.
@@ -12,7 +12,7 @@ __all__ = [
 ]  # fmt: skip
 
 ENDED, CAPPED, STALLED = 0, 1, 2
-#: Faults of a user's own algorithm. They end its runs and with them the call, so that no result has these codes.
+#: Faults in a user's algorithm. They end its runs and with them the call, so that no result has these codes.
 OUTSIDE, TAKEN_BACK, NONE_STAYS = 3, 4, 5
 #: Consecutive steps without a pull after which a user's own algorithm is stopped.
 MOST_IDLE = 10_000

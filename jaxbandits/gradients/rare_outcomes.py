@@ -1,4 +1,4 @@
-"""How many runs carry a gradient: where they are few, what matters may be too rare to have been seen.
+"""The number of runs that carry a gradient: where it is small, what matters may be too rare to have been seen.
 
 A standard error is estimated from the same runs. Suppose that one run in 10^5 carries the whole gradient and none was
 seen: the standard error then says that the gradient is surely 0. So it is trusted only where enough runs carry the

@@ -17,7 +17,7 @@ _NONE = 40.0
 
 
 class Edge(NamedTuple):
-    """Whether an instance is at an edge, and its answer; elsewhere the answer means nothing."""
+    """A flag for instances at an edge, and their answer; elsewhere the answer means nothing."""
 
     here: jax.Array  # bool (…)
     portion: jax.Array  # (…), of the best arm

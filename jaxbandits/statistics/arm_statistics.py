@@ -1,4 +1,4 @@
-"""What an algorithm knows of its arms: counts, sums that stay right for 10^9 pulls, means and variances.
+"""Statistics of an algorithm's arms: counts, sums that stay right for 10^9 pulls, means and variances.
 
 Counts are integers, and so are sums of integer rewards. Other sums are compensated, since a plain float32 sum of ones
 stops at 2^24.
@@ -196,7 +196,7 @@ class ArmStatistics:
         return dataclasses.replace(self, moments=self.moments._replace(pulls=pulls), time=time)
 
     def variance(self) -> jax.Array:
-        """Unbiased empirical variance, float32 `(K, …)`; needs two pulls of every arm and squared deviations."""
+        """Return the unbiased variance, float32 `(K, …)`; needs two pulls of every arm and squared deviations."""
         assert self.moments.squares is not None
         return unbiased_variance(self.moments.squares.high, self.pulls)
 

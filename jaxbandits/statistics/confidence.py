@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from jaxbandits.arrays.numerics import larger, log, rounded
 
-#: Of the exploration rate of Kaufmann and Kalyanakrishnan (2013), as in their experiments.
+#: Constants of the exploration rate of Kaufmann and Kalyanakrishnan (2013), as in their experiments.
 KL2013_ALPHA, KL2013_K1 = 1.1, 405.5
 
 __all__ = [

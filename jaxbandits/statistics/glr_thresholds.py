@@ -25,7 +25,7 @@ class Threshold(NamedTuple):
     Attributes:
         constant: of `events` and ln(delta), `(…)`, both floats.
         growth: of t, `(…)`, a float, at least 2.
-        by_arms: whether delta is shared out over arms, not over pairs of them.
+        by_arms: whether delta is shared among arms, not among pairs of them.
     """
 
     constant: Callable[[jax.Array, jax.Array], jax.Array]

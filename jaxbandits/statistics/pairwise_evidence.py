@@ -1,7 +1,7 @@
 """The generalised likelihood ratio statistic, by pairs: the evidence that one arm is better than each of the others.
 
 For arms 1 and a, with means mu and N pulls, it is the least N_1 d(mu_1, lambda) + N_a d(mu_a, lambda + epsilon) over
-lambda (Garivier and Kaufmann 2016, section 4, for epsilon = 0), and 0 where mu_a leads by epsilon already.
+lambda. It is 0 where mu_a leads by epsilon already. Source: Garivier and Kaufmann 2016, section 4, for epsilon = 0.
 
 An epsilon that is 0 gives the bits of one that is known to be 0: a run does not depend on the grid that it is part of.
 Shapes: the arm `(…)`, all arms `(K, …)`.

@@ -138,7 +138,7 @@ class Catoni(MeanEstimator):
     level: jax.Array  # float32 (…): ln(1 / probability of an error on one side)
     log_c: jax.Array  # float32 (…): ln C
     p: jax.Array  # float32 (…)
-    last: Any = None  # float32 (K, …): latest estimates, where the next root is sought from
+    last: Any = None  # float32 (K, …): latest estimates, the start for the next root
 
     running: ClassVar[bool] = False
 

@@ -1,7 +1,7 @@
 """The convex programme behind the characteristic time: costs of distinguishing pairs of arms, in float64 on the host.
 
-The cost c_ij(w) = inf over lambda of w_i d(mu_i, lambda) + w_j d(mu_j, lambda + epsilon) makes arm j of the rest
-overtake arm i of the best by epsilon. It is concave and homogeneous of degree 1 in w. Maximising min c_ij over
+The cost c_ij(w) is the inf over lambda of w_i d(mu_i, lambda) + w_j d(mu_j, lambda + epsilon). It makes arm j of the
+rest overtake arm i of the best by epsilon. It is concave and homogeneous of degree 1 in w. Maximising min c_ij over
 proportions is therefore the same as minimising sum(w) subject to c_ij(w) >= 1. The minimum is T*, and its w, scaled to
 sum to 1, are the proportions.
 

@@ -155,8 +155,9 @@ def lucb_pulls_bound(means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, m: 
 
     The radius in round t is beta = sqrt(log(5/4 K t^4/delta) / (2T)). The order H log(H/delta) is that of
     Kalyanakrishnan et al. 2012; the constants are derived here, after their argument. Let c lie halfway between the
-    m-th and the next mean. The event that some arm of the best m has U < mu or some other L > mu, in any round, has
-    probability at most sum_t Kt delta / (5/4 K t^4) < delta. Outside it, while U_l - L_h >= epsilon, one of the arms h,
+    m-th and the next mean. Consider the event
+    that some arm of the best m has U < mu or some other L > mu, in any round. It has probability at most
+    sum_t Kt delta / (5/4 K t^4) < delta. Outside it, while U_l - L_h >= epsilon, one of the arms h,
     l has c in [L, U] and beta >= epsilon/4, wherever the two intervals lie relative to c. Its mean is then within 2
     beta of c and at least Delta/2 from it, so beta >= Delta/4. Both arms are pulled. So every such round gives a pull
     to an arm k with T_k <= 8 log(5/4 K t^4/delta) / max(Delta_k, epsilon)^2. The number of rounds is therefore at most

@@ -52,8 +52,8 @@ def characteristic_time(
     w_i d(mu_i, lambda_i) + w_j d(mu_j, lambda_j), where S holds the m best arms and d is the Kullback-Leibler
     divergence of the family.
 
-    It bounds the expected pulls of algorithms that, on every instance of the family and with probability at least 1 -
-    delta, return a set of m arms whose worst mean is at most epsilon below the best mean left out.
+    It bounds the expected pulls of algorithms that are right with probability at least 1 - delta on every instance of
+    the family. Right is a set of m arms whose worst mean is at most epsilon below the best mean left out.
 
     - epsilon = 0: one answer is right, and E[pulls] >= T* kl(delta, 1 - delta) for every delta < 1/2 (Garivier and
       Kaufmann 2016, Theorem 1, whose argument holds for any m).

@@ -45,10 +45,10 @@ def adaptive_top_k_pulls_bound(
     """Return the pulls that AdaptiveTopK exceeds with probability at most delta (Chen et al. 2017, Theorem 4).
 
     The constants are those of the steps of the paper's section 2.2. Arm i is pulled in round r only if it was left
-    after round r - 1, so 8 2^-r > Delta_i (Lemmas 5 and 7), and if the loop went on, so 4 2^-r > epsilon. Also, 8 2^-r
-    >= Delta_{K-t} for the largest t <= K - 1 with Delta_{K-t} t <= K epsilon (Lemma 6). Otherwise all but t of the K
-    best were accepted, and 4 2^-r t > K epsilon >= Delta_{K-t} t > 8 2^-r t. Round r costs every arm at most 4^r ln(2 n
-    r^2 / delta) + 1 pulls (eq. 18). The rounds are those printed (schedule "paper" with scale 1).
+    after round r - 1, so 8 2^-r > Delta_i (Lemmas 5 and 7). The loop must also have gone on, so 4 2^-r > epsilon. And 8
+    2^-r >= Delta_{K-t} for the largest t <= K - 1 with Delta_{K-t} t <= K epsilon (Lemma 6). Otherwise all but t of the
+    K best were accepted, and 4 2^-r t > K epsilon >= Delta_{K-t} t > 8 2^-r t. Round r costs every arm at most 4^r ln(2
+    n r^2 / delta) + 1 pulls (eq. 18). The rounds are those printed (schedule "paper" with scale 1).
 
     Args:
         means: arm means, shape `(n, …)`.

@@ -1,1 +1,1 @@
-"""Which code of the user a run depends on, and whether it has changed; no simulation."""
+"""The user's code that a run depends on, and whether it has changed; no simulation."""

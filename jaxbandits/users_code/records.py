@@ -16,7 +16,7 @@ __all__ = ["CODE", "change", "doubts", "lacks_code", "recorded"]
 
 #: The entry of a table that holds the record; no field of an algorithm can have this name.
 CODE = "source code"
-#: How texts begin that are no values, and the mark of a source that is not known.
+#: The beginnings of texts that are no values, and the mark of a source that is not known.
 _FUNCTION, _INSTALLED, _UNREADABLE, _UNKNOWN = "code:", "library:", "unreadable:", "-"
 
 

@@ -174,7 +174,7 @@ def _describe_forced(stats: xr.Dataset, size: Size) -> str:
     return (
         "Why so late: an arm's index is infinite, and the arm is pulled next, until ln t / (2 c²) pulls have shown "
         f"that its cost c is not 0, on average ln t / (2 λ) pulls with costs uniform on [λ, 1]. With λ = {lam:g} that "
-        f"alone asks at the last budget for {', '.join(texts)} of all pulls."
+        f"alone takes at the last budget {', '.join(texts)} of all pulls."
     )
 
 
@@ -183,7 +183,7 @@ def _describe_window(stats: xr.Dataset) -> str:
     early = (stats["pulls_mean"] < jb.theory.EXPLORATION_WINDOW_START).all("beta")
     outside = stats["budget"].where(early, drop=True).values
     text = (
-        "Theorems 1 and 3 ask for E_t ≥ 2 ln(4 (log2 t + 1)); E_t = ln t, the largest they allow and what is run here, "
+        "Theorems 1 and 3 require E_t ≥ 2 ln(4 (log2 t + 1)); E_t = ln t, the largest they allow and what is run here, "
         f"is less than that before round {numbers.count(jb.theory.EXPLORATION_WINDOW_START)}"
     )
     return text + (f", where no run gets with B ≤ {numbers.value(float(outside.max()))}." if outside.size else ".")

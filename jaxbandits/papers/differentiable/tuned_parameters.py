@@ -24,7 +24,7 @@ SIZES = {
 
 
 class _Case(NamedTuple):
-    """What is tuned, for what."""
+    """An algorithm to tune, its instances and its objective."""
 
     label: str
     algorithm: Any

@@ -35,8 +35,8 @@ _SLOPE = 0.8
 def choose_order(dof: float) -> float:
     """Return the p to give the algorithm; near `dof` the moments explode, near 1 the exponent 1/(p - 1) does.
 
-    Theorem 1 asks TEA for at most 15% more pulls than with the p best for it. It asks EA for at most 4, 2, 1.5 and
-    1.01 times as many at 1.25, 1.5, 2 and 3 degrees of freedom.
+    Theorem 1 requires of TEA at most 15% more pulls than with the p best for it. It requires of EA at most 4, 2, 1.5
+    and 1.01 times as many at 1.25, 1.5, 2 and 3 degrees of freedom.
     """
     return min(2.0, 1 + _SLOPE * (dof - 1))
 

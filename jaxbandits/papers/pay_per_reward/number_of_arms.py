@@ -13,7 +13,7 @@ from jaxbandits.report import numbers, plots, summaries, tables
 
 class Size(NamedTuple):
     runs: tuple[tuple[int, int], ...]  #: numbers of arms, and runs of each
-    every: bool  #: all rivals, or the four that tell most
+    every: bool  #: all rivals, or the four most informative ones
 
 
 SIZES = {

@@ -56,7 +56,7 @@ def _make_instance(means: str) -> jb.problems.Bernoulli:
 def _run_constants(bench: Bench, size: Size) -> dict[str, xr.Dataset]:
     """Run MAB-PPR by constant, over `share`, what is left of it, and `means`."""
     problem, runs = _make_instance(jb.axis(list(_MEANS))), {}
-    left = 0.25 ** np.arange(size.steps + 1)  # quartered again and again
+    left = 0.25 ** np.arange(size.steps + 1)  # quartered repeatedly
     for name, label in _LABELS.items():
         own = getattr(jb.theory.PPR_PRACTICAL, name)
         values = 1 - (1 - own) * left if name == "theta" else own * left

@@ -55,7 +55,7 @@ def run_at_budgets(
     """Run an algorithm that knows no budget once, and take its answers after each of these numbers of pulls."""
     ds = bench.sweep(algorithm, problem, seeds, max_pulls=budgets[-1], checkpoints=budgets, **options)
     ds = ds.rename(checkpoint="budget")
-    return ds.assign(status=xr.zeros_like(ds["status"]))  # ended by their budget, not cut short
+    return ds.assign(status=xr.zeros_like(ds["status"]))  # ended by their budget, not truncated
 
 
 def label_axes(stats: xr.Dataset) -> xr.Dataset:

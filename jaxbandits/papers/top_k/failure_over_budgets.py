@@ -86,7 +86,7 @@ def _draw(bench: Bench, number: int, name: str, every: xr.Dataset, runs: dict[st
 def _describe_first(stats: xr.Dataset) -> str:
     """Name the algorithm with the smallest budget at which its error is at most a tenth, for every K."""
     texts = []
-    error = stats["failure"].where(stats["runs"] >= 50)  # fewer do not tell a tenth from nothing
+    error = stats["failure"].where(stats["runs"] >= 50)  # fewer do not distinguish a tenth from 0
     for k in chen.KS:
         low = error.sel(k=k).where(error.sel(k=k) <= 0.1).dropna("budget", how="all")
         if low.sizes["budget"] == 0:

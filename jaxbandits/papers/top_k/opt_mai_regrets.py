@@ -26,7 +26,7 @@ SIZES = {
 
 
 class _Setting(NamedTuple):
-    """What a figure of the paper is about."""
+    """The setting of a figure of the paper."""
 
     name: str  #: of the files
     about: str
