@@ -1,4 +1,4 @@
-"""The mark for what varies in a grid: an axis of values."""
+"""The mark of what varies in a grid: an axis of values."""
 
 import dataclasses
 from collections.abc import Sequence

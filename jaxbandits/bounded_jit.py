@@ -1,4 +1,7 @@
-"""Jitted functions that keep the programs used most recently: JAX's own keep all, some 20 MB for each of the engine."""
+"""Jitted functions that keep the programs used most recently.
+
+JAX's own functions keep all their programs, and one of the engine takes some 20 MB.
+"""
 
 import collections
 import functools
@@ -16,14 +19,14 @@ _all: list["RecentPrograms[Any]"] = []
 
 
 class RecentPrograms(Generic[T]):
-    """A jitted function; of its programs those used longest ago make room for new ones.
+    """A jitted function that drops the least recently used of its programs to make room for new ones.
 
     Attributes:
         most: how many are kept.
     """
 
     def __init__(self, function: Callable[..., T], most: int, static: tuple[str, ...], options: dict[str, Any]) -> None:
-        """Without a program.
+        """Start without a program.
 
         Args:
             function: to compile.
@@ -39,36 +42,36 @@ class RecentPrograms(Generic[T]):
         _all.append(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> T:
-        """What the function returns."""
+        """Return what the function returns."""
         found: T = self._program(args, kwargs)(*args, **kwargs)
         return found
 
     def trace(self, *args: Any, **kwargs: Any) -> jax.stages.Traced:
-        """As of `jax.jit`."""
+        """Trace the function, as of `jax.jit`."""
         return self._program(args, kwargs).trace(*args, **kwargs)
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        """As of `jax.jit`."""
+        """Return shapes and dtypes of the result, as of `jax.jit`."""
         return self._program(args, kwargs).eval_shape(*args, **kwargs)
 
     def clear_cache(self, *, keep: int = 0) -> None:
-        """Forget programs, but for some of those used most recently."""
+        """Forget programs, except the `keep` used most recently."""
         with self._lock:
             while len(self._programs) > keep:
                 _, program = self._programs.popitem(last=False)
                 program.clear_cache()
 
     def _cache_size(self) -> int:
-        """How many programs are kept, as of `jax.jit`."""
+        """Return how many programs are kept, as of `jax.jit`."""
         return sum(program._cache_size() for program in self._programs.values())
 
     @property
     def count(self) -> int:
-        """For how many types of arguments programs are kept."""
+        """Return for how many types of arguments programs are kept."""
         return len(self._programs)
 
     def _program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A jitted function of its own for arguments of these types: JAX forgets a function's programs together."""
+        """Return a separate jitted function for these types: JAX forgets a function's programs together."""
         traced = {name: value for name, value in kwargs.items() if name not in self._static}
         leaves, structure = jax.tree.flatten((args, traced))
         key = (
@@ -93,7 +96,7 @@ class RecentPrograms(Generic[T]):
 def recent_programs(
     most: int, *static: str, compiler_options: dict[str, Any] | None = None
 ) -> Callable[[Callable[..., T]], RecentPrograms[T]]:
-    """Decorate a function: compile it as `jax.jit` does, and keep so many programs.
+    """Decorate a function: compile it as `jax.jit` does, and keep a limited number of programs.
 
     Args:
         most: how many.
@@ -104,6 +107,6 @@ def recent_programs(
 
 
 def forget_older() -> None:
-    """Forget half of the programs of every such function, those used longest ago."""
+    """Forget the less recently used half of the programs of every such function."""
     for function in _all:
         function.clear_cache(keep=function.count // 2)

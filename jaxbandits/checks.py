@@ -1,16 +1,16 @@
-"""What a user gives, looked at once: the value to use, or one line with its name, what it must be, and what was got.
+"""Checks of what a user gives: each returns the value to use, or raises one line with its name, rule and value.
 
-Wherever one number is asked for, the same is one:
+The same values count as one number everywhere:
 
 * an int or a float, Python's or NumPy's, and an array of shape `()` that holds one, NumPy's or JAX's;
-* 3.0 and 1e6 are whole numbers too, 2.5 is not; but what numbers something, an arm or a seed, is never a float, since
-  large ones are not exact;
+* 3.0 and 1e6 are whole numbers too, and 2.5 is not. The index of an arm and a seed are never floats, since large floats
+  are not exact;
 * True is no number, nor is the text "3", None, or a list or array of one number;
-* nan is never taken, an infinity only where a rule says so;
-* what is being traced has no value yet and is refused; formulas that may be traced let it pass before they ask.
+* nan is never taken, and an infinity only where a rule says so;
+* a traced value is refused, since it has no value yet. Formulas that may be traced skip these checks for it.
 
-Many numbers at once may be of any shape, and are refused for the first that is not as it must be. They may be bools:
-data say so whether something happened. Texts they may not be.
+An array of numbers may have any shape. It is refused for its first entry that breaks the rule. It may hold bools, since
+data record so whether something happened, but no texts.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ _INFINITY = float("inf")
 
 
 class Rule(NamedTuple):
-    """What a number must be: in words that follow its name, and as a function of one number or an array of them."""
+    """A condition on a number: in words that follow its name, and as a function of one number or an array of them."""
 
     words: str
     holds: Callable[[Any], Any]
@@ -69,7 +69,7 @@ INSIDE_UNIT = Rule("must lie strictly between 0 and 1", lambda x: (x > 0) & (x <
 
 
 def whole_rule(least: int | None = None, most: int | None = None, bound: str = "") -> Rule:
-    """The rule of whole numbers from `least` to `most`; `bound` says why the last of these that is given is one."""
+    """Return the rule of whole numbers from `least` to `most`; `bound` explains the last limit given."""
     if least is None:
         limits = "" if most is None else f", at most {_limit(most)}"
     else:
@@ -80,17 +80,17 @@ def whole_rule(least: int | None = None, most: int | None = None, bound: str = "
 
 
 def is_masked(value: Any) -> bool:
-    """Whether this is an array of NumPy some of whose values are masked: they are missing, whatever stands there."""
+    """Return whether this is a NumPy array with masked values: they count as missing, whatever they hold."""
     return isinstance(value, np.ma.MaskedArray) and bool(np.any(np.ma.getmaskarray(value)))
 
 
 def is_number(value: Any) -> bool:
-    """Whether this is one number, with a value."""
+    """Return whether this is one number, with a value."""
     return _plain(value) is not None
 
 
 def number(name: str, value: Any, rule: Rule = FINITE) -> float:
-    """One number, as a float.
+    """Return one number as a float.
 
     Args:
         name: what it is, as the subject of a sentence.
@@ -128,7 +128,7 @@ def as_single(name: str, plain: float) -> np.float32:
 
 
 def whole(name: str, value: Any, least: int | None = None, most: int | None = None, *, bound: str = "") -> int:
-    """One whole number, such as a count, as an int.
+    """Return one whole number, such as a count, as an int.
 
     Args:
         name: what it is, as the subject of a sentence.
@@ -147,7 +147,7 @@ def whole(name: str, value: Any, least: int | None = None, most: int | None = No
 
 
 def index(name: str, value: Any, least: int, most: int) -> int:
-    """A whole number that numbers something; as `whole`, but 3.0 is none.
+    """Return a whole number that is an index; as `whole`, but 3.0 is refused.
 
     Raises:
         UsageError: anything else.
@@ -158,7 +158,7 @@ def index(name: str, value: Any, least: int, most: int) -> int:
 
 
 def seed(name: str, value: Any, bits: int = 64) -> int:
-    """A seed, from 0 to 2^bits - 1.
+    """Return a seed, from 0 to 2^bits - 1.
 
     Raises:
         UsageError: anything else.
@@ -167,7 +167,7 @@ def seed(name: str, value: Any, bits: int = 64) -> int:
 
 
 def numbers(name: str, values: ArrayLike) -> np.ndarray:
-    """Numbers of any shape, as float64; nan and infinities too.
+    """Return numbers of any shape as float64; nan and infinities pass too.
 
     Raises:
         UsageError: texts, rows of different lengths, masked values, or what is no number.
@@ -190,16 +190,16 @@ def numbers(name: str, values: ArrayLike) -> np.ndarray:
 
 
 def each(name: str, values: ArrayLike, rule: Rule, place: str = "") -> np.ndarray:
-    """`numbers`, each as the rule says.
+    """Return `numbers`, of which each satisfies the rule.
 
     Args:
         name: what they are, as the subject of a sentence.
         values: what was given.
         rule: what each must be.
-        place: what stands in a row, such as "arm", where the sentence should say which it is.
+        place: what an entry belongs to, such as "arm", where the message should say which one it is.
 
     Raises:
-        UsageError: others; the first of them is shown.
+        UsageError: a number breaks the rule; the message shows the first one.
     """
     found = numbers(name, values)
     with np.errstate(invalid="ignore"):  # an infinity is no whole number
@@ -212,13 +212,13 @@ def each(name: str, values: ArrayLike, rule: Rule, place: str = "") -> np.ndarra
 
 
 def shown(value: Any) -> str:
-    """A value as a sentence shows it: on one line, and not long."""
+    """Return a value as a message shows it: on one line, and not long."""
     text = " ".join((str(value) if is_number(value) else repr(value)).split())
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _plain(value: Any) -> int | float | None:
-    """The number that a value is; None if it is none."""
+    """Return the number that a value is; None if it is none."""
     if isinstance(value, bool | np.bool_):
         return None
     if isinstance(value, int | float):
@@ -243,6 +243,6 @@ def _fits_float(plain: float) -> bool:
 
 
 def _limit(value: int) -> str:
-    """A limit as people know it: 2^31 - 1, or 8,388,608."""
+    """Return a limit as people know it: 2^31 - 1, or 8,388,608."""
     power = (value + 1).bit_length() - 1
     return f"2^{power} - 1" if power >= 31 and value + 1 == 2**power else f"{value:,}"

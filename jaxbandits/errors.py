@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 __all__ = ["UsageError", "about", "unknown_name", "warn"]
 
-#: Where a call of the package passes through on its way to where a warning is due.
+#: Modules through which a call passes on its way to the line that a warning is about.
 _WITHIN = {__name__.partition(".")[0], "contextlib"}
 
 
@@ -16,7 +16,7 @@ class UsageError(ValueError):
     """Input that cannot be used; the message is one clear line that says which value and why.
 
     Attributes:
-        place: keys that lead to the entry of a specification that it is about; empty for other input.
+        place: keys that lead to the entry of a specification that the error is about; empty for other input.
     """
 
     place: tuple[str, ...] = ()
@@ -24,7 +24,7 @@ class UsageError(ValueError):
 
 @contextlib.contextmanager
 def about(*keys: str) -> Iterator[None]:
-    """What cannot be used inside a `with` block is an entry below these keys of a specification."""
+    """Open a `with` block whose `UsageError`s are about an entry below these keys of a specification."""
     try:
         yield
     except UsageError as error:
@@ -33,11 +33,11 @@ def about(*keys: str) -> Iterator[None]:
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that is not known, with the nearest one that is.
+    """Return the error for a name that is not known, with the nearest one that is.
 
     Args:
-        kind: what was looked for: "algorithm", "problem".
-        name: what was asked for.
+        kind: what was searched: "algorithm", "problem".
+        name: the name that was given.
         known: the names there are.
     """
     known = sorted(known)
@@ -48,7 +48,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
 
 
 def warn(message: str) -> None:
-    """Warn of something, about the line outside the package from which it was called."""
+    """Warn of something, at the line outside the package that made the call."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _WITHIN:
         level, frame = level + 1, frame.f_back

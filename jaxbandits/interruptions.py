@@ -1,7 +1,7 @@
 """Interruptions: Ctrl-C, and the signals by which a scheduler announces that a job will end.
 
-SLURM sends SIGTERM, or SIGUSR1 where `--signal` asks for it, some seconds before it kills. Both are answered as Ctrl-C
-is. A handler of the user's own, or a signal that is ignored, is left alone, and previous handlers are restored.
+SLURM sends SIGTERM some seconds before it kills, or SIGUSR1 where `--signal` requests it. Both are handled as Ctrl-C
+is. A user's own handler and an ignored signal are left alone. Previous handlers are restored.
 """
 
 import contextlib
@@ -12,14 +12,14 @@ from types import FrameType
 
 __all__ = ["Interrupts", "interruptible", "interrupts"]
 
-#: Signals that are answered, and the handlers that stand there where nobody has set another; Windows has no SIGUSR1.
+#: Signals that are handled, and the handlers they have where nobody has set another; Windows has no SIGUSR1.
 _DEFAULTS = {signal.SIGINT: signal.default_int_handler} | {
     number: signal.SIG_DFL for number in signal.Signals if number.name in ("SIGTERM", "SIGUSR1")
 }
 
 
 class Interrupts:
-    """Which interruption has been asked for first, if any.
+    """The first interruption that arrived, if any.
 
     Attributes:
         first: the signal, or None.
@@ -32,17 +32,17 @@ class Interrupts:
 
     @property
     def asked(self) -> bool:
-        """Whether there was one."""
+        """Return whether an interruption arrived."""
         return self.first is not None
 
     @property
     def words(self) -> str:
-        """What a message begins with."""
+        """Return the beginning of a message about it."""
         return _words(self.first or signal.SIGINT)
 
     @property
     def status(self) -> int:
-        """The exit status of a process that such a signal has ended, 130 for Ctrl-C."""
+        """Return the exit status of a process that such a signal has ended, 130 for Ctrl-C."""
         return 128 + (self.first or signal.SIGINT)
 
 
@@ -56,10 +56,10 @@ def interruptible() -> contextlib.AbstractContextManager[Interrupts]:
 
 
 def interrupts() -> contextlib.AbstractContextManager[Interrupts]:
-    """Open a block in which the first signal is only noted, so that what has been run can be kept.
+    """Open a block in which the first signal is only noted, so that finished runs can be kept.
 
-    A second SIGINT raises KeyboardInterrupt. A second SIGTERM does not: schedulers send it to all that belongs to a
-    job, and again.
+    A second SIGINT raises KeyboardInterrupt. A second SIGTERM does not, since schedulers send it repeatedly, and to
+    every process of a job.
     """
     return _block(Interrupts(waits=True))
 

@@ -1,6 +1,6 @@
-"""Whether JAX can run in this process: on a platform that there is, and in no fork of a process in which it runs.
+"""A check that JAX can run in this process: on an available platform, and in no fork of a process where it runs.
 
-JAX has threads, which a fork does not take along: the first computation in such a child waits for ever.
+A fork does not take JAX's threads along: the first computation in such a child waits for ever.
 """
 
 import os
@@ -19,7 +19,7 @@ def check_jax() -> None:
     """Start JAX, unless it runs.
 
     Raises:
-        UsageError: a fork, or a platform that JAX does not have.
+        UsageError: the process is a fork of one in which JAX runs, or JAX does not have the platform.
     """
     if _is_fork_of_running:
         raise UsageError(
@@ -28,14 +28,14 @@ def check_jax() -> None:
         )
     try:
         jax.devices()
-    except (RuntimeError, AssertionError) as error:  # an assertion where JAX only has plugins that failed
+    except (RuntimeError, AssertionError) as error:  # an assertion where JAX has only plugins that failed
         platforms = os.environ.get("JAX_PLATFORMS") or "this machine"
         why = " ".join(str(error).split()) or "no devices"
         raise UsageError(f"JAX cannot start on {platforms}: {why}") from None
 
 
 def _runs() -> bool:
-    """Return whether JAX has started, which it says by refusing another number of devices."""
+    """Return whether JAX has started: it then refuses another number of devices."""
     count = getattr(jax.config, "jax_num_cpu_devices", -1)
     try:
         jax.config.update("jax_num_cpu_devices", count + 1)

@@ -1,4 +1,4 @@
-"""Checks that what is asked for fits into memory."""
+"""Check that a request fits into memory."""
 
 import os
 
@@ -17,7 +17,7 @@ def check_fits_in_memory(what: str, needed: int, remedy: str, *, there: int | No
         there: bytes; None for the machine's.
 
     Raises:
-        UsageError: if it does not fit; a system that does not say how much memory it has is believed to have enough.
+        UsageError: it does not fit. Nothing is refused on a system that does not say how much memory it has.
     """
     try:
         there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if there is None else there

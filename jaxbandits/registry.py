@@ -1,4 +1,4 @@
-"""Names, and where what they name is defined: a module is imported when one of its names is asked for."""
+"""Names, and where the objects they name are defined: a module is imported when one of its names is first used."""
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
@@ -8,11 +8,11 @@ __all__ = ["Registry", "face"]
 
 
 class Registry(Mapping[str, Any]):
-    """What a folder holds, by the names of the command line; every line says `module:attribute`.
+    """The contents of a folder, by the names of the command line; every line says `module:attribute`.
 
     Attributes:
         package: the folder, as it is imported.
-        lines: the lines by name; one more is all that something new needs.
+        lines: the lines by name; a new object needs one more line and nothing else.
     """
 
     def __init__(self, package: str, lines: dict[str, str]) -> None:
@@ -29,32 +29,32 @@ class Registry(Mapping[str, Any]):
         return len(self.lines)
 
     def public(self) -> dict[str, str]:
-        """The names in Python, and the lines that define them."""
+        """Return the names in Python, and the lines that define them."""
         return {line.partition(":")[2]: line for line in self.lines.values()}
 
     def name_of(self, thing: Any) -> str | None:
-        """The name of a class or function, None if it is not here; no module is imported."""
+        """Return the name of a class or function, None if it is not here; no module is imported."""
         return self.name_at(f"{thing.__module__}.{thing.__qualname__}")
 
     def name_at(self, place: str) -> str | None:
-        """The name of what a module defines, by `module.attribute` as it is imported."""
+        """Return the name of an object by `module.attribute` as it is imported; None if it is not here."""
         lines = self.lines.items()
         return next((name for name, line in lines if f"{self.package}.{line}".replace(":", ".") == place), None)
 
     def holds(self, thing: Any) -> bool:
-        """Whether a class or function is defined in the folder, registered or not."""
+        """Return whether a class or function is defined in the folder, registered or not."""
         return str(thing.__module__).startswith(f"{self.package}.")
 
 
 def face(
     package: str, further: dict[str, str], *registries: Registry
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """What makes a folder hand on names that its modules define: its `__getattr__`, `__dir__` and `__all__`.
+    """Make `__getattr__`, `__dir__` and `__all__` of a folder that exposes names that its modules define.
 
     Args:
         package: the folder, as it is imported.
         further: names and their lines, relative to the folder; a line without `:` is a module.
-        *registries: hand on all their public names.
+        *registries: all their public names are exposed.
     """
 
     def line_of(name: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
-"""How a run ended: the codes of `status`.
+"""The codes of `status`: how a run ended.
 
-A run whose status is not `ENDED` was stopped early, and what it had spent by then is a lower bound of what it would
-have spent. Counts of such runs are called `stopped_early`.
+A run whose status is not `ENDED` was truncated: what it had spent by then is a lower bound of what it would have spent.
+Counts of such runs are called `stopped_early`.
 """
 
 from typing import Any
@@ -12,15 +12,15 @@ __all__ = [
 ]  # fmt: skip
 
 ENDED, CAPPED, STALLED = 0, 1, 2
-#: Faults of a user's own algorithm, which end its runs and with them the call: no result has these.
+#: Faults in a user's algorithm. They end its runs and with them the call, so that no result has these codes.
 OUTSIDE, TAKEN_BACK, NONE_STAYS = 3, 4, 5
-#: Steps without a pull, one after another, after which a user's own algorithm is stopped.
+#: Consecutive steps without a pull after which a user's own algorithm is stopped.
 MOST_IDLE = 10_000
 STATUS = f"{ENDED} finished, {CAPPED} stopped by max_pulls, {STALLED} stopped after {MOST_IDLE} steps without a pull"
 
 
 def stopped_early(status: Any) -> Any:
-    """Which runs did not end by themselves, bool in the shape of `status`."""
+    """Return which runs were truncated, bool in the shape of `status`."""
     return status != ENDED
 
 

@@ -1,8 +1,8 @@
 """The flags of XLA that a process has been given, `XLA_FLAGS`: some of them change the bits of results.
 
 `--xla_cpu_enable_fast_math=true` reorders sums. Runs under other flags are other runs, and one store does not hold
-both. Flags that only say how many devices there are, or what is written for debugging, are left out; of all others
-nobody promises that they leave results alone.
+both. Flags that only set the number of devices or write debugging output are left out. Nobody promises of any other
+flag that it leaves results alone.
 """
 
 import contextlib
@@ -41,15 +41,15 @@ def flags_now() -> str:
 
 
 def refuse_other_flags(there: Mapping[str, Any], here: Mapping[str, Any], what: str) -> None:
-    """Refuse to unite runs that were made under different flags; attributes without a record are taken as they are.
+    """Refuse to merge runs that were made under different flags; attributes without a record pass.
 
     Args:
-        there: attributes of what there is.
-        here: attributes of what is to be added.
-        what: where the first is, for the message.
+        there: attributes of the existing runs.
+        here: attributes of the runs to add.
+        what: where the existing runs are, for the message.
 
     Raises:
-        UsageError: with the flags that differ.
+        UsageError: the flags differ; the message shows where.
     """
     first, second = (str(attrs.get(ATTRIBUTE, NONE)) for attrs in (there, here))
     if ATTRIBUTE not in there or ATTRIBUTE not in here or first == second:

@@ -1,4 +1,4 @@
-"""Derivatives of what runs do in expectation, with standard errors."""
+"""Derivatives of the expectations of runs, with standard errors."""
 
 from jaxbandits.gradients.expectations import expected
 from jaxbandits.gradients.softened_policies import softened

@@ -2,7 +2,7 @@
 
 A run is piecewise constant in an epsilon or a radius, its expectation is not. Two algorithms that differ by a nudge see
 the same reward tables, so that most of the noise of a difference cancels (common random numbers). With `smoothing` the
-expectation is that of a parameter with normal noise of this width, E[f(theta + h z) - f(theta - h z)] z / (2 h), whose
+expectation is that of a parameter with normal noise of this width, E[f(theta + h z) - f(theta - h z)] z / (2 h). Its
 integral over z is a Gauss-Hermite sum: the same runs, antithetic by construction.
 """
 
@@ -39,7 +39,7 @@ _POINTS = 6
 
 @dataclasses.dataclass(frozen=True)
 class Nudges:
-    """Where runs are made, and what they are weighted with."""
+    """The parameter values at which runs are made, and the weights of the runs."""
 
     parameter: str
     at: float
@@ -49,13 +49,13 @@ class Nudges:
 
     @property
     def values(self) -> list[float]:
-        """The parameter itself, and on both sides of it."""
+        """Return the parameter's value, and those on both sides of it."""
         steps = self.width * self.points
         return [self.at, *(self.at + steps).tolist(), *(self.at - steps).tolist()]
 
 
 def nudged(known: Admitted, parameter: str, smoothing: float | None) -> tuple[Nudges, Any]:
-    """The algorithm with an axis of the values that a derivative needs.
+    """Return the algorithm with an axis of the values that a derivative needs.
 
     Args:
         known: the algorithm.
@@ -101,7 +101,7 @@ class ProblemNudges:
 
 
 def nudged_problem(problem: Problem, parameter: str, wrt: str) -> ProblemNudges:
-    """The problems that a derivative needs in a parameter of each arm.
+    """Return the problems that a derivative needs in a parameter of each arm.
 
     Args:
         problem: of one bandit, leaves `(K,)`.
@@ -126,7 +126,7 @@ def nudged_problem(problem: Problem, parameter: str, wrt: str) -> ProblemNudges:
 
 
 def by_problem_differences(value: xr.DataArray, nudges: ProblemNudges) -> xr.DataArray:
-    """Each run's difference quotients, along `arm`, from a metric along `NUDGE`."""
+    """Return each run's difference quotients, along `arm`, from a metric along `NUDGE`."""
     arms = nudges.widths.size
     up, down = (
         value.isel({NUDGE: slice(first, first + arms)}).drop_vars(NUDGE).rename({NUDGE: "arm"})
@@ -136,7 +136,7 @@ def by_problem_differences(value: xr.DataArray, nudges: ProblemNudges) -> xr.Dat
 
 
 def by_differences(value: xr.DataArray, nudges: Nudges) -> xr.DataArray:
-    """Each run's difference quotient, from a metric along `NUDGE`."""
+    """Return each run's difference quotient, from a metric along `NUDGE`."""
     number_of = nudges.points.size
     up = value.isel({NUDGE: slice(1, 1 + number_of)}).drop_vars(NUDGE)
     down = value.isel({NUDGE: slice(1 + number_of, None)}).drop_vars(NUDGE)

@@ -134,7 +134,7 @@ def expected(
         value, number = value.isel({NUDGE: 0}, drop=True), carrying(terms)
     terms = terms.drop_attrs()  # what is a gradient has other units
     outcomes, stopped = distinct(value), stopped_early(status)
-    if metric in _SPENT:  # a budget, or the limit, says what every run has, and no other run will have anything else
+    if metric in _SPENT:  # a budget, or the limit, determines this number for every run, seen or not
         given = known.algorithm.given("budget") is not None
         number = number.where((outcomes > 1) | ~(stopped.all("seed") | given), runs.sizes["seed"])
     number = number.transpose(*(name for name in terms.dims if name != "seed")).drop_attrs()

@@ -3,7 +3,7 @@
 d E[f] / d theta = E[(f - b) S] + E[d f / d theta], where S = d log p(rewards) / d theta is the score of a run and b any
 number, since E[S] = 0 (Williams 1992, "Simple statistical gradient-following algorithms for connectionist reinforcement
 learning"). An optional-stopping argument extends this to runs that end by themselves (Glynn 1990, "Likelihood ratio
-gradient estimation for stochastic systems"). Decisions may be as hard as they like: only the law of the rewards is
+gradient estimation for stochastic systems"). Decisions need not be smooth: only the law of the rewards is
 differentiated.
 """
 
@@ -33,7 +33,7 @@ def _arm_pulls(problem: Any, state: Any, recommended: Any) -> Any:
 
 
 def check_scored(known: Admitted, problem: Problem, parameter: str, wrt: str) -> None:
-    """Refuse what has no score in a parameter, which the user calls `wrt`.
+    """Refuse a problem or an algorithm without a score in a parameter, which the user calls `wrt`.
 
     Raises:
         UsageError: a law without one in this parameter, a value at the edge of its range, or sums of rewards.
@@ -50,7 +50,7 @@ def check_scored(known: Admitted, problem: Problem, parameter: str, wrt: str) ->
 
 
 def score_metrics(measure: Measure, parameter: str) -> dict[str, Callable[..., Any]]:
-    """What runs must measure for `by_scores`."""
+    """Return the metrics that runs must measure for `by_scores`."""
     direct = {} if measure.of_problem is None else {DIRECT: DirectPart(measure.of_problem, parameter)}
     return {ARM_PULLS: _arm_pulls, **direct}
 
@@ -58,7 +58,10 @@ def score_metrics(measure: Measure, parameter: str) -> dict[str, Callable[..., A
 def by_scores(
     runs: xr.Dataset, value: xr.DataArray, problem: Problem, parameter: str, root_seed: int
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Each run's sample of the gradient, and how many runs it rests on; with the dimensions of `value` and the arms."""
+    """Return each run's sample of the gradient, and how many runs carry it.
+
+    Both have the dimensions of `value` and the arms.
+    """
     score = _scores(runs[ARM_PULLS], problem, parameter, root_seed)
     terms = centred(value, score)
     number = fewer(carrying(terms), varied(score, runs[ARM_PULLS]))
@@ -69,7 +72,7 @@ def by_scores(
 
 
 def centred(value: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
-    """(f - b) S of each run, with the b of least variance, E[f S^2] / E[S^2]."""
+    """Return (f - b) S of each run, with the b of least variance, E[f S^2] / E[S^2]."""
     squared = score**2
     weight = squared.sum("seed")
     baseline = (value * squared).sum("seed") / weight.where(weight > 0)  # an arm that is never pulled has no score
@@ -77,7 +80,7 @@ def centred(value: xr.DataArray, score: xr.DataArray) -> xr.DataArray:
 
 
 def _scores(pulls: xr.DataArray, problem: Problem, parameter: str, root_seed: int) -> xr.DataArray:
-    """Scores with the dimensions of the pulls."""
+    """Return scores with the dimensions of the pulls."""
     inner = [name for name in ("arm", "bandit") if name in pulls.dims]  # arm k of bandit b is number k M + b
     ordered = pulls.transpose(..., "seed", *inner)
     flat = ordered.to_numpy().reshape(*ordered.shape[: ordered.ndim - len(inner)], -1)

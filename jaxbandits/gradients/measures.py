@@ -1,4 +1,4 @@
-"""What gradients are taken of: a number of each run, and how it depends on the means beside the rewards seen."""
+"""The quantities that gradients are taken of: a number of each run, and how it depends on the means themselves."""
 
 import dataclasses
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def _cost(problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
 
 
 def _simple_regret(problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
-    """M-th best mean minus the worst returned one; the largest of several bandits'."""
+    """Return the m-th best mean minus the worst returned one; the largest of several bandits'."""
     del state
     means, returned = (_several(x, problem.bandits) for x in (problem.mean, recommended))
     ordered = -jnp.sort(-means, axis=0)
@@ -50,7 +50,7 @@ def _simple_regret(problem: Problem, state: Any, recommended: jax.Array) -> jax.
 
 
 def _aggregate_regret(problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
-    """Mean of the best m means minus the mean of the returned, on average over bandits."""
+    """Return the mean of the best m means minus the mean of the returned, on average over bandits."""
     del state
     means, returned = (_several(x, problem.bandits) for x in (problem.mean, recommended))
     number = jnp.sum(returned, axis=0)
@@ -79,10 +79,10 @@ MEASURES: dict[str, Measure] = {
 
 
 def measure_of(metric: Any) -> Measure:
-    """The measure of this name, or of a user's function.
+    """Return the measure of this name, or of a user's function.
 
     Raises:
-        UsageError: an unknown name, or what is no function.
+        UsageError: an unknown name, or an object that is no function.
     """
     if isinstance(metric, str):
         if metric not in MEASURES:
@@ -96,7 +96,7 @@ def measure_of(metric: Any) -> Measure:
 
 @dataclasses.dataclass(frozen=True)
 class DirectPart:
-    """A metric: the derivative of a measure in a parameter of each arm, with the state and the answer as they are.
+    """A metric: the derivative of a measure in a parameter of each arm, with the state and the answer fixed.
 
     Two of the same are equal, so that they are one program.
     """
@@ -105,7 +105,7 @@ class DirectPart:
     parameter: str
 
     def __call__(self, problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
-        """Float32 `(K,)`."""
+        """Return float32 `(K,)`."""
         leaf = getattr(problem, self.parameter)
 
         def moved(leaf: jax.Array) -> jax.Array:

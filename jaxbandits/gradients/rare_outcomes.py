@@ -1,8 +1,9 @@
-"""How many runs a gradient rests on: where they are few, what matters may be too rare to have been seen.
+"""The number of runs that carry a gradient: where it is small, what matters may be too rare to have been seen.
 
-A standard error is estimated from the same runs. If one in 10^5 carries the whole gradient and none was seen, it says
-that the gradient is surely 0. So it is trusted only where enough runs carry the estimate, and, of a score, where enough
-of them saw something else than most did: an arm that never paid, say, has one score in all runs.
+A standard error is estimated from the same runs. Suppose that one run in 10^5 carries the whole gradient and none was
+seen: the standard error then says that the gradient is surely 0. So it is trusted only where enough runs carry the
+estimate. For a score, enough of them must also differ from most: an arm that never paid, say, has one score in all
+runs.
 """
 
 from typing import Any
@@ -14,11 +15,11 @@ from jaxbandits.errors import warn
 
 __all__ = ["carrying", "distinct", "enough", "fewer", "varied", "warn_of_few"]
 
-#: Runs that are enough; and what share of all runs is, where few were made.
+#: The number of runs that is enough; or, where few were made, this share of all runs.
 _ENOUGH, _SHARE = 30, 0.1
 #: A run carries an estimate if its term is at least this share of the largest one.
 _CARRIES = 0.1
-#: From how many runs on there is a warning: of fewer it is known that they are few.
+#: The number of runs from which on there is a warning: with fewer, the user knows that they are few.
 _MANY = 1000
 
 
@@ -39,7 +40,7 @@ def carrying(terms: xr.DataArray) -> xr.DataArray:
 
 
 def varied(score: xr.DataArray, pulls: xr.DataArray | None = None) -> xr.DataArray:
-    """Return in how many runs an arm showed something else than in most, int64, without `seed`.
+    """Return in how many runs an arm's score differed from that in most runs, int64, without `seed`.
 
     Args:
         score: of each run.
@@ -49,7 +50,7 @@ def varied(score: xr.DataArray, pulls: xr.DataArray | None = None) -> xr.DataArr
 
     def count(given: np.ndarray) -> Any:
         digits, exponent = np.frexp(given)
-        seen = np.ldexp(np.round(digits * 2**17), exponent)  # equal but for rounding
+        seen = np.ldexp(np.round(digits * 2**17), exponent)  # rounded, so that values equal up to rounding are equal
         others = [_others(row[~np.isnan(row)]) for row in seen.reshape(-1, seen.shape[-1])]
         return np.asarray(others, np.int64).reshape(seen.shape[:-1])
 
@@ -57,7 +58,7 @@ def varied(score: xr.DataArray, pulls: xr.DataArray | None = None) -> xr.DataArr
 
 
 def _others(values: np.ndarray) -> int:
-    """How many of some values are not the most frequent one."""
+    """Return how many of some values are not the most frequent one."""
     return 0 if not values.size else int(values.size - np.unique(values, return_counts=True)[1].max())
 
 
@@ -67,7 +68,7 @@ def fewer(one: xr.DataArray, other: xr.DataArray) -> xr.DataArray:
 
 
 def enough(number: Any, runs: int) -> Any:
-    """Return whether a standard error can be trusted of an estimate that rests on a number of all runs."""
+    """Return whether a standard error can be trusted for an estimate that this number of all runs carries."""
     return number >= min(_ENOUGH, _SHARE * runs)
 
 
@@ -76,7 +77,7 @@ def warn_of_few(what: str, number: xr.DataArray, runs: int) -> None:
 
     Args:
         what: what it is of, as a sentence names it.
-        number: how many runs it rests on, where it is of several arms and cells of each.
+        number: how many runs carry it; for several arms and cells, of each.
         runs: how many were made.
     """
     fewest = int(number.min())

@@ -1,7 +1,7 @@
 """The score of a run: the derivative of the logarithm of the density of all its rewards in a parameter of each arm.
 
-Rewards are a table, so a run's counts say which it saw: its score is a sum over the entries, drawn again, of the table.
-Nothing is kept in the engine for it. A law's normalisation and its draws in [0, 1] are the family's, in `log_density`.
+Rewards are a table, so a run's counts say which it saw. Its score is a sum over these entries, drawn again. The engine
+stores nothing for it. A law's normalisation and its draws in [0, 1] are the family's, in `log_density`.
 """
 
 from typing import Any
@@ -17,14 +17,14 @@ from jaxbandits.users_code.cache_key import Code, code_of
 
 __all__ = ["scores"]
 
-#: Pulls of an arm that are drawn at a time, and how many such blocks a call of the program has.
+#: Pulls of an arm that are drawn at a time, and the number of such blocks in a call of the program.
 _PULLS, _BLOCKS = 32, 2**15
 #: Programs that a process holds.
 _MOST = 16
 
 
 def scores(problem: Problem, parameter: str, pulls: np.ndarray, root_seed: int) -> np.ndarray:
-    """Scores of runs, in one parameter of every arm.
+    """Return scores of runs, in one parameter of every arm.
 
     Args:
         problem: of a family that has them, leaves `(K,)`.
@@ -57,7 +57,7 @@ def scores(problem: Problem, parameter: str, pulls: np.ndarray, root_seed: int) 
 
 
 def _filled(values: np.ndarray) -> np.ndarray:
-    """As many as a call has, int32; what is added has no pulls."""
+    """Pad values to the number of a call, int32; padding has no pulls."""
     return np.concatenate([values, np.zeros(_BLOCKS - len(values), values.dtype)]).astype(np.int32)
 
 
@@ -66,7 +66,7 @@ def _sums(
     problem: Problem, root: jax.Array, run: jax.Array, arm: jax.Array, first: jax.Array, end: jax.Array, *,
     parameter: str, code: Code,
 ) -> jax.Array:  # fmt: skip
-    """Score of each block, float32 `(_BLOCKS,)`."""
+    """Return the score of each block, float32 `(_BLOCKS,)`."""
 
     def of_block(run: jax.Array, arm: jax.Array, first: jax.Array, end: jax.Array) -> jax.Array:
         key = jax.random.fold_in(root, run)

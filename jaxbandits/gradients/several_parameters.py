@@ -14,19 +14,19 @@ from jaxbandits.report.one_cell import with_one_row
 __all__ = ["takes_several"]
 
 E = TypeVar("E", bound=Callable[..., xr.Dataset])
-#: Variables of a gradient that an axis of the algorithm may not be named like.
+#: Variables of a gradient, whose names an axis of the algorithm may not have.
 _TAKEN = ("value", "value_se", "gradient", "gradient_se", "gradient_runs", "outcomes")
 
 
 def takes_several(estimate: E) -> E:
-    """Let an estimate of a gradient in one parameter take a list of them; a decorator.
+    """Decorate an estimate of a gradient in one parameter, so that it takes a list of them.
 
     Args:
         estimate: a function of metric, algorithm, problem, the parameter `wrt` and options.
 
     Returns:
         The same function. With a list as `wrt` the Dataset has `gradient_NAME`, `gradient_NAME_se` and
-        `gradient_NAME_runs` for each name, a dot in which becomes `_`; their attributes say how each was estimated.
+        `gradient_NAME_runs` for each name, in which dots become `_`; their attributes say how each was estimated.
     """
 
     @functools.wraps(estimate)
@@ -45,7 +45,7 @@ def takes_several(estimate: E) -> E:
 
 
 def _together(found: dict[str, xr.Dataset]) -> xr.Dataset:
-    """One Dataset of gradients whose runs have the same seeds, and so the same value."""
+    """Return one Dataset of gradients whose runs have the same seeds, and so the same value."""
     first, own = next(iter(found.values())), {}
     for name, one in found.items():
         about = {key: one.attrs[key] for key in ("wrt", "estimator", "width") if key in one.attrs}

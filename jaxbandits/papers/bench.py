@@ -18,7 +18,7 @@ _SECONDS = "wall_seconds"
 
 
 class Stage(NamedTuple):
-    """Where `reproduce` is, for a progress display."""
+    """The progress of `reproduce`, for a display."""
 
     figure: str
     number: int  #: of this figure, from 1
@@ -72,7 +72,7 @@ class Bench:
         return {label: self.sweep(algorithm, problem, seeds, **options) for label, algorithm in algorithms.items()}
 
     def call(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """Call a public function that runs sweeps of its own; the next exhibit has its wall time."""
+        """Call a public function that runs sweeps itself; the next exhibit has its wall time."""
         self._report(function.__name__)
         began = time.perf_counter()
         found = function(*args, **options)
@@ -80,7 +80,7 @@ class Bench:
         return found
 
     def run_once(self, run: Callable[["Bench", Any], Any], size: Any) -> Any:
-        """Return what `run` returns for a size; figures that ask for the same share one result."""
+        """Return what `run` returns for a size; figures that need the same share one result."""
         if (run, size) not in self._shared:
             self._shared[run, size] = run(self, size)
         return self._shared[run, size]

@@ -14,9 +14,9 @@ from jaxbandits.random.ties import order_at, tie_order, tie_words
 
 __all__ = ["ArmOrder"]
 
-# Up to so many arms each is compared with each, in vectors; more are sorted.
+# Up to this number, arms are compared pairwise, in vectors; more are sorted.
 _COMPARED = 64
-# Up to so many arms four of their numbers make a word: a quarter of the words to look at, at every pull.
+# Up to this number of arms, four indices share a word: a pull then reads a quarter of the words.
 _BYTES = 256
 
 
@@ -27,7 +27,7 @@ class ArmOrder:
 
     Attributes:
         words: uint32, the arm at each place: `(K / 4, …)`, the first of four in the lowest bits, or `(K, …)`.
-        places: int32 `(K, …)`, the place of each arm, of many arms, where it takes long to find; None of few.
+        places: int32 `(K, …)`, the place of each arm; only for many arms, where it is slow to find, None for few.
         arms: number of arms K on the axis.
     """
 
@@ -37,10 +37,10 @@ class ArmOrder:
 
     @classmethod
     def draw(cls, key: jax.Array, arms: int, count: jax.Array | None = None, bandits: int = 1) -> Self:
-        """Draw orders: of some arms, any is as likely to come first as any other.
+        """Draw orders: each arm is equally likely to come first.
 
-        The order of the arms that exist does not depend on how many are there to fill up. Of several bandits each has
-        an order of its arms, and they have one of their own: arm k of bandit b, at k M + b, stays with those of b.
+        The order of the arms that exist does not depend on the number of padded arms. With several bandits, the arms of
+        each are ordered, and so are the bandits: arm k of bandit b, at k M + b, stays with those of b.
 
         Args:
             key: the runs' typed keys, shape `(…)`.
@@ -69,14 +69,14 @@ class ArmOrder:
         return cls(parts[:, 0] | parts[:, 1] << 8 | parts[:, 2] << 16 | parts[:, 3] << 24, places, arms)
 
     def arm_at(self, place: jax.Array) -> jax.Array:
-        """Return the arm at a place, int32 `(…)`; place as there, in [0, K)."""
+        """Return the arm at a place in [0, K), int32 in the shape of `place`, `(…)`."""
         if self.arms > _BYTES:
             return take(self.words, place).astype(jnp.int32)
         shift = ((place & 3) << 3).astype(jnp.uint32)
         return ((take(self.words, place >> 2) >> shift) & 0xFF).astype(jnp.int32)
 
     def by_arm(self, x: jax.Array) -> jax.Array:
-        """Return what is known of each place, `(K, …)` or `(K, N, …)`, for each arm."""
+        """Return values by place, `(K, …)` or `(K, N, …)`, rearranged by arm."""
         if self.places is not None:
             return reorder(x, self.places)
         order = self._arms()
@@ -85,7 +85,7 @@ class ArmOrder:
         return reorder(x, _inverse(order))
 
     def by_place(self, x: jax.Array) -> jax.Array:
-        """Return what is known of each arm, `(K, …)` or `(K, N, …)`, for each place."""
+        """Return values by arm, `(K, …)` or `(K, N, …)`, rearranged by place."""
         return reorder(x, self._arms())
 
     def _arms(self) -> jax.Array:

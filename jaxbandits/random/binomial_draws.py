@@ -1,17 +1,17 @@
 """Binomial draws by inversion: one random block a draw, no rejection, float32 arithmetic, a pure function of the key.
 
-A draw is the binomial quantile at one uniform made from one block: it does not depend on the batch it sits in, and
-draws under one key rise with `n` and `p`, rounding aside (common random numbers). It is found in one of two ways, by
-the mean of the rarer outcome, `n * min(p, 1 - p)`:
+A draw is the binomial quantile at one uniform made from one block. It does not depend on its batch. Draws under one key
+rise with `n` and `p`, rounding aside (common random numbers). The mean of the rarer outcome, `n * min(p, 1 - p)`,
+decides between two methods:
 
-* below `SWITCH_MEAN`, by sequential search from zero with the recurrence of the probabilities: algorithm BINV of
+* below `SWITCH_MEAN`, sequential search from zero with the recurrence of the probabilities: algorithm BINV of
   Kachitvichyanukul and Schmeiser (1988), "Binomial random variate generation", Communications of the ACM 31;
-* from there on, by the expansion of Cornish and Fisher (1938), "Moments and cumulants in the specification of
-  distributions", and Fisher and Cornish (1960), "The percentile points of distributions having known cumulants", taken
-  to the fourth order in 1/sd with Sheppard's corrections for the lattice. It misses the binomial law by at most 4e-6
-  in total variation at the switch and by about 1e-7 at a mean of 100. An acceptance step on top, as in Hörmann (1993),
+* from there on, the expansion of Cornish and Fisher (1938), "Moments and cumulants in the specification of
+  distributions", and Fisher and Cornish (1960), "The percentile points of distributions having known cumulants". It is
+  taken to the fourth order in 1/sd with Sheppard's corrections for the lattice. Its total variation from the binomial
+  law is at most 4e-6 at the switch and about 1e-7 at a mean of 100. An acceptance step on top, as in Hörmann (1993),
   "The generation of binomial random variates", with the probabilities of Loader (2000), "Fast and accurate computation
-  of binomial probabilities", would cost a loop over the whole batch and buy nothing at this accuracy.
+  of binomial probabilities", would cost a loop over the whole batch. It would gain nothing at this accuracy.
 """
 
 import jax
@@ -27,7 +27,7 @@ __all__ = ["SWITCH_MEAN", "binomial"]
 
 # Below: up to about sixty cheap steps of the search. Above: no loop, and a total variation that falls with the mean.
 SWITCH_MEAN = 25.0
-# Past the mean a term this small can no longer move a float32 survival probability by anything that matters.
+# Past the mean, smaller terms no longer change a float32 survival probability noticeably.
 _NEGLIGIBLE = 1e-12
 # Width of the spread in `expansion_quantile`, per sd: some thirty float32 grid steps, and below one count for any n.
 _SPREAD = 2.0**-18
@@ -39,9 +39,9 @@ _STEPS_PER_PASS = 8
 def binomial(key: jax.Array, n: ArrayLike, p: ArrayLike) -> jax.Array:
     """Draw from Binomial(n, p).
 
-    `key`, `n` and `p` broadcast together. Elements that share a key are told apart by their position along the axes on
-    which the key has size one: one key for an array, one key per row, one key per element and `jax.vmap` over keys are
-    all safe, and give the same draws where they describe the same keys.
+    `key`, `n` and `p` broadcast together. Elements that share a key are distinguished by their position along the axes
+    on which the key has size one. One key for an array, one key per row, one key per element and `jax.vmap` over keys
+    are all safe. They give the same draws where they describe the same keys.
 
     The law is that of `p` rounded to float32. Its total variation from the binomial law is below 1e-5 for `n` up to
     10^6, as measured; for larger `n`, mean and quantiles are within 1e-3 standard deviations. Where the mean of the
@@ -53,14 +53,14 @@ def binomial(key: jax.Array, n: ArrayLike, p: ArrayLike) -> jax.Array:
         p: probability of success, real, in [0, 1].
 
     Returns:
-        int32 array of the broadcast shape, in [0, n]; -1 where `n` or `p` is out of range or `p` is NaN (both may be
-        traced, so that their values cannot raise).
+        int32 array of the broadcast shape, in [0, n]; -1 where `n` or `p` is out of range or `p` is NaN. Both may be
+        traced, so that their values cannot raise.
 
     Raises:
         TypeError: if `key` is not a typed Threefry key, `n` is not of an integer type, or `p` is complex.
         ValueError: if the shapes do not broadcast.
     """
-    key_words(key)  # refuses a raw key before its shape is taken for the shape of the draws
+    key_words(key)  # refuses a raw key before its shape counts as the shape of the draws
     trials, probability = jnp.asarray(n), jnp.asarray(p)
     if not jnp.issubdtype(trials.dtype, jnp.integer):
         raise TypeError(f"n must be of an integer type, got {trials.dtype}")
@@ -78,10 +78,10 @@ def binomial(key: jax.Array, n: ArrayLike, p: ArrayLike) -> jax.Array:
 def _draw(
     key_high: jax.Array, key_low: jax.Array, position: jax.Array, trials: jax.Array, probability: jax.Array
 ) -> jax.Array:
-    """`binomial` from the words of the keys and the positions, all of as many axes."""
+    """Return `binomial` from the words of the keys and the positions, all with the same number of axes."""
     valid = (trials >= 0) & (probability >= 0) & (probability <= 1)
     count = jnp.where(valid, trials, 0)
-    # 1 - p is exact for float32 p in [1/2, 1] (Sterbenz), so the rarer outcome has a probability free of rounding.
+    # 1 - p is exact for float32 p in [1/2, 1] (Sterbenz), so that the probability of the rarer outcome has no rounding.
     flipped = probability > 0.5
     rare = jnp.where(valid, jnp.where(flipped, 1 - probability, probability), 0)
 
@@ -107,7 +107,7 @@ def _draw(
 
 
 def search_quantile(survival_level: jax.Array, n: jax.Array, p: jax.Array, wanted: jax.Array) -> jax.Array:
-    """The smallest k with P(X > k) <= survival_level, by sequential search from k = 0, for p <= 1/2 and small n p.
+    """Return the smallest k with P(X > k) <= survival_level, by sequential search from 0, for p <= 1/2 and small n p.
 
     Searching on P(X > k) rather than P(X <= k) keeps rare events exact: P(X > 0) is accurate however small it is.
     """
@@ -134,13 +134,13 @@ def search_quantile(survival_level: jax.Array, n: jax.Array, p: jax.Array, wante
     ahead = -jnp.expm1(log_none) - survival_level
     start = (jnp.float32(0), jnp.exp(log_none), jnp.where(wanted & (ahead > 0), ahead, 0))
     _, _, ahead = lax.while_loop(unfinished, advance, start)
-    # Rounding can leave a survival probability of order 1e-7 after the last term: the levels below it have no quantile
-    # and go to the centre of the law, where they do no harm, rather than to its far tail.
+    # Rounding can leave a survival probability of order 1e-7 after the last term. The levels below it have no quantile.
+    # They go to the centre of the law, where they do no harm, rather than to its far tail.
     return jnp.where(ahead > 0, trials * p, -ahead).astype(jnp.int32)
 
 
 def expansion_quantile(high: jax.Array, low: jax.Array, n: jax.Array, p: jax.Array) -> jax.Array:
-    """The k with P(X > k) at the uniform made of two words, by Cornish-Fisher, for p <= 1/2 and large n p."""
+    """Return the k with P(X > k) at the uniform made of two words, by Cornish-Fisher, for p <= 1/2 and large n p."""
     # The top bit picks the side; the rest is a tail probability in [0, 1/2] that is equally fine on both sides.
     side = jnp.where(high >> jnp.uint32(31) == 0, jnp.uint32(0), jnp.uint32(0xFFFFFFFF))
     tail = larger(_unit(high ^ side, low ^ side), jnp.float32(2.0**-64))
@@ -159,13 +159,13 @@ def expansion_quantile(high: jax.Array, low: jax.Array, n: jax.Array, p: jax.Arr
 
 
 def expansion_offset(z: jax.Array, p: jax.Array, sd: jax.Array) -> jax.Array:
-    """Cornish-Fisher: X = floor(n p + offset) for a standard normal z is binomial up to terms of order sd^-4.
+    """Return the offset for which X = floor(n p + offset) is binomial up to terms of order sd^-4 (Cornish-Fisher).
 
-    Written with arithmetic operators only, so that NumPy float64 arrays pass through it too.
+    z is standard normal. Only arithmetic operators are used, so that NumPy float64 arrays pass through too.
 
     The second to sixth cumulants are sd^2 times 1, 1 - 2p, 1 - 6pq, (1 - 2p)(1 - 12pq), 1 - 30pq + 120 (pq)^2, less
-    Sheppard's 1/12, 0, -1/120, 0, 1/252 for the width of a lattice cell; the 1/2 is from the middle of a cell to its
-    upper end. Substituted into Fisher and Cornish (1960), each term below goes with one more power of 1/sd.
+    Sheppard's 1/12, 0, -1/120, 0, 1/252 for the width of a lattice cell. The 1/2 is from the middle of a cell to its
+    upper end. After substitution into Fisher and Cornish (1960), each term below has one more power of 1/sd.
     """
     skew, pq, square, inverse = 1 - 2 * p, p * (1 - p), z * z, 1 / sd
     first = skew * (square - 1) / 6
@@ -185,7 +185,10 @@ def expansion_offset(z: jax.Array, p: jax.Array, sd: jax.Array) -> jax.Array:
 
 
 def _mean(n: jax.Array, p: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """`n p` as an integer plus a fraction in [0, 6), exact but for the sum of the fractions: float32 would round it."""
+    """Return `n p` as an integer plus a fraction in [0, 6): float32 would round it.
+
+    The result is exact except for the sum of the fractions.
+    """
     upper = lax.bitcast_convert_type(lax.bitcast_convert_type(p, jnp.uint32) & jnp.uint32(0xFFFFF000), jnp.float32)
     whole, fraction = jnp.zeros_like(n), jnp.zeros_like(p)
     for digits in (n & 0xFFF, n & 0xFFF000, n & 0x7F000000):
@@ -198,12 +201,12 @@ def _mean(n: jax.Array, p: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _unit(high: jax.Array, low: jax.Array) -> jax.Array:
-    """(high + low / 2^32) / 2^32 in [0, 1], with 24 significant bits however small."""
+    """Return (high + low / 2^32) / 2^32 in [0, 1], with 24 significant bits however small."""
     return (high.astype(jnp.float32) + low.astype(jnp.float32) * 2.0**-32) * 2.0**-32
 
 
 def _position(key_shape: tuple[int, ...], shape: tuple[int, ...]) -> jax.Array:
-    """The index, uint32, of each element among those that share its key, of size one along the axes of the keys."""
+    """Return the index, uint32, of each element among those that share its key; size one along the axes of the keys."""
     held = (1,) * (len(shape) - len(key_shape)) + key_shape
     position = jnp.zeros((), jnp.uint32)
     own = tuple(size if one == 1 else 1 for one, size in zip(held, shape, strict=True))

@@ -1,9 +1,8 @@
 """Counter-based random words: one Threefry-2x32 block per draw, a pure function of a key and a two-word counter.
 
-Source: Salmon, Moraes, Dror, Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3", Threefry-2x32 with 20
-rounds: the block cipher behind JAX's own generator. It is written out here, unrolled, because JAX rolls it into a
-loop on CPU, which is several times slower for the one block per pull that a bandit needs; a test holds the two
-together word for word.
+Source: Salmon, Moraes, Dror, Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3", Threefry-2x32 with 20 rounds:
+the block cipher behind JAX's own generator. It is unrolled here, because JAX rolls it into a loop on CPU. That is
+several times slower for the one block per pull that a bandit needs. A test checks that both give the same words.
 """
 
 import dataclasses
@@ -42,19 +41,19 @@ _PARITY = 0x1BD11BDA
 @pytree
 @dataclasses.dataclass(frozen=True)
 class Words:
-    """Typed keys by their words, for what knows no typed keys: `key_words` takes it for the keys themselves."""
+    """Typed keys as their words, for code that cannot hold typed keys: `key_words` accepts it in place of the keys."""
 
     high: jax.Array  # uint32 (…)
     low: jax.Array  # uint32 (…)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the keys."""
+        """Return the shape of the keys."""
         return self.high.shape
 
 
 def key_words(key: jax.Array | Words) -> tuple[jax.Array, jax.Array]:
-    """The two words of a typed Threefry key.
+    """Return the two words of a typed Threefry key.
 
     Args:
         key: typed keys (`jax.random.key`), shape `(…)`, or their `Words`.
@@ -105,14 +104,14 @@ def threefry2x32(
 def block(
     key: jax.Array | Words, counter_high: ArrayLike, counter_low: ArrayLike, *, rolled: bool = False
 ) -> tuple[jax.Array, jax.Array]:
-    """Two random words for one counter under one key.
+    """Return two random words for one counter under one key.
 
     Args:
         key: typed Threefry keys, shape broadcasting with the counters.
-        counter_high: 32-bit integers; the arm, say.
-        counter_low: 32-bit integers; the number of the pull, say.
-        rolled: as JAX's own loop over the rounds, for draws made once a run. The same words, slower to run, but the
-            compiler cannot copy the cipher into every use of them (inside loops over a few arms that took minutes).
+        counter_high: 32-bit integers; for example the arm.
+        counter_low: 32-bit integers; for example the number of the pull.
+        rolled: use JAX's own loop over the rounds, for draws made once a run. Words are the same, and it is slower. But
+            the compiler cannot copy the cipher into each use of them (in loops over a few arms that took minutes).
 
     Returns:
         Two uint32 arrays of the broadcast shape.
@@ -120,42 +119,44 @@ def block(
     words = (*key_words(key), _as_word(counter_high), _as_word(counter_low))
     if not rolled:
         return threefry2x32(*words)
-    # The primitive wants operands of one shape, under `vmap` over some of them too: nothing is added to each, from all.
+    # The primitive needs operands of one shape, also under `vmap` over some of them: each gets a zero made from all.
     nothing = (words[0] ^ words[1] ^ words[2] ^ words[3]) & jnp.uint32(0)
     high, low = threefry2x32_p.bind(*(word | nothing for word in words))
     return high, low
 
 
 def uniform(word: jax.Array) -> jax.Array:
-    """A float32 on the grid of multiples of 2^-24 in [0, 1): P(uniform < p) is p rounded up to the grid."""
+    """Return a float32 on the grid of multiples of 2^-24 in [0, 1): P(uniform < p) is p rounded up to the grid."""
     return (word >> jnp.uint32(8)).astype(jnp.float32) * jnp.float32(2.0**-24)
 
 
 def open_uniform(word: jax.Array) -> jax.Array:
-    """A float32 in (0, 1] that keeps 24 significant bits down to 2^-33, for logarithms and powers of a uniform."""
+    """Return a float32 in (0, 1] that keeps 24 significant bits down to 2^-33, for logarithms and powers."""
     # (word + 1/2) / 2^32: the conversion rounds to nearest, so small words keep all their bits.
     return larger(word.astype(jnp.float32), jnp.float32(0.5)) * jnp.float32(2.0**-32)
 
 
 def fine_uniform(words: tuple[jax.Array, jax.Array]) -> jax.Array:
-    """A float32 in (0, 1] from the first word that keeps 24 significant bits down to 2^-64.
+    """Return a float32 in (0, 1] from the first word that keeps 24 significant bits down to 2^-64.
 
-    The mean of a law with tail index near 1 hangs on uniforms that small. The words that come below the first one are
-    the cipher's, under the two words as key, so that the second word stays free for another use.
+    The mean of a law with tail index near 1 depends on uniforms that small. The bits below the first word come from the
+    cipher with the two words as key, so that the second word stays free for another use.
     """
-    # A logarithm has several uses of it, for each of which XLA:CPU would encipher again.
+    # A logarithm uses it several times, and XLA:CPU would encipher again for each use.
     return kept(_fine(words))
 
 
 def fine_uniform_and_word(words: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-    """`fine_uniform`, and the second word."""
+    """Return `fine_uniform`, and the second word."""
     return kept_together(_fine(words), words[1])
 
 
 def from_nearer_end(words: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-    """How far a uniform number is from the nearer end of [0, 1], and a word whose top bit tells whether that is 1.
+    """Return the distance of a uniform number from the nearer end of [0, 1], and a word.
 
-    What is rare near 0 and what is rare near 1 are then equally fine: 24 significant bits down to 2^-64.
+    The top bit of the word is 1 where the nearer end is 1.
+
+    Rare events near 0 and near 1 are then equally fine: 24 significant bits down to 2^-64.
 
     Returns:
         A float32 in (0, 1/2], and a uint32.
@@ -171,13 +172,13 @@ def _fine(words: tuple[jax.Array, jax.Array]) -> jax.Array:
 
 
 def turn_cosine(word: jax.Array) -> jax.Array:
-    """cos(2 pi V) of the uniform V = word / 2^32, float32, within 2e-7."""
-    # Quarter turns, and what is left of one, between -1/2 and 1/2.
+    """Return cos(2 pi V) of the uniform V = word / 2^32, float32, within 2e-7."""
+    # Quarter turns, and the rest of one, between -1/2 and 1/2.
     shifted = word + jnp.uint32(1 << 29)
     quarter = shifted >> jnp.uint32(30)
     rest = (shifted & jnp.uint32((1 << 30) - 1)).astype(jnp.int32) - jnp.int32(1 << 29)
     x = rounded(rest.astype(jnp.float32) * jnp.float32(np.pi / 2 * 2.0**-30))
-    # Negative, so that no compiler can tell the sign of what `rounded` shields.
+    # Negative, so that no compiler can know the sign of what `rounded` shields.
     square = -rounded(x * x)
     cosine, sine = jnp.full_like(x, 1 / 40320), jnp.full_like(x, 1 / 362880)
     for factorial in (720, 24, 2, 1):  # Taylor's series in -x^2
@@ -189,7 +190,7 @@ def turn_cosine(word: jax.Array) -> jax.Array:
 
 
 def normal(words: tuple[jax.Array, jax.Array]) -> jax.Array:
-    """A standard normal float32 from two words, by Box and Muller (1958): tails reach 6.7 standard deviations."""
+    """Return a standard normal float32 from two words, by Box and Muller (1958); tails reach 6.7 sd."""
     uniform, angle = kept_together(open_uniform(words[0]), words[1])
     return jnp.sqrt(-2.0 * log(uniform)) * turn_cosine(angle)
 

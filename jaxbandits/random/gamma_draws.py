@@ -9,16 +9,19 @@ from jaxbandits.random.bits import normal, open_uniform, threefry2x32
 
 __all__ = ["beta", "gamma"]
 
-# An attempt fails with probability below 0.05: that 64 in a row do, below 10^-83. What is not a number ends there too.
+# An attempt fails with probability below 0.05: 64 in a row fail with probability below 10^-83. NaN ends there too.
 _ATTEMPTS = 64
-# Where |c x| is smaller, the logarithm of the acceptance ratio would cancel; its series has as many terms as leave less
-# than 1e-6 there.
+# Where |c x| is smaller, the logarithm of the acceptance ratio would cancel. Its series has enough terms for an error
+# below 1e-6 there.
 _SMALL = 0.2
 _SERIES = (-1 / 12, 1 / 15, -1 / 18, 1 / 21, -1 / 24, 1 / 27, -1 / 30)
 
 
 def gamma(words: tuple[jax.Array, jax.Array], shape: jax.Array, stream: int = 0) -> tuple[jax.Array, jax.Array]:
-    """A Gamma(shape, 1) draw as a product, G exp(L), which does not underflow for small shapes.
+    """Draw from Gamma(shape, 1) as a product G exp(L), which does not underflow for small shapes.
+
+    Marsaglia and Tsang (2000), "A simple method for generating gamma variables". Below shape 1 it is a draw of shape +
+    1 times U^(1/shape) (their section 6). The words are the key of the attempts.
 
     Marsaglia and Tsang (2000), "A simple method for generating gamma variables", with a draw of shape + 1 times
     U^(1/shape) below shape 1 (their section 6). The words are the key of the attempts.
@@ -49,23 +52,23 @@ def gamma(words: tuple[jax.Array, jax.Array], shape: jax.Array, stream: int = 0)
         cube = rounded(root * rounded(root * root))
         level = log(open_uniform(words_of(number, 1)[0]))
         accepted = (root > 0) & (level < _log_acceptance(x, y, d, root, cube))
-        # (1 + y)^3 - 1, since of large shapes 1 + y would forget most of y.
+        # (1 + y)^3 - 1, since for large shapes 1 + y would lose most digits of y.
         excess = rounded(y * (3 + rounded(y * (3 + y))))
         fresh = jnp.where(jnp.abs(y) < _SMALL, d + rounded(d * excess), rounded(d * cube))
-        # A draw is never 0, so 0 stands for none yet: a mask beside it could be computed in other bits than the draw.
+        # A draw is never 0, so 0 means none yet: a separate mask could be computed in other bits than the draw.
         return number + jnp.uint32(1), jnp.where((drawn > 0) | ~accepted, drawn, fresh)
 
     def unfinished(carry: tuple[jax.Array, jax.Array]) -> jax.Array:
         return (carry[0] < _ATTEMPTS) & ~jnp.all(carry[1] > 0)
 
     drawn = lax.while_loop(unfinished, attempt, (jnp.uint32(0), jnp.zeros(batch, jnp.float32)))[1]
-    # Times the inverse: the compiler divides by a shape that many draws share in another way than by one's own.
+    # Times the inverse: the compiler divides differently by a shape that many draws share.
     boost = rounded(log(open_uniform(words_of(jnp.uint32(0), 2)[0])) * (1 / shape))
     return jnp.where(drawn > 0, drawn, jnp.nan), jnp.where(shape < 1, boost, 0)
 
 
 def beta(words: tuple[jax.Array, jax.Array], a: jax.Array, b: jax.Array) -> jax.Array:
-    """A Beta(a, b) draw: X / (X + Y) of two Gamma draws.
+    """Draw from Beta(a, b): X / (X + Y) of two Gamma draws.
 
     Args:
         words: two uint32 arrays, shape `(…)`.
@@ -82,7 +85,7 @@ def beta(words: tuple[jax.Array, jax.Array], a: jax.Array, b: jax.Array) -> jax.
 
 
 def _log_acceptance(x: jax.Array, y: jax.Array, d: jax.Array, root: jax.Array, cube: jax.Array) -> jax.Array:
-    """x^2 / 2 + d (1 - v + log v) with v = (1 + y)^3; y = c x, d = 1 / (9 c^2), root = 1 + y, cube = v."""
+    """Return x^2 / 2 + d (1 - v + log v) with v = (1 + y)^3; y = c x, d = 1 / (9 c^2), root = 1 + y, cube = v."""
     # d (1 - v + 3 log(1 + y)) = d (-9/2 y^2 + 3 sum_{n >= 4} (-1)^(n+1) y^n / n), and 9/2 d y^2 = x^2 / 2.
     series = jnp.zeros_like(y)
     for factor in reversed(_SERIES):

@@ -1,14 +1,15 @@
 """Poisson draws from two random words each, exact for every mean, whose bits do not depend on the batch.
 
-* Below `SWITCH_MEAN` a draw is the quantile at one uniform number, by sequential search. The number is known from its
-  nearer end (`bits.from_nearer_end`). From the lower end probabilities are added up from 0 on. From the upper end they
-  are added up from far above the mean down. Sums of positive terms lose no digits, so both tails are right to 2^-64.
+* Below `SWITCH_MEAN` a draw is the quantile at one uniform number, by sequential search. The number is known by its
+  distance from the nearer end (`bits.from_nearer_end`). From the lower end, probabilities are summed from 0 upward.
+  From the upper end, they are summed from far above the mean downward. Sums of positive terms lose no digits:
+  both tails are right to 2^-64.
 * From there on by transformed rejection: algorithm PTRS of Hörmann (1993), "The transformed rejection method for
   generating Poisson random variables", Insurance: Mathematics and Economics 12. An attempt succeeds with a probability
-  of 0.7 to 0.87. Its hat is a little too low: the ratio that is to be at most 1 reaches 1.0056 for means from 10 on
-  (measured), and NumPy's generator has the law that follows. It is raised here by `_RAISED`, and the law is exact.
+  of 0.7 to 0.87. Its hat is a little too low: the ratio should be at most 1, and reaches 1.0056 for means from 10 on
+  (measured). NumPy's generator has the law that follows. The hat is raised here by `_RAISED`, and the law is exact.
   Probabilities are those of Loader (2000), "Fast and accurate computation of binomial probabilities", in which nothing
-  cancels: a float32 knows log(k!) of k = 10^6 to 1 only.
+  cancels. In float32, log(k!) of k = 10^6 has an error of 1.
 """
 
 import jax
@@ -22,14 +23,14 @@ from jaxbandits.random.bits import from_nearer_end, open_uniform, threefry2x32
 __all__ = ["SWITCH_MEAN", "poisson"]
 
 SWITCH_MEAN = 10.0
-# Steps of a search per look at whether all draws have ended.
+# Steps of a search per check whether all draws have ended.
 _STEPS = 4
-# A probability this small beside what is looked for ends the search for a place to begin.
+# A probability this small beside the level ends the search for the first term of the upper tail.
 _NEGLIGIBLE = 2.0**-30
-# An attempt fails with probability below 0.3: that 64 in a row do, below 10^-33. What is not a number ends there too.
+# An attempt fails with probability below 0.3: 64 in a row fail with probability below 10^-33. NaN ends there too.
 _ATTEMPTS = 64
-# Width of a number that is added to a draw before it is rounded down. It evens out the float32 grid of the draw, which
-# for a mean of 10^7 is 2^-11; whatever it is, the law is exact while the hat is above the ratio.
+# Width of a number that is added to a draw before it is rounded down. It smooths the float32 grid of the draw, 2^-11
+# for a mean of 10^7. The law is exact for every width while the hat is above the ratio.
 _JITTER = 2.0**-4
 _RAISED = 1.025
 # log Gamma(z) = (z - 1/2) log z - z + log(2 pi) / 2 + t c(t), t = 1/z in (0, 1]: coefficients of c, fitted at Chebyshev
@@ -64,7 +65,7 @@ def _quantile(words: tuple[jax.Array, jax.Array], mean: jax.Array) -> jax.Array:
     Falling = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
 
     def up(state: Rising) -> Rising:
-        """P(X = k) and P(X <= k), until it is the lower end's level, or nothing is left above for the upper end's."""
+        """Add P(X = k) to P(X <= k) until the lower end's level, or until the upper tail is negligible."""
         k, term, below, found, first = state
         for _ in range(_STEPS):
             ended = jnp.where(upper, (term < enough) & (k >= mean), below >= level)
@@ -76,7 +77,7 @@ def _quantile(words: tuple[jax.Array, jax.Array], mean: jax.Array) -> jax.Array:
         return k, term, below, found, first
 
     def down(state: Falling) -> Falling:
-        """P(X >= k), until it is the upper end's level."""
+        """Add up P(X >= k) until it reaches the upper end's level."""
         k, term, above, found = state
         for _ in range(_STEPS):
             above = above + term
@@ -96,7 +97,7 @@ def _quantile(words: tuple[jax.Array, jax.Array], mean: jax.Array) -> jax.Array:
 
 
 def _by_rejection(words: tuple[jax.Array, jax.Array], mean: jax.Array, settled: jax.Array) -> jax.Array:
-    """Return the draw of a mean from `SWITCH_MEAN` on, by rejection; 0 where it is settled otherwise."""
+    """Return the draw of a mean from `SWITCH_MEAN` on, by rejection; 0 where `settled`."""
     b = 0.931 + rounded(2.53 * jnp.sqrt(mean))
     a = rounded(0.02483 * b) - 0.059
     hat = (1.1239 + 1.1328 / (b - 3.4)) * jnp.float32(_RAISED * np.sqrt(2 * np.pi)) * mean
@@ -106,12 +107,12 @@ def _by_rejection(words: tuple[jax.Array, jax.Array], mean: jax.Array, settled: 
     def attempt(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         number, drawn = carry
         place, toss = threefry2x32(*words, jnp.broadcast_to(number, mean.shape), jnp.zeros(mean.shape, jnp.uint32))
-        # How far a uniform number is from the nearer end of [0, 1], in (0, 1/2), on the grid of 2^-25; which end.
+        # The distance of a uniform number from the nearer end of [0, 1], in (0, 1/2), on the grid of 2^-25.
         near = (((place >> jnp.uint32(7)) & jnp.uint32(0xFFFFFF)).astype(jnp.float32) + 0.5) * jnp.float32(2.0**-25)
         width = a / near
         moved = rounded((2 * width + b) * (0.5 - near))
         moved = jnp.where(place >> jnp.uint32(31) == 1, moved, -moved)
-        # Bits of the words that floats leave alone.
+        # Bits of the words that the floats do not use.
         spare = ((place & jnp.uint32(0x7F)) << jnp.uint32(8)) | (toss & jnp.uint32(0xFF))
         jitter = (spare.astype(jnp.float32) - jnp.float32(2.0**14 - 0.5)) * jnp.float32(2.0**-15 * _JITTER)
         below = jnp.floor(moved + (part + 0.43 + jitter))
@@ -128,7 +129,7 @@ def _by_rejection(words: tuple[jax.Array, jax.Array], mean: jax.Array, settled: 
         slope = rounded(width / near) + b  # of the transformation: its density is the inverse
         level = log(open_uniform(toss) * (hat * jnp.sqrt(inverse)) / slope)
         accepted = (k >= 0) & (level + (lost + rounded(series * inverse)) <= 0)
-        # A draw is at least 0, so -1 stands for none yet: a mask beside it could be computed in other bits than it is.
+        # A draw is at least 0, so -1 means none yet: a separate mask could be computed in other bits than the draw.
         return number + jnp.uint32(1), jnp.where((drawn >= 0) | ~accepted, drawn, k)
 
     def unfinished(carry: tuple[jax.Array, jax.Array]) -> jax.Array:

@@ -1,7 +1,7 @@
 """All streams of randomness in one table, so that none can meet another.
 
-A draw is a Threefry block under a key at a counter of two words (`bits.block`). Under one key streams are apart since
-their high words are:
+A draw is a Threefry block under a key at a counter of two words (`bits.block`). Under one key, streams are
+distinct since their high words are:
 
     high word          low word      stream
     0                  any           what JAX's own functions make of a key (`fold_in`, `split`, `uniform`, …): run keys
@@ -15,10 +15,10 @@ their high words are:
     0xFFFF0006         arm           their prices
     0xFFFF0007         time          posterior draws of Thompson sampling, tosses for one of two arms
     0xFFFF0008         hash          keys of grid cells that are to be independent
-    0xFFFF0009         time          keys of the steps of a rule, which are its own
+    0xFFFF0009         time          keys of the steps of a rule, for its own draws
 
-Arms are fewer than `MOST_ARMS`: no arm's word is one of the last, and bytes of all arms add up within an int32. Below
-a batch's key, and below the words of a draw that needs more than two, stand counters of their own.
+Arms are fewer than `MOST_ARMS`: no arm's word is one of the last, and bytes of all arms add up within an int32. A
+batch's key, and the words of a draw that needs more than two, key separate counters.
 """
 
 from typing import Any
@@ -64,7 +64,7 @@ _BATCH_OF_COSTS = 0xFFFF0004
 
 
 def root_key(seed: int) -> jax.Array:
-    """`jax.random.key(seed)`, for any seed in [0, 2^64); JAX's own forgets the bits from the 32nd on.
+    """Return `jax.random.key(seed)`, for any seed in [0, 2^64); JAX's own forgets the bits from the 32nd on.
 
     Returns:
         A typed Threefry key, shape `()`.
@@ -74,7 +74,7 @@ def root_key(seed: int) -> jax.Array:
 
 
 def run_key(root: jax.Array, seed: ArrayLike) -> jax.Array:
-    """The key of run `seed`: `jax.random.fold_in`, for arrays too.
+    """Return the key of run `seed`: `jax.random.fold_in`, for arrays too.
 
     Args:
         root: the typed root key, shape `()`.
@@ -87,7 +87,7 @@ def run_key(root: jax.Array, seed: ArrayLike) -> jax.Array:
 
 
 def cell_key(key: jax.Array, high: ArrayLike, low: ArrayLike) -> jax.Array:
-    """The key of a run in a cell of a grid that is to be independent of all others.
+    """Return the key of a run in a cell of a grid that is to be independent of all others.
 
     Args:
         key: the run's typed key, shape `(…)`.
@@ -102,7 +102,7 @@ def cell_key(key: jax.Array, high: ArrayLike, low: ArrayLike) -> jax.Array:
 
 
 def batch_key(key: jax.Array, batch: ArrayLike) -> jax.Array:
-    """A key for the draws of one batch of a run.
+    """Return a key for the draws of one batch of a run.
 
     Args:
         key: the run's typed key, shape `(…)`.
@@ -120,14 +120,14 @@ def step_key(key: jax.Array | Words, time: jax.Array) -> jax.Array:
 
 
 def costs_key(key: jax.Array, since: ArrayLike) -> jax.Array:
-    """A key for costs that are drawn as sums, of the pulls from a time on; keys and times as for `batch_key`."""
+    """Return a key for costs that are drawn as sums, of the pulls from a time on; keys and times as for `batch_key`."""
     return batch_key(batch_key(key, jnp.uint32(_BATCH_OF_COSTS)), since)
 
 
 def reward_block(
     key: jax.Array, arm: jax.Array, pull: ArrayLike, *, rolled: bool = False
 ) -> tuple[jax.Array, jax.Array]:
-    """The two words of a reward.
+    """Return the two words of a reward.
 
     Args:
         key: the run's typed key, shape `(…)`.
@@ -142,7 +142,7 @@ def reward_block(
 
 
 def cost_block(key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The two words of a pull's cost, where the reward leaves none; as `reward_block`."""
+    """Return the two words of a pull's cost, where the reward leaves none; as `reward_block`."""
     return block(key, arm.astype(jnp.uint32) | jnp.uint32(_COSTS_OF_PULLS), pull)
 
 

@@ -1,1 +1,1 @@
-"""What a Dataset says: tables, pictures, and a gallery page."""
+"""Results of a Dataset: tables, pictures, and a gallery page."""

@@ -16,9 +16,9 @@ from jaxbandits.report.summary_names import ENDINGS
 
 __all__ = ["bars", "phase", "quantiles"]
 
-#: Cells of a phase diagram that still have room for their number.
+#: Limits on the cells and columns of a phase diagram that still have room for their numbers.
 _MOST_NUMBERS, _MOST_COLUMNS = 120, 12
-#: Values of a dimension that are written along it, where there are more.
+#: Limit on the tick labels of a dimension of a dense picture.
 _MOST_TICKS = 10
 
 
@@ -31,15 +31,15 @@ def phase(
     contours: str | None = None,
     title: str | None = None,
 ) -> Figure:
-    """A metric's mean, or the failure rate, over two dimensions as colour, logarithmic where it spans decades.
+    """Draw a metric's mean, or the failure rate, over two dimensions as colour, logarithmic where it spans decades.
 
-    Few cells carry their numbers, and those with runs stopped at `max_pulls` a `≥`; many run into each other, and these
-    are hatched.
+    Where cells are few, they carry their numbers, with a `≥` where runs were truncated at `max_pulls`. Where they are
+    many, colours run into each other, and cells with truncated runs are hatched.
 
     Args:
         ds: runs, their summary or their moments.
         x: dimension along the horizontal axis; None for a numeric one with most values.
-        y: dimension along the vertical axis; None for the one that is left.
+        y: dimension along the vertical axis; None for the remaining one.
         value: `pulls`, `cost`, `simple_regret`, … or `failure`; None for `regret` where there is one, else `pulls`.
         contours: a variable over the two dimensions drawn as lines of equal value, such as those that
             `jaxbandits.with_theory` adds, or another metric.
@@ -95,7 +95,7 @@ def phase(
 
 
 def _numbers(axes: Axes, mean: np.ndarray, stopped: np.ndarray, value: str, norm: Any) -> None:
-    """The number of each cell, in an ink that is read on its colour."""
+    """Write the number of each cell, in an ink that is legible on its colour."""
     show = numbers.probability if value == "failure" else numbers.value
     shades = [float(norm(v)) for v in mean.ravel()]
     for (row, column), shade in zip(np.ndindex(*mean.shape), shades, strict=True):
@@ -105,7 +105,7 @@ def _numbers(axes: Axes, mean: np.ndarray, stopped: np.ndarray, value: str, norm
 
 
 def _contours(axes: Axes, known: xr.Dataset, name: str, places: tuple[str, str]) -> str:
-    """Lines of equal value of a variable over two dimensions, with their values; returns what they are."""
+    """Draw lines of equal value of a variable over two dimensions, with their values; return the variable's label."""
     x, y = places
     over = [str(other) for other, variable in known.data_vars.items() if set(variable.dims) == {x, y}]
     variable = name if name in over else f"{name}_mean"
@@ -131,13 +131,13 @@ def _contours(axes: Axes, known: xr.Dataset, name: str, places: tuple[str, str])
 def quantiles(
     ds: xr.Dataset, x: str | None = None, y: str | None = None, hue: str | None = None, *, title: str | None = None
 ) -> Figure:
-    """Where a metric's runs lie: bars from the 10% to the 90% quantile, the median as a line, the mean as a dot.
+    """Draw quantiles of a metric: bars from 10% to 90%, the median as a line, the mean as a dot.
 
     Args:
         ds: runs or their summary.
         x: dimension along the axis; None to choose.
         y: any metric but `failure`; None for `regret` where there is one, else `pulls`.
-        hue: dimension with a colour per value; None for the one that is left.
+        hue: dimension with a colour per value; None for the remaining one.
         title: None for a sentence on what the numbers show.
 
     Raises:
@@ -183,7 +183,7 @@ def bars(
     reference: str | None = None,
     title: str | None = None,
 ) -> Figure:
-    """The failure rate, or a metric's mean, as a bar per value of one dimension, with 95% intervals as whiskers.
+    """Draw the failure rate, or a metric's mean, as a bar per value of one dimension, with 95% intervals as whiskers.
 
     Args:
         ds: runs or their summary.

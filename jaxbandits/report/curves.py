@@ -29,11 +29,11 @@ from jaxbandits.report.summaries import is_summary
 
 __all__ = ["curve", "distribution"]
 
-#: Steps of a distribution function: as many as the eye can see.
+#: Limit on the steps of a distribution function: more are not visible.
 _MOST_STEPS = 400
-#: Errors, where there are most, that make a logarithmic axis of failure rates worth its room.
+#: The number of errors, where there are most, from which on failure rates have a logarithmic axis.
 _ENOUGH_ERRORS = 400
-#: A bound this many times above all that was measured is not drawn: it would leave no room for the rest.
+#: A bound this many times above all measured values is not drawn: it would leave no room for the rest.
 _OUT_OF_SIGHT = 1e6
 _SHADE = "#f3ead2"
 _ARROW_INCHES = 0.045
@@ -51,23 +51,23 @@ def curve(
     shaded: tuple[float, float, str] | None = None,
     title: str | None = None,
 ) -> Figure:
-    """A metric's mean, or the failure rate, along a dimension, with its 95% interval as a band; or its median.
+    """Draw a metric's mean, or the failure rate, along a dimension, with its 95% interval as a band; or its median.
 
     The vertical axis is logarithmic where values span decades and, for failure rates, runs are many. On such an axis a
-    failure rate of 0 is drawn as a hollow triangle at the upper end of its interval. Where runs were stopped at
+    failure rate of 0 is drawn as a hollow triangle at the upper end of its interval. Where runs were truncated at
     `max_pulls` the mean is a lower bound: the marker is an arrow up, and there is no band. A median is a lower bound
-    only where half of the runs were stopped.
+    only where half of the runs were truncated.
 
     Args:
         ds: runs, their summary or their moments.
         x: dimension along the axis; None for a budget or a checkpoint, else the numeric one with most values.
         y: `pulls`, `cost`, `simple_regret`, … or `failure`; None for `regret` where there is one, else `pulls`.
-        hue: dimension with a line per value; None for the one that is left.
+        hue: dimension with a line per value; None for the remaining one.
         panel: dimension with a pair of axes per value, side by side.
         centre: `mean`, or `median` with a band from the 10% to the 90% quantile.
-        bounds: variables of the Dataset without seeds, drawn dashed; what lies 10^6 times and more above all
-            measurements is left out of sight.
-        shaded: two ends on the horizontal axis, and what the legend says of the part between them.
+        bounds: variables of the Dataset without seeds, drawn dashed; parts 10^6 times and more above all measured
+            values are not shown.
+        shaded: two ends on the horizontal axis, and the legend's text for the part between them.
         title: None for a sentence on what the numbers show.
 
     Raises:
@@ -87,7 +87,7 @@ def curve(
     drawn = np.concatenate([measured, *(known[name].values.ravel() for name in bounds)])
     positive = drawn[np.isfinite(drawn) & (drawn > 0)]
     vertical_log = style.spans_decades(positive, 20 if y == "failure" else 8)
-    if y == "failure":  # with few runs most of a logarithmic axis would be taken up by what they cannot tell apart
+    if y == "failure":  # with few runs, most of a logarithmic axis would show rates that they cannot distinguish
         vertical_log &= int(known["runs"].min()) * float(drawn[np.isfinite(drawn)].max()) >= _ENOUGH_ERRORS
     numbers_along = numeric(ds, x)
     places = np.asarray(values_of(known, x) if numbers_along else range(known.sizes[x]), float)
@@ -110,7 +110,7 @@ def curve(
     if vertical_log and bounds:  # of all panels, which share their scale
         panels[0].set_ylim(top=min(panels[0].get_ylim()[1], _OUT_OF_SIGHT * np.nanmax(measured)))
     said = findings.of_curve(known, x, y, centre) if title is None else title
-    # A failure rate, or an estimate made of all runs together, is no metric of a run, with a mean and a spread.
+    # A failure rate, or an estimate from all runs together, is no metric of a run: it has no mean and spread.
     vertical = f"{centre} {style.label(ds, y)}" if f"{y}_sd" in known else style.label(ds, y)
     legend = None if hue is None else style.label(ds, hue)
     style.finish(panels[0], said, style.label(ds, x), vertical, legend, others=panels[1:])
@@ -118,7 +118,7 @@ def curve(
 
 
 def distribution(ds: xr.Dataset, y: str | None = None, hue: str | None = None, *, title: str | None = None) -> Figure:
-    """The share of runs at or below each value of a metric, with its pointwise 95% interval as a band.
+    """Draw the share of runs at or below each value of a metric, with its pointwise 95% interval as a band.
 
     Args:
         ds: runs; a summary has none.
@@ -168,9 +168,9 @@ def _draw_lines(
     logarithmic: bool,
     floor: float,
 ) -> None:
-    """A line with its band per hue; what a logarithmic axis cannot show, and what was cut short, is marked."""
+    """Draw a line with its band per hue; mark truncated runs, and values that a logarithmic axis cannot show."""
     middle, low, high = (known[n] for n in parts(y, centre))
-    # Half of the runs: the median itself is then one that was stopped, or lies between such a run and another.
+    # Half of the runs: the median itself is then a truncated run, or lies between such a run and another.
     stopped = known["at_least"] if centre == "mean" else 2 * known["censored"] >= known["runs"]
     lines = values_of(known, hue)
     for i, (line, colour) in enumerate(zip(lines, style.colours(lines), strict=True)):
@@ -188,7 +188,7 @@ def _draw_lines(
         if unseen.any():
             axes.plot(places[unseen], top[unseen], linestyle="", marker="v", markerfacecolor="white", color=colour)
         if cut.any():
-            # Side by side: lines that were stopped at one number of pulls would hide each other.
+            # Side by side: lines truncated at the same number of pulls would hide each other.
             shift = (i - (len(lines) - 1) / 2) * _ARROW_INCHES
             beside = axes.transData + ScaledTranslation(shift, 0.0, axes.figure.dpi_scale_trans)
             arrow: dict[str, Any] = {"marker": "$↑$", "markersize": 13, "markeredgewidth": 0, "linestyle": ""}
@@ -196,7 +196,7 @@ def _draw_lines(
 
 
 def _draw_bounds(axes: Axes, known: xr.Dataset, bounds: Sequence[str], hue: str | None, places: NDArray[Any]) -> None:
-    """Dashed lines: one per bound, in grey, or one per hue and in its colour where the bound depends on it."""
+    """Draw dashed lines: one per bound, in grey, or one per hue and in its colour where the bound depends on it."""
     dashes = [(6, 3), (2, 2), (6, 2, 2, 2)]
     for i, name in enumerate(bounds):
         bound = known[name]

@@ -10,7 +10,7 @@ __all__ = ["of_bars", "of_curve", "of_distribution", "of_phase", "of_quantiles"]
 
 
 def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
-    """How the metric changes from the first to the last value of x, for every line."""
+    """Say how the metric changes from the first to the last value of x, for every line."""
     middle = known[parts(y, centre)[0]]
     first, last = middle.isel({x: 0}).values.ravel(), middle.isel({x: -1}).values.ravel()
     ends = [numbers.text(v) for v in (values_of(known, x)[0], values_of(known, x)[-1])]
@@ -34,7 +34,7 @@ def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
 
 
 def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
-    """The smallest and the largest cell, and where they are."""
+    """Name the smallest and the largest cell, and where they are."""
     mean = known[value if value == "failure" else f"{value}_mean"]
     show = numbers.probability if value == "failure" else numbers.value
 
@@ -48,7 +48,7 @@ def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
 
 
 def of_quantiles(known: xr.Dataset, y: str) -> str:
-    """How wide the middle 80% of runs are."""
+    """Say how wide the middle 80% of runs are."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.asarray(known[f"{y}_q90"] / known[f"{y}_q10"], float)
     ratio = ratio[np.isfinite(ratio)]
@@ -62,7 +62,7 @@ def of_quantiles(known: xr.Dataset, y: str) -> str:
 
 
 def of_distribution(known: xr.Dataset, y: str, hue: str | None) -> str:
-    """The medians."""
+    """Name the medians."""
     medians = np.atleast_1d(known[f"{y}_q50"].values)
     if hue is None:
         middle = numbers.value(medians[0])
@@ -73,7 +73,7 @@ def of_distribution(known: xr.Dataset, y: str, hue: str | None) -> str:
 
 
 def of_bars(known: xr.Dataset, x: str, y: str) -> str:
-    """The lowest and the highest bar."""
+    """Name the lowest and the highest bar."""
     centre = known[y if y == "failure" else f"{y}_mean"]
     show = numbers.probability if y == "failure" else numbers.value
     names = [numbers.text(v).replace("\n", " ") for v in values_of(known, x)]

@@ -1,4 +1,4 @@
-"""One static page of figures: opens without a network, pictures and numbers lie beside it."""
+"""One static page of figures: it opens without a network, with pictures and numbers beside it."""
 
 import dataclasses
 import datetime
@@ -43,15 +43,15 @@ code { background: #f3f3f3; padding: 0.1rem 0.3rem; border-radius: 3px; }
 
 @dataclasses.dataclass(frozen=True)
 class Exhibit:
-    """A figure on disk and what a reader must know to trust it."""
+    """A figure on disk, and what a reader must know to trust it."""
 
     name: str  #: stem of its files, and its anchor on the page
     finding: str  #: one sentence: what the figure shows, the picture's own title
     drawn: str  #: what is drawn
     settings: str  #: problem, parameters
     runs: int  #: simulated runs behind it
-    seconds: float  #: what they took, compilation included
-    notes: tuple[str, ...]  #: what differs from the paper, and why; what the numbers cannot say
+    seconds: float  # : their time, compilation included
+    notes: tuple[str, ...]  # : differences from the paper, and why; limits of the numbers
     picture: Path
     numbers: Path
     alt: str  #: the picture in words
@@ -116,7 +116,7 @@ def _group(title: str, exhibits: Sequence[Exhibit]) -> str:
 
 
 def _article(shown: Exhibit) -> str:
-    # The picture bears its finding itself, so that it can stand alone.
+    # The picture has its title itself, so that it can be shown alone.
     entries = [
         ("Drawn", shown.drawn),
         ("Settings", shown.settings),

@@ -12,7 +12,7 @@ __all__ = ["clopper_pearson"]
 
 
 def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Exact interval of a probability (Clopper, Pearson 1934): covers it with probability `level` or more, always.
+    """Return the exact interval of a probability (Clopper, Pearson 1934): it always covers it with at least `level`.
 
     Args:
         errors: number of errors, between 0 and `runs`, any shape.
@@ -20,7 +20,7 @@ def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> 
         level: the level, in (0, 1).
 
     Returns:
-        Lower and upper ends, float64; 0 below no error at all, 1 above nothing but errors.
+        Lower and upper ends, float64; the lower is 0 without errors, the upper 1 where all runs are errors.
 
     Raises:
         UsageError: counts or a level outside their ranges.
@@ -31,7 +31,8 @@ def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> 
     if np.any(n < 1) or np.any(k < 0) or np.any(k > n):
         raise UsageError("errors must lie between 0 and runs, and runs be at least 1")
     tail = (1 - level) / 2
-    # Quantiles of Beta(k, n - k + 1) and Beta(k + 1, n - k); these do not exist at the ends, where the answer is plain.
+    # Quantiles of Beta(k, n - k + 1) and Beta(k + 1, n - k); these do not exist at the ends, where the answer is 0 or
+    # 1.
     low = np.where(k == 0, 0.0, scipy.special.betaincinv(np.maximum(k, 1), n - k + 1, tail))
     high = np.where(k == n, 1.0, scipy.special.betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail))
     return low, high

@@ -7,7 +7,7 @@ __all__ = ["count", "fold", "interval", "probability", "short", "text", "value"]
 
 
 def value(x: float) -> str:
-    """Three significant digits: `12,300`, `0.15`; whole numbers in full where they are short."""
+    """Format three significant digits: `12,300`, `0.15`; whole numbers in full where they are short."""
     if not math.isfinite(x):
         return {math.inf: "∞", -math.inf: "−∞"}.get(x, "–")
     if x == int(x) and abs(x) < 1e6:
@@ -20,7 +20,7 @@ def value(x: float) -> str:
 
 
 def short(x: float) -> str:
-    """`value`, with k for thousands and M for millions: `50k`, `1.5M`."""
+    """Format as `value`, with k for thousands and M for millions: `50k`, `1.5M`."""
     for unit, letter in ((1e6, "M"), (1e3, "k")):
         if unit <= abs(x) < 1e9:
             return f"{value(x / unit)}{letter}"
@@ -28,28 +28,28 @@ def short(x: float) -> str:
 
 
 def probability(x: float) -> str:
-    """Three decimals, or the power of ten where these would show 0: `0.157`, `3e-05`."""
+    """Format three decimals, or the power of ten where these would show 0: `0.157`, `3e-05`."""
     if not math.isfinite(x):
         return "–"
     return f"{x:.3f}" if x == 0 or x >= 0.0005 else f"{x:.0e}"
 
 
 def count(x: float) -> str:
-    """A whole number with separators: `100,000`."""
+    """Format a whole number with separators: `100,000`."""
     return f"{round(x):,}"
 
 
 def fold(x: float) -> str:
-    """A ratio above 1: `3.1`, `48`."""
+    """Format a ratio above 1: `3.1`, `48`."""
     return f"{x:.2g}" if x < 10 else f"{x:,.0f}"
 
 
 def interval(low: float, high: float, of_probability: bool = False) -> str:
-    """Both ends in brackets; an end that is not known as a dash."""
+    """Format both ends in brackets; an end that is not known as a dash."""
     show = probability if of_probability else value
     return f"[{show(low)}, {show(high)}]"
 
 
 def text(item: Any) -> str:
-    """A coordinate's value: a number as `value` writes it, anything else as it is."""
+    """Format a coordinate's value: a number as `value` does, anything else with `str`."""
     return value(item) if isinstance(item, int | float) and not isinstance(item, bool) else str(item)

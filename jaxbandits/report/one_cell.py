@@ -1,4 +1,4 @@
-"""A Dataset without dimensions, such as the summary of one cell, that becomes a table of one row all the same."""
+"""A Dataset without dimensions, such as the summary of one cell, that still becomes a table of one row."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["Dataset", "with_one_row"]
 
 
 class Dataset(xr.Dataset):
-    """Xarray's, whose `to_dataframe` refuses one without dimensions."""
+    """Xarray's Dataset, whose `to_dataframe` refuses one without dimensions; here it returns one row."""
 
     __slots__ = ()
 

@@ -1,8 +1,8 @@
 """Pictures of a Dataset of runs: `curve`, `phase`, `quantiles`, `distribution`, `bars`; and of a search: `tuning`.
 
-Each takes what `simulate` or `sweep` returned (or, where it needs no single runs, its `summary`), chooses dimensions by
-itself unless told, and returns a matplotlib Figure. Intervals are 95% ones: bands around curves, whiskers on bars.
-Variables without seeds, such as bounds of theory put into the Dataset, are drawn by name.
+Each takes the result of `simulate` or `sweep` (or, where it needs no single runs, its `summary`) and returns a
+matplotlib Figure. Dimensions that are not given are chosen automatically. Intervals are 95% ones: bands around curves,
+whiskers on bars. Variables without seeds, such as bounds of theory put into the Dataset, are drawn by name.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from jaxbandits.report.searches import tuning
 
 __all__ = ["KINDS", "bars", "curve", "distribution", "phase", "quantiles", "tuning"]
 
-#: Names on the command line. Every kind takes a Dataset and its own keywords.
+#: Names on the command line. Every kind takes a Dataset and separate keywords.
 KINDS: dict[str, Callable[..., Figure]] = {
     "curve": curve,
     "phase": phase,

@@ -19,9 +19,9 @@ _FAINT = "#8a8a8a"
 
 
 def tuning(ds: xr.Dataset, *, title: str | None = None) -> Figure:
-    """The parameters along the steps, and beside them objective and error, all as shares of where they started.
+    """Draw the parameters along the steps, with objective and error beside them, all relative to the start.
 
-    An error with a limit is drawn as a share of the limit. Bands are 95% intervals of a step's own runs.
+    An error with a limit is drawn as a share of the limit. Bands are 95% intervals from a step's own runs.
 
     Args:
         ds: the `history` of `jb.tune`, or of the command `tune`.
@@ -53,7 +53,7 @@ def tuning(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         values = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.get_lines()])
         decades = style.spans_decades(values[values > 0])
         style.set_scale(axes.yaxis, values[values > 0], decades, narrow=True)
-        # A step without an error has no place on a logarithmic axis: the line leaves it downwards.
+        # A step without errors has no place on a logarithmic axis: the line leaves the picture at the bottom.
         axes.set_ylim(bottom=values[values > 0].min() / 2 if decades else 0)
     style.finish(left, title or _sentence(ds), "step", "share", others=(right,))
     return picture

@@ -1,4 +1,4 @@
-"""Which dimension of a Dataset goes where in a picture, and the errors when one cannot tell."""
+"""The choice of a dimension for each place in a picture, and the errors where it is ambiguous."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,17 +23,17 @@ __all__ = [
     "values_of",
 ]
 
-#: More lines than this are not told apart.
+#: Limit on the lines of a picture that can be distinguished.
 MOST_HUES = 8
-#: What stands in the middle of a metric's runs.
+#: The centres of a metric's runs.
 CENTRES = ("mean", "median")
 
 
 def usable(ds: xr.Dataset) -> xr.Dataset:
-    """Runs and summaries as they are; the summary of moments.
+    """Return runs and summaries unchanged, and the summary of moments.
 
     Raises:
-        UsageError: a selection in which nothing is left.
+        UsageError: an empty selection.
     """
     for name, size in ds.sizes.items() if isinstance(ds, xr.Dataset) else ():
         if not size and name != "seed":
@@ -42,12 +42,12 @@ def usable(ds: xr.Dataset) -> xr.Dataset:
 
 
 def summarised(ds: xr.Dataset) -> xr.Dataset:
-    """The summary of runs; a summary stays as it is."""
+    """Return the summary of runs; a summary stays unchanged."""
     return ds if is_summary(ds) else summary(ds)
 
 
 def laid_out(ds: xr.Dataset, *places: str | None) -> xr.Dataset:
-    """The summary of runs, without the dimensions that have one value and no place in the picture."""
+    """Return the summary of runs, without the dimensions that have one value and no place in the picture."""
     known = summarised(ds)
     return known.squeeze([name for name, size in known.sizes.items() if size == 1 and name not in places], drop=True)
 
@@ -63,25 +63,25 @@ def check_some(name: str, values: np.ndarray) -> None:
 
 
 def unknown_variable(kind: str, name: str, known: Sequence[str]) -> UsageError:
-    """The error for a variable beside the metrics, which theory may have."""
+    """Return the error for a variable beside the metrics, which theory may have."""
     return UsageError(f"{unknown_name(kind, name, known)}; what theory says is added by jb.with_theory(ds, {name!r})")
 
 
 def axes_of(ds: xr.Dataset) -> list[str]:
-    """The grid's dimensions that have more than one value."""
+    """Return the grid's dimensions that have more than one value."""
     dims = ds["runs"].dims if is_summary(ds) else ds["pulls"].dims
     return [str(name) for name in dims if name != "seed" and ds.sizes[name] > 1]
 
 
 def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
-    """Fill in the dimensions that were not asked for, and check that every one of the grid has its place.
+    """Fill in the dimensions that were not given, and check that every one of the grid has its place.
 
-    Places are filled in the order given: a budget or a checkpoint first, then numeric dimensions, the longest first;
-    those with one value only if there is no other. A place called `hue` may stay empty.
+    Places are filled in the order given: a budget or a checkpoint first, then numeric dimensions, the longest first.
+    Those with one value come last. A place called `hue` may stay empty.
 
     Args:
         ds: runs or their summary.
-        **wanted: place to dimension, None where the picture is to choose.
+        **wanted: place to dimension, None for an automatic choice.
 
     Raises:
         UsageError: no such dimension, one dimension in two places, none left for a place, or one without a place.
@@ -99,7 +99,7 @@ def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
         raise UsageError(f"dimension {taken[0]!r} cannot be in two places of a picture")
     left = [name for name in every if name not in taken]
     single = [name for name in allowed if name not in {*every, *taken}]
-    # Budgets and looks belong on the horizontal axis, then whatever has most values; words make good hues.
+    # Budgets and checkpoints belong on the horizontal axis, then the dimension with most values; words make good hues.
     left.sort(key=lambda d: (d not in {"checkpoint", "budget"}, not numeric(ds, d), -ds.sizes[d]))
     chosen = dict(wanted)
     for place, name in wanted.items():
@@ -117,15 +117,17 @@ def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
         raise UsageError(f"the Dataset also varies over {', '.join(left)}: choose one value, {example}")
     if chosen.get("hue") and ds.sizes[str(chosen["hue"])] > MOST_HUES:
         size = ds.sizes[str(chosen["hue"])]
-        raise UsageError(f"{size} values of {chosen['hue']} are too many to tell apart: choose at most {MOST_HUES}")
+        raise UsageError(f"{size} values of {chosen['hue']} are too many to distinguish: choose at most {MOST_HUES}")
     return chosen
 
 
 def metric(ds: xr.Dataset, name: str | None) -> str:
-    """A metric's name, checked; `failure` is one. None is the regret where a budget of cost was spent, else the pulls.
+    """Return a metric's name, checked; `failure` is one.
+
+    None is the regret where a budget of cost was spent, else the pulls.
 
     Raises:
-        UsageError: not a Dataset of runs, or one that has no such metric, with the nearest one that it has.
+        UsageError: not a Dataset of runs, or one that has no such metric; the message names the nearest one.
     """
     if is_summary(ds):
         known = [str(n).removesuffix("_mean") for n in ds.data_vars if str(n).endswith("_mean")]
@@ -141,7 +143,7 @@ def metric(ds: xr.Dataset, name: str | None) -> str:
 
 
 def parts(name: str, centre: str = "mean") -> tuple[str, str, str]:
-    """The variables of a summary that hold a metric's mean and its interval, or its median and the middle 80% of runs.
+    """Return the names of a metric's mean and its interval in a summary, or of its median and the middle 80% of runs.
 
     Raises:
         UsageError: another centre than `mean` and `median`, or the median of a failure rate.
@@ -156,7 +158,7 @@ def parts(name: str, centre: str = "mean") -> tuple[str, str, str]:
 
 
 def values_of(ds: xr.Dataset, name: str | None) -> Sequence[Any]:
-    """The coordinate's values as Python's own; `[None]` for no dimension."""
+    """Return the coordinate's values as Python's own; `[None]` for no dimension."""
     if name is None:
         return [None]
     values: list[Any] = ds[name].values.tolist() if name in ds.coords else list(range(ds.sizes[name]))
@@ -164,5 +166,5 @@ def values_of(ds: xr.Dataset, name: str | None) -> Sequence[Any]:
 
 
 def numeric(ds: xr.Dataset, name: str) -> bool:
-    """Whether a dimension's values are numbers."""
+    """Return whether a dimension's values are numbers."""
     return name not in ds.coords or np.issubdtype(ds[name].dtype, np.number)

@@ -1,4 +1,4 @@
-"""The look of every picture: size, colours, scales, labels. No global state of matplotlib is touched."""
+"""The look of every picture: size, colours, scales, labels. Matplotlib's global state stays untouched."""
 
 import io
 import math
@@ -35,7 +35,7 @@ __all__ = [
 #: 900 pixels wide in a README, twice that in the file for dense screens.
 _WIDTH, _HEIGHT, _DPI = 9.0, 5.2, 200
 _INK, _FAINT = "#222222", "#8a8a8a"
-#: Okabe and Ito's palette, told apart with any colour vision; without its yellow, too pale on white.
+#: Okabe and Ito's palette, distinguishable with any colour vision; without its yellow, too pale on white.
 _PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 _LABELS = {
@@ -60,7 +60,7 @@ _LABELS = {
     "aggregate_regret": "aggregate regret",
     "algorithm": "algorithm",
 }
-#: What stands for a dimension in running text.
+#: The symbols of dimensions in running text.
 _SYMBOLS = {
     "epsilon": "ε", "delta": "δ", "n": "K", "eta": "η", "beta": "β", "dof": "ν", "correlation": "V",
     "checkpoint": "pulls",
@@ -77,13 +77,13 @@ class Picture(Figure):
 
 
 def new_picture(height: float = _HEIGHT) -> tuple[Picture, Axes]:
-    """An empty picture with one pair of axes."""
+    """Return an empty picture with one pair of axes."""
     picture, (axes,) = new_panels(1, height)
     return picture, axes
 
 
 def new_panels(count: int, height: float = _HEIGHT, *, shared: bool = True) -> tuple[Picture, list[Axes]]:
-    """An empty picture with pairs of axes side by side, on one vertical scale or on their own."""
+    """Return an empty picture with pairs of axes side by side, on one vertical scale or on separate ones."""
     picture = Picture(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained", facecolor="white")
     panels = list(picture.subplots(1, count, sharey=shared, squeeze=False)[0])
     for axes in panels:
@@ -105,9 +105,9 @@ def finish(
     columns: int = 1,
     others: Sequence[Axes] = (),
 ) -> None:
-    """Title, axis labels, and a legend where there is more than one thing to tell apart.
+    """Add title, axis labels, and a legend where there is more than one thing to distinguish.
 
-    The legend stands to the right of the axes, or below them and the `others` beside them.
+    The legend is to the right of the axes, or below them and the `others` beside them.
     """
     # Over the whole picture, not the axes alone: a legend beside them would leave too little room.
     text = textwrap.fill(title, 80)
@@ -118,7 +118,7 @@ def finish(
     entries = list(zip(*axes.get_legend_handles_labels(), strict=True))
     if not entries:
         return
-    entries.sort(key=lambda entry: not isinstance(entry[0], BarContainer))  # bars first, then what refers to them
+    entries.sort(key=lambda entry: not isinstance(entry[0], BarContainer))  # bars first, then their references
     handles, texts = zip(*entries, strict=True)
     look: dict[str, Any] = {
         "title": legend, "fontsize": 10.5, "title_fontsize": 10.5, "frameon": False, "alignment": "left",
@@ -134,7 +134,7 @@ def finish(
 
 
 def label(ds: xr.Dataset, name: str) -> str:
-    """What a dimension or a metric is called on an axis: its own attribute, a common name, or itself."""
+    """Return the label of a dimension or a metric on an axis: its own attribute, a common name, or its name."""
     if name in ds.coords and "long_name" in ds[name].attrs:
         return str(ds[name].attrs["long_name"])
     if f"{name}_mean" in ds and "label" in ds[f"{name}_mean"].attrs:  # a summary's, in other units
@@ -143,25 +143,25 @@ def label(ds: xr.Dataset, name: str) -> str:
 
 
 def symbol(name: str) -> str:
-    """What a dimension is called in running text: its letter where it has one."""
+    """Return the name of a dimension in running text: its letter where it has one."""
     return _SYMBOLS.get(name, name)
 
 
 def colours(values: Sequence[Any]) -> list[Any]:
-    """A colour per value: a sequence from dark to light for numbers in order, else the palette, in turn."""
+    """Return a colour per value: a sequence from dark to light for numbers in order, else the palette, in turn."""
     if len(values) > 3 and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
         return [colormaps["viridis"](place) for place in np.linspace(0.0, 0.85, len(values))]
     return [_PALETTE[i % len(_PALETTE)] for i in range(len(values))]
 
 
 def spans_decades(values: NDArray[Any], factor: float = 8.0) -> bool:
-    """Whether positive numbers differ so much that a logarithmic scale reads better."""
+    """Return whether positive numbers differ so much that a logarithmic scale reads better."""
     finite = np.asarray(values, float)[np.isfinite(values)]
     return bool(finite.size) and bool(finite.min() > 0) and bool(finite.max() / finite.min() >= factor)
 
 
 def spread_by_factors(values: NDArray[Any]) -> bool:
-    """Whether places along an axis are spaced by factors rather than by differences."""
+    """Return whether places along an axis are spaced by factors rather than by differences."""
     if not spans_decades(values):
         return False
     if np.unique(values).size < 3:  # two are spaced by both
@@ -173,7 +173,7 @@ def spread_by_factors(values: NDArray[Any]) -> bool:
 def set_scale(
     axis: Axis, values: NDArray[Any], logarithmic: bool, at_values: bool = False, narrow: bool = False
 ) -> None:
-    """Scale and ticks with plain numbers; a light grid.
+    """Set scale and ticks with plain numbers, and a light grid.
 
     Args:
         axis: `axes.xaxis` or `axes.yaxis`.
@@ -201,5 +201,5 @@ def set_scale(
 
 
 def _room(places: NDArray[Any]) -> bool:
-    """Whether numbers written at places, in order along an axis, stay apart."""
+    """Return whether numbers written at places, in order along an axis, do not overlap."""
     return places.size < 2 or bool(np.diff(places).min() >= 0.06 * np.ptp(places))

@@ -1,4 +1,4 @@
-"""Runs reduced to a number per cell, with its interval: from the runs, or from what has been kept of them.
+"""Runs reduced to a number per cell, with its interval: from the runs, or from their moments.
 
 Intervals are two-sided. Means have Student's t interval, probabilities the exact one of Clopper and Pearson (1934).
 """
@@ -35,12 +35,12 @@ __all__ = [
 QUANTILES = {"q10": 0.1, "q50": 0.5, "q90": 0.9}
 #: Not metrics: verdicts, and a mark.
 FLAGS = frozenset({"correct", "status", "wrong_size"})
-#: Metrics that only grow in a run: where runs were stopped early, their means are lower bounds.
+#: Metrics that only grow in a run: where runs were truncated, their means are lower bounds.
 GROWING = frozenset({"pulls", "joint_pulls", "cost", "paid", "reward", "steps"})
-#: The metric that `max_pulls` limits: a run that was stopped has more than every run that ended.
+#: The metric that `max_pulls` limits: a truncated run has more than every run that ended.
 LIMITED = "pulls"
 PER_ARM = frozenset({"arm", "bandit"})
-#: How the names of moments end.
+#: The endings of the names of moments.
 _OF_MOMENTS = ("_mean", "_variance", "_number")
 
 
@@ -54,11 +54,11 @@ class Statistics(NamedTuple):
 
 
 class Reduced(NamedTuple):
-    """What a summary is made of."""
+    """The reduced runs of which a summary is made."""
 
     statistics: dict[str, Statistics]
     runs: int  # of every cell
-    censored: xr.DataArray  # int64: runs that were stopped early
+    censored: xr.DataArray  # int64: truncated runs
     stalled: xr.DataArray  # int64: of these, runs that pulled no more
     errors: xr.DataArray | None  # int64, with the criterion in its attributes
     unanswered: xr.DataArray | None  # int64: runs that returned nothing
@@ -70,21 +70,20 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
     """Reduce a Dataset over its seeds to means, spreads and failure rates, each with an interval.
 
     Args:
-        ds: what `simulate` or `sweep` returned, or the moments that a sweep kept (which know no quantiles).
+        ds: the result of `simulate` or `sweep`, or the moments that a sweep kept (which have no quantiles).
         level: level of the intervals.
 
     Returns:
         The Dataset's other dimensions. For every metric (`pulls`, `cost`, `simple_regret`, `aggregate_regret`, `steps`,
         …) `<metric>_mean`, `<metric>_low` and `<metric>_high` (Student's t interval of the mean), `<metric>_sd`, and
-        quantiles `<metric>_q10`, `_q50`, `_q90`; `failure`, `failure_low`, `failure_high` (Clopper-Pearson) and
-        `errors`; `runs`, and `censored`, the number of runs that were stopped early, at `max_pulls` or, where there are
-        any, as counted in `stalled`, because an algorithm of the user's own pulled no more. Where there are any,
+        quantiles `<metric>_q10`, `_q50`, `_q90`. `failure`, `failure_low`, `failure_high` (Clopper-Pearson) and
+        `errors`. `runs`, and `censored`, the number of truncated runs. They were truncated at `max_pulls`, or because a
+        user's own algorithm pulled no more; the latter, if any, are counted in `stalled`. Where runs were truncated,
         means and quantiles of pulls, cost and steps are lower bounds: `at_least` is true and the upper end infinite.
-        The attribute `censored` counts them. Quantiles of the pulls below those of the longest run are exact all the
-        same, since a run that was stopped would have made more than every run that ended. Regrets are of the runs that
-        returned an answer; `unanswered` counts the others where there are any, and `wrong_size` the
-        answers of another number of arms than declared, which are wrong. Variables without seeds, such as
-        bounds, are kept.
+        The attribute `censored` counts them. Quantiles of the pulls below those of the longest run are still exact,
+        since a truncated run would have made more than every run that ended. Regrets are of the runs that returned an
+        answer. `unanswered` counts the others, if any. `wrong_size` counts the answers of another number of arms than
+        declared, which are wrong. Variables without seeds, such as bounds, are kept.
 
     Raises:
         UsageError: not a Dataset of runs.
@@ -113,10 +112,10 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
 
 
 def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
-    """A summary, as `summary` returns it.
+    """Return a summary, as `summary` does.
 
     Args:
-        reduced: what the runs are reduced to.
+        reduced: the reduced runs.
         level: level of the intervals.
     """
     runs, censored, errors = reduced.runs, reduced.censored, reduced.errors
@@ -161,7 +160,7 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
 
 
 def is_moments(ds: Any) -> bool:
-    """Whether this is what a sweep with keep="moments" returns."""
+    """Return whether this is the result of a sweep with keep="moments"."""
     return isinstance(ds, xr.Dataset) and "seed" not in ds.dims and {"runs", "stopped_early", "pulls_mean"} <= set(ds)
 
 
@@ -185,12 +184,12 @@ def _of_moments(ds: xr.Dataset) -> Reduced:
 
 
 def is_summary(ds: xr.Dataset) -> bool:
-    """Whether this is what `summary` returns."""
+    """Return whether this is a result of `summary`."""
     return isinstance(ds, xr.Dataset) and "seed" not in ds.dims and {"runs", "censored"} <= set(ds.data_vars)
 
 
 def metrics(ds: xr.Dataset) -> list[str]:
-    """The numbers that every run has: variables with seeds, not per arm, and not a flag."""
+    """Return the names of the numbers that every run has: variables with seeds, not per arm, and not a flag."""
     return [
         str(name)
         for name, variable in ds.data_vars.items()
@@ -203,8 +202,8 @@ def _of_runs(values: xr.DataArray, stopped: xr.DataArray | None) -> Statistics:
 
     Args:
         values: of every run.
-        stopped: runs that were stopped early and would have more than every run that ended: quantiles count them as
-            the largest value. None for a metric of which that is not known.
+        stopped: truncated runs that would have more than every run that ended: quantiles count them as the largest
+            value. None for a metric for which that is not known.
     """
     values = values.astype(np.float64)
     there = values.notnull()
@@ -222,7 +221,7 @@ def _of_runs(values: xr.DataArray, stopped: xr.DataArray | None) -> Statistics:
 
 
 def _metric(name: str, found: Statistics, level: float, censored: xr.DataArray | None) -> dict[str, xr.DataArray]:
-    """Mean, interval, sd and quantiles of one metric."""
+    """Return mean, interval, sd and quantiles of one metric."""
     number, mean, sd, quantiles = found
     half = sd / number.where(number > 1) ** 0.5 * scipy.special.stdtrit(np.maximum(number - 1, 1), 0.5 + level / 2)
     high = mean + half if censored is None else (mean + half).where(censored == 0, np.inf)
@@ -238,7 +237,7 @@ def _metric(name: str, found: Statistics, level: float, censored: xr.DataArray |
 
 
 def check_runs(ds: Any) -> None:
-    """Refuse what is not a Dataset of runs, with at least one."""
+    """Refuse an object that is not a Dataset of runs, with at least one."""
     if not isinstance(ds, xr.Dataset):
         raise UsageError(f"a Dataset of runs is needed, such as jb.simulate returns, got {type(ds).__name__}")
     if "seed" not in ds.dims or "pulls" not in ds:

@@ -6,9 +6,9 @@ from jaxbandits.report.summaries import QUANTILES
 
 __all__ = ["ENDINGS", "variables_of"]
 
-#: How the names of a metric's variables end.
+#: The endings of the names of a metric's variables.
 ENDINGS = tuple(f"_{part}" for part in ("mean", "low", "high", "sd", "variance", "number", *QUANTILES))
-#: Variables that are of no single metric, and the dimension that quantiles have while they are computed.
+#: Variables that belong to no single metric, and the dimension that quantiles have while they are computed.
 _OF_ALL = (
     "failure", "failure_low", "failure_high", "errors", "unanswered", "runs", "censored", "stalled", "at_least",
     "stopped_early", "quantile",

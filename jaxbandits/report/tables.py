@@ -13,9 +13,9 @@ __all__ = ["frame", "table"]
 
 
 def table(ds: xr.Dataset) -> str:
-    """A Dataset of runs, or its summary, as a Markdown table with a row per cell.
+    """Return a Dataset of runs, or its summary, as a Markdown table with a row per cell.
 
-    Means carry a `≥` where runs were stopped early, and a last line says how many.
+    Means carry a `≥` where runs were truncated, and a last line says how many.
 
     Raises:
         UsageError: not a Dataset of runs.
@@ -30,7 +30,7 @@ def table(ds: xr.Dataset) -> str:
         if f"{n}_mean" in known
     ]
     if "cost" in metric_names and bool((known["cost_mean"] == known["pulls_mean"]).all()):
-        metric_names.remove("cost")  # one unit a pull: nothing new
+        metric_names.remove("cost")  # one unit a pull: no new number
     for name in metric_names:
         columns.append(f"{name.replace('_', ' ')}, mean [{level}]")
         if name == "pulls":
@@ -56,7 +56,7 @@ def table(ds: xr.Dataset) -> str:
 
 
 def frame(ds: xr.Dataset, columns: list[str] | None = None) -> Any:
-    """A summary as a tidy pandas DataFrame: a row per cell, intervals in columns of their own.
+    """Return a summary as a tidy pandas DataFrame: a row per cell, intervals in separate columns.
 
     Args:
         ds: runs, or their summary.

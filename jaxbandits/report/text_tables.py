@@ -6,11 +6,11 @@ __all__ = ["text_table"]
 
 
 def text_table(rows: Sequence[Sequence[str]], left: Collection[int] = (), markdown: bool = False) -> str:
-    """Rows in columns, a line each.
+    """Arrange rows in columns, a line each.
 
     Args:
         rows: cells, the same number in each row, the first row being the heading.
-        left: columns whose cells stand to the left, counted from 0; those of all others stand to the right.
+        left: columns whose cells are aligned to the left, counted from 0; all others are aligned to the right.
         markdown: with bars between the columns, and a rule below the heading.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

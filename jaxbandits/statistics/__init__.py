@@ -1,1 +1,1 @@
-"""What an algorithm knows of its arms: counts, means, variances, robust means, and radii of confidence."""
+"""Statistics of an algorithm's arms: counts, means, variances, robust means, and confidence radii."""

@@ -1,4 +1,4 @@
-"""Instances whose optimal proportions need no rounds, since an arm has no share or nothing can be told apart."""
+"""Instances whose optimal proportions need no rounds: an arm has no share, or the arms cannot be distinguished."""
 
 from typing import NamedTuple
 
@@ -12,12 +12,12 @@ from jaxbandits.statistics.exponential_families import Family
 
 __all__ = ["Edge", "edge_of"]
 
-# A weight below exp(-40) = 4e-18 of another is none, in float32 and in float64.
+# A weight below exp(-40) = 4e-18 of another counts as 0, in float32 and in float64.
 _NONE = 40.0
 
 
 class Edge(NamedTuple):
-    """An instance at an edge, and its answer; elsewhere the answer means nothing."""
+    """A flag for instances at an edge, and their answer; elsewhere the answer means nothing."""
 
     here: jax.Array  # bool (…)
     portion: jax.Array  # (…), of the best arm
@@ -26,20 +26,20 @@ class Edge(NamedTuple):
 
 
 def edge_of(family: Family, pairs: Pairs, rivals: jax.Array, share: jax.Array | None) -> Edge:
-    """Whether instances are at an edge.
+    """Return which instances are at an edge, with their answers.
 
     - No other arm: the time is 0.
-    - Tied arms, or some that no float tells apart: it is infinite; proportions are uniform over them.
+    - Tied arms, or arms that floats cannot distinguish: it is infinite; proportions are uniform over them.
     - An epsilon as large as the range: no alternative exists; the time is 0, proportions are uniform.
-    - A best mean that cannot move down, or so little that its share is none (those of Poisson and Bernoulli rewards at
-      0): only the others' pulls count, and each needs 1 / d(mu_a, epsilon).
-    - Others that cannot move up (Bernoulli rewards of mean 1), or so little that their share is none: the best arm has
-      to move to 1 - epsilon, and only its pulls count.
+    - A best mean that cannot move down, or so little that its share is 0 (Poisson and Bernoulli rewards at 0): only the
+      others' pulls count, and each needs 1 / d(mu_a, epsilon).
+    - Others that cannot move up (Bernoulli rewards of mean 1), or so little that their share is 0: the best arm has to
+      move to 1 - epsilon, and only its pulls count.
 
     Args:
         family: the rewards.
-        pairs: the best arm and others; what stands for arms that are none is one of the others' means.
-        rivals: bool `(K, …)`, the arms that are some.
+        pairs: the best arm and others; arms that are no rivals hold the mean of one that is.
+        rivals: bool `(K, …)`, the arms that exist and are not the best.
         share: `(…)`, of the best arm; None if it is free.
     """
     top, other, lead = pairs
@@ -60,7 +60,7 @@ def edge_of(family: Family, pairs: Pairs, rivals: jax.Array, share: jax.Array | 
         answers.insert(1, (impossible, 1 / (1 + number), zero + rivals, zero))
         if family.reaches_lowest:
             cost = family.divergence_by(other, larger(family.lowest + lead - other, 0.0))
-            # Were the best arm to go to exp(-40) of its mean, the condition of the optimum would ask for more still.
+            # If the best arm moved to exp(-40) of its mean, the condition of the optimum would require more still.
             cannot = ~jnp.any(rivals & (other >= family.lowest + lead), axis=0)
             cannot &= jnp.sum(jnp.where(rivals, _NONE * (top - family.lowest) / cost, 0.0), axis=0) < 1
             cost = jnp.where(cannot, cost, 1.0)

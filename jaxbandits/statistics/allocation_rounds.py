@@ -1,18 +1,19 @@
-"""How `optimal_proportions` are found: rounds of Newton's method on all arms at once.
+"""The iterations behind `optimal_proportions`: rounds of Newton's method on all arms at once.
 
 They maximise over w the least cost of `alternatives` over the other arms. With w scaled so that every cost is 1, arm a
-needs w_a(w_1), and the sum w_1 + sum of w_a(w_1) is T*; its derivative vanishes where F = sum of d(mu_1, lambda_a) /
-d(mu_a, lambda_a + epsilon) = 1 (Garivier and Kaufmann 2016, Theorem 5 for epsilon = 0; a term of F is -d w_a / d w_1).
-In a top-two algorithm the leader's share of the pulls is given: sum of x_a = (1 - share) / share takes the place of
-F = 1. Where units of weight have prices, every term is multiplied by that of its arm.
+needs w_a(w_1), and the sum w_1 + sum of w_a(w_1) is T*. Its derivative vanishes where F = sum of d(mu_1, lambda_a) /
+d(mu_a, lambda_a + epsilon) = 1 (Garivier and Kaufmann 2016, Theorem 5 for epsilon = 0). A term of F is -d w_a / d w_1.
+In a top-two algorithm the leader's share of the pulls is given: sum of x_a = (1 - share) / share replaces F = 1. Where
+units of weight have prices, every term is multiplied by that of its arm.
 
-Instead of nested bisections all arms and w_1 move at once. A round evaluates the pairs where they are, which may be at
-as many w_1, takes for each term of F the function c^2 / (w - p)^2 with its value and slope there, which for normal
-rewards is the term itself, solves F = 1 by Newton's method on F^(-1/2), concave in w, and moves every arm to that w by
-a function likewise fitted to w_a. This is Newton's method on all unknowns: the number of right digits doubles.
+Instead of nested bisections, all arms and w_1 move at once. A round evaluates each pair at its current split, which may
+belong to a different w_1 for each pair. It replaces each term of F by the function c^2 / (w - p)^2 with the same value
+and slope there; for normal rewards that is the term itself. It solves F = 1 by Newton's method on F^(-1/2), which is
+concave in w. Then it moves every arm to that w by a similar function fitted to w_a. This is Newton's method on all
+unknowns: the number of right digits doubles.
 
-float32 or float64; shapes as in `alternatives`. Differentiable in means, epsilon
-and odds, by the implicit function theorem.
+float32 or float64; shapes as in `alternatives`. Differentiable in means, epsilon and odds, by the implicit function
+theorem.
 """
 
 import functools
@@ -28,16 +29,16 @@ from jaxbandits.statistics.exponential_families import Family
 
 __all__ = ["Task", "Unknowns", "solved"]
 
-# The optimum may lie at the end of a range, where F changes like a logarithm of w: how far one step may go then.
+# The limit of one step: the optimum may lie at the end of a range, where F changes like a logarithm of w.
 _FAR = 20.0
 _SQUARINGS = 6  # of 1 + x / 64, for exp(x)
-# What rounding may put a w outside its brackets.
+# How far rounding may put a w outside its brackets.
 _SLACK = 1e-3
 _WIDEN = 16.0
 
 
 class Task(NamedTuple):
-    """What is asked, of pairs that differ."""
+    """The problem to solve, of pairs that differ."""
 
     pairs: Pairs
     rivals: jax.Array  # bool (K, …): arms that are not the best, nor padded
@@ -46,14 +47,14 @@ class Task(NamedTuple):
 
 
 class Unknowns(NamedTuple):
-    """Where the arms are."""
+    """The unknowns: the splits, and the weight of the best arm."""
 
     z: jax.Array  # (K, …), see `alternatives`
-    w: jax.Array  # (…), 1 / (y - y_0): y the cost by pull of the best arm, y_0 what it is without pulls of others
+    w: jax.Array  # (…), 1 / (y - y_0): y the cost by pull of the best arm, y_0 its value without pulls of others
 
 
 class _Terms(NamedTuple):
-    """What the pairs say of F, each around a w of its own; all `(K, …)`, of rivals only where they are added up."""
+    """The terms of F, each around its own w; all `(K, …)`, meaningful for rivals only."""
 
     own: jax.Array  # that w
     value: jax.Array  # the term of F there
@@ -67,7 +68,7 @@ class _Terms(NamedTuple):
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
 def solved(family: Family, rounds: int, task: Task, start: jax.Array) -> Unknowns:
-    """The unknowns after some rounds from the splits `start`, `(K, …)`."""
+    """Return the unknowns after the given number of rounds from the splits `start`, `(K, …)`."""
     w = jnp.zeros_like(task.pairs.best)
     guarded = task.pairs.epsilon is not None and task.odds is None
 
@@ -80,7 +81,7 @@ def solved(family: Family, rounds: int, task: Task, start: jax.Array) -> Unknown
             new = jnp.where(i > 0, _guarded(task, terms, w, new, *brackets), new)
         return _moved(family, task, terms, z, new), new, *brackets
 
-    # A loop, since what is written out is compiled for long.
+    # A loop, since unrolled code compiles slowly.
     brackets = (w, jnp.full_like(w, jnp.inf)) if guarded else ()
     z, w, *_ = lax.fori_loop(0, rounds, go_on, (start, w, *brackets))
     return Unknowns(z, w)
@@ -99,7 +100,7 @@ def _solved_jvp(
         w = _nearer(asked, terms, found.w)
         return Unknowns(_moved(family, asked, terms, found.z, w), w)
 
-    # A round is Newton's method: where it ends, its own slopes in the unknowns are 0, and what is left are theirs.
+    # A round is Newton's method. At its fixed point, its slopes in the unknowns are 0, and those in the task remain.
     values, slopes = ((x.pairs, x.odds, x.price) for x in (task, tangents[0]))
     return found, jax.jvp(again, values, slopes)[1]
 
@@ -135,13 +136,13 @@ def _terms(family: Family, task: Task, z: jax.Array) -> _Terms:
 
 
 def _paid(task: Task, x: jax.Array) -> jax.Array:
-    """By price."""
+    """Multiply by the prices, if there are any."""
     return x if task.price is None else rounded(x * task.price)
 
 
 def _nearer(task: Task, terms: _Terms, w: jax.Array) -> jax.Array:
-    """A step of Newton's method to the w at which the terms add up to 1, or the ratios to the odds."""
-    # A term alone makes up the goal there, and the method comes up from below.
+    """Return w after a step of Newton's method to where the terms add up to 1, or the ratios to the odds."""
+    # A term alone reaches the goal there, and the method approaches from below.
     alone = terms.width if task.odds is None else rounded(terms.width * (1 / task.odds))
     w = larger(w, lax.stop_gradient(jnp.max(terms.pole + alone, axis=0)))
     inverse = 1 / (w - terms.pole)
@@ -154,19 +155,22 @@ def _nearer(task: Task, terms: _Terms, w: jax.Array) -> jax.Array:
 
 
 def _moved(family: Family, task: Task, terms: _Terms, z: jax.Array, w: jax.Array) -> jax.Array:
-    """The splits at w."""
+    """Return the splits at w."""
     ahead = w - terms.beyond
     factor = jnp.where(ahead > 0, terms.speed / (ahead * terms.at.ratio), jnp.inf)
     z = moved(z, factor, terms.at.stretch)
     if task.pairs.epsilon is None:
         return z
-    # Where the range ends an x of 0 may be right: one that rounding cannot tell from it is.
+    # Where the range ends, an x of 0 may be right; smaller ones cannot be distinguished from it.
     least = float(jnp.finfo(z.dtype).eps) ** 2
     return larger(z, jnp.where(task.pairs.least_move(family) > 0, least, 0.0))
 
 
 def _brackets(task: Task, terms: _Terms, low: jax.Array, high: jax.Array) -> list[jax.Array]:
-    """Narrower brackets of w: F falls with it, and the sum of terms is at most F at the smallest w of their own."""
+    """Return narrower brackets of w: F falls with w.
+
+    The sum of terms is at most F at the smallest of their w.
+    """
     found = jnp.sum(terms.value, axis=0)
     least = jnp.min(jnp.where(task.rivals, terms.own, jnp.inf), axis=0)
     most = jnp.max(jnp.where(task.rivals, terms.own, 0.0), axis=0)
@@ -174,7 +178,11 @@ def _brackets(task: Task, terms: _Terms, low: jax.Array, high: jax.Array) -> lis
 
 
 def _guarded(task: Task, terms: _Terms, w: jax.Array, new: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
-    """The new w, or one on a logarithmic scale where F falls more slowly than 1 / w, or one between the brackets."""
+    """Return the new w, or a safer one.
+
+    Where F falls more slowly than 1 / w, the step is on a logarithmic scale. A w outside the brackets is moved between
+    them.
+    """
     value = terms.value + rounded(terms.slope * (terms.own - w))
     ratios = jnp.where(task.rivals, _paid(task, terms.at.ratio), 0)
     sums = [jnp.sum(x, axis=0) for x in (value, terms.slope, ratios)]
@@ -188,5 +196,5 @@ def _guarded(task: Task, terms: _Terms, w: jax.Array, new: jax.Array, low: jax.A
     inside = (new >= low * (1 - _SLACK)) & (new <= high * (1 + _SLACK))
     between = jnp.sqrt(low) * jnp.sqrt(high)
     between = jnp.where(low > 0, jnp.where(high < jnp.inf, between, low * _WIDEN), high / _WIDEN)
-    # With a best mean near the lower end, w = 0 is nearly right: a share that rounding cannot tell from it is.
+    # With a best mean near the lower end, w = 0 is nearly right; smaller shares cannot be distinguished from 0.
     return larger(jnp.where(inside, new, between), (w * sums[2]) * float(jnp.finfo(w.dtype).eps))

@@ -1,14 +1,15 @@
 """The cheapest alternatives: the best arm and another moved towards each other until the other leads by epsilon.
 
-Two arms with means mu_1 and mu_a are told apart at the cost
+Distinguishing two arms with means mu_1 and mu_a costs
 
     inf over lambda of w_1 d(mu_1, lambda) + w_a d(mu_a, lambda + epsilon)
 
-(Garivier and Kaufmann 2016, eq. 4, for epsilon = 0; with numbers of pulls for w it is the statistic of the generalised
-likelihood ratio test). Where the cost is least, w_1 (mu_1 - lambda) / V(lambda) = w_a (lambda + epsilon - mu_a) /
-V(lambda + epsilon): the ratio x = w_a / w_1 is an explicit function of how the two share the way, and that is what is
-solved for. z is how far the best arm has come on its part of the way, by how far it has still to go; x increases with
-it from 0 to infinity where log V is concave, as in all of `exponential_families`, and with epsilon = 0 it is z.
+(Garivier and Kaufmann 2016, eq. 4, for epsilon = 0). With numbers of pulls for w it is the statistic of the generalised
+likelihood ratio test. Where the cost is least, w_1 (mu_1 - lambda) / V(lambda) = w_a (lambda + epsilon - mu_a) /
+V(lambda + epsilon). So the ratio x = w_a / w_1 is an explicit function of how the two arms split the way, and the split
+is the unknown. z is the distance that the best arm has gone over the distance it has left on its part of the way. x
+increases with z from 0 to infinity where log V is concave, as in all of `exponential_families`. With epsilon = 0, x is
+z.
 
 Shapes: the best arm `(…)`, the others `(K, …)`; in a run `…` is nothing.
 """
@@ -27,38 +28,38 @@ __all__ = ["Alternative", "Pairs", "alternative", "cheapest", "least_cost", "mov
 
 #: Factors by which one step may change z.
 _LARGEST, _SMALLEST = 1e4, 1e-6
-# Newton steps from z = x to the split that goes with x.
+# Newton steps from z = x to the split that belongs to x.
 _STEPS = 8
 
 
 class Pairs(NamedTuple):
-    """A best arm and others, all of which it leads by more than -epsilon."""
+    """A best arm and others; it leads all of them by more than -epsilon."""
 
     best: jax.Array  # (…)
     other: jax.Array  # (K, …)
     epsilon: jax.Array | None  # (…), at least 0; None where it is known to be 0
 
     def least_move(self, family: Family) -> jax.Array:
-        """How far the best arm moves at least, `(…)`: lambda + epsilon stays in the range."""
+        """Return how far the best arm moves at least, `(…)`, so that lambda + epsilon stays in the range."""
         if self.epsilon is None or np.isinf(family.highest):
             return jnp.zeros_like(self.best)
         return larger(self.epsilon - (family.highest - self.best), 0.0)
 
 
 class Alternative(NamedTuple):
-    """The pairs at one split of the way each; all `(K, …)`."""
+    """The pairs, each at one split of the way; all `(K, …)`."""
 
     ratio: jax.Array  # x = w_a / w_1, for which this is the cheapest
     of_best: jax.Array  # d(mu_1, lambda)
     of_other: jax.Array  # d(mu_a, lambda + epsilon)
-    best_slope: jax.Array  # (mu_1 - lambda) / V(lambda): what one more unit of way costs a pull of the best arm
+    best_slope: jax.Array  # (mu_1 - lambda) / V(lambda): how the cost of a pull of the best arm grows with its way
     other_slope: jax.Array  # the same of the other arm
     growth: jax.Array  # of log x, by unit of way that the best arm moves
     stretch: jax.Array  # of log x, by unit of log z
 
 
 def alternative(family: Family, pairs: Pairs, z: jax.Array) -> Alternative:
-    """What goes with a split of the way, z in (0, inf), `(K, …)`."""
+    """Return the alternatives at a split of the way, z in (0, inf), `(K, …)`."""
     to_lowest, to_highest = pairs.best - family.lowest, family.highest - pairs.best
     if pairs.epsilon is None:
         way = pairs.best - pairs.other
@@ -71,7 +72,7 @@ def alternative(family: Family, pairs: Pairs, z: jax.Array) -> Alternative:
         start, end = pairs.least_move(family), smaller(way, to_lowest)
         gone, left = rounded((end - start) * (z / (1 + z))), (end - start) / (1 + z)
         by_best, by_other = start + gone, (way - end) + left
-        # Distances from the ends of the range, whose digits the difference with a mean would lose.
+        # Distances from the ends of the range, since a difference with a mean would lose their digits.
         low_best, high_best = left + larger(to_lowest - way, 0.0), to_highest + by_best
         low_other = (pairs.other - family.lowest) + by_other
         high_other = gone + larger(to_highest - pairs.epsilon, 0.0)
@@ -95,7 +96,7 @@ def alternative(family: Family, pairs: Pairs, z: jax.Array) -> Alternative:
 
 
 def moved(z: jax.Array, factor: jax.Array, stretch: jax.Array) -> jax.Array:
-    """The z at which x is `factor` times what it is at z, to first order in log z; positive."""
+    """Return the z at which x is `factor` times its value at z, to first order in log z; positive."""
     up = 1 + (smaller(factor, _LARGEST) - 1) / stretch
     down = (stretch * factor) / (rounded(stretch * factor) + (1 - factor))
     change = jnp.where(factor > 1, up, down)
@@ -103,7 +104,7 @@ def moved(z: jax.Array, factor: jax.Array, stretch: jax.Array) -> jax.Array:
 
 
 def cheapest(family: Family, pairs: Pairs, best_weight: jax.Array, other_weight: jax.Array) -> Alternative:
-    """The alternatives that cost least with given weights.
+    """Return the alternatives that cost least with given weights.
 
     Args:
         family: the rewards.
@@ -112,7 +113,7 @@ def cheapest(family: Family, pairs: Pairs, best_weight: jax.Array, other_weight:
         other_weight: w_a, `(K, …)`, positive.
 
     Returns:
-        What means nothing where the other arm leads by epsilon already.
+        The alternatives; they mean nothing where the other arm leads by epsilon already.
     """
     ratio = rounded(other_weight * (1 / best_weight))  # 1 is added to it
     z = ratio
@@ -123,12 +124,12 @@ def cheapest(family: Family, pairs: Pairs, best_weight: jax.Array, other_weight:
             return moved(z, ratio / at.ratio, at.stretch)
 
         z = lax.fori_loop(0, _STEPS, closer, z)
-        z = jnp.where((z > 0) & (z < jnp.inf), z, 1.0)  # where a range leaves nothing to share, any z will do
+        z = jnp.where((z > 0) & (z < jnp.inf), z, 1.0)  # where a range leaves no way to split, any z will do
     return alternative(family, pairs, z)
 
 
 def least_cost(family: Family, pairs: Pairs, best_weight: jax.Array, other_weight: jax.Array) -> jax.Array:
-    """The cost of telling each pair apart, `(K, …)`; arguments as for `cheapest`.
+    """Return the cost of distinguishing each pair, `(K, …)`; arguments as for `cheapest`.
 
     Returns:
         At least 0; 0 where the other arm leads by epsilon already.

@@ -1,7 +1,7 @@
-"""What an algorithm knows of its arms: counts, sums that stay right for 10^9 pulls, means and variances.
+"""Statistics of an algorithm's arms: counts, sums that stay right for 10^9 pulls, means and variances.
 
-Numbers that must not lie: counts are integers; sums of integer rewards are integers; other sums are compensated,
-since a plain float32 sum of ones stops at 2^24.
+Counts are integers, and so are sums of integer rewards. Other sums are compensated, since a plain float32 sum of ones
+stops at 2^24.
 """
 
 import dataclasses
@@ -19,9 +19,9 @@ from jaxbandits.arrays.wide_counts import Wide
 
 __all__ = ["LARGEST_MEAN", "LARGEST_SQUARE", "ArmStatistics", "Moments", "unbiased_variance", "variance_by_pulls"]
 
-#: Means that are kept are no larger in size: sums and differences of them are then finite.
+#: Limit on the size of stored means: sums and differences of them are then finite.
 LARGEST_MEAN = 2.0**100
-#: A squared deviation that is kept is no larger, so that sums of 2^31 are finite.
+#: Limit on a stored squared deviation, so that sums of 2^31 are finite.
 LARGEST_SQUARE = 2.0**96
 
 
@@ -30,12 +30,12 @@ class Moments(NamedTuple):
 
     pulls: jax.Array  # int32
     total: jax.Array | CompensatedSum  # int32, or compensated float32
-    mean: jax.Array | None  # float32; None where rewards come in sums: then nothing looks at it between two sums
+    mean: jax.Array | None  # float32; None where rewards come in sums: nothing reads it between two sums
     inverse_root: jax.Array | None  # float32: 1/sqrt(pulls); None likewise
-    squares: CompensatedSum | None  # sum of squared deviations from the mean, where variances are wanted
+    squares: CompensatedSum | None  # sum of squared deviations from the mean, where variances are needed
 
     def plus(self, count: jax.Array, reward: jax.Array) -> "Moments":
-        """With `count` (0 or 1) more pulls of this reward; a count of 0 changes no bit."""
+        """Return the moments after `count` (0 or 1) more pulls of this reward; a count of 0 changes no bit."""
         pulled = count > 0
         pulls = self.pulls + count
         divisor = _divisor(pulls)
@@ -63,7 +63,7 @@ class Moments(NamedTuple):
 class ArmStatistics:
     """Counts and moments of the rewards seen; arms first, runs last.
 
-    The mean and 1/sqrt(pulls) are kept, not computed when needed: a pull changes one arm, and every arm is looked at.
+    The mean and 1/sqrt(pulls) are stored: a pull changes them for one arm, and every arm's are read.
     """
 
     moments: Moments  # leaves (K, …)
@@ -71,7 +71,7 @@ class ArmStatistics:
 
     @classmethod
     def first(cls, reward: jax.Array, mask: jax.Array | None, *, variance: bool = False) -> Self:
-        """After one pull of every arm.
+        """Return the statistics after one pull of every arm.
 
         Args:
             reward: int32 or float32, shape `(K, …)`.
@@ -95,13 +95,13 @@ class ArmStatistics:
     def none(
         cls, arms: int, batch: tuple[int, ...], *, integer: bool, one_by_one: bool = False, variance: bool = False
     ) -> Self:
-        """Before the first pull of K arms in runs of a shape.
+        """Return the statistics before the first pull of K arms in runs of a shape.
 
         Args:
             arms: K.
             batch: the shape.
             integer: whether rewards are integers.
-            one_by_one: whether they come one by one, in place of sums; means are then kept, 0 before the first pull.
+            one_by_one: whether they come one by one, not in sums; means are then stored, 0 before the first pull.
             variance: whether to keep squared deviations.
         """
         nothing, zero = jnp.zeros((arms, *batch), jnp.int32), jnp.zeros((arms, *batch), jnp.float32)
@@ -116,29 +116,29 @@ class ArmStatistics:
 
     @property
     def pulls(self) -> jax.Array:
-        """Pulls per arm, int32 `(K, …)`."""
+        """Return the pulls per arm, int32 `(K, …)`."""
         return self.moments.pulls
 
     @property
     def total(self) -> jax.Array:
-        """Sum of rewards, int32 or float32 `(K, …)`."""
+        """Return the sum of rewards, int32 or float32 `(K, …)`."""
         total = self.moments.total
         return total.high if isinstance(total, CompensatedSum) else total
 
     @property
     def mean(self) -> jax.Array:
-        """Empirical mean, float32 `(K, …)`; 0 before the first pull."""
+        """Return the empirical mean, float32 `(K, …)`; 0 before the first pull."""
         mean = self.moments.mean
         return self.total.astype(jnp.float32) / _divisor(self.pulls) if mean is None else mean
 
     @property
     def inverse_root(self) -> jax.Array:
-        """1/sqrt(pulls), float32 `(K, …)`; 1 before the first pull."""
+        """Return 1/sqrt(pulls), float32 `(K, …)`; 1 before the first pull."""
         inverse_root = self.moments.inverse_root
         return jnp.sqrt(1 / _divisor(self.pulls)) if inverse_root is None else inverse_root
 
     def add(self, arm: jax.Array, reward: jax.Array, live: jax.Array | bool = True) -> Self:
-        """After one more pull of one arm per run.
+        """Return the statistics after one more pull of one arm per run.
 
         Args:
             arm: int32 `(…)`.
@@ -156,7 +156,7 @@ class ArmStatistics:
         return dataclasses.replace(self, moments=moments, time=self.time + count)
 
     def add_each(self, reward: jax.Array, pulled: jax.Array) -> Self:
-        """After one more pull of every arm in `pulled`.
+        """Return the statistics after one more pull of every arm in `pulled`.
 
         Args:
             reward: int32 or float32 `(K, …)`.
@@ -166,7 +166,9 @@ class ArmStatistics:
         return dataclasses.replace(self, moments=self.moments.plus(count, reward), time=self.time + arms.total(count))
 
     def add_sums(self, total: jax.Array, count: jax.Array) -> Self:
-        """After `count` more pulls of every arm, whose rewards add up to `total`; for statistics begun with `none`.
+        """Return the statistics after `count` more pulls of every arm, whose rewards add up to `total`.
+
+        The statistics must have been made by `none`.
 
         Args:
             total: int32 or float32 `(K, …)`.
@@ -178,11 +180,11 @@ class ArmStatistics:
         return dataclasses.replace(self, moments=moments, time=self.time + arms.total(count))
 
     def without_sums(self) -> Self:
-        """Without the sums of the rewards, where nothing looks at them: a row of zeros is left, to tell their type."""
+        """Drop the sums of the rewards, where nothing reads them; one row is left, which keeps their type."""
         return dataclasses.replace(self, moments=self.moments._replace(total=self.total[:1]))
 
     def add_counts(self, count: jax.Array, number: jax.Array, time: jax.Array) -> Self:
-        """After batches whose sums are not kept: counts stop at 2^31 - 1.
+        """Return the statistics after batches whose sums are not kept: counts stop at 2^31 - 1.
 
         Args:
             count: int32 `(K, …)`: pulls of each arm in a batch.
@@ -194,7 +196,7 @@ class ArmStatistics:
         return dataclasses.replace(self, moments=self.moments._replace(pulls=pulls), time=time)
 
     def variance(self) -> jax.Array:
-        """Unbiased empirical variance, float32 `(K, …)`; needs two pulls of every arm and squared deviations."""
+        """Return the unbiased variance, float32 `(K, …)`; needs two pulls of every arm and squared deviations."""
         assert self.moments.squares is not None
         return unbiased_variance(self.moments.squares.high, self.pulls)
 
@@ -211,5 +213,5 @@ def variance_by_pulls(squares: jax.Array | None, pulls: jax.Array) -> jax.Array:
 
 
 def _divisor(pulls: jax.Array) -> jax.Array:
-    """Pulls as float32, 1 where there are none, as of padded arms."""
+    """Return pulls as float32, 1 where there are none, as of padded arms."""
     return larger(pulls, jnp.int32(1)).astype(jnp.float32)

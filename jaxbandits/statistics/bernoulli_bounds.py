@@ -1,6 +1,6 @@
 """Confidence bounds of Bernoulli means by their Kullback-Leibler divergence.
 
-Chernoff: of n rewards in [0, 1] with mean mu the empirical mean p has n d(p, mu) > x and p > mu with probability at
+Chernoff: of n rewards in [0, 1] with mean mu, the empirical mean p has n d(p, mu) > x and p > mu with probability at
 most exp(-x), and likewise below. So the bounds are the ends of {q: n d(p, q) <= x}.
 """
 
@@ -14,14 +14,14 @@ from jaxbandits.arrays.numerics import excess, exp, expm1, larger, rounded, smal
 
 __all__ = ["kl_lower_bound", "kl_rival_key", "kl_upper_bound", "kl_upper_of_key"]
 
-# In place of 0 numbers so small that they are none: a mean or odds, and the smallest that is not subnormal.
+# Replacements for 0, small enough to count as 0: for a mean or odds, and the smallest normal float.
 _TINY, _NORMAL = 1e-28, float(np.finfo(np.float32).tiny)
-# Halley's steps: the start is at most a tenth off, one step leaves 8e-5 of it and two less than float32 tells apart
-# (over all means and divergences, computed in float64).
+# Halley's steps: the start is at most a tenth off. One step leaves 8e-5 of that, and two leave less than float32
+# resolves (over all means and divergences, computed in float64).
 _STEPS = 2
 # A bound of e^-100 times the mean is 0.
 _FAR = 100.0
-# An upper bound below this keeps its own digits in `kl_rival_key`: the others keep the bits of what they lack to 1.
+# An upper bound below this keeps its own digits in `kl_rival_key`; other keys hold the digits of 1 - bound.
 _SMALL = 2.0**-8
 _MEETING = int(np.float32(_SMALL).view(np.int32)) + int(np.float32(1 - _SMALL).view(np.int32))
 
@@ -31,7 +31,7 @@ def kl_lower_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
     """Return the smallest q with d(mean, q) <= divergence, d that of Bernoulli laws.
 
     Args:
-        mean: float32, shape `(…)`; what is outside [0, 1] counts as the nearest end.
+        mean: float32, shape `(…)`; values outside [0, 1] count as the nearest end.
         divergence: float32, at least 0, broadcasting with `mean`.
 
     Returns:
@@ -46,11 +46,11 @@ def kl_lower_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
 def kl_upper_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
     """Return the largest q with d(mean, q) <= divergence, d that of Bernoulli laws.
 
-    It is 1 - (1 - p) e^-w, with the w of the lower bound at 1 - p; in floats p + (1 - p) (1 - e^-w), which keeps its
-    digits however close the mean and the bound are to 0.
+    It is 1 - (1 - p) e^-w, with the w of the lower bound at 1 - p. In floats it is p + (1 - p) (1 - e^-w): that keeps
+    its digits however close the mean and the bound are to 0.
 
     Args:
-        mean: float32, shape `(…)`; what is outside [0, 1] counts as the nearest end.
+        mean: float32, shape `(…)`; values outside [0, 1] count as the nearest end.
         divergence: float32, at least 0, broadcasting with `mean`.
 
     Returns:
@@ -70,13 +70,13 @@ def kl_upper_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
 def kl_rival_key(own: jax.Array, mean: jax.Array, divergence: jax.Array) -> jax.Array:
     """Return the lower bounds of chosen arms and, of the others, keys that fall as the upper bound rises.
 
-    A key is what the upper bound lacks to 1, to all digits near 1: `kl_lower_bound(own, divergence)`, as for the chosen
-    arms. Where the bound is below _SMALL the lack has lost its digits, and the key is the float whose bits fall as
-    those of the bound rise, from the lack of _SMALL on: exact, and cheaper than an inverse. `kl_upper_of_key` has the
+    A key is 1 minus the upper bound, to all digits near 1: `kl_lower_bound(own, divergence)`, as for the chosen arms.
+    Where the bound is below _SMALL, that difference has lost its digits. The key is then the float whose bits fall as
+    those of the bound rise, starting from 1 - _SMALL: exact, and cheaper than an inverse. `kl_upper_of_key` returns the
     bound.
 
     Args:
-        own: float32, shape `(…)`: the mean of a chosen arm, what the mean of another lacks to 1.
+        own: float32, shape `(…)`: the mean of a chosen arm, 1 minus the mean of another.
         mean: float32, shape `(…)`, in [0, 1]; where it is below _SMALL, an arm is chosen if `own` is not near 1.
         divergence: float32, broadcasting with `mean`; from 1e-10 on keys are within some units in the last place.
 
@@ -91,27 +91,27 @@ def kl_rival_key(own: jax.Array, mean: jax.Array, divergence: jax.Array) -> jax.
 
 
 def kl_upper_of_key(key: jax.Array, b: jax.Array) -> jax.Array:
-    """Return b times the upper bound of which `key` is b times the `kl_rival_key`, float32 of its shape."""
+    """Return b times the upper bound whose `kl_rival_key`, times b, is `key`; float32 of its shape."""
     part = key * (1 / b)
     return jnp.where(part > 1 - _SMALL, rounded(b * _mirrored(part)), b - key)
 
 
 def _mirrored(x: jax.Array) -> jax.Array:
-    """Return the float that is as many floats from 1 - _SMALL as x from _SMALL, on the other side; its own inverse."""
+    """Return the float that is as many floats from 1 - _SMALL as x is from _SMALL; its own inverse."""
     return lax.bitcast_convert_type(_MEETING - lax.bitcast_convert_type(x, jnp.int32), jnp.float32)
 
 
 def _exponent(p: jax.Array, lack: jax.Array, divergence: jax.Array, scale: float = 1.0) -> jax.Array:
     """Return the w with d(p, p e^-w) = divergence, within some units in the last place.
 
-    With E = 1 - e^-w and the odds r = (1 - p) / p, d(p, p e^-w) / p = divergence / p = y reads G(w) = y,
-    G(w) = f(-E) + r f(E / r), f(x) = x - log(1 + x), both terms at least 0, so that nothing cancels however close q is
-    to p; and e^-w keeps its digits however close q is to 0. G starts as w^2 / (2 (1 - p)) and ends as a line of slope
-    1; the start below is w^2 / (w + 2 (1 - p)) = y.
+    Let E = 1 - e^-w and let r = (1 - p) / p be the odds. Then d(p, p e^-w) / p = divergence / p = y reads G(w) = y with
+    G(w) = f(-E) + r f(E / r), f(x) = x - log(1 + x). Both terms are at least 0, so that nothing cancels however close q
+    is to p. e^-w keeps its digits however close q is to 0. G starts as w^2 / (2 (1 - p)) and ends as a line of slope 1;
+    the start below is w^2 / (w + 2 (1 - p)) = y.
 
     Args:
         p: float32, positive, at most 1.
-        lack: float32, 1 - p, to more digits than p tells where p is close to 1.
+        lack: float32, 1 - p, to more digits than p holds where p is close to 1.
         divergence: float32, at least 0.
         scale: a power of two by which steps are scaled while they are computed. 2^24 keeps those of w below 1e-9 normal
             numbers, and those of all odds finite.

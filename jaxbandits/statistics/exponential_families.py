@@ -1,9 +1,9 @@
 """Families of rewards with one parameter, their mean: divergences, exact to rounding however close two means are.
 
-`FAMILIES` is the table of laws: what names one (`bound_law` of a problem, `family` of a rule or of a formula) takes a
-name from there, and what is asked of its means follows from the entry.
+`FAMILIES` is the table of laws. `bound_law` of a problem and `family` of a rule or of a formula take a name from there,
+and the entry says what must hold for the means.
 
-d(mu, x) is the Kullback-Leibler divergence of the law with mean mu from the law with mean x, and V(x) the variance of
+d(mu, x) is the Kullback-Leibler divergence of the law with mean mu from the law with mean x. V(x) is the variance of
 the latter: the derivative of d(mu, x) in x is (x - mu) / V(x). Functions take the shift x - mu and the distances of x
 from the ends of the range of means, which may be known to more digits than x. float32 (in runs, by the rule of
 numerics) or float64 (theory), arrays of any shape that broadcast; differentiable.
@@ -29,10 +29,10 @@ class Family(NamedTuple):
 
     Attributes:
         lowest: the infimum of the means.
-        highest: the supremum of the means; one that is finite may be a mean.
+        highest: the supremum of the means; a finite one may be a mean.
         reaches_lowest: whether the lowest may be a mean.
         degree: the n with d(c mu, c x) = c^n d(mu, x); None where there is none.
-        divergence: d(mu, x) of mu, x - mu, x - lowest and highest - x; differentiable in mu and x - mu, which say all.
+        divergence: d(mu, x) of mu, x - mu, x - lowest and highest - x; derivatives come through mu and x - mu alone.
         variance: V(x) of x - lowest and highest - x.
         log_variance_slope: V'(x) / V(x) of the same; where the range has no end, the distance from it is infinite.
     """
@@ -46,15 +46,16 @@ class Family(NamedTuple):
     log_variance_slope: Function
 
     def divergence_by(self, mean: jax.Array, shift: jax.Array) -> jax.Array:
-        """d(mu, mu + shift)."""
+        """Return d(mu, mu + shift)."""
         return self.divergence(mean, shift, (mean - self.lowest) + shift, (self.highest - mean) - shift)
 
 
 @jax.custom_jvp
 def _scaled_excess(base: jax.Array, shift: jax.Array, moved: jax.Array) -> jax.Array:
-    """Base f(shift / base) with f(x) = x - log(1 + x): shift - base log(1 + shift / base), for base = 0 the shift.
+    """Return base f(shift / base) with f(x) = x - log(1 + x); for base = 0 the shift.
 
-    The divergences below are sums of such terms, each at least 0, so that nothing cancels. `moved` is base + shift.
+    That is shift - base log(1 + shift / base). The divergences below are sums of such terms, each at least 0, so that
+    nothing cancels. `moved` is base + shift.
     """
     base = _positive(base)
     inverse = 1 / base  # see `numerics`: a base that many shifts share
@@ -72,7 +73,7 @@ def _scaled_excess_jvp(primals: tuple[jax.Array, ...], tangents: tuple[jax.Array
 
 
 def _positive(x: jax.Array) -> jax.Array:
-    """In place of 0 a number so small that it is none; at the ends of a range, infinite numbers become large ones."""
+    """Replace 0 by a number small enough to count as 0; so infinite values at the ends of a range become large ones."""
     return larger(x, jnp.asarray(float(np.finfo(x.dtype).tiny ** 0.75), x.dtype))
 
 
@@ -94,7 +95,7 @@ def _poisson_divergence(mean: jax.Array, shift: jax.Array, low: jax.Array, high:
 def _exponential_divergence(mean: jax.Array, shift: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
     del high
     low = _positive(low)
-    # log(x/mu) + mu/x - 1 = f(mu/x - 1); both arguments depend on x, by the first alone as to derivatives.
+    # log(x/mu) + mu/x - 1 = f(mu/x - 1). Both arguments depend on x; derivatives come through the first alone.
     return excess(-shift / low, _positive(mean / low))
 
 

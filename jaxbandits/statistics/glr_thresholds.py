@@ -1,8 +1,9 @@
-"""When to stop: thresholds of generalised likelihood ratio tests, which tell the best arm by their name.
+"""When to stop: thresholds of generalised likelihood ratio tests, by their name.
 
-A run stops at time t with the best-looking arm, or several, if the least cost of telling it from any other arm
-(`alternatives.least_cost`, with numbers of pulls for weights) exceeds a threshold: a constant of the run, found once,
-plus a function of t. `jaxbandits.theory.glr_threshold` says what is proved of each, and why.
+A run stops at time t and returns its empirical best arm or arms. It stops when the least cost of distinguishing them
+from any other arm (`alternatives.least_cost`, with numbers of pulls for weights) exceeds a threshold. The threshold is
+a constant of the run, computed once, plus a function of t. `jaxbandits.theory.glr_threshold` says what is proved of
+each, and why.
 """
 
 import math
@@ -24,7 +25,7 @@ class Threshold(NamedTuple):
     Attributes:
         constant: of `events` and ln(delta), `(…)`, both floats.
         growth: of t, `(…)`, a float, at least 2.
-        by_arms: whether delta is shared out over arms, not over pairs of them.
+        by_arms: whether delta is shared among arms, not among pairs of them.
     """
 
     constant: Callable[[jax.Array, jax.Array], jax.Array]
@@ -32,9 +33,9 @@ class Threshold(NamedTuple):
     by_arms: bool = False
 
     def events(self, arms: jax.Array, m: jax.Array) -> jax.Array:
-        """What may go wrong, over which delta is shared out, if the m best of K arms are to be found.
+        """Return the number of failure events that share delta, if the m best of K arms are to be found.
 
-        The pairs of an arm that is one of them and one that is not, m (K - m); or the K arms.
+        There is one for each pair of an arm among the m and another, m (K - m); or one for each of the K arms.
 
         Args:
             arms: K, a float, at least 2, `(…)`.
@@ -56,7 +57,7 @@ _KINK = 1 / math.log(1.5) + _LOG_LOG_1_5  # h(1 / log(3/2)), h(u) = u - log u
 
 
 def _zeta(u: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """U zeta(1 + u), u in (0, 1], and its derivative."""
+    """Return u zeta(1 + u), u in (0, 1], and its derivative."""
     value, slope = jnp.full_like(u, 0.0), jnp.full_like(u, 0.0)
     for term in reversed(_ZETA):
         slope = slope * u + value
@@ -65,7 +66,7 @@ def _zeta(u: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _spare(u: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """(g(lambda) + x) / lambda at lambda = (1 + u) / 2, and what has the sign of its derivative in lambda.
+    """Return (g(lambda) + x) / lambda at lambda = (1 + u) / 2, and a number with the sign of its derivative in lambda.
 
     g(lambda) = 2 lambda - 2 lambda log(4 lambda) + log zeta(2 lambda) - log(1 - lambda) / 2.
     """
@@ -79,7 +80,7 @@ def _spare(u: jax.Array, x: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def gaussian_level(x: jax.Array) -> jax.Array:
-    """C_G(x) = min over lambda in (1/2, 1) of (g(lambda) + x) / lambda (Kaufmann and Koolen 2021), `(…)`.
+    """Return C_G(x) = min over lambda in (1/2, 1) of (g(lambda) + x) / lambda (Kaufmann and Koolen 2021), `(…)`.
 
     Args:
         x: at least 0, `(…)`, float.
@@ -111,7 +112,7 @@ def _best(x: jax.Array) -> jax.Array:
 
 
 def _larger_root(c: jax.Array) -> jax.Array:
-    """The y >= 1 with h(y) = y - log y = c, for c > 1: Newton's method, from above."""
+    """Return the y >= 1 with h(y) = y - log y = c, for c > 1: Newton's method, from above."""
     c = jnp.maximum(c, 1 + 1e-6)
     y = c + jnp.sqrt(2 * (c - 1))
     for _ in range(_NEWTON_STEPS):
@@ -120,16 +121,16 @@ def _larger_root(c: jax.Array) -> jax.Array:
 
 
 def exponential_family_level(x: jax.Array) -> jax.Array:
-    """T(x) = min over z in (1, 3/2] of z (h^-1(1 + x) + log(2 zeta(2)) + 2 log(1 / log z)), h(u) = u - log u, `(…)`.
+    """Return T(x) = min over z in (1, 3/2] of z (h^-1(1 + x) + log(2 zeta(2)) + 2 log(1 / log z)), `(…)`.
 
-    Kaufmann and Koolen (2021), where it is 2 h~_(3/2)((h^-1(1 + x) + log(2 zeta(2))) / 2).
+    h(u) = u - log u. In Kaufmann and Koolen (2021) it is 2 h~_(3/2)((h^-1(1 + x) + log(2 zeta(2))) / 2).
 
     Args:
         x: positive, `(…)`, float.
     """
     half = (_larger_root(1 + x) + _LOG_2_ZETA_2) / 2
-    # The minimum over all z > 1 is at log z = 1/v with h(v) = half, its value 2 exp(1/v) v; where v is at least the
-    # one of z = 3/2.
+    # The minimum over all z > 1 is at log z = 1/v with h(v) = half, and its value is 2 exp(1/v) v. It applies where v
+    # is at least the one of z = 3/2.
     free = _larger_root(jnp.maximum(half, _KINK))
     return jnp.where(half >= _KINK, 2 * (jnp.exp(1 / free) * free), 3 * (half - _LOG_LOG_1_5))
 

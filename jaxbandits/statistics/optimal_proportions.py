@@ -1,13 +1,12 @@
-"""Proportions of pulls that tell the best arm from the others as soon as can be: w* and T* of an instance.
+"""Proportions of pulls that distinguish the best arm from the others fastest: w* and T* of an instance.
 
 Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT: 1/T* is the maximum over
-proportions w of the least cost, over the other arms, of an alternative in which that arm is the best; w* attains it.
-With epsilon > 0 the other arm has to lead by epsilon, and with a share of the best arm that is given (top-two
-algorithms), the maximum is over the other arms' proportions. Normal arms may each have a variance s_a^2 of their own:
-n pulls count n / s_a^2 there, so that a unit of what counts has the price s_a^2.
+proportions w of the least cost, over the other arms, of an alternative in which that arm is the best. w* attains it.
+With epsilon > 0 the other arm has to lead by epsilon. With a given share of the best arm (top-two algorithms), the
+maximum is over the other arms' proportions. Normal arms may have different variances s_a^2: n pulls then count n /
+s_a^2, so that a unit of what counts has the price s_a^2.
 
-float32 or float64; differentiable; shapes as in `alternatives`. `allocation_rounds` says
-how it is done.
+float32 or float64; differentiable; shapes as in `alternatives`. `allocation_rounds` has the method.
 """
 
 from typing import NamedTuple
@@ -25,17 +24,17 @@ __all__ = ["Proportions", "proportions"]
 
 #: Rounds that leave a relative error of some 1e-6 in float32, where epsilon is not large beside the means.
 ROUNDS, ROUNDS_WITH_EPSILON = 4, 8
-# Means that stand in where an answer needs no rounds: they are in the range of every family.
+# Means that replace those of an instance that needs no rounds: they are in the range of every family.
 _HIGH, _LOW = 0.75, 0.25
 
 
 class Proportions(NamedTuple):
-    """What `proportions` finds.
+    """The result of `proportions`.
 
     Attributes:
         weights: w*, `(K, …)`, adding up to 1; 0 for padded arms.
         time: T*, `(…)`: infinite where the best arm is not unique, 0 where no alternative exists.
-        split: `(K, …)`, with which to start on an instance near to this one.
+        split: `(K, …)`, a start for an instance near this one.
     """
 
     weights: jax.Array
@@ -55,21 +54,21 @@ def proportions(
     start: jax.Array | None = None,
     rounds: int | None = None,
 ) -> Proportions:
-    """Optimal proportions and characteristic time.
+    """Return optimal proportions and the characteristic time.
 
     Args:
         family: the rewards; normal ones have variance 1 if none are given.
         means: float32 or float64, `(K, …)`, in the range of the family.
         mask: bool `(K, …)`, false for padded arms.
-        best: bool `(K, …)`, true for one arm, none being better; the first of the best if not given.
+        best: bool `(K, …)`, true for one arm that no other exceeds; None for the first of the best.
         epsilon: `(…)`, at least 0; None if known to be 0.
         share: `(…)`, in (0, 1), the share of the best arm; None for the optimal one.
         variances: `(K, …)`, positive, of normal rewards.
-        start: the `split` of an instance near to this one.
+        start: the `split` of an instance near this one.
         rounds: how many rounds; each costs some four logarithms an arm.
 
     Returns:
-        Proportions; where several arms are the best and epsilon = 0 they are uniform over these.
+        Proportions; where several arms are the best and epsilon = 0, they are uniform over these.
     """
     real = jnp.ones(means.shape, bool) if mask is None else mask
     best = _first_of_best(means, real) if best is None else best
@@ -79,7 +78,7 @@ def proportions(
     lead = None if epsilon is None else jnp.broadcast_to(jnp.asarray(epsilon, means.dtype), top.shape)
     portion = None if share is None else jnp.broadcast_to(jnp.asarray(share, means.dtype), top.shape)
     edge = edge_of(family, Pairs(top, other, lead), rivals, portion)
-    # An edge is solved with other means, so that nothing in it, nor in its derivatives, is infinite.
+    # An edge is solved with other means, so that all of it, and its derivatives, are finite.
     pairs = Pairs(
         jnp.where(edge.here, _HIGH, top),
         jnp.where(edge.here, _LOW, other),
@@ -92,14 +91,14 @@ def proportions(
         price = rounded(known * (1 / unit))
     odds = None if portion is None else (1 - portion) / portion
     few = ROUNDS if epsilon is None else ROUNDS_WITH_EPSILON
-    if start is None:  # where an arm is alone, that is right with prices
+    if start is None:  # with prices, that is right for a single rival
         start = jnp.ones_like(means) if price is None else 1 / jnp.sqrt(price)
     else:
         start = jnp.where(edge.here, 1.0, start)
     z, w = solved(family, few if rounds is None else rounds, Task(pairs, rivals, odds, price), start)
     ratio = z if lead is None else alternative(family, pairs, z).ratio
     ratio = jnp.where(rivals, ratio if price is None else rounded(ratio * price), 0.0)
-    # w is the weight of the best arm in units in which its pulls and the others' cost 1 more than its own alone.
+    # w is the weight of the best arm in units in which its pulls and the others' cost 1 more than its own alone do.
     fixed = 0.0 if lead is None else rounded(w * family.divergence_by(pairs.best, -pairs.least_move(family)))
     weight, others = w / (1 + fixed), jnp.sum(ratio, axis=0)
     if portion is None:
@@ -115,6 +114,6 @@ def proportions(
 
 
 def _first_of_best(means: jax.Array, real: jax.Array) -> jax.Array:
-    """The mask of the first arm with the largest mean."""
+    """Return the mask of the first arm with the largest mean."""
     number = jnp.arange(len(means)).reshape(-1, *(1 for _ in means.shape[1:]))
     return number == jnp.argmax(jnp.where(real, means, -jnp.inf), axis=0)

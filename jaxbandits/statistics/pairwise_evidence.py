@@ -1,7 +1,7 @@
-"""How sure it is that one arm is better than each of the others: the generalised likelihood ratio statistic, by pairs.
+"""The generalised likelihood ratio statistic, by pairs: the evidence that one arm is better than each of the others.
 
 For arms 1 and a, with means mu and N pulls, it is the least N_1 d(mu_1, lambda) + N_a d(mu_a, lambda + epsilon) over
-lambda (Garivier and Kaufmann 2016, section 4, for epsilon = 0), and 0 where mu_a leads by epsilon already.
+lambda. It is 0 where mu_a leads by epsilon already. Source: Garivier and Kaufmann 2016, section 4, for epsilon = 0.
 
 An epsilon that is 0 gives the bits of one that is known to be 0: a run does not depend on the grid that it is part of.
 Shapes: the arm `(…)`, all arms `(K, …)`.
@@ -24,11 +24,11 @@ Lead = jax.Array | Known
 
 
 class Evidence(NamedTuple):
-    """The statistic of every pair; of the arm itself it means nothing.
+    """The statistic of every pair; the entry of the arm itself means nothing.
 
     Attributes:
         cost: the statistic, at least 0.
-        share: how much of it the arm's own pulls make up, in [0, 1]: what `ids` pulls the arm with.
+        share: the part of it that the arm's own pulls make up, in [0, 1]; `ids` pulls the arm with this probability.
     """
 
     cost: jax.Array
@@ -38,7 +38,7 @@ class Evidence(NamedTuple):
 def among_normal(
     top: jax.Array, own: jax.Array, mean: jax.Array, pulls: jax.Array, lead: Lead, precision: jax.Array
 ) -> Evidence:
-    """Of normal rewards: (mu_1 - mu_a + epsilon)^2 N_1 N_a / (2 sd^2 (N_1 + N_a)).
+    """Return the statistic of normal rewards: (mu_1 - mu_a + epsilon)^2 N_1 N_a / (2 sd^2 (N_1 + N_a)).
 
     Args:
         top: mean of the arm, `(…)`.
@@ -59,7 +59,7 @@ def among_normal(
 def among_family(
     family: Family, top: jax.Array, own: jax.Array, mean: jax.Array, pulls: jax.Array, lead: Lead
 ) -> Evidence:
-    """Of rewards of a family with one parameter.
+    """Return the statistic of rewards of a family with one parameter.
 
     Args:
         family: the family.

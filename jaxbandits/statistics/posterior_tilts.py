@@ -1,15 +1,17 @@
-"""Draws from the posterior given that the leader is not the best arm, however rare that is, without waiting for it.
+"""Draws from the posterior given that the leader is not the best arm, at a cost that does not grow as that gets rare.
 
 "The leader l is not the best arm" is the union of the events A_j, arm j above it. Karp, Luby and Madras (1989),
-"Monte-Carlo approximation algorithms for enumeration problems": draw j with a probability proportional to P(A_j), all
-means given A_j, and accept them with the probability 1 / (number of arms above the leader); what is accepted has the
-posterior's law given the union. Here A_j comes by rejection, too. Both arms' laws f are tilted by exp(strength t) and
-exp(-strength t), t the statistic of their exponential family, which moves both means to the pooled one, x; these are g.
-On A_j, f / g is at most C_j = exp(-cost - ...), reached where the two are level: with j drawn proportionally to C_j and
-means by g, exp(-strength advantage) / (number of arms above) on A_j is the probability to accept them, and P(A_j) need
-not be known. That is exact but for rounding of log C_j in float32, some 10^-6 of it.
+"Monte-Carlo approximation algorithms for enumeration problems": draw j with a probability proportional to P(A_j), then
+all means given A_j, and accept them with the probability 1 / (number of arms above the leader). Accepted means have the
+posterior's law given the union.
 
-Of normal rewards of unknown variances Student's law is not such a family: there are no tilts.
+Here the means given A_j also come by rejection. Both arms' laws f are tilted by exp(strength t) and exp(-strength t),
+where t is the statistic of their exponential family. This moves both means to the pooled one, x; the tilted laws are g.
+On A_j, f / g is at most C_j = exp(-cost - ...), reached where the two means are equal. So j is drawn proportionally to
+C_j and means by g. On A_j they are accepted with probability exp(-strength advantage) / (number of arms above). P(A_j)
+need not be known. That is exact but for rounding of log C_j in float32, some 10^-6 of it.
+
+For normal rewards of unknown variances Student's law is not such a family: there are no tilts.
 """
 
 from typing import Any, NamedTuple
@@ -24,7 +26,7 @@ __all__ = ["Tilts", "advantage", "tilts"]
 
 
 class Tilts(NamedTuple):
-    """What every arm and the leader are tilted by; `(K,)` each, of the leader it means nothing."""
+    """The tilts of every arm and the leader; `(K,)` each, the leader's entry means nothing."""
 
     mean: jax.Array  # x, in units of the range of Bernoulli rewards
     strength: jax.Array  # at least 0; 0 where the arm is not behind the leader
@@ -62,7 +64,7 @@ def tilts(family: str, known: Any, width: jax.Array, leader: jax.Array) -> Tilts
 
 
 def advantage(family: str, leader: jax.Array, other: jax.Array) -> jax.Array:
-    """Return how far means are above the leader's in the statistic of the family, float32; both as they are drawn."""
+    """Return how far means are above the leader's in the family's statistic, float32; both as they are drawn."""
     if family == "exponential":
         return 1 / leader - 1 / other
     if family == "bernoulli":
@@ -97,7 +99,7 @@ def _beside(before: jax.Array, after: jax.Array) -> jax.Array:
 def _remainder(z: jax.Array) -> jax.Array:
     """Return log Gamma(z) - ((z - 1/2) log z - z + log(2 pi) / 2), z > 0, within 10^-5."""
     found = jnp.zeros_like(z)
-    for _ in range(2):  # that of z is that of z + 1 and (z + 1/2) log(1 + 1/z) - 1
+    for _ in range(2):  # the remainder of z is that of z + 1, plus (z + 1/2) log(1 + 1/z) - 1
         inverse = 1 / z
         found = found + (0.5 * inverse - (z + 0.5) * excess(inverse, 1 + inverse))
         z = z + 1

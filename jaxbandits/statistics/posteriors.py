@@ -1,9 +1,11 @@
-"""Draws from the posterior of each arm's mean, from two random words each.
+"""Draws from the posterior of each arm's mean, from two random words each. S is the sum of N rewards.
 
-Bernoulli rewards, and others in [0, 1] as fractions of a success: Beta(1 + S, 1 + N - S), of a uniform prior. Normal
-ones: N(mu, sd^2 / N), of a flat prior; of unknown variance mu + s T / sqrt(N - 1) with the variance s^2 by pulls and T
-of Student's law with N - 1 degrees of freedom, of a prior that is flat in the mean and in log sd. Poisson: Gamma(S +
-1/2, N); exponential: S / Gamma(N, 1): of Jeffreys' priors. S is the sum of N rewards.
+- Bernoulli rewards, and others in [0, 1] as fractions of a success: Beta(1 + S, 1 + N - S), of a uniform prior.
+- Normal: N(mu, sd^2 / N), of a flat prior.
+- Normal of unknown variance: mu + s T / sqrt(N - 1), with the variance s^2 by pulls and T of Student's law with N - 1
+  degrees of freedom, of a prior that is flat in the mean and in log sd.
+- Poisson: Gamma(S + 1/2, N), of Jeffreys' prior.
+- Exponential: S / Gamma(N, 1), of Jeffreys' prior.
 """
 
 from collections.abc import Callable
@@ -28,15 +30,15 @@ def posterior_draws(
     width: jax.Array,
     tilted: tuple[jax.Array, jax.Array] | None = None,
 ) -> jax.Array:
-    """One draw of every arm's mean.
+    """Draw every arm's mean once.
 
     Args:
-        family: a word of the rules that a likelihood ratio test stops (`algorithms/likelihood_ratio/glr_families.py`).
+        family: a choice of rules with a likelihood ratio test (`algorithms/likelihood_ratio/glr_families.py`).
         words: two uint32 arrays, `(K,)`.
         known: what is known of the arms, a `jb.Arms`.
-        width: of normal rewards twice the standard deviation, of those called Bernoulli the range, `()`.
-        tilted: the arms whose laws are tilted, bool `(K,)`, and to which mean, `()` (`posterior_tilts`); None for none,
-            as it has to be with unknown variances.
+        width: twice the standard deviation of normal rewards, the range of those called Bernoulli, `()`.
+        tilted: the arms whose laws are tilted, bool `(K,)`, and to which mean, `()` (`posterior_tilts`). None for no
+            tilt, and always with unknown variances.
 
     Returns:
         float32 `(K,)`; in units of rewards for normal ones, of the range for Bernoulli.
@@ -86,7 +88,7 @@ def _pulls_and_total(known: Any) -> tuple[jax.Array, jax.Array]:
     return jnp.maximum(known.pulls, 1).astype(jnp.float32), known.total.astype(jnp.float32)
 
 
-#: By the words of the rules that a likelihood ratio test stops: one for every law and for unknown variances.
+#: By the choices of the rules that a likelihood ratio test stops: one for every law and for unknown variances.
 POSTERIORS: dict[str, Callable[[Words, Any, jax.Array, Words | None], jax.Array]] = {
     "bernoulli": _bernoulli,
     "exponential": _exponential,

@@ -1,7 +1,7 @@
 """Estimators of the mean of each arm from rewards that come one at a time, also where tails are heavy.
 
-All have one form, so that any elimination scheme can use any of them: a sum per slot, to which a reward adds its term,
-and estimates of all arms that have the same number of rewards::
+All have one form, so that any elimination scheme can use any of them. A reward adds its term to the sum of a slot, and
+estimates are made when all arms have the same number of rewards::
 
     slot(arm, number, arms) -> int32 (…)         the sum that an arm's reward of this number (from 1) adds to
     term(reward, number) -> float32 (…)          what it adds
@@ -36,12 +36,12 @@ __all__ = [
 
 #: Batches of a median of means: enough for errors of 4e-11, since k batches err with probability exp(-k/8).
 MOST_BATCHES = 192
-# Rewards of an arm that Catoni's estimator looks at together; a power of two.
+# Rewards of an arm that Catoni's estimator reads together; a power of two.
 _BLOCK = 64
 
 
 class MeanEstimator:
-    """See the module's text. This one is a sum per arm of what `term` makes of each reward, over their number."""
+    """The form of an estimator, see the module's text; here, a sum of terms per arm over the number of rewards."""
 
     #: Sums per arm.
     slots: ClassVar[int] = 1
@@ -49,17 +49,17 @@ class MeanEstimator:
     running: ClassVar[bool] = True
 
     def slot(self, arm: jax.Array, number: jax.Array, count: int) -> jax.Array:
-        """Which of the `slots` x `count` sums a reward adds to."""
+        """Return which of the `slots` x `count` sums a reward adds to."""
         del number, count
         return arm
 
     def term(self, reward: jax.Array, number: jax.Array) -> jax.Array:
-        """What a reward adds."""
+        """Return what a reward adds."""
         del number
         return reward
 
     def estimates(self, sums: CompensatedSum, number: jax.Array) -> jax.Array:
-        """Estimated means after `number` rewards of every arm, at least 1."""
+        """Return estimated means after `number` rewards of every arm, at least 1."""
         return sums.high / number.astype(jnp.float32)
 
 
@@ -72,7 +72,7 @@ class EmpiricalMean(MeanEstimator):
 @pytree
 @dataclasses.dataclass(frozen=True)
 class TruncatedMean(MeanEstimator):
-    """The average with the i-th reward of an arm counted as 0 where it is above b_i = cut i^power in size.
+    """The average, with the i-th reward of an arm counted as 0 where its size is above b_i = cut i^power.
 
     Yu et al. (2018), section 3.1, with power 1/p; a fixed threshold has power 0.
     """
@@ -81,7 +81,7 @@ class TruncatedMean(MeanEstimator):
     power: jax.Array  # float32 (…)
 
     def term(self, reward: jax.Array, number: jax.Array) -> jax.Array:
-        """The reward, or 0."""
+        """Return the reward, or 0."""
         threshold = exp(self.log_cut + rounded(self.power * log(number)))  # b_i, i the reward's own number
         return jnp.where(jnp.abs(reward) <= threshold, reward, 0)
 
@@ -100,16 +100,16 @@ class MedianOfMeans(MeanEstimator):
     running: ClassVar[bool] = False
 
     def slot(self, arm: jax.Array, number: jax.Array, count: int) -> jax.Array:
-        """Batches first."""
+        """Return the sum of the reward's batch: batches first, then arms."""
         return (number - 1) % self.batches * count + arm
 
     def estimates(self, sums: CompensatedSum, number: jax.Array) -> jax.Array:
-        """The median over the batches that have rewards; of an even number, the mean of the two middle ones."""
+        """Return the median over the batches that have rewards; of an even number, the mean of the two middle ones."""
         means = sums.high.reshape(self.slots, -1, *sums.high.shape[1:])  # batch, arm, run
         batch = arms.index(self.slots, means.shape[1:])
         size = number // self.batches + (batch < number % self.batches)
         used = smaller(self.batches, number)
-        # Batches that stand empty are below all others.
+        # Empty batches are below all others.
         means = jnp.where(batch < used, means / larger(size, jnp.int32(1)).astype(jnp.float32), -jnp.inf)
         used = jnp.broadcast_to(used, means.shape[1:])
         low = ranking.kth_largest(means, used // 2 + 1)
@@ -129,37 +129,40 @@ class Catoni(MeanEstimator):
     Jin, Li, Xu (2021), "A generalized Catoni's M-estimator under finite alpha-th moment assumption", EJS 15, for p < 2.
 
     With |x + h|^p <= |h|^p + p |h|^(p-1) sign(h) x + 2^(2-p) |x|^p (von Bahr, Esseen 1965), E exp sum psi is at most
-    exp(n (alpha h + alpha^p (2^(2-p) C + |h|^p) / p)), h = mean - y. So y is within the smallest root r of
-    r = level / (n alpha) + alpha^(p-1) (2^(2-p) C + r^p) / p on each side with probability 1 - exp(-level).
+    exp(n (alpha h + alpha^p (2^(2-p) C + |h|^p) / p)), h = mean - y. So y is within the smallest root r of r = level /
+    (n alpha) + alpha^(p-1) (2^(2-p) C + r^p) / p on each side with probability 1 - exp(-level).
 
-    The rewards are looked at again for every estimate, for alpha falls with n.
+    Every estimate reads all rewards again, since alpha falls with n.
     """
 
     level: jax.Array  # float32 (…): ln(1 / probability of an error on one side)
     log_c: jax.Array  # float32 (…): ln C
     p: jax.Array  # float32 (…)
-    last: Any = None  # float32 (K, …): latest estimates, where the next root is sought from
+    last: Any = None  # float32 (K, …): latest estimates, the start for the next root
 
     running: ClassVar[bool] = False
 
     def estimates(self, sums: CompensatedSum, number: jax.Array) -> jax.Array:
-        """The latest estimates."""
+        """Return the latest estimates."""
         del sums, number
         return self.last
 
     @property
     def fewest(self) -> jax.Array:
-        """Rewards from which on there is a radius, float32 `(…)`: level p^2 / (p - 1)^2."""
+        """Return the number of rewards from which on there is a radius, float32 `(…)`: level p^2 / (p - 1)^2."""
         ratio = self.p / (self.p - 1)
         return self.level * ratio * ratio
 
     def log_alpha(self, number: jax.Array) -> jax.Array:
-        """Ln alpha, which makes the radius least but for its r^p: alpha^p = p level / ((p - 1) n C 2^(2-p))."""
+        """Return ln alpha, with alpha^p = p level / ((p - 1) n C 2^(2-p)).
+
+        It minimises the radius without its term in r^p.
+        """
         spread = log(number) + self.log_c + rounded((2 - self.p) * jnp.float32(np.log(2.0)))
         return (log(self.fewest * (self.p - 1) / self.p) - spread) / self.p
 
     def radius(self, number: jax.Array) -> jax.Array:
-        """r, float32 `(…)`; infinite for fewer rewards than `fewest`."""
+        """Return r, float32 `(…)`; infinite for fewer rewards than `fewest`."""
         p, n = self.p, number.astype(jnp.float32)
         least = self.level * p / ((p - 1) * n)  # alpha r = least + (alpha r)^p / p
 
@@ -171,7 +174,7 @@ class Catoni(MeanEstimator):
         return jnp.where(n >= self.fewest, u * exp(-self.log_alpha(number)), jnp.inf)
 
     def looked(self, rewards: Callable[[jax.Array], jax.Array], number: jax.Array, wanted: jax.Array) -> "Catoni":
-        """With the estimates of `number` rewards.
+        """Return the estimator with the estimates of `number` rewards.
 
         Args:
             rewards: the rewards of pulls, int32 from 0 of shape `(P, 1, …)`, of every arm, `(P, K, …)`.
@@ -205,16 +208,16 @@ class Catoni(MeanEstimator):
             zero = jnp.zeros_like(estimates)
             start = _Sums(CompensatedSum.of(zero), zero)
             _, sums = lax.while_loop(lambda carry: carry[0] < last, add, (jnp.int32(0), start))
-            # Products with a reciprocal: XLA makes them of divisions by a scalar, but not of those by an array.
-            # The slope of psi is between 0 and 2, so a step with slope 1 always comes nearer to the root; Newton's does
-            # near it, and much faster.
+            # Products with a reciprocal: XLA makes them of divisions by a scalar, but not of those by an array. The
+            # slope of psi is between 0 and 2, so a step with slope 1 always comes nearer to the root. Newton's step
+            # does near it, and much faster.
             step = sums.value.high * (1 / (n * alpha))
             newton = sums.value.high / (larger(sums.slope, n / 2) * alpha)
             scaled_newton = jnp.abs(alpha * newton)
             near = scaled_newton < 0.2
             step = jnp.where(near, newton, step)
             new = jnp.where(moving & wanted, estimates + step, estimates)
-            # What Newton's step leaves: |psi'(x) - 1| is at most 2 |x|^(p-1) near 0.
+            # What remains after Newton's step: |psi'(x) - 1| is at most 2 |x|^(p-1) near 0.
             power = exp(rounded((self.p - 1) * log(larger(scaled_newton, jnp.float32(1e-30)))))
             left = jnp.where(near, jnp.abs(step) * power, jnp.abs(step))
             far = arms.largest(jnp.where(wanted, left, 0)) > precision
@@ -225,7 +228,7 @@ class Catoni(MeanEstimator):
         return dataclasses.replace(self, last=jnp.where(wanted, estimates, self.last))
 
     def _influence(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Psi and its slope, elementwise."""
+        """Return psi and its slope, elementwise."""
         size = larger(jnp.abs(x), jnp.float32(1e-30))
         power = exp(rounded(self.p * log(size)))
         inner = 1 + size + rounded(power * (1 / self.p))
@@ -239,7 +242,7 @@ class _Sums(NamedTuple):
 
 
 def _folded(x: jax.Array) -> jax.Array:
-    """The sum over the first axis, a power of two, in an order that no compiler changes."""
+    """Return the sum over the first axis, a power of two, in an order that no compiler changes."""
     while x.shape[0] > 1:
         half = x.shape[0] // 2
         x = x[:half] + x[half:]

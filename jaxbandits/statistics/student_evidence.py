@@ -1,14 +1,14 @@
-"""How sure it is that one normal arm is better than each of the others, where nobody knows their variances.
+"""The evidence that one normal arm is better than each of the others, with unknown variances.
 
 The generalised likelihood ratio statistic of arms 1 and a, with means mu, variances s^2 (sums of squared deviations
 over pulls) and N pulls, is the least over lambda of
 
     N_1/2 log(1 + (mu_1 - lambda)^2 / s_1^2) + N_a/2 log(1 + (lambda + epsilon - mu_a)^2 / s_a^2),
 
-and 0 where mu_a leads by epsilon already: a normal law of given mean fits best with the variance s^2 + (mu - mean)^2
+and 0 where mu_a leads by epsilon already. A normal law of given mean fits best with the variance s^2 + (mu - mean)^2
 (Jourdan, Degenne, Kaufmann 2023, "Dealing with unknown variances in best-arm identification", ALT). With a few pulls
-its tail is as heavy as Student's law has it, so that no threshold of time alone can hold: `discounted` takes off what
-that asks for.
+its tail is as heavy as that of Student's law, so that no threshold of time alone can hold. `discounted` subtracts what
+that requires.
 
 Shapes: the arm `(…)`, all arms `(K, …)`.
 """
@@ -24,14 +24,14 @@ from jaxbandits.statistics.pairwise_evidence import Evidence, Lead
 
 __all__ = ["PRIOR", "among_unknown_variances", "discounted"]
 
-#: c: `discounted` mixes over means that are normal with variance sigma^2 / c. Of 1, 2, 4, 8 none asks for much fewer
-#: pulls at gaps of sigma / 30 to 4 sigma (measured): larger ones suit smaller gaps.
+#: c: `discounted` mixes over means that are normal with variance sigma^2 / c. None of 1, 2, 4, 8 needs much fewer pulls
+#: at gaps of sigma / 30 to 4 sigma (measured): larger ones suit smaller gaps.
 PRIOR = 4.0
 # Newton steps from either end: a threefold root, where the cost is flat, is then 4% off, others by rounding.
 _STEPS = 8
-# The way between two means in standard deviations, squared, at most: rewards that never differ have none.
+# Limit on the squared way between two means in standard deviations: rewards that never differ have none.
 _FURTHEST = 1e10
-# Of standard deviations, squared: so near to 0 that it is none.
+# A squared standard deviation small enough to count as 0.
 _TINY = float(np.finfo(np.float32).tiny ** 0.75)
 
 
@@ -44,7 +44,7 @@ def among_unknown_variances(
     variance: jax.Array,
     lead: Lead,
 ) -> Evidence:
-    """The statistic of every pair; of the arm itself it means nothing.
+    """Return the statistic of every pair; the entry of the arm itself means nothing.
 
     Args:
         top: mean of the arm, `(…)`.
@@ -76,14 +76,14 @@ def among_unknown_variances(
 
 
 def _stationary(ours: jax.Array, theirs: jax.Array, own: jax.Array, pulls: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Where the cost may be least: how much of the way the best arm comes, `(K, …)` in [0, 1], twice.
+    """Return where the cost may be least: the best arm's part of the way, `(K, …)` in [0, 1], twice.
 
     With y of the way, and A and B for the ways squared in variances of the two, the derivative of the cost vanishes
-    with the cubic N_1 A y (1 + B (1-y)^2) - N_a B (1-y) (1 + A y^2), negative at 0, positive at 1 and of positive
+    with the cubic N_1 A y (1 + B (1-y)^2) - N_a B (1-y) (1 + A y^2). It is negative at 0, positive at 1 and of positive
     leading coefficient. The cost has one minimum or two, at the least and the largest root. Newton's method falls to
-    the largest from 1 where it lies beyond the point of inflection, and climbs to the least from 0 where that lies
-    before it: three roots have that point between them, and one lies on one side. Where it is not at a minimum, the
-    other one is.
+    the largest from 1 where that lies beyond the point of inflection. It climbs to the least from 0 where that lies
+    before it. Three roots have that point between them, and one lies on one side. Where one end does not lead to a
+    minimum, the other does.
     """
     whole = 1 / larger(rounded(own * ours) + rounded(pulls * theirs), jnp.float32(_TINY))
     p, q = (own * ours) * whole, (pulls * theirs) * whole
@@ -105,7 +105,7 @@ def _stationary(ours: jax.Array, theirs: jax.Array, own: jax.Array, pulls: jax.A
 
 
 def discounted(cost: jax.Array, own: jax.Array, pulls: jax.Array) -> jax.Array:
-    """The statistic less what it may be by chance: what the threshold `student-mixture` is for, `(K, …)`.
+    """Subtract from the statistic what may be due to chance, as the threshold `student-mixture` requires, `(K, …)`.
 
     W - n/2 log(1 + c/(n + c) (e^(2W/n) - 1)) - log(1 + N_1/c)/2 - log(1 + N_a/c)/2, n = min(N_1, N_a), with c of
     `PRIOR` (`jaxbandits.theory.glr_threshold` has the proof); it increases with W.
@@ -123,5 +123,5 @@ def discounted(cost: jax.Array, own: jax.Array, pulls: jax.Array) -> jax.Array:
 
 
 def _log_of_one_more(x: jax.Array) -> jax.Array:
-    """Log(1 + x), x at least 0, to rounding also where x is small."""
+    """Return log(1 + x), x at least 0, to rounding also where x is small."""
     return jnp.where(x < 1, x - excess(smaller(x, jnp.float32(1)), 1 + smaller(x, jnp.float32(1))), log(1 + x))

@@ -1,7 +1,7 @@
 """Theory of pure exploration: complexities of problems, upper bounds of algorithms, lower bounds for all.
 
-Formulas are asked in Python's numbers, in NumPy's arrays or in JAX's. The first, and float64 arrays of NumPy, are
-computed in float64 and answered by NumPy's numbers; JAX's, and what is traced, in JAX's default floating type
+Formulas take Python's numbers, NumPy's arrays or JAX's. Python's numbers and float64 arrays of NumPy are computed in
+float64, and results are NumPy's numbers. JAX's arrays, and traced values, are computed in JAX's default floating type
 (`_precision` has the reason). All are differentiable in their real arguments.
 """
 

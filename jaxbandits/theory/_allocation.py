@@ -1,12 +1,12 @@
-"""The convex programme behind the characteristic time: costs of telling pairs of arms apart, in float64 on the host.
+"""The convex programme behind the characteristic time: costs of distinguishing pairs of arms, in float64 on the host.
 
-The cost c_ij(w) = inf over lambda of w_i d(mu_i, lambda) + w_j d(mu_j, lambda + epsilon) of making arm j of the rest
-overtake arm i of the best by epsilon is concave and homogeneous of degree 1 in w. Maximising min c_ij over
-proportions is therefore the same as minimising sum(w) subject to c_ij(w) >= 1: the minimum is T*, and its w, scaled
-to sum to 1, the proportions.
+The cost c_ij(w) is the inf over lambda of w_i d(mu_i, lambda) + w_j d(mu_j, lambda + epsilon). It makes arm j of the
+rest overtake arm i of the best by epsilon. It is concave and homogeneous of degree 1 in w. Maximising min c_ij over
+proportions is therefore the same as minimising sum(w) subject to c_ij(w) >= 1. The minimum is T*, and its w, scaled to
+sum to 1, are the proportions.
 
-Arrays over pairs are (…, m, K - m): rows are the best arms, columns the rest; … are instances, unlike elsewhere before
-the arms, as NumPy's linear algebra has them.
+Arrays over pairs are (…, m, K - m): rows are the best arms, columns the rest. Unlike elsewhere, instances … come before
+the arms, as in NumPy's linear algebra.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ __all__ = ["PairCosts"]
 
 Array = NDArray[np.float64]
 
-# So many halvings of [0, 1] reach float64's resolution; Newton's method rarely needs more than ten steps.
+# This many halvings of [0, 1] reach float64's resolution; Newton's method rarely needs more than ten steps.
 _BISECTIONS = 60
 _RESOLUTION = 1e-14
 
@@ -45,16 +45,19 @@ class PairCosts:
 
     @property
     def number(self) -> int:
-        """How many best arms there are, m."""
+        """Return how many best arms there are, m."""
         return self.best.shape[-1]
 
     def of(self, instances: NDArray[np.bool_] | None) -> "PairCosts":
-        """Some of the instances; None, as an index, makes one of one."""
+        """Return some of the instances; the index None adds an axis, of one instance."""
         spread = None if self.spread is None else (self.spread[0][instances], self.spread[1][instances])
         return PairCosts(self.family, self.best[instances], self.rest[instances], self.epsilon[instances], spread)
 
     def cheapest_lie(self, w_best: Array, w_rest: Array) -> Array:
-        """Shape (…, m, K - m): the lambda to which the best arm of a pair is moved, its rival going epsilon further."""
+        """Return the lambda to which the best arm of a pair is moved, shape (…, m, K - m).
+
+        Its rival moves to lambda + epsilon.
+        """
         mu_i, mu_j, lead = _rows(self.best), _columns(self.rest), _both(self.epsilon)
         w_i, w_j = self._counting(_rows(w_best), _columns(w_rest))
         if np.isinf(self.family.lowest) or not np.any(lead):
@@ -63,7 +66,8 @@ class PairCosts:
             return mean
         low, high = np.broadcast_arrays(*self._bracket())
         lie: Array = (low + high) / 2
-        # Newton's method on the increasing derivative in lambda; where a step leaves the bracket, that is halved.
+        # Newton's method on the increasing derivative in lambda; a step that leaves the bracket is replaced by its
+        # middle.
         for _ in range(_BISECTIONS):
             slope = w_i * self.family.slope(mu_i, lie) + w_j * self.family.slope(mu_j, lie + lead)
             low, high = np.where(slope < 0, lie, low), np.where(slope < 0, high, lie)
@@ -75,20 +79,20 @@ class PairCosts:
         return lie
 
     def divergences(self, lie: Array) -> tuple[Array, Array]:
-        """Divergences of both arms from their lies; by the envelope theorem the derivatives of c in w_i and w_j."""
+        """Return the divergences of both arms from their lies: by the envelope theorem, d c/d w_i and d c/d w_j."""
         return self._counting(
             self.family.divergence(_rows(self.best), lie),
             self.family.divergence(_columns(self.rest), lie + _both(self.epsilon)),
         )
 
     def costs(self, w_best: Array, w_rest: Array) -> Array:
-        """c_ij(w), shape (…, m, K - m)."""
+        """Return c_ij(w), shape (…, m, K - m)."""
         of_best, of_rest = self.divergences(self.cheapest_lie(w_best, w_rest))
         costs: Array = _rows(w_best) * of_best + _columns(w_rest) * of_rest
         return costs
 
     def bending(self, w_best: Array, w_rest: Array, lie: Array) -> tuple[Array, Array]:
-        """The pair u, v for which the Hessian of c in (w_i, w_j) is -[u v]'[u v]."""
+        """Return the pair u, v for which the Hessian of c in (w_i, w_j) is -[u v]'[u v]."""
         low, high = self._bracket()
         # Two means on one border of the range leave lambda no room to move.
         free = np.where(high > low, 1 / np.sqrt(self._stiffness(w_best, w_rest, lie)), 0.0)
@@ -98,7 +102,7 @@ class PairCosts:
         )
 
     def _stiffness(self, w_best: Array, w_rest: Array, lie: Array) -> Array:
-        """Second derivative in lambda of what `cheapest_lie` minimises."""
+        """Return the second derivative in lambda of the objective of `cheapest_lie`."""
         of_best, of_rest = self._counting(
             self.family.curvature(_rows(self.best), lie),
             self.family.curvature(_columns(self.rest), lie + _both(self.epsilon)),
@@ -107,7 +111,7 @@ class PairCosts:
         return stiffness
 
     def _counting(self, of_best: Array, of_rest: Array) -> tuple[Array, Array]:
-        """What a pull of each arm of a pair counts, given what it would with variance 1."""
+        """Return what a pull of each arm of a pair counts, given what it would count with variance 1."""
         if self.spread is None:
             return of_best, of_rest
         return of_best / _rows(self.spread[0]), of_rest / _columns(self.spread[1])

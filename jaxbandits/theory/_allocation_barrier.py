@@ -1,7 +1,7 @@
 """The weights of smallest sum with every cost at least 1, by an interior-point method, for many instances at once.
 
-Shapes are those of `_allocation`, with one axis of instances, `(N, …)`. Each instance has steps of its own; those that
-are done are left out.
+Shapes are those of `_allocation`, with one axis of instances, `(N, …)`. Each instance takes separate steps; finished
+ones are left out.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ _ARMIJO = 0.1
 
 
 def smallest_allocation(pairs: PairCosts) -> Array:
-    """The weights of smallest sum with every c_ij >= 1, all c_ij being positive at positive weights.
+    """Return the weights of smallest sum with every c_ij >= 1, all c_ij being positive at positive weights.
 
     Args:
         pairs: the costs of N instances, or of one without an axis for it.
@@ -51,7 +51,7 @@ def smallest_allocation(pairs: PairCosts) -> Array:
 
 
 def _centred(pairs: PairCosts, weights: Array, price: Array) -> Array:
-    """Newton's method on price sum(w) - sum log(c_ij - 1) - sum log w_k, from feasible points."""
+    """Minimise price sum(w) - sum log(c_ij - 1) - sum log w_k by Newton's method, from feasible points."""
     m, result, places = pairs.number, weights.copy(), np.arange(len(weights))
     slack = pairs.costs(weights[:, :m], weights[:, m:]) - 1
     for _ in range(_NEWTON_STEPS):
@@ -71,9 +71,9 @@ def _centred(pairs: PairCosts, weights: Array, price: Array) -> Array:
 def _along(
     pairs: PairCosts, weights: Array, slack: Array, price: Array, step: Array, decrease: Array
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Weights and slacks as far along a step as the barrier function falls enough, and where it does."""
+    """Return weights and slacks at the first halving of a step where the barrier falls enough, and where it does."""
     m, size = pairs.number, np.ones(len(weights))
-    moved, new_slack, found = weights.copy(), slack.copy(), decrease < _CENTRED  # these stay where they are
+    moved, new_slack, found = weights.copy(), slack.copy(), decrease < _CENTRED  # these do not move
     for _ in range(_HALVINGS):
         trying = ~found
         if not trying.any():
@@ -95,7 +95,7 @@ def _along(
 
 
 def _derivatives(pairs: PairCosts, weights: Array, slack: Array, price: Array) -> tuple[Array, Array]:
-    """Gradient (N, K) and Hessian (N, K, K) of the barrier function, the best arms first."""
+    """Return the gradient (N, K) and the Hessian (N, K, K) of the barrier function, the best arms first."""
     m, arms = pairs.number, weights.shape[1]
     w_best, w_rest = weights[:, :m], weights[:, m:]
     lie = pairs.cheapest_lie(w_best, w_rest)

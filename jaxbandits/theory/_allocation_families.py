@@ -1,4 +1,4 @@
-"""Families of rewards for the host's solver: float64 arrays of NumPy, means in place of the shifts of `statistics`."""
+"""Families of rewards for the host's solver: float64 arrays of NumPy, with means where `statistics` takes shifts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,12 +34,12 @@ def _of_numpy(divergence: Callable[..., Any]) -> Callable[[Array, Array], Array]
 
 
 def _inside(x: Array) -> Array:
-    """Means moved off the borders, where the derivatives below are 0/0 for an arm whose own mean is there."""
+    """Return means moved off the borders, where the derivatives below are 0/0 for an arm whose own mean is there."""
     return np.clip(x, 1e-150, 1 - 2.0**-53)
 
 
 def _above(x: Array) -> Array:
-    """The same for ranges without an upper end."""
+    """Return the same for ranges without an upper end."""
     return np.maximum(x, 1e-100)
 
 

@@ -1,8 +1,8 @@
-"""How the smallest allocation moves with the means and epsilon: implicit differentiation of its conditions.
+"""Derivatives of the smallest allocation in the means and epsilon: implicit differentiation of its conditions.
 
-At the optimum of `smallest_allocation` some costs c_ij are 1, the active ones, with prices y_ij > 0, and
-sum_ij y_ij grad c_ij(w) = 1 in every weight. Newton's method on these conditions takes the weights to the last digits;
-their slopes solve the same linear equations.
+At the optimum of `smallest_allocation` some costs c_ij are 1, the active ones, with prices y_ij > 0, and sum_ij y_ij
+grad c_ij(w) = 1 in every weight. Newton's method on these conditions finds the last digits of the weights. Their slopes
+solve the same linear equations.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ __all__ = ["allocation_and_slopes"]
 
 Array = NDArray[Any]
 
-# A cost so close to 1 is active: the barrier method leaves 1e-9 or less there.
+# A cost this close to 1 is active: the barrier method leaves 1e-9 or less there.
 _ACTIVE = 1e-5
 # Newton's method starts close: a few steps reach float64.
 _NEWTON_STEPS = 8
@@ -26,7 +26,7 @@ _WIDTH = 1e-6
 
 
 def allocation_and_slopes(pairs_of: Callable[[Array], PairCosts], at: Array) -> tuple[Array, Array]:
-    """The weights of smallest sum with every c_ij >= 1, the best arms first, and their derivatives.
+    """Return the weights of smallest sum with every c_ij >= 1, the best arms first, and their derivatives.
 
     Where the prices are not unique, the sum has a kink, and the slopes are some of those around it.
 
@@ -63,7 +63,7 @@ def allocation_and_slopes(pairs_of: Callable[[Array], PairCosts], at: Array) -> 
 
 
 def _conditions(pairs: PairCosts, weights: Array, prices: Array, active: NDArray[np.bool_]) -> Array:
-    """What is 0 at the optimum: sum of y grad c, minus 1, shape `(K,)`; and c - 1 of the active pairs."""
+    """Return the conditions, 0 at the optimum: sum of y grad c, minus 1, `(K,)`; then c - 1 of the active pairs."""
     m = pairs.best.size
     y = np.zeros(active.shape)
     y[active] = prices
@@ -74,7 +74,7 @@ def _conditions(pairs: PairCosts, weights: Array, prices: Array, active: NDArray
 
 
 def _matrix(pairs: PairCosts, weights: Array, prices: Array, active: NDArray[np.bool_]) -> Array:
-    """Derivatives of the conditions in weights and prices."""
+    """Return the derivatives of the conditions in weights and prices."""
     m, arms, number = pairs.best.size, weights.size, int(active.sum())
     y = np.zeros(active.shape)
     y[active] = prices

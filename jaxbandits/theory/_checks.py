@@ -1,6 +1,6 @@
-"""Refusals of arguments for which no formula of this module has a meaning, and the floats that formulas compute with.
+"""Checks that refuse arguments for which no formula of this folder has a meaning, and the floats of formulas.
 
-Only concrete values are looked at: an argument that `jit`, `vmap` or `grad` has made a tracer passes through.
+Only concrete values are checked: an argument that `jit`, `vmap` or `grad` has made a tracer passes.
 """
 
 import jax
@@ -16,14 +16,14 @@ __all__ = ["as_float", "check", "check_budget", "check_moment_order", "check_siz
 
 
 def as_float(x: ArrayLike) -> jax.Array:
-    """The value in JAX's default floating type: float32, or float64 under `jax.enable_x64`."""
+    """Return the value in JAX's default floating type: float32, or float64 under `jax.enable_x64`."""
     return jnp.asarray(x, jnp.result_type(float))
 
 
 def log_of(probability: ArrayLike) -> jax.Array:
     """Return the logarithm of a probability in JAX's default floating type, `(…)`, however small the number.
 
-    JAX makes numbers below the smallest normal one 0; where there is a value, NumPy finds the logarithm.
+    JAX turns numbers below the smallest normal one into 0; where there is a value, NumPy computes the logarithm.
     """
     if isinstance(probability, jax.core.Tracer):
         return jnp.log(as_float(probability))
@@ -32,13 +32,13 @@ def log_of(probability: ArrayLike) -> jax.Array:
 
 
 def check(name: str, values: ArrayLike, rule: Rule) -> None:
-    """Numbers of any shape, each as the rule says."""
+    """Check numbers of any shape, each against the rule."""
     if not isinstance(values, jax.core.Tracer):
         each(name, values, rule)
 
 
 def rule_of_means(family: str) -> Rule:
-    """Return what means are in a family of rewards.
+    """Return the rule of means in a family of rewards.
 
     Raises:
         UsageError: an unknown family.
@@ -55,18 +55,18 @@ def rule_of_means(family: str) -> Rule:
 
 
 def check_moment_order(p: ArrayLike, most: float = float("inf")) -> None:
-    """The order of a moment is finite, above 1 and at most `most`."""
+    """Check that the order of a moment is finite, above 1 and at most `most`."""
     rule = Rule(f"must lie in (1, {most:g}]", lambda x: (x > 1) & (x <= most))
     check("p", p, ABOVE_ONE if most == float("inf") else rule)
 
 
 def check_budget(n: ArrayLike) -> None:
-    """A budget is at least one pull, and may be infinite."""
+    """Check that a budget is at least one pull; it may be infinite."""
     check("the budget n", n, Rule("must be at least 1", lambda x: x >= 1))
 
 
 def check_size(m: ArrayLike, arms: int, mask: ArrayLike | None = None, name: str = "m") -> None:
-    """The number of arms to return is a whole number between 1 and K - 1."""
+    """Check that the number of arms to return is a whole number between 1 and K - 1."""
     if mask is not None and not isinstance(mask, jax.core.Tracer):
         arms = int(np.min(np.sum(np.asarray(mask), axis=0)))
     check(name, m, whole_rule(1, arms - 1, "smaller than the number of arms"))

@@ -1,7 +1,7 @@
-"""Forms that guarantees take: an exponential under a condition, a number of pulls that bounds itself, powers of gaps.
+"""Common forms of guarantees: an exponential under a condition, a number of pulls that bounds itself, powers of gaps.
 
-A number that is infinite has slope 0 here, as has a bound that says nothing: a derivative is never NaN. Arguments are
-made harmless before a formula sees them, since a `where` behind it would still multiply 0 by an infinite slope.
+An infinite number has slope 0 here, and so has a bound that says nothing: a derivative is never NaN. Arguments are made
+harmless before a formula sees them, since a `where` behind it would still multiply 0 by an infinite slope.
 """
 
 from collections.abc import Callable
@@ -14,18 +14,18 @@ from jaxbandits.theory._checks import as_float
 
 __all__ = ["error_if_admissible", "exponential", "largest_solution", "power", "quotient", "rate_log", "times"]
 
-# An a computed as the largest admissible one must not fail its own condition through rounding.
+# The largest admissible a, as computed, must not fail its own condition through rounding.
 _ROUNDING = 1e-5
 # Newton's method starts from a close upper bound and converges quadratically: 4 steps reach float64, 2 are a reserve.
 _NEWTON_STEPS = 6
-# Closer than this to the double root at 1, float32 has nothing left of the difference.
+# Closer than this to the double root at 1, float32 keeps no digit of the difference.
 _CLOSEST = 1e-6
 
 
 def error_if_admissible(
     a: ArrayLike | None, largest: jax.Array, log_error: Callable[[jax.Array], jax.Array]
 ) -> jax.Array:
-    """The error bound exp(log_error(a)), capped at 1; 1 unless 0 < a <= largest.
+    """Return the error bound exp(log_error(a)), capped at 1; 1 unless 0 < a <= largest.
 
     Args:
         a: exploration parameter, shape `()` or `(…)`; the largest admissible one if None.
@@ -37,19 +37,19 @@ def error_if_admissible(
     """
     chosen = largest if a is None else as_float(a)
     holds = chosen <= largest * (1 + _ROUNDING)
-    # Capped before the exponential: it then never overflows, a bound that says nothing has gradient 0, not NaN, and
-    # a <= 0 needs no condition of its own: at a = 0 no union bound is below 1.
+    # Capped before the exponential: it then never overflows, and a bound that says nothing has gradient 0, not NaN. The
+    # case a <= 0 needs no separate condition: at a = 0 no union bound is below 1.
     return jnp.exp(jnp.where(holds, jnp.minimum(log_error(chosen), 0.0), 0.0))
 
 
 def exponential(log: jax.Array) -> jax.Array:
-    """The number with this logarithm; infinite where it exceeds the range of floats."""
+    """Return the number with this logarithm; infinite where it exceeds the range of floats."""
     fits = log < jnp.log(jnp.finfo(log.dtype).max)
     return jnp.where(fits, jnp.exp(jnp.where(fits, log, 0.0)), jnp.inf)
 
 
 def power(base: jax.Array, exponent: ArrayLike) -> jax.Array:
-    """A positive number to a power; infinite where that exceeds the range of floats, or for a power of 0 below 0.
+    """Return a positive number to a power; infinite beyond the range of floats, or for a negative power of 0.
 
     Args:
         base: at least 0, shape `(…)`; 0 with a negative exponent only.
@@ -62,20 +62,20 @@ def power(base: jax.Array, exponent: ArrayLike) -> jax.Array:
 
 
 def times(factor: ArrayLike, complexity: jax.Array) -> jax.Array:
-    """A positive factor times a complexity that may be infinite."""
+    """Return a positive factor times a complexity that may be infinite."""
     finite = jnp.isfinite(complexity)
     return jnp.where(finite, as_float(factor) * jnp.where(finite, complexity, 0.0), jnp.inf)
 
 
 def quotient(spare: jax.Array, complexity: jax.Array) -> jax.Array:
-    """What a budget has to spare, by a complexity: 0 for an infinite complexity, infinite for an infinite budget."""
+    """Return the spare budget over a complexity: 0 for an infinite complexity, infinite for an infinite budget."""
     usable = jnp.isfinite(spare) & jnp.isfinite(complexity)
     ratio = jnp.where(usable, spare, 0.0) / jnp.where(usable, complexity, 1.0)
     return jnp.where(usable, ratio, jnp.where(jnp.isfinite(complexity), spare, 0.0))
 
 
 def largest_solution(offset: jax.Array, slope: jax.Array, log_scale: jax.Array, power: float) -> jax.Array:
-    """Largest x with x <= offset + slope (log_scale + power log x); differentiable in all but the power.
+    """Return the largest x with x <= offset + slope (log_scale + power log x); differentiable in all but the power.
 
     With x = (slope power) y this is y - log y = C. If C < 1 no x qualifies, and the solution at C = 1 is returned.
 
@@ -95,13 +95,13 @@ def largest_solution(offset: jax.Array, slope: jax.Array, log_scale: jax.Array, 
 
 
 def rate_log(x: jax.Array) -> jax.Array:
-    """Log x, at least 1: a factor of a rate, which small numbers must not turn to nothing."""
+    """Return log x, at least 1: a factor of a rate, which small numbers must not turn into 0."""
     return jnp.maximum(jnp.log(x), 1.0)
 
 
 @jax.custom_jvp
 def _larger_root(c: jax.Array) -> jax.Array:
-    """The root y > 1 of y - log y = c, for c > 1: minus the lower branch of Lambert's W at -exp(-c)."""
+    """Return the root y > 1 of y - log y = c, for c > 1: minus the lower branch of Lambert's W at -exp(-c)."""
     finite = jnp.where(jnp.isfinite(c), c, 2.0)
     # An upper bound of the root (Chatzigeorgiou 2013): on a convex increasing function Newton then descends to it.
     y = finite + jnp.sqrt(2 * (finite - 1))

@@ -1,8 +1,8 @@
 """Characteristic times of the m best arms, m > 1, by an interior-point method on the host, in float64.
 
-With m > 1 which pairs of arms decide is not known beforehand, and rounds such as those for one best arm
-(`jaxbandits.statistics.allocation_rounds`) would have to find out. Of the barrier method float32 would leave two or
-three digits, and runs need none of this: so the host does it, which has float64 whatever JAX has.
+With m > 1 the deciding pairs of arms are not known beforehand. Rounds such as those for one best arm
+(`jaxbandits.statistics.allocation_rounds`) would have to find them. In float32 the barrier method would keep two or
+three digits only. Runs need none of this, so the host computes it, which has float64 whatever JAX has.
 """
 
 import functools
@@ -29,7 +29,7 @@ Mask = NDArray[np.bool_]
 def m_best_time(
     m: int, family: str, means: jax.Array, epsilon: jax.Array, variances: jax.Array | None, mask: jax.Array | None
 ) -> tuple[jax.Array, jax.Array]:
-    """T* `(…)` and the proportions `(K, …)`, with their first derivatives in means, epsilon and variances.
+    """Return T* `(…)` and the proportions `(K, …)`, with their first derivatives in means, epsilon and variances.
 
     Args:
         m: number of best arms.
@@ -57,7 +57,7 @@ def _on_host(
     spread: jax.Array,
     real: jax.Array,
 ) -> tuple[Array, ...]:
-    """What a solver says of instances `(K, …)`; spread are their variances, or `(0, …)`."""
+    """Return the solver's result for instances `(K, …)`; spread are their variances, or `(0, …)`."""
     batch, number = np.shape(means)[1:], np.size(epsilon)
     mu, lead, each = (np.asarray(x, np.float64) for x in (means, epsilon, spread))
     there = np.asarray(real).reshape(-1, number)
@@ -66,7 +66,7 @@ def _on_host(
 
 
 def _values(m: int, family: str, mu: Array, lead: Array, spread: Array, there: Mask) -> tuple[Array, Array]:
-    """T* `(N,)` and proportions `(K, N)` of instances `(K, N)`, those of as many arms at once."""
+    """Return T* `(N,)` and proportions `(K, N)` of instances `(K, N)`, those of equal numbers of arms at once."""
     time, weights = np.empty(mu.shape[1]), np.zeros(mu.shape)
     for arms in np.unique(there.sum(axis=0)):
         (runs,) = np.nonzero(there.sum(axis=0) == arms)
@@ -82,7 +82,7 @@ def _values(m: int, family: str, mu: Array, lead: Array, spread: Array, there: M
             some = pairs.of(inside)
             scaled = smallest_allocation(some)
             sums = scaled.sum(axis=1)
-            # The value at the proportions returned, not the sum, whose excess over the optimum has the other sign.
+            # The value at the returned proportions, not the sum, whose excess over the optimum has the other sign.
             edge[inside] = sums / some.costs(scaled[:, :m], scaled[:, m:]).min(axis=(1, 2))
             found[inside] = scaled / sums[:, None]
         time[runs] = edge
@@ -91,7 +91,10 @@ def _values(m: int, family: str, mu: Array, lead: Array, spread: Array, there: M
 
 
 def _slopes(m: int, family: str, mu: Array, lead: Array, spread: Array, there: Mask) -> tuple[Array, ...]:
-    """`_values`, and their derivatives in P = K + 1 or 2 K + 1 numbers, `(P, N)` and `(K, P, N)`; one after another."""
+    """Return `_values` and their derivatives in P = K + 1 or 2 K + 1 numbers, `(P, N)` and `(K, P, N)`.
+
+    Instances are solved one after another.
+    """
     arms, number = mu.shape
     every = arms + 1 + len(spread)
     time, weights = np.empty(number), np.zeros(mu.shape)
@@ -108,7 +111,7 @@ def _slopes(m: int, family: str, mu: Array, lead: Array, spread: Array, there: M
 
 
 def _one(m: int, family: str, mu: Array, epsilon: float, spread: Array) -> tuple[float | Array, ...]:
-    """`_slopes` of one instance without padded arms, `(K,)`."""
+    """Return `_slopes` of one instance without padded arms, `(K,)`."""
     arms, order = mu.size, np.argsort(-mu, kind="stable")
     best, rest = order[:m], order[m:]
 
@@ -127,9 +130,9 @@ def _one(m: int, family: str, mu: Array, epsilon: float, spread: Array) -> tuple
 
 
 def _edges(pairs: PairCosts) -> Array:
-    """The times where no allocation need be found, `(…)`: 0 if no instance makes S wrong, infinite if S is not unique.
+    """Return the times where no allocation is needed, `(…)`, and NaN elsewhere.
 
-    NaN where one has to be found.
+    The time is 0 if no instance makes S wrong, and infinite if S is not unique.
     """
     with np.errstate(divide="ignore", invalid="ignore"):  # an epsilon as large as the range leaves no alternative
         uniform = pairs.costs(np.ones_like(pairs.best), np.ones_like(pairs.rest)).min(axis=(-2, -1))
@@ -158,7 +161,7 @@ def _traced_jvp(
 def _called(
     m: int, family: str, means: jax.Array, epsilon: jax.Array, spread: jax.Array, real: jax.Array
 ) -> tuple[jax.Array, ...]:
-    """`_slopes`, from the device."""
+    """Return `_slopes`, from the device."""
     arms, batch, dtype = means.shape[0], means.shape[1:], means.dtype
     every = arms + 1 + spread.shape[0]
     shapes = [batch, (arms, *batch), (every, *batch), (arms, every, *batch)]

@@ -1,9 +1,8 @@
-"""The precision of an answer: that of the question.
+"""The precision of a result: that of the arguments.
 
-JAX computes in float32 unless `jax.enable_x64` says otherwise, and would cut what it is given to that: of gaps of 1e-6
-between means near 1 nothing is left. What is given as Python's numbers or NumPy's float64 is therefore computed in
-float64, on the host, and answered by NumPy's numbers. What holds JAX arrays, or is traced by `jit`, `grad` or `vmap`,
-is JAX's, and so is its precision.
+JAX computes in float32 unless `jax.enable_x64` is set, and would cut its arguments to that: of gaps of 1e-6 between
+means near 1 nothing is left. So Python's numbers and NumPy's float64 are computed in float64, on the host, and results
+are NumPy's numbers. With JAX arrays, or values traced by `jit`, `grad` or `vmap`, the precision is JAX's.
 """
 
 import functools
@@ -23,7 +22,7 @@ R = TypeVar("R")
 
 
 def in_given_precision(formula: Callable[P, R]) -> Callable[P, R]:
-    """The formula, answered in float64 where that is what it is asked in; a decorator.
+    """Decorate a formula, so that float64 arguments give a float64 result.
 
     Args:
         formula: of numbers and arrays, which computes in JAX's default floating type.
@@ -39,7 +38,7 @@ def in_given_precision(formula: Callable[P, R]) -> Callable[P, R]:
         kwargs = {name: _array(value) for name, value in kwargs.items()}  # type: ignore[assignment]
         if not _in_float64(jax.tree.leaves((args, kwargs))):
             return formula(*args, **kwargs)
-        # Within a program that is being traced, too: these numbers do not depend on its input.
+        # Also inside a program that is being traced: these numbers do not depend on its input.
         with jax.ensure_compile_time_eval(), jax.enable_x64(True), jax.default_device(_host()):
             found = formula(*args, **kwargs)
         answer: R = jax.tree.map(lambda leaf: np.asarray(leaf)[()] if isinstance(leaf, jax.Array) else leaf, found)
@@ -49,14 +48,14 @@ def in_given_precision(formula: Callable[P, R]) -> Callable[P, R]:
 
 
 def _array(value: Any) -> Any:
-    """A list of numbers as the array that it stands for."""
+    """Return a list of numbers as an array."""
     if type(value) not in (list, tuple):
         return value
     return jnp.asarray(value) if any(isinstance(x, jax.Array) for x in jax.tree.leaves(value)) else np.asarray(value)
 
 
 def _in_float64(given: list[Any]) -> bool:
-    """Whether numbers are given in a higher precision than JAX would compute in."""
+    """Return whether numbers are given in a higher precision than JAX would compute in."""
     if jnp.result_type(float) == np.float64 or any(isinstance(leaf, jax.Array) for leaf in given):
         return False
     types = {leaf.dtype for leaf in given if isinstance(leaf, np.ndarray | np.generic) and leaf.dtype.kind == "f"}
@@ -65,7 +64,7 @@ def _in_float64(given: list[Any]) -> bool:
 
 @functools.cache
 def _host() -> jax.Device | None:
-    """The processor: accelerators may have no float64, or a slow one."""
+    """Return the CPU device: accelerators may have no float64, or a slow one."""
     try:
         return jax.local_devices(backend="cpu")[0]
     except RuntimeError:

@@ -1,8 +1,8 @@
-"""The unit in which characteristic times are solved for: powers of two, so that scaling rounds nothing.
+"""The unit in which characteristic times are solved: powers of two, so that scaling rounds nothing.
 
-T* of normal arms is a function of means / sd alone, that of exponential arms of ratios of means, and that of Poisson
-arms times 2 where the means are half as large. Solvers take squares of squares of gaps, which float64 has from 1e-77 to
-1e77: means, epsilon and sd are therefore brought near 1 before.
+T* of normal arms is a function of means / sd alone, and that of exponential arms of ratios of means. That of Poisson
+arms doubles where the means are halved. Solvers take squares of squares of gaps, which float64 holds from 1e-77 to
+1e77. Means, epsilon and sd are therefore scaled to be near 1 first.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ __all__ = ["Scaled", "scaled"]
 
 
 class Scaled(NamedTuple):
-    """An instance in a unit of its own; T* of what was given is T* times 2^power."""
+    """An instance in its own unit; T* of the given instance is T* times 2^power."""
 
     means: jax.Array  # (K, …)
     epsilon: jax.Array  # (…)
@@ -26,8 +26,8 @@ class Scaled(NamedTuple):
 
     def time(self, found: jax.Array) -> jax.Array:
         """Return T* in pulls, `(…)`, given T* of the scaled instance."""
-        plain = (found == 0) | jnp.isinf(found)  # in every unit the same
-        # In two steps: a power of two that a float does not have may lead to a number that it has.
+        plain = (found == 0) | jnp.isinf(found)  # the same in every unit
+        # In two steps: a power of two outside the range of floats may lead to a number inside it.
         half = self.power // 2
         moved = _times(_times(found, half), self.power - half)
         return jnp.where(plain, found, moved)
@@ -55,7 +55,7 @@ def scaled(family: str, m: int, means: jax.Array, epsilon: jax.Array, sd: jax.Ar
     means, epsilon, lead = _times(means, -first), _times(epsilon, -first), _times(lead, -first)
     if law is not GAUSSIAN:
         return Scaled(means, epsilon, sd, -law.degree * first)
-    # Between the smallest gap, which T* hangs on, and the largest, whose square is to be a float, too.
+    # Between the smallest gap, on which T* depends, and the largest, whose square must be a float, too.
     fixed = lax.stop_gradient(means)
     ordered = jnp.sort(jnp.where(there, -fixed, jnp.inf), axis=0)
     least = (ordered[m] - ordered[m - 1]) + lead

@@ -1,4 +1,4 @@
-"""What theory promises for the algorithms that UGapE is compared with: GapE, UCB-E, Successive Rejects and LUCB1.
+"""Guarantees of the algorithms that UGapE is compared with: GapE, UCB-E, Successive Rejects and LUCB1.
 
 Sources:
 - Gabillon, Ghavamzadeh, Lazaric, Bubeck 2011, "Multi-bandit best arm identification" (GapE, GapE-V);
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def gape_largest_a(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0) -> jax.Array:
-    """Largest exploration parameter that GapE Theorem 1 admits.
+    """Return the largest exploration parameter that GapE Theorem 1 admits.
 
     Args:
         means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
@@ -47,7 +47,7 @@ def gape_largest_a(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0) -> jax.Ar
 
 
 def gape_error_bound(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0, a: ArrayLike | None = None) -> jax.Array:
-    """Bound on the probability that GapE is wrong about the best arm of any bandit (GapE Theorem 1).
+    """Return a bound on the probability that GapE is wrong about the best arm of any bandit (GapE Theorem 1).
 
     Args:
         means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
@@ -63,7 +63,7 @@ def gape_error_bound(means: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0, a: Arra
 
 
 def gape_variance_largest_a(means: ArrayLike, variances: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0) -> jax.Array:
-    """Largest exploration parameter that GapE-V's theorem (GapE Theorem 2) admits.
+    """Return the largest exploration parameter that GapE-V's theorem (GapE Theorem 2) admits.
 
     Args:
         means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
@@ -77,7 +77,7 @@ def gape_variance_largest_a(means: ArrayLike, variances: ArrayLike, n: ArrayLike
     check_budget(n)
     means, variances = (bandits_first(as_float(x)) for x in (means, variances))
     total = jnp.sum(gape_h_variance(means, variances, b), axis=0)
-    # Where a tie makes it infinite, the infinite slope of a variance of 0 elsewhere must not meet the 0 of `quotient`.
+    # A tie makes it infinite. The infinite slope of a variance of 0 elsewhere must then not meet the 0 of `quotient`.
     harmless = jnp.where(jnp.isfinite(total), variances, 1.0)
     total = jnp.sum(gape_h_variance(means, harmless, b), axis=0)
     return quotient(8 / 9 * (as_float(n) - 2 * _arms(means)), total)  # a = 8/9 (n - 2MK) / H^sigma
@@ -86,7 +86,7 @@ def gape_variance_largest_a(means: ArrayLike, variances: ArrayLike, n: ArrayLike
 def gape_variance_error_bound(
     means: ArrayLike, variances: ArrayLike, n: ArrayLike, b: ArrayLike = 1.0, a: ArrayLike | None = None
 ) -> jax.Array:
-    """Bound on the probability that GapE-V is wrong about the best arm of any bandit (GapE Theorem 2).
+    """Return a bound on the probability that GapE-V is wrong about the best arm of any bandit (GapE Theorem 2).
 
     Args:
         means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
@@ -104,7 +104,7 @@ def gape_variance_error_bound(
 
 
 def ucb_e_largest_a(means: ArrayLike, n: ArrayLike) -> jax.Array:
-    """Largest exploration parameter that Audibert et al. 2010, Theorem 1, admits for UCB-E.
+    """Return the largest exploration parameter that Audibert et al. 2010, Theorem 1, admits for UCB-E.
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -118,7 +118,7 @@ def ucb_e_largest_a(means: ArrayLike, n: ArrayLike) -> jax.Array:
 
 
 def ucb_e_error_bound(means: ArrayLike, n: ArrayLike, a: ArrayLike | None = None) -> jax.Array:
-    """Bound on the probability that UCB-E does not return the best arm (Audibert et al. 2010, Theorem 1).
+    """Return a bound on the probability that UCB-E does not return the best arm (Audibert et al. 2010, Theorem 1).
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -133,7 +133,7 @@ def ucb_e_error_bound(means: ArrayLike, n: ArrayLike, a: ArrayLike | None = None
 
 
 def successive_rejects_error_bound(means: ArrayLike, n: ArrayLike) -> jax.Array:
-    """Bound on the probability that Successive Rejects does not return the best arm (Audibert et al. 2010, Theorem 2).
+    """Return a bound on the probability that Successive Rejects misses the best arm (Audibert et al. 2010, Theorem 2).
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -151,15 +151,16 @@ def successive_rejects_error_bound(means: ArrayLike, n: ArrayLike) -> jax.Array:
 
 
 def lucb_pulls_bound(means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, m: ArrayLike = 1) -> jax.Array:
-    """Number of pulls that LUCB1 exceeds with probability at most delta.
+    """Return the number of pulls that LUCB1 exceeds with probability at most delta.
 
     The radius in round t is beta = sqrt(log(5/4 K t^4/delta) / (2T)). The order H log(H/delta) is that of
     Kalyanakrishnan et al. 2012; the constants are derived here, after their argument. Let c lie halfway between the
-    m-th and the next mean. The event that some arm of the best m has U < mu or some other L > mu, in any round, has
-    probability at most sum_t Kt delta / (5/4 K t^4) < delta. Outside it, while U_l - L_h >= epsilon, one of the arms
-    h, l has c in [L, U] and beta >= epsilon/4, wherever the two intervals lie relative to c. Its mean is then within
-    2 beta of c and at least Delta/2 from it, so beta >= Delta/4. Both arms are pulled, so every such round gives a
-    pull to an arm k with T_k <= 8 log(5/4 K t^4/delta) / max(Delta_k, epsilon)^2. Their number is therefore at most
+    m-th and the next mean. Consider the event
+    that some arm of the best m has U < mu or some other L > mu, in any round. It has probability at most
+    sum_t Kt delta / (5/4 K t^4) < delta. Outside it, while U_l - L_h >= epsilon, one of the arms h,
+    l has c in [L, U] and beta >= epsilon/4, wherever the two intervals lie relative to c. Its mean is then within 2
+    beta of c and at least Delta/2 from it, so beta >= Delta/4. Both arms are pulled. So every such round gives a pull
+    to an arm k with T_k <= 8 log(5/4 K t^4/delta) / max(Delta_k, epsilon)^2. The number of rounds is therefore at most
     the largest r <= 8 sum_k max(Delta_k, epsilon)^-2 log(5/4 K r^4/delta), and each costs two pulls.
 
     Args:
@@ -180,6 +181,6 @@ def lucb_pulls_bound(means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, m: 
 
 
 def _arms(means: ArrayLike) -> int:
-    """Number of arms of all bandits together, MK."""
+    """Return the number of arms of all bandits together, MK."""
     bandits, arms = bandits_first(as_float(means)).shape[:2]
     return bandits * arms

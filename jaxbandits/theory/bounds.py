@@ -1,4 +1,4 @@
-"""What theory promises for UGapE: error bounds at a fixed budget, numbers of pulls at a fixed confidence.
+"""Guarantees of UGapE: error bounds at a fixed budget, numbers of pulls at a fixed confidence.
 
 Sources: Gabillon, Ghavamzadeh, Lazaric 2012, "Best arm identification: a unified approach to fixed budget and fixed
 confidence"; for the versions with variances also Maurer, Pontil 2009, "Empirical Bernstein bounds and sample-variance
@@ -30,7 +30,7 @@ __all__ = [
 def ugape_b_largest_a(
     means: ArrayLike, n: ArrayLike, epsilon: ArrayLike, m: ArrayLike = 1, b: ArrayLike = 1.0
 ) -> jax.Array:
-    """Largest exploration parameter that UGapE Theorem 1 admits, and the one that minimises its bound.
+    """Return the largest exploration parameter that UGapE Theorem 1 admits; it also minimises the theorem's bound.
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -55,7 +55,7 @@ def ugape_b_error_bound(
     b: ArrayLike = 1.0,
     a: ArrayLike | None = None,
 ) -> jax.Array:
-    """Bound on the probability that UGapEb returns a set that is not (epsilon, m)-optimal (UGapE Theorem 1).
+    """Return a bound on the probability that UGapEb returns a set that is not (epsilon, m)-optimal (UGapE Theorem 1).
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -81,13 +81,14 @@ def ugape_b_variance_largest_a(
     m: ArrayLike = 1,
     b: ArrayLike = 1.0,
 ) -> jax.Array:
-    """Largest exploration parameter for UGapEb with variances, two pulls of every arm at the start.
+    """Return the largest exploration parameter for UGapEb with variances, two pulls of every arm at the start.
 
     Derived, not printed in the paper. The radius is beta = sqrt(2 a s^2 / T) + 7ab / (3(T-1)). On the event of the
-    theorem s <= sigma + b sqrt(2a / (T-1)), so beta <= sigma sqrt(2a / T) + (13/3) ab / (T-1). By Lemma 2 an arm
-    pulled while B_J >= eps has 2 beta >= D = max((Delta+eps)/2, eps), a quadratic inequality in sqrt(a / (T-1)) whose
-    solution is T - 1 <= 2a (sigma + sqrt(sigma^2 + (13/3) b D))^2 / D^2, T being its pulls before. Summing T + 1 over
-    arms gives n <= 2K + 2a H^sigma_eps, and the contradiction of Theorem 1 needs a <= (n - 2K) / (2 H^sigma_eps).
+    theorem s <= sigma + b sqrt(2a / (T-1)), so beta <= sigma sqrt(2a / T) + (13/3) ab / (T-1). Let an arm be pulled
+    while B_J >= eps, T being its pulls before. By Lemma 2 it has 2 beta >= D = max((Delta+eps)/2, eps). This is a
+    quadratic inequality in sqrt(a / (T-1)), with the solution T - 1 <= 2a (sigma + sqrt(sigma^2 + (13/3) b D))^2 / D^2.
+    Summing T + 1 over arms gives n <= 2K + 2a H^sigma_eps, and the contradiction of Theorem 1 needs a <= (n - 2K) / (2
+    H^sigma_eps).
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -114,7 +115,7 @@ def ugape_b_variance_error_bound(
     b: ArrayLike = 1.0,
     a: ArrayLike | None = None,
 ) -> jax.Array:
-    """Bound on the error probability of UGapEb with variances: 4Kn exp(-a).
+    """Return a bound on the error probability of UGapEb with variances: 4Kn exp(-a).
 
     Four events of probability exp(-a) for every arm and number of pulls: Bennett's inequality on either side of the
     mean, and an empirical standard deviation too small or too large by b sqrt(2a / (T-1)) (Maurer and Pontil 2009).
@@ -144,13 +145,13 @@ def ugape_c_pulls_bound(
     b: ArrayLike = 1.0,
     c: ArrayLike = 0.5,
 ) -> jax.Array:
-    """Number of pulls that UGapEc exceeds with probability at most delta (UGapE Theorem 2 with its constant).
+    """Return the number of pulls that UGapEc exceeds with probability at most delta (UGapE Theorem 2, with constants).
 
-    On the event that all intervals hold, by Lemma 2 an arm pulled at t has eps <= min(0, 2 beta - Delta) + 2 beta, so
-    D = max((Delta+eps)/2, eps) <= 2 beta = 2b sqrt(c log(4K(t-1)^3/delta) / T), T being its pulls before. At the end
-    every arm therefore has at most 4 c b^2 log(4K(n-1)^3/delta) / D^2 + 1 pulls (eq. 15 for c = 1/2), and the sum
-    over arms is n <= K + 4 c H_eps log(4K(n-1)^3/delta). The bound is the largest such n. (Step 2 of the paper's
-    proof drops the 4 inside the logarithm.)
+    On the event that all intervals hold, by Lemma 2 an arm pulled at t has eps <= min(0, 2 beta - Delta) + 2 beta. So D
+    = max((Delta+eps)/2, eps) <= 2 beta = 2b sqrt(c log(4K(t-1)^3/delta) / T), T being its pulls before. At the end
+    every arm therefore has at most 4 c b^2 log(4K(n-1)^3/delta) / D^2 + 1 pulls (eq. 15 for c = 1/2). The sum over arms
+    is n <= K + 4 c H_eps log(4K(n-1)^3/delta). The bound is the largest such n. (Step 2 of the paper's proof drops the
+    4 inside the logarithm.)
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -179,10 +180,11 @@ def ugape_c_variance_pulls_bound(
     m: ArrayLike = 1,
     b: ArrayLike = 1.0,
 ) -> jax.Array:
-    """Number of pulls that UGapEc with variances, a_t = log(7Kt^3/delta), exceeds with probability at most delta.
+    """Return the number of pulls that UGapEc with variances exceeds with probability at most delta.
 
-    The steps of `ugape_b_variance_largest_a` give n <= 2K + 2 H^sigma_eps log(7K(n-1)^3/delta). The union over arms,
-    times and numbers of pulls costs sum_t 4Kt exp(-a_t) = (4/7)(pi^2/6) delta < delta.
+    Its exploration rate is a_t = log(7Kt^3/delta). The steps of `ugape_b_variance_largest_a` give n <= 2K + 2
+    H^sigma_eps log(7K(n-1)^3/delta). The union over arms, times and numbers of pulls costs sum_t 4Kt exp(-a_t) =
+    (4/7)(pi^2/6) delta < delta.
 
     Args:
         means: arm means, shape `(K, …)`.

@@ -1,4 +1,4 @@
-"""Errors that no algorithm with a fixed budget gets below on all of a set of instances.
+"""Lower bounds of the error at a fixed budget, for every algorithm on some instance of a set.
 
 Sources:
 - Audibert, Bubeck, Munos 2010, "Best arm identification in multi-armed bandits";
@@ -28,14 +28,15 @@ __all__ = [
 def best_arm_error_lower_bound(
     means: ArrayLike, n: ArrayLike, family: str = "bernoulli", sd: ArrayLike = 1.0
 ) -> jax.Array:
-    """Error that every algorithm has on this instance or, up to any eta, on one of K - 1 others: exp(-n/H) / 4.
+    """Return the error that every algorithm has here or, up to any eta, on one of K - 1 other instances: exp(-n/H) / 4.
 
-    In the i-th other instance the mean of arm i is raised to that of the best arm, or just above it. Derived: whatever
-    the algorithm, by Bretagnolle and Huber its errors here and there add up to exp(-E[N_i] kl(mu_i, mu_1)) / 2 at
-    least, N_i being its pulls of arm i here, and some i has E[N_i] kl(mu_i, mu_1) <= n/H, H = sum over the arms that
-    are not the best of 1 / kl(mu_i, mu_1), since the N_i add up to n at most. For normal rewards H = 2 sd^2 sum of
-    Delta_i^-2. Here the algorithm may know all instances; what not knowing the complexity costs, a factor log K in the
-    exponent, `best_arm_worst_error_lower_bound` says.
+    In the i-th other instance the mean of arm i is raised to that of the best arm, or just above it. H is the sum of 1
+    / kl(mu_i, mu_1) over the arms that are not the best; for normal rewards it is 2 sd^2 sum of Delta_i^-2.
+
+    Derived here, for any algorithm. Let N_i be its pulls of arm i here. By Bretagnolle and Huber its errors here and
+    there add up to at least exp(-E[N_i] kl(mu_i, mu_1)) / 2. The N_i add up to at most n, so some i has E[N_i] kl(mu_i,
+    mu_1) <= n/H. The algorithm may know all instances. `best_arm_worst_error_lower_bound` shows the cost of not knowing
+    the complexity: a factor log K in the exponent.
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -53,7 +54,7 @@ def best_arm_error_lower_bound(
     check("means", means, rule_of_means(family))
     mu = as_float(means)
     top = jnp.max(mu, axis=0)
-    # The first of the best arms stands for them all. Neither its own term nor infinite ones are computed.
+    # The first of tied best arms represents them. Neither its own term nor infinite ones are computed.
     rank = jnp.argsort(jnp.argsort(-mu, axis=0), axis=0)
     if family == "bernoulli":
         finite = (rank > 0) & (top < 1)
@@ -72,12 +73,12 @@ def best_arm_error_lower_bound(
 
 
 def best_arm_worst_error_lower_bound(n: ArrayLike, complexity: ArrayLike, arms: ArrayLike) -> jax.Array:
-    """Error that every algorithm has on some instance of K Bernoulli arms, exp(-400 n / (H log K)) / 6, H its own.
+    """Return the error that every algorithm has on some instance of K Bernoulli arms, exp(-400 n / (H log K)) / 6.
 
     Carpentier and Locatelli 2016, Theorem 1: for every a >= 11 K^2 and n >= (4 a log(6 n K) / 60)^2 there is such an
-    instance among those with H <= a, H the sum over the arms that are not the best of Delta_i^-2. No algorithm that
-    does not know H has a better exponent than Successive Rejects, up to its constant. (The largest error over these
-    instances is also at least exp(-120 n/a) / 6.) Recalled: the paper could not be consulted.
+    instance among those with H <= a. H is the instance's sum of Delta_i^-2 over the arms that are not the best. No
+    algorithm that does not know H has a better exponent than Successive Rejects, up to its constant. (The largest error
+    over these instances is also at least exp(-120 n/a) / 6.) Recalled: the paper could not be consulted.
 
     Args:
         n: budget in pulls.
@@ -98,17 +99,18 @@ def best_arm_worst_error_lower_bound(n: ArrayLike, complexity: ArrayLike, arms: 
 
 
 def best_arm_error_lower_bound_rate(means: ArrayLike, n: ArrayLike) -> jax.Array:
-    """Rate of the error that every algorithm has on Bernoulli arms with these means in some order (Audibert et al.).
+    """Return the rate of the error that every algorithm has on Bernoulli arms with these means in some order.
 
-    exp(-(5 + o(1)) n / (p (1-p) H2)) for means in [p, 1 - p], Theorem 4 of Audibert, Bubeck and Munos 2010, whose o(1)
-    depends on K and p only and is left out here, with the largest p. Recalled: the paper could not be consulted.
+    It is exp(-(5 + o(1)) n / (p (1-p) H2)) for means in [p, 1 - p] (Audibert, Bubeck and Munos 2010, Theorem 4). The
+    o(1) depends on K and p only and is left out here; p is the largest possible. Recalled: the paper could not be
+    consulted.
 
     Args:
         means: arm means, in [0, 1], shape `(K, …)`.
         n: budget in pulls.
 
     Returns:
-        Shape `(…)`; 0 where a mean is 0 or 1, of which the theorem says nothing.
+        Shape `(…)`; 0 where a mean is 0 or 1, for which the theorem says nothing.
 
     Raises:
         UsageError: a value outside its range.

@@ -1,12 +1,12 @@
-"""What theory promises of infinitely many arms under a budget: numbers of arms, rates of regret.
+"""Theory of infinitely many arms under a budget: numbers of arms, rates of regret.
 
 Li and Xia 2017, "Infinitely many-armed bandits with budget constraints", AAAI: RCB-I and RCB-AIR. The ratio of expected
 reward to expected cost of a new arm is beta-regular: P(ratio > rho* - e) is of order e^beta, where rho* is the best
 ratio. Rewards and costs lie in [0, 1], expected costs in [lambda, 1].
 
-A function whose name ends in `_rate` is what stands inside an O or Omega: the paper leaves its constant open, and only
-ratios of it mean something. Logarithms in rates count as 1 where they are smaller. Arguments are `()` or `(…)`, and so
-are results; rates are differentiable in every number, but not in beta at 1, where the case changes.
+A function whose name ends in `_rate` returns the argument of an O or Omega. The paper leaves its constant open, and
+only ratios of it mean something. Logarithms in rates count as 1 where they are smaller. Arguments are `()` or `(…)`,
+and so are results. Rates are differentiable in every number, but not in beta at 1, where the case changes.
 """
 
 from typing import overload
@@ -32,7 +32,7 @@ __all__ = [
     "reservoir_arms_exponent",
 ]
 
-# A power that is a whole number may come out a little above it, by rounding in float64; relative.
+# Rounding in float64 may put a power that is a whole number a little above it; relative.
 _ROUNDING = 1e-12
 
 
@@ -41,10 +41,11 @@ def reservoir_arms(budget: float, beta: float) -> int: ...
 @overload
 def reservoir_arms(budget: ArrayLike, beta: ArrayLike) -> int | np.ndarray: ...
 def reservoir_arms(budget: ArrayLike, beta: ArrayLike) -> int | np.ndarray:
-    """Number of arms that RCB-I draws: ceil(B^(beta/2)) below beta = 1, ceil(B^(beta/(1+beta))) else; 2 at least.
+    """Return the number of arms that RCB-I draws, at least 2.
 
-    Equation (5) gives its order; this is it with the factor 1. Computed by NumPy in float64, for values known before a
-    run; a power at most 1e-12 of itself above a whole number counts as that number.
+    It is ceil(B^(beta/2)) below beta = 1, ceil(B^(beta/(1+beta))) otherwise: the order of equation (5) with the factor
+    1. Computed by NumPy in float64, for values known before a run. A power at most 1e-12 of itself above a whole number
+    counts as that number.
 
     Args:
         budget: B, positive, in units of cost.
@@ -67,7 +68,7 @@ def reservoir_arms(budget: ArrayLike, beta: ArrayLike) -> int | np.ndarray:
 
 
 def reservoir_arms_exponent(beta: ArrayLike) -> jax.Array:
-    """beta/2 below beta = 1, beta/(1+beta) else: the power of the budget that makes the number of arms (eq. 5).
+    """Return the power of the budget in the number of arms (eq. 5): beta/2 below beta = 1, beta/(1+beta) otherwise.
 
     RCB-AIR draws an arm in round t if it has fewer than t to this power (Algorithm 3).
 
@@ -86,7 +87,7 @@ def reservoir_arms_exponent(beta: ArrayLike) -> jax.Array:
 
 
 def regret_exponent(beta: ArrayLike) -> jax.Array:
-    """max(1/2, beta/(1+beta)): the power of the budget in the regret of RCB-I and RCB-AIR (Theorems 1 and 3).
+    """Return max(1/2, beta/(1+beta)): the power of the budget in the regret of RCB-I and RCB-AIR (Theorems 1 and 3).
 
     Args:
         beta: regularity, positive.
@@ -98,9 +99,10 @@ def regret_exponent(beta: ArrayLike) -> jax.Array:
 
 
 def lower_bound_exponent(beta: ArrayLike) -> jax.Array:
-    """beta/(1+beta): no algorithm's regret has a smaller power of the budget (Theorem 2).
+    """Return beta/(1+beta): no algorithm's regret has a smaller power of the budget (Theorem 2).
 
-    Below beta = 1 it is less than `regret_exponent`, and which of the two can be had is open (section 6 of the paper).
+    Below beta = 1 it is less than `regret_exponent`, and which of the two is attainable is open (section 6 of the
+    paper).
 
     Args:
         beta: regularity, positive.
@@ -114,7 +116,7 @@ def lower_bound_exponent(beta: ArrayLike) -> jax.Array:
 
 
 def rcb_i_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
-    """Rate of RCB-I's regret (Theorem 1), with the number of arms of `reservoir_arms`.
+    """Return the rate of RCB-I's regret (Theorem 1), with the number of arms of `reservoir_arms`.
 
     B^(1/2) log B below beta = 1, B^(1/2) (log B)^2 at 1, B^(beta/(1+beta)) log B above.
 
@@ -132,14 +134,14 @@ def rcb_i_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
 
 
 def rcb_i_regret_rate_for_arms(budget: ArrayLike, beta: ArrayLike, arms: ArrayLike) -> jax.Array:
-    """Rate of RCB-I's regret with any number of arms: what K arms cost to tell apart, and what they miss (step S3).
+    """Return the rate of RCB-I's regret with K arms: the cost of distinguishing them and the loss from few (step S3).
 
-    K B^((1-beta)/2) log B below beta = 1, K (log B)^2 at 1, K log B above; to each is added B K^(-1/beta) log K.
+    The cost is K B^((1-beta)/2) log B below beta = 1, K (log B)^2 at 1, K log B above; the loss is B K^(-1/beta) log K.
 
     That is the sum as printed. Its steps give a little less in two places. In the first term (S2-1), the expectation of
-    min(log B / Delta, B Delta) with P(Delta < e) ~ e^beta has its bend at Delta = (log B / B)^(1/2): below beta = 1 it
+    min(log B / Delta, B Delta) with P(Delta < e) ~ e^beta has its bend at Delta = (log B / B)^(1/2). Below beta = 1 it
     is of order B^((1-beta)/2) (log B)^((1+beta)/2), less than the log B printed. In the second (eq. 21), N given Delta
-    is binomial with K - 1 trials of probability p ~ Delta^beta, so E[2^-N] = (1 - p/2)^(K-1) and E[Delta 2^-N] is of
+    is binomial with K - 1 trials of probability p ~ Delta^beta. So E[2^-N] = (1 - p/2)^(K-1), and E[Delta 2^-N] is of
     order K^(-1-1/beta), without the log K printed. Both together would leave (log B)^((1+beta)/2) of Theorem 1's log B
     below beta = 1.
 
@@ -160,10 +162,10 @@ def rcb_i_regret_rate_for_arms(budget: ArrayLike, beta: ArrayLike, arms: ArrayLi
 
 
 def rcb_air_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
-    """Rate of RCB-AIR's regret: (log B)^2 B^(1/2) below beta = 1, (log B)^2 B^(beta/(1+beta)) else (Theorem 3).
+    """Return the rate of RCB-AIR's regret (Theorem 3).
 
-    Equation (27) prints the two cases the other way round. That cannot be: above beta = 1, (log B)^2 B^(1/2) falls
-    below the lower bound of Theorem 2.
+    It is (log B)^2 B^(1/2) below beta = 1, (log B)^2 B^(beta/(1+beta)) otherwise. Equation (27) prints the two cases
+    the other way round. That cannot be: above beta = 1, (log B)^2 B^(1/2) falls below the lower bound of Theorem 2.
 
     Args:
         budget: B, positive, in units of cost.
@@ -178,7 +180,7 @@ def rcb_air_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
 
 
 def budgeted_regret_lower_bound_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
-    """Rate B^(beta/(1+beta)) that every algorithm's regret has at least where rewards and costs are 0 or 1 (Theorem 2).
+    """Return the rate B^(beta/(1+beta)): a lower bound of all regrets where rewards and costs are 0 or 1 (Theorem 2).
 
     Args:
         budget: B, positive, in units of cost.
@@ -192,5 +194,5 @@ def budgeted_regret_lower_bound_rate(budget: ArrayLike, beta: ArrayLike) -> jax.
 
 
 def _log_factor(budget: jax.Array, beta: jax.Array) -> jax.Array:
-    """Log B, squared at beta = 1."""
+    """Return log B, squared at beta = 1."""
     return jnp.where(beta == 1, rate_log(budget) ** 2, rate_log(budget))

@@ -19,15 +19,15 @@ __all__ = [
     "rcb_enough_pulls",
 ]
 
-#: Theorems 1 and 3 of Li and Xia ask for 2 log(4 (log2 t + 1)) <= E_t <= log t, that is 16 (log2 t + 1)^2 <= t: false
-#: for every t below this one, true from it on (there the left side grows by less than 1/4 a round).
+#: Theorems 1 and 3 of Li and Xia require 2 log(4 (log2 t + 1)) <= E_t <= log t, that is 16 (log2 t + 1)^2 <= t. It is
+#: false for every t below this one and true from it on (there the left side grows by less than 1/4 a round).
 EXPLORATION_WINDOW_START = 2391
 
 
 def pseudo_stopping_time(budget: ArrayLike, lam: ArrayLike) -> jax.Array:
-    """tau_B = floor(2B / lambda), a number of rounds that the budget hardly ever lasts (section 4).
+    """Return tau_B = floor(2B / lambda), a number of rounds that the budget hardly ever lasts (section 4).
 
-    So many pulls cost 2B or so in expectation or more: that B pays for them has a probability near exp(-lambda B) at
+    This many pulls cost some 2B or more in expectation. That B pays for them has a probability near exp(-lambda B) at
     most (Hoeffding); the paper adds O(B exp(-lambda B / 2)) to the regret for it.
 
     Args:
@@ -47,7 +47,7 @@ def pseudo_stopping_time(budget: ArrayLike, lam: ArrayLike) -> jax.Array:
 
 
 def rcb_accuracy(lam: ArrayLike) -> jax.Array:
-    """eta(lambda) = lambda^2 / (3 + 2 lambda): share of an arm's gap within which its reward and cost must be known.
+    """Return eta(lambda) = lambda^2 / (3 + 2 lambda): reward and cost must be known to this share of an arm's gap.
 
     Then its ratio is known to half the gap Delta: (u_r + eta Delta) / (u_c - eta Delta) <= rho + Delta / 2 (eq. 11).
 
@@ -63,9 +63,10 @@ def rcb_accuracy(lam: ArrayLike) -> jax.Array:
 
 
 def rcb_enough_pulls(budget: ArrayLike, lam: ArrayLike, gap: ArrayLike) -> jax.Array:
-    """L_k = ceil(2 log tau_B / (eta^2 Delta_k^2)): from so many pulls on, RCB is sure enough of a bad arm (S1-1).
+    """Return L_k = ceil(2 log tau_B / (eta^2 Delta_k^2)): after this many pulls RCB is sure enough of a bad arm (S1-1).
 
-    With E_t <= log t the radius of reward and cost is then at most eta Delta_k / 2, half of what `rcb_accuracy` asks.
+    With E_t <= log t the radius of reward and cost is then at most eta Delta_k / 2, half of what `rcb_accuracy`
+    requires.
 
     Args:
         budget: B, positive, in units of cost.
@@ -84,11 +85,11 @@ def rcb_enough_pulls(budget: ArrayLike, lam: ArrayLike, gap: ArrayLike) -> jax.A
 
 
 def best_reward_bracket(budget: ArrayLike, rho: ArrayLike) -> tuple[jax.Array, jax.Array]:
-    """Bracket [rho* B - 1, rho* (B + 1)] of R*, the largest reward that can be expected from a budget.
+    """Return the bracket [rho* B - 1, rho* (B + 1)] of R*, the largest expected reward of a budget.
 
-    Pulls up to the one that overshoots the budget cost more than B and at most B + 1, so whatever is pulled, their
-    expected rewards add up to at most rho* times that (Wald). An arm with the best ratio attains it, and of this only
-    the last reward, at most 1, is not counted.
+    Pulls up to the one that overshoots the budget cost more than B and at most B + 1. So whatever is pulled, their
+    expected rewards add up to at most rho* times that (Wald). An arm with the best ratio attains it, and only the last
+    reward, at most 1, is not counted.
 
     Args:
         budget: B, positive, in units of cost.

@@ -8,7 +8,7 @@ Sources:
 - Bubeck, Wang, Viswanathan 2013, "Multiple identifications in multi-armed bandits" (H2 of the m best arms).
 
 Shapes: per-arm arrays are `(K, …)`, one number per run is `(…)` (arms first, runs last; `…` may be empty). All is
-differentiable in means, variances and epsilon where no two arms that decide a gap are tied; where a complexity is
+differentiable in means, variances and epsilon where no two arms that decide a gap are tied. Where a complexity is
 infinite its derivative is 0.
 """
 
@@ -23,14 +23,14 @@ from jaxbandits.theory._forms import power
 
 __all__ = ["bandits_first", "gape_h", "gape_h_variance", "gaps", "h1", "h2", "h_epsilon", "h_epsilon_variance"]
 
-# The constant of ab / (T - 1) in the radius once the true standard deviation has taken the place of the empirical one:
-# 7/3 + 2 = 13/3 for UGapE-V; the published GapE-V theorem has 16/3.
+# The constant of ab / (T - 1) in the radius once the true standard deviation has replaced the empirical one: 7/3 + 2 =
+# 13/3 for UGapE-V; the published GapE-V theorem has 16/3.
 _UGAPE_V_RANGE = 13 / 3
 _GAPE_V_RANGE = 16 / 3
 
 
 def gaps(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> jax.Array:
-    """Gaps of the m-best-arms problem (UGapE section 2): advantage of the m best arms, deficit of the others.
+    """Return the gaps of the m-best-arms problem (UGapE section 2): advantages of the m best, deficits of the others.
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -56,7 +56,7 @@ def gaps(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> j
 def h_epsilon(
     means: ArrayLike, epsilon: ArrayLike, m: ArrayLike = 1, b: ArrayLike = 1.0, mask: ArrayLike | None = None
 ) -> jax.Array:
-    """Complexity of finding an (epsilon, m)-optimal set (UGapE eq. 6).
+    """Return the complexity of finding an (epsilon, m)-optimal set (UGapE eq. 6).
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -81,10 +81,10 @@ def h_epsilon_variance(
     b: ArrayLike = 1.0,
     mask: ArrayLike | None = None,
 ) -> jax.Array:
-    """Complexity of the (epsilon, m) problem for UGapE with empirical variances.
+    """Return the complexity of the (epsilon, m) problem for UGapE with empirical variances.
 
-    The technical report that defines it (HAL 00747005, appendix B) could not be consulted: the constant 13/3 is derived
-    from the radius sqrt(2 a s^2 / T) + 7ab / (3(T-1)), as written out at `bounds.ugape_b_variance_largest_a`.
+    The technical report that defines it (HAL 00747005, appendix B) could not be consulted. The constant 13/3 is derived
+    from the radius sqrt(2 a s^2 / T) + 7ab / (3(T-1)); `bounds.ugape_b_variance_largest_a` has the steps.
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -104,7 +104,7 @@ def h_epsilon_variance(
 
 
 def h1(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> jax.Array:
-    """H1: the sum of Delta_k^-2, the best arm's gap being that of the second best (Audibert et al. 2010).
+    """Return H1: the sum of Delta_k^-2, the best arm's gap being that of the second best (Audibert et al. 2010).
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -118,7 +118,7 @@ def h1(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> jax
 
 
 def h2(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> jax.Array:
-    """H2: the largest i Delta_(i)^-2, gaps in ascending order (Audibert et al. 2010; Bubeck et al. 2013 for m > 1).
+    """Return H2, the largest i Delta_(i)^-2, gaps ascending (Audibert et al. 2010; Bubeck et al. 2013 for m > 1).
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -134,7 +134,7 @@ def h2(means: ArrayLike, m: ArrayLike = 1, mask: ArrayLike | None = None) -> jax
 
 
 def gape_h(means: ArrayLike, b: ArrayLike = 1.0, mask: ArrayLike | None = None) -> jax.Array:
-    """Complexity of every bandit of a multi-bandit problem; the H of the GapE paper is their sum.
+    """Return the complexity of every bandit of a multi-bandit problem; the H of the GapE paper is their sum.
 
     Args:
         means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
@@ -152,7 +152,7 @@ def gape_h(means: ArrayLike, b: ArrayLike = 1.0, mask: ArrayLike | None = None) 
 def gape_h_variance(
     means: ArrayLike, variances: ArrayLike, b: ArrayLike = 1.0, mask: ArrayLike | None = None
 ) -> jax.Array:
-    """Complexity H^sigma of every bandit for GapE-V; the H^sigma of the paper is their sum.
+    """Return the complexity H^sigma of every bandit for GapE-V; the H^sigma of the paper is their sum.
 
     Args:
         means: arm means, shape `(bandits, arms, …)`, or `(arms,)` for one bandit.
@@ -182,21 +182,21 @@ def bandits_first(x: jax.Array) -> jax.Array:
 
 
 def _bandit_gaps(means: ArrayLike, mask: ArrayLike | None) -> jax.Array:
-    """Gaps to the best other arm of the same bandit, arms moved to the front: bandits are then one more batch axis."""
+    """Return gaps to the best other arm of the same bandit, arms first: bandits are then one more batch axis."""
     check("means", means, FINITE)
     there = None if mask is None else jnp.moveaxis(bandits_first(jnp.asarray(mask)), 1, 0)
     return gaps(jnp.moveaxis(bandits_first(as_float(means)), 1, 0), 1, there)
 
 
 def _distance(gap: jax.Array, epsilon: ArrayLike) -> jax.Array:
-    """How far a confidence interval must shrink before its arm needs no more pulls."""
+    """Return how far a confidence interval must shrink before its arm needs no more pulls."""
     check("epsilon", epsilon, NOT_NEGATIVE)
     accuracy = as_float(epsilon)
     return jnp.maximum((gap + accuracy) / 2, accuracy)
 
 
 def _squares(b: jax.Array, distance: jax.Array) -> jax.Array:
-    """(b / D)^2 of each arm; infinite, with slope 0, where D = 0."""
+    """Return (b / D)^2 of each arm; infinite, with slope 0, where D = 0."""
     apart = distance > 0
     return jnp.where(apart, (b / jnp.where(apart, distance, 1.0)) ** 2, jnp.inf)
 
@@ -204,7 +204,7 @@ def _squares(b: jax.Array, distance: jax.Array) -> jax.Array:
 def _variance_terms(
     distance: jax.Array, variances: ArrayLike, b: ArrayLike, range_constant: float, mask: ArrayLike | None
 ) -> jax.Array:
-    """(sigma + sqrt(sigma^2 + c b D))^2 / D^2 of each arm; 0 for padded arms, infinite where D = 0."""
+    """Return (sigma + sqrt(sigma^2 + c b D))^2 / D^2 of each arm; 0 for padded arms, infinite where D = 0."""
     check("variances", variances, NOT_NEGATIVE)
     variance = as_float(variances)
     # Selected twice, before and after: an infinite or 0/0 term that `where` drops would still put NaN into gradients.

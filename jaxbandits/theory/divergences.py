@@ -27,11 +27,11 @@ _SERIES_TERMS = 14
 
 
 def kl_bernoulli(p: ArrayLike, q: ArrayLike) -> jax.Array:
-    """KL(Bernoulli(p), Bernoulli(q)) = p log(p/q) + (1-p) log((1-p)/(1-q)).
+    """Return KL(Bernoulli(p), Bernoulli(q)) = p log(p/q) + (1-p) log((1-p)/(1-q)).
 
     Exact to a few units in the last place for every p and q, near-ties included. Gradients are finite where the
-    divergence is: in p the slope at 0 and 1, infinite in truth, is large instead; at p = q in {0, 1} both are 0, as
-    at any minimum.
+    divergence is. In p the true slope at 0 and 1 is infinite; a large number replaces it. At p = q in {0, 1} both
+    slopes are 0, as at any minimum.
 
     Args:
         p: mean of the first law, in [0, 1], shape `(…)`.
@@ -47,7 +47,7 @@ def kl_bernoulli(p: ArrayLike, q: ArrayLike) -> jax.Array:
 
 
 def kl_gaussian(p: ArrayLike, q: ArrayLike, sd: ArrayLike = 1.0) -> jax.Array:
-    """KL(N(p, sd^2), N(q, sd^2)) = (p - q)^2 / (2 sd^2).
+    """Return KL(N(p, sd^2), N(q, sd^2)) = (p - q)^2 / (2 sd^2).
 
     Args:
         p: mean of the first law, shape `(…)`.
@@ -64,7 +64,7 @@ def kl_gaussian(p: ArrayLike, q: ArrayLike, sd: ArrayLike = 1.0) -> jax.Array:
 
 
 def kl_poisson(p: ArrayLike, q: ArrayLike) -> jax.Array:
-    """KL(Poisson(p), Poisson(q)) = p log(p/q) + q - p; as exact as `kl_bernoulli`, as are its gradients.
+    """Return KL(Poisson(p), Poisson(q)) = p log(p/q) + q - p; value and gradients are as exact as `kl_bernoulli`.
 
     Args:
         p: mean of the first law, at least 0, shape `(…)`.
@@ -80,7 +80,7 @@ def kl_poisson(p: ArrayLike, q: ArrayLike) -> jax.Array:
 
 
 def kl_exponential(p: ArrayLike, q: ArrayLike) -> jax.Array:
-    """KL between exponential laws of means p and q, log(q/p) + p/q - 1; as exact as `kl_bernoulli`.
+    """Return KL between exponential laws of means p and q, log(q/p) + p/q - 1; it is as exact as `kl_bernoulli`.
 
     Args:
         p: mean of the first law, positive, shape `(…)`.
@@ -96,7 +96,7 @@ def kl_exponential(p: ArrayLike, q: ArrayLike) -> jax.Array:
 
 
 def binary_relative_entropy(delta: ArrayLike) -> jax.Array:
-    """Relative entropy kl(delta, 1 - delta): the information that a decision with error probability delta must carry.
+    """Return kl(delta, 1 - delta): the information that a decision with error probability delta must carry.
 
     Args:
         delta: in (0, 1), shape `(…)`.
@@ -106,16 +106,16 @@ def binary_relative_entropy(delta: ArrayLike) -> jax.Array:
     """
     check("delta", delta, INSIDE_UNIT)
     error = as_float(delta)
-    # (1 - 2 delta) log((1 - delta) / delta), the logarithm so written as to keep its digits near 1/2 and near 0.
+    # (1 - 2 delta) log((1 - delta) / delta), the logarithm in a form that keeps its digits near 1/2 and near 0.
     near_half = jnp.where(error < 0.1, 0.1, error)
     odds = jnp.log1p((1 - 2 * near_half) / near_half)
     return (1 - 2 * error) * jnp.where(error < 0.1, jnp.log1p(-error) - log_of(delta), odds)
 
 
 def bernoulli_divergence(p: Any, q: Any, xp: ModuleType) -> Any:
-    """The formula of `kl_bernoulli` without its checks and derivative, for arrays of NumPy (float64) or of `jax.numpy`.
+    """Return `kl_bernoulli` without its checks and derivative, for arrays of NumPy (float64) or of `jax.numpy`.
 
-    With d = q - p and f(x) = x - log(1+x), p log(p/q) + (1-p) log((1-p)/(1-q)) = p f(d/p) + (1-p) f(-d/(1-p)): the
+    With d = q - p and f(x) = x - log(1+x), p log(p/q) + (1-p) log((1-p)/(1-q)) = p f(d/p) + (1-p) f(-d/(1-p)). The
     linear parts p (d/p) and -(1-p) d/(1-p) cancel on paper. Both terms are positive, so nothing cancels in floating
     point.
     """
@@ -123,18 +123,18 @@ def bernoulli_divergence(p: Any, q: Any, xp: ModuleType) -> Any:
 
 
 def poisson_divergence(p: Any, q: Any, xp: ModuleType) -> Any:
-    """The formula of `kl_poisson`, as above."""
+    """Return `kl_poisson`, as `bernoulli_divergence` does `kl_bernoulli`."""
     return _excess(p, q, q - p, xp)
 
 
 def exponential_divergence(p: Any, q: Any, xp: ModuleType) -> Any:
-    """The formula of `kl_exponential`, as above: f(p/q - 1)."""
+    """Return `kl_exponential`, as `bernoulli_divergence` does `kl_bernoulli`: f(p/q - 1)."""
     ratio = p / xp.maximum(q, _tiny(q))
     return _excess(xp.ones_like(ratio), ratio, (p - q) / xp.maximum(q, _tiny(q)), xp)
 
 
 def _excess(base: Any, other: Any, difference: Any, xp: ModuleType) -> Any:
-    """One term, base f(difference / base) with f(x) = x - log(1+x); for base = 0 its limit, the difference."""
+    """Return one term, base f(difference / base) with f(x) = x - log(1+x); for base = 0 its limit, the difference."""
     near, x = _relative(base, difference, xp)
     # log(1+x) = 2 artanh(s) and x - 2s = x s, so f(x) = x s - 2 s^3 (1/3 + s^2/5 + s^4/7 + ...).
     s = x / (2 + x)
@@ -146,10 +146,10 @@ def _excess(base: Any, other: Any, difference: Any, xp: ModuleType) -> Any:
 
 
 def _log_ratio(base: Any, other: Any, difference: Any, xp: ModuleType) -> Any:
-    """Logarithm of other / base: from their difference if they are close, else from their ratio, which keeps more."""
+    """Return the logarithm of other / base: from their difference if they are close, else from their ratio."""
     near, x = _relative(base, difference, xp)
     divisor = xp.maximum(base, _tiny(base))
-    # A quotient beyond the range of floats, as of any mean above 4 by none, is one of logarithms.
+    # A quotient beyond the range of floats, such as any mean above 4 over 0, is computed from logarithms.
     beyond = (divisor < 1) & (other / 4 >= xp.minimum(divisor, 1.0) * (float(np.finfo(divisor.dtype).max) / 4))
     ratio = xp.where(near | beyond, 1.0, other / xp.where(beyond, 1.0, divisor))
     apart = xp.log(xp.where(beyond, other, 1.0)) - xp.log(xp.where(beyond, divisor, 1.0))
@@ -157,14 +157,14 @@ def _log_ratio(base: Any, other: Any, difference: Any, xp: ModuleType) -> Any:
 
 
 def _relative(base: Any, difference: Any, xp: ModuleType) -> tuple[Any, Any]:
-    """Whether |difference / base| is at most 1/2, and the quotient there, 0 elsewhere."""
+    """Return whether |difference / base| is at most 1/2, and the quotient there, 0 elsewhere."""
     x = difference / xp.maximum(base, _tiny(base))
     near = xp.abs(x) <= 0.5
     return near, xp.where(near, x, 0.0)
 
 
 def _tiny(x: Any) -> float:
-    """Smallest normal number: in place of 0 as a divisor it keeps quotients of probabilities finite."""
+    """Return the smallest normal number: as a divisor in place of 0 it keeps quotients of probabilities finite."""
     return float(np.finfo(x.dtype).tiny)
 
 

@@ -1,4 +1,4 @@
-"""What theory promises for algorithms that eliminate arms, and for lil'UCB: errors, numbers of pulls, rates.
+"""Guarantees of algorithms that eliminate arms, and of lil'UCB: errors, numbers of pulls, rates.
 
 Sources:
 - Bubeck, Wang, Viswanathan 2013, "Multiple identifications in multi-armed bandits" (SAR);
@@ -9,7 +9,7 @@ Sources:
 - Jamieson, Malloy, Nowak, Bubeck 2014, "lil' UCB: an optimal exploration algorithm for multi-armed bandits".
 
 Rewards lie in [0, 1]. Means are `(K, …)`, the other arguments `()` or `(…)`, results `(…)`. A function whose name ends
-in `_rate` is what stands inside an O: only ratios of it mean something; a log log that is not positive counts as 0.
+in `_rate` returns the argument of an O: only ratios of it mean something. A log log that is not positive counts as 0.
 """
 
 import jax
@@ -29,14 +29,14 @@ __all__ = [
     "sequential_halving_error_bound",
 ]
 
-# Rounds of Median Elimination that are looked at: enough for 2^40 arms.
+# Rounds of Median Elimination that are computed: enough for 2^40 arms.
 _MOST_ARMS, _HALVINGS = 2**40, 40
 
 
 def sar_error_bound(means: ArrayLike, n: ArrayLike, m: ArrayLike = 1) -> jax.Array:
-    """Bound on the probability that SAR does not return the m best arms (Bubeck et al. 2013, Theorem 1).
+    """Return a bound on the probability that SAR does not return the m best arms (Bubeck et al. 2013, Theorem 1).
 
-    2 K^2 exp(-(n - K) / (8 logbar(K) H2)), logbar(K) = 1/2 + sum_{i=2}^K 1/i, H2 that of the m best arms.
+    It is 2 K^2 exp(-(n - K) / (8 logbar(K) H2)), logbar(K) = 1/2 + sum_{i=2}^K 1/i, H2 that of the m best arms.
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -54,10 +54,10 @@ def sar_error_bound(means: ArrayLike, n: ArrayLike, m: ArrayLike = 1) -> jax.Arr
 
 
 def sequential_halving_error_bound(means: ArrayLike, n: ArrayLike) -> jax.Array:
-    """Bound on the probability that Sequential Halving does not return the best arm (Karnin et al. 2013, Theorem 4.1).
+    """Return a bound on the probability that Sequential Halving misses the best arm (Karnin et al. 2013, Theorem 4.1).
 
-    3 log2(K) exp(-n / (8 H2 log2 K)), for estimates from the rewards of the last round alone; proved there for K a
-    power of 2.
+    It is 3 log2(K) exp(-n / (8 H2 log2 K)), for estimates from the rewards of the last round alone. The proof is for K
+    a power of 2.
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -76,10 +76,10 @@ def sequential_halving_error_bound(means: ArrayLike, n: ArrayLike) -> jax.Array:
 
 
 def median_elimination_pulls(arms: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, b: ArrayLike = 1.0) -> jax.Array:
-    """Pulls that Median Elimination makes, on every instance (Even-Dar et al. 2006, Algorithm 3).
+    """Return the number of pulls that Median Elimination makes, on every instance (Even-Dar et al. 2006, Algorithm 3).
 
-    Round l pulls each arm left ceil((4 / eps_l^2) ln(3 / delta_l)) times, eps_l = (epsilon/4) (3/4)^(l-1) in units of
-    the range, delta_l = delta 2^-l, and keeps the better half, rounded up, until one arm is left.
+    Round l pulls each remaining arm ceil((4 / eps_l^2) ln(3 / delta_l)) times. Here eps_l = (epsilon/4) (3/4)^(l-1) in
+    units of the range, and delta_l = delta 2^-l. It keeps the better half, rounded up, until one arm is left.
 
     Args:
         arms: K, a whole number from 1 to 2^40.
@@ -99,7 +99,7 @@ def median_elimination_pulls(arms: ArrayLike, epsilon: ArrayLike, delta: ArrayLi
     check("b", b, POSITIVE)
     left, level = as_float(arms), -log_of(delta)
     accuracy = as_float(epsilon) / as_float(b) / 4
-    below = 1 - 4 * float(jnp.finfo(left.dtype).eps)  # what is whole on paper may be above by rounding
+    below = 1 - 4 * float(jnp.finfo(left.dtype).eps)  # rounding may put a whole number above itself
     total = jnp.zeros_like(left + accuracy + level)
     for done in range(_HALVINGS):
         each = jnp.ceil(4 / accuracy**2 * (jnp.log(3.0) + (done + 1) * jnp.log(2.0) + level) * below)
@@ -109,22 +109,22 @@ def median_elimination_pulls(arms: ArrayLike, epsilon: ArrayLike, delta: ArrayLi
 
 
 def exp_gap_elimination_pulls_rate(means: ArrayLike, delta: ArrayLike) -> jax.Array:
-    """Rate of Exponential-Gap Elimination's pulls (Karnin et al. 2013, Theorem 3.1).
+    """Return the rate of Exponential-Gap Elimination's pulls (Karnin et al. 2013, Theorem 3.1).
 
-    Sum over the arms that are not the best of Delta_i^-2 log((1/delta) log(1/Delta_i)).
+    It is the sum over the arms that are not the best of Delta_i^-2 log((1/delta) log(1/Delta_i)).
 
     Args:
         means: arm means, shape `(K, …)`.
         delta: probability of error, in (0, 1).
 
     Returns:
-        Shape `(…)`; infinite where the best arm is not alone.
+        Shape `(…)`; infinite where the best arm is not unique.
     """
     return _rate(means, delta, 1.0)
 
 
 def lil_ucb_pulls_rate(means: ArrayLike, delta: ArrayLike) -> jax.Array:
-    """Rate of lil'UCB's pulls, H1 log(1/delta) + H3 (Jamieson et al. 2014, Theorem 2).
+    """Return the rate of lil'UCB's pulls, H1 log(1/delta) + H3 (Jamieson et al. 2014, Theorem 2).
 
     H1 is the sum over the arms that are not the best of Delta_i^-2, H3 of Delta_i^-2 log log(1/Delta_i^2).
 
@@ -133,13 +133,13 @@ def lil_ucb_pulls_rate(means: ArrayLike, delta: ArrayLike) -> jax.Array:
         delta: probability of error, in (0, 1).
 
     Returns:
-        Shape `(…)`; infinite where the best arm is not alone.
+        Shape `(…)`; infinite where the best arm is not unique.
     """
     return _rate(means, delta, 2.0)
 
 
 def _rate(means: ArrayLike, delta: ArrayLike, exponent: float) -> jax.Array:
-    """Sum over the arms that are not the best of Delta_i^-2 (log(1/delta) + log log(1/Delta_i^exponent))."""
+    """Return the sum over the arms that are not the best of Delta_i^-2 (log(1/delta) + log log(1/Delta_i^exponent))."""
     check("delta", delta, INSIDE_UNIT)
     gap = gaps(means)
     other = as_float(means) < jnp.max(as_float(means), axis=0)

@@ -21,7 +21,7 @@ __all__ = [
 
 
 def empirical_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
-    """Radius around the mean of s rewards that holds with probability 1 - delta (Lemma 1, EA).
+    """Return the radius around the mean of s rewards that holds with probability 1 - delta (Lemma 1, EA).
 
     Args:
         s: number of rewards, at least 1.
@@ -36,12 +36,12 @@ def empirical_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c
     s, p, c = (as_float(x) for x in (s, p, moment_c))
     factor = jnp.where(p <= 2, 1.0, 8 * (p - 1) * jnp.maximum(1.0, 2 ** (p - 3)))  # 1, and C_p^(1/p) above 2
     scale, rate = jnp.where(p <= 2, 2 * c, c), jnp.where(p <= 2, p - 1, p / 2)
-    # Logarithms: 1 / delta^2, which a derivative would meet, exceeds the range of floats where the radius does not.
+    # Logarithms: 1 / delta^2, an intermediate of the derivative, exceeds the range of floats where the radius does not.
     return factor * jnp.exp((jnp.log(scale) - rate * jnp.log(s) - log_of(delta)) / p)
 
 
 def truncated_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b: ArrayLike) -> jax.Array:
-    """Radius around the truncated mean of s rewards that holds with probability 1 - delta (Lemma 1, TEA).
+    """Return the radius around the truncated mean of s rewards that holds with probability 1 - delta (Lemma 1, TEA).
 
     Args:
         s: number of rewards, at least 1.
@@ -59,11 +59,12 @@ def truncated_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b
 
 
 def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
-    """Radius around the median of the means of k = ceil(8 ln(2/delta)) batches that holds with probability 1 - delta.
+    """Return the radius around the median of the means of k = ceil(8 ln(2/delta)) batches.
 
-    (12 C / N^(p-1))^(1/p), N = floor(s / k) rewards in the smallest batch, infinite where there is none: Bubeck,
-    Cesa-Bianchi, Lugosi (2013), "Bandits with heavy tails", IEEE Trans. Inf. Theory 59, proof of Lemma 2. A batch is
-    that far off with probability at most 1/4, and half of them with exp(-k/8) on either side.
+    It holds with probability 1 - delta. It is (12 C / N^(p-1))^(1/p), with N = floor(s / k) rewards in the smallest
+    batch, and infinite where N = 0. Source: Bubeck, Cesa-Bianchi, Lugosi (2013), "Bandits with heavy tails", IEEE
+    Trans. Inf. Theory 59, proof of Lemma 2. A batch is that far off with probability at most 1/4, and half of them with
+    exp(-k/8) on either side.
 
     Args:
         s: number of rewards, at least 1.
@@ -79,13 +80,13 @@ def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_
     """
     _check(delta, p, moment_c, most=2)
     s, p, c = (as_float(x) for x in (s, p, moment_c))
-    whole = 1 + 4 * float(jnp.finfo(s.dtype).eps)  # what is whole on paper may not be so by rounding
+    whole = 1 + 4 * float(jnp.finfo(s.dtype).eps)  # rounding may leave a whole number slightly off
     size = jnp.floor(s / jnp.ceil(8 * _log_inverse(delta) / whole) * whole)
     return jnp.where(size >= 1, (12 * c / jnp.maximum(size, 1.0) ** (p - 1)) ** (1 / p), jnp.inf)
 
 
 def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
-    """Radius around Catoni's estimate from s rewards that holds with probability 1 - delta.
+    """Return the radius around Catoni's estimate from s rewards that holds with probability 1 - delta.
 
     Derived at `jaxbandits.statistics.robust_means.Catoni`; near sqrt(2 C ln(2/delta) / s) for p = 2. Infinite below
     (p / (p-1))^2 ln(2/delta) rewards.
@@ -122,5 +123,5 @@ def _check(delta: ArrayLike, p: ArrayLike, moment: ArrayLike, most: float = floa
 
 
 def _log_inverse(delta: ArrayLike) -> jax.Array:
-    """Log(2 / delta)."""
+    """Return log(2 / delta)."""
     return jnp.log(2.0) - log_of(delta)

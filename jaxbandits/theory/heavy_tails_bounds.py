@@ -1,8 +1,8 @@
-"""What theory promises where tails are heavy: numbers of pulls, error bounds; differentiable in every number.
+"""Guarantees where tails are heavy: numbers of pulls, error bounds; differentiable in every number.
 
 Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-tailed payoffs", UAI. Arms have a p-th
 raw moment of at most B and a p-th central moment of at most C, 1 < p <= 2. Means are `(K, …)`, the other arguments `()`
-or `(…)`, results `(…)`. Powers are taken by logarithms: (1 / delta)^(1 / (p - 1)) soon exceeds the range of floats.
+or `(…)`, results `(…)`. Powers are computed by logarithms: (1 / delta)^(1 / (p - 1)) soon exceeds the range of floats.
 """
 
 import jax
@@ -28,10 +28,10 @@ _ROUNDING = 1e-5
 
 
 def se_ea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
-    """Pulls of SE-delta with empirical means, exceeded with probability at most delta (Theorem 1).
+    """Return the pulls of SE-delta with empirical means, exceeded with probability at most delta (Theorem 1).
 
     Args:
-        means: arm means, shape `(K, …)`, the best one alone.
+        means: arm means, shape `(K, …)`, with a unique best arm.
         delta: probability of error, in (0, 1).
         p: order of the moment, in (1, 2].
         moment_c: C, positive.
@@ -46,10 +46,10 @@ def se_ea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c
 
 
 def se_tea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b: ArrayLike) -> jax.Array:
-    """Pulls of SE-delta with truncated means, exceeded with probability at most delta (Theorem 1).
+    """Return the pulls of SE-delta with truncated means, exceeded with probability at most delta (Theorem 1).
 
     Args:
-        means: arm means, shape `(K, …)`, the best one alone.
+        means: arm means, shape `(K, …)`, with a unique best arm.
         delta: probability of error, in (0, 1).
         p: order of the moment, in (1, 2].
         moment_b: B, positive.
@@ -63,7 +63,7 @@ def se_tea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_
 
 
 def h2_p(means: ArrayLike, p: ArrayLike) -> jax.Array:
-    """max_k k^(p-1) gap_(k)^-p over the gaps in increasing order, the first of which is the second's (section 4).
+    """Return max_k k^(p-1) gap_(k)^-p over the gaps in increasing order, first that of the second arm (section 4).
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -80,10 +80,12 @@ def h2_p(means: ArrayLike, p: ArrayLike) -> jax.Array:
 
 
 def sr_ea_error_bound(means: ArrayLike, budget: ArrayLike, p: ArrayLike, moment_c: ArrayLike) -> jax.Array:
-    """Bound on the error of SR-T with empirical means, 2^(p+1) C K (K-1) H_2^p (Kbar / (T-K))^(p-1) (Theorem 2).
+    """Return a bound on the error of SR-T with empirical means (Theorem 2).
+
+    It is 2^(p+1) C K (K-1) H_2^p (Kbar / (T-K))^(p-1).
 
     Args:
-        means: arm means, shape `(K, …)`, the best one alone.
+        means: arm means, shape `(K, …)`, with a unique best arm.
         budget: T, above K.
         p: order of the moment, in (1, 2].
         moment_c: C, positive.
@@ -107,9 +109,9 @@ def sr_ea_error_bound(means: ArrayLike, budget: ArrayLike, p: ArrayLike, moment_
 def sr_tea_error_bound(
     means: ArrayLike, budget: ArrayLike, p: ArrayLike, moment_b: ArrayLike, gap: ArrayLike
 ) -> jax.Array:
-    """Bound on the error of SR-T with truncated means (Theorem 2).
+    """Return a bound on the error of SR-T with truncated means (Theorem 2).
 
-    2 K (K-1) exp(-(T-K) B1 gap^(p/(p-1)) / (Kbar K)) with B1 = (p-1) / (4 (2^p 3 B p^p)^(1/(p-1))).
+    It is 2 K (K-1) exp(-(T-K) B1 gap^(p/(p-1)) / (Kbar K)) with B1 = (p-1) / (4 (2^p 3 B p^p)^(1/(p-1))).
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -119,8 +121,8 @@ def sr_tea_error_bound(
         gap: the gap that the threshold is made for, positive.
 
     Returns:
-        A probability, capped at 1; 1 for budgets that do not exceed K and where the gap exceeds the smallest one, of
-        which the theorem says nothing.
+        A probability, capped at 1. It is 1 for budgets that do not exceed K, and where the gap exceeds the smallest
+        one: the theorem says nothing of this case.
 
     Raises:
         UsageError: a value outside its range.
@@ -138,7 +140,7 @@ def sr_tea_error_bound(
 
 
 def sr_tea_threshold(p: ArrayLike, moment_b: ArrayLike, gap: ArrayLike) -> jax.Array:
-    """B = (3 B p / gap)^(1/(p-1)), the size above which SR-T with truncated means drops a reward (section 4).
+    """Return B = (3 B p / gap)^(1/(p-1)), the size above which SR-T with truncated means drops a reward (section 4).
 
     Args:
         p: order of the moment, in (1, 2].
@@ -161,20 +163,20 @@ def _check(delta: ArrayLike, p: ArrayLike, moment: ArrayLike) -> None:
 
 
 def _log_gaps(means: ArrayLike) -> tuple[jax.Array, jax.Array]:
-    """Whether arms have a gap, and its logarithm, both `(K, …)`; 0 of a gap of 0."""
+    """Return whether arms have a gap, and its logarithm, both `(K, …)`; 0 for a gap of 0."""
     gap = gaps(means)
     return gap > 0, jnp.log(jnp.where(gap > 0, gap, 1.0))
 
 
 def _pulls(means: ArrayLike, p: jax.Array, log_scale: jax.Array) -> jax.Array:
-    """Sum over arms of (scale / gap^p)^(1/(p-1)); infinite where the best arm is not alone."""
+    """Return the sum over arms of (scale / gap^p)^(1/(p-1)); infinite where the best arm is not unique."""
     apart, log_gap = _log_gaps(means)
     terms = exponential((log_scale - p * log_gap) / (p - 1))
     return jnp.sum(jnp.where(apart, terms, jnp.inf), axis=0)
 
 
 def _spare(means: ArrayLike, budget: ArrayLike) -> tuple[jax.Array, int, float]:
-    """T - K, K and Kbar = sum_{i=1}^K 1/i."""
+    """Return T - K, K and Kbar = sum_{i=1}^K 1/i."""
     check_budget(budget)
     arms = jnp.shape(means)[0]
     return as_float(budget) - arms, arms, sum(1 / i for i in range(1, arms + 1))

@@ -1,4 +1,4 @@
-"""What theory promises of infinitely many arms whose pulls cost one unit, and what the best of K arms misses.
+"""Theory of infinitely many arms whose pulls cost one unit, and the shortfall of the best of K arms.
 
 Sources:
 - Wang, Audibert, Munos 2008, "Algorithms for infinitely many-armed bandits", NIPS (UCB-V(inf), UCB-AIR);
@@ -22,12 +22,12 @@ __all__ = ["expected_shortfall", "siri_simple_regret_rate", "ucb_air_regret_rate
 
 
 def expected_shortfall(arms: ArrayLike, beta: ArrayLike, rho: ArrayLike = 1.0) -> jax.Array:
-    """E[rho* - best of K ratios] = rho* Gamma(1 + 1/beta) Gamma(K + 1) / Gamma(K + 1 + 1/beta).
+    """Return E[rho* - best of K ratios] = rho* Gamma(1 + 1/beta) Gamma(K + 1) / Gamma(K + 1 + 1/beta).
 
-    For ratios rho* (1 - U^(1/beta)): the smallest V of K uniform numbers has the density K (1 - v)^(K-1), and
-    E[V^(1/beta)] is the integral of that, K times the Beta function of K and 1 + 1/beta. It behaves like
-    rho* Gamma(1 + 1/beta) K^(-1/beta), and a budget B spent on the best of K arms misses B times as much: the second
-    term of `rcb_i_regret_rate_for_arms`. No simple regret after n pulls is below that of K = n.
+    It is for ratios rho* (1 - U^(1/beta)). The smallest V of K uniform numbers has the density K (1 - v)^(K-1). So
+    E[V^(1/beta)] is K times the Beta function of K and 1 + 1/beta. It behaves like rho* Gamma(1 + 1/beta) K^(-1/beta).
+    A budget B spent on the best of K arms misses B times that: the second term of `rcb_i_regret_rate_for_arms`. No
+    simple regret after n pulls is below that of K = n.
 
     Args:
         arms: K, at least 1.
@@ -45,10 +45,10 @@ def expected_shortfall(arms: ArrayLike, beta: ArrayLike, rho: ArrayLike = 1.0) -
 
 
 def ucb_air_regret_rate(budget: ArrayLike, beta: ArrayLike, best: ArrayLike) -> jax.Array:
-    """Rate of the regret of UCB-V(inf) and UCB-AIR, where a pull costs one unit (Wang et al. 2008).
+    """Return the rate of the regret of UCB-V(inf) and UCB-AIR, where a pull costs one unit (Wang et al. 2008).
 
-    (log n)^2 n^(1/2) if beta < 1 and mu* < 1, (log n)^2 n^(beta/(1+beta)) else: arms near mu* = 1 hardly vary, and
-    bounds with variances tell them apart for less.
+    It is (log n)^2 n^(1/2) if beta < 1 and mu* < 1, (log n)^2 n^(beta/(1+beta)) otherwise. Arms near mu* = 1 hardly
+    vary, so bounds with variances distinguish them at a lower cost.
 
     Args:
         budget: n, pulls, at least 1.
@@ -66,11 +66,11 @@ def ucb_air_regret_rate(budget: ArrayLike, beta: ArrayLike, best: ArrayLike) -> 
 
 
 def siri_simple_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
-    """Rate of SiRI's simple regret, mu* minus the mean of the arm it returns (Carpentier and Valko 2015).
+    """Return the rate of SiRI's simple regret, mu* minus the mean of the arm it returns (Carpentier and Valko 2015).
 
-    n^(-1/2) below beta = 2, n^(-1/2) log n at 2, (n / log n)^(-1/beta) above. SiRI draws n^(beta/2), n / (log n)^2 and
-    n / log n arms, up to a constant: the rate is that number to the power -1/beta, what the best of so many arms misses
-    (`expected_shortfall`).
+    It is n^(-1/2) below beta = 2, n^(-1/2) log n at 2, (n / log n)^(-1/beta) above. SiRI draws n^(beta/2), n / (log
+    n)^2 and n / log n arms, up to a constant. The rate is that number to the power -1/beta: the shortfall of the best
+    of the drawn arms (`expected_shortfall`).
 
     Args:
         budget: n, pulls, at least 1.

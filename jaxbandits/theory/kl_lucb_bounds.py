@@ -1,4 +1,4 @@
-"""What is proved of KL-LUCB, whose complexity is in Chernoff informations.
+"""Guarantees of KL-LUCB, whose complexity is in Chernoff informations.
 
 Kaufmann, Kalyanakrishnan 2013, "Information complexity in bandit subset selection"; the constants are derived here,
 after the arguments of that paper and of `baseline_bounds.lucb_pulls_bound`. Rewards lie in [0, 1].
@@ -18,13 +18,13 @@ from jaxbandits.theory.divergences import kl_bernoulli
 
 __all__ = ["chernoff_information", "kl_lucb_pulls_bound"]
 
-# Sections of the way between the m-th mean and the next, of each of which two thirds are left; how close to its ends.
+# Steps of a search between the m-th mean and the next, each of which keeps two thirds; how close to its ends it goes.
 _SECTIONS, _LEAST = 40, 1e-3
 _NEWTON_STEPS = 8
 
 
 def chernoff_information(p: ArrayLike, q: ArrayLike) -> jax.Array:
-    """Chernoff information of Bernoulli laws, d*(p, q) = kl(z, p) = kl(z, q) at the z where these are equal.
+    """Return the Chernoff information of Bernoulli laws, d*(p, q) = kl(z, p) = kl(z, q) at the z where these are equal.
 
     kl(z, p) - kl(z, q) is linear in z, as in every exponential family: -kl(p, q) at z = p and kl(q, p) at z = q, so
     z = p + (q - p) kl(p, q) / (kl(p, q) + kl(q, p)).
@@ -54,7 +54,7 @@ def _chernoff(p: jax.Array, q: jax.Array) -> jax.Array:
     first, second = jnp.where(inside, p, 0.25), jnp.where(inside, q, 0.75)
     there, back = kl_bernoulli(first, second), kl_bernoulli(second, first)
     share = jnp.where(inside, there / (there + back), jnp.where(p_ends, 0.0, 1.0))
-    # Of the two equal divergences the one with the longer way, whose digits are the better ones.
+    # Of the two equal divergences, the one with the longer way has the better digits.
     to_q = share < 0.5
     end, way = jnp.where(to_q, q, p), (q - p) * jnp.where(to_q, 1 - share, -share)
     found = BERNOULLI.divergence(p + (q - p) * share, way, end, 1 - end)
@@ -69,19 +69,23 @@ def kl_lucb_pulls_bound(
     k1: ArrayLike = 405.5,
     alpha: ArrayLike = 1.1,
 ) -> jax.Array:
-    """Number of pulls that KL-LUCB exceeds with probability at most delta.
+    """Return the number of pulls that KL-LUCB exceeds with probability at most delta.
 
-    For the exploration rate of Kaufmann and Kalyanakrishnan 2013, b(t) = x + log x with x = log(k1 K t^alpha/delta) in
-    round t, whose intervals {q: N kl(mean, q) <= b(t)} all hold with probability 1 - delta if k1 > 2e + 1 +
-    e/(alpha-1) + (e+1)/(alpha-1)^2. Let c lie between the m-th and the next mean. In a round that does not stop, c lies
-    in the interval of u or of l: were both above c, m + 1 arms would be; both below, K - m + 1; u above and l below is
-    against their order, and l above u stops. That arm k has a point of kl at most b(t)/N_k from c and from its mean, so
-    N_k <= b(t) / d*(mu_k, c), the paper's complexity. And one of u, l has a Hoeffding interval of half-width w =
-    sqrt(b(t) / (2 N)) >= epsilon/4 with c in it. For if it is c's arm, its interval may have a length below epsilon/2
-    only if the other one lies on one side of c, so that it reaches by more than epsilon/2 from its mean away from c,
-    and c is nearer than that. With c halfway, w >= Delta/4 as well, and N <= 8 b(t) / max(Delta, epsilon)^2. Either
-    way a round gives a pull to an arm with N_k <= b(t)/D_k, so rounds number at most the largest r <= sum_k b(r)/D_k.
-    The smaller of the two bounds is returned, with the best c in the first.
+    The exploration rate is that of Kaufmann and Kalyanakrishnan 2013: b(t) = x + log x with x = log(k1 K t^alpha/delta)
+    in round t. The intervals {q: N kl(mean, q) <= b(t)} all hold with probability 1 - delta if k1 > 2e + 1 +
+    e/(alpha-1) + (e+1)/(alpha-1)^2.
+
+    Let c lie between the m-th and the next mean. In a round that does not stop, c lies in the interval of u or of l.
+    Were both above c, m + 1 arms would be; both below, K - m + 1. u above and l below is against their order, and l
+    above u stops. That arm k has a point of kl at most b(t)/N_k from c and from its mean. So N_k <= b(t) / d*(mu_k, c),
+    the paper's complexity.
+
+    And one of u, l has a Hoeffding interval of half-width w = sqrt(b(t) / (2 N)) >= epsilon/4 with c in it. Suppose
+    that the interval with c is shorter than epsilon/2 and the other one lies on one side of c. Then the other one
+    reaches by more than epsilon/2 from its mean away from c, and c is nearer than that. With c halfway, w >= Delta/4 as
+    well, and N <= 8 b(t) / max(Delta, epsilon)^2. Either way a round gives a pull to an arm with N_k <= b(t)/D_k. So
+    rounds number at most the largest r <= sum_k b(r)/D_k. The smaller of the two bounds is returned, with the best c in
+    the first.
 
     Args:
         means: arm means, shape `(K, …)`, in [0, 1].
@@ -111,7 +115,10 @@ def kl_lucb_pulls_bound(
 
 
 def _informed_rounds(mu: jax.Array, gap: jax.Array, m: jax.Array) -> jax.Array:
-    """Sum of 1 / d*(mu_k, c) over the arms, the least over c between the m-th mean and the next; infinite for a tie."""
+    """Return the sum of 1 / d*(mu_k, c) over the arms, minimised over c; infinite for a tie.
+
+    c lies between the m-th mean and the next.
+    """
     rank = jnp.argsort(jnp.argsort(-mu, axis=0), axis=0)
     upper = jnp.sum(jnp.where(rank == m - 1, mu, 0.0), axis=0)
     lower = jnp.sum(jnp.where(rank == m, mu, 0.0), axis=0)
@@ -132,12 +139,12 @@ def _informed_rounds(mu: jax.Array, gap: jax.Array, m: jax.Array) -> jax.Array:
         return jnp.where(left, low, first), jnp.where(left, second, high)
 
     low, high = lax.fori_loop(0, _SECTIONS, shorter, (jnp.full_like(upper, _LEAST), jnp.full_like(upper, 1 - _LEAST)))
-    # Where it is least, the sum does not change with c.
+    # At the minimum, the sum does not change with c.
     return jnp.where(apart, rounds(lax.stop_gradient((low + high) / 2), mu, upper, lower), jnp.inf)
 
 
 def _largest_rounds(slope: jax.Array, level: jax.Array, alpha: jax.Array) -> jax.Array:
-    """The largest r with r <= slope (x + log x), x = level + alpha log r."""
+    """Return the largest r with r <= slope (x + log x), x = level + alpha log r."""
     finite = jnp.isfinite(slope)
     slope = jnp.where(finite, slope, 1.0)
 
@@ -145,7 +152,7 @@ def _largest_rounds(slope: jax.Array, level: jax.Array, alpha: jax.Array) -> jax
         x = level + alpha * jnp.log(r)
         return r - (r - slope * (x + jnp.log(x))) / (1 - slope * alpha / r * (1 + 1 / x))
 
-    # As log x <= x/e this is not below it, and on a convex function Newton's method then comes down to it.
+    # As log x <= x/e, this is not below the root, and on a convex function Newton's method then descends to it.
     fixed = jax.tree.map(lax.stop_gradient, (slope, level, alpha))
     root = largest_solution(jnp.zeros_like(slope), fixed[0] * (1 + 1 / jnp.e), fixed[1], fixed[2])
     for _ in range(_NEWTON_STEPS):

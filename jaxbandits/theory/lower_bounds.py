@@ -26,14 +26,14 @@ from jaxbandits.theory.divergences import binary_relative_entropy
 
 __all__ = ["characteristic_time", "pulls_lower_bound"]
 
-# In the range of every family, for padded arms.
+# A mean in the range of every family, for padded arms.
 _PADDED = 0.5
-# A share that is given needs normal arms whose standard deviations are within this of each other: beyond it float32 has
-# no digit left of how much the others' pulls count beside the best arm's.
+# With a given share, the standard deviations of normal arms must be within this factor of each other. Beyond it,
+# float32 has no digit left of what the others' pulls count beside the best arm's.
 _FURTHEST_SPREADS = 100
 # Rounds that reach the accuracy of the docstring, or the floats' own, whatever the means.
 _ROUNDS, _ROUNDS_WITH_EPSILON = 8, 18
-# One program, where the numbers are there to be computed with.
+# One compiled program, where the numbers are concrete.
 _proportions = recent_programs(32, "family", "rounds")(proportions)
 
 
@@ -46,14 +46,14 @@ def characteristic_time(
     share: ArrayLike | None = None,
     mask: ArrayLike | None = None,
 ) -> tuple[jax.Array, jax.Array]:
-    """Characteristic time T* of finding the m best arms, and the proportions of pulls that attain it.
+    """Return the characteristic time T* of finding the m best arms, and the proportions of pulls that attain it.
 
-    1/T* = max over proportions w of the min over arms i of S, j not of S, of
-    inf over lambda_j >= lambda_i + epsilon of w_i d(mu_i, lambda_i) + w_j d(mu_j, lambda_j),
-    where S holds the m best arms and d is the Kullback-Leibler divergence of the family.
+    1/T* = max over proportions w of the min over arms i of S, j not of S, of inf over lambda_j >= lambda_i + epsilon of
+    w_i d(mu_i, lambda_i) + w_j d(mu_j, lambda_j), where S holds the m best arms and d is the Kullback-Leibler
+    divergence of the family.
 
-    What it bounds: the expected pulls of algorithms that, on every instance of the family and with probability at least
-    1 - delta, return a set of m arms whose worst mean is at most epsilon below the best mean left out.
+    It bounds the expected pulls of algorithms that are right with probability at least 1 - delta on every instance of
+    the family. Right is a set of m arms whose worst mean is at most epsilon below the best mean left out.
 
     - epsilon = 0: one answer is right, and E[pulls] >= T* kl(delta, 1 - delta) for every delta < 1/2 (Garivier and
       Kaufmann 2016, Theorem 1, whose argument holds for any m).
@@ -61,36 +61,37 @@ def characteristic_time(
       characteristic time of a right answer (Degenne and Koolen 2019). That answer is S: exchanging an arm of a right
       answer for a better one, together with their weights, lowers none of the costs that are minimised above.
     - m > 1 and epsilon > 0: the criterion is stronger than the (epsilon, m)-optimality of UGapE, mu_k >= mu_(m) -
-      epsilon, which compares with the m-th best arm, in or out of the set. It is what LUCB and UGapE certify when
-      they stop, but an algorithm that guarantees (epsilon, m)-optimality alone may need fewer pulls. For m = 1 the
-      two are the same.
+      epsilon, which compares with the m-th best arm, in or out of the set. LUCB and UGapE certify the stronger one when
+      they stop. An algorithm that guarantees (epsilon, m)-optimality alone may need fewer pulls. For m = 1 the two are
+      the same.
 
     With a share, the maximum is over the proportions that give it to the best arm: T*_beta and w*_beta of top-two
     algorithms. T*_(1/2) is at most 2 T* (Russo 2016), and T*_beta is T* where beta is the best arm's share in w*.
 
-    Normal, exponential and Poisson arms are solved for in a unit of their own: means and sd of 1e-150 or 1e150 have the
-    T* of those of 1, to the same accuracy, where it is a float.
+    Normal, exponential and Poisson arms are rescaled first. Means and sd of 1e-150 or 1e150 have the T* of those of 1,
+    to the same accuracy, where it is a float.
 
-    One best arm is solved for on the device, all instances at once, with all derivatives; more on the host, some 1 ms
-    an instance of ten arms in a batch, with first derivatives, one instance after another (`_m_best_arms`).
+    One best arm is computed on the device, all instances at once, with all derivatives. More are computed on the host,
+    some 1 ms an instance of ten arms in a batch, with first derivatives, one instance after another (`_m_best_arms`).
 
     Args:
         means: arm means, shape `(K, …)`; like epsilon, sd and share they may be traced.
         m: number of best arms, in [1, K-1].
         epsilon: accuracy, at least 0, shape `()` or `(…)`.
         family: "bernoulli" (means in [0, 1]), "gaussian", "poisson" (means at least 0) or "exponential" (positive).
-        sd: standard deviation of Gaussian rewards, shape `()` or `(…)`, or of every arm's, with as many axes as means.
+        sd: standard deviation of Gaussian rewards, shape `()` or `(…)`, or of every arm's, with the number of axes of
+            the means.
         share: proportion of the best arm, in (0, 1), shape `()` or `(…)`, for m = 1; None for the optimal one. With sd
             of every arm, they have to be within a factor of 100 of each other (NaN elsewhere, where they are traced).
         mask: bool, shape `(K, …)`, false for padded arms.
 
     Returns:
-        T*, shape `(…)` (relative error below 1e-8 in float64, 1e-5 in float32, and for m > 1 below 1e-6; infinite if
-        epsilon = 0 and S is not unique; 0 if no instance makes S wrong) and the proportions, shape `(K, …)`, adding up
-        to 1; in these two cases any are optimal, and they are uniform, with slope 0.
+        T*, shape `(…)`, and the proportions, shape `(K, …)`, adding up to 1. The relative error of T* is below 1e-8 in
+        float64, 1e-5 in float32, and below 1e-6 for m > 1. T* is infinite if epsilon = 0 and S is not unique, and 0 if
+        no instance makes S wrong. In these two cases any proportions are optimal; they are uniform, with slope 0.
 
     Raises:
-        UsageError: a value outside its range, an unknown family, m = 1 missing where a share is given.
+        UsageError: a value outside its range, an unknown family, a share with m > 1.
     """
     shape = jnp.shape(means)
     if not shape or shape[0] < 2:
@@ -145,9 +146,9 @@ def pulls_lower_bound(
     sd: ArrayLike = 1.0,
     mask: ArrayLike | None = None,
 ) -> jax.Array:
-    """T* kl(delta, 1 - delta): expected pulls below which no delta-correct algorithm gets on this instance.
+    """Return T* kl(delta, 1 - delta): every delta-correct algorithm needs this many expected pulls on this instance.
 
-    For which algorithms, and when only as delta tends to 0, `characteristic_time` says. From delta = 1/2 on it is 0.
+    `characteristic_time` says for which algorithms, and when only as delta tends to 0. From delta = 1/2 on it is 0.
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -191,7 +192,7 @@ def _check(means: ArrayLike, epsilon: ArrayLike, family: str, sd: ArrayLike, sha
 
 
 def _there(x: ArrayLike, mask: ArrayLike | None) -> ArrayLike:
-    """The values, and one in the range of every family for arms that are none."""
+    """Return the values, with one in the range of every family for padded arms."""
     if mask is None or any(isinstance(value, jax.core.Tracer) for value in (x, mask)):
         return x
     return np.where(np.asarray(mask), np.asarray(x), _PADDED)

@@ -1,8 +1,8 @@
-"""What theory promises of MAB-PPR, where a pull costs its expected reward: sample sizes and costs.
+"""Guarantees of MAB-PPR, where a pull costs its expected reward: sample sizes and costs.
 
-Sabato 2019, "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS. Arm i has the weight
-w_i = E[X_i], its variance is at most w_i <= 1, and a pull of it costs w_i; W is the sum of the weights, and V bounds
-Var(sum of X_i over A) / (sum of w_i over A) for every set A of arms that are pulled together (1 if independent).
+Sabato 2019, "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS. Arm i has the weight w_i
+= E[X_i], its variance is at most w_i <= 1, and a pull of it costs w_i. W is the sum of the weights. V bounds Var(sum of
+X_i over A) / (sum of w_i over A) for every set A of arms that are pulled together (1 if independent).
 
 Sample sizes are as the paper has them, before they are rounded up: rounding up q batches of l multiplies a cost by at
 most (1 + 1/q)(1 + 1/l). Arguments are `()` or `(…)`, and so are results; all is differentiable in every number.
@@ -38,7 +38,7 @@ class PPRRound(NamedTuple):
         delta: delta_t, probability that the round goes wrong.
         q1: batches that order the arms.
         l1: l_t, pulls of an arm in each of these.
-        q2: batches that tell how many arms to remove.
+        q2: batches that decide how many arms to remove.
         l2: pulls of an arm in each of these.
         q3: batches of the final round, if this is it.
         l3: pulls of an arm in each of these.
@@ -57,7 +57,7 @@ class PPRRound(NamedTuple):
 def ppr_round(
     t: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, correlation: ArrayLike, constants: PPRConstants
 ) -> PPRRound:
-    """Accuracy, error and sample sizes of MAB-PPR's round t (Algorithm 1, lines 1, 4, 8, 17, 20).
+    """Return accuracy, error and sample sizes of MAB-PPR's round t (Algorithm 1, lines 1, 4, 8, 17, 20).
 
     Args:
         t: number of the round, from 1.
@@ -90,14 +90,14 @@ def ppr_round(
 def ppr_cost_bound(
     epsilon: ArrayLike, delta: ArrayLike, correlation: ArrayLike, constants: PPRConstants, phi_l: ArrayLike
 ) -> jax.Array:
-    """Bound on MAB-PPR's cost per unit of W (proof of Theorem 5.6, with the sums over rounds in closed form).
+    """Return a bound on MAB-PPR's cost per unit of W (proof of Theorem 5.6, with the sums over rounds in closed form).
 
     W_t <= (1 - phi_L)^(t-1) W in round t, so the rounds cost at most sum_t (1 - phi_L)^(t-1) (q1 l_t + q2 l2). The
-    round before the final one may end with few arms instead of little weight (event E2), so the final one in round t
+    round before the final one may end with few arms instead of little weight (event E2). So the final one in round t
     costs at most (1 - phi_L)^(t-2) q3 l3; its largest value over real t >= 2 is added.
 
-    A bound with probability 1 - delta if the constants and phi_L are valid (`ppr_conditions`). For others it is what
-    the algorithm costs if every round removes the share phi_L of the weight: no more than a formula.
+    It holds with probability 1 - delta if the constants and phi_L are valid (`ppr_conditions`). For other constants it
+    is only a formula: what the algorithm costs if every round removes the share phi_L of the weight.
 
     Args:
         epsilon: accuracy, in (0, 1).
@@ -134,7 +134,7 @@ def ppr_cost_bound(
 
 
 def ppr_cost_rate(epsilon: ArrayLike, delta: ArrayLike, correlation: ArrayLike, weight: ArrayLike) -> jax.Array:
-    """Rate of MAB-PPR's cost, W log(1/delta) max(1/epsilon^2, V/epsilon) (Theorem 3.1, its constant left out).
+    """Return the rate of MAB-PPR's cost, W log(1/delta) max(1/epsilon^2, V/epsilon) (Theorem 3.1, no constant).
 
     Args:
         epsilon: accuracy, in (0, 1).
@@ -160,7 +160,7 @@ def ppr_crossing_arms(
     rival: Literal["median-of-means", "hoeffding", "bernstein"] = "hoeffding",
     mean_weight: ArrayLike = 1.0,
 ) -> jax.Array:
-    """Logarithm of the number of arms above which a union bound costs more than `ppr_cost_bound`.
+    """Return the logarithm of the number of arms above which a union bound costs more than `ppr_cost_bound`.
 
     The union bounds grow with log K and MAB-PPR's cost does not, so MAB-PPR is the cheaper from K = exp(result) on;
     for valid constants the result is in the millions. W cancels.
@@ -201,6 +201,6 @@ def _check(epsilon: ArrayLike, delta: ArrayLike, correlation: ArrayLike) -> None
 
 
 def _sum(ratio: jax.Array, first: jax.Array, growth: jax.Array, start: ArrayLike) -> jax.Array:
-    """Sum over s >= start of ratio^s (first + growth s)."""
+    """Return the sum over s >= start of ratio^s (first + growth s)."""
     spare = 1 - ratio
     return ratio**start * ((first + growth * start) / spare + growth * ratio / spare**2)

@@ -1,4 +1,4 @@
-"""What the proof of MAB-PPR's theorem demands of its constants, all in one place.
+"""The conditions of MAB-PPR's theorem on its constants, all in one place.
 
 Sabato 2019, "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS. The paper shows that
 there are constants with which its Theorem 3.1 holds and names none; the conditions are spread over its proofs.
@@ -19,14 +19,14 @@ __all__ = [
     "ppr_conditions",
 ]
 
-# Powers of 2 between which the common factor of `ppr_conditions` is looked for, and how often that range is halved.
+# Powers of 2 between which the common factor of `ppr_conditions` is searched, and how often that range is halved.
 _LARGEST_POWER = 200.0
 _HALVINGS = 60
-# Of the room between the smallest phi_L that rho allows and phi_M: rho > sqrt(1 - phi_L) is strict.
+# A share of the room between the smallest phi_L that rho allows and phi_M: rho > sqrt(1 - phi_L) is strict.
 _ABOVE = 1e-6
 # Numbers at the end of a range stay inside when the range is computed the other way round.
 _ROUNDING = 1e-12
-# What the best proof numbers do not meet by themselves.
+# The conditions that the best proof numbers do not meet by themselves.
 _OPEN = {
     "0 < phi_U",
     "phi_L < phi_M",
@@ -56,18 +56,18 @@ class PPRCondition(NamedTuple):
 
     @property
     def slack(self) -> float:
-        """What can be taken from the larger side; negative: what is missing."""
+        """Return what can be taken from the larger side; negative: what is missing."""
         return self.left - self.right
 
     @property
     def holds(self) -> bool:
-        """Whether the inequality is true."""
+        """Return whether the inequality is true."""
         return self.left > self.right if self.strict else self.left >= self.right
 
 
 @dataclasses.dataclass(frozen=True)
 class PPRConditions:
-    """What Theorem 3.1 demands of a set of constants; printed, one line that says what is broken.
+    """The conditions of Theorem 3.1 on a set of constants; printed, one line that names the broken ones.
 
     Attributes:
         conditions: all of them, in the order of the proof.
@@ -79,17 +79,17 @@ class PPRConditions:
 
     @property
     def slack(self) -> dict[str, float]:
-        """Slack by name; positive where the condition holds."""
+        """Return the slack by name; positive where the condition holds."""
         return {condition.name: condition.slack for condition in self.conditions}
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """Names of the conditions that do not hold."""
+        """Return the names of the conditions that do not hold."""
         return tuple(condition.name for condition in self.conditions if not condition.holds)
 
     @property
     def valid(self) -> bool:
-        """Whether Theorem 3.1 covers the constants."""
+        """Return whether Theorem 3.1 covers the constants."""
         return not self.broken
 
     def __str__(self) -> str:
@@ -101,12 +101,12 @@ class PPRConditions:
 
 
 def ppr_conditions(constants: PPRConstants, proof: PPRProof | None = None) -> PPRConditions:
-    """Every condition under which Sabato's Theorem 3.1 holds, evaluated.
+    """Evaluate every condition under which Sabato's Theorem 3.1 holds.
 
-    Without proof numbers, those most favourable to the constants are found: they make the factor smallest by which
-    C_q, C'_q, C_1, C_2 and N_final would have to be multiplied, all alike, to meet the conditions that depend on proof
-    numbers. A factor of 1 is enough exactly if the constants are valid. If they are not, what is missing is shared:
-    the constants whose conditions are named as broken are too small together, and raising one of them may do.
+    Without proof numbers, those most favourable to the constants are found. Consider the common factor by which C_q,
+    C'_q, C_1, C_2 and N_final must be multiplied to meet the conditions that depend on proof numbers. The favourable
+    ones make it smallest. A factor of 1 is enough exactly if the constants are valid. If they are not, the constants
+    whose conditions are named as broken are too small together. Raising one of them may be enough.
 
     Args:
         constants: concrete numbers.
@@ -118,7 +118,7 @@ def ppr_conditions(constants: PPRConstants, proof: PPRProof | None = None) -> PP
 
 
 def _conditions(constants: PPRConstants, proof: PPRProof) -> Iterator[PPRCondition]:
-    # `jax.tree.leaves` has them in the order of the fields.
+    # `jax.tree.leaves` returns them in the order of the fields.
     cq, cq_prime, c1, c2, c3, n_final, rho, theta, factor = (float(x) for x in jax.tree.leaves(constants))
     phi_u, phi_m, phi_l, alpha1, alpha3, nu, r = (float(x) for x in jax.tree.leaves(proof))
     beta = phi_m - phi_l
@@ -161,7 +161,7 @@ def _conditions(constants: PPRConstants, proof: PPRProof) -> Iterator[PPRConditi
 
 
 def _favourable(constants: PPRConstants) -> PPRProof:
-    """The proof numbers that make the common factor of `ppr_conditions` smallest."""
+    """Return the proof numbers that make the common factor of `ppr_conditions` smallest."""
     low, high = -_LARGEST_POWER, _LARGEST_POWER
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -177,12 +177,12 @@ def _scaled(constants: PPRConstants, factor: float) -> PPRConstants:
 
 
 def _best_proof(constants: PPRConstants) -> PPRProof:
-    """Proof numbers that are valid for the constants if any are.
+    """Return proof numbers that are valid for the constants if any are.
 
     Each but alpha1 is best at an end of its range: R as small as C2 allows, then phi_M and phi_U as large as theta
-    allows, phi_L as small as rho allows, nu as small as N_final allows, alpha3 as small as C1 allows. With
-    a = 1 - phi_U/2, alpha1 + alpha3/alpha2 is smallest at alpha1 = a + sqrt(a alpha3): (sqrt(a) + sqrt(alpha3))^2.
-    What is left are the inequalities `_OPEN`, which larger constants only help.
+    allows, phi_L as small as rho allows, nu as small as N_final allows, alpha3 as small as C1 allows. With a = 1 -
+    phi_U/2, alpha1 + alpha3/alpha2 is smallest at alpha1 = a + sqrt(a alpha3): (sqrt(a) + sqrt(alpha3))^2. The
+    inequalities `_OPEN` remain, and larger constants only help them.
     """
     _, _, c1, c2, _, n_final, rho, theta, _ = (float(x) for x in jax.tree.leaves(constants))
     rho, theta = (min(max(x, 0.0), 1.0) for x in (rho, theta))
@@ -191,7 +191,7 @@ def _best_proof(constants: PPRConstants) -> PPRProof:
     phi_m = root**2 * (1 - _ROUNDING)
     phi_u = 1 - r - theta * (1 + r) - _ROUNDING
     least = 1 - rho**2
-    # Where rho is too small for any R, the other conditions should still say something.
+    # Where rho is too small for any R, the other conditions should still have values.
     phi_l = least + _ABOVE * abs(phi_m - least) if least < theta else phi_m / 2
     nu = 4 * _inverse(n_final) * (1 + math.sqrt(24 * _inverse(c1)))
     alpha3 = 8 * _inverse(c1)
@@ -200,5 +200,5 @@ def _best_proof(constants: PPRConstants) -> PPRProof:
 
 
 def _inverse(x: float) -> float:
-    """1/x, infinite for an x that is not positive."""
+    """Return 1/x, infinite for an x that is not positive."""
     return 1 / x if x > 0 else math.inf

@@ -1,7 +1,7 @@
-"""The constants of MAB-PPR, and the numbers that the proof of its theorem leaves free.
+"""The constants of MAB-PPR, and the free numbers of its theorem's proof.
 
-Sabato 2019, "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS. Which constants the
-theorem holds for: `pay_per_reward_conditions.py`.
+Sabato 2019, "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS.
+`pay_per_reward_conditions.py` says for which constants the theorem holds.
 """
 
 import dataclasses
@@ -22,11 +22,11 @@ __all__ = [
 class PPRConstants:
     """The universal constants of MAB-PPR (Algorithm 1).
 
-    In round t, with eps_t = (1 - rho) rho^(t-1) epsilon / 2 and delta_t = delta 2^-t, every arm left is pulled
+    In round t, with eps_t = (1 - rho) rho^(t-1) epsilon / 2 and delta_t = delta 2^-t, every remaining arm is pulled
 
     - q1 l_t times, q1 = cq log(cq_prime / delta_t), l_t = c1 max(1/eps_t^2, V/eps_t), to order the arms;
-    - q2 l2 times, q2 = factor log(12 / delta_t), l2 = c2 V/epsilon, to choose how many at the bottom are removed: as
-      many as hold the share theta of the estimated weight;
+    - q2 l2 times, q2 = factor log(12 / delta_t), l2 = c2 V/epsilon, to choose how many at the bottom are
+      removed: those that hold the share theta of the estimated weight;
     - or, once n_final arms or fewer are left, q3 l3 times, q3 = factor log(n_final / delta_t), l3 = c3/epsilon^2.
 
     Attributes:
@@ -55,7 +55,7 @@ class PPRConstants:
 @pytree
 @dataclasses.dataclass(frozen=True)
 class PPRProof:
-    """The numbers that the proof of Theorem 3.1 leaves free; with them a set of constants is valid or not.
+    """The free numbers in the proof of Theorem 3.1; with them a set of constants is valid or not.
 
     Attributes:
         phi_u: phi_U, share of the weight of the bad arms that look as good as the best one, at most (event E1).
@@ -76,7 +76,7 @@ class PPRProof:
     r: ArrayLike
 
 
-#: Constants of a size that one would use. No theorem covers them: see `ppr_conditions`.
+#: Constants of a practical size. No theorem covers them: see `ppr_conditions`.
 PPR_PRACTICAL = PPRConstants(
     cq=1.0, cq_prime=8.0, c1=0.125, c2=8.0, c3=8.0, n_final=8.0, rho=0.9, theta=0.4, factor=1.0
 )

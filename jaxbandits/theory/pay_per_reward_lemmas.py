@@ -1,4 +1,4 @@
-"""Lemmas of pay-per-reward on medians of means: how far they are off, and how many are large at a time.
+"""Lemmas of pay-per-reward on medians of means: their error, and how many of them are large at a time.
 
 Sabato 2019, "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS. Arguments are `()` or
 `(…)`, and so are results; all is differentiable in every number.
@@ -18,9 +18,9 @@ __all__ = [
 
 
 def ppr_median_of_means_bound(batches: ArrayLike, size: ArrayLike, variance: ArrayLike) -> tuple[jax.Array, jax.Array]:
-    """Radius sqrt(6 sigma^2/l) around the median of the means of q batches of l draws (Lemma 2.3).
+    """Return the radius sqrt(6 sigma^2/l) around the median of the means of q batches of l draws (Lemma 2.3).
 
-    A batch is off by as much with probability at most 1/6 (Chebyshev), and half of them with at most exp(-2q/9)
+    A batch is off by that with probability at most 1/6 (Chebyshev), and half of them with at most exp(-2q/9)
     (Hoeffding: 2q (1/2 - 1/6)^2).
 
     Args:
@@ -43,11 +43,12 @@ def ppr_median_of_means_bound(batches: ArrayLike, size: ArrayLike, variance: Arr
 def ppr_large_estimates_bound(
     batches: ArrayLike, size: ArrayLike, gamma: ArrayLike, mean: ArrayLike, variance: ArrayLike
 ) -> tuple[jax.Array, jax.Array]:
-    """Number of non-negative variables whose median of means is gamma mu or more: (4/gamma)(1 + sqrt(6 sigma^2/l)/mu).
+    """Return how many non-negative variables have a median of means of gamma mu or more (Lemma 5.7).
 
-    Lemma 5.7; mu and sigma^2 are mean and variance of the variables' sum, however they depend on each other. In 2q/3
-    batches or more the means add up to at most mu + sqrt(6 sigma^2/l), but for a probability of exp(-q/18) (Hoeffding:
-    2q (1/3 - 1/6)^2). A variable that counts is at gamma mu or above in q/2 batches, so in q/6 of any 2q/3.
+    At most (4/gamma)(1 + sqrt(6 sigma^2/l)/mu) have. mu and sigma^2 are mean and variance of the variables' sum,
+    however they depend on each other. In 2q/3 batches or more the means add up to at most mu + sqrt(6 sigma^2/l), but
+    for a probability of exp(-q/18) (Hoeffding: 2q (1/3 - 1/6)^2). A variable that counts is at gamma mu or above in q/2
+    batches, so in q/6 of any 2q/3.
 
     Args:
         batches: q, at least 1.

@@ -17,13 +17,13 @@ from jaxbandits.theory.pay_per_reward_constants import PPRConstants, PPRProof
 
 __all__ = ["PPROptimum", "ppr_constants"]
 
-# N_final > 4/nu > 4/phi_M > 4; and the largest N_final looked for, which int32 and float32 hold.
+# N_final > 4/nu > 4/phi_M > 4; and the largest N_final searched, which int32 and float32 hold.
 _FEWEST = 5
 _MOST = 10**9
-# Relative distance to what the conditions demand: they hold after rounding, in single precision too.
+# Relative distance to the conditions' limits: they hold after rounding, in single precision too.
 _SLACK = 1e-4
-# Where the search starts, near the optimum for epsilon = 0.1, and how far it may go: logarithm of N_final, then
-# logits of phi_M, phi_U, the logarithm of what C1 has to spare, and the logit of rho.
+# Where the search starts, near the optimum for epsilon = 0.1, and how far it may go: logarithm of N_final, then logits
+# of phi_M, phi_U, the logarithm of the spare part of C1, and the logit of rho.
 _START = (16.0, 0.0, 4.0, 1.0, -0.7)
 _WIDEST = 15.0
 
@@ -36,12 +36,12 @@ class PPROptimum(NamedTuple):
 
 
 def ppr_constants(epsilon: float, delta: float, correlation: float = 1.0, n_final_max: int | None = None) -> PPROptimum:
-    """The valid constants of MAB-PPR with the smallest `ppr_cost_bound`, and the proof numbers that make them valid.
+    """Return the valid constants of MAB-PPR with the smallest `ppr_cost_bound`, and proof numbers that make them valid.
 
     The paper names no constants. The cheapest cost about 1e8 W log(1/delta)/epsilon^2 and have an N_final of 10^7 or
     more, on which the cost hardly depends: fewer arms than that go straight to the final round. With `n_final_max`
-    rounds happen, and cost more. Found by quasi-Newton descent along the gradient of the bound, in double precision;
-    deterministic, and kept for the next call.
+    rounds happen, and cost more. They are found by quasi-Newton descent along the gradient of the bound, in double
+    precision. The result is deterministic, and cached for the next call.
 
     Args:
         epsilon: accuracy, in (0, 1).
@@ -59,13 +59,13 @@ def ppr_constants(epsilon: float, delta: float, correlation: float = 1.0, n_fina
     check("delta", delta, INSIDE_UNIT)
     check("V", correlation, AT_LEAST_ONE)
     most = _MOST if n_final_max is None else whole("n_final_max", n_final_max, _FEWEST, _MOST)
-    # They are valid for every delta; below the smallest normal number they are the cheapest for that.
+    # They are valid for every delta; for those below the smallest normal number they are the cheapest for that number.
     return _cheapest(float(epsilon), max(float(delta), float(np.finfo(np.float64).tiny)), float(correlation), most)
 
 
 @functools.lru_cache(maxsize=256)
 def _cheapest(epsilon: float, delta: float, correlation: float, most: int) -> PPROptimum:
-    # Here: importing the package should not wait for it.
+    # Imported here, so that importing the package does not wait for it.
     from scipy import optimize  # type: ignore[import-untyped,unused-ignore]
 
     with jax.ensure_compile_time_eval(), jax.enable_x64(True):
@@ -79,7 +79,7 @@ def _cheapest(epsilon: float, delta: float, correlation: float, most: int) -> PP
         options = {"ftol": 1e-13, "gtol": 1e-9, "maxiter": 1000}
         found = optimize.minimize(value_and_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         constants, proof = jax.tree.map(float, _valid(jnp.asarray(found.x), _SLACK))
-    # A whole number: the next one also meets its condition, which is met by the logarithm found.
+    # A whole number: the next one also meets the condition that the found logarithm meets.
     n_final = float(min(math.ceil(constants.n_final * (1 - 1e-9)), most))
     return PPROptimum(dataclasses.replace(constants, n_final=n_final), proof)
 
@@ -93,15 +93,15 @@ def _log_cost(z: jax.Array, epsilon: jax.Array, delta: jax.Array, correlation: j
 
 @jax.jit
 def _valid(z: jax.Array, slack: float) -> tuple[PPRConstants, PPRProof]:
-    """Constants that meet every condition of `ppr_conditions`, from any five numbers.
+    """Return constants that meet every condition of `ppr_conditions`, from any five numbers.
 
-    What the cost does not trade against something else is at the end of its range: R solves the equation of Lemma 5.4,
-    alpha3 = 8/C1, alpha1 as in `ppr_conditions` without proof numbers, nu from N_final, phi_L as large as
-    C1 >= 6/alpha^2 allows.
+    Numbers that the cost does not trade against others are at the end of their ranges. R solves the equation of Lemma
+    5.4, alpha3 = 8/C1, alpha1 as in `ppr_conditions` without proof numbers, nu from N_final, phi_L as large as C1 >=
+    6/alpha^2 allows.
 
     Args:
-        z: logarithm of N_final (above log 4), logits of phi_M, phi_U, logarithm of what C1 has to spare, logit of rho.
-        slack: share of themselves by which the constants exceed what is demanded.
+        z: logarithm of N_final (above log 4), logits of phi_M, phi_U, logarithm of the spare part of C1, logit of rho.
+        slack: share of themselves by which the constants exceed their limits.
     """
     n_final = jnp.exp(z[0])
     at_phi_m, at_phi_u, at_rho = (jax.nn.sigmoid(z[i]) for i in (1, 2, 4))

@@ -1,8 +1,8 @@
-"""What algorithms that know nothing of pay-per-reward cost in it: union bounds over the arms, and median elimination.
+"""Costs in pay-per-reward of algorithms that ignore it: union bounds over the arms, and median elimination.
 
-Sabato 2019, "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS, compares its MAB-PPR
-with O(W log(K/delta)/epsilon^2): a pull of arm i costs its weight w_i = E[X_i], W is the sum of the weights. Sample
-sizes before they are rounded up. Arguments are `()` or `(…)`, and so are results.
+Sabato 2019, "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS, compares its MAB-PPR with
+O(W log(K/delta)/epsilon^2). A pull of arm i costs its weight w_i = E[X_i], and W is the sum of the weights. Sample
+sizes are not yet rounded up. Arguments are `()` or `(…)`, and so are results.
 """
 
 import jax
@@ -19,7 +19,7 @@ __all__ = [
     "ppr_median_of_means_cost",
 ]
 
-# Rounds of median elimination that are looked at: enough for 2^40 arms.
+# Rounds of median elimination that are computed: enough for 2^40 arms.
 _HALVINGS = 40
 
 
@@ -31,11 +31,11 @@ def ppr_median_of_means_cost(
     factor: ArrayLike = 4.5,
     c3: ArrayLike = 96.0,
 ) -> jax.Array:
-    """Cost of pulling all K arms alike, their means estimated by medians of means: W factor log(K/delta) C3/epsilon^2.
+    """Return the cost of pulling all K arms equally often, with medians of means: W factor log(K/delta) C3/epsilon^2.
 
-    Lemma 2.3 with l = C3/epsilon^2, q = factor log(K/delta) for each arm and sigma^2 <= 1: with 9/2 and 96, MAB-PPR's
-    final round on all arms, every estimate is within epsilon/4 and the chosen arm epsilon/2 from the best; with 9/2 and
-    24 within epsilon/2, and the chosen arm epsilon from the best. A proven bound for these two.
+    Lemma 2.3 with l = C3/epsilon^2, q = factor log(K/delta) for each arm and sigma^2 <= 1. With 9/2 and 96, it is
+    MAB-PPR's final round on all arms: every estimate is within epsilon/4 and the chosen arm within epsilon/2 of the
+    best. With 9/2 and 24 they are within epsilon/2 and epsilon. For these two choices the bound is proved.
 
     Args:
         epsilon: accuracy, in (0, 1).
@@ -53,7 +53,7 @@ def ppr_median_of_means_cost(
 
 
 def ppr_hoeffding_cost(epsilon: ArrayLike, delta: ArrayLike, arms: ArrayLike, weight: ArrayLike) -> jax.Array:
-    """Cost of n = 2 log(2K/delta)/epsilon^2 pulls of each of K arms, W n, for rewards in [0, 1].
+    """Return the cost W n of n = 2 log(2K/delta)/epsilon^2 pulls of each of K arms, for rewards in [0, 1].
 
     Hoeffding: 2 exp(-2 n (epsilon/2)^2) = delta/K, so all means are within epsilon/2 with probability 1 - delta, and
     the arm with the largest is epsilon-best.
@@ -74,12 +74,12 @@ def ppr_hoeffding_cost(epsilon: ArrayLike, delta: ArrayLike, arms: ArrayLike, we
 def ppr_bernstein_cost(
     epsilon: ArrayLike, delta: ArrayLike, arms: ArrayLike, weight: ArrayLike, mean_weight: ArrayLike
 ) -> jax.Array:
-    """Cost of pulling each of K arms as often as its own weight asks for, for rewards in [0, 1].
+    """Return the cost of pulling each of K arms as often as its own weight requires, for rewards in [0, 1].
 
-    Bernstein with a variance of at most w_i: P(|error| >= epsilon/2) <= 2 exp(-n (epsilon/2)^2 / (2 w_i + epsilon/3)),
-    so n_i = (8 w_i/epsilon^2 + 4/(3 epsilon)) log(2K/delta) pulls leave an error of delta/K, and the arm with the
-    largest mean is epsilon-best with probability 1 - delta. The cost is sum_i w_i n_i =
-    (8 sum_i w_i^2/epsilon^2 + 4 W/(3 epsilon)) log(2K/delta). An oracle's: n_i needs w_i, or an upper bound on it.
+    Bernstein with a variance of at most w_i: P(|error| >= epsilon/2) <= 2 exp(-n (epsilon/2)^2 / (2 w_i + epsilon/3)).
+    So n_i = (8 w_i/epsilon^2 + 4/(3 epsilon)) log(2K/delta) pulls leave an error of delta/K. The arm with the largest
+    mean is then epsilon-best with probability 1 - delta. The cost is sum_i w_i n_i = (8 sum_i w_i^2/epsilon^2 + 4 W/(3
+    epsilon)) log(2K/delta). It is an oracle's: n_i needs w_i, or an upper bound on it.
 
     Args:
         epsilon: accuracy, in (0, 1).
@@ -99,11 +99,11 @@ def ppr_bernstein_cost(
 def ppr_median_elimination_cost_bound(
     epsilon: ArrayLike, delta: ArrayLike, arms: ArrayLike, weight: ArrayLike
 ) -> jax.Array:
-    """Bound on what median elimination costs when pulls are paid by reward, for rewards in [0, 1].
+    """Return a bound on the cost of median elimination when pulls are paid by reward, for rewards in [0, 1].
 
-    Even-Dar, Mannor, Mansour 2006: round l pulls each of the ceil(K 2^(1-l)) arms left (4/eps_l^2) log(3/delta_l)
+    Even-Dar, Mannor, Mansour 2006: round l pulls each of the ceil(K 2^(1-l)) remaining arms (4/eps_l^2) log(3/delta_l)
     times, eps_l = (epsilon/4)(3/4)^(l-1), delta_l = delta 2^-l, until one is left. It halves the arms, not their
-    weight: the heavy arms stay to the end, and nothing better than min(W, arms left) bounds the weight in a round.
+    weight. The heavy arms stay to the end, and nothing better than min(W, arms left) bounds the weight in a round.
     (16/9)^(log2 K) makes this grow like K^0.83 log K, once K is beyond W. Piecewise constant in K.
 
     Args:
@@ -129,7 +129,7 @@ def ppr_median_elimination_cost_bound(
 def _union(
     epsilon: ArrayLike, delta: ArrayLike, arms: ArrayLike, weight: ArrayLike
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """log(K/delta), epsilon and W."""
+    """Return log(K/delta), epsilon and W."""
     check("epsilon", epsilon, INSIDE_UNIT)
     check("delta", delta, INSIDE_UNIT)
     check("the number of arms", arms, AT_LEAST_ONE)

@@ -1,9 +1,9 @@
-"""What is proved of races: numbers of pulls that they exceed with probability at most delta.
+"""Guarantees of races: numbers of pulls that they exceed with probability at most delta.
 
 Kaufmann, Kalyanakrishnan 2013, "Information complexity in bandit subset selection"; the bounds are derived here. Races
-are those of the package, which look at geometrically growing numbers of pulls: at n_1 = ceil(l_1) pulls of every arm
-left and n_(r+1) = ceil(growth n_r), with intervals that all hold with probability 1 - delta, of level l_r = ln(c K r
-(r+1) / delta) at the r-th look.
+are those of the package. They compare arms at geometrically growing numbers of pulls: n_1 = ceil(l_1) pulls of every
+remaining arm and n_(r+1) = ceil(growth n_r). The intervals have the level l_r = ln(c K r (r+1) / delta) at the r-th
+comparison, and all hold with probability 1 - delta.
 
 Means are `(K, …)`, the other arguments `()` or `(…)`, results `(…)`.
 """
@@ -20,7 +20,7 @@ from jaxbandits.theory.complexity import gaps
 
 __all__ = ["bernstein_race_pulls_bound", "hoeffding_race_pulls_bound"]
 
-# Steps towards a fixed point, which each come closer by a factor of 3 or more.
+# Steps towards a fixed point; each comes closer by a factor of 3 or more.
 _STEPS = 20
 
 
@@ -32,16 +32,18 @@ def hoeffding_race_pulls_bound(
     b: ArrayLike = 1.0,
     growth: ArrayLike = 1.3,
 ) -> jax.Array:
-    """Number of pulls that the race with Hoeffding's intervals exceeds with probability at most delta; derived.
+    """Return the number of pulls that the race with Hoeffding's intervals exceeds with probability at most delta.
 
-    The radius at n pulls is w = b sqrt(l_r / (2n)), c = 2. All arms leave at the latest when 2w < epsilon: an arm that
-    is not among the best-looking, as many as are missing of the m, has an upper bound at most 2w above the lower bound
-    of each of these. With epsilon = 0 and intervals that hold, only bad arms are discarded and good ones accepted, so
-    an arm leaves at the first look with 4w < Delta: if it is not among the best-looking, the last of these has a mean
-    of at least mu_(m) - w, and the arm's upper bound is below mu_k + 2w. (With epsilon > 0 a good arm may be discarded
-    for one within epsilon of it, that one later for another, and so on: nothing is proved here by gaps.) What stays at
-    n pulls has n <= a l_r, a = 8 b^2/Delta^2 or 2 b^2/epsilon^2, and leaves at the next look, growth n + 1 at most, or
-    at the first one.
+    Derived here. The radius at n pulls is w = b sqrt(l_r / (2n)), c = 2. All arms leave at the latest when 2w <
+    epsilon. To see this, take the empirical best arms that complete the m. Any other arm has an upper
+    bound at most 2w above the lower bound of each of them.
+
+    With epsilon = 0 and intervals that hold, only bad arms are discarded and good ones accepted. So an arm leaves at
+    the first comparison with 4w < Delta. If it is not among the empirical best, the last of these has a mean of at
+    least mu_(m) - w, and the arm's upper bound is below mu_k + 2w. (With epsilon > 0 a good arm may be discarded for
+    one within epsilon of it, that one later for another, and so on: nothing is proved here by gaps.) An arm that stays
+    at n pulls has n <= a l_r, a = 8 b^2/Delta^2 or 2 b^2/epsilon^2. It leaves at the next comparison, growth n + 1 at
+    most, or at the first one.
 
     Args:
         means: arm means, shape `(K, …)`.
@@ -49,7 +51,7 @@ def hoeffding_race_pulls_bound(
         delta: probability of error, in (0, 1).
         m: number of arms to return, in [1, K-1].
         b: range of the rewards, positive.
-        growth: pulls at a look over those at the last, above 1.
+        growth: pulls at a comparison over those at the last, above 1.
 
     Returns:
         Shape `(…)`; infinite if epsilon = 0 and the m best arms are not unique.
@@ -70,12 +72,14 @@ def bernstein_race_pulls_bound(
     b: ArrayLike = 1.0,
     growth: ArrayLike = 1.3,
 ) -> jax.Array:
-    """Number of pulls that the race with empirical Bernstein intervals exceeds with probability at most delta; derived.
+    """Return the number of pulls that the race with Bernstein's intervals exceeds with probability at most delta.
 
-    As `hoeffding_race_pulls_bound`, with c = 3 and the radius w = sqrt(2 V x) + 3 b x, x = l_r/n, where V = mean (b -
-    mean) changes by at most b w within an interval that holds: w <= sqrt(2 (v + b w) x) + 3 b x with v = mu (b - mu),
-    and so w <= 2 sqrt(2 v x) + 7 b x. With the largest v of any arm, 4w < Delta follows from n > a l_r, a = 4 (sqrt(8
-    v) + sqrt(8 v + 7 b Delta))^2 / Delta^2, and 2w < epsilon from the same with 2 epsilon in place of Delta.
+    Intervals are empirical Bernstein ones. Derived as `hoeffding_race_pulls_bound`, with c = 3 and the radius w =
+    sqrt(2 V x) + 3 b x, x = l_r/n. Here V = mean (b - mean) changes by at most b w within an interval that holds. So w
+    <= sqrt(2 (v + b w) x) + 3 b x with v = mu (b
+    - mu), and w <= 2 sqrt(2 v x) + 7 b x. With the largest v of any arm, 4w < Delta follows from n > a l_r, a = 4
+    (sqrt(8 v) + sqrt(8 v + 7 b Delta))^2 / Delta^2. 2w < epsilon follows from the same with 2 epsilon in place of
+    Delta.
 
     Args:
         means: arm means, shape `(K, …)`, in [0, b].
@@ -83,7 +87,7 @@ def bernstein_race_pulls_bound(
         delta: probability of error, in (0, 1).
         m: number of arms to return, in [1, K-1].
         b: range of the rewards, positive.
-        growth: pulls at a look over those at the last, above 1.
+        growth: pulls at a comparison over those at the last, above 1.
 
     Returns:
         Shape `(…)`; infinite if epsilon = 0 and the m best arms are not unique.
@@ -108,7 +112,7 @@ def bernstein_race_pulls_bound(
 def _checked(
     means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, m: ArrayLike, b: ArrayLike, growth: ArrayLike
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Gaps, epsilon and b."""
+    """Return gaps, epsilon and b."""
     check("epsilon", epsilon, NOT_NEGATIVE)
     check("delta", delta, INSIDE_UNIT)
     check("b", b, POSITIVE)
@@ -119,11 +123,15 @@ def _checked(
 def _race(
     by_gap: jax.Array, by_epsilon: jax.Array, epsilon: jax.Array, sides: float, delta: ArrayLike, growth: ArrayLike
 ) -> jax.Array:
-    """Pulls of arms that stay at n pulls only if n <= a l_r: a of each arm by its gap, `(K, …)`, or by epsilon."""
+    """Return the pulls of arms that stay at n pulls only if n <= a l_r.
+
+    a is given for each arm by its gap, `(K, …)`, or by epsilon.
+    """
     arms, growth = by_gap.shape[0], as_float(growth)
     a = jnp.where(epsilon > 0, by_epsilon, by_gap)
     finite = jnp.isfinite(a)
-    # The barrier: XLA takes a number that all arms share out of the steps, one operation at a time, and complains.
+    # The barrier: without it XLA hoists a number that all arms share out of the steps, one operation at a time, and
+    # complains.
     a = lax.optimization_barrier(jnp.where(finite, a, 1.0))
     level = jnp.log(sides * arms) - log_of(delta)
 

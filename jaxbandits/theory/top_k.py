@@ -3,8 +3,8 @@
 Source: Chen, Chen, Zhang, Zhou 2017, "Adaptive multiple-arm identification": equations (2) to (6), Definition 1 and
 Lemma 1. Gaps are those of `gaps(means, k)`, equation (2) there.
 
-Shapes: means are `(n, …)` in any order, k and epsilon `()` or `(…)`, results `(…)` (arms first, runs last). What is
-real is differentiable in means and epsilon where no two arms that decide are tied; t is a whole number, piecewise
+Shapes: means are `(n, …)` in any order, k and epsilon `()` or `(…)`, results `(…)` (arms first, runs last). Real
+results are differentiable in means and epsilon where no two deciding arms are tied. t is a whole number, piecewise
 constant, and its jumps are not in any derivative. The cost is that of sorting n numbers.
 
 In float32 a complexity has a relative error of about 1e-7 / epsilon; `jax.enable_x64` helps where that is too much.
@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Border(NamedTuple):
-    """The arms around the border between the K best and the others; what t and Psi_t are made of."""
+    """The arms around the border between the K best and the others, from which t and Psi_t follow."""
 
     k: jax.Array  # () or (…), K
     gap: jax.Array  # (n, …), Delta_1 to Delta_n, by rank; infinite for padded arms
@@ -46,16 +46,16 @@ class Border(NamedTuple):
 
     @property
     def exchangeable(self) -> jax.Array:
-        """t(epsilon, K), int32 `(…)`."""
+        """Return t(epsilon, K), int32 `(…)`."""
         return jnp.minimum(self.inside, self.outside)
 
     @property
     def psi(self) -> jax.Array:
-        """Psi_t, `(…)`."""
+        """Return Psi_t, `(…)`."""
         return jnp.minimum(self.gap_inside(self.exchangeable), self._gap_at(self.k + self.exchangeable))  # eq. (4)
 
     def gap_inside(self, t: jax.Array) -> jax.Array:
-        """Delta_{K-t}, `(…)`."""
+        """Return Delta_{K-t}, `(…)`."""
         return self._gap_at(self.k - 1 - t)  # rank 0 is arm 1
 
     def _gap_at(self, rank: jax.Array) -> jax.Array:
@@ -63,7 +63,7 @@ class Border(NamedTuple):
 
 
 def border(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike | None = None) -> Border:
-    """Gaps by rank, and how far from the border on either side the conditions of equation (3) hold.
+    """Return gaps by rank, and how far from the border on either side the conditions of equation (3) hold.
 
     Arguments and errors as in `exchangeable_arms`.
     """
@@ -81,7 +81,7 @@ def border(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike |
     gap = gaps(theta, k, real)
     within = rank < k
     t = as_float(jnp.where(within, k - 1 - rank, rank - k))  # rank 0 is arm 1: arms K - t and K + t + 1
-    # Equality counts in (3), and means 0.7 and 0.3 must not lose it: a gap is known up to the rounding of two means.
+    # Equality counts in (3), and means 0.7 and 0.3 must not break it: a gap is known up to the rounding of two means.
     unit = jnp.finfo(theta.dtype).eps
     known = gap - 2 * unit * jnp.max(jnp.abs(theta), axis=0)
     tolerated = known * t <= as_float(k) * as_float(epsilon) * (1 + 4 * unit)  # eq. (3)
@@ -91,9 +91,9 @@ def border(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike |
 
 
 def exchangeable_arms(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike | None = None) -> jax.Array:
-    """t(epsilon, K): how many of the K best arms may be exchanged for the next best ones (Chen et al. 2017, eq. 3).
+    """Return t(epsilon, K): how many of the K best arms may be exchanged for the next best (Chen et al. 2017, eq. 3).
 
-    The largest t with Delta_{K-t} t <= K epsilon and Delta_{K+t+1} t <= K epsilon. The paper has t <= K - 1; arm
+    It is the largest t with Delta_{K-t} t <= K epsilon and Delta_{K+t+1} t <= K epsilon. The paper has t <= K - 1. Arm
     K + t + 1 exists up to t = n - K - 1, which limits t where K > n/2. Equality counts, up to rounding.
 
     Args:
@@ -112,7 +112,7 @@ def exchangeable_arms(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: 
 
 
 def psi_t(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike | None = None) -> jax.Array:
-    """Psi_t = min(Delta_{K-t}, Delta_{K+t+1}), t = t(epsilon, K): gaps below it need not be told (eq. 4).
+    """Return Psi_t = min(Delta_{K-t}, Delta_{K+t+1}), t = t(epsilon, K): smaller gaps need not be resolved (eq. 4).
 
     Args:
         means: arm means, shape `(n, …)`.
@@ -130,12 +130,12 @@ def psi_t(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike | 
 
 
 def psi_t_epsilon(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike | None = None) -> jax.Array:
-    """Psi_t^epsilon = max(epsilon, Psi_t) (eq. 5); arguments and errors as in `psi_t`."""
+    """Return Psi_t^epsilon = max(epsilon, Psi_t) (eq. 5); arguments and errors as in `psi_t`."""
     return jnp.maximum(as_float(epsilon), psi_t(means, epsilon, k, mask))
 
 
 def h_t_epsilon(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike | None = None) -> jax.Array:
-    """H^(t,epsilon) = sum_i min(Delta_i^-2, (Psi_t^epsilon)^-2), the hardness of epsilon-top-K (eq. 6).
+    """Return H^(t,epsilon) = sum_i min(Delta_i^-2, (Psi_t^epsilon)^-2), the hardness of epsilon-top-K (eq. 6).
 
     Args:
         means: arm means, shape `(n, …)`.
@@ -155,7 +155,7 @@ def h_t_epsilon(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayL
 
 
 def h_0_epsilon(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike | None = None) -> jax.Array:
-    """H^(0,epsilon) = sum_i min(Delta_i^-2, epsilon^-2), the hardness that CLUCB-PAC pays (section 1).
+    """Return H^(0,epsilon) = sum_i min(Delta_i^-2, epsilon^-2), the hardness that CLUCB-PAC pays (section 1).
 
     Args:
         means: arm means, shape `(n, …)`.
@@ -175,7 +175,9 @@ def h_0_epsilon(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayL
 
 
 def spread_constant(means: ArrayLike) -> jax.Array:
-    """The smallest c for which arms are c-spread: |i-j|/(cn) <= |theta_i - theta_j| <= c|i-j|/n (Definition 1).
+    """Return the smallest c for which arms are c-spread (Definition 1).
+
+    Arms are c-spread if |i-j|/(cn) <= |theta_i - theta_j| <= c|i-j|/n.
 
     Args:
         means: arm means, shape `(n, …)`.
@@ -193,7 +195,7 @@ def spread_constant(means: ArrayLike) -> jax.Array:
 
 
 def c_spread_h_t_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:
-    """Rate of H^(t,epsilon) for c-spread arms, n / sqrt(epsilon): an upper one, without its constant (Lemma 1).
+    """Return the rate of H^(t,epsilon) for c-spread arms, n / sqrt(epsilon): an upper one, no constant (Lemma 1).
 
     H^(t,epsilon) = O(n / sqrt(epsilon)) for K = gamma n <= n/2, c = O(1), gamma = Omega(1).
 
@@ -210,7 +212,7 @@ def c_spread_h_t_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:
 
 
 def c_spread_h_0_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:
-    """Rate of H^(0,epsilon) for c-spread arms, n / epsilon: a lower one, without its constant (Lemma 1).
+    """Return the rate of H^(0,epsilon) for c-spread arms, n / epsilon: a lower one, without its constant (Lemma 1).
 
     H^(0,epsilon) = Omega(n / epsilon) for c = O(1) and every K.
 

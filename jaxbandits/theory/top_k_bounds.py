@@ -1,13 +1,13 @@
-"""What theory promises for top-K with aggregate regret: pulls of AdaptiveTopK, rates of the others, losses of OptMAI.
+"""Guarantees for top-K with aggregate regret: pulls of AdaptiveTopK, rates of the others, losses of OptMAI.
 
 Sources:
 - Chen, Chen, Zhang, Zhou 2017, "Adaptive multiple-arm identification" (AdaptiveTopK, ImprovedTopK);
 - Zhou, Chen, Li 2014, "Optimal PAC multiple arm identification with applications to crowdsourcing" (OptMAI);
 - Chen, Lin, King, Lyu, Chen 2014, "Combinatorial pure exploration of multi-armed bandits" (CLUCB-PAC).
 
-A function whose name ends in `_rate` is what stands inside an O, Omega or Theta: the paper leaves its constant open,
-and only ratios of it mean something. Where such a rate has log log(1/epsilon) or log(1/epsilon), that term counts as
-0 once epsilon is too large for it to be positive. The others hold as they are.
+A function whose name ends in `_rate` returns the argument of an O, Omega or Theta. The paper leaves its constant open,
+and only ratios of it mean something. Where such a rate has log log(1/epsilon) or log(1/epsilon), that term counts as 0
+once epsilon is too large for it to be positive. The other functions return bounds with their constants.
 
 Rewards lie in [0, 1]. Means are `(n, …)`, the other arguments `()` or `(…)`, results `(…)`; all is differentiable in
 epsilon, delta, means and budget, as `top_k` says.
@@ -33,22 +33,22 @@ __all__ = [
     "top_k_lower_bound_rate",
 ]
 
-# Rounds that the bound looks at: enough for epsilon down to 2^-38, below which it is infinite.
+# Rounds that the bound counts: enough for epsilon down to 2^-38, below which it is infinite.
 _ROUNDS = 40
-# A gap, a difference that rounding may have put on a power of two or just above, must not lose a round.
+# A gap may lie on a power of two, or just above it by rounding: it must not lose a round.
 _ROUNDING = 1e-5
 
 
 def adaptive_top_k_pulls_bound(
     means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike, mask: ArrayLike | None = None
 ) -> jax.Array:
-    """Pulls that AdaptiveTopK exceeds with probability at most delta (Chen et al. 2017, Theorem 4 with its constants).
+    """Return the pulls that AdaptiveTopK exceeds with probability at most delta (Chen et al. 2017, Theorem 4).
 
-    Steps of the paper's section 2.2 written out. Arm i is pulled in round r only if it was left after round r - 1,
-    so 8 2^-r > Delta_i (Lemmas 5 and 7), and if the loop went on, so 4 2^-r > epsilon, and 8 2^-r >= Delta_{K-t} for
-    the largest t <= K - 1 with Delta_{K-t} t <= K epsilon (Lemma 6): else all but t of the K best were accepted, and
-    4 2^-r t > K epsilon >= Delta_{K-t} t > 8 2^-r t. Round r costs every arm at most 4^r ln(2 n r^2 / delta) + 1
-    pulls (eq. 18). For the rounds as printed (schedule "paper" with scale 1).
+    The constants are those of the steps of the paper's section 2.2. Arm i is pulled in round r only if it was left
+    after round r - 1, so 8 2^-r > Delta_i (Lemmas 5 and 7). The loop must also have gone on, so 4 2^-r > epsilon. And 8
+    2^-r >= Delta_{K-t} for the largest t <= K - 1 with Delta_{K-t} t <= K epsilon (Lemma 6). Otherwise all but t of the
+    K best were accepted, and 4 2^-r t > K epsilon >= Delta_{K-t} t > 8 2^-r t. Round r costs every arm at most 4^r ln(2
+    n r^2 / delta) + 1 pulls (eq. 18). The rounds are those printed (schedule "paper" with scale 1).
 
     Args:
         means: arm means, shape `(n, …)`.
@@ -79,7 +79,7 @@ def adaptive_top_k_pulls_bound(
 def adaptive_top_k_pulls_rate(
     means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike, mask: ArrayLike | None = None
 ) -> jax.Array:
-    """Rate of AdaptiveTopK's pulls, (log log 1/epsilon + log n + log 1/delta) H^(t,epsilon) (Theorem 1).
+    """Return the rate of AdaptiveTopK's pulls, (log log 1/epsilon + log n + log 1/delta) H^(t,epsilon) (Theorem 1).
 
     Args:
         means: arm means, shape `(n, …)`.
@@ -100,7 +100,7 @@ def adaptive_top_k_pulls_rate(
 def improved_top_k_pulls_rate(
     means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike, mask: ArrayLike | None = None
 ) -> jax.Array:
-    """Rate of ImprovedTopK's pulls, (log 1/epsilon + log 1/delta) H^(t,epsilon) (Theorem 2).
+    """Return the rate of ImprovedTopK's pulls, (log 1/epsilon + log 1/delta) H^(t,epsilon) (Theorem 2).
 
     Arguments and errors as in `adaptive_top_k_pulls_rate`.
     """
@@ -111,7 +111,7 @@ def improved_top_k_pulls_rate(
 def clucb_pac_pulls_rate(
     means: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike, mask: ArrayLike | None = None
 ) -> jax.Array:
-    """Rate of CLUCB-PAC's pulls, (log H^(0,epsilon) + log 1/delta) H^(0,epsilon) (as Chen et al. 2017 state it).
+    """Return the rate of CLUCB-PAC's pulls, (log H^(0,epsilon) + log 1/delta) H^(0,epsilon) (Chen et al. 2017).
 
     Arguments and errors as in `adaptive_top_k_pulls_rate`.
     """
@@ -121,7 +121,7 @@ def clucb_pac_pulls_rate(
 
 
 def top_k_lower_bound_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:
-    """Rate of the pulls that a worst instance with H^(t,epsilon) = Theta(n) takes: n log 1/epsilon (Theorem 3).
+    """Return the rate of the pulls of a worst instance with H^(t,epsilon) = Theta(n): n log 1/epsilon (Theorem 3).
 
     For every n = 2K and epsilon = Omega(1/n) there is an instance with H^(t,epsilon) = Theta(n) on which every
     algorithm that is right with probability 0.9 needs Omega(n log 1/epsilon) pulls. Not a lower bound for every one.
@@ -139,7 +139,7 @@ def top_k_lower_bound_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:
 
 
 def opt_mai_quartile_loss(arms: ArrayLike, pulls: ArrayLike, delta: ArrayLike, k: ArrayLike) -> jax.Array:
-    """What a round of quartile elimination may lose (Zhou et al. 2014, Lemma 4.1).
+    """Return what a round of quartile elimination may lose (Zhou et al. 2014, Lemma 4.1).
 
     With probability at least 1 - delta the mean of the K best arms left falls by at most
     sqrt((|S|/Q) (10 + 4 ln(2/delta)/K)).
@@ -158,7 +158,7 @@ def opt_mai_quartile_loss(arms: ArrayLike, pulls: ArrayLike, delta: ArrayLike, k
 
 
 def opt_mai_accept_reject_loss(arms: ArrayLike, pulls: ArrayLike, delta: ArrayLike, k: ArrayLike) -> jax.Array:
-    """What a round of accepting and rejecting may lose (Zhou et al. 2014, Lemma 4.2).
+    """Return what a round of accepting and rejecting may lose (Zhou et al. 2014, Lemma 4.2).
 
     With probability at least 1 - delta the mean of the best K arms among those accepted and those left falls by at
     most sqrt((|S|/Q) (4 + ln(2/delta)/K)).
@@ -177,7 +177,7 @@ def opt_mai_accept_reject_loss(arms: ArrayLike, pulls: ArrayLike, delta: ArrayLi
 
 
 def opt_mai_regret_rate(n: ArrayLike, budget: ArrayLike, delta: ArrayLike, k: ArrayLike) -> jax.Array:
-    """Rate of OptMAI's aggregate regret, sqrt((n/Q) (1 + ln(1/delta)/K)) (Zhou et al. 2014, Theorem 4.3).
+    """Return the rate of OptMAI's aggregate regret, sqrt((n/Q) (1 + ln(1/delta)/K)) (Zhou et al. 2014, Theorem 4.3).
 
     Args:
         n: number of arms.
@@ -193,7 +193,7 @@ def opt_mai_regret_rate(n: ArrayLike, budget: ArrayLike, delta: ArrayLike, k: Ar
 
 
 def opt_mai_pulls_rate(n: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike) -> jax.Array:
-    """Rate of the pulls that OptMAI needs, (n/epsilon^2) (1 + ln(1/delta)/K) (Zhou et al. 2014, Corollary 4.4).
+    """Return the rate of the pulls that OptMAI needs, (n/epsilon^2) (1 + ln(1/delta)/K) (Zhou et al., Corollary 4.4).
 
     No algorithm has a better rate over all instances (the same paper's lower bounds).
 
@@ -214,7 +214,7 @@ def opt_mai_pulls_rate(n: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, k: Ar
 def _opt_mai(
     arms: ArrayLike, pulls: ArrayLike, delta: ArrayLike, k: ArrayLike, factor: float
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The number of arms and of pulls, and ln(factor/delta)/K."""
+    """Return the number of arms and of pulls, and ln(factor/delta)/K."""
     check("the number of arms", arms, POSITIVE)
     check("the number of pulls", pulls, AT_LEAST_ONE)
     check("delta", delta, INSIDE_UNIT)
@@ -223,7 +223,7 @@ def _opt_mai(
 
 
 def _arms(means: ArrayLike, mask: ArrayLike | None) -> jax.Array:
-    """Number of arms, padded ones left out."""
+    """Return the number of arms, padded ones left out."""
     return as_float(jnp.shape(means)[0]) if mask is None else as_float(jnp.sum(jnp.asarray(mask), axis=0))
 
 

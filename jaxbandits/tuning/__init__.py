@@ -1,1 +1,1 @@
-"""Parameters that do best over a distribution of instances (`tune`), and instances that are hard (`adversary`)."""
+"""Parameters that do best over a distribution of instances (`tune`), and hard instances (`adversary`)."""

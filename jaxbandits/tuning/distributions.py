@@ -14,7 +14,7 @@ from jaxbandits.tuning.instances import Draw
 
 __all__ = ["distribution"]
 
-#: What a value may be drawn from: two numbers, and how many values are wanted (None for one).
+#: The laws of a value: two numbers, and how many values to draw (None for one).
 _LAWS: dict[str, Callable[[np.random.Generator, float, float, int | None], Any]] = {
     "uniform": lambda random, low, high, size: random.uniform(low, high, size),
     "log_uniform": lambda random, low, high, size: np.exp(random.uniform(np.log(low), np.log(high), size)),
@@ -23,29 +23,30 @@ _LAWS: dict[str, Callable[[np.random.Generator, float, float, int | None], Any]]
 
 
 def distribution(table: dict[str, Any]) -> Draw:
-    """What draws a problem from a table such as `{name = "bernoulli", means = {uniform = [0.2, 0.8], arms = 10}}`.
+    """Return a function that draws problems as a table says.
+
+    The table is such as `{name = "bernoulli", means = {uniform = [0.2, 0.8], arms = 10}}`.
 
     Args:
-        table: as the [problem] table of a specification, where an argument may be `{ LAW = [first, second] }`, one
-            number, or with `arms = K` a list of K; LAW is uniform or log_uniform (from, to) or normal (mean, standard
+        table: as the [problem] table of a specification, where an argument may be `{ LAW = [first, second] }`: one
+            number, or with `arms = K` a list of K. LAW is uniform or log_uniform (from, to) or normal (mean, standard
             deviation).
 
     Raises:
-        UsageError: a law that is not known, numbers that it cannot have, nothing that is drawn, or what makes no
-            problem.
+        UsageError: an unknown law, numbers outside its range, nothing that is drawn, or a table that makes no problem.
     """
     drawn = {name: _law(name, value) for name, value in table.items() if isinstance(value, dict)}
     if not drawn:
         raise UsageError("[instances] draws nothing: one of its values must be such as { uniform = [0.2, 0.8] }")
 
-    here = contextvars.copy_context()  # where paths count from, also when the file has been left
+    here = contextvars.copy_context()  # the folder from which paths count, also when the file has been left
 
     def draw(random: np.random.Generator) -> Problem:
         made = here.run(build_problem, {**table, **{name: law(random) for name, law in drawn.items()}})
         assert isinstance(made, Problem)  # a table of a law is no axis
         return made
 
-    draw(np.random.default_rng(0))  # what cannot be made is said now
+    draw(np.random.default_rng(0))  # errors in the table are raised now
     return draw
 
 

@@ -1,4 +1,4 @@
-"""What is tuned, as runs say: its mean over instances, its slopes, and how sure either is.
+"""Estimates from runs of what is tuned: its mean over instances, its slopes, and their standard errors.
 
 Slopes are differences of runs that see the same rewards, at a fixed width on both sides in a parameter's coordinate.
 """
@@ -33,7 +33,7 @@ class Estimate(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """What is made small."""
+    """The objective to minimise."""
 
     name: str
     measure: Measure
@@ -42,7 +42,7 @@ class Goal(NamedTuple):
 
 
 def goal_of(objective: Any, max_pulls: int | None) -> Goal:
-    """The goal that a user means.
+    """Return the goal that a user means.
 
     Raises:
         UsageError: no metric of that name, or no function.
@@ -54,7 +54,7 @@ def goal_of(objective: Any, max_pulls: int | None) -> Goal:
 
 
 def measured(goal: Goal, algorithm: Any, problems: ProblemFamily, seeds: int, root_seed: int) -> xr.Dataset:
-    """`objective` and `error` of every run, float64, along the algorithm's axes, instances and seeds."""
+    """Return `objective` and `error` of every run, float64, along the algorithm's axes, instances and seeds."""
     runs = sweep(
         algorithm, problems, seeds, root_seed=root_seed, max_pulls=goal.max_pulls, metrics=goal.metrics
     )  # fmt: skip
@@ -67,7 +67,7 @@ def slopes(
     goal: Goal, algorithm: Any, where: Sequence[Coordinate], points: dict[str, float], problems: ProblemFamily,
     seeds: int, root_seed: int,
 ) -> tuple[dict[str, Estimate], dict[str, dict[str, Estimate]]]:  # fmt: skip
-    """Means of objective and error, and their slopes in each coordinate, at the points.
+    """Return means of objective and error, and their slopes in each coordinate, at the points.
 
     Returns:
         By name of the variable; the slopes then by name of the parameter. Means are those of the runs at both sides.
@@ -89,17 +89,17 @@ def slopes(
 
 
 def _slope(values: xr.DataArray) -> Estimate:
-    """`mean_and_error` of differences; most runs may have none."""
+    """Return `mean_and_error` of differences; the error is infinite where too few runs have one."""
     found = mean_and_error(values)
     number = int(carrying(xr.DataArray(values.to_numpy().ravel(), dims="seed")))
     return found if enough(number, values.size) else found._replace(se=np.inf)
 
 
 def mean_and_error(values: xr.DataArray) -> Estimate:
-    """Mean over instances and seeds, and its standard error.
+    """Return the mean over instances and seeds, and its standard error.
 
-    Instances share their seeds' rewards, so that neither instances nor seeds are independent of the other: the
-    variances of both means are added, which counts what is left after them twice.
+    Instances share their seeds' rewards, so that neither instances nor seeds are independent of the other. So the
+    variances of both means are added, which counts the remaining variance twice.
     """
     count = {name: values.sizes[name] for name in (INSTANCE, "seed")}
     square = 0.0

@@ -1,4 +1,4 @@
-"""Instances on which an algorithm does badly: a climb over means whose complexity stays what it was."""
+"""Instances on which an algorithm does badly: a climb over means at constant complexity."""
 
 import dataclasses
 from collections.abc import Callable
@@ -30,7 +30,7 @@ _Z = 1.96
 
 @dataclasses.dataclass(frozen=True)
 class Hardened:
-    """What `adversary` returns.
+    """The result of `adversary`.
 
     Attributes:
         problem: the instance found.
@@ -63,16 +63,16 @@ def adversary(
     """Find means of the same complexity on which a metric's expectation is larger.
 
     Each step takes the score-function gradient in the means (`jb.gradients.expected`), without its part along the
-    gradient of the complexity, and then scales the gaps to the best mean until the complexity is the start's again.
-    It finds a local maximum, and no worst case.
+    gradient of the complexity. Then it scales the gaps to the best mean until the complexity is the start's again. It
+    finds a local maximum, not a worst case.
 
     Args:
-        algorithm: that pulls arms one by one, without axes.
+        algorithm: one that pulls arms one by one, without axes.
         problem: where the climb starts, of one bandit; of a family whose mean is a parameter with a score.
         metric: what is made large, as in `jb.gradients.expected`.
         complexity: function of the means `(K,)` to a number, which falls as gaps grow, traceable by JAX; None for
             `theory.h_epsilon` with the algorithm's own tolerance and number of arms returned.
-        within: what means may be; None for [0.01, 0.99] where they are probabilities, and anything elsewhere.
+        within: the range of means; None for [0.01, 0.99] where they are probabilities, and no limits elsewhere.
         optimizer: of `optax`; None for `optax.adam(0.01)`.
         steps: at least 1.
         seeds: runs in a step, at least 2.
@@ -82,8 +82,8 @@ def adversary(
         on_step: called after each step with the history so far.
 
     Raises:
-        UsageError: what has no score in its means, a start outside of what means may be, or a complexity that is not
-            finite there.
+        UsageError: a problem without a score in its means, a start outside the range of means, or a complexity that is
+            not finite there.
     """
     known = admitted(algorithm)
     steps, seeds = whole("steps", steps, 1), whole("seeds", seeds, 2)
@@ -91,7 +91,7 @@ def adversary(
     if not isinstance(problem, Problem) or problem.bandits > 1 or not problem.mean_is or problem.mask is not None:
         raise UsageError(f"an adversary starts at one bandit whose means are its parameters, got {problem!r}")
     if known.axes:
-        raise UsageError(f"an adversary is one of one algorithm: {', '.join(known.axes)} must be one value")
+        raise UsageError(f"an adversary needs one algorithm: {', '.join(known.axes)} must be one value, not an axis")
     measure_of_hardness = _as_it_is_now(complexity) if complexity else _usual(known)
     ends = _ends(problem, within)
     start = np.asarray(problem.mean, np.float64)
@@ -136,12 +136,15 @@ class Level:
     at: float
 
     def along(self, means: jax.Array, gradient: jax.Array) -> jax.Array:
-        """The part of a gradient that leaves the complexity as it is."""
+        """Return the part of a gradient that leaves the complexity as it is."""
         normal = jax.grad(lambda x: self.complexity(x))(means)
         return gradient - normal * (gradient @ normal) / jnp.maximum(normal @ normal, 1e-30)
 
     def back(self, means: np.ndarray) -> jax.Array:
-        """Gaps scaled until the complexity is the level's; where the ends leave no room for that, moved up first."""
+        """Return means with the gaps scaled until the complexity is the level's.
+
+        Where the ends leave no room for that, the best mean is moved up first.
+        """
         inside = np.clip(means, *self.ends)
         gaps = inside.max() - inside
 
@@ -158,7 +161,7 @@ class Level:
 
 
 def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The smallest number between two where something holds that holds above it."""
+    """Return the smallest number between two where a condition holds that holds above it."""
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -166,7 +169,7 @@ def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
 
 
 def _as_it_is_now(complexity: Callable[[jax.Array], jax.Array]) -> Callable[[jax.Array], jax.Array]:
-    """A user's function, of which JAX may have traced parts before they were edited."""
+    """Wrap a user's function, of which JAX may have traced parts before they were edited."""
     code = code_of(functions={"complexity": complexity})
 
     def traced(means: jax.Array) -> jax.Array:

@@ -1,4 +1,4 @@
-"""What has been tuned, judged on instances that no step has seen, beside what it started from."""
+"""The judgement of what has been tuned, on instances that no step has seen, beside the start."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,17 +14,17 @@ __all__ = ["judged", "share_within"]
 
 #: The normal quantile of 95% intervals.
 _Z = 1.96
-#: Of the way from the start to what was found.
+#: Bisections of the way from the start to what was found.
 _HALVINGS = 6
 
 
 def judged(
     goal: Goal, algorithms: Mapping[str, Any], problems: list[Any], seeds: int, root_seed: int, reference: str
 ) -> xr.Dataset:
-    """Objective, error and the difference to the reference, with 95% intervals, by the algorithm's name.
+    """Return objective, error and the difference to the reference, with 95% intervals, by the algorithm's name.
 
-    Instances and seeds are the same for all, so that differences are paired. An interval of an error is as wide as
-    that of so many runs of one instance, at least: none is of width 0 because no run erred.
+    Instances and seeds are the same for all, so that differences are paired. An interval of an error is at least as
+    wide as that of the same number of runs of one instance: none has width 0 because no run erred.
     """
     runs = {name: measured(goal, one, family(problems), seeds, root_seed) for name, one in algorithms.items()}
     return xr.concat(
@@ -36,18 +36,19 @@ def judged(
 def share_within(
     goal: Goal, limit: float, between: Callable[[float], Any], problems: list[Any], seeds: int, root_seed: int
 ) -> float:
-    """How much of the way from a start (0) to what was found (1) leaves errors surely few enough.
+    """Return the share of the way from a start (0) to what was found (1) at which errors are surely few enough.
 
     Args:
         goal: what runs are made for.
         limit: the share of errors that is allowed.
         between: the algorithm at a share of the way.
-        problems: instances to find out on.
+        problems: instances to count errors on.
         seeds: runs of each.
         root_seed: of these.
 
     Returns:
-        The largest share, to 1/64, whose interval of the error ends below the limit; 1 where the start's does not.
+        The largest share, to 1/64, whose interval of the error ends below the limit. It is 1 where the end's own
+        interval does, and where not even the start's does.
     """
 
     def within(share: float) -> bool:

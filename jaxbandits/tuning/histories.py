@@ -1,4 +1,4 @@
-"""What tuning did, step by step: a Dataset, from which it goes on."""
+"""The history of tuning, step by step: a Dataset, from which it goes on."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _MEANS = ("objective", "error")
 
 
 class Step(NamedTuple):
-    """Where a step stood, and what it found there."""
+    """The point of a step, and what it found there."""
 
     points: dict[str, float]
     multiplier: float
@@ -28,7 +28,7 @@ class Step(NamedTuple):
 
 
 def history_of(steps: Sequence[Step], where: Sequence[Coordinate], about: dict[str, Any]) -> xr.Dataset:
-    """The steps as a Dataset: values of the parameters by name, means, slopes in the coordinates, standard errors."""
+    """Return the steps as a Dataset: parameters' values by name, means, slopes in the coordinates, standard errors."""
     names = [one.parameter for one in where]
     found: dict[str, Any] = {
         "value": (("step", "parameter"), [[one.value(step.points[one.parameter]) for one in where] for step in steps]),
@@ -54,10 +54,10 @@ def history_of(steps: Sequence[Step], where: Sequence[Coordinate], about: dict[s
 
 
 def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: dict[str, Any]) -> list[Step]:
-    """The steps of a history that another call with these arguments made.
+    """Return the steps of a history that another call with these arguments made.
 
     Raises:
-        UsageError: what is no history, or one of other arguments, by the first that differs.
+        UsageError: no history, or one of other arguments; the message names the first that differs.
     """
     if "spec" not in history.attrs or not {"point", "step"} <= set(history.variables):
         raise UsageError("this is no history of tuning")

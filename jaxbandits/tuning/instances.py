@@ -15,7 +15,7 @@ __all__ = ["INSTANCE", "Draw", "Instances", "family", "instances_of", "seed_of"]
 #: The dimension of the problems.
 INSTANCE = "instance"
 
-#: What a problem is drawn by.
+#: A function that draws a problem.
 Draw = Callable[[np.random.Generator], Problem]
 
 
@@ -29,7 +29,7 @@ class Instances:
     root_seed: int
 
     def of_step(self, step: int, count: int) -> list[Problem]:
-        """Those of a step: the same whenever it is made."""
+        """Return the problems of a step: the same whenever it is made."""
         random = np.random.default_rng([self.root_seed, 0, step])
         if self.draw is not None:
             return [_drawn(self.draw, random) for _ in range(count)]
@@ -37,14 +37,14 @@ class Instances:
         return [self.training[i] for i in random.permutation(len(self.training))[:number]]
 
     def checks(self, count: int) -> list[Problem]:
-        """Those by which errors are counted before the judgement."""
+        """Return the problems on which errors are counted before the judgement."""
         if self.draw is None:
             return list(self.training[:count])
         random = np.random.default_rng([self.root_seed, 3])
         return [_drawn(self.draw, random) for _ in range(count)]
 
     def held_out(self, count: int) -> list[Problem]:
-        """Those to judge by, of which no step has any."""
+        """Return the problems to judge by; no step has any of them."""
         if self.draw is None:
             return list(self.kept[:count])
         random = np.random.default_rng([self.root_seed, 1])
@@ -52,7 +52,7 @@ class Instances:
 
 
 def instances_of(problems: Draw | Sequence[Problem], root_seed: int) -> Instances:
-    """What a user gave.
+    """Return the instances that a user gave.
 
     Raises:
         UsageError: neither a function nor at least four problems.
@@ -79,11 +79,11 @@ def _drawn(draw: Draw, random: np.random.Generator) -> Problem:
 
 
 def family(problems: Sequence[Problem]) -> ProblemFamily:
-    """The problems along an axis, `INSTANCE`."""
+    """Return the problems along an axis, `INSTANCE`."""
     return listed(problems, INSTANCE)
 
 
 def seed_of(root_seed: int, use: str, step: int = 0) -> int:
-    """A root seed of runs, of a step or of a judgement: apart from all others."""
+    """Return a root seed of runs, of a step or of a judgement, distinct from all others."""
     words = np.frombuffer(use.encode().ljust(8, b"\0"), np.uint32).tolist()
     return int(np.random.SeedSequence([root_seed, *words, step]).generate_state(1, np.uint64)[0])

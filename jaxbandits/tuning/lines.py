@@ -1,4 +1,4 @@
-"""Where tuning steps: each parameter on a line without ends, on which a unit is worth the same everywhere."""
+"""Coordinates for tuning: each parameter on a line without ends, on which a unit means the same everywhere."""
 
 import dataclasses
 import math
@@ -16,8 +16,8 @@ __all__ = ["Coordinate", "coordinates"]
 class Coordinate:
     """A parameter in (low, high) as a point of a line.
 
-    Between two ends by the logit of its place between them, above one end by the logarithm of its distance from it, so
-    that a step is a share of it; without ends in units of where it started.
+    Between two ends the point is the logit of the place between them. Above one end it is the logarithm of the distance
+    from it, so that a step is a share of it. Without ends it is in units of the start.
     """
 
     parameter: str
@@ -26,7 +26,7 @@ class Coordinate:
     high: float = math.inf
 
     def point(self, value: float) -> float:
-        """The place of a value."""
+        """Return the point of a value."""
         if self.low == -math.inf:
             return value / self._unit
         if self.high == math.inf:
@@ -34,7 +34,7 @@ class Coordinate:
         return math.log((value - self.low) / (self.high - value))
 
     def value(self, point: float) -> float:
-        """The value at a place."""
+        """Return the value at a point."""
         if self.low == -math.inf:
             return point * self._unit
         if self.high == math.inf:
@@ -46,7 +46,7 @@ class Coordinate:
         return abs(self.start) or 1.0
 
 
-#: Ends of what a rule allows.
+#: The ends of each rule's range.
 _ENDS = {
     "probability": (0.0, 1.0),
     "error probability": (0.0, 1.0),
@@ -59,11 +59,11 @@ _ENDS = {
 
 
 def coordinates(known: Admitted, wrt: Sequence[str]) -> list[Coordinate]:
-    """The parameters of an algorithm that are tuned, from where they start.
+    """Return the parameters of an algorithm that are tuned, from where they start.
 
     Raises:
-        UsageError: none, one that is not there, has no value yet, is counted or chosen, or starts at an end of its
-            range.
+        UsageError: no parameter, or one that is not there, has no value yet, is an integer or a choice, or starts at an
+            end of its range.
     """
     if isinstance(wrt, str):
         wrt = [wrt]
@@ -78,7 +78,7 @@ def _coordinate(known: Admitted, name: str) -> Coordinate:
         raise unknown_name(f"parameter of {known.name}", name, fields)
     start, rule = known.values[name], fields[name].metadata.get("rule", "")
     if rule not in _ENDS or (isinstance(start, bool | str | int) and not is_number(start)):
-        raise UsageError(f"{known.name} has no derivative in {name}, which is counted or chosen")
+        raise UsageError(f"{known.name} has no derivative in {name}, which is an integer or a choice")
     if not is_number(start):
         raise UsageError(f"tuning needs one value of {name} to start from, {known.name} has {_said(start)}")
     low, high = _ENDS[rule]

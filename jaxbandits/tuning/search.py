@@ -27,7 +27,7 @@ from jaxbandits.users_code.records import recorded
 
 __all__ = ["Tuned", "tune"]
 
-#: By how much the multiplier of the constraint moves in a step at most.
+#: Limit on how far the multiplier of the constraint moves in a step.
 _RATE = 0.05
 #: The weight of the augmented Lagrangian's square.
 _DAMPING = 1.0
@@ -37,15 +37,15 @@ _START, _TUNED = "start", "tuned"
 
 @dataclasses.dataclass(frozen=True)
 class Tuned:
-    """What `tune` returns.
+    """The result of `tune`.
 
     Attributes:
         algorithm: with the parameters found.
         values: these, by name.
         history: of each step the parameters' values, the means of objective and error with their slopes and standard
-            errors, and the constraint's multiplier; what `tune(…, history=…)` goes on from.
-        held_out: objective and error on instances that no step has seen, of what it started from (`start`), of what was
-            found (`tuned`) and of what was given to compare, with 95% intervals; `difference` is to `tuned`, paired.
+            errors, and the constraint's multiplier; `tune(…, history=…)` goes on from it.
+        held_out: objective and error on instances that no step has seen, with 95% intervals: of the start (`start`), of
+            what was found (`tuned`) and of what was given to compare; `difference` is to `tuned`, paired.
     """
 
     algorithm: Any
@@ -82,14 +82,15 @@ def tune(
 ) -> Tuned:
     """Find the parameters with the least expected objective over a distribution of instances.
 
-    Each step draws instances, takes differences of runs that see the same rewards at a tenth on both sides of each
-    parameter, and hands them to the optimizer, which moves logarithms of parameters (logits of probabilities). With
-    `error_at_most` it is a Lagrangian's saddle point that is sought, of log(objective) + multiplier (error /
-    error_at_most - 1), the multiplier growing while errors are too many. The result is the average of the second half
-    of the steps, moved back towards the start as far as errors on further instances ask for. It is judged on instances
-    of which it has seen none, always: whether errors are few enough there, `held_out` says. If so, they are on average
-    over the distribution, and nearly as many as allowed where that saves anything: an algorithm's proof does not cover
-    what is found.
+    Each step draws instances. It takes differences of runs that see the same rewards, at a tenth on both sides of each
+    parameter. The optimizer moves logarithms of parameters (logits of probabilities) by them. With `error_at_most` the
+    search is for a Lagrangian's saddle point, of log(objective) + multiplier (error / error_at_most - 1). The
+    multiplier grows while errors are too many. The result is the average of the second half of the steps, moved back
+    towards the start as far as errors on further instances require.
+
+    It is always judged on instances it has not seen: `held_out` says whether errors are few enough there. If so, they
+    are few enough on average over the distribution, and nearly at the limit where that saves anything. An algorithm's
+    proof does not cover what is found.
 
     Args:
         algorithm: with a number for each parameter that is tuned.
@@ -105,10 +106,10 @@ def tune(
         seeds: runs of each problem at each value, at least 1.
         root_seed: of instances and rewards.
         max_pulls: as in `jb.simulate`.
-        against: further algorithms to judge, by name.
+        against: further algorithms to judge, by name; not `start` or `tuned`.
         held_out: instances to judge by, at least 2; at most half of a list.
-        held_out_seeds: runs of each of them, at least 2; None for as many as `seeds`, at least 2.
-        history: of an earlier call with the same arguments, but for `steps` and what is judged: its steps are not made
+        held_out_seeds: runs of each of them, at least 2; None for the number `seeds`, at least 2.
+        history: of an earlier call with the same arguments, except `steps` and what is judged: its steps are not made
             again.
         on_step: called after each step with the history so far.
 
@@ -125,7 +126,7 @@ def tune(
     where, drawn = coordinates(known, wrt), instances_of(problems, root_seed)
     compared = {**(against or {})}
     if clash := {_START, _TUNED} & compared.keys():
-        raise UsageError(f"{clash.pop()!r} names what is tuned already: give what it is compared with another name")
+        raise UsageError(f"against must not use the names 'start' and 'tuned', got {clash.pop()!r}: rename it")
     about = {
         "algorithm": describe_algorithm(known),
         "objective": goal.name,
@@ -179,7 +180,7 @@ def tune(
 
 
 class _Search(NamedTuple):
-    """How a step moves."""
+    """The optimizer, and how a step moves."""
 
     where: list[Coordinate]
     limit: float | None
@@ -191,7 +192,7 @@ class _Search(NamedTuple):
         return _State(placed, self.optimizer.init(placed), 0.0)
 
     def moved(self, state: _State, step: Step, first: Step) -> _State:
-        """The state after what a step found."""
+        """Return the state after what a step found."""
         scale = abs(first.means["objective"].mean) or 1.0
         if self.limit is not None:  # the logarithm's slope: a share of the objective against a share of the limit
             scale = step.means["objective"].mean
@@ -201,7 +202,7 @@ class _Search(NamedTuple):
         multiplier = state.multiplier
         if self.limit is not None:
             excess = min(step.means["error"].mean / self.limit - 1, 1.0)
-            # The augmented Lagrangian's: its multiplier answers at once, and so damps the swings of the other.
+            # The multiplier of the augmented Lagrangian reacts at once, and so damps the swings of the other.
             weight = max(0.0, multiplier + _DAMPING * excess)
             for name, found in step.slopes["error"].items():
                 slope[name] += weight * found.mean / self.limit
@@ -214,7 +215,7 @@ class _Search(NamedTuple):
         return _State(points, optimizer, multiplier)
 
     def check_same(self, step: Step, points: dict[str, float], multiplier: float) -> None:
-        """Whether a step of a history stands where these steps lead."""
+        """Check that a step of a history is at the point to which these steps lead."""
         there, here = ([*at.values(), m] for at, m in ((step.points, step.multiplier), (points, multiplier)))
         if not np.allclose(there, here, rtol=1e-5, atol=1e-6):
             raise UsageError("the history was made with another optimizer")

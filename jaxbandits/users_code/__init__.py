@@ -1,1 +1,1 @@
-"""What code of the user's own a run depends on, and whether that has changed; knows no simulation."""
+"""The user's code that a run depends on, and whether it has changed; no simulation."""

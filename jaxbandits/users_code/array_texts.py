@@ -1,4 +1,4 @@
-"""Arrays as short texts: type, shape and a hash of the numbers; and what has to happen when one is edited in place."""
+"""Arrays as short texts: type, shape and a hash of the numbers; and what follows when one is edited in place."""
 
 import weakref
 from typing import Any
@@ -10,15 +10,15 @@ from jaxbandits.users_code.bytecode import short_hash
 
 __all__ = ["array_text"]
 
-#: The texts of arrays that are alive, by identity.
+#: The texts of live arrays, by identity.
 _known: dict[int, tuple[weakref.ref[Any], str]] = {}
 
 
 def array_text(array: Any) -> str:
-    """The text of an array of NumPy's or JAX's, or of a NumPy scalar.
+    """Return the text of an array of NumPy's or JAX's, or of a NumPy scalar.
 
     While a program has the numbers of a NumPy array, JAX gives every new program the same numbers, whatever the array
-    holds by then (`jnp.ones(3) * array`, too). So once an array is found edited in place all programs are forgotten.
+    now holds (also in `jnp.ones(3) * array`). So once an array is found edited in place, all programs are forgotten.
     """
     if isinstance(array, np.generic):
         return _text(array)

@@ -1,4 +1,4 @@
-"""A function's bytecode: a hash of what it does, wherever it stands, and the names that it looks up."""
+"""A function's bytecode: a hash of what it does, wherever it is defined, and the names it uses."""
 
 import dis
 import functools
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeVar
 
 __all__ = ["BYTECODE", "Names", "bytecode_hash", "names_in", "once_a_code", "short_hash"]
 
-#: The kind of bytecode: other minor versions of Python compile to another.
+#: The kind of bytecode: each minor version of Python has its own.
 BYTECODE = str(sys.implementation.cache_tag)
 
-# From Python 3.13 on a flag says whether the first constant is a docstring; before, a `def` has a place for it.
+# From Python 3.13 on, a flag says whether the first constant is a docstring; before, a `def` has a slot for it.
 _HAS_DOCSTRING = 0x4000000
 _FLAGS = 0x2AC  # *args, **kwargs, generators, coroutines
 
@@ -22,20 +22,20 @@ T = TypeVar("T")
 
 
 class Names(NamedTuple):
-    """The names that a function looks up, its inner functions included."""
+    """The names that a function uses, its inner functions included."""
 
     globals: tuple[str, ...]  # in alphabetical order
     modules: tuple[str, ...]  # that it imports
-    attributes: frozenset[str]  # of anything
+    attributes: frozenset[str]  # of any object
 
 
 def short_hash(text: str | bytes) -> str:
-    """64 bits of the sha256, in hexadecimal digits."""
+    """Return 64 bits of the sha256, in hexadecimal digits."""
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()[:16]
 
 
 def once_a_code(function: Callable[[types.CodeType], T]) -> Callable[[types.CodeType], T]:
-    """Remember what a function finds for every code object that is alive: they never change."""
+    """Cache what a function returns for every live code object: they never change."""
     known: dict[int, tuple[weakref.ref[types.CodeType], T]] = {}
 
     @functools.wraps(function)
@@ -53,13 +53,13 @@ def once_a_code(function: Callable[[types.CodeType], T]) -> Callable[[types.Code
 
 @once_a_code
 def bytecode_hash(code: types.CodeType) -> str:
-    """A hash of instructions and constants; names of functions, lines, files and docstrings do not count."""
+    """Return a hash of instructions and constants; names of functions, lines, files and docstrings do not count."""
     return short_hash(repr(_content(code)))
 
 
 @once_a_code
 def names_in(code: types.CodeType) -> Names:
-    """The names that a function looks up."""
+    """Return the names that a function uses."""
     found: dict[str, set[str]] = {"globals": set(), "modules": set(), "attributes": set()}
     for one in _with_inner(code):
         found["attributes"].update(one.co_names)
@@ -98,7 +98,7 @@ def _has_docstring(code: types.CodeType) -> bool:
 
 
 def _constant(value: Any) -> Any:
-    """Types with the values, since 1, 1.0 and True are equal; sets in an order that all processes share."""
+    """Return a constant with its type, since 1, 1.0 and True are equal; sets in an order that all processes share."""
     if isinstance(value, types.CodeType):
         return _content(value)
     if isinstance(value, tuple):

@@ -1,8 +1,8 @@
-"""The user's code as part of the key of compiled programs: edited code is traced anew, unchanged code is not.
+"""The user's code as part of the key of compiled programs: edited code is traced again, unchanged code is not.
 
-A key of the package's own programs would not be enough: JAX also keeps what it has traced of a user's function that is
-jitted, or the body of a loop, by the function object, which an editor's reload may change in place. So the key is a
-context of JAX's as well (`jax.make_user_context`), which is part of the key of all that JAX keeps.
+A key of the package's own programs would not be enough. JAX also caches its trace of a user's jitted function, or of
+the body of a loop, by the function object, which an editor's reload may change in place. So the key is a context of
+JAX's as well (`jax.make_user_context`), which is part of the key of all that JAX caches.
 """
 
 import contextlib
@@ -25,10 +25,10 @@ _never_again = itertools.count()
 
 
 class Code(NamedTuple):
-    """What a compiled program is made of beside its input's types; a static argument of it.
+    """The contents of a compiled program beside the types of its input; a static argument of it.
 
     Attributes:
-        classes: of all nodes of the input, which JAX may not tell apart.
+        classes: of all nodes of the input, which JAX may not distinguish.
         key: of the user's code that it runs; None where all of it is the package's.
     """
 
@@ -36,14 +36,14 @@ class Code(NamedTuple):
     key: str | None
 
     def traced(self) -> contextlib.AbstractContextManager[Any]:
-        """A `with` block in which this code is traced."""
+        """Open a `with` block in which this code is traced."""
         return _context(self.key)
 
 
 def code_of(*trees: Any, functions: Mapping[str, Any] | None = None) -> Code:
-    """The code of pytrees and functions, as it is now.
+    """Return the code of pytrees and functions, as it is now.
 
-    What holds a value that cannot be read has a new key each time; a warning says which value.
+    Code with a value that cannot be read has a new key each time; a warning says which value.
     """
     parts = parts_of(trees, functions)
     words = {}
@@ -62,6 +62,6 @@ def _classes_of(trees: Iterable[Any]) -> tuple[type, ...]:
 
 def _warn(label: str, kind: str) -> None:
     warn(
-        f"whether {spoken(label)} has changed cannot be told, the content of a {kind} cannot be read: the program is "
-        "compiled anew each time"
+        f"whether {spoken(label)} has changed is unknown, since the content of a {kind} cannot be read: the program "
+        "is compiled again each time"
     )

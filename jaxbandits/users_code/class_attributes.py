@@ -1,4 +1,4 @@
-"""What a class's body says, without what Python adds to it."""
+"""The definitions in a class's body, without what Python adds to them."""
 
 import collections
 import dataclasses
@@ -8,21 +8,21 @@ from typing import Any
 
 __all__ = ["attributes_of", "functions_in", "innermost"]
 
-#: What `typing.NamedTuple` and `abc` add, and what says nothing of a result.
+#: What `typing.NamedTuple` and `abc` add: it does not affect a result.
 _ADDED = {"_abc_impl", *vars(collections.namedtuple("_Empty", ()))} - {"_fields"}
-#: The file in which `dataclasses` says that it has written a function.
+#: The file name of functions that `dataclasses` has written.
 _WRITTEN = "<string>"
 
 
 def attributes_of(cls: type) -> list[tuple[str, Any]]:
-    """Name and value of what a class's body defines: methods and constants, by name; fields of a dataclass are not."""
+    """Return name and value of the methods and constants that a class's body defines; no fields of a dataclass."""
     fields = {field.name for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
     names = sorted(vars(cls).keys() - fields - _ADDED)
     return [(name, vars(cls)[name]) for name in names if not _is_added(name, vars(cls)[name])]
 
 
 def functions_in(attribute: Any) -> list[tuple[str, Any]]:
-    """The functions of a method or property, with what is added to its name; none of any other attribute."""
+    """Return the functions of a method or property, with suffixes for its name; none of any other attribute."""
     if isinstance(attribute, types.FunctionType):
         return [("", attribute)]
     if isinstance(attribute, staticmethod | classmethod):
@@ -36,14 +36,14 @@ def functions_in(attribute: Any) -> list[tuple[str, Any]]:
 
 
 def innermost(function: Any) -> types.FunctionType | None:
-    """The function that decorators were put around; None where there is none of Python's."""
+    """Return the function inside its decorators; None where there is none of Python's."""
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     return function if isinstance(function, types.FunctionType) else None
 
 
 def _is_added(name: str, value: Any) -> bool:
-    """Whether an attribute follows from the rest: places of fields, and what `dataclasses` writes."""
+    """Return whether an attribute follows from the rest: places of fields, and what `dataclasses` writes."""
     if isinstance(value, types.MemberDescriptorType | types.GetSetDescriptorType):
         return True
     if type(value).__name__ == "_tuplegetter":

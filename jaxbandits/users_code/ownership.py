@@ -1,4 +1,4 @@
-"""Whose a module is: the user's, or that of Python, of this package or of a library that is installed."""
+"""The owner of a module: the user, Python, this package or an installed library."""
 
 import functools
 import os
@@ -10,32 +10,32 @@ from typing import Any
 
 __all__ = ["Ownership", "top_of"]
 
-#: Those that may be installed anywhere, as a developer's own copy.
+#: Packages that may be installed anywhere, as a developer's own copy.
 _KNOWN = {"jaxbandits", "jax", "jaxlib", "numpy", "scipy", "optax", "chex"}
 _FOLDERS = {"site-packages", "dist-packages"}
 _USERS, _LIBRARY, _FIXED = "user's", "library", "fixed"
 
 
 class Ownership:
-    """What counts as the user's own: all that is not installed, and the packages that define what the user gave."""
+    """The user's own code: all that is not installed, and the packages that define what the user gave."""
 
     def __init__(self) -> None:
         self._own: set[str] = set()
 
     def claim(self, module: str) -> None:
-        """Count the package of a module as the user's own also where it is an installed library."""
+        """Count the package of a module as the user's own, also where it is an installed library."""
         if _owner(top_of(module)) == _LIBRARY:
             self._own.add(top_of(module))
 
     def is_installed(self, module: str) -> bool:
-        """Whether nobody edits a module between two runs."""
+        """Return whether nobody edits a module between two runs."""
         top = top_of(module)
         return top not in self._own and _owner(top) != _USERS
 
     def installed_name(self, value: Any) -> str | None:
-        """What an installed module calls a value, such as `jax.minimum`; None for what it does not define or hold.
+        """Return an installed module's name of a value, such as `jax.minimum`; None if no module has it.
 
-        Only the package is named beside it: where in it something is defined may change with its versions.
+        Only the package and the name are given: where in the package something is defined may change with its versions.
         """
         if isinstance(value, types.FunctionType) and value.__closure__ is None:
             place = str(value.__globals__.get("__name__"))
@@ -53,7 +53,7 @@ class Ownership:
 
 
 def top_of(module: str) -> str:
-    """The package that a module is in."""
+    """Return the package that a module is in."""
     return module.partition(".")[0]
 
 
@@ -65,7 +65,7 @@ def _owner(top: str) -> str:
         return _USERS
     module = sys.modules.get(top)
     place = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", [])), None)
-    if place is None:  # made by hand; or a part of Python's own that is frozen into it
+    if place is None:  # made by hand; or a frozen part of Python
         return _FIXED if top in sys.stdlib_module_names else _USERS
     folder = Path(os.path.abspath(place))
     if _FOLDERS & set(folder.parts):

@@ -1,7 +1,7 @@
-"""The user's code as a specification records it: a text for each function and value, and in words what has changed.
+"""The user's code as a specification records it: a text for each function and value, and changes in words.
 
-A function's text has a hash of its source, where that is known, and one of its bytecode. Two are the same if either
-agrees: the source across versions of Python, the bytecode where one of them was recorded without source.
+A function's text has a hash of its source, where that is known, and one of its bytecode. Two functions are the same if
+either agrees. The source compares across versions of Python; the bytecode compares records without source.
 """
 
 import types
@@ -16,18 +16,18 @@ __all__ = ["CODE", "change", "doubts", "lacks_code", "recorded"]
 
 #: The entry of a table that holds the record; no field of an algorithm can have this name.
 CODE = "source code"
-#: How texts begin that are no values, and what stands for a source that is not known.
+#: The beginnings of texts that are no values, and the mark of a source that is not known.
 _FUNCTION, _INSTALLED, _UNREADABLE, _UNKNOWN = "code:", "library:", "unreadable:", "-"
 
 
 def recorded(trees: Iterable[Any] = (), functions: Mapping[str, Any] | None = None) -> dict[str, dict[str, str]]:
-    """The entry of a table that holds the code of a user's objects, arguments as `parts_of`; none without such code."""
+    """Return a table's entry with the code of a user's objects, arguments as `parts_of`; empty without such code."""
     parts = parts_of(trees, functions)
     return {CODE: {label: _text(parts[label]) for label in sorted(parts)}} if parts else {}
 
 
 def change(there: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """The first difference of two records, in words; empty if they are the same, as far as can be told."""
+    """Return the first known difference of two records, in words; empty if there is none."""
     found = [
         (rank, label, words)
         for label in {*there, *here}
@@ -38,7 +38,7 @@ def change(there: Mapping[str, str], here: Mapping[str, str]) -> str:
 
 
 def doubts(there: Any, here: Any) -> list[str]:
-    """What nobody can tell of code in two specifications that show no difference, in words."""
+    """Return, in words, what cannot be compared in the code of two specifications that show no difference."""
     if not (isinstance(there, dict) and isinstance(here, dict)):
         return []
     found = []
@@ -59,7 +59,7 @@ def doubts(there: Any, here: Any) -> list[str]:
 
 
 def lacks_code(table: Mapping[str, Any]) -> bool:
-    """Whether a table is of code that an earlier version of the package did not record."""
+    """Return whether a table is of code that an earlier version of the package did not record."""
     if CODE in table:
         return False
     why = str(table.get("cannot_be_repeated", ""))
@@ -76,7 +76,7 @@ def _text(part: Part) -> str:
 
 
 def _of_other_versions(there: str, here: str) -> bool:
-    """Whether texts are of a library's function in two versions, which may make it up otherwise, or without it."""
+    """Return whether texts are of a library's function in two versions, which may build it differently or not."""
     texts = [text.split() for text in (there, here) if text.startswith(_INSTALLED)]
     if len(texts) == 2:
         return texts[0][2] != texts[1][2]
@@ -84,7 +84,7 @@ def _of_other_versions(there: str, here: str) -> bool:
 
 
 def _difference(label: str, there: str | None, here: str | None) -> tuple[int, str]:
-    """How telling a difference is, 0 for most, and the difference in words."""
+    """Return how telling a difference is, 0 for most, and the difference in words."""
     if there == here:
         return 0, ""
     if _of_other_versions(there or "", here or ""):

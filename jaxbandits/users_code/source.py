@@ -1,4 +1,4 @@
-"""A function's source as Python's own parser has it: the same in all versions of Python, however it is formatted."""
+"""A function's source as Python's own parser reads it: the same in all versions of Python, however it is formatted."""
 
 import ast
 import functools
@@ -12,16 +12,16 @@ from jaxbandits.users_code.bytecode import bytecode_hash, once_a_code, short_has
 __all__ = ["source_hash"]
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-# What changes nothing that the body does: where a name is used, and what types it is said to have.
+# These fields do not change what the body does: how a name is used, and type annotations.
 _SKIPPED = {"ctx", "annotation", "returns", "type_comment", "type_params", "kind"}
 
 
 @once_a_code
 def source_hash(code: types.CodeType) -> str | None:
-    """A hash of the source; None where there is none, or none that this code was compiled from.
+    """Return a hash of the source; None if there is none, or if this code was not compiled from it.
 
-    A file may have changed since it was imported: only what compiles to the same bytecode is the source.
-    Names of functions, comments, docstrings and annotations do not count.
+    A file may have changed since it was imported: only text that compiles to the same bytecode is the source. Names of
+    functions, comments, docstrings and annotations do not count.
     """
     linecache.checkcache(code.co_filename)
     text = "".join(linecache.getlines(code.co_filename))
@@ -30,7 +30,7 @@ def source_hash(code: types.CodeType) -> str | None:
 
 @functools.lru_cache(maxsize=32)
 def _functions_of(text: str) -> dict[tuple[str, str], str]:
-    """The hashes of all functions of a module, or a notebook's cell, by name and bytecode."""
+    """Return the hashes of all functions of a module, or a notebook's cell, by name and bytecode."""
     try:
         tree = ast.parse(text)
         module = compile(text, "<source>", "exec", dont_inherit=True)
@@ -56,14 +56,14 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _place(node: _Function) -> tuple[str, int]:
-    """The name and the first line that the compiler writes down."""
+    """Return the name and the first line that the compiler records."""
     if isinstance(node, ast.Lambda):
         return "<lambda>", node.lineno
     return node.name, min([node.lineno, *(one.lineno for one in node.decorator_list)])
 
 
 def _is_of(node: _Function, code: types.CodeType) -> bool:
-    """Whether a function is this one: of several lambdas in a line, the one whose body is evaluated in this place."""
+    """Return whether a node is this function; of several lambdas in a line, the one whose body is at this position."""
     if not isinstance(node, ast.Lambda):
         return True
     body = node.body

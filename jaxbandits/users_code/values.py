@@ -1,4 +1,4 @@
-"""What a value holds, as a short text that is the same in every process: itself where it is short, else a hash."""
+"""The content of a value, as a short text that is the same in every process: itself where it is short, else a hash."""
 
 import copyreg
 import dataclasses
@@ -21,12 +21,12 @@ from jaxbandits.users_code.ownership import Ownership
 __all__ = ["CannotTellError", "Values"]
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented))
-#: What code uses and holds nothing that a result could depend on.
+#: Types that code uses, without content that a result could depend on.
 _WITHOUT_CONTENT = (
     type(threading.Lock()), type(threading.RLock()), logging.Logger, weakref.ref, weakref.WeakKeyDictionary,
     weakref.WeakValueDictionary, weakref.WeakSet,
 )  # fmt: skip
-#: What makes up objects that would be pickled otherwise from version to version, or not at all.
+#: The parts of objects that pickle would save differently from version to version, or not at all.
 _PARTS: dict[Any, tuple[str, ...]] = {
     types.MethodType: ("__func__", "__self__"),
     property: ("fget", "fset", "fdel"),
@@ -37,7 +37,7 @@ _PARTS: dict[Any, tuple[str, ...]] = {
     (staticmethod, classmethod, type(functools.cache(repr)), type(jax.jit(repr))): ("__wrapped__",),
 }
 _BRACKETS: dict[Any, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}"), dict: ("{", "}")}
-#: Characters of a text that is kept as it is.
+#: Up to this number of characters a text is used as it is.
 _SHORT = 40
 
 
@@ -46,10 +46,10 @@ class CannotTellError(Exception):
 
 
 class Values:
-    """Reads values.
+    """A reader of values.
 
     Args:
-        refer: says what stands for a function or a class, which is read elsewhere.
+        refer: returns the text of a function or a class, which is read elsewhere.
         owners: knows what is the user's own.
     """
 
@@ -58,10 +58,10 @@ class Values:
         self._inside: list[int] = []  # what is being read, outermost first
 
     def content(self, value: Any) -> str:
-        """The content of a value, as a short text.
+        """Return the content of a value, as a short text.
 
         Raises:
-            CannotTellError: what cannot be read.
+            CannotTellError: the value cannot be read.
         """
         try:
             text = self._text(value)
@@ -107,7 +107,7 @@ class Values:
             raise CannotTellError("array that is not here") from None
 
     def _parts(self, value: Any) -> list[str]:
-        """The contents of what a value is made of."""
+        """Return the contents of a value's parts."""
         kind = type(value)
         if kind in (list, tuple):
             return [self._text(item) for item in value]
@@ -127,7 +127,7 @@ class Values:
         return self._reduced(value)
 
     def _fields(self, value: Any) -> list[str]:
-        """Fields that count in comparisons, but for defaults, which a later version may have more of."""
+        """Return the fields that count in comparisons, not those at their defaults: later versions may have more."""
         given = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.compare}
         defaults = {field.name: field.default for field in dataclasses.fields(value)}
         return [
@@ -137,13 +137,13 @@ class Values:
         ]
 
     def _reduced(self, value: Any) -> list[str]:
-        """What an object would be pickled as: its class, what it is made from, and its state."""
+        """Return what an object would be pickled as: its class, what it is made from, and its state."""
         try:
             reduce = copyreg.dispatch_table.get(type(value))
             reduced = reduce(value) if reduce is not None else value.__reduce_ex__(4)
-        except Exception:  # of whatever class: the object does not say what it holds
+        except Exception:  # of any class: the object does not say what it holds
             raise CannotTellError(type(value).__name__) from None
-        if isinstance(reduced, str):  # the name of a global, in a module that is known, or else in an unknown one
+        if isinstance(reduced, str):  # the name of a global, in a known module or else in an unknown one
             if not self._owners.is_installed(str(getattr(value, "__module__", None) or "builtins")):
                 raise CannotTellError(type(value).__name__)
             return [reduced]

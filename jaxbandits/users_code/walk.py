@@ -1,11 +1,11 @@
-"""All that a user's objects run, by label: functions as `Rule.step` or `helper`, values as `Rule.step: THRESHOLD`.
+"""All code that a user's objects run, by label: functions as `Rule.step` or `helper`, values as `Rule.step: THRESHOLD`.
 
 From a class: its methods, properties, attributes and bases. From a function: its defaults, what it closes over, and the
-globals that it names, in modules of the user's own also through a module's name. Functions and classes found there are
-read in turn; what Python, this package and installed libraries define is known by its name only.
+globals that it names; in the user's own modules also through a module's name. Functions and classes found there are
+read in turn. What Python, this package and installed libraries define is known by its name only.
 
-Not seen is what code reaches by other ways: names made at run time (`getattr`, `exec`), files, environment variables,
-options of `jax.jit`, changes in libraries that are installed. A value that hides its content is `Unreadable`.
+What code reaches by other ways is not seen: names made at run time (`getattr`, `exec`), files, environment variables,
+options of `jax.jit`, changes in installed libraries. A value that hides its content is `Unreadable`.
 """
 
 import collections
@@ -29,7 +29,7 @@ __all__ = ["Installed", "Part", "Unreadable", "parts_of", "spoken"]
 
 
 class Unreadable(NamedTuple):
-    """A value whose content nobody can tell."""
+    """A value whose content nobody can read."""
 
     kind: str
 
@@ -38,22 +38,22 @@ class Installed(NamedTuple):
     """A function that an installed library made around others, say by `jax.vmap`: it is known by what it holds."""
 
     name: str
-    version: str  # of the library, which may hold it otherwise in another one
+    version: str  # of the library; other versions may hold it differently
     holds: str  # a hash
 
 
-#: A function's code, or what a value holds.
+#: A function's code, or the content of a value.
 Part = types.CodeType | str | Installed | Unreadable
 
-#: What the attributes of installed classes were when nothing in them was the user's.
+#: The attributes of installed classes when nothing in them was the user's.
 _without_patches: weakref.WeakKeyDictionary[type, tuple[Any, ...]] = weakref.WeakKeyDictionary()
 
 
 def parts_of(trees: Iterable[Any] = (), functions: Mapping[str, Any] | None = None) -> dict[str, Part]:
-    """What these objects run that is not installed, by label.
+    """Return what these objects run that is not installed, by label.
 
     Args:
-        trees: pytrees: the classes of their nodes count, and fields that are part of the program; leaves do not, but
+        trees: pytrees. The classes of their nodes count, and fields that are part of the program; leaves do not, except
             for the values of an axis.
         functions: and other callables, by the name to give them.
     """
@@ -66,13 +66,13 @@ def parts_of(trees: Iterable[Any] = (), functions: Mapping[str, Any] | None = No
 
 
 def spoken(label: str) -> str:
-    """A label in words: `THRESHOLD of Rule.step`."""
+    """Return a label in words: `THRESHOLD of Rule.step`."""
     owner, colon, name = label.partition(": ")
     return f"{name} of {owner}" if colon else label
 
 
 class _Walk:
-    """What has been found, and what is still to be read."""
+    """A walk: what has been found, and what is still to be read."""
 
     def __init__(self) -> None:
         self._parts: dict[str, Part] = {}
@@ -88,7 +88,7 @@ class _Walk:
         self._value(name, name, function)
 
     def tree(self, tree: Any) -> None:
-        """Read the classes of a pytree, and the fields that JAX counts to its structure."""
+        """Read the classes of a pytree, and the fields that JAX counts as its structure."""
         self._owners.claim(type(tree).__module__)
         leaves, structure = jax.tree.flatten(tree)
         self._nodes(structure)
@@ -111,7 +111,7 @@ class _Walk:
             self._nodes(child)
 
     def _patches(self, cls: type) -> None:
-        """Read functions of the user's own that were put into installed classes which a class derives from."""
+        """Read the user's own functions that were put into installed classes from which a class derives."""
         for base in cls.__mro__:
             if not self._owners.is_installed(base.__module__):
                 continue
@@ -139,7 +139,7 @@ class _Walk:
         return self._parts
 
     def _refer(self, found: Any, name: str | None = None) -> str:
-        """The label of a function or class: the name under which it was found first, or its own."""
+        """Return the label of a function or class: the name under which it was found first, or its own."""
         if id(found) not in self._label_of:
             wanted = label = name or str(found.__qualname__).rpartition("<locals>.")[2]
             count = 1
@@ -152,7 +152,7 @@ class _Walk:
         return self._label_of[id(found)]
 
     def _value(self, label: str, name: str, value: Any, natural: str | None = None) -> None:
-        """Read a value, at its label; a function or a class in its own right, by its name or a more natural one."""
+        """Read a value, at its label; functions and classes separately, by their name or a more natural one."""
         if isinstance(value, types.FunctionType | type) and self._owners.installed_name(value) is None:
             if (known := self._refer(value, natural or name)) != name:
                 self._parts[label] = f"is {known}"
@@ -180,7 +180,7 @@ class _Walk:
         if defaults:
             self._value(f"{label}: defaults", label, defaults)
         for name in names.globals:
-            if name in spelled and not name.startswith("__"):  # where a module is does not count
+            if name in spelled and not name.startswith("__"):  # the location of a module does not count
                 self._named(label, name, spelled[name], names.attributes)
         for name in names.modules:
             package = spelled.get("__package__") or ""
@@ -206,13 +206,13 @@ class _Walk:
     def _named(
         self, label: str, name: str, value: Any, attributes: frozenset[str], *, closure: bool = False, within: Any = ()
     ) -> None:
-        """Read what a function has under a name; of a module of the user's own, what the function may ask it for.
+        """Read what a function has under a name; of the user's own modules, the attributes that the function may use.
 
         Args:
             label: of the function.
             name: with those of the modules that lead to it.
-            value: what is there.
-            attributes: names that the function asks anything for.
+            value: the object with this name.
+            attributes: names of attributes that the function uses.
             closure: whether it is closed over, so that a function's own name says more.
             within: the modules that lead to it, which may import each other.
         """

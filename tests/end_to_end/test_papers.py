@@ -187,7 +187,7 @@ def test_top_k(draw, tmp_path, monkeypatch):
         assert float(row["h_t"]) <= float(row["h_0"]) <= float(row["pulls_mean"])
         assert row["algorithm"] != "AdaptiveTopK" or float(row["pulls_mean"]) < float(row["bound"])
     for row in rows(tmp_path / "top-k-published-workers.csv"):
-        if row["algorithm"] == "OptMAI, β = .8":  # 20 runs of a regret near .025, within a factor of two
+        if row["algorithm"] == "OptMAI, β = 0.8":  # 20 runs of a regret near 0.025, within a factor of two
             assert 0.4 < float(row["aggregate_regret_mean"]) / float(row["published"]) < 2.5
 
 

@@ -169,7 +169,7 @@ BAD = [
     ({"wrt": ["x", "x"]}, "each once"),
     ({"steps": 0}, "steps must be a whole number"),
     ({"error_at_most": 1.0}, "strictly between 0 and 1"),
-    ({"against": {"tuned": Dial(2.0)}}, "another name"),
+    ({"against": {"tuned": Dial(2.0)}}, "must not use the names 'start' and 'tuned'"),
     ({"optimizer": optax.sgd(float("inf"))}, "smaller learning rate"),
     ({"held_out": 1}, "at least 2"),
 ]
@@ -186,7 +186,7 @@ def test_bad_input(options, message):
     ("call", "message"),
     [
         (lambda: jb.tune(jb.UGapEb(budget=60), draw, wrt="a"), "one value of a to start from, UGapEb has none"),
-        (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), draw, wrt="budget"), "counted or chosen"),
+        (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), draw, wrt="budget"), "which is an integer or a choice"),
         (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), draw, wrt="epsilon"), "start it elsewhere, got 0.0"),
         (lambda: jb.tune(jb.UGapEb(budget=60, a=jb.axis([1, 2])), draw, wrt="a"), "one value of a"),
         (lambda: jb.tune(jb.UGapEb(budget=60, a=1.0), draw, wrt="aa"), "did you mean 'a'"),

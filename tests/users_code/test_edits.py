@@ -344,7 +344,7 @@ def test_what_cannot_be_read_is_said_and_never_taken_from_before(tmp_path):
         def run():
             return jb.simulate(jb.Uniform(budget=9), jb.bernoulli([0.5, 0.4]), seeds=2, metrics={"one": metric})
 
-        with pytest.warns(UserWarning, match="whether log of one has changed cannot be told, the content of"):
+        with pytest.warns(UserWarning, match="whether log of one has changed is unknown, since the content of"):
             assert (run().one == 1).all()
         with pytest.warns(UserWarning, match="log of one"), compile_clock() as clock:
             run()

@@ -19,7 +19,7 @@ class Size(NamedTuple):
 
 
 SIZES = {
-    # A program serves the numbers of arms of one power of two: few of these.
+    # One program covers all numbers of arms with the same power of two: few programs.
     "quick": Size(
         runs=((4096, 64),), betas=(2 / 3, 1, 2), multipliers=(1 / 64, 1 / 16, 1 / 4, 1, 4, 16), arms=(4, 256)
     ),
@@ -52,7 +52,7 @@ def show(bench: Bench, size: Size) -> None:
         tables.frame(stats, ["arms", *COLUMNS, "floor"]).dropna(subset="runs"),
         every,
         "Equation (5) fixes the order only. Left of the minimum the arms missed cost most, right of it the "
-        "pulls that tell arms apart; these are many with Hoeffding's radii, so that at such budgets fewer "
+        "pulls that distinguish arms; these are many with Hoeffding's radii, so that at such budgets fewer "
         "arms are better.",
         _describe_proof(size),
         *([_describe_move(best, size)] if len(size.runs) > 1 else []),

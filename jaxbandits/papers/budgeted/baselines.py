@@ -13,14 +13,14 @@ from jaxbandits.report import numbers, plots, tables
 
 class Size(NamedTuple):
     seeds: int
-    budgets: tuple[float, ...]  #: each one that RCB-AIR was looked at with
+    budgets: tuple[float, ...]  #: each is one of RCB-AIR's checkpoints
     betas: tuple[float, ...]
     thompson_most: float  #: largest budget of Thompson sampling, which draws 2 K numbers a pull
-    every: bool  #: all algorithms, or those that tell most
+    every: bool  #: all algorithms, or the most informative ones
 
 
 SIZES = {
-    # A program serves the numbers of arms of one power of two: few of these, by the choice of budgets.
+    # One program covers all numbers of arms with the same power of two: few programs, by the choice of budgets.
     "quick": Size(seeds=64, budgets=(316, 562, 1000), betas=(1,), thompson_most=1000, every=False),
     "paper": Size(
         seeds=32, budgets=(100, 316, 1000, 3162, 10_000, 31_623, 100_000), betas=(0.5, 1, 2), thompson_most=1000,
@@ -63,8 +63,8 @@ def show(bench: Bench, size: Size) -> None:
         runs.values(),
         _describe_exponents(runs, size),
         "RCB has a bound on rewards and one on costs, both Hoeffding's, and pulls arms of small cost until "
-        "their costs' bound is above 0. The others look at mean costs (KUBE, ε-first), at rewards alone "
-        "(UCB-V), or draw from posteriors; their proofs are for known costs or finitely many arms.",
+        "their costs' bound is above 0. The others use mean costs (KUBE, ε-first), rewards alone (UCB-V), "
+        "or draw from posteriors; their proofs are for known costs or finitely many arms.",
         f"Thompson sampling draws two Beta numbers per arm and pull: only up to B = {size.thompson_most:g}.",
         finding=finding,
         drawn="Mean regret, ρ* B minus the reward collected, with 95% intervals.",

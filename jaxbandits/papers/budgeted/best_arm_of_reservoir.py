@@ -20,7 +20,7 @@ class Size(NamedTuple):
     seeds: int
     slow_seeds: int  #: of algorithms that pull one arm at a time
     slow_most: int  #: and their largest budget
-    every: bool  #: all algorithms, or those that tell most
+    every: bool  #: all algorithms, or the most informative ones
 
 
 SIZES = {

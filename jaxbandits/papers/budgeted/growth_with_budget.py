@@ -16,7 +16,7 @@ class Size(NamedTuple):
     groups: tuple[tuple[tuple[float, ...], int], ...]  #: regularities, and runs of each
     budgets: tuple[float, ...]
     further: tuple[float, ...]  #: budgets beyond these, where there is an accelerator
-    shown: tuple[float, ...]  #: regularities with a line of their own against the budget
+    shown: tuple[float, ...]  #: regularities that have a separate line against the budget
 
 
 SIZES = {
@@ -35,7 +35,7 @@ _BOUNDS = ("promised", "promised_with_logs", "least")
 
 
 def run_budgets(bench: Bench, size: Size) -> list[xr.Dataset]:
-    """Run RCB-AIR over `beta` and `budget`, a Dataset for each group of regularities; a run serves all budgets."""
+    """Run RCB-AIR over `beta` and `budget`, a Dataset for each group of regularities; one run covers all budgets."""
     budgets = size.budgets if jax.default_backend() == "cpu" else size.budgets + size.further
     groups = []
     for betas, seeds in size.groups:
@@ -56,7 +56,7 @@ def summarise_groups(groups: list[xr.Dataset]) -> xr.Dataset:
 def show(bench: Bench, size: Size) -> None:
     """Draw regret against B, and its exponent against beta."""
     groups = bench.run_once(run_budgets, size)
-    each = [ds.isel(budget=0) for ds in groups]  # every run was looked at with every budget
+    each = [ds.isel(budget=0) for ds in groups]  # every run has every budget as a checkpoint
     _draw_regret(bench, groups, each, size)
     _draw_exponents(bench, groups, each, size)
 
@@ -79,10 +79,10 @@ def _draw_regret(bench: Bench, groups: list[xr.Dataset], each: list[xr.Dataset],
         plots.curve(shown, x="budget", y="regret", hue="beta", bounds=("rate",), title=finding),
         tables.frame(stats, [*exponents.COLUMNS, "rate"]),
         each,
-        "One run serves all budgets, since the algorithm does not know it; the points of a line share their runs.",
+        "One run covers all budgets, since the algorithm does not know it; the points of a line share their runs.",
         "Equation (27) prints Theorem 3's two cases the other way round: for β > 1 that would be (ln B)² "
         "B^(1/2), less than the lower bound B^(β/(1+β)) of Theorem 2. Drawn is the order of Theorem 1.",
-        f"{stopped} of {numbers.count(count_runs(*each))} runs asked for more arms than are simulated.",
+        f"{stopped} of {numbers.count(count_runs(*each))} runs needed more arms than are simulated.",
         finding=finding,
         drawn="Mean regret, ρ* B minus the reward collected, with 95% intervals. Dashed: (ln B)² B^max(1/2, β/(1+β)), "
         "Theorem 3, whose constant is open: scaled to the last point.",
@@ -174,7 +174,7 @@ def _describe_forced(stats: xr.Dataset, size: Size) -> str:
     return (
         "Why so late: an arm's index is infinite, and the arm is pulled next, until ln t / (2 c²) pulls have shown "
         f"that its cost c is not 0, on average ln t / (2 λ) pulls with costs uniform on [λ, 1]. With λ = {lam:g} that "
-        f"alone asks at the last budget for {', '.join(texts)} of all pulls."
+        f"alone takes at the last budget {', '.join(texts)} of all pulls."
     )
 
 
@@ -183,7 +183,7 @@ def _describe_window(stats: xr.Dataset) -> str:
     early = (stats["pulls_mean"] < jb.theory.EXPLORATION_WINDOW_START).all("beta")
     outside = stats["budget"].where(early, drop=True).values
     text = (
-        "Theorems 1 and 3 ask for E_t ≥ 2 ln(4 (log2 t + 1)); E_t = ln t, the largest they allow and what is run here, "
+        "Theorems 1 and 3 require E_t ≥ 2 ln(4 (log2 t + 1)); E_t = ln t, the largest they allow and what is run here, "
         f"is less than that before round {numbers.count(jb.theory.EXPLORATION_WINDOW_START)}"
     )
     return text + (f", where no run gets with B ≤ {numbers.value(float(outside.max()))}." if outside.size else ".")

@@ -24,7 +24,7 @@ _LABELS = {"budget": "budget B", "beta": "regularity β", "lam": "smallest expec
 
 
 def choose_lanes(seeds: int) -> int:
-    """Return as many lanes as a cell has runs: these are few and long, and more lanes would stand idle."""
+    """Return the number of runs of a cell as the number of lanes: runs are few and long, and more lanes would idle."""
     return -(-seeds // jax.device_count())
 
 

@@ -13,7 +13,7 @@ class Size(NamedTuple):
     seeds: int
     lams: tuple[float, ...]
     budgets: tuple[float, ...]
-    every: bool  #: all algorithms, or those that tell most
+    every: bool  #: all algorithms, or the most informative ones
 
 
 SIZES = {

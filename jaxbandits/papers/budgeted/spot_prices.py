@@ -39,7 +39,7 @@ def show(bench: Bench, size: Size) -> None:
         plots.curve(stats, x="budget", y="regret", hue="algorithm", title=finding),
         tables.frame(stats, COLUMNS),
         dear.values(),
-        "Smaller costs: a budget buys more pulls, and each arm asks for more before its cost is known not to be 0.",
+        "Smaller costs: a budget buys more pulls, and each arm needs more before its cost is known not to be 0.",
         finding=finding,
         drawn="Mean regret with 95% intervals, with two laws of the expected costs.",
         settings=f"β = 1. Log-normal: ln c has mean {float(problem.mu):.3g} and standard deviation "

@@ -28,7 +28,7 @@ class _Curve(NamedTuple):
     metric: str
     wrt: str
     apart: float  #: half the distance of the sweep's two values, as a share of the value
-    smoothing: float  #: of an algorithm's, whose runs move in jumps: the noise, likewise; else 0
+    smoothing: float  #: the noise for an algorithm's parameter, whose runs move in jumps, likewise; else 0
     ends: tuple[float, float]
     algorithm: Callable[[Any], Any]
     problem: Callable[[Any], Any]

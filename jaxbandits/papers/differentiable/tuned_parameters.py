@@ -24,7 +24,7 @@ SIZES = {
 
 
 class _Case(NamedTuple):
-    """What is tuned, for what."""
+    """An algorithm to tune, its instances and its objective."""
 
     label: str
     algorithm: Any
@@ -37,13 +37,13 @@ class _Case(NamedTuple):
 
 
 def _draw_one_good(random: np.random.Generator) -> jb.Problem:
-    """Draw one good arm of ten, .15 to .25 better than the others."""
+    """Draw one good arm of ten, 0.15 to 0.25 better than the others."""
     good = np.concatenate([[0.5 + random.uniform(0.15, 0.25)], np.full(9, 0.5)])
     return jb.bernoulli(random.permutation(good))
 
 
 def _draw_any(random: np.random.Generator) -> jb.Problem:
-    """Draw ten means between .2 and .8."""
+    """Draw ten means between 0.2 and 0.8."""
     return jb.bernoulli(random.uniform(0.2, 0.8, 10))
 
 
@@ -69,7 +69,7 @@ _ADAPTIVE = {"adaptive": jb.UGapEb(budget=500, adaptive=True)}
 _CASES = (
     _Case(
         "UGapEb, one good arm", jb.UGapEb(budget=500, a=0.5), _draw_one_good, "error", ("a",),
-        "Ten Bernoulli arms, one of them .15 to .25 better than the others; budget 500", against=_ADAPTIVE,
+        "Ten Bernoulli arms, one of them 0.15 to 0.25 better than the others; budget 500", against=_ADAPTIVE,
     ),
     _Case(
         "UGapEb, any means", jb.UGapEb(budget=500, a=0.5), _draw_any, "error", ("a",),

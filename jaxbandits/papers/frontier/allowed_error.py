@@ -33,7 +33,7 @@ _RULES = {
     "EB-TCI": lambda delta: jb.EBTCI(delta=delta),
     "TTUCB": lambda delta: jb.TTUCB(delta=delta),
 }
-#: As many lines as can be told apart.
+#: The rules that are drawn: no more lines than can be distinguished.
 _DRAWN = ["UGapEc", "LUCB1", "LUCB++", "KL-LUCB", "uniform, GLR", "Track-and-Stop", "TTUCB"]
 _COLUMNS = ["runs", "errors", "failure", "failure_low", "failure_high", "pulls_mean", "pulls_low", "pulls_high"]
 
@@ -66,7 +66,7 @@ def show(bench: Bench, size: Size) -> None:
         ),
         tables.frame(stats, [*_COLUMNS, "lower_bound", "ratio"]),
         runs.values(),
-        f"One run a seed serves all δ of {', '.join(shared)}: their sampling does not know δ.",
+        f"One run a seed covers all δ of {', '.join(shared)}: their sampling does not know δ.",
         "No failure rate is above δ: the largest lower end of a 95% interval is "
         f"{numbers.probability(float(stats['failure_low'].max()))}."
         if float(worst.max()) <= 0

@@ -65,7 +65,7 @@ def show(bench: Bench, size: Size) -> None:
         tables.frame(stats, _COLUMNS),
         runs,
         "Sequential Halving as printed, which forgets the rewards of earlier rounds (reuse=False), errs in "
-        ".35, .38 and .40 of the runs on setup 1 with 20, 40 and 80 arms: the published values are near those "
+        "0.35, 0.38 and 0.40 of the runs on setup 1 with 20, 40 and 80 arms: the published values are near those "
         "of rounds that keep them.",
         f"UCB-E: published over found from {float(ratio.min()):.2g} to {float(ratio.max()):.2g}; no reading of "
         "its parameter that was tried gives the published errors at 40 arms and more.",

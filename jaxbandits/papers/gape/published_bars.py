@@ -152,7 +152,7 @@ def _describe_differences(stats: xr.Dataset, number: int, seeds: int) -> tuple[s
     name = next(method for method in PUBLISHED[number] if method.startswith("A-"))
     at, twice = distance[adaptive].max(), np.abs(stats["failure_at_twice_eta"].values - printed)[adaptive].max()
     large = (
-        f"{name} apart, the largest difference from a published bar is {distance[~adaptive].max():.4f}. Beyond "
+        f"Without {name}, the largest difference from a published bar is {distance[~adaptive].max():.4f}. Beyond "
         f"three standard deviations of both samples: {', '.join(far) + '; we know no cause' if far else 'none'}."
     )
     labels = (

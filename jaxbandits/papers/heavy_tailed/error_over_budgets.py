@@ -35,7 +35,7 @@ def _draw(bench: Bench, name: str, size: Size) -> None:
     problem = estimators.PROBLEMS[name]()
     second, best = np.sort(np.asarray(problem.mean, np.float64))[-2:]
     paper = float(jb.theory.sr_tea_threshold(estimators.PAPER_ORDER, _MOMENT, best - second))
-    # On seeds of their own.
+    # On separate seeds, so that tuning does not see the runs that are drawn.
     tuning = bench.sweep(estimators.build_truncated(size.tuned_at, jb.axis(_TRIED)), problem, size.seeds, root_seed=1)
     tuned = estimators.find_best_threshold(tuning)
     thresholds = {f"TEA, the paper's b = {paper:.0f}": paper, f"TEA, b = {tuned:g}": tuned}

@@ -30,7 +30,7 @@ PROMISE = (
     "practice the algorithms err far less often than δ: radii are made for the worst law with these moments."
 )
 _BATCHES = 5  # of medians of means in SR-T
-_LANES = 128  # few and long runs: more lanes would stand idle
+_LANES = 128  # few and long runs: more lanes would idle
 
 
 def run_eliminations(

@@ -29,7 +29,7 @@ def show(bench: Bench, size: Size) -> None:
     stats = estimators.add_theorem(stats, "p", [jb.s1()] * len(size.orders), DELTA, size.orders)
     tea = stats["pulls_q50"].sel(estimator="TEA")
     finding = (
-        f"S1: told only of moments of order {size.orders[0]:g}, truncated means need "
+        f"S1: given only moments of order {size.orders[0]:g}, truncated means need "
         f"{numbers.fold(float(tea[0] / tea[-1]))} times the pulls that they need with p = {size.orders[-1]:g}"
     )
     bench.exhibit(

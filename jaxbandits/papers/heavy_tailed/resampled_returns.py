@@ -43,7 +43,7 @@ def show(bench: Bench, size: Size, tables: Mapping[str, jb.problems.Empirical]) 
 def _draw(bench: Bench, size: Size, table: str, problem: jb.problems.Empirical) -> None:
     spread = float(np.sqrt(problem.moments(2, central=True).max()))  # the largest standard deviation of an arm
     truncated = estimators.build_truncated(size.budgets[-2], jb.axis(np.round(spread * _TRIED, 3)))
-    tuning = bench.sweep(truncated, problem, size.seeds, root_seed=1)  # on seeds of their own
+    tuning = bench.sweep(truncated, problem, size.seeds, root_seed=1)  # on separate seeds
     tuned = estimators.find_best_threshold(tuning)
     algorithms = estimators.build_rejects(jb.axis(size.budgets), {f"TEA, b = {tuned:g}": tuned})
     runs = bench.sweep_each(algorithms, problem, size.seeds)

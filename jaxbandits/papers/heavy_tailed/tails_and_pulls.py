@@ -35,8 +35,8 @@ _SLOPE = 0.8
 def choose_order(dof: float) -> float:
     """Return the p to give the algorithm; near `dof` the moments explode, near 1 the exponent 1/(p - 1) does.
 
-    Theorem 1 asks TEA for at most 15% more pulls than with the p best for it. It asks EA for at most 4, 2, 1.5 and
-    1.01 times as many at 1.25, 1.5, 2 and 3 degrees of freedom.
+    Theorem 1 requires of TEA at most 15% more pulls than with the p best for it. It requires of EA at most 4, 2, 1.5
+    and 1.01 times as many at 1.25, 1.5, 2 and 3 degrees of freedom.
     """
     return min(2.0, 1 + _SLOPE * (dof - 1))
 
@@ -69,8 +69,8 @@ def show(bench: Bench, size: Size) -> None:
         f"freedom ν. {estimators.describe_arrows(size.max_pulls)} Dashed: Theorem 1, also where no run was long "
         "enough; far above the runs it leaves the picture, and its numbers are in the CSV (inf: above 3e38).",
         settings=f"Ten arms, one with mean {_MEANS[0]:g}, nine with mean {_MEANS[1]:g}, Student t noise; "
-        f"δ = {DELTA:g}. The algorithm is told of p = min(2, 1 + {_SLOPE:g} (ν − 1)), of which moments are finite "
-        "and near which Theorem 1 asks for the fewest pulls, with B(p) and C(p) from the law.",
+        f"δ = {DELTA:g}. The algorithm is given p = min(2, 1 + {_SLOPE:g} (ν − 1)), of which moments are finite "
+        "and near which Theorem 1 needs the fewest pulls, with B(p) and C(p) from the law.",
         alt="Median pulls against degrees of freedom for four estimators, on a logarithmic axis.",
     )  # fmt: skip
 
@@ -123,12 +123,12 @@ def _describe_price(stats: xr.Dataset) -> str:
 
 
 def _describe_errors(runs: Sequence[xr.Dataset]) -> str:
-    """Count wrong answers among the runs that end by themselves, and among those that are stopped."""
+    """Count wrong answers among the runs that end by themselves, and among the truncated ones."""
     number = [sum(int((ds["status"] == status).sum()) for ds in runs) for status in (0, 1)]
     wrong = [sum(int(((ds["status"] == status) & ~ds["correct"]).sum()) for ds in runs) for status in (0, 1)]
     return (
         f"{wrong[0]} of the {number[0]} runs that end by themselves return a wrong arm, and {wrong[1]} of the "
-        f"{number[1]} that were stopped would: the guarantee becomes too dear before estimates mislead. How "
+        f"{number[1]} that were truncated would: the guarantee becomes too costly before estimates mislead. How "
         "often these do with few pulls is in the next figure."
     )
 

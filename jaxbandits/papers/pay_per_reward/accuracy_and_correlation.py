@@ -49,11 +49,11 @@ def show(bench: Bench, size: Size) -> None:
         plots.phase(stats, x="epsilon", y="v", value="cost", title=finding),
         tables.frame(stats, COLUMNS),
         [runs],
-        "Theorem 3.1: W log(1/δ) max(1/ε², V/ε). Correlation costs nothing while V is at most 1/ε_t; since the "
-        "rounds' ε_t are twenty times smaller than ε and more, the corner lies that much higher, but for the "
-        "second batches, which are proportional to V/ε from V = 1 on.",
+        "Theorem 3.1: W log(1/δ) max(1/ε², V/ε). Correlation costs nothing while V is at most 1/ε_t. The "
+        "rounds' ε_t are twenty times smaller than ε and more, so the corner lies that much higher. Only the "
+        "second batches are proportional to V/ε from V = 1 on.",
         finding=finding,
         drawn="Mean cost over W of MAB-PPR with practical constants.",
-        settings=f"One good arm, K = {_ARMS}, W = 2, δ = {DELTA:g}; the arms are independent, V is what it is told.",
+        settings=f"One good arm, K = {_ARMS}, W = 2, δ = {DELTA:g}; the arms are independent, V is a parameter.",
         alt="Cost as colour over epsilon and V.",
     )

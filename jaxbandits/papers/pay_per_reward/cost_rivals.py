@@ -23,7 +23,7 @@ COST_OVER_W = "cost / W"
 
 
 def build_algorithms(epsilon: float, *, every: bool = False) -> dict[str, Any]:
-    """Return the four algorithms that tell most, or all of them."""
+    """Return the four most informative algorithms, or all of them."""
     fields: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA}
     few = {
         MAB: jb.MABPPR(**fields),

@@ -13,7 +13,7 @@ from jaxbandits.report import numbers, plots, summaries, tables
 
 class Size(NamedTuple):
     runs: tuple[tuple[int, int], ...]  #: numbers of arms, and runs of each
-    every: bool  #: all rivals, or the four that tell most
+    every: bool  #: all rivals, or the four most informative ones
 
 
 SIZES = {
@@ -93,6 +93,6 @@ def _describe_crossings() -> str:
     return (
         "MAB-PPR's cost does not grow with K, a union bound's does with ln K; by their bounds they cross at "
         + " and ".join(texts)
-        + ". For rewards in [0, 1] no one will meet so many arms; where only variance <= mean is known (heavy tails) "
+        + ". For rewards in [0, 1] no one will meet that many arms; where only variance <= mean is known (heavy tails) "
         "the rival is a union bound by medians of means, and the race does not apply."
     )

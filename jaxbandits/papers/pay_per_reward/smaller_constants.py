@@ -20,7 +20,7 @@ class Size(NamedTuple):
 SIZES = {"quick": Size(seeds=400, steps=8), "paper": Size(seeds=10_000, steps=9)}
 
 #: One best arm and 99 that are just too bad, with large and with small means: the hardest instances found.
-_MEANS = {".50 and 99 of .39": [0.5] + [0.39] * 99, ".15 and 99 of .04": [0.15] + [0.04] * 99}
+_MEANS = {"0.50 and 99 of 0.39": [0.5] + [0.39] * 99, "0.15 and 99 of 0.04": [0.15] + [0.04] * 99}
 _LABELS = {"cq": "C_q", "c1": "C_1", "c2": "C_2", "c3": "C_3", "factor": "9/2 of q2, q3", "theta": "1 - θ"}
 
 
@@ -56,7 +56,7 @@ def _make_instance(means: str) -> jb.problems.Bernoulli:
 def _run_constants(bench: Bench, size: Size) -> dict[str, xr.Dataset]:
     """Run MAB-PPR by constant, over `share`, what is left of it, and `means`."""
     problem, runs = _make_instance(jb.axis(list(_MEANS))), {}
-    left = 0.25 ** np.arange(size.steps + 1)  # quartered again and again
+    left = 0.25 ** np.arange(size.steps + 1)  # quartered repeatedly
     for name, label in _LABELS.items():
         own = getattr(jb.theory.PPR_PRACTICAL, name)
         values = 1 - (1 - own) * left if name == "theta" else own * left

@@ -35,7 +35,7 @@ def _draw(bench: Bench, name: str, label: str, algorithm: Any, size: Size) -> No
     stats = summaries.summary(runs)
     stats = stats.assign_coords(k=("k", stats["k"].values, {"long_name": "arms to return K"}))
     hardest = stats["failure"].mean("budget").idxmax("k").item()
-    finding = f"{label} on UNIFORM: the regret is above .01 most often at K = {hardest:g} of {chen.ARMS} arms"
+    finding = f"{label} on UNIFORM: the regret is above 0.01 most often at K = {hardest:g} of {chen.ARMS} arms"
     bench.exhibit(
         f"top-k-phase-{name}",
         plots.phase(stats, x="budget", y="k", value="failure", title=finding),
@@ -43,7 +43,7 @@ def _draw(bench: Bench, name: str, label: str, algorithm: Any, size: Size) -> No
         [runs],
         "A mean over few arms is noisier. Returning most arms is easy: OptMAI seeks the worst then.",
         finding=finding,
-        drawn="Probability that the aggregate regret exceeds .01, over the budget and the arms to return.",
+        drawn="Probability that the aggregate regret exceeds 0.01, over the budget and the arms to return.",
         settings=f"UNIFORM, n = {chen.ARMS}; {size.seeds} runs a cell.",
         alt="Heat map of the failure rate over budget and K.",
     )

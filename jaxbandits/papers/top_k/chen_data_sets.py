@@ -40,7 +40,7 @@ def build_fine(k: Any, budget: Any) -> jb.AdaptiveTopK:
 
 
 def judge(ds: xr.Dataset) -> xr.Dataset:
-    """Return the runs with one verdict for all: OptMAI is told of no epsilon."""
+    """Return the runs with one verdict for all: OptMAI has no epsilon."""
     return ds.assign(correct=ds["aggregate_regret"] <= EPSILON + 1e-6)
 
 
@@ -55,7 +55,7 @@ def run_at_budgets(
     """Run an algorithm that knows no budget once, and take its answers after each of these numbers of pulls."""
     ds = bench.sweep(algorithm, problem, seeds, max_pulls=budgets[-1], checkpoints=budgets, **options)
     ds = ds.rename(checkpoint="budget")
-    return ds.assign(status=xr.zeros_like(ds["status"]))  # ended by their budget, not cut short
+    return ds.assign(status=xr.zeros_like(ds["status"]))  # ended by their budget, not truncated
 
 
 def label_axes(stats: xr.Dataset) -> xr.Dataset:
@@ -69,7 +69,7 @@ def describe_rounds(stats: xr.Dataset) -> str:
     rounds = [math.ceil(4**r * math.log(2 * ARMS * r * r / DELTA)) for r in (1, 2)]  # m_r of Algorithm 1
     return (
         f"With its printed constants AdaptiveTopK is uniform sampling below {rounds[0]} n pulls: round 1 alone takes "
-        f"{rounds[0]} of every arm, and would need a difference of means above 1 to tell any two apart. The first arm "
+        f"{rounds[0]} of every arm, and would need a difference of means above 1 to distinguish any two. The first arm "
         f"can go after {sum(rounds)} n. No budget drawn here is large enough."
         if float(stats["budget"].max()) < sum(rounds) * ARMS
         else f"Round 1 of AdaptiveTopK takes {rounds[0]} n pulls and decides nothing; the first arm can go after "

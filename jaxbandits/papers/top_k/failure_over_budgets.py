@@ -58,7 +58,7 @@ def _run(bench: Bench, size: Size) -> dict[str, xr.Dataset]:
 def _draw(bench: Bench, number: int, name: str, every: xr.Dataset, runs: dict[str, xr.Dataset]) -> None:
     """Draw one data set: a panel per K, a line per algorithm."""
     stats = every.sel(dataset=name, drop=True)
-    finding = f"{name}: first to an error of at most .1: {_describe_first(stats)}"
+    finding = f"{name}: first to an error of at most 0.1: {_describe_first(stats)}"
     share = 1 / len(DATASETS)
     slow = runs.get(_CLUCB)
     bench.exhibit(
@@ -74,8 +74,8 @@ def _draw(bench: Bench, number: int, name: str, every: xr.Dataset, runs: dict[st
         f"{share * count_seconds(slow):.0f} s of these.",
         share=share,
         finding=finding,
-        drawn="Probability that the aggregate regret exceeds .01, with Clopper-Pearson 95% intervals.",
-        settings=f"{name}, n = {chen.ARMS}, ε = δ = .01, K = {', '.join(map(str, chen.KS))}; "
+        drawn="Probability that the aggregate regret exceeds 0.01, with Clopper-Pearson 95% intervals.",
+        settings=f"{name}, n = {chen.ARMS}, ε = δ = 0.01, K = {', '.join(map(str, chen.KS))}; "
         f"{runs[REUSE].sizes['seed']} runs a point"
         + ("" if slow is None else f", {slow.sizes['seed']} of CLUCB-PAC")
         + ".",
@@ -86,7 +86,7 @@ def _draw(bench: Bench, number: int, name: str, every: xr.Dataset, runs: dict[st
 def _describe_first(stats: xr.Dataset) -> str:
     """Name the algorithm with the smallest budget at which its error is at most a tenth, for every K."""
     texts = []
-    error = stats["failure"].where(stats["runs"] >= 50)  # fewer do not tell a tenth from nothing
+    error = stats["failure"].where(stats["runs"] >= 50)  # fewer do not distinguish a tenth from 0
     for k in chen.KS:
         low = error.sel(k=k).where(error.sel(k=k) <= 0.1).dropna("budget", how="all")
         if low.sizes["budget"] == 0:

@@ -47,8 +47,8 @@ def show(bench: Bench, size: Size) -> None:
         chen.describe_rounds(stats),
         "Where the error is gone before that, uniform sampling did it.",
         finding=finding,
-        drawn="Probability that the aggregate regret exceeds .01, with Clopper-Pearson 95% intervals.",
-        settings=f"n = {chen.ARMS}, ε = δ = .01; a last round that does not fit is spent evenly on the arms still "
+        drawn="Probability that the aggregate regret exceeds 0.01, with Clopper-Pearson 95% intervals.",
+        settings=f"n = {chen.ARMS}, ε = δ = 0.01; a last round that does not fit is spent evenly on the arms still "
         "active.",
         alt="Failure rate against budgets up to ten million pulls for four data sets, a panel per K.",
     )

@@ -41,7 +41,7 @@ PUBLISHED: dict[int, dict[str, tuple[float, ...]]] = {
     },
 }  # fmt: skip
 BUDGETS = {1: 2000, 2: 12_000, 3: 6000, 4: 8000}
-#: The experiments with as many m as arms but one; the others have three and five.
+#: The experiments with every m below the number of arms; the others have three and five.
 _SHOWN = (1, 2)
 
 
@@ -53,7 +53,7 @@ def show(bench: Bench, size: Size) -> None:
         m = jb.axis(range(1, len(PUBLISHED[number]["SAR"]) + 1))
         algorithms = {"SAR": jb.SAR(budget=BUDGETS[number], m=m), "uniform": jb.Uniform(budget=BUDGETS[number], m=m)}
         found = bench.sweep_each(algorithms, jb.abm(number), size.runs)
-        # Right are the exact m best arms.
+        # Only the exact m best arms are right.
         found = {label: ds.assign(correct=ds["aggregate_regret"] < 1e-6) for label, ds in found.items()}
         panel = stack_summaries("algorithm", found)
         panel["published"] = (("algorithm", "m"), np.asarray([PUBLISHED[number][label] for label in found]))
