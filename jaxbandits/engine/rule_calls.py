@@ -128,9 +128,10 @@ def make_step(
         return _of_one(update, state)(*parts), ()
 
     parts, known, padded = _arguments(rule, facts, state, more)
+    live = as_runs(live)
     with computed_once(rule.in_batches):
-        steps: Steps = map_step(step, known, padded)(*parts)
-    own = steps.where(as_runs(live))
+        steps: Steps = map_step(step, known, padded, live)(*parts)
+    own = steps.where(live)
     return jax.tree.map(lambda leaf: of_shape(leaf, state), own)
 
 

@@ -33,10 +33,14 @@ class Steps:
     _before: Sequence[Any]
     _after: Sequence[Value]
     _tree: Any
+    _live: jax.Array | None
 
     def where(self, live: jax.Array) -> Any:
         """Return the states: after the step where `live` holds, bool `(R,)`, before it elsewhere."""
-        leaves = [_chosen(live, new, old) for new, old in zip(self._after, self._before, strict=True)]
+        leaves = [
+            new.array if new.unless is old and live is self._live else _chosen(live, new, old)
+            for new, old in zip(self._after, self._before, strict=True)
+        ]
         return jax.tree.unflatten(self._tree, leaves)
 
     def gained(self, counts: Callable[[Any], jax.Array]) -> tuple[jax.Array, jax.Array]:
@@ -61,7 +65,10 @@ class Steps:
 
 
 def map_step(
-    step: Callable[..., tuple[Any, Any]], known: Sequence[Known] | None = None, padded: Padded | None = None
+    step: Callable[..., tuple[Any, Any]],
+    known: Sequence[Known] | None = None,
+    padded: Padded | None = None,
+    live: jax.Array | None = None,
 ) -> Callable[..., Steps]:
     """Map a step of one run over R runs.
 
@@ -70,6 +77,7 @@ def map_step(
             and types, and a pytree of what else it tells.
         known: as for `results_of`.
         padded: likewise.
+        live: bool `(R,)`, the runs that make the step: what is costly is not computed for the others. None for all.
 
     Returns:
         The same from pytrees with the runs last to the steps, which may be taken back.
@@ -82,10 +90,10 @@ def map_step(
     """
 
     def mapped(*arguments: Any) -> Steps:
-        values, tree = results_of(step, arguments, known, padded)
+        values, tree = results_of(step, arguments, known, padded, live)
         before, structure = jax.tree.flatten(arguments[-1])
         after, beside = values[: len(before)], [value.array for value in values[len(before) :]]
-        return Steps(jax.tree.unflatten(tree, [*before, *beside])[1], before, after, structure)
+        return Steps(jax.tree.unflatten(tree, [*before, *beside])[1], before, after, structure, live)
 
     return mapped
 
