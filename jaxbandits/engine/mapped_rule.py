@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.arrays.compiler_forms import kept
@@ -49,6 +50,8 @@ class MappedRule(MappedAlgorithm):
 
     #: A step asks whether the run has ended.
     one_pull_a_step = True
+    #: The states say how many.
+    states_count_steps = True
 
     def init(self, problem: Problem, key: jax.Array) -> RuleState:
         """Return the states after the first pulls."""
@@ -182,7 +185,8 @@ class MappedRule(MappedAlgorithm):
         del live
         if after.steps is not None and before.steps is not None:
             return after.steps - before.steps
-        return (after.time - before.time) // self._arms_a_step(before)
+        pulls, number = after.time - before.time, self._arms_a_step(before)
+        return pulls if number == 1 else lax.div(pulls, jnp.int32(number))
 
     def asked(self, state: RuleState) -> tuple[jax.Array, jax.Array]:
         """Return the arms of the problem to pull next and how often each; of one run."""

@@ -49,6 +49,7 @@ class UsersOwn:
     #: A user's algorithm says nothing of these.
     slots = 1
     one_pull_a_step = False
+    states_count_steps = False
     cost_budget = None
 
     @property
