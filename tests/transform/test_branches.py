@@ -9,7 +9,8 @@ import pytest
 from jax import lax
 
 import jaxbandits as jb
-from jaxbandits.transform import Known, Padded, map_runs, results_of
+from jaxbandits.arrays.platform_forms import forced
+from jaxbandits.transform import Known, Padded, map_runs, map_step, results_of
 
 MOST = 150
 
@@ -69,6 +70,30 @@ def test_arms_that_exist_have_their_bits(function):
     found, _ = results_of(function, (x, y, s), [Known()] * 3, padded)
     exact, _ = results_of(function, (x[:5], y[:5], s))
     np.testing.assert_array_equal(found[0].array[:5], exact[0].array)
+
+
+@pytest.mark.parametrize("form", ["cpu", "gpu"])
+def test_a_step_makes_costly_branches_for_runs_that_make_it_only(form):
+    """What they leave as it was is not chosen a second time, and on CPU nothing is made where no run makes the step."""
+    x, y, s = operands(5, MOST)
+    live = jnp.arange(MOST) % 3 > 0
+
+    def step(y, s, x):
+        return rare(x, y, s), ()
+
+    def taken(known_before, live):
+        steps = map_step(step, live=live if known_before else None)(y, s, x)
+        return steps.where(live)
+
+    found = [jax.jit(functools.partial(taken, early))(live) for early in (True, False)]
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(found[0][:, ~live], x[:, ~live])
+    assert (found[0] != x).any()
+    with forced(form):
+        late, early = (jax.make_jaxpr(functools.partial(taken, early))(live).jaxpr for early in (False, True))
+    assert [atom.aval.shape for atom in early.outvars] == [atom.aval.shape for atom in late.outvars]
+    last = [jaxpr.eqns[-1].primitive.name for jaxpr in (late, early)]
+    assert last == (["jit", "cond"] if form == "cpu" else ["jit", "jit"])
 
 
 def test_a_branch_that_is_known_beforehand_is_the_only_one():
