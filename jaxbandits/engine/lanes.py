@@ -138,6 +138,8 @@ def run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: 
         state, steps = loop_of_kernels(one_block, standing, lanes, blocks, shape, interpret=interpret)
     else:
         state, steps = lax.fori_loop(0, blocks, lambda _, lanes: one_block(standing, lanes), lanes)
+    if carry.algorithm.states_count_steps:
+        steps = steps + carry.algorithm.steps_made(carry.state, state, carry.busy)
     pulled = jnp.sum(state.made() - before)
     return carry._replace(state=state, steps=steps), log._replace(pulled=log.pulled + pulled)
 
@@ -154,4 +156,6 @@ def _one_step(standing: _Standing, lanes: _Lanes) -> _Lanes:
     if not isinstance(key, Words):
         key = jax.random.wrap_key_data(key.T, impl="threefry2x32")
     new = algorithm.advance(problem, key, state, live, stop)
+    if algorithm.states_count_steps:  # counted once, after the loop
+        return new, steps
     return new, steps + algorithm.steps_made(state, new, live)

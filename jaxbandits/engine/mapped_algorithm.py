@@ -31,6 +31,8 @@ class MappedAlgorithm(abc.ABC):
 
     #: Whether a step is one pull, and itself asks whether the run is done.
     one_pull_a_step: ClassVar[bool] = False
+    #: Whether `steps_made` tells of many calls together what it tells of each, from the first state and the last.
+    states_count_steps: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.arrays.compiler_forms import kept
@@ -49,6 +50,8 @@ class MappedRule(MappedAlgorithm):
 
     #: A step asks whether the run has ended.
     one_pull_a_step = True
+    #: The states say how many.
+    states_count_steps = True
 
     def init(self, problem: Problem, key: jax.Array) -> RuleState:
         """Return the states after the first pulls."""
@@ -105,10 +108,7 @@ class MappedRule(MappedAlgorithm):
         known = state.statistics
         for place, reward in zip(places, rewards, strict=True):
             known = known.add(place, reward, live)
-        new = dataclasses.replace(
-            state, statistics=known, steps=state.steps + live.astype(jnp.int32),
-            fault=jnp.where(outside, OUTSIDE, state.fault),
-        )  # fmt: skip
+        new = dataclasses.replace(state, statistics=known, fault=jnp.where(outside, OUTSIDE, state.fault))
         if state.known is not None:
             new = with_pull(new, state, places[0], rewards[0], cost, live)
         several = bool(shape_of(self.rule, selected, state))
@@ -183,7 +183,10 @@ class MappedRule(MappedAlgorithm):
     def steps_made(self, before: RuleState, after: RuleState, live: jax.Array) -> jax.Array:
         """Return how many steps a call of `advance` has made, int32 `(…)`."""
         del live
-        return after.steps - before.steps
+        if after.steps is not None and before.steps is not None:
+            return after.steps - before.steps
+        pulls, number = after.time - before.time, self._arms_a_step(before)
+        return pulls if number == 1 else lax.div(pulls, jnp.int32(number))
 
     def asked(self, state: RuleState) -> tuple[jax.Array, jax.Array]:
         """Return the arms of the problem to pull next and how often each; of one run."""

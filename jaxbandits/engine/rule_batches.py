@@ -88,6 +88,7 @@ def add_sums(
     """
     assert state.idle is not None
     assert state.wanted is not None
+    assert state.steps is not None
     pulls = jnp.where(live, state.wanted.pulls, 0)
     counts, number, known, spent = counts_of(asked), number_of(asked, state), state.statistics, state.spent
     if spent is not None:

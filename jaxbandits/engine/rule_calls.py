@@ -124,8 +124,9 @@ def make_step(
         live: bool `(…)`.
     """
     parts, known, padded = _arguments(rule, facts, state, more)
+    live = as_runs(live)
     with computed_once(rule.in_batches):
-        own = map_step(_of_one(update, state), known, padded)(as_runs(live), *parts)
+        own = map_step(_of_one(update, state), known, padded)(live, *parts)
     return jax.tree.map(lambda leaf: of_shape(leaf, state), own)
 
 

@@ -45,7 +45,7 @@ class RuleState(PlacedArms):
     costs: ArmCosts | None  # what pulls have cost; None where the rule is not told
     own: Any  # the rule's own state; None where it has none
     words: tuple[jax.Array, jax.Array]  # uint32 (…) each: the words of the runs' keys
-    steps: jax.Array  # int32 (…): steps made
+    steps: jax.Array | None  # int32 (…): steps made; None where they follow from the pulls, as of rules without batches
     idle: jax.Array | None  # int32 (…): batches since the last one with a pull; None where arms are pulled one by one
     fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
     wanted: Wanted | None  # what it asks for next; None where arms are pulled one by one
@@ -93,7 +93,9 @@ class RuleState(PlacedArms):
     @property
     def batches(self) -> jax.Array:
         """Batches so far, int32 `(…)`."""
-        return self.steps if self.drawn is None else self.drawn
+        found = self.steps if self.drawn is None else self.drawn
+        assert found is not None
+        return found
 
     @property
     def places(self) -> int:
@@ -123,7 +125,8 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
     known = _not_folded(_first_statistics(rule, problem, key, count, order), key)
     return RuleState(
         statistics=known, b=b, count=count, order=order, own=None,
-        words=key_words(key), steps=nothing, idle=nothing if rule.in_batches else None, fault=nothing,
+        words=key_words(key), steps=nothing if rule.in_batches else None,
+        idle=nothing if rule.in_batches else None, fault=nothing,
         wanted=None, drawn=nothing if rule.slots != 1 else None,
         spent=Spent.nothing(problem, shape) if rule.fresh_only else None,
         bandits=problem.bandits, known=nothing if rule.one_by_one else None, grows=rule.grows,

@@ -63,25 +63,32 @@ def switch(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding
         found = lax.switch(index.array, [branch_of(i) for i in range(len(branches))], *arrays)
         return [Value(array, flag) for array, flag in zip(found, mapped, strict=True)]
     place = smaller(larger(index.array.astype(jnp.int32), 0), len(branches) - 1)
-    return [Value(array, True) for array in _chosen(operation, place, made)]
+    return _chosen(operation, place, made)
 
 
-def _chosen(operation: Operation, place: jax.Array, made: Callable[..., list[Any]]) -> list[Any]:
-    """Make the branches, int32 `(R,)`, for the runs that want them, and choose; the costly ones last."""
+def _chosen(operation: Operation, place: jax.Array, made: Callable[..., list[Any]]) -> list[Value]:
+    """Make the branches, int32 `(R,)`, for the runs that want them, and choose; the costly ones last.
+
+    A costly one is not made for runs of which nobody reads the results: they keep those of the others.
+    """
     operands, branches, outs = operation.values[1:], operation.params["branches"], operation.equation.outvars
     costly = [forms().in_pieces and has_loop(branch.jaxpr) for branch in branches]
     few = sum(costly) == 1 and all(_is_kept(branch.jaxpr) or costly[i] for i, branch in enumerate(branches))
     found: list[Any] | None = None
+    unless: list[Any] = [None] * len(outs)
     for number in sorted(range(len(branches)), key=lambda number: costly[number]):
         if costly[number]:
             if found is None:
                 found = [jnp.zeros((*out.aval.shape, *place.shape), out.aval.dtype) for out in outs]
-            found = _wanted(functools.partial(made, number), place == number, found, operands, few=few)
+            wanted = place == number
+            if operation.live is not None:
+                wanted, unless = wanted & operation.live, found if unless[0] is None else unless
+            found = _wanted(functools.partial(made, number), wanted, found, operands, few=few)
             continue
         new = made(number, operands)
         found = new if found is None else [jnp.where(place == number, a, b) for a, b in zip(new, found, strict=True)]
     assert found is not None
-    return found
+    return [Value(array, True, unless=old) for array, old in zip(found, unless, strict=True)]
 
 
 def _branch(number: int, params: Any) -> Any:

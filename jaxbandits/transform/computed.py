@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxbandits.arrays.known_functions import function_called
@@ -17,9 +18,14 @@ _PROGRAMS = {*CALLS, *control_flow.RULES}
 
 
 class Computed:
-    """Results by operation and operands, within one program."""
+    """Results by operation and operands, within one program.
 
-    def __init__(self) -> None:
+    Attributes:
+        live: bool `(R,)`, the runs of which its results are read; None for all.
+    """
+
+    def __init__(self, live: jax.Array | None = None) -> None:
+        self.live = live
         self._found: dict[Any, tuple[list[Value], list[Value]]] = {}
 
     def again(self, operation: Operation, axes: Any, compute: Callable[[], list[Value]]) -> list[Value]:

@@ -67,6 +67,7 @@ def results_of(
     arguments: Any,
     known: Sequence[Known] | None = None,
     padded: Padded | None = None,
+    live: jax.Array | None = None,
 ) -> tuple[list[Value], Any]:
     """Evaluate a function of one run for R runs.
 
@@ -75,6 +76,7 @@ def results_of(
         arguments: a tuple of pytrees, the runs last.
         known: what is known of each leaf of these; None for nothing.
         padded: how many arms exist, where arrays are longer; None where they are not.
+        live: bool `(R,)`, the runs of which results are read; None for all.
 
     Returns:
         Its results, the runs last, and the structure of the pytree that they are the leaves of.
@@ -94,7 +96,7 @@ def results_of(
     closed, results = jax.make_jaxpr(of_leaves, return_shape=True)(*one)
     padding = None if padded is None else padded.followed(of_leaves, one)
     inputs = [_input(x, k) for x, k in zip(leaves, known or [Known()] * len(leaves), strict=True)]
-    values = evaluate(closed.jaxpr, closed.consts, inputs, runs, padding)
+    values = evaluate(closed.jaxpr, closed.consts, inputs, runs, padding, Computed(live))
     shapes, out_tree = jax.tree.flatten(results)
     whole = [
         value if value.mapped else Value(spread(value, shape.shape, (runs,)), True, range=value.range)
@@ -148,8 +150,9 @@ def evaluate(
         shape = tuple(getattr(out, "shape", ()))
         unread = tuple(var not in read_later for var in equation.outvars)
         operation = Operation(
-            equation, values, suffix, bool(exposed.intersection(equation.outvars)), shape, unread=unread
-        )
+            equation, values, suffix, bool(exposed.intersection(equation.outvars)), shape, unread=unread,
+            live=computed.live,
+        )  # fmt: skip
         # Checked for each equation: what is alike for so many arms may not be for others.
         programs = operation.name in CALLS or operation.name in control_flow.RULES
         axes = None if here is None or programs else axes_of_arms(operation, here)

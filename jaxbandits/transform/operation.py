@@ -86,6 +86,7 @@ class Value(NamedTuple):
         range: between which numbers it lies in every run, and that none is NaN (`ranges.py`); None where that is not
             known.
         counts: of a multiple of counts whose inverse roots are kept (`counts.py`); None elsewhere.
+        unless: what it is equal to in runs whose step is not made (`steps.py`); None where that is not known.
         fixed: whether it hangs on the number of arms only, so that it is a constant where arrays have their length: it
             is then computed with as with one.
     """
@@ -97,6 +98,7 @@ class Value(NamedTuple):
     range: Range | None = None
     counts: Counts | None = None
     fixed: bool = False
+    unless: Any = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -118,6 +120,7 @@ class Operation:
         arm_axes: the axes of the first operand along which not all entries are arms that exist (`padding.py`).
         exist: int32 `(R,)`, how many are; None where all are.
         unread: which results nobody reads.
+        live: bool `(R,)`, the runs of which results are read; None for all.
     """
 
     equation: Any
@@ -128,6 +131,7 @@ class Operation:
     arm_axes: tuple[int, ...] = ()
     exist: jax.Array | None = None
     unread: tuple[bool, ...] = ()
+    live: jax.Array | None = None
 
     @property
     def name(self) -> str:

@@ -14,7 +14,7 @@ from jaxbandits.transform.products import shield
 
 __all__ = ["RULES"]
 
-# Up to so many terms are added one by one, more in a loop.
+# So many terms are added one by one; more in a loop, as many in each round: a round of one is three kernels on XLA:CPU.
 _WRITTEN_OUT = 32
 
 
@@ -36,14 +36,31 @@ def total(x: jax.Array) -> jax.Array:
         return arms.total(x)
     if x.shape[0] == 0:
         return jnp.zeros(x.shape[1:], x.dtype)
-    if x.shape[0] <= _WRITTEN_OUT:
-        return functools.reduce(lax.add, [x[i] for i in range(x.shape[0])])
+    return _added(x.shape[0], functools.partial(_rows, x))
 
-    def add(i: jax.Array | int, sums: jax.Array) -> jax.Array:
-        return sums + lax.dynamic_index_in_dim(x, i, 0, keepdims=False)
 
-    found: jax.Array = lax.fori_loop(1, x.shape[0], add, x[0])  # from the first: a sum of -0 is -0, however long
-    return found
+def _added(count: int, terms: Callable[[jax.Array | int, int], jax.Array]) -> jax.Array:
+    """Return a sum of floats, one after another.
+
+    Args:
+        count: how many, at least 1.
+        terms: from a place and a number to so many terms from there on, along the first axis.
+    """
+    first = (count - 1) % _WRITTEN_OUT + 1
+    rows = terms(0, first)
+    # From the first: a sum of -0 is -0, however long.
+    found = functools.reduce(lax.add, [rows[i] for i in range(first)])
+
+    def add(turn: jax.Array | int, sums: jax.Array) -> jax.Array:
+        rows = terms(first + turn * _WRITTEN_OUT, _WRITTEN_OUT)
+        return functools.reduce(lax.add, [rows[i] for i in range(_WRITTEN_OUT)], sums)
+
+    return lax.fori_loop(0, (count - first) // _WRITTEN_OUT, add, found) if count > first else found
+
+
+def _rows(x: jax.Array, place: jax.Array | int, number: int) -> jax.Array:
+    """Return so many rows from a place on."""
+    return x[place : place + number] if isinstance(place, int) else lax.dynamic_slice_in_dim(x, place, number)
 
 
 def reduce_sum(operation: Operation) -> list[jax.Array]:
@@ -147,13 +164,7 @@ def dot(operation: Operation) -> list[jax.Array]:
         return [arms.any_arm(left & right)]
     if count <= _WRITTEN_OUT:
         return [total(shield(left * right))]
-    whole = (*operation.shape, *operation.suffix)
-
-    def add(i: jax.Array | int, sums: jax.Array) -> jax.Array:
-        a, b = (lax.dynamic_index_in_dim(x, i, 0, keepdims=False) for x in (left, right))
-        return sums + shield(a * b)
-
-    return [lax.fori_loop(1, count, add, jnp.broadcast_to(shield(left[0] * right[0]), whole))]
+    return [_added(count, lambda place, number: shield(_rows(left, place, number) * _rows(right, place, number)))]
 
 
 RULES: dict[str, Callable[[Operation], Sequence[jax.Array | Value]]] = {

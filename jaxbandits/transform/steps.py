@@ -32,7 +32,7 @@ def map_step(
 
     Returns:
         A function of `live`, bool `(R,)`, and of the same pytrees with the runs last, to the states: after the step
-        where `live` holds, before it elsewhere.
+        where `live` holds, before it elsewhere. Costly branches are computed for the former only.
 
     Example:
         >>> import jax.numpy as jnp
@@ -42,7 +42,7 @@ def map_step(
     """
 
     def mapped(live: jax.Array, *arguments: Any) -> Any:
-        after, tree = results_of(step, arguments, known, padded)
+        after, tree = results_of(step, arguments, known, padded, live)
         before = jax.tree.leaves(arguments[-1])
         return jax.tree.unflatten(tree, [_chosen(live, new, old) for new, old in zip(after, before, strict=True)])
 
@@ -51,6 +51,8 @@ def map_step(
 
 def _chosen(live: jax.Array, new: Value, old: Any) -> Any:
     """Return the new leaf where `live` holds and the old one elsewhere."""
+    if new.unless is old:  # chosen already, where it was computed
+        return new.array
     written = new.written
     if written is None or written.base is not old:
         return jnp.where(live, new.array, old)

@@ -9,7 +9,8 @@ import pytest
 from jax import lax
 
 import jaxbandits as jb
-from jaxbandits.transform import Known, Padded, map_runs, results_of
+from jaxbandits.arrays.platform_forms import forced
+from jaxbandits.transform import Known, Padded, map_runs, map_step, results_of
 
 MOST = 150
 
@@ -69,6 +70,24 @@ def test_arms_that_exist_have_their_bits(function):
     found, _ = results_of(function, (x, y, s), [Known()] * 3, padded)
     exact, _ = results_of(function, (x[:5], y[:5], s))
     np.testing.assert_array_equal(found[0].array[:5], exact[0].array)
+
+
+@pytest.mark.parametrize("form", ["cpu", "gpu"])
+def test_a_step_makes_costly_branches_for_runs_that_make_it_only(form):
+    """What they leave as it was is not chosen a second time, and on CPU nothing is made where no run makes the step."""
+    x, y, s = operands(5, MOST)
+    live = jnp.arange(MOST) % 3 > 0
+
+    def taken(live):
+        return map_step(lambda y, s, x: rare(x, y, s))(live, y, s, x)
+
+    found = jax.jit(taken)(live)
+    np.testing.assert_array_equal(found, jax.jit(lambda live: jnp.where(live, map_runs(rare)(x, y, s), x))(live))
+    np.testing.assert_array_equal(found[:, ~live], x[:, ~live])
+    assert (found != x).any()
+    with forced(form):
+        last = jax.make_jaxpr(taken)(live).jaxpr.eqns[-1].primitive.name
+    assert last == ("cond" if form == "cpu" else "jit")
 
 
 def test_a_branch_that_is_known_beforehand_is_the_only_one():

@@ -1,5 +1,7 @@
 """`map_runs` computes what `jax.vmap` computes, and each run has the same bits alone and in any batch."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -334,6 +336,17 @@ def test_a_function_that_is_known_as_a_whole_is_applied_as_it_stands_and_once():
     np.testing.assert_array_equal(first, low.argmin(0))
     roots = [str(jax.make_jaxpr(f)(x, s)).count("sqrt") for f in (map_runs(twice), kl_lower_bound)]
     assert roots[0] == roots[1]
+
+
+@pytest.mark.parametrize("terms", [1, 2, 31, 32, 33, 64, 65, 100])
+def test_floats_are_added_one_after_another_however_many(terms):
+    x = np.random.default_rng(terms).normal(size=(terms, 3)).astype(np.float32) * 10
+    wanted = functools.reduce(np.add, list(x))
+    np.testing.assert_array_equal(jax.jit(map_runs(jnp.sum))(x), wanted)
+    dot = jax.jit(map_runs(lambda x: jnp.dot(x, jnp.ones(terms))))(x)
+    np.testing.assert_array_equal(dot, wanted)
+    minus = jax.jit(map_runs(jnp.sum))(jnp.full((terms, 2), -0.0))
+    assert np.signbit(minus).all()
 
 
 def test_nothing_to_map_is_refused():
