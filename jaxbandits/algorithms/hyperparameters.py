@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from jaxbandits.algorithms.arguments import refusing_arguments
+from jaxbandits.algorithms.arm_values import check_arm_values
 from jaxbandits.algorithms.parameters import Word, check_parameter, is_parameter, is_word
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.axes import Axis
@@ -130,12 +131,13 @@ class Hyperparameters:
         """Whether the hyperparameters fit a problem.
 
         Raises:
-            UsageError: m >= K, a budget that does not cover the initial pulls, or several bandits for an algorithm of
-                one.
+            UsageError: m >= K, a budget that does not cover the initial pulls, several bandits for an algorithm of
+                one, or an array that does not have a value of each arm, or may have.
         """
         name, count = type(self).__name__, arms_per_bandit * bandits
         if bandits > 1 and not self.traits.multi_bandit:
             raise UsageError(f"{name} explores one bandit, the problem has {bandits}")
+        check_arm_values(self, count)
         budget = self.given("budget")
         m_name = "k" if self.given("m") is None else "m"
         m = self.given(m_name)

@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 
+from jaxbandits.algorithms.arm_values import by_arm
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.algorithms.traits import Traits, answers_of, tolerance_of, traits_of
@@ -116,6 +117,8 @@ class Admitted:
             UsageError: they do not fit.
         """
         if self.base is not None:
+            if problem.drawn and any(by_arm(self.base)):
+                raise UsageError(f"{self.name} has values of arms, and {problem.name} draws other arms for each run")
             explored = self.base.explored(problem)
             self.base.check(explored.arms // explored.bandits, explored.bandits)
             return admitted(self.base.resolved(explored)), explored

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.algorithms.arm_values import by_arm, filled
 from jaxbandits.algorithms.parameters import with_logarithms
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule
 from jaxbandits.algorithms.traits import judge_of, traits_of
@@ -163,6 +164,8 @@ def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
         rule: for one run.
         problem: leaves `(K,)`.
     """
+    if any(by_arm(rule)):
+        rule = filled(rule, problem.arms)
     own, key = mapped(with_logarithms(rule)), jax.random.key(0, impl="threefry2x32")
 
     def methods(own: Any, problem: Problem) -> Any:
