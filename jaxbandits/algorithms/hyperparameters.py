@@ -9,6 +9,7 @@ import numpy as np
 from jaxbandits.algorithms.arguments import refusing_arguments
 from jaxbandits.algorithms.arm_values import check_arm_values
 from jaxbandits.algorithms.parameters import Word, check_parameter, is_parameter, is_word
+from jaxbandits.algorithms.reward_range import check_unit_rewards
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number
@@ -72,6 +73,8 @@ class Hyperparameters:
         """
         if self.traits.spends is not None:
             check_budget(type(self).__name__, vars(self)[self.traits.spends], problem)
+        if self.traits.unit_rewards:
+            check_unit_rewards(type(self).__name__, problem)
         takes_range = any(field.name == "b" and is_parameter(field) for field in dataclasses.fields(self))
         if takes_range and self.given("b") is None and not problem.bounded:
             raise UsageError(
