@@ -18,6 +18,7 @@ from jaxbandits.algorithms.cost_budget.rcb import RCBI as RCBI
 from jaxbandits.algorithms.cost_budget.siri import SiRI as SiRI
 from jaxbandits.algorithms.cost_budget.ucb_infinite import UCBAIR as UCBAIR
 from jaxbandits.algorithms.cost_budget.ucb_infinite import UCBVInf as UCBVInf
+from jaxbandits.algorithms.elimination.continuous_rejects import ContinuousRejects as ContinuousRejects
 from jaxbandits.algorithms.elimination.sar import SAR as SAR
 from jaxbandits.algorithms.elimination.sequential_halving import SequentialHalving as SequentialHalving
 from jaxbandits.algorithms.elimination.successive_elimination import SuccessiveElimination as SuccessiveElimination
@@ -69,6 +70,7 @@ __all__ = [
     "BernsteinRace",
     "BestChallenger",
     "BudgetedThompson",
+    "ContinuousRejects",
     "EpsilonFirst",
     "ExpGapElimination",
     "GapE",

@@ -26,6 +26,7 @@ REGISTRY = Registry(
         "lucb-pp": "confidence_bounds.lucb_plus_plus:LUCBPlusPlus",
         "lil-ucb": "confidence_bounds.lil_ucb:LilUCB",
         "successive-elimination": "elimination.successive_elimination:SuccessiveElimination",
+        "continuous-rejects": "elimination.continuous_rejects:ContinuousRejects",
         "successive-rejects": "elimination.successive_rejects:SuccessiveRejects",
         "sequential-halving": "elimination.sequential_halving:SequentialHalving",
         "sar": "elimination.sar:SAR",
