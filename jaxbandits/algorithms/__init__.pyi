@@ -24,6 +24,7 @@ from jaxbandits.algorithms.elimination.sequential_halving import SequentialHalvi
 from jaxbandits.algorithms.elimination.successive_elimination import SuccessiveElimination as SuccessiveElimination
 from jaxbandits.algorithms.elimination.successive_rejects import SuccessiveRejects as SuccessiveRejects
 from jaxbandits.algorithms.likelihood_ratio.best_challenger import BestChallenger as BestChallenger
+from jaxbandits.algorithms.likelihood_ratio.beta_top_two import BetaTopTwo as BetaTopTwo
 from jaxbandits.algorithms.likelihood_ratio.eb_tc import EBTC as EBTC
 from jaxbandits.algorithms.likelihood_ratio.eb_tci import EBTCI as EBTCI
 from jaxbandits.algorithms.likelihood_ratio.t3c import T3C as T3C
@@ -69,6 +70,7 @@ __all__ = [
     "Algorithm",
     "BernsteinRace",
     "BestChallenger",
+    "BetaTopTwo",
     "BudgetedThompson",
     "ContinuousRejects",
     "EpsilonFirst",

@@ -54,6 +54,7 @@ REGISTRY = Registry(
         "best-challenger": "likelihood_ratio.best_challenger:BestChallenger",
         "track-and-stop": "likelihood_ratio.track_and_stop:TrackAndStop",
         "ttts": "likelihood_ratio.ttts:TTTS",
+        "beta-top-two": "likelihood_ratio.beta_top_two:BetaTopTwo",
         "t3c": "likelihood_ratio.t3c:T3C",
         "eb-tc": "likelihood_ratio.eb_tc:EBTC",
         "eb-tci": "likelihood_ratio.eb_tci:EBTCI",
