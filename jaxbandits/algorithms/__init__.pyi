@@ -18,11 +18,13 @@ from jaxbandits.algorithms.cost_budget.rcb import RCBI as RCBI
 from jaxbandits.algorithms.cost_budget.siri import SiRI as SiRI
 from jaxbandits.algorithms.cost_budget.ucb_infinite import UCBAIR as UCBAIR
 from jaxbandits.algorithms.cost_budget.ucb_infinite import UCBVInf as UCBVInf
+from jaxbandits.algorithms.elimination.continuous_rejects import ContinuousRejects as ContinuousRejects
 from jaxbandits.algorithms.elimination.sar import SAR as SAR
 from jaxbandits.algorithms.elimination.sequential_halving import SequentialHalving as SequentialHalving
 from jaxbandits.algorithms.elimination.successive_elimination import SuccessiveElimination as SuccessiveElimination
 from jaxbandits.algorithms.elimination.successive_rejects import SuccessiveRejects as SuccessiveRejects
 from jaxbandits.algorithms.likelihood_ratio.best_challenger import BestChallenger as BestChallenger
+from jaxbandits.algorithms.likelihood_ratio.beta_top_two import BetaTopTwo as BetaTopTwo
 from jaxbandits.algorithms.likelihood_ratio.eb_tc import EBTC as EBTC
 from jaxbandits.algorithms.likelihood_ratio.eb_tci import EBTCI as EBTCI
 from jaxbandits.algorithms.likelihood_ratio.t3c import T3C as T3C
@@ -66,7 +68,9 @@ __all__ = [
     "AdaptiveTopK",
     "BernsteinRace",
     "BestChallenger",
+    "BetaTopTwo",
     "BudgetedThompson",
+    "ContinuousRejects",
     "EpsilonFirst",
     "ExpGapElimination",
     "GapE",

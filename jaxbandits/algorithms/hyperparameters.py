@@ -7,7 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from jaxbandits.algorithms.arguments import refusing_arguments
+from jaxbandits.algorithms.arm_values import check_arm_values
 from jaxbandits.algorithms.parameters import Word, check_parameter, is_parameter, is_word
+from jaxbandits.algorithms.reward_range import check_unit_rewards
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number
@@ -71,6 +73,8 @@ class Hyperparameters:
         """
         if self.traits.spends is not None:
             check_budget(type(self).__name__, vars(self)[self.traits.spends], problem)
+        if self.traits.unit_rewards:
+            check_unit_rewards(type(self).__name__, problem)
         takes_range = any(field.name == "b" and is_parameter(field) for field in dataclasses.fields(self))
         if takes_range and self.given("b") is None and not problem.bounded:
             raise UsageError(
@@ -130,12 +134,13 @@ class Hyperparameters:
         """Whether the hyperparameters fit a problem.
 
         Raises:
-            UsageError: m >= K, a budget that does not cover the initial pulls, or several bandits for an algorithm of
-                one.
+            UsageError: m >= K, a budget that does not cover the initial pulls, several bandits for an algorithm of
+                one, or an array that does not have a value of each arm, or may have.
         """
         name, count = type(self).__name__, arms_per_bandit * bandits
         if bandits > 1 and not self.traits.multi_bandit:
             raise UsageError(f"{name} explores one bandit, the problem has {bandits}")
+        check_arm_values(self, count)
         budget = self.given("budget")
         m_name = "k" if self.given("m") is None else "m"
         m = self.given(m_name)

@@ -43,6 +43,7 @@ def parameter(
     common: int | None = None,
     choices: tuple[str, ...] = (),
     words: tuple[str, ...] = (),
+    per_arm: bool | None = None,
 ) -> Any:
     """A hyperparameter's field.
 
@@ -53,8 +54,12 @@ def parameter(
         common: a whole number so common for this parameter that a grid that shares it gets its own, cheaper program.
         choices: the words that are allowed, for a static parameter that is a word; None too where it is the default.
         words: what may stand in place of a number: a rule by which the algorithm finds it.
+        per_arm: whether it may be an array `(K,)` of a value for each arm, in the problem's order: each run is given it
+            in its own. False of an array that has nothing to do with arms, though it may be as long as there are some.
     """
-    metadata = {"rule": rule, "static": static, "common": common, "choices": choices, "words": words}
+    metadata = {
+        "rule": rule, "static": static, "common": common, "choices": choices, "words": words, "per_arm": per_arm,
+    }  # fmt: skip
     return dataclasses.field(default=default, metadata=metadata)
 
 

@@ -73,6 +73,10 @@ each is computed if any run wants it.
 
 What else is to be known of a rule stands in its attribute `traits`, a `jb.Traits`. Fields are numbers, or arrays; those
 annotated as `bool` or `str` are part of the program. A field made with `jb.parameter` has a range that is checked.
+
+**A value of each arm.** A field `prior: jax.Array = jb.parameter(per_arm=True)` is one number, or an array `(K,)` in
+the problem's order. The methods are given the array in the run's order, as `arms`, so that `arms.mean + self.prior` is
+of the same arms. Any other array as long as there are arms is refused, unless its field says `per_arm=False`.
 """
 
 import dataclasses

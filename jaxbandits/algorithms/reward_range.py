@@ -1,4 +1,4 @@
-"""Algorithms whose bounds are those of rewards in [0, b]: what they ask of a problem."""
+"""Algorithms of rewards in [0, b] or [0, 1]: what they ask of a problem."""
 
 import dataclasses
 from typing import Any, TypeVar
@@ -8,7 +8,7 @@ import numpy as np
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
-__all__ = ["with_range_from_zero"]
+__all__ = ["check_unit_rewards", "with_range_from_zero"]
 
 A = TypeVar("A", bound=Any)
 
@@ -30,3 +30,18 @@ def with_range_from_zero(algorithm: A, problem: Problem) -> A:
     if algorithm.b is None and lowest > 0:
         return dataclasses.replace(algorithm, b=lowest + float(np.max(np.asarray(problem.reward_range))))
     return algorithm
+
+
+def check_unit_rewards(name: str, problem: Problem) -> None:
+    """Check that all rewards of a problem lie in [0, 1], as far as is known.
+
+    Args:
+        name: of the algorithm that needs it.
+        problem: the problem.
+
+    Raises:
+        UsageError: they may be others.
+    """
+    lowest = problem.lowest_reward if problem.in_interval else -1.0
+    if lowest < 0 or lowest + float(np.max(np.asarray(problem.reward_range))) > 1 + 1e-6:
+        raise UsageError(f"{name} needs rewards in [0, 1]; those of {problem.name} are not known to lie there")

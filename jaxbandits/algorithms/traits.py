@@ -47,6 +47,7 @@ class Traits:
             that nothing but `done` and `recommend` hangs on them; that a smaller one never stops a run earlier is not.
         dearness: how many times as long a pull takes as one of UGapEc, more or less (measured): for the number of runs
             that a comparison makes. Changes no result of a run.
+        unit_rewards: whether rewards must lie in [0, 1]: problems with others are refused.
         spends: name of the field that holds a budget of cost, spent pull by pull; the engine keeps the account.
 
     Raises:
@@ -65,6 +66,7 @@ class Traits:
     stops_by: tuple[str, ...] = ()
     dearness: float = 1.0
     spends: str | None = None
+    unit_rewards: bool = False
 
     def __post_init__(self) -> None:
         if not callable(self.criterion) and self.criterion not in CRITERIA:

@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 
+from jaxbandits.algorithms.arm_values import by_arm
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.algorithms.traits import Traits, answers_of, tolerance_of
@@ -17,6 +18,7 @@ from jaxbandits.arrays.pytrees import classes
 from jaxbandits.axes import Axis
 from jaxbandits.engine.border import check_algorithm, check_kind, check_methods
 from jaxbandits.engine.rule_border import why_unpaddable
+from jaxbandits.errors import UsageError
 from jaxbandits.jax_process import check_jax
 from jaxbandits.problems.base import Problem
 
@@ -100,6 +102,8 @@ class Admitted:
         Raises:
             UsageError: they do not fit.
         """
+        if problem.drawn and any(by_arm(self.algorithm)):
+            raise UsageError(f"{self.name} has values of arms, and {problem.name} draws other arms for each run")
         explored = self.algorithm.explored(problem)
         self.algorithm.check(explored.arms // explored.bandits, explored.bandits)
         return admitted(self.algorithm.resolved(explored)), explored

@@ -7,11 +7,12 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxbandits.algorithms.arm_values import by_arm, filled
 from jaxbandits.algorithms.parameters import by_logarithm, is_parameter, is_word, with_logarithms
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import as_single, each, whole_rule
-from jaxbandits.engine.admission import Admitted
+from jaxbandits.engine.admission import Admitted, admitted
 from jaxbandits.engine.border import check_methods
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapping import mapped
@@ -24,7 +25,8 @@ __all__ = ["batched", "check_like"]
 def check_like(algorithms: Sequence[Admitted], problem: Problem, key: jax.Array) -> None:
     """`check_one` of like algorithms."""
     if not algorithms[0].registered:
-        check_methods(jax.tree.map(lambda leaf: leaf[..., 0], _stacked(algorithms)), problem, key)
+        _stacked(algorithms)  # whether each number has a type that runs compute with
+        check_methods(jax.tree.map(lambda leaf: leaf[..., 0], _stacked(algorithms[:1])), problem, key)
 
 
 def batched(algorithms: Sequence[Admitted], problem: Problem | None = None) -> MappedAlgorithm:
@@ -34,20 +36,25 @@ def batched(algorithms: Sequence[Admitted], problem: Problem | None = None) -> M
         algorithms: these.
         problem: their problems as one, leaves `(K, C)`, where there are any.
     """
-    stacked = _stacked(algorithms)
+    stacked = _stacked(algorithms, 0 if problem is None else problem.arms)
     known = problem is not None and problem.bounded and not problem.drawn
     reward_range = ranges_of_values(np.asarray(problem.reward_range))[0] if known else None  # type: ignore[union-attr]
     return mapped(stacked, Facts(ranges_of_values(stacked), reward_range))
 
 
-def _stacked(algorithms: Sequence[Admitted]) -> Any:
+def _stacked(algorithms: Sequence[Admitted], width: int = 0) -> Any:
+    """Return like algorithms as one; where one has values of arms, all have `width` of them, or as many as the most."""
+    lengths = [len(leaf) for one in algorithms for leaf in _arm_values(one.algorithm)]
+    if lengths:
+        width = max(width, *lengths)
+        algorithms = [admitted(filled(one.algorithm, width)) for one in algorithms]
     first = algorithms[0]
     changes: dict[str, Any] = {}
     for field in first.fields:
         values = [algorithm.values[field.name] for algorithm in algorithms]
         if not is_parameter(field) or field.metadata["static"] or values[0] is None or is_word(field, values[0]):
             continue
-        if by_logarithm(field):
+        if by_logarithm(field) or np.ndim(values[0]):
             continue
         common = field.metadata["common"]
         if common is not None and all(value == common for value in values):
@@ -60,6 +67,10 @@ def _stacked(algorithms: Sequence[Admitted]) -> Any:
     alike = [with_logarithms(algorithm.algorithm) for algorithm in algorithms]
     stacked = jax.tree.map(lambda *leaves: _stack(first.name, leaves), *alike)
     return dataclasses.replace(stacked, **changes) if changes else stacked
+
+
+def _arm_values(rule: Any) -> list[Any]:
+    return [leaf for leaf, is_one in zip(jax.tree.leaves(rule), by_arm(rule), strict=True) if is_one]
 
 
 def _stack(owner: str, leaves: Sequence[Any]) -> np.ndarray:

@@ -12,6 +12,7 @@ from jaxbandits.algorithms.parameters import check_parameter, is_parameter
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.algorithms.traits import answers_of, tolerance_of
+from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import is_masked, is_number, shown
 from jaxbandits.engine.method_types import is_array
 from jaxbandits.engine.rule_border import check_rule, methods_of
@@ -69,10 +70,14 @@ def check_algorithm(algorithm: Rule, *, registered: bool) -> None:
     name = type(algorithm).__name__
     for field in dataclasses.fields(algorithm):
         value: Any = getattr(algorithm, field.name) if is_parameter(field) else None
-        if shape := np.shape(value):
+        shape, of_arms = np.shape(value), field.metadata.get("per_arm") is not None
+        if shape and not of_arms:
             raise UsageError(f"{name}: {field.name} must be one number, got shape {shape}: for a grid, jb.axis(…)")
         if isinstance(value, np.ndarray | jax.Array) and is_number(value):  # a class takes it as JAX puts it there
             check_parameter(name, field, np.asarray(value)[()])
+        if shape and not is_traced(value):
+            for one in np.asarray(value).flat:
+                check_parameter(name, field, one)
     if registered:
         return
     methods = methods_of(algorithm)

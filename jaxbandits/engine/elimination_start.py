@@ -10,7 +10,7 @@ from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.sums import CompensatedSum, WholeSum
 from jaxbandits.engine.elimination_state import EliminationState
-from jaxbandits.engine.rule_states import order_of
+from jaxbandits.engine.rule_states import order_of, values_by_place
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.bits import key_words
 from jaxbandits.statistics.robust_means import Catoni, EmpiricalMean, MeanEstimator
@@ -42,14 +42,15 @@ def unpulled(rule: Rule, problem: Problem, key: jax.Array) -> EliminationState:
         exists = jnp.broadcast_to(problem.mask, exists.shape)
         count = over_arms.total(exists.astype(jnp.int32))
     b = jnp.broadcast_to(jnp.asarray(problem.reward_range, jnp.float32), shape) if problem.bounded else None
+    order = order_of(rule, problem, key, count)
     nothing, zeros = jnp.zeros(shape, jnp.int32), jnp.zeros(exists.shape, jnp.float32)
     return EliminationState(
         sums=CompensatedSum.of(zeros), undone=None,
         survivors=jnp.broadcast_to(over_arms.index(problem.arms, shape), exists.shape), active=exists,
         gone=zeros.astype(jnp.int32), left=over_arms.total(exists.astype(jnp.int32)), position=nothing, round=nothing,
         start=nothing, target=None, highest=None, lowest=None, ahead=nothing + 1, time=nothing,
-        estimator=EmpiricalMean(), b=b, count=count, order=order_of(rule, problem, key, count), own=None,
-        words=key_words(key), fault=nothing, bandits=problem.bandits,
+        estimator=EmpiricalMean(), b=b, count=count, order=order, own=None, words=key_words(key),
+        fault=nothing, bandits=problem.bandits, placed=values_by_place(rule, order, shape),
     )  # fmt: skip
 
 

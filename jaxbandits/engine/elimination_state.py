@@ -47,6 +47,7 @@ class EliminationState(PlacedArms):
     words: tuple[jax.Array, jax.Array]  # uint32 (…) each: the words of the runs' keys
     bandits: int = dataclasses.field(metadata={"static": True})  # how many share the axis of arms
     fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
+    placed: tuple[jax.Array, ...] = ()  # (K, …) each: the rule's values of arms, by places; none where arms stay
 
     @property
     def places(self) -> int:

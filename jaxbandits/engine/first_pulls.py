@@ -37,7 +37,7 @@ def check_first_pulls(algorithms: Sequence[Admitted], problem: Problem, max_pull
         most = int(each * np.max(exist))
         what = f"the first pulls of {np.max(exist):,} arms are"
     elif first.traits.in_batches:
-        own = batched(algorithms)
+        own = batched(algorithms, problem)
         most = int(np.max(_first_pulls(own, problem, code=code_of(own, problem))))
         what = "its first batch is"
     else:  # a budget of cost: one pull, if it pays for that

@@ -12,10 +12,10 @@ from jaxbandits.arrays import arms, ranking
 from jaxbandits.arrays.numerics import larger, smaller
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, next_checkpoint
 from jaxbandits.engine.metric import measured
+from jaxbandits.engine.own_criterion import judged
 from jaxbandits.problems.base import Problem
 from jaxbandits.spending.accounts import Account, Looked
 from jaxbandits.status import CAPPED, ENDED, STALLED
-from jaxbandits.transform import map_runs
 
 __all__ = ["ROUNDING", "Log", "Regret", "Row", "blank_log", "record", "row_types", "unpacked"]
 
@@ -181,7 +181,7 @@ def _correct(carry: Carry, recommended: jax.Array, settings: Settings) -> jax.Ar
     """Judge the answers of all lanes by the algorithm's own criterion, which is written for one run."""
     if settings.judge is None:
         return None
-    return jnp.asarray(map_runs(settings.judge)(carry.algorithm.rule, carry.problem, recommended))
+    return judged(settings.judge, carry.algorithm.rule, carry.problem, recommended)
 
 
 def _packed(row: Row) -> jax.Array:

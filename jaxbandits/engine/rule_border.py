@@ -7,12 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.algorithms.arm_values import by_arm, filled
 from jaxbandits.algorithms.parameters import with_logarithms
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule
 from jaxbandits.algorithms.traits import judge_of, traits_of
 from jaxbandits.engine.elimination_border import check_elimination, elimination_methods
 from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.method_types import check_result, check_same_state, is_array, type_of, types
+from jaxbandits.engine.own_criterion import judged
 from jaxbandits.engine.rule_calls import Told, begun, requested, selected, updated
 from jaxbandits.engine.rule_states import arms_of, first_state
 from jaxbandits.engine.tracing_errors import traced
@@ -163,11 +165,15 @@ def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
         rule: for one run.
         problem: leaves `(K,)`.
     """
+    if any(by_arm(rule)):
+        rule = filled(rule, problem.arms)
     own, key = mapped(with_logarithms(rule)), jax.random.key(0, impl="threefry2x32")
 
     def methods(own: Any, problem: Problem) -> Any:
         problem = problem.realised(key)
-        return own.recommend(own.step(problem, key, own.init(problem, key)))
+        answer = own.recommend(own.step(problem, key, own.init(problem, key)))
+        several = jax.tree.map(lambda leaf: jnp.asarray(leaf)[..., None], (own.rule, problem, answer))
+        return answer if (judge := judge_of(rule)) is None else judged(judge, *several)
 
     try:
         jax.eval_shape(methods, own, dataclasses.replace(problem, mask=jnp.ones(problem.arms, bool)))

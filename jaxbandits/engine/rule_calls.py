@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.algorithms.arm_values import by_arm, moved
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule
 from jaxbandits.engine.elimination_state import EliminationState
 from jaxbandits.engine.rule_states import RuleState, arms_of
@@ -148,11 +149,11 @@ def axes_of_own(rule: Rule, state: State) -> list[tuple[int, ...]]:
 
     def made(more: int) -> list[Any]:
         def longer(leaf: Any) -> jax.ShapeDtypeStruct:
-            return jax.ShapeDtypeStruct(tuple(n + more * state.bandits for n in leaf.shape[:-1]), leaf.dtype)
+            return jax.ShapeDtypeStruct(tuple(n + more * state.bandits for n in leaf.shape), leaf.dtype)
 
         one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype), parts)
-        init = _of_one(begun, state)
-        return jax.tree.leaves(jax.eval_shape(init, one[0], jax.tree.map(longer, parts[1]), *one[2:]))
+        init, rule = _of_one(begun, state), moved(one[0], longer)
+        return jax.tree.leaves(jax.eval_shape(init, rule, jax.tree.map(longer, one[1]), *one[2:]))
 
     try:
         pairs = zip(made(0), made(1), strict=True)
@@ -183,7 +184,10 @@ def _arguments(
 
     Of an arm that it is told of, `least` pulls have been made.
     """
-    arms = arms_of(state)
+    arms, runs = arms_of(state), state.time.ndim
+    if state.placed:
+        values = iter(state.placed)
+        rule = moved(rule, lambda _: next(values), runs)
     parts: tuple[Any, ...] = (rule, arms, state.words, more, state.own)
     sizes = [len(jax.tree.leaves(part)) for part in parts]
     ranges = (None,) * sizes[0] if facts is None else facts.rule
@@ -191,10 +195,10 @@ def _arguments(
         arms, rule, max(least, rule.initial_pulls), None if facts is None else facts.reward_range
     )
     known += [Known()] * sum(sizes[2:])
-    axes: list[tuple[int, ...]] = [()] * sizes[0]
-    axes += [(0,) if leaf.ndim > state.time.ndim else () for leaf in jax.tree.leaves(arms)]
+    axes: list[tuple[int, ...]] = [(0,) if is_one else () for is_one in by_arm(rule, runs)]
+    axes += [(0,) if leaf.ndim > runs else () for leaf in jax.tree.leaves(arms)]
     # What a step was: counts and sums of all arms, in one batch or several, or some arms and their rewards.
-    before = [leaf.ndim - state.time.ndim for leaf in jax.tree.leaves(more)]
+    before = [leaf.ndim - runs for leaf in jax.tree.leaves(more)]
     axes += [()] * sizes[2] + [(n - 1,) if rule.in_batches and n else () for n in before]
     padded = None
     if state.told is not None:

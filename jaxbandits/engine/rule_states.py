@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.algorithms.arm_values import by_arm
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.pytrees import pytree
@@ -18,7 +19,7 @@ from jaxbandits.spending.accounts import Account, Looked, Spent, account_of_ledg
 from jaxbandits.spending.arm_costs import ArmCosts
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
-__all__ = ["RuleState", "Wanted", "arms_of", "first_state", "order_of", "shown"]
+__all__ = ["RuleState", "Wanted", "arms_of", "first_state", "order_of", "shown", "values_by_place"]
 
 
 class Wanted(NamedTuple):
@@ -53,6 +54,7 @@ class RuleState(PlacedArms):
     spent: Spent | None  # what the run has spent, where pulls may pass 2^31; None where it follows from the pulls
     bandits: int = dataclasses.field(default=1, metadata={"static": True})  # how many share the axis of arms
     grows: bool = dataclasses.field(default=False, metadata={"static": True})  # the rule is told of known arms only
+    placed: tuple[jax.Array, ...] = ()  # (K, …) each: the rule's values of arms, by places; none where arms stay
 
     @property
     def pulls(self) -> jax.Array:
@@ -130,7 +132,7 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
         wanted=None, drawn=nothing if rule.slots != 1 else None,
         spent=Spent.nothing(problem, shape) if rule.fresh_only else None,
         bandits=problem.bandits, known=nothing if rule.one_by_one else None, grows=rule.grows,
-        costs=ArmCosts.none(problem, shape) if rule.takes_costs else None,
+        costs=ArmCosts.none(problem, shape) if rule.takes_costs else None, placed=values_by_place(rule, order, shape),
     )  # fmt: skip
 
 
@@ -139,6 +141,14 @@ def order_of(rule: Rule, problem: Problem, key: jax.Array, count: jax.Array | No
     if not rule.shuffle_arms or problem.supremum is not None:  # arms that are drawn for a run are in no order
         return None
     return ArmOrder.draw(key, problem.arms, count, problem.bandits)
+
+
+def values_by_place(rule: Rule, order: ArmOrder | None, shape: tuple[int, ...]) -> tuple[jax.Array, ...]:
+    """Return the values of arms that a rule has, as runs of this shape see them; none where arms stay in order."""
+    if order is None:
+        return ()
+    leaves = zip(jax.tree.leaves(rule), by_arm(rule, len(shape)), strict=True)
+    return tuple(order.by_place(jnp.asarray(leaf)) for leaf, is_one in leaves if is_one)
 
 
 def _first_statistics(

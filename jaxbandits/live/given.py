@@ -27,17 +27,21 @@ def key_of(given: jax.Array | int) -> jax.Array:
     return given
 
 
-def range_of(algorithm: Hyperparameters, given: float | None) -> float:
+def range_of(algorithm: Hyperparameters, given: float | None, bounded: bool = True) -> float:
     """Return the algorithm's b, or else the given one, or 1.
 
     Raises:
-        UsageError: a b that is not positive and finite, or two different ones.
+        UsageError: a b that is not positive and finite, or two different ones; rewards that the algorithm refuses.
     """
     own = algorithm.given("b")
     if own is None:
         own = 1.0 if given is None else given
     b = checks.number("reward_range", own, checks.POSITIVE)
     checks.as_single("reward_range", b)
+    if algorithm.traits.unit_rewards and not (bounded and b <= 1):
+        raise UsageError(
+            f"{type(algorithm).__name__} needs rewards in [0, 1]: leave out bounded, and reward_range above 1"
+        )
     if given is not None and given != b:
         raise UsageError(f"reward_range={given:g} contradicts the algorithm's b={b:g}: give one of them")
     return b

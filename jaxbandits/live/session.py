@@ -83,7 +83,7 @@ class AskTell:
         self._arms = checks.whole("arms", arms, 2, MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
         algorithm.check_live()
-        self._reward_range = range_of(algorithm, reward_range)
+        self._reward_range = range_of(algorithm, reward_range, bool(bounded))
         self._bounded = bool(bounded)
         self._key = key_of(key)
         order = np.argsort(np.asarray(first_order(self._key, arms=self._arms)))

@@ -4,6 +4,10 @@ The reference sees the rewards that the run has seen so far and must choose the 
 step. Exact ties are common (Bernoulli arms, few pulls) and must fall the same way, by the run's tie order. Where two
 float64 values that decide differ by less than `NEAR` and are not equal, float32 may decide otherwise: such a decision
 is not compared, and there must be few of them.
+
+A reference says of a moment what is pulled next, a list of arms, or of a rule that draws it the probability of each,
+an array; the arms that it would return, a set; and a stopping statistic, or None. A new one is a module of
+`references/`.
 """
 
 import dataclasses
@@ -27,6 +31,7 @@ from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.arms import index
 from jaxbandits.random.arm_orders import ArmOrder
 from jaxbandits.random.ties import tie_order, tie_words
+from tests.algorithms import references
 
 NEAR = 1e-5
 RUNS, STEPS = 4, 160
@@ -78,6 +83,10 @@ class View:
         self.near |= bool(following in close and (close != last).any())
         return [int(arm) for arm in ranked[:m]]
 
+    def doubt(self, differences: np.ndarray | float) -> None:
+        """Note that float32 may see another sign of one of these."""
+        self.near |= bool(np.any(np.abs(differences) < NEAR))
+
     def arm(self, bandit: int, position: int) -> int:
         return position * self.problem.bandits + bandit
 
@@ -96,20 +105,13 @@ def bernstein(a, view, b):
     return np.sqrt(2 * a * view.variance / view.pulls) + 7 * a * b / (3 * (view.pulls - 1))
 
 
-# What a reference says of a moment: the arm to pull (None: no opinion), the arms it would return, and a stopping
-# statistic: the run ends once it is below epsilon.
-Said = tuple[list[int], set[int], float | None]
+# What a reference says of a moment; the run ends once the stopping statistic is below epsilon.
+Said = tuple[list[int] | np.ndarray, set[int], float | None]
 
 
 def uniform(view: View, algorithm: Any) -> Said:
     arm = view.first(-view.pulls.T.reshape(-1), view.order.T.reshape(-1))
     return [arm], largest_means(view, getattr(algorithm, "m", 1)), None
-
-
-def apt(view: View, algorithm: Any) -> Said:
-    index = np.sqrt(view.pulls[0]) * (np.abs(view.mean[0] - algorithm.threshold) + algorithm.epsilon)
-    view.near |= bool(np.any(np.abs(view.mean[0] - algorithm.threshold) < NEAR))
-    return [view.first(-index, view.order[0])], set(np.flatnonzero(view.mean[0] >= algorithm.threshold)), None
 
 
 def largest_means(view: View, m: int) -> set[int]:
@@ -447,8 +449,9 @@ REFERENCES: dict[type, Callable[[View, Any], Said]] = {
     jb.Uniform: uniform, jb.UGapEc: ugape, jb.UGapEb: ugape, jb.GapE: gap_e, jb.UCBE: ucb_e, jb.LUCB: lucb,
     jb.SuccessiveElimination: successive_elimination, jb.SuccessiveRejects: successive_rejects,
     jb.SequentialHalving: sequential_halving, jb.CLUCB: clucb, jb.KLLUCB: kl_lucb, jb.LUCBPlusPlus: lucb_plus_plus,
-    jb.LilUCB: lil_ucb, jb.APT: apt,
+    jb.LilUCB: lil_ucb,
 }  # fmt: skip
+REFERENCES |= {rule: module.reference for rule, module in references.MODULES.items()}
 
 COINS = jb.bernoulli([0.5, 0.4, 0.4, 0.3, 0.2, 0.6])
 SMOOTH = jb.gaussian([0.5, 0.4, 0.4, 0.3, 0.6], [0.3, 0.1, 0.5, 0.2, 0.2])
@@ -458,7 +461,6 @@ SEVERAL = jb.gabillon(1)
 SPREAD = jb.gaussian([[0.5, 0.4, 0.1], [0.9, 0.2, 0.0], [0.3, 0.25, 0.2]], [[0.3] * 3, [0.1] * 3, [0.2] * 3])
 
 CASES = {
-    "apt": (jb.APT(budget=140, threshold=0.43, epsilon=0.05), COINS),
     "uniform": (jb.Uniform(budget=140), COINS),
     "uniform of three": (jb.Uniform(budget=140, m=3), COINS),
     "uniform over bandits": (jb.Uniform(budget=140), SEVERAL),
@@ -568,6 +570,10 @@ def numbers_only(tree):
     return jax.tree.map(lambda x: np.asarray(x, np.int32 if isinstance(x, int) else np.asarray(x).dtype), tree)
 
 
+for module in references.MODULES.values():
+    CASES |= module.CASES
+
+
 # What is another setting of a formula that is there each time.
 SELDOM = (
     "lucb, kl2013", "kl-lucb of two, log", "kl-lucb, heuristic", "kl-lucb of three, a wider range", "lucb-pp of two",
@@ -586,6 +592,7 @@ def test_every_decision_is_that_of_the_reference(name):
     table, orders = map(np.asarray, tables(unnamed, keys, isinstance(algorithm, Rule)))
     table = table.astype(np.float64)
     decisions = skipped = answers = 0
+    drawn: list[tuple[np.ndarray, np.ndarray]] = []
     for run in range(RUNS):
         rewards = [[table[run, pull, arm] for pull in range(pulls[run, 0, arm])] for arm in range(problem.arms)]
         smallest, kept, kept_near, memory = np.inf, None, False, {}
@@ -622,16 +629,28 @@ def test_every_decision_is_that_of_the_reference(name):
                 assert not pulled.any()
                 break
             decisions += 1
-            if view.near:
+            if isinstance(wanted, np.ndarray):
+                drawn.append((wanted, pulled))
+                assert pulled.sum() == 1
+            elif view.near:
                 skipped += 1
             else:
                 assert np.flatnonzero(pulled).tolist() == sorted(wanted), (run, step)
-            assert pulled.sum() == len(wanted)
+            assert isinstance(wanted, np.ndarray) or pulled.sum() == len(wanted)
             for arm in np.flatnonzero(pulled):
                 rewards[arm].append(table[run, len(rewards[arm]), arm])
     assert decisions > 20 * RUNS
     assert skipped < 0.1 * decisions
     assert answers > 0.3 * decisions
+    if drawn:
+        assert_drawn(*map(np.asarray, zip(*drawn, strict=True)))
+
+
+def assert_drawn(law: np.ndarray, pulled: np.ndarray) -> None:
+    """Each arm is pulled as often as its probabilities say, `(N, K)`: by Freedman's inequality, wrong once in 10^8."""
+    level = np.log(2e8 * law.shape[1])
+    spread = np.sum(law * (1 - law), axis=0)
+    assert np.all(np.abs(np.sum(pulled - law, axis=0)) < level / 3 + np.sqrt(level**2 / 9 + 2 * spread * level))
 
 
 def test_every_built_in_algorithm_has_a_reference():

@@ -15,6 +15,7 @@ from jaxbandits.algorithms.top_k import opt_mai
 from jaxbandits.arrays import arms
 from jaxbandits.engine.lanes import advance
 from jaxbandits.random import arm_orders
+from tests.algorithms import references
 
 RUNS = 20_000
 FALSE_ALARM = 1e-8
@@ -26,7 +27,6 @@ RELABELLED = np.roll(np.arange(MEANS.size), -1)
 SHORT = {"delta": 0.8, "epsilon": 0.4, "family": "gaussian", "threshold": "heuristic"}
 
 CASES = {
-    "apt": [jb.APT(budget=13, threshold=0.45)],
     "uniform": [jb.Uniform(budget=13), jb.Uniform(budget=14, m=2)],
     "ugape-c": [
         jb.UGapEc(epsilon=0.3, delta=0.3, c=0.05),
@@ -84,6 +84,7 @@ CASES = {
     "lil-ucb": [jb.LilUCB(delta=0.4, b=0.2), jb.LilUCB(delta=0.4, heuristic=True, b=0.2)],
     "kl-race": [jb.KLRace(epsilon=0.9, delta=0.9)],
 }
+CASES |= {REGISTRY.name_of(rule): module.TIES for rule, module in references.MODULES.items()}
 # One of each kind every time, the others with the slow tests: a case is a program of several seconds.
 EACH_TIME = {"ugape-c", "lucb", "successive-rejects", "opt-mai", "adaptive-top-k", "rcb"}
 EVERY = [

@@ -1,7 +1,4 @@
-"""APT for the thresholding bandit problem: which arms have a mean above a threshold?
-
-Locatelli, Gutzeit, Carpentier (2016), "An optimal algorithm for the thresholding bandit problem", ICML, Algorithm 1.
-"""
+"""APT, "An optimal algorithm for the thresholding bandit problem": Locatelli, Gutzeit, Carpentier (2016), ICML."""
 
 import jax
 import jax.numpy as jnp
@@ -18,8 +15,8 @@ __all__ = ["APT"]
 class APT(Rule):
     """Pulls the arm of which it is least sure on which side of the threshold it lies; returns those above.
 
-    An answer is correct if it has all arms with a mean of at least threshold + epsilon and none with a mean below
-    threshold - epsilon (their section 2). It may have any number of arms. Its sampling does not know the budget.
+    An answer, of any number of arms, is correct if it has all arms with a mean of at least threshold + epsilon and none
+    with a mean below threshold - epsilon (their section 2). Its sampling does not know the budget.
 
     Attributes:
         budget: number of pulls, at least K.

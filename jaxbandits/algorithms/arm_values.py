@@ -1,0 +1,75 @@
+"""Hyperparameters that have a value of each arm, such as the prior of each."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.errors import UsageError
+
+__all__ = ["by_arm", "check_arm_values", "filled", "moved"]
+
+T = TypeVar("T")
+
+
+def by_arm(rule: Any, axes: int = 0) -> list[bool]:
+    """Return for each leaf of a rule whether it has a value of each arm.
+
+    Args:
+        rule: leaves with `axes` axes of runs, those of values of arms with one more before them.
+        axes: how many.
+    """
+    declared = {field.name for field in dataclasses.fields(rule) if field.metadata.get("per_arm")}
+    leaves = jax.tree_util.tree_leaves_with_path(rule)
+    return [path[0].name in declared and np.ndim(leaf) > axes for path, leaf in leaves]
+
+
+def moved(rule: T, move: Callable[[Any], Any], axes: int = 0) -> T:
+    """Return a rule whose values of arms are what `move` returns of them; arguments as for `by_arm`."""
+    leaves, tree = jax.tree.flatten(rule)
+    found: T = jax.tree.unflatten(
+        tree, [move(leaf) if is_one else leaf for leaf, is_one in zip(leaves, by_arm(rule, axes), strict=True)]
+    )
+    return found
+
+
+def filled(rule: T, width: int) -> T:
+    """Return a rule, leaves as for one run, with so many entries wherever it may have a value of each arm.
+
+    One number is repeated; of a list that is shorter, the last entry, for arms that do not exist.
+    """
+    changes: dict[str, Any] = {}
+    for field in dataclasses.fields(rule):  # type: ignore[arg-type]
+        value = getattr(rule, field.name)
+        if field.metadata.get("per_arm") and value is not None:
+            here: Any = np if isinstance(value, int | float | np.generic | np.ndarray) else jnp
+            values = here.atleast_1d(value)
+            changes[field.name] = here.concatenate([values, here.repeat(values[-1:], width - values.shape[0])])
+    return dataclasses.replace(rule, **changes) if changes else rule  # type: ignore[type-var]
+
+
+def check_arm_values(rule: Any, count: int) -> None:
+    """Check that values of arms are as many as there are arms, and that no other array might be some.
+
+    Args:
+        rule: leaves as for one run.
+        count: number of arms K, of all bandits.
+
+    Raises:
+        UsageError: they are not; or an array that is as long as there are arms, and nobody says what it is of.
+    """
+    fields = {field.name: field.metadata for field in dataclasses.fields(rule)}
+    for path, leaf in jax.tree_util.tree_leaves_with_path(rule):
+        name, shape = f"{type(rule).__name__}: {path[0].name}", np.shape(leaf)
+        declared = fields[path[0].name].get("per_arm")
+        if declared and shape not in ((), (count,)):
+            raise UsageError(f"{name} must be one number or have one for each of {count} arms, got shape {shape}")
+        if declared is None and count in shape:
+            raise UsageError(
+                f"{name} has shape {shape}, and there are {count} arms, of which each run has an order of its own: "
+                f"declare {path[0].name} = jb.parameter(per_arm=True) if it has a value of each arm, per_arm=False if "
+                "not"
+            )

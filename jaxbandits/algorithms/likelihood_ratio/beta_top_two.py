@@ -1,0 +1,60 @@
+"""Top-two Thompson sampling (Russo 2016, COLT) with a fixed budget and a Beta prior of each arm."""
+
+import jax
+import jax.numpy as jnp
+
+from jaxbandits.algorithms.likelihood_ratio.posterior_leader import words_of
+from jaxbandits.algorithms.parameters import Numeric, parameter
+from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
+from jaxbandits.algorithms.traits import Traits
+from jaxbandits.random.gamma_draws import beta
+
+__all__ = ["BetaTopTwo"]
+
+
+@algorithm
+class BetaTopTwo(Rule):
+    """Pulls the best arm of a posterior draw, or the best of a further one: of the first in which it is another.
+
+    Rewards in [0, 1] count as fractions of a success. The answer has the largest posterior mean.
+
+    Attributes:
+        budget: number of pulls, at least K.
+        prior_a, prior_b: a and b of Beta(a, b), positive: one number each, or one of each arm in the problem's order.
+        share: how often the first of the two is pulled, in (0, 1).
+        resamplings: further draws at most, at least 1; the second of the last one is pulled where all lead to one.
+
+    Raises:
+        UsageError: a value outside its range.
+    """
+
+    budget: Numeric = parameter("count")
+    prior_a: Numeric = parameter("positive", default=1.0, per_arm=True)
+    prior_b: Numeric = parameter("positive", default=1.0, per_arm=True)
+    share: Numeric = parameter("probability", default=0.5)
+    resamplings: Numeric = parameter("count", default=100)
+    traits = Traits(setting="fixed budget, one arm; Beta priors of the arms", source="Russo 2016", unit_rewards=True)
+
+    def select(self, arms: Arms, key: jax.Array) -> jax.Array:
+        """Return the first arm or the second, by a toss."""
+        draws, toss = jax.random.split(key)
+        a, b = self.prior_a + arms.total, self.prior_b + (arms.pulls - arms.total)
+
+        def again(last: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            return last[0] + 1, beta(words_of(draws, arms, last[0]), a, b)
+
+        _, first = again((jnp.int32(0), a))
+        leader = jnp.argmax(first)
+        _, last = jax.lax.while_loop(
+            lambda last: (jnp.argmax(last[1]) == leader) & (last[0] <= self.resamplings), again, (jnp.int32(1), first)
+        )
+        second = jnp.argmax(jnp.where(jnp.arange(len(arms)) == leader, -1.0, last))
+        return jnp.where(jax.random.uniform(toss) < self.share, leader, second)
+
+    def done(self, arms: Arms) -> jax.Array:
+        """Return whether the budget is spent."""
+        return arms.time >= self.budget
+
+    def recommend(self, arms: Arms) -> jax.Array:
+        """Return the arm with the largest posterior mean."""
+        return jnp.argmax((self.prior_a + arms.total) / (self.prior_a + self.prior_b + arms.pulls))

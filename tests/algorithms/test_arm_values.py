@@ -1,0 +1,170 @@
+"""Hyperparameters that have a value of each arm: every run is given them in the order in which it sees its arms."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits.engine.batching import batched
+from jaxbandits.sweeps import plan, programs
+
+MEANS = [0.1, 0.2, 0.3, 0.9, 0.4]
+PROBLEM = jb.bernoulli(MEANS)
+PRIOR = np.asarray([0.1, 0.2, 0.3, 3.0, 0.4])
+
+
+@jb.algorithm
+class Prior:
+    """Pulls the arm that it was told is the best, and counts pulls of each arm in a state of its own."""
+
+    budget: int
+    prior: jax.Array = jb.parameter("positive", per_arm=True)
+
+    def init(self, arms, key):
+        return {"added": self.prior + 0.0 * arms.mean}
+
+    def update(self, state, arms, arm, reward):
+        return {"added": state["added"].at[arm].add(1.0)}
+
+    def select(self, state, arms, key):
+        return jnp.argmax(arms.mean / arms.pulls + 4 * self.prior)
+
+    def done(self, state, arms):
+        return arms.time >= self.budget
+
+    def recommend(self, state, arms):
+        return jnp.argmax(self.prior + 0.0 * arms.mean)
+
+
+@jb.algorithm
+class PriorSurvives:
+    """Drops the arms that it was told are worse, one after another."""
+
+    prior: jax.Array = jb.parameter(per_arm=True)
+
+    def due(self, arms):
+        return arms.round >= 2
+
+    def keep(self, arms, key):
+        return jnp.arange(len(arms)) != jnp.argmin(jnp.where(arms.active, self.prior, jnp.inf))
+
+
+@jb.algorithm
+class PriorBatches:
+    """Asks for batches of the arm that it was told is the best."""
+
+    budget: int
+    prior: jax.Array = jb.parameter(per_arm=True)
+
+    def request(self, arms, key):
+        return jnp.where(self.prior + 0 * arms.pulls == jnp.max(self.prior), 3, 0)
+
+    def done(self, arms):
+        return arms.time >= self.budget
+
+    def recommend(self, arms):
+        return arms.pulls > 1
+
+
+@jb.algorithm
+class Schedule:
+    """Has an array that is no value of arms, as long as there are arms."""
+
+    counts: jax.Array = jb.parameter(per_arm=False)
+
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls)
+
+    def done(self, arms):
+        return arms.time >= self.counts[-1]
+
+    def recommend(self, arms):
+        return jnp.argmax(arms.mean)
+
+
+@jb.algorithm
+class Undeclared:
+    budget: int
+    table: jax.Array
+
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls)
+
+    def done(self, arms):
+        return arms.time >= self.budget
+
+    def recommend(self, arms):
+        return jnp.argmax(arms.mean + self.table[0])
+
+
+RULES = [Prior(budget=20, prior=PRIOR), PriorSurvives(prior=PRIOR), PriorBatches(budget=20, prior=PRIOR)]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+def test_a_value_of_an_arm_stays_with_it(rule):
+    """The array is in the problem's order, and every run has an order of its own."""
+    runs = jb.simulate(rule, PROBLEM, seeds=50)
+    assert runs.correct.all()
+    assert set(runs.recommended.argmax("arm").values) == {3}
+    one = jb.run(rule, PROBLEM, jax.random.fold_in(jax.random.key(0), 7))
+    np.testing.assert_array_equal(one.answer, runs.recommended.isel(seed=7))
+    assert one.pulls.sum() == runs.pulls[7]
+    session = jb.AskTell(rule, arms=5, key=3)
+    for _ in range(200):
+        if session.done:
+            break
+        session.tell(session.ask(), 1.0)
+    assert session.recommendation.tolist() == [False, False, False, True, False]
+
+
+def test_states_are_shown_in_the_problems_order():
+    state = jb.run(RULES[0], PROBLEM, jax.random.key(1))
+    np.testing.assert_allclose(state.own["added"], PRIOR + np.asarray(state.pulls) - 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+def test_one_number_is_that_of_every_arm(rule):
+    """To the last bit; and with arms that are there to fill up."""
+    fields = {name: 20 for name in ("budget",) if hasattr(rule, name)}
+    for problem in (PROBLEM, jb.bernoulli(jb.axis([MEANS, [0.5, 0.6, 0.7]]))):
+        runs = jb.sweep(type(rule)(**fields, prior=0.5), problem, seeds=20)
+        if problem is PROBLEM:
+            same = jb.sweep(type(rule)(**fields, prior=np.full(5, 0.5)), problem, seeds=20)
+            assert same.equals(runs)
+    assert runs.pulls.min() > 0
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+def test_arms_that_fill_up_change_no_run(rule, monkeypatch):
+    alone = jb.simulate(rule, PROBLEM, seeds=20)
+    widths = []
+
+    def noted(algorithms, problem):
+        widths.append(problem.arms)
+        return batched(algorithms, problem)
+
+    monkeypatch.setattr(plan, "in_powers_of_two", lambda _: True)
+    monkeypatch.setattr(programs, "batched", noted)
+    assert jb.simulate(rule, PROBLEM, seeds=20).equals(alone)
+    assert widths == [8]
+
+
+def test_an_array_that_is_of_no_arms_is_as_it_is():
+    runs = jb.simulate(Schedule(counts=np.asarray([1, 2, 3, 4, 30])), PROBLEM, seeds=20)
+    assert (runs.pulls == 30).all()
+
+
+def test_what_cannot_be_of_the_arms_is_one_line():
+    def refused(rule, text):
+        for start in (lambda: jb.simulate(rule, PROBLEM, seeds=2), lambda: jb.AskTell(rule, arms=5)):
+            with pytest.raises(jb.UsageError, match=text) as error:
+                start()
+            assert "\n" not in str(error.value)
+
+    refused(Undeclared(budget=9, table=PRIOR), r"table has shape \(5,\), .* table = jb.parameter\(per_arm=True\)")
+    refused(Prior(budget=9, prior=PRIOR[:4]), r"one for each of 5 arms, got shape \(4,\)")
+    refused(Prior(budget=9, prior=-PRIOR), r"prior must be positive and finite, got -0.1")
+    with pytest.raises(jb.UsageError, match="draws other arms for each run"):
+        jb.simulate(Prior(budget=9, prior=PRIOR), jb.reservoir(beta=1.0, prices="unit", arms=5), seeds=2)
+    assert jb.simulate(Undeclared(budget=9, table=PRIOR[:4]), PROBLEM, seeds=2).pulls.min() == 9
