@@ -36,7 +36,12 @@ def index_page() -> str:
     groups: dict[str, list[str]] = {}
     for name in REGISTRY:
         groups.setdefault(re.split(r"[,;]", REGISTRY[name].traits.setting)[0], []).append(name)
-    lines = ["# Algorithms", "", f"All {len(REGISTRY)} algorithms, by what is fixed. Each page is written from the code.", ""]
+    lines = [
+        "# Algorithms",
+        "",
+        f"All {len(REGISTRY)} algorithms, by what is fixed. Each page is written from the code.",
+        "",
+    ]
     for group, names in groups.items():
         lines += [f"## {group[:1].upper()}{group[1:]}", "", "| name | class | setting | source |", "|---|---|---|---|"]
         for name in names:
@@ -81,9 +86,7 @@ def _facts(cls: Any) -> list[str]:
 
 def _parameters(cls: Any) -> list[str]:
     fields = [field for field in dataclasses.fields(cls) if field.init]
-    rows = [
-        f"| `{field.name}` | {_default(field)} | {_range(field)} |" for field in fields
-    ]
+    rows = [f"| `{field.name}` | {_default(field)} | {_range(field)} |" for field in fields]
     return ["## Parameters", "", "| parameter | default | range |", "|---|---|---|", *rows, ""]
 
 
@@ -148,4 +151,3 @@ def _default(field: Any) -> str:
     if field.default is dataclasses.MISSING:
         return "required"
     return "none" if field.default is None else f"`{field.default}`"
-

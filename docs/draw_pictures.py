@@ -7,7 +7,7 @@ import matplotlib as mpl
 
 mpl.use("agg")
 
-from matplotlib.figure import Figure  # noqa: E402 - after the choice above
+from matplotlib.figure import Figure
 
 PLACE = Path(__file__).parent / "_static"
 #: What is fixed, what the answer is, and where to start.

@@ -119,5 +119,5 @@ def _module(name: str, module: ModuleType) -> str:
         elif callable(thing):
             lines += [f".. autofunction:: {path}", ""]
         else:
-            lines += [f".. autodata:: {path}", "   :no-value:", ""]
+            lines += [f".. py:data:: {path}", f"   :type: {type(thing).__name__}", ""]
     return "\n".join([*lines, "```", ""])

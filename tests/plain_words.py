@@ -12,11 +12,14 @@ ROOT = Path(__file__).parents[1]
 LONG = 30
 #: Verbs with which docstrings of the package begin.
 VERBS = set(
-    """Add Append Apply Broadcast Build Call Change Check Choose Clip Combine Commit Compare Compute Count Credit
+    re.findall(
+        r"\w+",
+        """Add Append Apply Broadcast Build Call Change Check Choose Clip Combine Commit Compare Compute Count Credit
     Deactivate Decide Decorate Divide Do Draw Encrypt Enter Estimate Evaluate Fill Find Fit Fold Follow Forget Give Go
     Hold Import Join Judge Keep Leave Let Look Make Map Mark Move Multiply Open Pad Permute Pick Print Pull Put Raise
     Read Reduce Refuse Register Remember Remove Repeat Reproduce Reshape Return Round Run Say Set Show Slice Split
-    Start Stop Sweep Switch Take Tell Test Trace Turn Unite Use Wait Warn Write Yield""".split()
+    Start Stop Sweep Switch Take Tell Test Trace Turn Unite Use Wait Warn Write Yield""",
+    )
 )
 
 
