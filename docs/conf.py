@@ -51,8 +51,11 @@ pygments_style, pygments_dark_style = "friendly", "monokai"
 def escape(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Escape what stands in formulas and means something else to the generator; docstrings are plain text."""
     del app, what, name, thing, options
-    parts = re.split(r"(`+[^`]*`+)", "\n".join(lines))
+    # What is between backticks, and examples up to an empty line, stays.
+    parts = re.split(r"(`+[^`]*`+|^ *>>> .*(?:\n.*\S.*)*)", "\n".join(lines), flags=re.MULTILINE)
     for i, part in enumerate(parts):
+        if part.lstrip().startswith(">>>"):
+            continue
         if part.startswith("`"):
             parts[i] = "``" + part.strip("`") + "``"
         else:

@@ -64,7 +64,7 @@ def phase() -> None:
     arms = jb.axis([4, 6, 8, 10, 14, 20, 28, 40, 56, 80])
     grid = jb.sweep(rule, jb.one_sparse(n=arms, best=0.7), seeds=100)
     grid = jb.with_theory(grid, "h_epsilon")
-    title = "Pulls of UGapEc to an error of 0.05"
+    title = "Pulls of UGapEc, δ = 0.05"
     picture = jb.plot.phase(grid, x="epsilon", y="n", value="pulls", contours="h_epsilon", title=title)
     picture.savefig(PLACE / "phase.png", dpi=110)
 

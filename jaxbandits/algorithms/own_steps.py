@@ -32,7 +32,12 @@ State = Any
 
 
 class Algorithm(Protocol):
-    """What the engine asks of an algorithm; see the module's text."""
+    """What the engine asks of an algorithm; see the module's text.
+
+    Example:
+        >>> isinstance(jb.LUCB(epsilon=0.1, delta=0.1).traits, jb.Traits)
+        True
+    """
 
     def init(self, problem: Problem, key: jax.Array) -> State:
         """The state before the first decision; may pull."""

@@ -53,6 +53,25 @@ def parameter(
         common: a whole number so common for this parameter that a grid that shares it gets its own, cheaper program.
         choices: the words that are allowed, for a static parameter that is a word; None too where it is the default.
         words: what may stand in place of a number: a rule by which the algorithm finds it.
+
+    Example:
+        >>> @jb.algorithm
+        ... class Fixed:
+        ...     budget: int = jb.parameter("count")
+        ...
+        ...     def select(self, arms, key):
+        ...         return jnp.argmin(arms.pulls)
+        ...
+        ...     def done(self, arms):
+        ...         return arms.time >= self.budget
+        ...
+        ...     def recommend(self, arms):
+        ...         return jnp.argmax(arms.mean)
+        ...
+        >>> Fixed(budget=0)
+        Traceback (most recent call last):
+            ...
+        jaxbandits.errors.UsageError: Fixed: budget must be a whole number, at least 1, got 0
     """
     metadata = {"rule": rule, "static": static, "common": common, "choices": choices, "words": words}
     return dataclasses.field(default=default, metadata=metadata)

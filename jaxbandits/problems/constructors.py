@@ -19,7 +19,12 @@ __all__ = ["ProblemFamily", "listed", "varying"]
 
 @dataclasses.dataclass(frozen=True)
 class ProblemFamily:
-    """A problem with axes among its arguments; `varying` makes one."""
+    """A problem with axes among its arguments; `varying` makes one.
+
+    Example:
+        >>> isinstance(jb.one_sparse(n=jb.axis([5, 10])), jb.problems.ProblemFamily)
+        True
+    """
 
     make: Callable[..., Any]
     arguments: dict[str, Any]
@@ -73,6 +78,10 @@ def varying(make: Callable[..., Any] | None = None, **readers: Callable[[Any], F
     Args:
         make: the constructor.
         readers: for arguments that name a file, what reads it: once, before anything is made of it.
+
+    Example:
+        >>> jb.one_sparse(n=jb.axis([5, 10])).arguments["n"].values
+        (5, 10)
     """
     if make is None:
         return functools.partial(varying, **readers)

@@ -46,6 +46,10 @@ class Costs:
         concentration: float32 `(…)`, where random costs are Beta(s price, s (1 - price)) instead: s.
         coupling: float32 `(…)` in [0, 1], where 0/1 costs depend on Bernoulli rewards: the probability that a pull's
             cost comes from the same uniform number as its reward, so that the larger of the two covers the smaller.
+
+    Example:
+        >>> isinstance(jb.with_costs(jb.bernoulli([0.7, 0.5]), [1, 2]).costs, jb.problems.Costs)
+        True
     """
 
     price: jax.Array | None = None
@@ -144,6 +148,10 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         UsageError: costs that are neither, a price that is negative, not finite or not a float32 number that can be
             summed, prices that do not fit the arms, or a random cost whose probability is above 1, or so small that it
             would never be drawn.
+
+    Example:
+        >>> jb.with_costs(jb.bernoulli([0.7, 0.5]), [1, 2]).costs.price.tolist()
+        [1.0, 2.0]
     """
     if not hasattr(problem, "axes"):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {shown(problem)}")

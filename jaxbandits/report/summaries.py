@@ -82,12 +82,15 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         means and quantiles of pulls, cost and steps are lower bounds: `at_least` is true and the upper end infinite.
         The attribute `censored` counts them. Quantiles of the pulls below those of the longest run are exact all the
         same, since a run that was stopped would have made more than every run that ended. Regrets are of the runs that
-        returned an answer; `unanswered` counts the others where there are any, and `wrong_size` the
-        answers of another number of arms than declared, which are wrong. Variables without seeds, such as
-        bounds, are kept.
+        returned an answer; `unanswered` counts the others where there are any, and `wrong_size` the answers of
+        another number of arms than declared, which are wrong. Variables without seeds, such as bounds, are kept.
 
     Raises:
         UsageError: not a Dataset of runs.
+
+    Example:
+        >>> float(jb.summary(jb.simulate(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), seeds=10)).pulls_mean)
+        20.0
     """
     if is_moments(ds):
         own = (*_OF_MOMENTS, "runs", "stopped_early")
