@@ -140,7 +140,7 @@ def _code(cls: Any) -> str:
 def _range(field: Any) -> str:
     """Return the values that a parameter may have."""
     if rule := field.metadata.get("rule"):
-        return RULES[rule].words.removeprefix("must be ").removeprefix("must ")
+        return RULES[rule].words.removeprefix("must be ").removeprefix("must lie ")
     choices = field.metadata.get("choices")
     if choices:
         return ", ".join(f"`{choice}`" for choice in choices)

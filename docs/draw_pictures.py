@@ -16,7 +16,7 @@ _TREE = {
         ("one arm", "LUCB, UGapEc, TrackAndStop"),
         ("m arms", "UGapEc, LUCB, KLLUCB"),
         ("one arm, heavy tails", "SuccessiveElimination"),
-        ("normal, unknown variances", "EBTCI"),
+        ("unknown variances", "EBTCI"),
         ("pay per reward", "BernsteinRace"),
     ],
     "a number of pulls": [

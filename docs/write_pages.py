@@ -58,16 +58,15 @@ def _arguments(make: Callable[..., Any]) -> list[str]:
 
 
 def _formulas() -> str:
-    """Return a table of all public formulas: what each is, with its source, and its domain."""
+    """Return a list of all public formulas: what each is, with its source, and its domain."""
     lines = []
     for names in _by_module(jb.theory).values():
-        lines += [f"### {algorithm_pages.first_line(inspect.getmodule(getattr(jb.theory, names[0])))}", ""]
-        lines += ["| formula | what, and source | domain |", "|---|---|---|"]
+        about = algorithm_pages.first_line(inspect.getmodule(getattr(jb.theory, names[0])))
+        lines += [f"### {_plain(re.split(r'[.:,;]', about)[0])}", ""]
         for name in names:
             formula = getattr(jb.theory, name)
-            link = f"[`{name}`](api/jaxbandits.theory.md)"
-            what = algorithm_pages.cell(_plain(algorithm_pages.first_line(formula)))
-            lines.append(f"| {link} | {what} | {algorithm_pages.cell(_plain(_domain(formula)))} |")
+            what = _plain(algorithm_pages.first_line(formula))
+            lines += [f"- [`{name}`](api/jaxbandits.theory.md): {what}", f"  *Domain:* {_plain(_domain(formula))}."]
         lines.append("")
     return "\n".join(lines) + "\n"
 
