@@ -26,7 +26,7 @@ project, author = "jaxbandits", "The jaxbandits developers"
 copyright = "2026, the jaxbandits developers"  # noqa: A001 - the name that the generator reads
 release = jaxbandits.__version__ if hasattr(jaxbandits, "__version__") else ""
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build", "jupyter_execute"]
+exclude_patterns = ["_build", "jupyter_execute", "problems_table.md", "protocol_text.md", "theory_table.md"]
 html_theme = "furo"
 html_title = "jaxbandits"
 html_static_path = ["_static"]
@@ -34,7 +34,10 @@ html_show_sourcelink = False
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
 nb_execution_mode = "cache"
+nb_execution_in_temp = True  # what a page writes is not kept
 nb_execution_timeout = 600
+# Cells that have not been executed, by `-D nb_execution_mode=off`, do not say that they are Python.
+suppress_warnings = ["myst-nb.lexer"]
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 napoleon_use_rtype = False
@@ -48,8 +51,11 @@ pygments_style, pygments_dark_style = "friendly", "monokai"
 def escape(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Escape what stands in formulas and means something else to the generator; docstrings are plain text."""
     del app, what, name, thing, options
-    parts = re.split(r"(`+[^`]*`+)", "\n".join(lines))
+    # What is between backticks, and examples up to an empty line, stays.
+    parts = re.split(r"(`+[^`]*`+|^ *>>> .*(?:\n.*\S.*)*)", "\n".join(lines), flags=re.MULTILINE)
     for i, part in enumerate(parts):
+        if part.lstrip().startswith(">>>"):
+            continue
         if part.startswith("`"):
             parts[i] = "``" + part.strip("`") + "``"
         else:

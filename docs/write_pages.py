@@ -1,19 +1,20 @@
-"""Write the pages that follow from the registries: a page of each algorithm, all problems, and the API reference."""
+"""Write the pages that follow from the registries: a page of each algorithm, all problems and formulas, and the API."""
 
-import ast
-import dataclasses
 import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import algorithm_pages
 
 import jaxbandits as jb
 from jaxbandits.algorithms import protocol
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.problems.registry import REGISTRY as PROBLEMS
 
-__all__ = ["write"]
+__all__ = ["pages", "write"]
 
 #: Parts of the public API, with their modules.
 _MODULES = {"jaxbandits": jb, "jaxbandits.problems": jb.problems, "jaxbandits.theory": jb.theory,
@@ -21,113 +22,77 @@ _MODULES = {"jaxbandits": jb, "jaxbandits.problems": jb.problems, "jaxbandits.th
 
 
 def write(folder: Path) -> None:
-    """Write all pages into `algorithms/` and `api/` below a folder; files that are the same are left alone."""
-    pages = {"algorithms/index.md": _index_of_algorithms()}
-    pages |= {f"algorithms/{name}.md": _algorithm(name, REGISTRY[name]) for name in REGISTRY}
-    pages |= {"api/index.md": _index_of_api()}
-    pages |= {f"api/{name}.md": _module(name, module) for name, module in _MODULES.items()}
-    pages |= {"problems_table.md": _problems(), "protocol_text.md": _protocol()}
-    for place, text in pages.items():
+    """Write all pages below a folder; files that are the same are left alone."""
+    for place, text in pages().items():
         path = folder / place
         path.parent.mkdir(exist_ok=True)
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
 
 
-def _first_line(thing: Any) -> str:
-    return (inspect.getdoc(thing) or "").strip().split("\n\n")[0].replace("\n", " ")
-
-
-def _index_of_algorithms() -> str:
-    groups: dict[str, list[str]] = {}
-    for name in REGISTRY:
-        setting = REGISTRY[name].traits.setting
-        groups.setdefault(re.split(r"[,;]", setting)[0], []).append(name)
-    lines = ["# Algorithms", "", "Every algorithm, by setting. Each page is written from the code: what the class says",
-             "of itself, its parameters with their ranges, and the module.", ""]  # fmt: skip
-    for group, names in groups.items():
-        lines += [
-            f"## {group[:1].upper()}{group[1:]}",
-            "",
-            "| name | class | what it does | source |",
-            "|---|---|---|---|",
-        ]
-        lines += [
-            f"| [`{name}`]({name}.md) | `jb.{REGISTRY[name].__name__}` | {_cell(_first_line(REGISTRY[name]))} | "
-            f"{_cell(REGISTRY[name].traits.source)} |"
-            for name in names
-        ]
-        lines.append("")
-    hidden = "\n".join(REGISTRY)
-    return "\n".join(lines) + f"\n```{{toctree}}\n:hidden:\n\n{hidden}\n```\n"
-
-
-def _algorithm(name: str, cls: Any) -> str:
-    traits = cls.traits
-    fields = [field for field in dataclasses.fields(cls) if field.init]
-    rows = [
-        f"| `{field.name}` | {_default(field)} | {field.metadata.get('rule', '') or _choices(field)} |"
-        for field in fields
-    ]
-    facts = {
-        "Setting": traits.setting,
-        "Source": traits.source or "a baseline",
-        "Answer": {1: "one arm"}.get(
-            traits.answers, f"`{traits.answers}` arms" if traits.answers != "any" else "any arms"
-        ),
-        "Can be looked at before it ends": "yes" if traits.anytime else "no",
-        "Several bandits": "yes" if traits.multi_bandit else "no",
-        "Relative cost of a pull": f"{traits.dearness:g}",
-    }
-    title = cls.__name__
-    lines = [f"# {title}", "", f"`{name}` on the command line, `jb.{title}` in Python.", ""]
-    lines += ["| | |", "|---|---|", *(f"| {key} | {_cell(str(value))} |" for key, value in facts.items()), ""]
-    lines += ["| parameter | default | range |", "|---|---|---|", *rows, ""]
-    module = inspect.getmodule(cls)
-    lines += ["```{eval-rst}", f".. autoclass:: jaxbandits.{title}", "   :no-members:", "   :no-index:", "```", ""]
-    if module is not None and module.__doc__:
-        lines += ["## Papers", "", *module.__doc__.strip().split("\n\n")[1:], ""]
-    lines += ["## Code", "", f"`{module.__name__.replace('.', '/')}.py`:" if module else "", "",
-              "````python", _code(cls), "````", ""]  # fmt: skip
-    return "\n".join(lines)
-
-
-def _code(cls: Any) -> str:
-    """Return the code of a class, without its docstring, which the page shows already."""
-    source = inspect.getsource(cls)
-    first = ast.parse(source).body[0]
-    assert isinstance(first, ast.ClassDef)
-    text, lines = first.body[0], source.splitlines()
-    if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-        lines[text.lineno - 1 : text.end_lineno] = []
-    return "\n".join(lines).rstrip()
-
-
-def _choices(field: Any) -> str:
-    choices = field.metadata.get("choices")
-    return (
-        ", ".join(f"`{choice}`" for choice in choices)
-        if choices
-        else "yes or no"
-        if field.type in (bool, "bool")
-        else ""
-    )
-
-
-def _default(field: Any) -> str:
-    if field.default is dataclasses.MISSING:
-        return "required"
-    return "none" if field.default is None else f"`{field.default}`"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+def pages() -> dict[str, str]:
+    """Return the texts of all pages, by their places."""
+    texts = {"algorithms/index.md": algorithm_pages.index_page()}
+    texts |= {f"algorithms/{name}.md": algorithm_pages.page(name) for name in REGISTRY}
+    texts |= {"api/index.md": _index_of_api()}
+    texts |= {f"api/{name}.md": _module(name, module) for name, module in _MODULES.items()}
+    texts |= {"problems_table.md": _problems(), "theory_table.md": _formulas(), "protocol_text.md": _protocol()}
+    return texts
 
 
 def _problems() -> str:
-    lines = ["| name | what |", "|---|---|"]
-    lines += [f"| `{name}` | {_cell(_first_line(PROBLEMS[name]))} |" for name in PROBLEMS]
+    lines = ["| name | arguments | what |", "|---|---|---|"]
+    for name, make in PROBLEMS.items():
+        arguments = ", ".join(f"`{argument}`" for argument in _arguments(make))
+        lines.append(f"| `{name}` | {arguments} | {algorithm_pages.cell(algorithm_pages.first_line(make))} |")
     return "\n".join(lines) + "\n"
+
+
+def _arguments(make: Callable[..., Any]) -> list[str]:
+    given = inspect.signature(make).parameters.values()
+    return [
+        argument.name if argument.default is inspect.Parameter.empty else f"{argument.name}={argument.default}"
+        for argument in given
+        if argument.name != "name"
+    ]
+
+
+def _formulas() -> str:
+    """Return a list of all public formulas: what each is, with its source, and its domain."""
+    lines = []
+    for names in _by_module(jb.theory).values():
+        about = algorithm_pages.first_line(inspect.getmodule(getattr(jb.theory, names[0])))
+        lines += [f"### {_plain(re.split(r'[.:,;]', about)[0])}", ""]
+        for name in names:
+            formula = getattr(jb.theory, name)
+            what = _plain(algorithm_pages.first_line(formula))
+            lines += [f"- [`{name}`](api/jaxbandits.theory.md): {what}", f"  *Domain:* {_plain(_domain(formula))}."]
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def _by_module(face: ModuleType) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in face.__all__:
+        thing = getattr(face, name)
+        if inspect.isfunction(inspect.unwrap(thing)) or (callable(thing) and not inspect.isclass(thing)):
+            found.setdefault(thing.__module__, []).append(name)
+    return found
+
+
+def _domain(formula: Any) -> str:
+    """Return what the docstring says of the arguments, in one line."""
+    text = inspect.getdoc(formula) or ""
+    found = re.search(r"^Args:\n(.*?)(?:\n\S|\Z)", text, re.DOTALL | re.MULTILINE)
+    if found is None:
+        return ", ".join(inspect.signature(formula).parameters)
+    entries = re.split(r"\n {4}(?=\S)", "\n" + found[1])[1:]
+    return "; ".join(" ".join(entry.split()).rstrip(".") for entry in entries)
+
+
+def _plain(text: str) -> str:
+    """Return a text in which nothing is taken for markup."""
+    return re.sub(r"(?<!`)([*_<>])(?![^`]*`)", r"\\\1", text)
 
 
 def _protocol() -> str:
@@ -152,4 +117,6 @@ def _module(name: str, module: ModuleType) -> str:
             lines += [f".. autoclass:: {path}", "   :no-members:" if plain else "   :members:", ""]
         elif callable(thing):
             lines += [f".. autofunction:: {path}", ""]
+        else:
+            lines += [f".. py:data:: {path}", f"   :type: {type(thing).__name__}", ""]
     return "\n".join([*lines, "```", ""])

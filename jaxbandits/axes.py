@@ -14,7 +14,12 @@ __all__ = ["Axis", "axis"]
 
 @dataclasses.dataclass(frozen=True)
 class Axis:
-    """Values that a field takes in turn; made by `axis`."""
+    """Values that a field takes in turn; made by `axis`.
+
+    Example:
+        >>> jb.axis([1, 2]).values
+        (1, 2)
+    """
 
     values: tuple[Any, ...]
     name: str | None = None
@@ -30,6 +35,10 @@ def axis(values: Sequence[Any] | np.ndarray, name: str | None = None) -> Axis:
 
     Raises:
         UsageError: no values, a value that is missing, the same value twice, or a name that is no text.
+
+    Example:
+        >>> jb.sweep(jb.Uniform(budget=jb.axis([10, 20])), jb.bernoulli([0.9, 0.4]), seeds=10).pulls.shape
+        (2, 10)
     """
     if name is not None and not (isinstance(name, str) and name):
         raise UsageError(f"the name of an axis must be a text, got {shown(name)}")

@@ -17,6 +17,12 @@ class UsageError(ValueError):
 
     Attributes:
         place: keys that lead to the entry of a specification that the error is about; empty for other input.
+
+    Example:
+        >>> jb.LUCB(epsilon=0.1, delta=2)
+        Traceback (most recent call last):
+            ...
+        jaxbandits.errors.UsageError: LUCB: delta must lie strictly between 0 and 1, got 2
     """
 
     place: tuple[str, ...] = ()

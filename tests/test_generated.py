@@ -1,4 +1,4 @@
-"""What is written by machine from the registries is as they are: stubs of the faces, and the README's tables.
+"""What is written by machine from the registries is as they are: stubs of the faces, and tables of the documentation.
 
 After a change of a registry: `python tests/test_generated.py`.
 """
@@ -55,7 +55,7 @@ def algorithm_table():
 
 
 def problem_table():
-    lines = ["| name | arguments | |", "|---|---|---|"]
+    lines = ["| name | arguments | what |", "|---|---|---|"]
     for name, make in problems.REGISTRY.items():
         arguments = []
         for argument in inspect.signature(make).parameters.values():
@@ -67,15 +67,11 @@ def problem_table():
     return "\n".join(lines)
 
 
-TABLES = {"algorithms": algorithm_table, "problems": problem_table}
-
-
-def readme(text):
-    for name, table in TABLES.items():
-        between = re.compile(rf"(<!-- table: {name} -->\n\n).*?(\n\n<!-- end of table -->)", re.DOTALL)
-        assert len(between.findall(text)) == 1, name
-        text = between.sub(lambda found, table=table: found[1] + table() + found[2], text)
-    return text
+def written_pages():
+    """Return the pages that the documentation writes from the registries."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "docs"))
+        return importlib.import_module("write_pages").pages()
 
 
 def stub_file(package):
@@ -87,9 +83,24 @@ def test_stubs_are_as_the_faces(package):
     assert stub_file(package).read_text() == stub(package)
 
 
-def test_the_readme_lists_what_the_registries_hold():
-    text = (ROOT / "README.md").read_text()
-    assert readme(text) == text
+def test_the_pages_list_what_the_registries_hold():
+    pages = written_pages()
+    head, *rows = algorithm_table().splitlines()
+    index = re.sub(r"\[(`[a-z0-9-]+`)\]\([a-z0-9-]+\.md\)", r"\1", pages["algorithms/index.md"])
+    table = [line for line in index.splitlines() if line.startswith("| `")]
+    assert head in index
+    assert sorted(table) == sorted(rows[1:])
+    assert pages["problems_table.md"].splitlines() == problem_table().splitlines()
+    assert {f"algorithms/{name}.md" for name in algorithms.REGISTRY} <= set(pages)
+
+
+def test_every_public_name_is_in_the_reference():
+    pages = written_pages()
+    text = "\n".join(page for place, page in pages.items() if place.startswith("api/"))
+    documented = set(re.findall(r":: jaxbandits\.(?:\w+\.)?(\w+)$", text, re.MULTILINE))
+    for face in (jb, jb.problems, jb.theory, jb.gradients, jb.plot):
+        names = {name for name in face.__all__ if not inspect.ismodule(getattr(face, name))}
+        assert names <= documented, names - documented
 
 
 @pytest.mark.parametrize("cls", algorithms.REGISTRY.values(), ids=algorithms.REGISTRY)
@@ -110,6 +121,4 @@ def test_public_names_are_there_and_are_no_modules_by_accident():
 if __name__ == "__main__":
     for package in FACES:
         stub_file(package).write_text(stub(package))
-    path = ROOT / "README.md"
-    path.write_text(readme(path.read_text()))
     sys.exit(0)

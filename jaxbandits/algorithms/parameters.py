@@ -56,6 +56,25 @@ def parameter(
         words: what may stand in place of a number: a rule by which the algorithm finds it.
         per_arm: whether it may be an array `(K,)` of a value for each arm, in the problem's order: each run is given it
             in its own. False of an array that has nothing to do with arms, though it may be as long as there are some.
+
+    Example:
+        >>> @jb.algorithm
+        ... class Fixed:
+        ...     budget: int = jb.parameter("count")
+        ...
+        ...     def select(self, arms, key):
+        ...         return jnp.argmin(arms.pulls)
+        ...
+        ...     def done(self, arms):
+        ...         return arms.time >= self.budget
+        ...
+        ...     def recommend(self, arms):
+        ...         return jnp.argmax(arms.mean)
+        ...
+        >>> Fixed(budget=0)
+        Traceback (most recent call last):
+            ...
+        jaxbandits.errors.UsageError: Fixed: budget must be a whole number, at least 1, got 0
     """
     metadata = {
         "rule": rule, "static": static, "common": common, "choices": choices, "words": words, "per_arm": per_arm,

@@ -23,6 +23,10 @@ class Batches(NamedTuple):
     Attributes:
         counts: int32 `(K,)`, how often to pull each arm in a batch.
         number: int32 `()`, how many batches.
+
+    Example:
+        >>> jb.Batches(counts=jnp.array([5, 5]), number=3).number
+        3
     """
 
     counts: jax.Array
@@ -51,6 +55,23 @@ class Arms(ToldCosts):
         answer: bool `(K,)`, the arms that the run returns, likewise.
         ended: bool `()`, whether the rule has ended the run, likewise.
         bandits: the number of bandits M.
+
+    Example:
+        >>> @jb.algorithm
+        ... class Widest:
+        ...     budget: int
+        ...
+        ...     def select(self, arms, key):
+        ...         return jnp.argmin(arms.pulls)
+        ...
+        ...     def done(self, arms):
+        ...         return arms.time >= self.budget
+        ...
+        ...     def recommend(self, arms):
+        ...         return jnp.argmax(arms.mean)
+        ...
+        >>> int(jb.run(Widest(budget=10), jb.bernoulli([0.9, 0.4]), jax.random.key(0)).time)
+        10
     """
 
     pulls: jax.Array

@@ -52,6 +52,10 @@ class Traits:
 
     Raises:
         UsageError: a criterion that there is not, or a number of arms that is none.
+
+    Example:
+        >>> jb.Traits(tolerance="epsilon", answers=2).criterion
+        'epsilon-m'
     """
 
     setting: str = ""

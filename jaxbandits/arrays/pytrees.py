@@ -26,6 +26,16 @@ def pytree(cls: type[C]) -> type[C]:
 
     Use it for the state that your own algorithm keeps, or for a part of it. The algorithm itself becomes a pytree by
     `jb.algorithm`.
+
+    Example:
+        >>> import dataclasses
+        >>> @jb.pytree
+        ... @dataclasses.dataclass(frozen=True)
+        ... class Point:
+        ...     x: float
+        ...
+        >>> jax.tree.leaves(Point(x=2.0))
+        [2.0]
     """
     fields = dataclasses.fields(cls)  # type: ignore[arg-type]
     static = [field.name for field in fields if field.metadata.get("static")]

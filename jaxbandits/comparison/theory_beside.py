@@ -81,6 +81,11 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
     Raises:
         UsageError: an unknown name, one that an axis or a metric of the Dataset has, a quantity that does not apply,
             or a specification that cannot be built again.
+
+    Example:
+        >>> ds = jb.simulate(jb.UGapEc(epsilon=0.2, delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> round(float(jb.with_theory(ds, "h_epsilon").h_epsilon), 1)
+        16.3
     """
     for name in names:
         if name not in QUANTITIES:

@@ -23,6 +23,10 @@ def use_all_cores(count: int | None = None) -> int:
 
     Raises:
         UsageError: if JAX has already started with another number.
+
+    Example:
+        >>> jb.use_all_cores(len(jax.devices("cpu"))) >= 1
+        True
     """
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     wanted = usable if count is None else count

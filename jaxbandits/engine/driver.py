@@ -48,6 +48,10 @@ class Progress(NamedTuple):
         pulls: pulls of all runs.
         steps: steps of these runs, and of those that are under way.
         lane_steps: steps of all lanes, also of those that had nothing to do.
+
+    Example:
+        >>> jb.Progress(runs=10, pulls=500.0).runs
+        10
     """
 
     runs: int

@@ -28,6 +28,13 @@ class Metric:
             object is another compilation.
         unit: of its values, for labels.
         long_name: in words, for labels; empty for the function's name.
+
+    Example:
+        >>> pulls_of_first = jb.Metric(lambda problem, state, recommended: state.pulls[0], unit="pulls")
+        >>> metrics = {"first": pulls_of_first}
+        >>> ds = jb.simulate(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), seeds=10, metrics=metrics)
+        >>> int(ds.first.max())
+        10
     """
 
     function: Callable[[Any, Any, jax.Array], Any]

@@ -49,6 +49,11 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
         UsageError: an algorithm that does not keep to the protocol, a grid, a key that is none, a derivative that is
             asked for, first pulls that pass `max_pulls`; a run in which an algorithm of your own pulls an arm that does
             not exist, or asks for fewer than no pulls.
+
+    Example:
+        >>> state = jb.run(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), jax.random.key(0))
+        >>> int(state.time)
+        20
     """
     known = _looked_at("jb.run", algorithm, problem, key)
     own, problem = prepared(known, problem)
@@ -153,6 +158,11 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
 
     Raises:
         UsageError: as for `run`.
+
+    Example:
+        >>> states = jb.trajectory(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), jax.random.key(0), steps=5)
+        >>> states.pulls.shape
+        (6, 2)
     """
     known = _looked_at("jb.trajectory", algorithm, problem, key)
     steps = whole("steps", steps, 0, MAX_COUNT)

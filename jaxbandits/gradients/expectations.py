@@ -86,6 +86,12 @@ def expected(
     Raises:
         UsageError: a metric or parameter that is not there, or that has no derivative: a whole number, a law without a
             score, a value at the edge of its range, an algorithm that draws sums of rewards.
+
+    Example:
+        >>> rule, problem = jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4])
+        >>> g = jb.gradients.expected("error", rule, problem, wrt="mean", seeds=100)
+        >>> g.gradient.shape
+        (2,)
     """
     assert isinstance(wrt, str)  # a list has been taken apart
     measure = measure_of(metric)

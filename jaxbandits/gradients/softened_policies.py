@@ -142,6 +142,11 @@ def softened(algorithm: UCBE | GapE, temperature: float) -> Softened:
 
     Raises:
         UsageError: another algorithm, one that estimates its exploration, or a temperature that is not positive.
+
+    Example:
+        >>> rule = jb.gradients.softened(jb.UCBE(budget=20, a=2.0), 0.05)
+        >>> int(jb.simulate(rule, jb.bernoulli([0.9, 0.4]), seeds=10).pulls.max())
+        20
     """
     if not isinstance(algorithm, UCBE | GapE):
         raise UsageError(

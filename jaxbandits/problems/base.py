@@ -49,6 +49,10 @@ class Problem(Facts):
         name: what the problem is called in results.
         recipe: how the problem was made; None where it was made by hand, or by an operation on its leaves. Not part
             of the pytree.
+
+    Example:
+        >>> isinstance(jb.bernoulli([0.7, 0.5]), jb.Problem)
+        True
     """
 
     mask: jax.Array | None = dataclasses.field(default=None, kw_only=True)

@@ -21,7 +21,12 @@ __all__ = ["Beta", "TwoPoint", "beta", "rademacher"]
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class Beta(Problem):
-    """Beta-distributed rewards in [0, 1]; shape parameters `a`, `b`, float32 `(K, …)`, positive."""
+    """Beta-distributed rewards in [0, 1]; shape parameters `a`, `b`, float32 `(K, …)`, positive.
+
+    Example:
+        >>> jb.problems.Beta(jnp.array([2.0, 1.0]), jnp.array([2.0, 1.0])).mean.tolist()
+        [0.5, 0.5]
+    """
 
     a: jax.Array
     b: jax.Array
@@ -71,7 +76,12 @@ class Beta(Problem):
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class TwoPoint(Problem):
-    """Rademacher arms (Gabillon et al. 2011): `low` or `high` with probability 1/2 each, float32 `(K, …)`."""
+    """Rademacher arms (Gabillon et al. 2011): `low` or `high` with probability 1/2 each, float32 `(K, …)`.
+
+    Example:
+        >>> isinstance(jb.rademacher([0.0, -1.0], [2.0, 1.0]), jb.problems.TwoPoint)
+        True
+    """
 
     low: jax.Array
     high: jax.Array
@@ -122,6 +132,10 @@ def beta(a: ArrayLike, b: ArrayLike, *, name: str = "") -> Beta:
 
     Raises:
         UsageError: fewer than two arms, or a parameter that is not positive.
+
+    Example:
+        >>> print(jb.beta([2.0, 1.0], [1.0, 1.0]).mean)
+        [0.6666667 0.5      ]
     """
     first, bandits = per_arm("Beta parameters a", a)
     second = per_arm_like("Beta parameters b", b, a)
@@ -141,6 +155,10 @@ def rademacher(low: ArrayLike, high: ArrayLike, *, name: str = "") -> TwoPoint:
 
     Raises:
         UsageError: fewer than two arms, or low > high.
+
+    Example:
+        >>> print(jb.rademacher([0.0, -1.0], [2.0, 1.0]).mean)
+        [1. 0.]
     """
     bottom, bandits = per_arm("Rademacher low values", low)
     top = per_arm_like("Rademacher high values", high, low)

@@ -19,7 +19,12 @@ __all__ = ["ProblemFamily", "listed", "varying"]
 
 @dataclasses.dataclass(frozen=True)
 class ProblemFamily:
-    """A problem with axes among its arguments; `varying` makes one."""
+    """A problem with axes among its arguments; `varying` makes one.
+
+    Example:
+        >>> isinstance(jb.one_sparse(n=jb.axis([5, 10])), jb.problems.ProblemFamily)
+        True
+    """
 
     make: Callable[..., Any]
     arguments: dict[str, Any]
@@ -77,6 +82,10 @@ def varying(make: Callable[..., Any] | None = None, **readers: Callable[[Any], F
         make: the constructor.
         readers: for each argument that names a file, the function that reads it, once, before the constructor is
             called.
+
+    Example:
+        >>> jb.one_sparse(n=jb.axis([5, 10])).arguments["n"].values
+        (5, 10)
     """
     if make is None:
         return functools.partial(varying, **readers)

@@ -23,6 +23,10 @@ def estimate_correlation(samples: ArrayLike) -> float:
 
     Raises:
         UsageError: values that are not numbers, fewer than two rows or arms, or a negative or infinite reward.
+
+    Example:
+        >>> round(float(jb.estimate_correlation(np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]))), 2)
+        1.0
     """
     table = numbers("joint rewards", samples)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:

@@ -46,6 +46,10 @@ class Costs:
         concentration: float32 `(…)`: the s of random costs with law Beta(s price, s (1 - price)); None for 0/1 costs.
         coupling: float32 `(…)` in [0, 1], where 0/1 costs depend on Bernoulli rewards: the probability that the cost
             and the reward of a pull come from one uniform number, so that the larger of the two covers the smaller.
+
+    Example:
+        >>> isinstance(jb.with_costs(jb.bernoulli([0.7, 0.5]), [1, 2]).costs, jb.problems.Costs)
+        True
     """
 
     price: jax.Array | None = None
@@ -143,6 +147,10 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
     Raises:
         UsageError: costs of another form; prices that do not fit the arms; a price that is negative, not finite, or not
             a float32 number that can be summed; a random cost with a probability above 1, or one too small to be drawn.
+
+    Example:
+        >>> jb.with_costs(jb.bernoulli([0.7, 0.5]), [1, 2]).costs.price.tolist()
+        [1.0, 2.0]
     """
     if not hasattr(problem, "axes"):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {shown(problem)}")

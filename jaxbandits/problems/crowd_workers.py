@@ -38,7 +38,12 @@ _DATASET = ("dataset",)
 
 @varying
 def rte_workers() -> Bernoulli:
-    """Return the 164 workers of the textual entailment task RTE, by accuracy (Zhou 2014, Figure 2a; within 0.003)."""
+    """Return the 164 workers of the textual entailment task RTE, by accuracy (Zhou 2014, Figure 2a; within 0.003).
+
+    Example:
+        >>> jb.rte_workers().arms
+        164
+    """
     means = np.repeat([accuracy for accuracy, _ in _RTE], [count for _, count in _RTE])
     problem: Bernoulli = bernoulli(means, name="rte-workers")
     return problem
@@ -61,6 +66,12 @@ def workers_from_csv(path: str | Path, dataset: str = "", min_answers: int = 1) 
     Raises:
         UsageError: no such file, missing columns, an unusable row (its line and column are given), or fewer than two
             workers.
+
+    Example:
+        >>> import pandas as pd
+        >>> pd.DataFrame({"worker": ["a", "b"], "accuracy": [0.9, 0.6]}).to_csv("workers.csv", index=False)
+        >>> print(jb.workers_from_csv("workers.csv").mean)
+        [0.9 0.6]
     """
     min_answers = whole("min_answers", min_answers, 1)
     table = Table.read(path)

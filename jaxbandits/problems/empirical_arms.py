@@ -32,7 +32,12 @@ _ROUNDING = 0.1
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class Empirical(Problem):
-    """Rewards from a table: `table` float32 `(K, N, …)`, the N values of each arm."""
+    """Rewards from a table: `table` float32 `(K, N, …)`, the N values of each arm.
+
+    Example:
+        >>> isinstance(jb.empirical(np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])), jb.problems.Empirical)
+        True
+    """
 
     has_moments = True
 
@@ -124,6 +129,10 @@ def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Emp
     Raises:
         UsageError: not a table of finite numbers with two columns or more; a column with one value only, or one that
             float32 does not hold; in a pandas table, a column that by its name is an index or dates.
+
+    Example:
+        >>> print(jb.empirical(np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])).mean)
+        [0.33333334 0.8333334 ]
     """
     table = numbers("samples", samples)
     if table.ndim != 2 or table.shape[1] < 2:
@@ -148,6 +157,12 @@ def empirical_from_csv(path: str | Path, *, joint: bool = False) -> Empirical:
     Raises:
         UsageError: no such file, no header, a cell that is not a number (its line and column are given), fewer than two
             columns, two of one name, a column with one value only, or one that holds an index or dates.
+
+    Example:
+        >>> import pandas as pd
+        >>> pd.DataFrame({"a": [0, 1, 0], "b": [1, 1, 0.5]}).to_csv("scores.csv", index=False)
+        >>> print(jb.empirical_from_csv("scores.csv").mean)
+        [0.33333334 0.8333334 ]
     """
     return _from_file(path, joint)
 
@@ -162,6 +177,10 @@ def empirical_from_data(table: str, *, joint: bool = False) -> Empirical:
 
     Raises:
         UsageError: an unknown name.
+
+    Example:
+        >>> jb.empirical_from_data("market-returns").arms
+        3
     """
     return _from_file(File.of(f"data:{table}", data.table(table).content), joint)
 

@@ -25,7 +25,12 @@ __all__ = ["Bernoulli", "Gaussian", "bernoulli", "gaussian"]
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class Bernoulli(Problem):
-    """Rewards 0 or 1; `probability` float32 `(K, …)` in [0, 1]."""
+    """Rewards 0 or 1; `probability` float32 `(K, …)` in [0, 1].
+
+    Example:
+        >>> print(jb.problems.Bernoulli(jnp.array([0.7, 0.5])).mean)
+        [0.7 0.5]
+    """
 
     probability: jax.Array
     parameters = ("probability",)
@@ -97,7 +102,12 @@ class Bernoulli(Problem):
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class Gaussian(Problem):
-    """Normal rewards; `location` and known standard deviation `sd`, float32 `(K, …)`."""
+    """Normal rewards; `location` and known standard deviation `sd`, float32 `(K, …)`.
+
+    Example:
+        >>> jb.problems.Gaussian(jnp.array([1.0, 0.5]), jnp.array([2.0, 2.0])).variance.tolist()
+        [4.0, 4.0]
+    """
 
     location: jax.Array
     sd: jax.Array
@@ -163,6 +173,10 @@ def bernoulli(means: ArrayLike, *, name: str = "") -> Bernoulli:
     Raises:
         UsageError: fewer than two arms, a mean outside [0, 1], or means that float32 cannot distinguish, or
         distinguish from 0 or 1.
+
+    Example:
+        >>> print(jb.bernoulli([0.7, 0.5]).mean)
+        [0.7 0.5]
     """
     probability, bandits = probabilities("Bernoulli means", means)
     return Bernoulli(probability, bandits=bandits, name=name or family_name("bernoulli", means))
@@ -179,6 +193,10 @@ def gaussian(means: ArrayLike, sd: ArrayLike = 1.0, *, name: str = "") -> Gaussi
 
     Raises:
         UsageError: fewer than two arms, values that are not finite, or sd <= 0.
+
+    Example:
+        >>> jb.gaussian([1.0, 0.5], sd=2.0).variance.tolist()
+        [4.0, 4.0]
     """
     location, bandits = per_arm("Gaussian means", means)
     spread = per_arm_like("Gaussian sd", sd, means)

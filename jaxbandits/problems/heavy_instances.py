@@ -26,6 +26,10 @@ def student_t(means: ArrayLike, dof: ArrayLike, scale: ArrayLike = 1.0, *, name:
 
     Raises:
         UsageError: fewer than two arms, or a value outside its range.
+
+    Example:
+        >>> jb.student_t([1.0, 0.5], dof=4.0).variance.tolist()
+        [2.0, 2.0]
     """
     location, bandits = per_arm("Student t means", means)
     degrees, factor = per_arm_like("Student t dof", dof, means), per_arm_like("Student t scale", scale, means)
@@ -46,6 +50,10 @@ def pareto(means: ArrayLike, tail: ArrayLike, *, name: str = "") -> Pareto:
 
     Raises:
         UsageError: fewer than two arms, or a value outside its range.
+
+    Example:
+        >>> print(jb.pareto([2.0, 1.0], 3.0).mean)
+        [2. 1.]
     """
     average, bandits = per_arm("Pareto means", means)
     index = per_arm_like("Pareto tail", tail, means)
@@ -66,6 +74,10 @@ def symmetric_pareto(means: ArrayLike, tail: ArrayLike, scale: ArrayLike = 1.0, 
 
     Raises:
         UsageError: fewer than two arms, or a value outside its range.
+
+    Example:
+        >>> print(jb.symmetric_pareto([1.0, 0.5], 3.0).mean)
+        [1.  0.5]
     """
     location, bandits = per_arm("Symmetric Pareto means", means)
     index = per_arm_like("Symmetric Pareto tail", tail, means)
@@ -88,6 +100,10 @@ def log_normal(mu: ArrayLike, sigma: ArrayLike, *, name: str = "") -> LogNormal:
 
     Raises:
         UsageError: fewer than two arms, or a value outside its range.
+
+    Example:
+        >>> print(jb.log_normal([0.0, -1.0], 0.5).mean)
+        [1.1331484 0.416862 ]
     """
     center, bandits = per_arm("Log-normal mu", mu)
     spread = per_arm_like("Log-normal sigma", sigma, mu)
@@ -106,6 +122,10 @@ def weibull(scale: ArrayLike, shape: ArrayLike, *, name: str = "") -> Weibull:
 
     Raises:
         UsageError: fewer than two arms, or a value outside its range.
+
+    Example:
+        >>> print(jb.weibull([1.0, 2.0], 1.0).mean)
+        [1. 2.]
     """
     factor, bandits = per_arm("Weibull scale", scale)
     form = per_arm_like("Weibull shape", shape, scale)
@@ -116,13 +136,23 @@ def weibull(scale: ArrayLike, shape: ArrayLike, *, name: str = "") -> Weibull:
 
 @varying
 def s1() -> StudentT:
-    """Return S1 of Yu et al. (2018), Table 2: means 2 and nine from 0.7 to 1.5, Student t noise with dof 3."""
+    """Return S1 of Yu et al. (2018), Table 2: means 2 and nine from 0.7 to 1.5, Student t noise with dof 3.
+
+    Example:
+        >>> jb.s1().arms
+        10
+    """
     problem: StudentT = student_t([2.0, *np.linspace(0.7, 1.5, 9)], 3.0, name="s1")
     return problem
 
 
 @varying
 def s2() -> StudentT:
-    """Return S2 of Yu et al. (2018), Table 2: means 2 and nine from 1.0 to 1.8, Student t noise with dof 3."""
+    """Return S2 of Yu et al. (2018), Table 2: means 2 and nine from 1.0 to 1.8, Student t noise with dof 3.
+
+    Example:
+        >>> jb.s2().arms
+        10
+    """
     problem: StudentT = student_t([2.0, *np.linspace(1.0, 1.8, 9)], 3.0, name="s2")
     return problem

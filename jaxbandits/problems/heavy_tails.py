@@ -18,7 +18,12 @@ Piece = tuple[float, Callable[[float], float]]
 
 
 class HeavyTailed(Unbounded):
-    """Arms whose moments are integrals over a piecewise law."""
+    """Arms whose moments are integrals over a piecewise law.
+
+    Example:
+        >>> isinstance(jb.s1(), jb.problems.HeavyTailed)
+        True
+    """
 
     @classmethod
     def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:

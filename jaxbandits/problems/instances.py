@@ -24,6 +24,10 @@ def abm(number: int) -> Bernoulli:
 
     Raises:
         UsageError: another number.
+
+    Example:
+        >>> print(jb.abm(4).mean)
+        [0.5  0.42 0.4  0.4  0.35 0.35]
     """
     others = {
         1: [0.4] * 19,
@@ -50,6 +54,10 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
 
     Raises:
         UsageError: another number.
+
+    Example:
+        >>> jb.gabillon(1).bandits
+        2
     """
     name = f"gabillon:{number}"
     if number == 1:
@@ -76,7 +84,12 @@ def gabillon(number: int) -> Bernoulli | TwoPoint:
 
 @varying
 def one_sparse(n: int = 10, best: float = 0.6, rest: float = 0.5) -> Bernoulli:
-    """Return one Bernoulli arm with mean `best` among n - 1 with mean `rest`."""
+    """Return one Bernoulli arm with mean `best` among n - 1 with mean `rest`.
+
+    Example:
+        >>> print(jb.one_sparse(n=3, best=0.7).mean)
+        [0.7 0.5 0.5]
+    """
     n = arm_count("n", n)
     means = np.where(np.arange(n) == 0, best, rest)
     problem: Bernoulli = bernoulli(means, name=f"one-sparse:n={n},best={best:g},rest={rest:g}")
@@ -85,7 +98,12 @@ def one_sparse(n: int = 10, best: float = 0.6, rest: float = 0.5) -> Bernoulli:
 
 @varying
 def linear(n: int = 10, high: float = 0.9, low: float = 0.1) -> Bernoulli:
-    """Return Bernoulli arms with means evenly spaced from `high` down to `low`."""
+    """Return Bernoulli arms with means evenly spaced from `high` down to `low`.
+
+    Example:
+        >>> print(jb.linear(n=5).mean)
+        [0.9 0.7 0.5 0.3 0.1]
+    """
     n = arm_count("n", n)
     means = np.float32(np.linspace(high, low, n))
     problem: Bernoulli = bernoulli(means, name=f"linear:n={n},high={high:g},low={low:g}")
@@ -100,6 +118,10 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
 
     Raises:
         UsageError: power <= 0.
+
+    Example:
+        >>> print(jb.polynomial(n=3).mean)
+        [0.9 0.7 0.1]
     """
     n = arm_count("n", n)
     checks.number("polynomial: power", power, checks.POSITIVE)
@@ -110,7 +132,13 @@ def polynomial(n: int = 10, power: float = 2.0, high: float = 0.9, low: float = 
 
 @varying
 def random_uniform(n: int = 10, seed: int = 0) -> Bernoulli:
-    """Return Bernoulli arms with means drawn uniformly from [0, 1] by the seed, below 2^32, largest first."""
+    """Return Bernoulli arms with means drawn uniformly from [0, 1] by the seed, below 2^32, largest first.
+
+    Example:
+        >>> means = jb.random_uniform(n=5, seed=1).mean
+        >>> bool((means[:-1] >= means[1:]).all())
+        True
+    """
     n = arm_count("n", n)
     seed = checks.seed("random-uniform: seed", seed, bits=32)
     means = np.sort(np.asarray(jax.random.uniform(root_key(seed), (n,), np.float32)))[::-1]

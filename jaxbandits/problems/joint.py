@@ -30,7 +30,12 @@ __all__ = ["Blocks", "OneClick", "blocks", "one_click"]
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class OneClick(Bernoulli):
-    """At most one arm of a joint pull pays: arm i with probability w_i, float32 `(K, …)`; their sum is at most 1."""
+    """At most one arm of a joint pull pays: arm i with probability w_i, float32 `(K, …)`; their sum is at most 1.
+
+    Example:
+        >>> isinstance(jb.one_click([0.5, 0.25]), jb.problems.OneClick)
+        True
+    """
 
     scored: ClassVar[tuple[str, ...]] = ()  # the density of a joint pull is not that of its arms
     written = ("one-click", "means")
@@ -77,6 +82,10 @@ class Blocks(Bernoulli):
     """Arms in blocks of `size` neighbours that pay together in a joint pull: X_i = [U < w_i], with one U for the block.
 
     Within a block probabilities, float32 `(K, …)`, do not increase.
+
+    Example:
+        >>> isinstance(jb.blocks([0.2, 0.1, 0.1, 0.1], 2), jb.problems.Blocks)
+        True
     """
 
     scored: ClassVar[tuple[str, ...]] = ()  # the density of a joint pull is not that of its arms
@@ -124,6 +133,10 @@ def one_click(means: ArrayLike, *, name: str = "") -> OneClick:
 
     Raises:
         UsageError: fewer than two arms, a mean outside [0, 1], or a sum above 1.
+
+    Example:
+        >>> print(jb.one_click([0.5, 0.25]).mean)
+        [0.5  0.25]
     """
     probability, bandits = probabilities("one-click means", means)
     if bandits > 1:
@@ -148,6 +161,10 @@ def blocks(means: ArrayLike, size: int, *, name: str = "") -> Blocks:
     Raises:
         UsageError: fewer than two arms, a mean outside [0, 1], a size that is not a positive whole number, or means
             that increase within a block.
+
+    Example:
+        >>> jb.blocks([0.2, 0.1, 0.1, 0.1], 2).arms
+        4
     """
     probability, bandits = probabilities("means of blocks", means)
     if bandits > 1:

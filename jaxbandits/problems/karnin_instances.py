@@ -33,6 +33,10 @@ def karnin(number: int, n: int = 20) -> Bernoulli:
 
     Raises:
         UsageError: another number.
+
+    Example:
+        >>> jb.karnin(1).arms
+        20
     """
     n = arm_count("n", n)
     some = math.ceil(math.sqrt(n))

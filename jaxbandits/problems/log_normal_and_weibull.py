@@ -21,7 +21,12 @@ __all__ = ["LogNormal", "Weibull"]
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class LogNormal(HeavyTailed):
-    """exp(`mu` + `sigma` Z) with Z standard normal, float32 `(K, …)`."""
+    """exp(`mu` + `sigma` Z) with Z standard normal, float32 `(K, …)`.
+
+    Example:
+        >>> isinstance(jb.log_normal([0.0, -1.0], 0.5), jb.problems.LogNormal)
+        True
+    """
 
     mu: jax.Array
     sigma: jax.Array
@@ -76,7 +81,12 @@ class LogNormal(HeavyTailed):
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class Weibull(HeavyTailed):
-    """Weibull rewards of `scale` and `shape`, float32 `(K, …)`, positive; heavy-tailed for shape below 1."""
+    """Weibull rewards of `scale` and `shape`, float32 `(K, …)`, positive; heavy-tailed for shape below 1.
+
+    Example:
+        >>> isinstance(jb.weibull([1.0, 2.0], 1.0), jb.problems.Weibull)
+        True
+    """
 
     scale: jax.Array
     shape: jax.Array

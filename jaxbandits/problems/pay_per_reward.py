@@ -56,6 +56,10 @@ def ppr(
 
     Raises:
         UsageError: an unknown name, or numbers that make a mean above 1 or below 0.
+
+    Example:
+        >>> round(float(jb.ppr("one-good", k=10).mean.sum()), 3)
+        2.0
     """
     if weights not in _WEIGHTS:
         raise unknown_name("weights", str(weights), _WEIGHTS)
@@ -98,6 +102,12 @@ def click_rates(path: str) -> Bernoulli:
     Raises:
         UsageError: no such file or columns, fewer than two arms, or an unusable row (its line and column are given).
             Clicks must not exceed impressions, and an arm has one row.
+
+    Example:
+        >>> import pandas as pd
+        >>> pd.DataFrame({"impressions": [100, 200], "clicks": [7, 8]}).to_csv("clicks.csv", index=False)
+        >>> print(jb.click_rates("clicks.csv").mean)
+        [0.07 0.04]
     """
     table = Table.read(path)
     for name in ("impressions", "clicks"):
@@ -154,6 +164,10 @@ def ppr_unbounded(
 
     Raises:
         UsageError: a law whose sum diverges, a mean above 1, or a head of a million arms or more.
+
+    Example:
+        >>> type(jb.ppr_unbounded("zipf")).__name__
+        'BernoulliHead'
     """
     if law not in ("zipf", "geometric"):
         raise unknown_name("law", str(law), ("zipf", "geometric"))

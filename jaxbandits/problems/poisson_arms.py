@@ -39,6 +39,10 @@ class Poisson(Unbounded):
     """Poisson rewards; `average` float32 `(K, …)`, at least 0.
 
     Rewards are whole numbers as float32: a sum of 10^8 of mean 100 is beyond the range of int32.
+
+    Example:
+        >>> jb.problems.Poisson(jnp.array([1.0, 2.0])).variance.tolist()
+        [1.0, 2.0]
     """
 
     average: jax.Array
@@ -108,7 +112,8 @@ def poisson(means: ArrayLike, *, name: str = "") -> Poisson:
         UsageError: fewer than two arms, a mean outside [0, 10^7], or means that float32 cannot distinguish.
 
     Example:
-        >>> jb.simulate(jb.TrackAndStop(delta=0.1), jb.poisson([3.0, 2.0, 1.0]), seeds=100)
+        >>> print(jb.poisson([3.0, 2.0, 1.0]).mean)
+        [3. 2. 1.]
     """
     average, bandits = per_arm("Poisson means", means)
     each("Poisson means", average, _MEAN, "arm")

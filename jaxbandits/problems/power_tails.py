@@ -43,7 +43,12 @@ class PowerTailed(HeavyTailed):
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class StudentT(PowerTailed):
-    """Student's t: `location` + `scale` T with `dof` > 1 degrees of freedom, float32 `(K, …)`."""
+    """Student's t: `location` + `scale` T with `dof` > 1 degrees of freedom, float32 `(K, …)`.
+
+    Example:
+        >>> isinstance(jb.student_t([1.0, 0.5], dof=4.0), jb.problems.StudentT)
+        True
+    """
 
     location: jax.Array
     dof: jax.Array
@@ -113,7 +118,12 @@ class StudentT(PowerTailed):
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class Pareto(PowerTailed):
-    """Pareto rewards of given `average` > 0 and `tail` > 1, float32 `(K, …)`; the least value is mean (1 - 1/tail)."""
+    """Pareto rewards of given `average` > 0 and `tail` > 1, float32 `(K, …)`; the least value is mean (1 - 1/tail).
+
+    Example:
+        >>> isinstance(jb.pareto([2.0, 1.0], 3.0), jb.problems.Pareto)
+        True
+    """
 
     average: jax.Array
     tail: jax.Array
@@ -160,7 +170,12 @@ class Pareto(PowerTailed):
 @register_problem
 @dataclasses.dataclass(frozen=True)
 class SymmetricPareto(PowerTailed):
-    """`location` plus or minus (1/2 each) a Pareto reward of least value `scale` and `tail` > 1, float32 `(K, …)`."""
+    """`location` plus or minus (1/2 each) a Pareto reward of least value `scale` and `tail` > 1, float32 `(K, …)`.
+
+    Example:
+        >>> isinstance(jb.symmetric_pareto([1.0, 0.5], 3.0), jb.problems.SymmetricPareto)
+        True
+    """
 
     location: jax.Array
     tail: jax.Array

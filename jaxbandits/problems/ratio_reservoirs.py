@@ -41,6 +41,10 @@ class RatioReservoir(Reservoir):
         mu: float32 `()`: mean of the logarithm of log-normal costs.
         sigma: float32 `()`: its standard deviation.
         prices: law of the expected costs.
+
+    Example:
+        >>> isinstance(jb.reservoir(beta=1), jb.problems.RatioReservoir)
+        True
     """
 
     beta: jax.Array
@@ -142,6 +146,10 @@ def reservoir(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> jb.reservoir(beta=1, arms=8).arms
+        8
     """
     number("reservoir: beta", beta, POSITIVE)
     number("reservoir: rho", rho, Rule("must lie in (0, 1]", lambda x: (x > 0) & (x <= 1)))

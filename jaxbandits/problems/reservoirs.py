@@ -41,6 +41,10 @@ class Reservoir(Problem):
         coupling: float32 `()` in [0, 1]: how often the cost of a pull is drawn from the uniform number of its reward;
             None for never.
         count: number of arms that a run draws; 0 until an algorithm has chosen it.
+
+    Example:
+        >>> isinstance(jb.reservoir(beta=1), jb.problems.Reservoir)
+        True
     """
 
     concentration: jax.Array | None = dataclasses.field(default=None, kw_only=True)

@@ -33,6 +33,12 @@ class TableReservoir(Reservoir):
         gains: float32 `(N,)`: expected rewards, in [0, 1].
         prices: float32 `(N,)`: expected costs, in (0, 1].
         beta: regularity, for algorithms that use it; None if unknown.
+
+    Example:
+        >>> import pandas as pd
+        >>> pd.DataFrame({"reward": [0.5, 0.9], "cost": [0.4, 0.8]}).to_csv("arms.csv", index=False)
+        >>> isinstance(jb.reservoir_from_csv("arms.csv", beta=1.0), jb.problems.TableReservoir)
+        True
     """
 
     gains: jax.Array
@@ -80,6 +86,12 @@ def reservoir_from_csv(
 
     Raises:
         UsageError: no such file or columns, a cell out of range (named by line and column), or fewer than two rows.
+
+    Example:
+        >>> import pandas as pd
+        >>> pd.DataFrame({"reward": [0.5, 0.9], "cost": [0.4, 0.8]}).to_csv("arms.csv", index=False)
+        >>> type(jb.reservoir_from_csv("arms.csv", beta=1.0)).__name__
+        'TableReservoir'
     """
     table = Table.read(path)
     for name in ("reward", "cost"):

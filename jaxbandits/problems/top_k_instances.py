@@ -34,6 +34,10 @@ def two_group(n: int = 1000, k: int | None = None, high: float = 0.7, low: float
 
     Raises:
         UsageError: a number of arms that does not fit, or a mean outside its range.
+
+    Example:
+        >>> print(jb.two_group(n=4, k=1).mean)
+        [0.7 0.3 0.3 0.3]
     """
     n = arm_count("n", n)
     k = _good_arms("two-group", k, n)
@@ -53,6 +57,10 @@ def uniform_means(n: int = 1000) -> Bernoulli:
 
     Raises:
         UsageError: fewer than two arms.
+
+    Example:
+        >>> print(jb.uniform_means(4).mean)
+        [0.75 0.5  0.25 0.  ]
     """
     n = arm_count("n", n)
     problem: Bernoulli = bernoulli(np.float32(1 - np.arange(1, n + 1) / n), name=f"uniform:n={n}")
@@ -74,6 +82,10 @@ def synthetic(p: float = 0.5, n: int = 1000, k: int | None = None) -> Bernoulli:
 
     Raises:
         UsageError: a power that is not positive and finite, or a number of arms that does not fit.
+
+    Example:
+        >>> jb.synthetic(p=1.0, n=10, k=2).arms
+        10
     """
     n = arm_count("n", n)
     k = _good_arms("synthetic", k, n)
@@ -101,6 +113,10 @@ def random_truncated_normal(n: int = 1000, seed: int = 0, center: float = 0.5, s
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> jb.random_truncated_normal(n=10, seed=1).arms
+        10
     """
     checks.number("random-truncated-normal: center", center, checks.UNIT)
     checks.number("random-truncated-normal: sd", sd, checks.POSITIVE)
@@ -130,6 +146,10 @@ def random_beta(n: int = 1000, seed: int = 0, a: float = 4.0, b: float = 1.0) ->
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> jb.random_beta(n=10, seed=1).arms
+        10
     """
     checks.number("random-beta: a", a, checks.POSITIVE)
     checks.number("random-beta: b", b, checks.POSITIVE)
@@ -156,6 +176,11 @@ def c_spread(c: float = 2.0, n: int = 1000) -> Bernoulli:
 
     Raises:
         UsageError: c below 1, or fewer than two arms.
+
+    Example:
+        >>> problem = jb.c_spread(c=2.0, n=10)
+        >>> round(float(jb.theory.spread_constant(problem.mean)), 2) <= 2
+        True
     """
     n = arm_count("n", n)
     checks.number("c-spread: c", c, checks.AT_LEAST_ONE)

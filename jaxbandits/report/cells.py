@@ -47,6 +47,11 @@ def phase(
 
     Raises:
         UsageError: no such dimension, metric or variable, not two dimensions to draw over, or nothing to draw.
+
+    Example:
+        >>> problem = jb.one_sparse(n=jb.axis([2, 4]))
+        >>> ds = jb.sweep(jb.Uniform(budget=jb.axis([10, 20])), problem, seeds=10)
+        >>> jb.plot.phase(ds, x="budget", y="n", value="failure").savefig("picture.png")
     """
     ds = usable(ds)
     value = metric(ds, value)
@@ -142,6 +147,10 @@ def quantiles(
 
     Raises:
         UsageError: no such dimension or metric, a dimension without a place, or nothing to draw.
+
+    Example:
+        >>> ds = jb.sweep(jb.Uniform(budget=jb.axis([10, 20])), jb.bernoulli([0.9, 0.4]), seeds=10)
+        >>> jb.plot.quantiles(ds, x="budget", y="simple_regret").savefig("picture.png")
     """
     ds = usable(ds)
     y = metric(ds, y)
@@ -195,6 +204,10 @@ def bars(
 
     Raises:
         UsageError: no such dimension, metric, coordinate or variable, a dimension without a place, or nothing to draw.
+
+    Example:
+        >>> ds = jb.sweep(jb.Uniform(budget=jb.axis([10, 20])), jb.bernoulli([0.9, 0.4]), seeds=10)
+        >>> jb.plot.bars(ds, x="budget").savefig("picture.png")
     """
     ds = usable(ds)
     y = metric(ds, y)

@@ -72,6 +72,10 @@ def curve(
 
     Raises:
         UsageError: no such dimension, metric, centre or bound, a dimension without a place, or nothing to draw.
+
+    Example:
+        >>> ds = jb.sweep(jb.Uniform(budget=jb.axis([10, 20])), jb.bernoulli([0.9, 0.4]), seeds=10)
+        >>> jb.plot.curve(ds, x="budget", y="failure").savefig("picture.png")
     """
     ds = usable(ds)
     y = metric(ds, y)
@@ -128,6 +132,10 @@ def distribution(ds: xr.Dataset, y: str | None = None, hue: str | None = None, *
 
     Raises:
         UsageError: no such dimension or metric, a dimension without a place, a summary, or nothing to draw.
+
+    Example:
+        >>> ds = jb.sweep(jb.Uniform(budget=jb.axis([10, 20])), jb.bernoulli([0.9, 0.4]), seeds=10)
+        >>> jb.plot.distribution(ds, y="simple_regret", hue="budget").savefig("picture.png")
     """
     if is_summary(ds := usable(ds)):
         raise UsageError("a distribution needs the runs themselves, this is their summary")

@@ -29,6 +29,11 @@ def tuning(ds: xr.Dataset, *, title: str | None = None) -> Figure:
 
     Raises:
         UsageError: a Dataset that is no such history, or one without a step.
+
+    Example:
+        >>> rule, problems = jb.UCBE(budget=20, a=2.0), [jb.bernoulli([0.9, 0.4])] * 4
+        >>> found = jb.tune(rule, problems, "error", wrt=["a"], steps=1, instances=1, seeds=20, held_out=2)
+        >>> jb.plot.tuning(found.history).savefig("picture.png")
     """
     if not isinstance(ds, xr.Dataset) or not {"step", "parameter", "objective"} <= set(ds.variables):
         raise UsageError("a picture of tuning is of the history of jb.tune")

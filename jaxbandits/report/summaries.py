@@ -87,6 +87,10 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
 
     Raises:
         UsageError: not a Dataset of runs.
+
+    Example:
+        >>> float(jb.summary(jb.simulate(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), seeds=10)).pulls_mean)
+        20.0
     """
     if is_moments(ds):
         own = (*_OF_MOMENTS, "runs", "stopped_early")

@@ -40,6 +40,12 @@ def merge(parts: Sequence[xr.Dataset | str | Path], store: str | Path | None = N
     Raises:
         UsageError: different specifications (the message names the entry), cells or seeds that no part has, runs that
             differ or that would be counted twice, damaged stores.
+
+    Example:
+        >>> one = jb.simulate(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), seeds=10)
+        >>> two = jb.simulate(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), seeds=10, first_seed=10)
+        >>> jb.merge([one, two]).sizes["seed"]
+        20
     """
     if isinstance(parts, xr.Dataset | str | Path) or len(parts) < 2:
         raise UsageError("merge takes a list of two or more Datasets, or of stores")

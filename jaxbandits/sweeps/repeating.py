@@ -46,6 +46,11 @@ def repeat(
     Raises:
         UsageError: no spec, one that cannot be built again, another algorithm or problem than the Dataset's, or a
             Dataset with dimensions, values of an axis or seeds that its specification does not have.
+
+    Example:
+        >>> ds = jb.simulate(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), seeds=10)
+        >>> bool((jb.repeat(ds).pulls == ds.pulls).all())
+        True
     """
     if "spec" not in ds.attrs:
         raise UsageError("the Dataset has no spec attribute to repeat it from")

@@ -98,6 +98,11 @@ def sweep(
         OSError: the store cannot be written; what has been committed is kept.
         KeyboardInterrupt: interrupted by Ctrl-C, SIGTERM or SIGUSR1; the first time, completed runs are committed to
             the store. Handlers of your own are not replaced.
+
+    Example:
+        >>> ds = jb.sweep(jb.Uniform(budget=jb.axis([10, 20])), jb.bernoulli([0.9, 0.4]), seeds=10)
+        >>> ds.pulls.mean("seed").values.tolist()
+        [10.0, 20.0]
     """
     plan = planned(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
@@ -141,7 +146,13 @@ def simulate(
     keep: str | None = None,
     part: tuple[int, int] | None = None,
 ) -> xr.Dataset:
-    """Run one algorithm on one problem: `sweep` under a name for a single cell; arguments as in `sweep`."""
+    """Run one algorithm on one problem: `sweep` under a name for a single cell; arguments as in `sweep`.
+
+    Example:
+        >>> ds = jb.simulate(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), seeds=10)
+        >>> int(ds.pulls.max())
+        20
+    """
     return sweep(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
         checkpoints=checkpoints, independent=independent, devices=devices, lanes=lanes, chunk=chunk, on_chip=on_chip,

@@ -81,6 +81,12 @@ from jaxbandits.theory.heavy_tails_bounds import (
 from jaxbandits.theory.infinitely_many import expected_shortfall, siri_simple_regret_rate, ucb_air_regret_rate
 from jaxbandits.theory.kl_lucb_bounds import chernoff_information, kl_lucb_pulls_bound
 from jaxbandits.theory.lower_bounds import characteristic_time, pulls_lower_bound
+from jaxbandits.theory.opt_mai_bounds import (
+    opt_mai_accept_reject_loss,
+    opt_mai_pulls_rate,
+    opt_mai_quartile_loss,
+    opt_mai_regret_rate,
+)
 from jaxbandits.theory.pay_per_reward import (
     PPRRound,
     ppr_cost_bound,
@@ -99,25 +105,19 @@ from jaxbandits.theory.pay_per_reward_rivals import (
     ppr_median_of_means_cost,
 )
 from jaxbandits.theory.race_bounds import bernstein_race_pulls_bound, hoeffding_race_pulls_bound
+from jaxbandits.theory.spread_arms import c_spread_h_0_rate, c_spread_h_t_rate, spread_constant
 from jaxbandits.theory.top_k import (
-    c_spread_h_0_rate,
-    c_spread_h_t_rate,
     exchangeable_arms,
     h_0_epsilon,
     h_t_epsilon,
     psi_t,
     psi_t_epsilon,
-    spread_constant,
 )
 from jaxbandits.theory.top_k_bounds import (
     adaptive_top_k_pulls_bound,
     adaptive_top_k_pulls_rate,
     clucb_pac_pulls_rate,
     improved_top_k_pulls_rate,
-    opt_mai_accept_reject_loss,
-    opt_mai_pulls_rate,
-    opt_mai_quartile_loss,
-    opt_mai_regret_rate,
     top_k_lower_bound_rate,
 )
 

@@ -41,6 +41,10 @@ def ugape_b_largest_a(
 
     Returns:
         Shape `(…)`; not positive if the budget does not exceed K.
+
+    Example:
+        >>> round(float(jb.theory.ugape_b_largest_a([0.7, 0.5, 0.4], 20_000, 0.1)), 1)
+        43.9
     """
     check_budget(n)
     spare = as_float(n) - jnp.shape(means)[0]
@@ -67,6 +71,10 @@ def ugape_b_error_bound(
 
     Returns:
         Shape `(…)`, in [0, 1].
+
+    Example:
+        >>> f"{jb.theory.ugape_b_error_bound([0.7, 0.5, 0.4], 20_000, 0.1):.1e}"
+        '8.9e-34'
     """
     largest = ugape_b_largest_a(means, n, epsilon, m, b)
     pairs = jnp.log(2.0 * jnp.shape(means)[0]) + jnp.log(as_float(n))
@@ -100,6 +108,10 @@ def ugape_b_variance_largest_a(
 
     Returns:
         Shape `(…)`; not positive if the budget does not exceed 2K.
+
+    Example:
+        >>> round(float(jb.theory.ugape_b_variance_largest_a([0.7, 0.5, 0.4], [0.21, 0.25, 0.24], 20_000, 0.1)), 2)
+        42.0
     """
     check_budget(n)
     spare = as_float(n) - 2 * jnp.shape(means)[0]
@@ -131,6 +143,10 @@ def ugape_b_variance_error_bound(
 
     Returns:
         Shape `(…)`, in [0, 1].
+
+    Example:
+        >>> f"{jb.theory.ugape_b_variance_error_bound([0.7, 0.5, 0.4], [0.21, 0.25, 0.24], 20_000, 0.1):.1e}"
+        '1.4e-13'
     """
     largest = ugape_b_variance_largest_a(means, variances, n, epsilon, m, b)
     pairs = jnp.log(4.0 * jnp.shape(means)[0]) + jnp.log(as_float(n))
@@ -163,6 +179,10 @@ def ugape_c_pulls_bound(
 
     Returns:
         Shape `(…)`; infinite if epsilon = 0 and the m best arms are not unique.
+
+    Example:
+        >>> round(float(jb.theory.ugape_c_pulls_bound([0.7, 0.5, 0.4], 0.1, 0.05)), 0)
+        7333.0
     """
     check("delta", delta, INSIDE_UNIT)
     check("c", c, POSITIVE)
@@ -196,6 +216,10 @@ def ugape_c_variance_pulls_bound(
 
     Returns:
         Shape `(…)`; infinite if epsilon = 0 and the m best arms are not unique.
+
+    Example:
+        >>> round(float(jb.theory.ugape_c_variance_pulls_bound([0.7, 0.5, 0.4], [0.21, 0.25, 0.24], 0.1, 0.05)), 0)
+        16775.0
     """
     check("delta", delta, INSIDE_UNIT)
     arms = jnp.shape(means)[0]

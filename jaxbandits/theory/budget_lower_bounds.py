@@ -49,6 +49,10 @@ def best_arm_error_lower_bound(
 
     Raises:
         UsageError: a value outside its range, an unknown family.
+
+    Example:
+        >>> f"{jb.theory.best_arm_error_lower_bound([0.7, 0.5, 0.4], 100):.2g}"
+        '0.00062'
     """
     check_budget(n)
     check("means", means, rule_of_means(family))
@@ -90,6 +94,10 @@ def best_arm_worst_error_lower_bound(n: ArrayLike, complexity: ArrayLike, arms: 
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> f"{jb.theory.best_arm_worst_error_lower_bound(10, 1000.0, 3):.1e}"
+        '4.4e-03'
     """
     check_budget(n)
     check("the complexity", complexity, POSITIVE)
@@ -114,6 +122,10 @@ def best_arm_error_lower_bound_rate(means: ArrayLike, n: ArrayLike) -> jax.Array
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> f"{jb.theory.best_arm_error_lower_bound_rate([0.7, 0.5, 0.4], 100):.2g}"
+        '2.1e-21'
     """
     check_budget(n)
     check("means", means, UNIT)

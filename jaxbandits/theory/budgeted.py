@@ -56,6 +56,10 @@ def reservoir_arms(budget: ArrayLike, beta: ArrayLike) -> int | np.ndarray:
 
     Raises:
         UsageError: a value outside its range, or 2^53 arms or more.
+
+    Example:
+        >>> jb.theory.reservoir_arms(10_000, 1.0)
+        100
     """
     check("the budget", budget, POSITIVE)
     check("beta", beta, POSITIVE)
@@ -80,6 +84,10 @@ def reservoir_arms_exponent(beta: ArrayLike) -> jax.Array:
 
     Raises:
         UsageError: beta outside its range.
+
+    Example:
+        >>> round(float(jb.theory.reservoir_arms_exponent(1.0)), 2)
+        0.5
     """
     check("beta", beta, POSITIVE)
     beta = jnp.asarray(beta, jnp.result_type(beta, float))  # an algorithm's float32 stays one under `jax.enable_x64`
@@ -94,6 +102,10 @@ def regret_exponent(beta: ArrayLike) -> jax.Array:
 
     Raises:
         UsageError: beta outside its range.
+
+    Example:
+        >>> round(float(jb.theory.regret_exponent(0.5)), 2)
+        0.5
     """
     return jnp.maximum(0.5, lower_bound_exponent(beta))
 
@@ -109,6 +121,10 @@ def lower_bound_exponent(beta: ArrayLike) -> jax.Array:
 
     Raises:
         UsageError: beta outside its range.
+
+    Example:
+        >>> round(float(jb.theory.lower_bound_exponent(1.0)), 2)
+        0.5
     """
     check("beta", beta, POSITIVE)
     beta = as_float(beta)
@@ -126,6 +142,10 @@ def rcb_i_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.rcb_i_regret_rate(10_000, 2.0)), 0)
+        4275.0
     """
     check("the budget", budget, POSITIVE)
     exponent = regret_exponent(beta)
@@ -152,6 +172,10 @@ def rcb_i_regret_rate_for_arms(budget: ArrayLike, beta: ArrayLike, arms: ArrayLi
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.rcb_i_regret_rate_for_arms(10_000, 2.0, 50)), 0)
+        5993.0
     """
     check("the budget", budget, POSITIVE)
     check("beta", beta, POSITIVE)
@@ -173,6 +197,10 @@ def rcb_air_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.rcb_air_regret_rate(10_000, 2.0)), 0)
+        39375.0
     """
     check("the budget", budget, POSITIVE)
     b = as_float(budget)
@@ -188,6 +216,10 @@ def budgeted_regret_lower_bound_rate(budget: ArrayLike, beta: ArrayLike) -> jax.
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.budgeted_regret_lower_bound_rate(10_000, 1.0)), 2)
+        100.0
     """
     check("the budget", budget, POSITIVE)
     return as_float(budget) ** lower_bound_exponent(beta)

@@ -39,6 +39,10 @@ def pseudo_stopping_time(budget: ArrayLike, lam: ArrayLike) -> jax.Array:
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.pseudo_stopping_time(100, 0.2)), 0)
+        1000.0
     """
     check("the budget", budget, POSITIVE)
     check("lam", lam, INSIDE_UNIT)
@@ -56,6 +60,10 @@ def rcb_accuracy(lam: ArrayLike) -> jax.Array:
 
     Raises:
         UsageError: lambda outside its range.
+
+    Example:
+        >>> round(float(jb.theory.rcb_accuracy(0.2)), 4)
+        0.0118
     """
     check("lam", lam, INSIDE_UNIT)
     lam = as_float(lam)
@@ -78,6 +86,10 @@ def rcb_enough_pulls(budget: ArrayLike, lam: ArrayLike, gap: ArrayLike) -> jax.A
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.rcb_enough_pulls(100, 0.2, 0.5)), 0)
+        399269.0
     """
     check("the gap", gap, POSITIVE)
     rounds = jnp.maximum(pseudo_stopping_time(budget, lam), 1.0)
@@ -100,6 +112,11 @@ def best_reward_bracket(budget: ArrayLike, rho: ArrayLike) -> tuple[jax.Array, j
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> low, high = jb.theory.best_reward_bracket(100, 2.0)
+        >>> float(low), float(high)
+        (199.0, 202.0)
     """
     check("the budget", budget, POSITIVE)
     check("rho", rho, POSITIVE)

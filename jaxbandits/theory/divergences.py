@@ -39,6 +39,10 @@ def kl_bernoulli(p: ArrayLike, q: ArrayLike) -> jax.Array:
 
     Returns:
         Shape `(…)`, at least 0; infinite where q is 0 or 1 and p is not.
+
+    Example:
+        >>> round(float(jb.theory.kl_bernoulli(0.7, 0.5)), 4)
+        0.0823
     """
     check("p", p, UNIT)
     check("q", q, UNIT)
@@ -56,6 +60,10 @@ def kl_gaussian(p: ArrayLike, q: ArrayLike, sd: ArrayLike = 1.0) -> jax.Array:
 
     Returns:
         Shape `(…)`, at least 0.
+
+    Example:
+        >>> round(float(jb.theory.kl_gaussian(1.0, 0.0, sd=2.0)), 4)
+        0.125
     """
     check("means", p, FINITE)
     check("means", q, FINITE)
@@ -72,6 +80,10 @@ def kl_poisson(p: ArrayLike, q: ArrayLike) -> jax.Array:
 
     Returns:
         Shape `(…)`, at least 0; infinite where q is 0 and p is not.
+
+    Example:
+        >>> round(float(jb.theory.kl_poisson(1.0, 2.0)), 4)
+        0.3069
     """
     check("p", p, NOT_NEGATIVE)
     check("q", q, NOT_NEGATIVE)
@@ -88,6 +100,10 @@ def kl_exponential(p: ArrayLike, q: ArrayLike) -> jax.Array:
 
     Returns:
         Shape `(…)`, at least 0.
+
+    Example:
+        >>> round(float(jb.theory.kl_exponential(1.0, 2.0)), 4)
+        0.1931
     """
     check("p", p, POSITIVE)
     check("q", q, POSITIVE)
@@ -103,6 +119,10 @@ def binary_relative_entropy(delta: ArrayLike) -> jax.Array:
 
     Returns:
         Shape `(…)`, at least 0, symmetric about its zero at 1/2.
+
+    Example:
+        >>> round(float(jb.theory.binary_relative_entropy(0.05)), 3)
+        2.65
     """
     check("delta", delta, INSIDE_UNIT)
     error = as_float(delta)

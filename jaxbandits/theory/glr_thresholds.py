@@ -111,6 +111,10 @@ def glr_threshold(t: ArrayLike, arms: ArrayLike, delta: ArrayLike, name: str = "
 
     Raises:
         UsageError: a value outside its range, an unknown name.
+
+    Example:
+        >>> round(float(jb.theory.glr_threshold(1000, 3, 0.05, "heuristic")), 2)
+        5.06
     """
     if name not in THRESHOLDS:
         raise unknown_name("threshold", name, THRESHOLDS)

@@ -31,6 +31,10 @@ def empirical_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.empirical_mean_radius(1000, 0.05, 2.0, 1.0)), 3)
+        0.2
     """
     _check(delta, p, moment_c)
     s, p, c = (as_float(x) for x in (s, p, moment_c))
@@ -51,6 +55,10 @@ def truncated_mean_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_b
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.truncated_mean_radius(1000, 0.05, 2.0, 1.0)), 3)
+        0.304
     """
     _check(delta, p, moment_b)
     s, p, b = (as_float(x) for x in (s, p, moment_b))
@@ -77,6 +85,10 @@ def median_of_means_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.median_of_means_radius(1000, 0.05, 2.0, 1.0)), 3)
+        0.603
     """
     _check(delta, p, moment_c, most=2)
     s, p, c = (as_float(x) for x in (s, p, moment_c))
@@ -99,6 +111,10 @@ def catoni_radius(s: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c: ArrayL
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.catoni_radius(1000, 0.05, 2.0, 1.0)), 3)
+        0.086
     """
     _check(delta, p, moment_c, most=2)
     s, p, c = (as_float(x) for x in (s, p, moment_c))

@@ -38,6 +38,10 @@ def se_ea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_c
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> f"{jb.theory.se_ea_pulls_bound([2.0, 1.0], 0.05, 2.0, 1.0):.2e}"
+        '2.56e+03'
     """
     _check(delta, p, moment_c)
     p, c = (as_float(x) for x in (p, moment_c))
@@ -56,6 +60,10 @@ def se_tea_pulls_bound(means: ArrayLike, delta: ArrayLike, p: ArrayLike, moment_
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> f"{jb.theory.se_tea_pulls_bound([2.0, 1.0], 0.05, 2.0, 5.0):.2e}"
+        '1.75e+04'
     """
     _check(delta, p, moment_b)
     p, b = (as_float(x) for x in (p, moment_b))
@@ -71,6 +79,10 @@ def h2_p(means: ArrayLike, p: ArrayLike) -> jax.Array:
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.h2_p([0.7, 0.5, 0.4], 2.0)), 1)
+        50.0
     """
     check_moment_order(p, most=2)
     apart, log_gap = _log_gaps(means)
@@ -95,6 +107,10 @@ def sr_ea_error_bound(means: ArrayLike, budget: ArrayLike, p: ArrayLike, moment_
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> f"{jb.theory.sr_ea_error_bound([2.0, 1.0], 1000, 2.0, 1.0):.2g}"
+        '0.048'
     """
     spare, arms, harmonic = _spare(means, budget)
     _check(0.5, p, moment_c)
@@ -126,6 +142,10 @@ def sr_tea_error_bound(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> f"{jb.theory.sr_tea_error_bound([2.0, 1.0], 1000, 2.0, 5.0, 1.0):.2g}"
+        '1'
     """
     spare, arms, harmonic = _spare(means, budget)
     _check(0.5, p, moment_b)
@@ -149,6 +169,10 @@ def sr_tea_threshold(p: ArrayLike, moment_b: ArrayLike, gap: ArrayLike) -> jax.A
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.sr_tea_threshold(2.0, 5.0, 1.0)), 2)
+        30.0
     """
     _check(0.5, p, moment_b)
     check("the gap", gap, POSITIVE)

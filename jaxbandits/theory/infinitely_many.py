@@ -36,6 +36,10 @@ def expected_shortfall(arms: ArrayLike, beta: ArrayLike, rho: ArrayLike = 1.0) -
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.expected_shortfall(9, 1.0)), 3)
+        0.1
     """
     check("the number of arms", arms, AT_LEAST_ONE)
     check("beta", beta, POSITIVE)
@@ -57,6 +61,10 @@ def ucb_air_regret_rate(budget: ArrayLike, beta: ArrayLike, best: ArrayLike) -> 
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.ucb_air_regret_rate(10_000, 2.0, 1.0)), 0)
+        39375.0
     """
     check("the budget n", budget, AT_LEAST_ONE)
     check("the best mean", best, UNIT)
@@ -78,6 +86,10 @@ def siri_simple_regret_rate(budget: ArrayLike, beta: ArrayLike) -> jax.Array:
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.siri_simple_regret_rate(10_000, 1.0)), 4)
+        0.01
     """
     check("the budget n", budget, AT_LEAST_ONE)
     check("beta", beta, POSITIVE)

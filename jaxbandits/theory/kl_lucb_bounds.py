@@ -38,6 +38,10 @@ def chernoff_information(p: ArrayLike, q: ArrayLike) -> jax.Array:
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.chernoff_information(0.7, 0.5)), 4)
+        0.0213
     """
     check("p", p, UNIT)
     check("q", q, UNIT)
@@ -100,6 +104,10 @@ def kl_lucb_pulls_bound(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.kl_lucb_pulls_bound([0.7, 0.5, 0.4], 0.1, 0.05)), 0)
+        19726.0
     """
     check("means", means, UNIT)
     check("epsilon", epsilon, NOT_NEGATIVE)

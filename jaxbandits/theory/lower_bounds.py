@@ -92,6 +92,11 @@ def characteristic_time(
 
     Raises:
         UsageError: a value outside its range, an unknown family, a share with m > 1.
+
+    Example:
+        >>> time, proportions = jb.theory.characteristic_time([0.7, 0.5, 0.5])
+        >>> round(float(time), 1), proportions.round(2).tolist()
+        (69.0, [0.42, 0.29, 0.29])
     """
     shape = jnp.shape(means)
     if not shape or shape[0] < 2:
@@ -164,6 +169,10 @@ def pulls_lower_bound(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.pulls_lower_bound([0.7, 0.5, 0.4], 0.05)), 1)
+        144.2
     """
     check("delta", delta, INSIDE_UNIT)
     time, _ = characteristic_time(means, m, epsilon, family, sd, mask=mask)

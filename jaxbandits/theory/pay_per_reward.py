@@ -42,6 +42,11 @@ class PPRRound(NamedTuple):
         l2: pulls of an arm in each of these.
         q3: batches of the final round, if this is it.
         l3: pulls of an arm in each of these.
+
+    Example:
+        >>> first = jb.theory.ppr_round(1, 0.1, 0.1, 1.0, jb.theory.PPR_PRACTICAL)
+        >>> round(float(first.epsilon), 4), round(float(first.delta), 3)
+        (0.005, 0.05)
     """
 
     epsilon: jax.Array
@@ -68,6 +73,11 @@ def ppr_round(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> first = jb.theory.ppr_round(1, 0.1, 0.1, 1.0, jb.theory.PPR_PRACTICAL)
+        >>> round(float(first.q1), 2)
+        5.08
     """
     _check(epsilon, delta, correlation)
     check("t", t, AT_LEAST_ONE)
@@ -111,6 +121,11 @@ def ppr_cost_bound(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> found = jb.theory.ppr_constants(0.1, 0.1)
+        >>> f"{jb.theory.ppr_cost_bound(0.1, 0.1, 1.0, found.constants, found.proof.phi_l):.1e}"
+        '3.7e+10'
     """
     first = ppr_round(1, epsilon, delta, correlation, constants)
     check("phi_l", phi_l, INSIDE_UNIT)
@@ -144,6 +159,10 @@ def ppr_cost_rate(epsilon: ArrayLike, delta: ArrayLike, correlation: ArrayLike, 
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.ppr_cost_rate(0.1, 0.1, 1.0, 2.0)), 0)
+        461.0
     """
     _check(epsilon, delta, correlation)
     check("the weight W", weight, POSITIVE)
@@ -180,6 +199,11 @@ def ppr_crossing_arms(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> found = jb.theory.ppr_constants(0.1, 0.1)
+        >>> f"{jb.theory.ppr_crossing_arms(0.1, 0.1, 1.0, found.constants, found.proof.phi_l):.1e}"
+        '1.8e+08'
     """
     costs = {
         "median-of-means": lambda: ppr_median_of_means_cost(epsilon, delta, 1.0, 1.0, constants.factor, constants.c3),

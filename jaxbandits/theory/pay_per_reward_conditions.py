@@ -47,6 +47,10 @@ class PPRCondition(NamedTuple):
         left: the larger side.
         right: the smaller side; infinite where the proof numbers leave it without a value.
         strict: whether equality is not enough.
+
+    Example:
+        >>> jb.theory.ppr_conditions(jb.theory.PPR_PRACTICAL).conditions[0].holds
+        True
     """
 
     name: str
@@ -72,6 +76,11 @@ class PPRConditions:
     Attributes:
         conditions: all of them, in the order of the proof.
         proof: the proof's free numbers at which they were evaluated.
+
+    Example:
+        >>> conditions = jb.theory.ppr_conditions(jb.theory.PPR_PRACTICAL)
+        >>> len(conditions.conditions) > 0
+        True
     """
 
     conditions: tuple[PPRCondition, ...]
@@ -111,6 +120,10 @@ def ppr_conditions(constants: PPRConstants, proof: PPRProof | None = None) -> PP
     Args:
         constants: concrete numbers.
         proof: concrete numbers; the most favourable ones if None.
+
+    Example:
+        >>> type(jb.theory.ppr_conditions(jb.theory.PPR_PRACTICAL)).__name__
+        'PPRConditions'
     """
     if proof is None:
         proof = _favourable(constants)

@@ -39,6 +39,10 @@ class PPRConstants:
         rho: factor of eps_t from round to round, in (0, 1).
         theta: share of the weight that is removed, in (0, 1).
         factor: number of batches per unit of logarithm in q2 and q3; 9/2 in the paper.
+
+    Example:
+        >>> jb.theory.PPR_PRACTICAL.n_final
+        8.0
     """
 
     cq: ArrayLike
@@ -65,6 +69,10 @@ class PPRProof:
         alpha3: probability that a bad arm looks good in one batch, in (0, alpha2 (1 - alpha1)) (Lemma 5.2).
         nu: share of the weight that marks the arms which Lemma 5.7 counts, in (0, phi_M - phi_L) (Lemma 5.3).
         r: R, relative error of the estimated sums, in (0, 1 - phi_U) (Lemma 5.4).
+
+    Example:
+        >>> jb.theory.ppr_constants(0.1, 0.1).proof.nu > 0
+        True
     """
 
     phi_u: ArrayLike

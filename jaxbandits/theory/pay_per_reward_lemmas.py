@@ -33,6 +33,11 @@ def ppr_median_of_means_bound(batches: ArrayLike, size: ArrayLike, variance: Arr
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> bound = jb.theory.ppr_median_of_means_bound(8, 10, 0.25)
+        >>> [round(float(x), 4) for x in bound]
+        [0.3873, 0.169]
     """
     check("the number of batches", batches, AT_LEAST_ONE)
     check("the size of a batch", size, AT_LEAST_ONE)
@@ -62,6 +67,11 @@ def ppr_large_estimates_bound(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> bound = jb.theory.ppr_large_estimates_bound(8, 10, 2.0, 0.5, 0.25)
+        >>> [round(float(x), 4) for x in bound]
+        [3.5492, 0.6412]
     """
     check("gamma", gamma, POSITIVE)
     check("the mean", mean, POSITIVE)

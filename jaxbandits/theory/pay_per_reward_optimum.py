@@ -29,7 +29,13 @@ _WIDEST = 15.0
 
 
 class PPROptimum(NamedTuple):
-    """Valid constants, and the proof numbers that make them valid; Python floats."""
+    """Valid constants, and the proof numbers that make them valid; Python floats.
+
+    Example:
+        >>> found = jb.theory.ppr_constants(0.1, 0.1)
+        >>> type(found.constants).__name__
+        'PPRConstants'
+    """
 
     constants: PPRConstants
     proof: PPRProof
@@ -54,6 +60,11 @@ def ppr_constants(epsilon: float, delta: float, correlation: float = 1.0, n_fina
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> found = jb.theory.ppr_constants(0.1, 0.1)
+        >>> found.constants.cq > 0
+        True
     """
     check("epsilon", epsilon, INSIDE_UNIT)
     check("delta", delta, INSIDE_UNIT)

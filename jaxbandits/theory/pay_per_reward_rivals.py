@@ -47,6 +47,10 @@ def ppr_median_of_means_cost(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> f"{jb.theory.ppr_median_of_means_cost(0.1, 0.1, 1000, 2.0):.2e}"
+        '7.96e+05'
     """
     log_ratio, epsilon, weight = _union(epsilon, delta, arms, weight)
     return weight * as_float(factor) * as_float(c3) * log_ratio / epsilon**2
@@ -66,6 +70,10 @@ def ppr_hoeffding_cost(epsilon: ArrayLike, delta: ArrayLike, arms: ArrayLike, we
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> f"{jb.theory.ppr_hoeffding_cost(0.1, 0.1, 1000, 2.0):.2e}"
+        '3.96e+03'
     """
     log_ratio, epsilon, weight = _union(epsilon, delta, arms, weight)
     return weight * 2 * (log_ratio + jnp.log(2.0)) / epsilon**2
@@ -90,6 +98,10 @@ def ppr_bernstein_cost(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> f"{jb.theory.ppr_bernstein_cost(0.1, 0.1, 1000, 2.0, 1.0):.2e}"
+        '1.61e+04'
     """
     check("the mean weight", mean_weight, POSITIVE)
     log_ratio, epsilon, weight = _union(epsilon, delta, arms, weight)
@@ -114,6 +126,10 @@ def ppr_median_elimination_cost_bound(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> f"{jb.theory.ppr_median_elimination_cost_bound(0.1, 0.1, 1000, 2.0):.2e}"
+        '4.90e+07'
     """
     _, epsilon, weight = _union(epsilon, delta, arms, weight)
     arms = as_float(arms)

@@ -58,6 +58,10 @@ def hoeffding_race_pulls_bound(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.hoeffding_race_pulls_bound([0.7, 0.5, 0.4], 0.1, 0.05)), 0)
+        9097.0
     """
     gap, epsilon, b = _checked(means, epsilon, delta, m, b, growth)
     by_gap, by_epsilon = 8 * power(gap / b, -2.0), 2 * power(epsilon / b, -2.0)
@@ -94,6 +98,10 @@ def bernstein_race_pulls_bound(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.bernstein_race_pulls_bound([0.7, 0.5, 0.4], 0.1, 0.05)), 0)
+        51548.0
     """
     gap, epsilon, b = _checked(means, epsilon, delta, m, b, growth)
     mu = as_float(means) / b

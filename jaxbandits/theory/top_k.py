@@ -1,7 +1,7 @@
 """Hardness of finding K arms whose mean is within epsilon of the best K arms' mean (aggregate regret).
 
-Source: Chen, Chen, Zhang, Zhou 2017, "Adaptive multiple-arm identification": equations (2) to (6), Definition 1 and
-Lemma 1. Gaps are those of `gaps(means, k)`, equation (2) there.
+Source: Chen, Chen, Zhang, Zhou 2017, "Adaptive multiple-arm identification": equations (2) to (6).
+Gaps are those of `gaps(means, k)`, equation (2) there.
 
 Shapes: means are `(n, …)` in any order, k and epsilon `()` or `(…)`, results `(…)` (arms first, runs last). Real
 results are differentiable in means and epsilon where no two deciding arms are tied. t is a whole number, piecewise
@@ -18,20 +18,16 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import FINITE, POSITIVE
 from jaxbandits.theory._checks import as_float, check, check_size
-from jaxbandits.theory._forms import power
 from jaxbandits.theory.complexity import gaps
 
 __all__ = [
     "Border",
     "border",
-    "c_spread_h_0_rate",
-    "c_spread_h_t_rate",
     "exchangeable_arms",
     "h_0_epsilon",
     "h_t_epsilon",
     "psi_t",
     "psi_t_epsilon",
-    "spread_constant",
 ]
 
 
@@ -107,6 +103,10 @@ def exchangeable_arms(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: 
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> int(jb.theory.exchangeable_arms([0.52, 0.51, 0.5, 0.49], 0.05, 2))
+        1
     """
     return border(means, epsilon, k, mask).exchangeable
 
@@ -125,12 +125,21 @@ def psi_t(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike | 
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.psi_t([0.9, 0.8, 0.5, 0.3, 0.2, 0.1], 0.1, 2)), 2)
+        0.3
     """
     return border(means, epsilon, k, mask).psi
 
 
 def psi_t_epsilon(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayLike | None = None) -> jax.Array:
-    """Return Psi_t^epsilon = max(epsilon, Psi_t) (eq. 5); arguments and errors as in `psi_t`."""
+    """Return Psi_t^epsilon = max(epsilon, Psi_t) (eq. 5); arguments and errors as in `psi_t`.
+
+    Example:
+        >>> round(float(jb.theory.psi_t_epsilon([0.9, 0.8, 0.5, 0.3, 0.2, 0.1], 0.1, 2)), 2)
+        0.3
+    """
     return jnp.maximum(as_float(epsilon), psi_t(means, epsilon, k, mask))
 
 
@@ -148,6 +157,10 @@ def h_t_epsilon(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayL
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.h_t_epsilon([0.9, 0.8, 0.5, 0.3, 0.2, 0.1], 0.1, 2)), 1)
+        37.3
     """
     around = border(means, epsilon, k, mask)
     resolution = jnp.maximum(as_float(epsilon), around.psi)  # eq. (5)
@@ -168,61 +181,11 @@ def h_0_epsilon(means: ArrayLike, epsilon: ArrayLike, k: ArrayLike, mask: ArrayL
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.h_0_epsilon([0.9, 0.8, 0.5, 0.3, 0.2, 0.1], 0.1, 2)), 1)
+        37.3
     """
     check("epsilon", epsilon, POSITIVE)
     check_size(k, jnp.shape(means)[0], mask, "k")
     return jnp.sum(jnp.maximum(gaps(means, k, mask), as_float(epsilon)) ** -2.0, axis=0)
-
-
-def spread_constant(means: ArrayLike) -> jax.Array:
-    """Return the smallest c for which arms are c-spread (Definition 1).
-
-    Arms are c-spread if |i-j|/(cn) <= |theta_i - theta_j| <= c|i-j|/n.
-
-    Args:
-        means: arm means, shape `(n, …)`.
-
-    Returns:
-        Shape `(…)`, at least 1; infinite where two means are equal.
-
-    Raises:
-        UsageError: means that are not finite.
-    """
-    check("means", means, FINITE)
-    theta = jnp.sort(as_float(means), axis=0)
-    step = theta.shape[0] * jnp.diff(theta, axis=0)  # Neighbours are enough: distances and places add up.
-    return jnp.maximum(1.0, jnp.maximum(jnp.max(step, axis=0), power(jnp.min(step, axis=0), -1.0)))
-
-
-def c_spread_h_t_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:
-    """Return the rate of H^(t,epsilon) for c-spread arms, n / sqrt(epsilon): an upper one, no constant (Lemma 1).
-
-    H^(t,epsilon) = O(n / sqrt(epsilon)) for K = gamma n <= n/2, c = O(1), gamma = Omega(1).
-
-    Args:
-        n: number of arms.
-        epsilon: aggregate regret that is allowed, positive.
-
-    Raises:
-        UsageError: a value that is not positive.
-    """
-    check("n", n, POSITIVE)
-    check("epsilon", epsilon, POSITIVE)
-    return as_float(n) / jnp.sqrt(as_float(epsilon))
-
-
-def c_spread_h_0_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:
-    """Return the rate of H^(0,epsilon) for c-spread arms, n / epsilon: a lower one, without its constant (Lemma 1).
-
-    H^(0,epsilon) = Omega(n / epsilon) for c = O(1) and every K.
-
-    Args:
-        n: number of arms.
-        epsilon: aggregate regret that is allowed, positive.
-
-    Raises:
-        UsageError: a value that is not positive.
-    """
-    check("n", n, POSITIVE)
-    check("epsilon", epsilon, POSITIVE)
-    return as_float(n) / as_float(epsilon)

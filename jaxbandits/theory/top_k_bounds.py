@@ -1,8 +1,7 @@
-"""Guarantees for top-K with aggregate regret: pulls of AdaptiveTopK, rates of the others, losses of OptMAI.
+"""Guarantees for top-K with aggregate regret: pulls of AdaptiveTopK, and rates of the others.
 
 Sources:
 - Chen, Chen, Zhang, Zhou 2017, "Adaptive multiple-arm identification" (AdaptiveTopK, ImprovedTopK);
-- Zhou, Chen, Li 2014, "Optimal PAC multiple arm identification with applications to crowdsourcing" (OptMAI);
 - Chen, Lin, King, Lyu, Chen 2014, "Combinatorial pure exploration of multi-armed bandits" (CLUCB-PAC).
 
 A function whose name ends in `_rate` returns the argument of an O, Omega or Theta. The paper leaves its constant open,
@@ -17,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 
-from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
+from jaxbandits.checks import INSIDE_UNIT, POSITIVE
 from jaxbandits.theory._checks import as_float, check, log_of
 from jaxbandits.theory.top_k import border, h_0_epsilon, h_t_epsilon
 
@@ -26,10 +25,6 @@ __all__ = [
     "adaptive_top_k_pulls_rate",
     "clucb_pac_pulls_rate",
     "improved_top_k_pulls_rate",
-    "opt_mai_accept_reject_loss",
-    "opt_mai_pulls_rate",
-    "opt_mai_quartile_loss",
-    "opt_mai_regret_rate",
     "top_k_lower_bound_rate",
 ]
 
@@ -62,6 +57,10 @@ def adaptive_top_k_pulls_bound(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> f"{jb.theory.adaptive_top_k_pulls_bound([0.9, 0.8, 0.5, 0.3, 0.2, 0.1], 0.1, 0.05, 2):.2e}"
+        '1.22e+04'
     """
     check("delta", delta, INSIDE_UNIT)
     around = border(means, epsilon, k, mask)
@@ -90,6 +89,10 @@ def adaptive_top_k_pulls_rate(
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> round(float(jb.theory.adaptive_top_k_pulls_rate([0.9, 0.8, 0.5, 0.3, 0.2, 0.1], 0.1, 0.05, 2)), 0)
+        210.0
     """
     check("delta", delta, INSIDE_UNIT)
     h = h_t_epsilon(means, epsilon, k, mask)
@@ -103,6 +106,10 @@ def improved_top_k_pulls_rate(
     """Return the rate of ImprovedTopK's pulls, (log 1/epsilon + log 1/delta) H^(t,epsilon) (Theorem 2).
 
     Arguments and errors as in `adaptive_top_k_pulls_rate`.
+
+    Example:
+        >>> round(float(jb.theory.improved_top_k_pulls_rate([0.9, 0.8, 0.5, 0.3, 0.2, 0.1], 0.1, 0.05, 2)), 0)
+        198.0
     """
     check("delta", delta, INSIDE_UNIT)
     return (_log_inverse(epsilon) - log_of(delta)) * h_t_epsilon(means, epsilon, k, mask)
@@ -114,6 +121,10 @@ def clucb_pac_pulls_rate(
     """Return the rate of CLUCB-PAC's pulls, (log H^(0,epsilon) + log 1/delta) H^(0,epsilon) (Chen et al. 2017).
 
     Arguments and errors as in `adaptive_top_k_pulls_rate`.
+
+    Example:
+        >>> round(float(jb.theory.clucb_pac_pulls_rate([0.9, 0.8, 0.5, 0.3, 0.2, 0.1], 0.1, 0.05, 2)), 0)
+        247.0
     """
     check("delta", delta, INSIDE_UNIT)
     h = h_0_epsilon(means, epsilon, k, mask)
@@ -132,94 +143,14 @@ def top_k_lower_bound_rate(n: ArrayLike, epsilon: ArrayLike) -> jax.Array:
 
     Raises:
         UsageError: a value that is not positive.
+
+    Example:
+        >>> round(float(jb.theory.top_k_lower_bound_rate(1000, 0.1)), 0)
+        2303.0
     """
     check("n", n, POSITIVE)
     check("epsilon", epsilon, POSITIVE)
     return as_float(n) * _log_inverse(epsilon)
-
-
-def opt_mai_quartile_loss(arms: ArrayLike, pulls: ArrayLike, delta: ArrayLike, k: ArrayLike) -> jax.Array:
-    """Return what a round of quartile elimination may lose (Zhou et al. 2014, Lemma 4.1).
-
-    With probability at least 1 - delta the mean of the K best arms left falls by at most
-    sqrt((|S|/Q) (10 + 4 ln(2/delta)/K)).
-
-    Args:
-        arms: |S|, arms at the start of the round, at least 4K.
-        pulls: Q, pulls of the round, spread evenly.
-        delta: probability of error, in (0, 1).
-        k: K, number of arms to return.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    arms, pulls, ratio = _opt_mai(arms, pulls, delta, k, 2.0)
-    return jnp.sqrt(arms / pulls * (10 + 4 * ratio))  # Lemma 4.1
-
-
-def opt_mai_accept_reject_loss(arms: ArrayLike, pulls: ArrayLike, delta: ArrayLike, k: ArrayLike) -> jax.Array:
-    """Return what a round of accepting and rejecting may lose (Zhou et al. 2014, Lemma 4.2).
-
-    With probability at least 1 - delta the mean of the best K arms among those accepted and those left falls by at
-    most sqrt((|S|/Q) (4 + ln(2/delta)/K)).
-
-    Args:
-        arms: |S|, arms at the start of the round, below 4K.
-        pulls: Q, pulls of the round, spread evenly.
-        delta: probability of error, in (0, 1).
-        k: K, number of arms to return.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    arms, pulls, ratio = _opt_mai(arms, pulls, delta, k, 2.0)
-    return jnp.sqrt(arms / pulls * (4 + ratio))  # Lemma 4.2
-
-
-def opt_mai_regret_rate(n: ArrayLike, budget: ArrayLike, delta: ArrayLike, k: ArrayLike) -> jax.Array:
-    """Return the rate of OptMAI's aggregate regret, sqrt((n/Q) (1 + ln(1/delta)/K)) (Zhou et al. 2014, Theorem 4.3).
-
-    Args:
-        n: number of arms.
-        budget: Q, all pulls.
-        delta: probability of error, in (0, 1).
-        k: K, number of arms to return, at most n/2.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    n, budget, ratio = _opt_mai(n, budget, delta, k, 1.0)
-    return jnp.sqrt(n / budget * (1 + ratio))  # Theorem 4.3
-
-
-def opt_mai_pulls_rate(n: ArrayLike, epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike) -> jax.Array:
-    """Return the rate of the pulls that OptMAI needs, (n/epsilon^2) (1 + ln(1/delta)/K) (Zhou et al., Corollary 4.4).
-
-    No algorithm has a better rate over all instances (the same paper's lower bounds).
-
-    Args:
-        n: number of arms.
-        epsilon: aggregate regret that is allowed, positive.
-        delta: probability of error, in (0, 1).
-        k: K, number of arms to return, at most n/2.
-
-    Raises:
-        UsageError: a value outside its range.
-    """
-    check("epsilon", epsilon, POSITIVE)
-    n, _, ratio = _opt_mai(n, 1.0, delta, k, 1.0)
-    return n / as_float(epsilon) ** 2 * (1 + ratio)  # Corollary 4.4
-
-
-def _opt_mai(
-    arms: ArrayLike, pulls: ArrayLike, delta: ArrayLike, k: ArrayLike, factor: float
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Return the number of arms and of pulls, and ln(factor/delta)/K."""
-    check("the number of arms", arms, POSITIVE)
-    check("the number of pulls", pulls, AT_LEAST_ONE)
-    check("delta", delta, INSIDE_UNIT)
-    check("k", k, POSITIVE)
-    return as_float(arms), as_float(pulls), (jnp.log(factor) - log_of(delta)) / as_float(k)
 
 
 def _arms(means: ArrayLike, mask: ArrayLike | None) -> jax.Array:

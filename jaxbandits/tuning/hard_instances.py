@@ -84,6 +84,12 @@ def adversary(
     Raises:
         UsageError: a problem without a score in its means, a start outside the range of means, or a complexity that is
             not finite there.
+
+    Example:
+        >>> start = jb.bernoulli([0.8, 0.5, 0.4])
+        >>> hard = jb.adversary(jb.Uniform(budget=30), start, steps=2, seeds=50, judged_seeds=100)
+        >>> hard.problem.arms
+        3
     """
     known = admitted(algorithm)
     steps, seeds = whole("steps", steps, 1), whole("seeds", seeds, 2)

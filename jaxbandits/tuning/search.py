@@ -116,6 +116,12 @@ def tune(
     Raises:
         UsageError: a parameter that cannot be tuned, no distribution, other arguments than the history's, or steps that
             lead to numbers that are not finite.
+
+    Example:
+        >>> rule, problems = jb.UCBE(budget=20, a=2.0), [jb.bernoulli([0.9, 0.4])] * 4
+        >>> found = jb.tune(rule, problems, "error", wrt=["a"], steps=1, instances=1, seeds=20, held_out=2)
+        >>> type(found.algorithm).__name__
+        'UCBE'
     """
     known, goal = admitted(algorithm), goal_of(objective, max_pulls)
     steps, instances = whole("steps", steps, 1), whole("instances", instances, 1)

@@ -25,6 +25,11 @@ class APT(Rule):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.APT(budget=100, threshold=0.6), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     budget: Numeric = parameter("count")

@@ -47,6 +47,11 @@ class GapE(GapBased):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.GapE(budget=100, adaptive=True), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     budget: Numeric = parameter("count")

@@ -47,6 +47,11 @@ class KLLUCB(LUCBRounds):
 
     Raises:
         UsageError: a value outside its range, or rewards that may be negative.
+
+    Example:
+        >>> ds = jb.simulate(jb.KLLUCB(epsilon=0.2, delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     exploration: str = parameter(default="kl2013", static=True, choices=("kl2013", "log", "heuristic"))

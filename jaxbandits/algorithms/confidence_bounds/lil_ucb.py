@@ -41,6 +41,11 @@ class LilUCB(Rule):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.LilUCB(delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     delta: Numeric = parameter("error probability")

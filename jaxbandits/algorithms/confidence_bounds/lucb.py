@@ -38,6 +38,11 @@ class LUCB(LUCBRounds):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.LUCB(epsilon=0.2, delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     exploration: str = parameter(default="lucb1", static=True, choices=("lucb1", "kl2013"))

@@ -54,6 +54,11 @@ class UGapEb(GapBased):
 
     Raises:
         UsageError: a value outside its range, or both `a` and `adaptive`.
+
+    Example:
+        >>> ds = jb.simulate(jb.UGapEb(budget=100, adaptive=True), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     budget: Numeric = parameter("count")

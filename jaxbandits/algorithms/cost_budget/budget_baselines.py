@@ -36,6 +36,11 @@ class EpsilonFirst(BudgetIndex):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.EpsilonFirst(budget=50), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.paid.max() <= 51)
+        True
     """
 
     share: Numeric = parameter("probability", default=0.1)
@@ -70,6 +75,11 @@ class KUBE(BudgetIndex):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.KUBE(budget=50), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.paid.max() <= 51)
+        True
     """
 
     traits = Traits(
@@ -97,6 +107,11 @@ class BudgetedThompson(BudgetIndex):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.BudgetedThompson(budget=50), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.paid.max() <= 51)
+        True
     """
 
     traits = Traits(

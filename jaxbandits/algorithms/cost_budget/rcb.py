@@ -46,6 +46,11 @@ class RCB(_RatioBound):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.RCB(budget=50), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.paid.max() <= 51)
+        True
     """
 
     traits = Traits(
@@ -69,6 +74,11 @@ class RCBI(_RatioBound, FromReservoir):
 
     Raises:
         UsageError: a value outside its range, or a problem with given arms.
+
+    Example:
+        >>> ds = jb.simulate(jb.RCBI(budget=50), jb.reservoir(beta=1), seeds=20)
+        >>> bool(ds.paid.max() <= 51)
+        True
     """
 
     traits = Traits(
@@ -99,6 +109,11 @@ class RCBAIR(_RatioBound, Growing):
 
     Raises:
         UsageError: a value outside its range, or a problem with given arms.
+
+    Example:
+        >>> ds = jb.simulate(jb.RCBAIR(budget=50), jb.reservoir(beta=1), seeds=20)
+        >>> bool(ds.paid.max() <= 51)
+        True
     """
 
     traits = Traits(

@@ -37,6 +37,11 @@ class SiRI(Rule):
 
     Raises:
         UsageError: a value outside its range, a problem with given arms, or one whose pulls have prices.
+
+    Example:
+        >>> ds = jb.simulate(jb.SiRI(budget=100), jb.reservoir(beta=1, prices="unit"), seeds=20)
+        >>> int(ds.pulls.max())
+        100
     """
 
     budget: Numeric = parameter("count")

@@ -53,6 +53,11 @@ class UCBVInf(_VarianceBound, FromReservoir):
 
     Raises:
         UsageError: a value outside its range, or a problem with given arms.
+
+    Example:
+        >>> ds = jb.simulate(jb.UCBVInf(budget=50), jb.reservoir(beta=1, prices="unit"), seeds=20)
+        >>> int(ds.pulls.max())
+        51
     """
 
     traits = Traits(
@@ -76,6 +81,11 @@ class UCBAIR(_VarianceBound, Growing):
 
     Raises:
         UsageError: a value outside its range, or a problem with given arms.
+
+    Example:
+        >>> ds = jb.simulate(jb.UCBAIR(budget=50), jb.reservoir(beta=1, prices="unit"), seeds=20)
+        >>> int(ds.pulls.max())
+        51
     """
 
     best: Numeric = parameter("positive", default=None)

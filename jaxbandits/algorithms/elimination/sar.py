@@ -45,6 +45,11 @@ class SAR(Rule):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.SAR(budget=100), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     budget: Numeric = parameter("count")

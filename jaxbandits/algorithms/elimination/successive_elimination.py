@@ -70,6 +70,11 @@ class SuccessiveElimination(Rule):
 
     Raises:
         UsageError: a value outside its range, or a moment that the problem does not have.
+
+    Example:
+        >>> ds = jb.simulate(jb.SuccessiveElimination(delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     delta: Numeric = parameter("error probability")

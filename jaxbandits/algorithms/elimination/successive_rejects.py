@@ -45,6 +45,11 @@ class SuccessiveRejects(Rule):
 
     Raises:
         UsageError: a value outside its range, or a moment that the problem does not have.
+
+    Example:
+        >>> ds = jb.simulate(jb.SuccessiveRejects(budget=100), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     budget: Numeric = parameter("count")

@@ -36,6 +36,11 @@ class EBTC(TopTwo):
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family, more than 256 arms.
+
+    Example:
+        >>> ds = jb.simulate(jb.EBTC(delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     slack: Numeric = parameter("not negative", default=0.1, common=0)

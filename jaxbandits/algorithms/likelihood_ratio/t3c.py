@@ -31,6 +31,11 @@ class T3C(PosteriorLeader):
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family.
+
+    Example:
+        >>> ds = jb.simulate(jb.T3C(delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     traits = Traits(

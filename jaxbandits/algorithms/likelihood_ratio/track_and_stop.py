@@ -39,6 +39,11 @@ class TrackAndStop(Tracked):
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family.
+
+    Example:
+        >>> ds = jb.simulate(jb.TrackAndStop(delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     tracking: str = parameter(default="d", static=True, choices=("c", "d"))

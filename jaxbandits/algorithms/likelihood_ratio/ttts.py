@@ -45,6 +45,10 @@ class TTTS(PosteriorLeader):
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family.
+
+    Example:
+        >>> jb.TTTS(delta=0.1, share="ids").share
+        'ids'
     """
 
     resamplings: Numeric = parameter("count", default=32)

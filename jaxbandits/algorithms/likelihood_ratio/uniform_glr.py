@@ -28,6 +28,11 @@ class UniformGLR(GLRStopped):
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family.
+
+    Example:
+        >>> ds = jb.simulate(jb.UniformGLR(delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     m: Numeric = parameter("count", default=1, common=1)

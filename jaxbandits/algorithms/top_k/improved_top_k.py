@@ -36,6 +36,11 @@ class ImprovedTopK(Rule):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.ImprovedTopK(k=1, epsilon=0.2, delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     k: Numeric = parameter("count")

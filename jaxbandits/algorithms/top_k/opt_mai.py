@@ -38,6 +38,11 @@ class OptMAI(Rule):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.OptMAI(k=1, budget=200), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     k: Numeric = parameter("count")

@@ -50,6 +50,11 @@ class BernsteinRace(Race):
 
     Raises:
         UsageError: a value outside its range, or rewards that may be negative.
+
+    Example:
+        >>> ds = jb.simulate(jb.BernsteinRace(epsilon=0.2, delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     sides = 3.0

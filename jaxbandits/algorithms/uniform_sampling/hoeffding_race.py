@@ -34,6 +34,11 @@ class HoeffdingRace(Race):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> ds = jb.simulate(jb.HoeffdingRace(epsilon=0.2, delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     sides = 2.0

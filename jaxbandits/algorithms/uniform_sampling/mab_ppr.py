@@ -72,6 +72,11 @@ class MABPPR(Rule):
     Raises:
         UsageError: a value outside its range; an arm that breaks Assumption 2.1, or rewards that may be negative; or
             numbers that are traced before `prepared` or `resolved` has filled in the others.
+
+    Example:
+        >>> ds = jb.simulate(jb.MABPPR(epsilon=0.5, delta=0.1), jb.ppr("one-good", k=4), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     epsilon: Numeric = parameter("probability")

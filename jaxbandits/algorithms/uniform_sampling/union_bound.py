@@ -52,6 +52,11 @@ class UnionBound(Rule):
     Raises:
         UsageError: a value outside its range; with `mom`, rewards that may be negative, an arm that breaks
             variance <= mean <= 1, or more than 192 batches.
+
+    Example:
+        >>> ds = jb.simulate(jb.UnionBound(epsilon=0.2, delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> bool(ds.correct.mean() >= 0.9)
+        True
     """
 
     epsilon: Numeric = parameter("positive")

@@ -1,0 +1,153 @@
+"""Write the page of an algorithm from its docstring, its traits, the registry, and `when_to_use.toml`."""
+
+import ast
+import dataclasses
+import inspect
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxbandits import papers
+from jaxbandits.algorithms.parameters import RULES
+from jaxbandits.algorithms.registry import REGISTRY
+
+__all__ = ["cell", "first_line", "index_page", "page"]
+
+#: Values with which a class is made to ask what is proved of it.
+_VALUES = {"epsilon": 0.1, "delta": 0.05, "budget": 1000, "k": 1, "threshold": 0.5}
+_WHEN = tomllib.loads(Path(__file__).with_name("when_to_use.toml").read_text())
+
+
+def first_line(thing: Any) -> str:
+    """Return the first paragraph of a docstring."""
+    return (inspect.getdoc(thing) or "").strip().split("\n\n")[0].replace("\n", " ")
+
+
+def cell(text: str) -> str:
+    """Return a text as a cell of a table."""
+    return text.replace("|", "\\|")
+
+
+def index_page() -> str:
+    """Return the table of all algorithms, by setting."""
+    groups: dict[str, list[str]] = {}
+    for name in REGISTRY:
+        groups.setdefault(re.split(r"[,;]", REGISTRY[name].traits.setting)[0], []).append(name)
+    lines = [
+        "# Algorithms",
+        "",
+        f"All {len(REGISTRY)} algorithms, by what is fixed. Each page is written from the code.",
+        "",
+    ]
+    for group, names in groups.items():
+        lines += [f"## {group[:1].upper()}{group[1:]}", "", "| name | class | setting | source |", "|---|---|---|---|"]
+        for name in names:
+            traits = REGISTRY[name].traits
+            link = f"[`{name}`]({name}.md)"
+            lines.append(f"| {link} | `{REGISTRY[name].__name__}` | {cell(traits.setting)} | {cell(traits.source)} |")
+        lines.append("")
+    return "\n".join(lines) + "\n```{toctree}\n:hidden:\n\n" + "\n".join(REGISTRY) + "\n```\n"
+
+
+def page(name: str) -> str:
+    """Return the page of one algorithm."""
+    cls = REGISTRY[name]
+    title, module = cls.__name__, inspect.getmodule(cls)
+    assert module is not None
+    lines = [f"# {title}", "", f"`{name}` on the command line, `jb.{title}` in Python.", "", *_facts(cls)]
+    lines += ["## When to use it", "", f"- **Use it for:** {_WHEN[name]['use']}"]
+    lines += [f"- **Use another one if:** {_WHEN[name]['avoid']}", ""]
+    lines += ["## The rule", "", "```{eval-rst}", f".. autoclass:: jaxbandits.{title}", "   :no-members:"]
+    lines += ["   :no-index:", "```", "", *_parameters(cls), *_guarantee(cls), *_figures(title)]
+    text = (module.__doc__ or "").strip().split("\n\n")[1:]
+    lines += ["## Papers", "", *[line + "\n" for line in text], ""] if text else []
+    lines += ["## Code", "", f"`{module.__name__.replace('.', '/')}.py`:", "", "````python", _code(cls), "````", ""]
+    return "\n".join(lines)
+
+
+def _facts(cls: Any) -> list[str]:
+    traits = cls.traits
+    answers = {1: "one arm", "any": "any number of arms"}.get(traits.answers, f"`{traits.answers}` arms")
+    times = "as long" if traits.dearness == 1 else f"{traits.dearness:g} times as long"
+    cost = f"a pull takes about {times} as one of UGapEc (measured)"
+    facts = {
+        "Setting": traits.setting,
+        "Source": traits.source or "a baseline",
+        "Answer": answers,
+        "Can be looked at before it ends": "yes" if traits.anytime else "no",
+        "Several bandits at once": "yes" if traits.multi_bandit else "no",
+        "Cost": cost,
+    }
+    return ["| | |", "|---|---|", *(f"| {key} | {cell(value)} |" for key, value in facts.items()), ""]
+
+
+def _parameters(cls: Any) -> list[str]:
+    fields = [field for field in dataclasses.fields(cls) if field.init]
+    rows = [f"| `{field.name}` | {_default(field)} | {_range(field)} |" for field in fields]
+    return ["## Parameters", "", "| parameter | default | range |", "|---|---|---|", *rows, ""]
+
+
+def _guarantee(cls: Any) -> list[str]:
+    """Return what is proved: a formula of `jb.theory`, and whether the confidence has a proof."""
+    fields = [f for f in dataclasses.fields(cls) if f.init and f.default is dataclasses.MISSING]
+    algorithm = cls(**{field.name: _VALUES[field.name] for field in fields})
+    means = np.array([0.7, 0.5, 0.4])
+    theorem = algorithm.theorem(means, means * (1 - means), 1.0, delta=0.05, epsilon=0.1, m=1)
+    lines = ["## Guarantee", ""]
+    if "fixed confidence" in cls.traits.setting:
+        proof = "has a proof" if algorithm.proved else "has no proof: call it heuristic"
+        lines += [f"With its defaults, the promise of an error probability of at most δ {proof}.", ""]
+    if theorem is not None:
+        kind = "pulls" if "pulls" in theorem.formula.__name__ else "the probability of error"
+        lines += [f"`jb.theory.{theorem.formula.__name__}` bounds {kind} ({theorem.source}).", ""]
+    else:
+        lines += ["`compare` shows no bound of its pulls or errors. The text above says what its paper proves.", ""]
+    return lines
+
+
+def _figures(title: str) -> list[str]:
+    """Return the commands of the figures in which it runs."""
+    root = Path(papers.__file__).parent
+    found = [
+        name
+        for name, paper in papers.REGISTRY.items()
+        if any(
+            re.search(rf"\b{title}\(", (root / figure.replace(".", "/")).with_suffix(".py").read_text())
+            for figure in paper.figures
+        )
+    ]
+    if not found:
+        return []
+    commands = [f"jaxbandits reproduce {name} --out out" for name in found]
+    text = "It runs in these figures. They say what the paper claims, and what was measured."
+    return ["## Figures", "", text, "", "```bash", *commands, "```", ""]
+
+
+def _code(cls: Any) -> str:
+    """Return the code of a class, without its docstring, which the page shows already."""
+    source = inspect.getsource(cls)
+    first = ast.parse(source).body[0]
+    assert isinstance(first, ast.ClassDef)
+    text, lines = first.body[0], source.splitlines()
+    if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+        lines[text.lineno - 1 : text.end_lineno] = []
+    return "\n".join(lines).rstrip()
+
+
+def _range(field: Any) -> str:
+    """Return the values that a parameter may have."""
+    if rule := field.metadata.get("rule"):
+        return RULES[rule].words.removeprefix("must be ").removeprefix("must lie ")
+    choices = field.metadata.get("choices")
+    if choices:
+        return ", ".join(f"`{choice}`" for choice in choices)
+    return "yes or no" if field.type in (bool, "bool") else ""
+
+
+def _default(field: Any) -> str:
+    if field.default is dataclasses.MISSING:
+        return "required"
+    return "none" if field.default is None else f"`{field.default}`"

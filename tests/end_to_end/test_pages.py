@@ -1,0 +1,94 @@
+"""The README and the documentation: their code runs, their commands are commands, their links lead somewhere.
+
+`python -m sphinx -W docs docs/_build` runs the same code at its full size.
+"""
+
+import re
+import shlex
+
+import pytest
+
+import jaxbandits as jb
+from jaxbandits.cli import application
+from tests.plain_words import LONG, ROOT, long_ones, sentences, texts
+
+PAGES = {path.relative_to(ROOT).as_posix(): text for path, text in texts().items()}
+#: At most so many runs.
+RUNS = 20
+#: What makes a page's code small, or complete: a text of the page, and what takes its place.
+SMALLER = {
+    "docs/costs.md": {"[100, 1000, 10_000]": "[4]", "MABPPR(epsilon=0.1,": "MABPPR(epsilon=0.5,", "1000": "150"},
+    "docs/gradients.md": {
+        "steps=40,": "steps=2, instances=2, seeds=5, held_out=4,",
+        "[0.8, 0.7, 0.6, 0.5, 0.4]))": "[0.8, 0.7, 0.6, 0.5, 0.4]), steps=2, seeds=50)",
+    },
+    "docs/examples/ab_test.md": {"[0.06, 0.04, 0.035, 0.03]": "[0.5, 0.1, 0.1, 0.1]"},
+    "docs/sweeps.md": {"first_seed=2000": f"first_seed={RUNS}", "n=10": "n=4"},
+}
+
+
+def blocks(text, languages):
+    """Return the code of the blocks in these languages, in the page's order."""
+    found = re.findall(r"^(`{3,})([^\n]*)\n(.*?)^\1`*$", text, re.DOTALL | re.MULTILINE)
+    return [code for _, language, code in found if language.strip() in languages]
+
+
+def program(name):
+    """Return the code of a page, at a small size."""
+    code = "\n".join(blocks(PAGES[name], ("python", "{code-cell} ipython3")))
+    for there, instead in SMALLER.get(name, {}).items():
+        assert there in code, there
+        code = code.replace(there, instead)
+    return re.sub(r"(?<!first_)seeds=([\d_]+)", lambda found: f"seeds={min(int(found[1]), RUNS)}", code)
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if program(name).strip()])
+def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where it may write
+    monkeypatch.setattr(jb, "use_all_cores", lambda: None)  # JAX has started
+    exec(compile(program(name), name, "exec"), {"__name__": "page"})
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_commands_of_a_page_are_commands(name):
+    lines = "\n".join(blocks(PAGES[name], ("bash",))).splitlines()
+    words = [shlex.split(line, comments=True) for line in lines]
+    words += [shlex.split(word[word.index("--wrap") + 1]) for word in words if "--wrap" in word]
+    for line in words:
+        while "jaxbandits" in line:
+            line = line[line.index("jaxbandits") + 1 :]
+            end = line.index("&&") if "&&" in line else len(line)
+            arguments = [word.replace("$SLURM_ARRAY_TASK_ID", "1") for word in line[:end]]
+            command, *_ = application().parse_args(arguments, exit_on_error=False, print_error=False)
+            assert callable(command), arguments
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_links_of_a_page_lead_somewhere(name):
+    place = (ROOT / name).parent
+    made = ("algorithms/", "api/")  # written with the site
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", PAGES[name])):
+        if re.match(r"https?:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        if path.startswith(made):
+            assert name != "README.md", target
+            continue
+        file = place / path if path else ROOT / name
+        assert file.exists(), target
+        headings = re.findall(r"^#+ (.*)$", file.read_text(), re.MULTILINE) if anchor else []
+        assert not anchor or anchor in {re.sub(r"[^\w -]", "", h).strip().lower().replace(" ", "-") for h in headings}
+
+
+def test_every_page_is_in_the_contents():
+    contents = PAGES["docs/index.md"]
+    trees = "\n".join(re.findall(r"```{toctree}\n(.*?)```", contents, re.DOTALL))
+    listed = re.findall(r"^([a-z_]+(?:/[a-z_]+)?)$", trees, re.MULTILINE)
+    there = {name.removeprefix("docs/").removesuffix(".md") for name in PAGES if name.startswith("docs/")} - {"index"}
+    assert there == set(listed) - {"algorithms/index", "api/index"}
+
+
+def test_the_readme_is_short_and_sentences_are():
+    assert len(PAGES["README.md"]) <= 8000
+    long, every = ([one for text in PAGES.values() for one in count(text)] for count in (long_ones, sentences))
+    assert len(long) <= 0.02 * len(every), (LONG, long)

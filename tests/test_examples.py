@@ -1,0 +1,38 @@
+"""Every public name has an example in its docstring, and the example shows what it says."""
+
+import doctest
+import inspect
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+
+FACES = (jb, jb.problems, jb.theory, jb.gradients, jb.plot)
+#: What needs a whole page as an example: `docs/extending/reward_family.md`, whose code is tested as well.
+ON_A_PAGE = {"register_problem"}
+FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+
+
+def public():
+    """Return what is public and has a docstring of its own, by its name."""
+    return {
+        name: thing
+        for face in FACES
+        for name in face.__all__
+        if (inspect.isclass(thing := getattr(face, name)) or inspect.isroutine(thing)) and name not in ON_A_PAGE
+    }
+
+
+@pytest.mark.parametrize("name", public())
+def test_the_example_of_a_public_name(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where it may write
+    text = inspect.getdoc(public()[name])
+    names = {"jb": jb, "jax": jax, "jnp": jnp, "np": np}
+    example = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
+    assert example.examples, f"{name} has no example"
+    report = []
+    failed, _ = doctest.DocTestRunner(optionflags=FLAGS).run(example, out=report.append)
+    assert not failed, "".join(report)
