@@ -105,6 +105,10 @@ from jaxbandits.problems.top_k_instances import synthetic as synthetic
 from jaxbandits.problems.top_k_instances import two_group as two_group
 from jaxbandits.problems.top_k_instances import uniform_means as uniform_means
 from jaxbandits.report import plots as plot
+from jaxbandits.report.best_candidates import find_best as find_best
+from jaxbandits.report.paired_differences import difference as difference
+from jaxbandits.report.paired_differences import ratio as ratio
+from jaxbandits.report.seed_numbers import seeds_needed as seeds_needed
 from jaxbandits.report.summaries import summary as summary
 from jaxbandits.sweeps.merging import merge as merge
 from jaxbandits.sweeps.repeating import repeat as repeat
@@ -176,11 +180,13 @@ __all__ = [
     "blocks",
     "c_spread",
     "click_rates",
+    "difference",
     "empirical",
     "empirical_from_csv",
     "empirical_from_data",
     "estimate_correlation",
     "exponential",
+    "find_best",
     "gabillon",
     "gaussian",
     "gradients",
@@ -203,6 +209,7 @@ __all__ = [
     "random_beta",
     "random_truncated_normal",
     "random_uniform",
+    "ratio",
     "repeat",
     "reservoir",
     "reservoir_from_csv",
@@ -210,6 +217,7 @@ __all__ = [
     "run",
     "s1",
     "s2",
+    "seeds_needed",
     "simulate",
     "student_t",
     "summary",

@@ -1,4 +1,4 @@
-"""Exact intervals of probabilities."""
+"""Intervals of one mean and of one probability."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jaxbandits.errors import UsageError
 
-__all__ = ["clopper_pearson"]
+__all__ = ["check_level", "clopper_pearson", "student_half_width"]
 
 
 def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -26,8 +26,7 @@ def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> 
         UsageError: counts or a level outside their ranges.
     """
     k, n = np.broadcast_arrays(np.asarray(errors, np.float64), np.asarray(runs, np.float64))
-    if not 0 < level < 1:
-        raise UsageError(f"level must lie strictly between 0 and 1, got {level:g}")
+    check_level(level)
     if np.any(n < 1) or np.any(k < 0) or np.any(k > n):
         raise UsageError("errors must lie between 0 and runs, and runs be at least 1")
     tail = (1 - level) / 2
@@ -36,3 +35,28 @@ def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> 
     low = np.where(k == 0, 0.0, scipy.special.betaincinv(np.maximum(k, 1), n - k + 1, tail))
     high = np.where(k == n, 1.0, scipy.special.betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail))
     return low, high
+
+
+def check_level(level: float) -> None:
+    """Check the level of an interval.
+
+    Raises:
+        UsageError: it is outside (0, 1).
+    """
+    if not 0 < level < 1:
+        raise UsageError(f"level must lie strictly between 0 and 1, got {level:g}")
+
+
+def student_half_width(sd: Any, number: Any, tail: float) -> Any:
+    """Return the half width of Student's t interval of a mean.
+
+    Args:
+        sd: standard deviation of the values, any shape; NaN from a single value.
+        number: how many values there are; broadcasts with `sd`.
+        tail: probability on each side of the interval, in (0, 1/2).
+
+    Returns:
+        The half width, float64; NaN where there are fewer than two values.
+    """
+    quantile = scipy.special.stdtrit(np.maximum(number - 1, 1), 1 - tail)
+    return sd / np.where(number > 1, number, np.nan) ** 0.5 * quantile

@@ -7,11 +7,10 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # type: ignore[import-untyped,unused-ignore]
 import xarray as xr
 
 from jaxbandits.errors import UsageError
-from jaxbandits.report.intervals import clopper_pearson
+from jaxbandits.report.intervals import clopper_pearson, student_half_width
 from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.status import STALLED, stopped_early
 
@@ -227,7 +226,7 @@ def _of_runs(values: xr.DataArray, stopped: xr.DataArray | None) -> Statistics:
 def _metric(name: str, found: Statistics, level: float, censored: xr.DataArray | None) -> dict[str, xr.DataArray]:
     """Return mean, interval, sd and quantiles of one metric."""
     number, mean, sd, quantiles = found
-    half = sd / number.where(number > 1) ** 0.5 * scipy.special.stdtrit(np.maximum(number - 1, 1), 0.5 + level / 2)
+    half = student_half_width(sd, number, (1 - level) / 2)
     high = mean + half if censored is None else (mean + half).where(censored == 0, np.inf)
     about = {"long_name": mean.attrs.get("long_name", name)}
     results = {

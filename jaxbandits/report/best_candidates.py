@@ -1,0 +1,121 @@
+"""Which labels, such as algorithms, may be the best: multiple comparisons with the best, from paired runs."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.errors import UsageError
+from jaxbandits.report import paired_intervals
+from jaxbandits.report.pairing import labelled, seeds_left_out
+
+__all__ = ["find_best"]
+
+#: Values of which the largest is the best.
+_LARGEST = frozenset({"correct", "reward"})
+
+
+def find_best(
+    ds: Any, value: str = "pulls", along: str = "algorithm", level: float = 0.95, *, largest: bool | None = None
+) -> xr.Dataset:
+    """Return which labels cannot be distinguished from the best, and how far each is from the best of the others.
+
+    The set of these labels contains the best one with probability at least `level`, in each cell of the remaining
+    dimensions. The intervals of all labels of a cell hold together with the same probability.
+
+    Args:
+        ds: runs, or Datasets of runs by their labels, as in `jaxbandits.difference`.
+        value: a variable of every run, such as `pulls` or a metric, or `failure`.
+        along: the dimension whose values are compared.
+        level: probability that the set contains the best, and that all intervals of a cell hold, in (0, 1).
+        largest: whether the largest mean is the best; None for the largest of `correct` and `reward`, else the
+            smallest.
+
+    Returns:
+        A Dataset with all dimensions of the grid. All labels of a cell are compared on the seeds that all of them have.
+
+        * `among_best`, bool: the label may be the best.
+        * `difference`, float64: mean minus the best mean of the other labels. Below 0 it is the best, where the
+          smallest is.
+        * `low` and `high`, float64: the interval of the difference of the true means. One of the ends is 0 where the
+          label is known to be the best, or known not to be. Infinite where truncated runs leave it open; NaN, and every
+          label among the best, from fewer than two runs.
+        * `mean`, float64; `runs`, int64: seeds that all labels have; `left_out`, int64: the other seeds; `truncated`,
+          int64: runs of these that are truncated, whose value is a lower bound. A label is then never shown to be worse
+          by a mean that may be too small.
+
+    Raises:
+        UsageError: as `jaxbandits.difference`.
+
+    Source: the constrained intervals of J. C. Hsu (1984), "Constrained simultaneous confidence intervals for multiple
+    comparisons with the best", Annals of Statistics 12(3), 1136-1144, and (1996), "Multiple Comparisons: Theory and
+    Methods", chapter 4. Common random numbers correlate the labels. Each is therefore compared with each by paired
+    differences, with Bonferroni's inequality over the k - 1 one-sided comparisons of the best label, as in M. K.
+    Nakayama (1997), "Multiple-comparison procedures for steady-state simulations", Annals of Statistics 25(6),
+    2433-2450. Upper ends need the labels among the best only: D. G. Edwards and J. C. Hsu (1983), "Multiple
+    comparisons with the best treatment", JASA 78(384), 965-971. Differences of rates have one-sided adjusted Wald
+    bounds: D. G. Bonett and R. M. Price (2012), "Adjusted Wald confidence interval for a difference of binomial
+    proportions based on paired data", Journal of Educational and Behavioral Statistics 37(4), 479-488.
+    """
+    runs, along, labels = labelled(ds, value, along, level)
+    if largest is not None and not isinstance(largest, bool):
+        raise UsageError(f"largest must be True, False or None, got {largest!r}")
+    sign = -1.0 if (value in _LARGEST if largest is None else largest) else 1.0
+    complete = runs.values.notnull().all(along)
+    values = runs.values.where(complete).values
+    truncated = (runs.truncated & complete).sum("seed")
+    tail = min((1 - level) / (len(labels) - 1), 0.5)
+    compare = _proportions if runs.is_truth else paired_intervals.mean_difference
+    shape = (*values.shape[:-1], len(labels))
+    mean, low, high = (np.full(shape, np.nan) for _ in range(3))  # (…, i, j): i minus j, the smallest being the best
+    for i in range(len(labels)):
+        found = compare(values[..., i : i + 1, :], values, tail)
+        ends = (found.low, found.high) if sign > 0 else (-found.high, -found.low)
+        mean[..., i, :], low[..., i, :], high[..., i, :] = sign * found.estimate, *ends
+    cut = truncated.values > 0
+    # A truncated mean is too small: i - j has no upper end where i is truncated, and no lower end where j is.
+    i_cut, j_cut = cut[..., :, None], cut[..., None, :]
+    low = np.where(j_cut if sign > 0 else i_cut, -np.inf, low)
+    high = np.where(i_cut if sign > 0 else j_cut, np.inf, high)
+    itself = np.eye(len(labels), dtype=bool)
+    known = ~np.isnan(np.where(itself, 0.0, low)).any(-1)
+    lower = np.where(itself, -np.inf, low).max(-1)  # above 0: worse than some other label
+    among = ~(lower > 0)
+    others = ~itself & among[..., None, :]
+    upper = np.where(others, high, -np.inf).max(-1)
+    difference = np.where(itself, -np.inf, mean).max(-1)
+    ends = np.where(known, np.minimum(lower, 0), np.nan), np.where(known, np.maximum(upper, 0), np.nan)
+    if sign < 0:
+        difference, ends = -difference, (-ends[1], -ends[0])
+    cell = truncated.drop_attrs()
+    about = str(runs.values.attrs.get("long_name", value.replace("_", " ")))
+    interval = f"multiple comparisons with the best, Bonferroni, simultaneous, {100 * level:g}%"
+    ones = xr.ones_like(cell)
+    variables = {
+        "among_best": cell.copy(data=among).assign_attrs(long_name=f"cannot be distinguished from the best {about}"),
+        "difference": cell.copy(data=difference + 0.0).assign_attrs(
+            long_name=f"{about} minus the best of the others", interval=interval
+        ),
+        "low": cell.copy(data=ends[0] + 0.0),
+        "high": cell.copy(data=ends[1] + 0.0),
+        "mean": runs.values.where(complete).mean("seed").drop_attrs().assign_attrs(long_name=f"mean of {about}"),
+        "runs": (ones * complete.sum("seed")).astype(np.int64),
+        "left_out": (ones * (~complete).sum("seed")).astype(np.int64),
+        "truncated": cell.astype(np.int64),
+    }
+    attrs = {
+        **runs.attrs,
+        "value": value,
+        "along": along,
+        "level": level,
+        "best": "smallest" if sign > 0 else "largest",
+    }
+    if said := seeds_left_out(runs.values, complete):
+        attrs["left_out"] = said
+    if total := int(cell.sum()):
+        attrs["truncated"] = f"{total} runs are truncated: their means are lower bounds"
+    return xr.Dataset(variables, attrs=attrs).drop_vars("seed", errors="ignore")
+
+
+def _proportions(first: Any, second: Any, tail: float) -> paired_intervals.Interval:
+    return paired_intervals.proportion_difference(first, second, tail, paired_intervals.BONETT_PRICE)

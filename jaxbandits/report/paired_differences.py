@@ -1,0 +1,152 @@
+"""Differences and ratios of labels, such as algorithms, over the seeds that they share."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.report import paired_intervals
+from jaxbandits.report.one_cell import with_one_row
+from jaxbandits.report.paired_intervals import Interval
+from jaxbandits.report.pairing import Labelled, labelled, place_of, seeds_left_out
+
+__all__ = ["difference", "ratio"]
+
+_T_DIFFERENCE = "Student's t of paired differences"
+_P_DIFFERENCE = "Agresti and Min (2005), paired proportions"
+_T_RATIO = "Fieller (1954), paired means"
+_P_RATIO = "Bonett and Price (2006), paired proportions, hybrid Wilson"
+
+
+def difference(
+    ds: Any, value: str = "pulls", along: str = "algorithm", to: Any = None, level: float = 0.95
+) -> xr.Dataset:
+    """Return the mean difference to one label, over the seeds that both have, with a paired interval.
+
+    Runs with the same seed see the same rewards (common random numbers). Their differences vary less than their values,
+    which makes the interval narrower than that of two separate means.
+
+    Args:
+        ds: runs, as `simulate` and `sweep` return them, with a dimension `along`. Or Datasets of runs by their labels,
+            `{"ugapec": one, "lucb": other}`, which are joined along a new dimension; their root seeds are then
+            compared. (`xr.concat` keeps the attributes of its first Dataset only: other root seeds go unnoticed.)
+        value: a variable of every run, such as `pulls` or a metric, or `failure`, the rate of wrong answers.
+        along: the dimension whose values are compared; any, such as `algorithm` or `epsilon`.
+        to: the value of `along` that is subtracted; None for the first.
+        level: level of each interval, in (0, 1).
+
+    Returns:
+        A Dataset with the dimensions of the grid, without the label `to`, and with these variables:
+
+        * `difference`, float64: mean over the pairs of the label's value minus that of `to`.
+        * `low` and `high`, float64: its interval. Of numbers Student's t interval of paired differences. Of truth
+          values and `failure` the adjusted Wald interval of Agresti and Min (2005) for paired proportions. NaN from
+          fewer than two pairs; of truth values from none.
+        * `runs`, int64: complete pairs; `left_out`, int64: seeds without one, since a run or its value is missing.
+        * `truncated` and `truncated_to`, int64: pairs in which the run of the label, or of `to`, is truncated. The
+          difference of pulls, cost, steps or reward is then a bound only: `high` is infinite with `truncated` above 0,
+          `low` minus infinity with `truncated_to` above 0. Of other values no run counts as truncated.
+
+        The attributes `left_out` and `truncated` say so in words.
+
+    Raises:
+        UsageError: not runs; an unknown dimension, variable or label; a single label; runs that are not paired, since
+            root seeds differ or `independent=True` gave each cell its own rewards; a level outside (0, 1).
+
+    Example:
+        The paired interval of UGapEc minus LUCB is narrower than the two of the separate means together::
+
+            >>> import jaxbandits as jb
+            >>> problem, same = jb.bernoulli([0.9, 0.6]), {"epsilon": 0.1, "delta": 0.1}
+            >>> runs = {"ugapec": jb.simulate(jb.UGapEc(**same), problem, seeds=100),
+            ...         "lucb": jb.simulate(jb.LUCB(**same), problem, seeds=100)}
+            >>> paired = jb.difference(runs, "pulls", to="lucb")
+            >>> separate = [jb.summary(one) for one in runs.values()]
+            >>> apart = sum(float(one.pulls_high - one.pulls_mean) ** 2 for one in separate) ** 0.5
+            >>> bool((paired.high - paired.difference) < 0.8 * apart)
+            True
+
+    Source: A. Agresti and Y. Min (2005), "Simple improved confidence intervals for comparing matched proportions",
+    Statistics in Medicine 24(5), 729-740. Of rates so small that fewer than some five pairs are discordant the
+    interval is wider than it would have to be.
+    """
+    return _compare(labelled(ds, value, along, level), value, to, level, "difference")
+
+
+def ratio(ds: Any, value: str = "pulls", along: str = "algorithm", to: Any = None, level: float = 0.95) -> xr.Dataset:
+    """Return the ratio of means to that of one label, over the seeds that both have, with a paired interval.
+
+    Args:
+        ds: as in `jaxbandits.difference`, as are the other arguments.
+        value: a variable of every run, such as `pulls`, or `failure`.
+        along: the dimension whose values are compared.
+        to: the value of `along` whose mean is the divisor; None for the first.
+        level: level of each interval, in (0, 1).
+
+    Returns:
+        The Dataset that `jaxbandits.difference` returns, with `ratio` in place of `difference`. The interval of a ratio
+        of means is that of Fieller (1954), which is unbounded where the divisor's mean may be 0. The interval of a
+        ratio of rates is the hybrid Wilson interval of Bonett and Price (2006). With truncated runs `high` is infinite;
+        with truncated runs of `to` `low` is 0, or minus infinity where values are negative. The ratio is NaN where both
+        rates are 0.
+
+    Raises:
+        UsageError: as `jaxbandits.difference`.
+
+    Source: E. C. Fieller (1954), "Some problems in interval estimation", Journal of the Royal Statistical Society B
+    16(2), 175-185. D. G. Bonett and R. M. Price (2006), "Confidence intervals for a ratio of binomial proportions based
+    on paired data", Statistics in Medicine 25(17), 3039-3047.
+    """
+    return _compare(labelled(ds, value, along, level), value, to, level, "ratio")
+
+
+def _compare(found: Labelled, value: str, to: Any, level: float, kind: str) -> xr.Dataset:
+    runs, along, labels = found
+    place = 0 if to is None else place_of(to, labels, along)
+    others = [i for i in range(len(labels)) if i != place]
+    first, truncated = runs.values.isel({along: others}), runs.truncated.isel({along: others})
+    second, truncated_to = (array.isel({along: place}, drop=True) for array in (runs.values, runs.truncated))
+    second, truncated_to = (xr.broadcast(array, first)[0].transpose(*first.dims) for array in (second, truncated_to))
+    methods = {
+        ("difference", False): (paired_intervals.mean_difference, _T_DIFFERENCE),
+        ("difference", True): (paired_intervals.proportion_difference, _P_DIFFERENCE),
+        ("ratio", False): (paired_intervals.mean_ratio, _T_RATIO),
+        ("ratio", True): (paired_intervals.proportion_ratio, _P_RATIO),
+    }
+    method, source = methods[kind, runs.is_truth]
+    complete = first.notnull() & second.notnull()
+    counts = {
+        "runs": complete.sum("seed"),
+        "left_out": (~complete).sum("seed"),
+        "truncated": (truncated & complete).sum("seed"),
+        "truncated_to": (truncated_to & complete).sum("seed"),
+    }
+    interval = method(first.values, second.values, (1 - level) / 2)
+    least = 0.0 if kind == "ratio" and not bool((runs.values < 0).any()) else -np.inf
+    interval = Interval(
+        interval.estimate,
+        np.where(counts["truncated_to"].values > 0, least, interval.low),
+        np.where(counts["truncated"].values > 0, np.inf, interval.high),
+    )
+    cell = counts["runs"].drop_attrs()
+    about = str(runs.values.attrs.get("long_name", value.replace("_", " ")))
+    units = {"units": runs.values.attrs["units"]} if kind == "difference" and "units" in runs.values.attrs else {}
+    long_name = f"{kind} of {about} to {along} {labels[place]}"
+    variables = {
+        kind: cell.copy(data=interval.estimate).assign_attrs(
+            long_name=long_name, interval=f"{source}, {100 * level:g}%", **units
+        ),
+        "low": cell.copy(data=interval.low),
+        "high": cell.copy(data=interval.high),
+        **{name: count.drop_attrs().astype(np.int64) for name, count in counts.items()},
+    }
+    attrs = {**runs.attrs, "value": value, "along": along, "to": str(labels[place]), "level": level}
+    if said := seeds_left_out(runs.values, complete):
+        attrs["left_out"] = said
+    total = int(runs.truncated.sum())
+    if total:
+        attrs["truncated"] = (
+            f"{total} of {runs.truncated.size} runs are truncated: where truncated or truncated_to is above 0, the "
+            f"{kind} is a bound only"
+        )
+    return with_one_row(xr.Dataset(variables, attrs=attrs).drop_vars("seed", errors="ignore"))

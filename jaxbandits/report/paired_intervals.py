@@ -1,0 +1,175 @@
+"""Intervals from pairs of runs: two labels on the same seeds, whose rewards are common random numbers.
+
+All functions take two float64 arrays `(…, S)`, whose last axis is the seeds, and the probability `tail` on each side of
+the interval. A pair in which either value is NaN is left out. They return arrays `(…)`, NaN where pairs are too few.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy  # type: ignore[import-untyped,unused-ignore]
+from numpy.typing import NDArray
+
+from jaxbandits.report.intervals import student_half_width
+
+__all__ = [
+    "AGRESTI_MIN",
+    "BONETT_PRICE",
+    "Interval",
+    "Moments",
+    "discordant",
+    "mean_difference",
+    "mean_ratio",
+    "moments",
+    "proportion_difference",
+    "proportion_half_width",
+    "proportion_ratio",
+]
+
+#: Pairs that Agresti and Min (2005) add to each count of discordant pairs: two-sided coverage closest to the level.
+AGRESTI_MIN = 0.5
+#: Those of Bonett and Price (2012): wider, so that a bound on one side alone seldom errs too often.
+BONETT_PRICE = 1.0
+
+Array = NDArray[Any]
+
+
+class Interval(NamedTuple):
+    """An estimate with its interval, float64 `(…)` each."""
+
+    estimate: Array
+    low: Array
+    high: Array
+
+
+class Moments(NamedTuple):
+    """Means, variances and the covariance of the pairs that are complete, float64 `(…)` each."""
+
+    number: Array  # of complete pairs
+    first: Array
+    second: Array
+    first_variance: Array  # NaN from a single pair, as the next two
+    second_variance: Array
+    covariance: Array
+
+
+def moments(first: Array, second: Array) -> Moments:
+    """Return the moments of the complete pairs."""
+    there = ~np.isnan(first + second)
+    number = there.sum(-1)
+    some, freedom = np.where(number > 0, number, np.nan), np.where(number > 1, number - 1, np.nan)
+    first_mean, second_mean = (np.where(there, values, 0).sum(-1) / some for values in (first, second))
+    a, b = (np.where(there, v - m[..., None], 0) for v, m in ((first, first_mean), (second, second_mean)))
+    variances = ((x * y).sum(-1) / freedom for x, y in ((a, a), (b, b), (a, b)))
+    return Moments(number, first_mean, second_mean, *variances)
+
+
+def mean_difference(first: Array, second: Array, tail: float) -> Interval:
+    """Return the mean of first - second, with Student's t interval of paired differences."""
+    difference = first - second
+    found = moments(difference, np.zeros_like(difference))  # without the cancellation of three variances
+    half = student_half_width(found.first_variance**0.5, found.number, tail)
+    return Interval(found.first, found.first - half, found.first + half)
+
+
+def mean_ratio(first: Array, second: Array, tail: float) -> Interval:
+    """Return mean(first) / mean(second), with the interval of Fieller (1954) for paired values.
+
+    The interval holds every ratio r for which Student's t test does not reject that first - r * second has mean 0. It
+    is the whole line where it cannot be told that the mean of `second` is not 0. Below 0 it is cut where no value is
+    negative.
+    """
+    found = moments(first, second)
+    t = student_half_width(1.0, found.number, tail)  # the quantile, divided by the root of the number of pairs
+    a = found.second**2 - t**2 * found.second_variance
+    b = found.first * found.second - t**2 * found.covariance
+    c = found.first**2 - t**2 * found.first_variance
+    bounded = a > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = found.first / found.second
+        root = np.sqrt(np.maximum(b * b - a * c, 0))
+        low, high = (np.where(bounded, (b + sign * root) / a, sign * np.inf) for sign in (-1, 1))
+    low, high = (np.where(np.isnan(a), np.nan, end) for end in (low, high))
+    return Interval(estimate, np.where(_not_negative(first, second), np.maximum(low, 0), low), high)
+
+
+def discordant(first: Array, second: Array) -> tuple[Array, Array, Array]:
+    """Return the numbers of complete pairs, of pairs with only `first` true, and with only `second` true.
+
+    Args:
+        first: 0, 1 or NaN.
+        second: 0, 1 or NaN.
+    """
+    there = ~np.isnan(first + second)
+    return there.sum(-1), ((first > second) & there).sum(-1), ((first < second) & there).sum(-1)
+
+
+def proportion_half_width(only_first: Array, only_second: Array, number: Array, tail: float, added: float) -> Array:
+    """Return the half width of an adjusted Wald interval for a difference of paired proportions.
+
+    Args:
+        only_first: pairs with only the first true; expected numbers need not be whole.
+        only_second: pairs with only the second true.
+        number: pairs, at least 1.
+        tail: probability on each side.
+        added: pairs that are added to each of the two counts, as in `proportion_difference`.
+    """
+    p, q = (only_first + added) / (number + 2), (only_second + added) / (number + 2)
+    return -scipy.special.ndtri(tail) * np.sqrt((p + q - (p - q) ** 2) / (number + 2))
+
+
+def proportion_difference(first: Array, second: Array, tail: float, added: float = AGRESTI_MIN) -> Interval:
+    """Return the difference of paired proportions, with an adjusted Wald interval.
+
+    It is Wald's interval after two pairs are added: `added` of them to each of the two counts of discordant pairs, the
+    others to the concordant ones. The estimate is that of the counts themselves.
+
+    Args:
+        first: 0, 1 or NaN.
+        second: 0, 1 or NaN.
+        tail: probability on each side.
+        added: `AGRESTI_MIN` or `BONETT_PRICE`.
+    """
+    number, only_first, only_second = discordant(first, second)
+    some = np.where(number > 0, number, np.nan)
+    centre = (only_first - only_second) / (some + 2)
+    half = proportion_half_width(only_first, only_second, some, tail, added)
+    return Interval((only_first - only_second) / some, np.maximum(centre - half, -1), np.minimum(centre + half, 1))
+
+
+def proportion_ratio(first: Array, second: Array, tail: float) -> Interval:
+    """Return the ratio of paired proportions, with the hybrid Wilson interval of Bonett and Price (2006).
+
+    Args:
+        first: 0, 1 or NaN.
+        second: 0, 1 or NaN.
+        tail: probability on each side.
+    """
+    number, only_first, only_second = discordant(first, second)
+    both = (first + second == 2).sum(-1)
+    x, y, any_true = both + only_first, both + only_second, both + only_first + only_second
+    joint = np.sqrt((only_first + only_second + 2) / ((x + 1) * (y + 1)))
+    x_alone, y_alone = (np.sqrt((1 - (n + 1) / (any_true + 2)) / (n + 1)) for n in (x, y))
+    z = -scipy.special.ndtri(tail) * joint / (x_alone + y_alone)
+    (x_low, x_high), (y_low, y_high) = (_wilson(n, any_true, z) for n in (x, y))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = x / y
+        low, high = x_low / y_high, x_high / y_low
+    nothing = any_true == 0
+    low, high = np.where(nothing, 0.0, low), np.where(nothing, np.inf, high)
+    return Interval(estimate, *(np.where(number > 0, end, np.nan) for end in (low, high)))
+
+
+def _wilson(count: Array, number: Array, z: Array) -> tuple[Array, Array]:
+    """Return Wilson's score interval of a proportion, NaN from no trial."""
+    number = np.where(number > 0, number, np.nan)
+    root = z * np.sqrt(z**2 + 4 * count * (1 - count / number))
+    # No trial was a success, or every one was: the ends are 0 and 1, without a rounding error.
+    low = np.where(count == 0, 0.0, (2 * count + z**2 - root) / (2 * (number + z**2)))
+    high = np.where(count == number, 1.0, (2 * count + z**2 + root) / (2 * (number + z**2)))
+    return low, high
+
+
+def _not_negative(*values: Array) -> Array:
+    """Return whether no value is below 0, bool `(…)`."""
+    return np.all([np.all(~(some < 0), -1) for some in values], axis=0)
