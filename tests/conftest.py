@@ -28,18 +28,12 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 
 import jax
 import pytest
-from jax._src import compiler
-from jax._src.interpreters import mlir
-from jax._src.lib.mlir import ir
 
-#: How programs are compiled plainly: kernels as XLA wrote them before its fusion emitters, without LLVM's dear passes,
-#: and in one piece, since the other core has a worker of its own.
-PLAINLY = {
-    "xla_cpu_use_fusion_emitters": False,
-    "xla_backend_optimization_level": 0,
-    "xla_llvm_disable_expensive_passes": True,
-    "xla_cpu_parallel_codegen_split_count": 1,
-}
+from jaxbandits.bounded_jit import MORE_OPTIONS
+
+#: How the programs of `recent_programs` are compiled besides: kernels as XLA wrote them before its fusion emitters,
+#: which takes half as long, and in one piece, since the other core has a worker of its own.
+PLAINLY = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_parallel_codegen_split_count": 1}
 #: Bytes that a worker may hold before it forgets its programs; a test takes a few hundred MiB at most.
 MOST_BYTES = 1.4 * 2**30
 
@@ -54,25 +48,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("bits") is None)
 
 
-class Contexts:
-    """What JAX makes anew for every program that it lowers, which takes longer than a small one, is shared."""
-
-    #: As many as that; what programs name is never forgotten.
-    most = 200
-
-    def __init__(self) -> None:
-        self.made, self.shared, self.used = mlir.make_ir_context, None, 0
-        mlir.make_ir_context = self.next
-
-    def next(self) -> ir.Context:
-        if ir.Context.current is not None:  # within the lowering of another
-            return self.made()
-        if self.shared is None or self.used == self.most:
-            self.shared, self.used = self.made(), 0
-        self.used += 1
-        return self.shared
-
-
 @functools.cache
 def options_of_plain_programs() -> dict[str, Any]:
     """Return the options of `PLAINLY` that this version of JAX has: 0.12 has its fusion emitters only."""
@@ -81,42 +56,22 @@ def options_of_plain_programs() -> dict[str, Any]:
 
 def is_option(name: str, value: Any) -> bool:
     """Return whether XLA takes a compiler option; it refuses one that it does not know."""
-    COMPILER.plain, plain = False, COMPILER.plain
     try:
         jax.jit(lambda: 0, compiler_options={name: value}).lower().compile()
     except jax.errors.JaxRuntimeError:
         return False
-    finally:
-        COMPILER.plain = plain
     return True
 
 
-class Compiler:
-    """Compiles plainly, or as for users."""
-
-    def __init__(self) -> None:
-        self.plain = False
-        # JAX has such options for a function, and none for a process that may change; without this one, tests are slow.
-        self.options = compiler.get_compile_options
-        compiler.get_compile_options = self.options_now
-
-    def options_now(self, *args, env_options_overrides=None, **rest):
-        chosen = options_of_plain_programs() if self.plain else {}
-        return self.options(*args, env_options_overrides=chosen | (env_options_overrides or {}), **rest)
-
-    def switch(self, plain: bool) -> None:
-        if plain != self.plain:
-            jax.clear_caches()
-            self.plain = plain
-
-
-CONTEXTS = Contexts()
-COMPILER = Compiler()
-
-
-@pytest.fixture(autouse=True)
-def optimised_where_bits_are_compared(request: pytest.FixtureRequest) -> None:
-    COMPILER.switch(plain=request.node.get_closest_marker("bits") is None)
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Compile plainly, but for users where bits are compared."""
+    plain = item.get_closest_marker("bits") is None
+    if plain != bool(MORE_OPTIONS):
+        jax.clear_caches()
+        jax.config.update("jax_disable_most_optimizations", plain)
+        MORE_OPTIONS.clear()
+        MORE_OPTIONS.update(options_of_plain_programs() if plain else {})
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.algorithms.uniform_sampling.joint_rounds import tie_numbers
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine import rule_batches
 from jaxbandits.engine.mapped_rule import MappedRule
 
 
-@jax.jit
+@recent_programs(100)
 def begin(rule, problem, keys):
     """The states before the first pull, what they ask for, and which asks for too much."""
     mapped = MappedRule(rule)
@@ -17,7 +18,7 @@ def begin(rule, problem, keys):
     return state, state.wanted.asked, state.wanted.beyond
 
 
-@jax.jit
+@recent_programs(100)
 def look(rule, state, sums, live):
     """As `begin`, after what was asked for; before which asks for too much, which have ended and answers by places."""
     mapped = MappedRule(rule)

@@ -1,7 +1,5 @@
 """Rules that a likelihood ratio test stops: what they take from a problem, several deltas, no run for ever."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,9 +7,11 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms.likelihood_ratio.optimal_tracking import Tracked
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.statistics.arm_statistics import variance_by_pulls
 from jaxbandits.statistics.optimal_proportions import proportions
+from tests.same_bits import assert_same_bits
 
 COINS = jb.bernoulli([0.7, 0.5, 0.4])
 KEY = jax.random.fold_in(jax.random.key(1), 4)
@@ -76,7 +76,7 @@ def test_what_cannot_be_is_one_line(make, message):
     assert "\n" not in str(error.value)
 
 
-@functools.partial(jax.jit, static_argnames="most")
+@recent_programs(100)
 def to_the_end(algorithm, problem, key, state, most=20_000):
     def going(state):
         return ~algorithm.done(state) & (state.time < most)
@@ -96,8 +96,7 @@ def test_a_run_goes_on_to_a_smaller_delta_as_if_it_had_had_it_from_the_start(nam
     found = to_the_end(small, COINS, KEY, first)
     wanted = to_the_end(small, COINS, KEY, start)
     assert int(wanted.time) > int(first.time)
-    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
-        assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+    assert_same_bits(found, wanted)
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n != "uniform-glr")) for n in RULES])

@@ -19,6 +19,7 @@ import jaxbandits as jb
 from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
 from jaxbandits.algorithms.likelihood_ratio.optimal_tracking import Tracked
 from jaxbandits.algorithms.likelihood_ratio.posterior_leader import words_of
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.random.arm_orders import ArmOrder
 from jaxbandits.random.bits import open_uniform
 from jaxbandits.random.streams import step_key
@@ -380,7 +381,7 @@ CASES = {
 EACH_TIME = ("track-and-stop", "eb-tc", "ttucb, ids", "eb-tci, two arms")
 
 
-@functools.partial(jax.jit, static_argnames="steps")
+@recent_programs(100, "steps")
 def watch(algorithm, problem, keys, steps):
     """Pulls after every step, returned arms, whether a run has ended and its statistic: `(run, step, …)`."""
 
@@ -412,7 +413,7 @@ def test_every_decision_is_that_of_the_reference(name):
     # Bisections take long.
     runs, steps = (1 if name in EACH_TIME and isinstance(algorithm, Tracked) else RUNS), STEPS
     keys = jax.random.split(jax.random.key(len(name)), RUNS)[:runs]
-    pulls, returned, done, least = map(np.asarray, watch(algorithm, problem, keys, steps))
+    pulls, returned, done, least = map(np.asarray, watch(algorithm, problem, keys, steps=steps))
     table, orders = map(np.asarray, tables(problem, keys))
     compared = skipped = 0
     for run in range(runs):

@@ -7,6 +7,7 @@ import dataclasses
 import functools
 from typing import Any, NamedTuple
 
+import chex
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,7 +20,9 @@ from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.platform_forms import forced
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine.mapping import mapped
+from tests.same_bits import assert_same_bits
 
 RUNS, STEPS = 6, 200
 # Values that differ from run to run, for every parameter that has no usable default; some runs end, others do not.
@@ -155,10 +158,11 @@ class Played(NamedTuple):
     after: Any
     announced: jax.Array  # pulls by `last`, as said before every step
     done: jax.Array
+    stuck: jax.Array
     recommended: jax.Array
 
 
-@jax.jit
+@recent_programs(1000)
 def play(problem, key, algorithm, live):
     """A run of `STEPS` steps and what it answers then; and its state after three more, where it is `live`."""
     algorithm = of_engine(algorithm)
@@ -180,34 +184,27 @@ def play(problem, key, algorithm, live):
     legs = jnp.asarray([STEPS, 3]), jnp.stack([jnp.ones_like(live), live])
     _, (states, announced) = jax.lax.scan(leg, (first, first.time), legs)
     last, after = (jax.tree.map(lambda leaf, i=i: leaf[i], states) for i in range(2))
-    return Played(first, last, after, announced[0], algorithm.done(last), algorithm.recommend(last))
+    stuck = jnp.broadcast_to(algorithm.exhausted(last), last.time.shape)
+    return Played(first, last, after, announced[0], algorithm.done(last), stuck, algorithm.recommend(last))
+
+
+each_alone = recent_programs(1000)(jax.vmap(play.__wrapped__, in_axes=(None, 0, -1, 0), out_axes=-1))
 
 
 def wide(problem):
     """The problem with leaves `(K, R)`."""
-    return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:, None], (*leaf.shape, RUNS)), problem)
+    return jax.tree.map(lambda leaf: np.broadcast_to(np.asarray(leaf)[:, None], (*leaf.shape, RUNS)), problem)
 
 
 @functools.cache
 def together(index):
-    """All runs of a case in a native batch."""
+    """All runs of a case in a native batch, as NumPy's arrays."""
     algorithm, problem = CASES[index].values[0]
-    return play(wide(problem), KEYS, algorithm, LIVE)
+    return jax.device_get(play(wide(problem), KEYS, algorithm, LIVE))
 
 
 def of_run(tree, run):
     return jax.tree.map(lambda leaf: leaf[..., run], tree)
-
-
-def same_bits(one, other):
-    one_leaves, one_structure = jax.tree.flatten(one)
-    other_leaves, other_structure = jax.tree.flatten(other)
-    assert one_structure == other_structure
-    for a, b in zip(one_leaves, other_leaves, strict=True):
-        assert a.dtype == b.dtype
-        a, b = np.asarray(a), np.asarray(b)
-        assert a.shape == b.shape
-        assert a.tobytes() == b.tobytes()
 
 
 # One of each kind; with the slow tests, all of them.
@@ -265,23 +262,19 @@ def test_shapes_and_what_is_returned(index):
     algorithm, problem = CASES[index].values[0]
     played = together(index)
     for state in (played.first, played.last):
-        assert state.pulls.shape == (problem.arms, RUNS)
-        assert state.pulls.dtype == jnp.int32
-        assert state.time.shape == (RUNS,)
+        chex.assert_shape([state.pulls, state.time], [(problem.arms, RUNS), (RUNS,)])
+        chex.assert_type(state.pulls, int)
         total = np.asarray(state.pulls).sum(axis=0, dtype=np.int64)
         np.testing.assert_array_equal(np.minimum(total, MAX_COUNT - 1), state.time)
     np.testing.assert_array_equal(played.first.pulls, np.full((problem.arms, RUNS), algorithm.initial_pulls))
-    assert played.done.shape == (RUNS,)
-    assert played.done.dtype == bool
-    assert played.recommended.shape == (problem.arms, RUNS)
-    assert played.recommended.dtype == bool
+    chex.assert_shape([played.done, played.recommended], [(RUNS,), (problem.arms, RUNS)])
+    chex.assert_type([played.done, played.recommended], bool)
     wanted = getattr(algorithm, "k", getattr(algorithm, "m", 1))
-    returned = np.asarray(played.recommended).reshape(-1, problem.bandits, RUNS).sum(axis=0)
+    returned = played.recommended.reshape(-1, problem.bandits, RUNS).sum(axis=0)
     if algorithm.traits.answers != "any":
         np.testing.assert_array_equal(returned, np.broadcast_to(wanted, returned.shape))
-    stuck = np.asarray(of_engine(algorithm).exhausted(played.last))
-    assert (np.asarray(played.last.time)[~np.asarray(played.done) & ~stuck] >= STEPS).all()
-    assert bool(played.done.any()) or "delta" in {f.name for f in dataclasses.fields(algorithm)}
+    assert (played.last.time[~played.done & ~played.stuck] >= STEPS).all()
+    assert played.done.any() or "delta" in {f.name for f in dataclasses.fields(algorithm)}
 
 
 @every_case
@@ -289,29 +282,26 @@ def test_a_step_keeps_structure_shapes_and_types(index):
     algorithm, problem = CASES[index].values[0]
     state = together(index).first
     after = jax.eval_shape(lambda s: of_engine(algorithm).step(wide(problem), KEYS, s), state)
-    assert jax.tree.structure(after) == jax.tree.structure(state)
-    describe = lambda leaf: (leaf.shape, leaf.dtype)  # noqa: E731
-    assert jax.tree.map(describe, after) == jax.tree.map(describe, state)
+    chex.assert_trees_all_equal_shapes_and_dtypes(after, state)
 
 
 @every_case
 def test_a_step_makes_the_pulls_that_it_announces(index):
     """By which runs are kept below `max_pulls`."""
     played = together(index)
-    counted = np.asarray(played.last.time) < MAX_COUNT - 1
-    np.testing.assert_array_equal(np.asarray(played.announced)[counted], np.asarray(played.last.time)[counted])
+    counted = played.last.time < MAX_COUNT - 1
+    np.testing.assert_array_equal(played.announced[counted], played.last.time[counted])
 
 
 @every_case
 def test_nothing_changes_when_done_or_not_live(index):
-    algorithm, _ = CASES[index].values[0]
     played = together(index)
-    moving = LIVE & ~np.asarray(played.done) & ~np.asarray(of_engine(algorithm).exhausted(played.last))
+    moving = LIVE & ~played.done & ~played.stuck
     for run in range(RUNS):
         if moving[run]:
             assert int(played.after.time[run]) > int(played.last.time[run])
         else:
-            same_bits(of_run(played.after, run), of_run(played.last, run))
+            assert_same_bits(of_run(played.after, run), of_run(played.last, run))
 
 
 @every_case
@@ -319,15 +309,14 @@ def test_a_run_alone_has_the_bits_of_the_batch(index):
     algorithm, problem = CASES[index].values[0]
     batch = together(index)
     for run in range(RUNS):
-        alone = play(problem, KEYS[run], of_run(algorithm, run), LIVE[run])
-        same_bits(alone, of_run(batch, run))
+        alone = jax.device_get(play(problem, KEYS[run], of_run(algorithm, run), LIVE[run]))
+        assert_same_bits(alone, of_run(batch, run))
 
 
 @first_of_each(lambda algorithm: True, (*KINDS, Rule))
 def test_vmap_of_one_run_has_the_bits_of_the_batch(index):
     algorithm, problem = CASES[index].values[0]
-    mapped = jax.vmap(play, in_axes=(None, 0, -1, 0), out_axes=-1)(problem, KEYS, algorithm, LIVE)
-    same_bits(mapped, together(index))
+    assert_same_bits(jax.device_get(each_alone(problem, KEYS, algorithm, LIVE)), together(index))
 
 
 @pytest.mark.parametrize("platform", ["gpu", "tpu"])
@@ -335,8 +324,8 @@ def test_vmap_of_one_run_has_the_bits_of_the_batch(index):
 def test_forms_of_other_platforms_have_the_same_bits(index, platform):
     algorithm, problem = CASES[index].values[0]
     with forced(platform):
-        played = play(wide(problem), KEYS, algorithm, LIVE)
-    same_bits(played, together(index))
+        played = jax.device_get(play(wide(problem), KEYS, algorithm, LIVE))
+    assert_same_bits(played, together(index))
 
 
 @first_of_each(lambda algorithm: True, (*KINDS, Rule))
@@ -346,12 +335,12 @@ def test_padding_changes_neither_pulls_nor_the_answer(index):
     batch = together(index)
     padded = problem.padded(8)
     assert padded.arms == 8 * problem.bandits
-    played = play(wide(padded), KEYS, algorithm, LIVE)
+    played = jax.device_get(play(wide(padded), KEYS, algorithm, LIVE))
     np.testing.assert_array_equal(played.last.pulls[: problem.arms], batch.last.pulls)
     np.testing.assert_array_equal(played.recommended[: problem.arms], batch.recommended)
     np.testing.assert_array_equal(played.done, batch.done)
-    assert not np.asarray(played.last.pulls[problem.arms :]).any()
-    assert not np.asarray(played.recommended[problem.arms :]).any()
+    assert not played.last.pulls[problem.arms :].any()
+    assert not played.recommended[problem.arms :].any()
 
 
 @first_of_each(lambda algorithm: _common(algorithm, "m"))
@@ -359,9 +348,9 @@ def test_one_arm_known_to_the_program_has_the_bits_of_one_arm_traced(index):
     algorithm, problem = CASES[index].values[0]
     ones = dataclasses.replace(algorithm, m=np.ones(RUNS, np.int32))
     known = dataclasses.replace(algorithm, m=Known(1))
-    one, other = (play(wide(problem), KEYS, m, LIVE) for m in (known, ones))
+    one, other = jax.device_get([play(wide(problem), KEYS, m, LIVE) for m in (known, ones)])
     # Not the whole states: what is kept for many arms to return, one arm does without.
-    same_bits(*((p.last.pulls, p.done, p.recommended) for p in (one, other)))
+    assert_same_bits(*((p.last.pulls, p.done, p.recommended) for p in (one, other)))
 
 
 BAD = [

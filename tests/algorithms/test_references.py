@@ -11,7 +11,6 @@ an array; the arms that it would return, a set; and a stopping statistic, or Non
 """
 
 import dataclasses
-import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -29,6 +28,7 @@ from jaxbandits.algorithms.cost_budget.budget_index import BudgetIndex
 from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.arms import index
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.random.arm_orders import ArmOrder
 from jaxbandits.random.ties import tie_order, tie_words
 from tests.algorithms import references
@@ -539,7 +539,7 @@ CASES = {
 }
 
 
-@functools.partial(jax.jit, static_argnames="steps")
+@recent_programs(100, "steps")
 def watch(algorithm, problem, keys, steps):
     """Pulls after every step, returned arms and whether a run has ended: `(run, step, …)`."""
 
@@ -552,7 +552,7 @@ def watch(algorithm, problem, keys, steps):
     return jax.vmap(one)(keys)
 
 
-@functools.partial(jax.jit, static_argnames="rule")
+@recent_programs(100, "rule")
 def tables(problem, keys, rule):
     """The first rewards of every arm, `(run, pull, arm)`, and tie orders `(run, arm)`."""
 
@@ -588,8 +588,10 @@ def test_every_decision_is_that_of_the_reference(name):
     keys = jax.random.split(jax.random.key(len(name)), RUNS)
 
     unnamed = dataclasses.replace(problem, name="")
-    pulls, returned, done = map(np.asarray, watch(numbers_only(algorithm.resolved(problem)), unnamed, keys, steps))
-    table, orders = map(np.asarray, tables(unnamed, keys, isinstance(algorithm, Rule)))
+    pulls, returned, done = map(
+        np.asarray, watch(numbers_only(algorithm.resolved(problem)), unnamed, keys, steps=steps)
+    )
+    table, orders = map(np.asarray, tables(unnamed, keys, rule=isinstance(algorithm, Rule)))
     table = table.astype(np.float64)
     decisions = skipped = answers = 0
     drawn: list[tuple[np.ndarray, np.ndarray]] = []

@@ -11,6 +11,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms.elimination.rejects_phases import ceil_share, rejects_share
+from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine.mapping import mapped
 
 RUNS = 120
@@ -76,7 +77,7 @@ def several_bandits(table, order, budget, bandits):
     return Found(pulls, accepted | set(active), "last phase")
 
 
-@jax.jit
+@recent_programs(100)
 def play(problem, keys, algorithm):
     """Pulls and returned arms, `(RUNS, K)`, and tie orders; the algorithm's leaves are `(RUNS,)`."""
 

@@ -7,6 +7,7 @@ import pytest
 
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.platform_forms import FORMS, forced, forms, traced_for
+from tests.same_bits import assert_same_bits
 
 OTHERS = [name for name in FORMS if name != "cpu"]
 RUNS, ARMS = 7, (2, 10, 33, 130)
@@ -37,19 +38,15 @@ def operands(count, dtype):
     return words, arm, several, words[::-1][0], words[-2:]
 
 
-def bits(tree):
-    return jax.tree.map(lambda leaf: np.asarray(leaf).tobytes(), tree)
-
-
 @pytest.mark.parametrize("count", ARMS)
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint32, bool])
 def test_all_forms_have_the_same_bits(count, dtype):
     given = operands(count, dtype)
     with forced("cpu"):
-        expected = bits(operations(*given))
+        expected = operations(*given)
     for platform in OTHERS:
         with forced(platform):
-            assert bits(operations(*given)) == expected
+            assert_same_bits(operations(*given), expected)
 
 
 @pytest.mark.parametrize("platform", OTHERS)

@@ -12,6 +12,7 @@ import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.engine.mapping import mapped
+from tests.same_bits import assert_same_bits
 
 pytestmark = pytest.mark.bits
 
@@ -41,14 +42,6 @@ def example(name):
     if cls is jb.MABPPR:  # not straight to the final round
         given |= {"n_final": 1.5, "c1": 0.01}
     return cls(**given)
-
-
-def assert_same(one, other):
-    """The same tree with the same bits; weak types aside."""
-    assert jax.tree.structure(one) == jax.tree.structure(other)
-    for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
-        assert a.dtype == b.dtype
-        np.testing.assert_array_equal(a, b)
 
 
 def cases():
@@ -97,7 +90,7 @@ def test_a_trajectory_leads_to_the_last_state_and_stays_there(name):
     assert np.all(np.diff(total[: steps + 1]) > 0)
     last = jb.run(example(name), PROBLEMS["bernoulli"], KEY, MAX_PULLS)
     for step in (steps, steps + 1, STEPS):
-        assert_same(after(states, step), last)
+        assert_same_bits(after(states, step), last)
 
 
 @each_kind
@@ -105,7 +98,7 @@ def test_compiled_and_uncompiled_steps_have_the_same_bits(name):
     algorithm, problem = mapped(example(name)), PROBLEMS["bernoulli"]
     state = algorithm.init(problem, KEY)
     for step in range(3):
-        assert_same(after(states_of(name), step), algorithm.state_of(state))
+        assert_same_bits(after(states_of(name), step), algorithm.state_of(state))
         state = algorithm.step(problem, KEY, state)
 
 

@@ -7,15 +7,7 @@ import pytest
 
 from jaxbandits.arrays.sums import CompensatedSum
 from jaxbandits.statistics.arm_statistics import ArmStatistics
-
-
-def same_bits(one, other):
-    def compare(a, b):
-        a, b = np.asarray(a), np.asarray(b)
-        assert a.dtype == b.dtype
-        np.testing.assert_array_equal(a.view(np.int32), b.view(np.int32))
-
-    jax.tree.map(compare, one, other)
+from tests.same_bits import assert_same_bits
 
 
 def pulled(rewards, variance=False):
@@ -124,12 +116,12 @@ def test_what_did_not_happen_changes_no_bit(kind, variance):
     state = pulled(rewards, variance=variance)
     # `add` in a program of its own, and by hand.
     for add in (ArmStatistics.add, jax.jit(ArmStatistics.add)):
-        same_bits(add(state, jnp.int32(1), kind(77), False), state)
-    same_bits(state.add_each(kind([5, -7]), jnp.zeros(2, bool)), state)
+        assert_same_bits(add(state, jnp.int32(1), kind(77), False), state)
+    assert_same_bits(state.add_each(kind([5, -7]), jnp.zeros(2, bool)), state)
     one = state.add_each(kind([5, -7]), jnp.asarray([False, True]))
     assert one.pulls.tolist() == [50, 51]
     assert int(one.time) == 101
-    same_bits(one, state.add(jnp.int32(1), kind(-7)))
+    assert_same_bits(one, state.add(jnp.int32(1), kind(-7)))
 
 
 @pytest.mark.bits
@@ -148,7 +140,7 @@ def test_a_batch_has_the_bits_of_its_runs():
     together = run(first, pulls, rewards, live)
     for one in range(9):
         alone = run(first[:, one], pulls[:, one], rewards[:, one], live[:, one])
-        same_bits(jax.tree.map(lambda x, one=one: np.ascontiguousarray(np.asarray(x)[..., one]), together), alone)
+        assert_same_bits(jax.tree.map(lambda x, one=one: np.asarray(x)[..., one], together), alone)
 
 
 def test_padded_arms_have_no_pulls():
