@@ -12,7 +12,7 @@ PACKAGE = Path(jaxbandits.__file__).parent
 ROOMS = ["cli", "comparison", "engine", "live", "report", "spending", "sweeps"]
 #: Where an object of the user's comes in, and is looked at.
 BORDERS = {
-    "engine/admission.py", "engine/border.py", "engine/elimination_border.py", "engine/method_types.py",
+    "engine/binding.py", "engine/border.py", "engine/elimination_border.py", "engine/method_types.py",
     "engine/problem_border.py", "engine/rule_border.py",
 }  # fmt: skip
 #: (file, text): what is looked up by name, or by class, elsewhere, and why.

@@ -13,7 +13,7 @@ import jaxbandits as jb
 from jaxbandits import algorithms, problems
 from jaxbandits.algorithms.uniform_sampling import uniform
 from jaxbandits.cli import main
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.sweeps.spec import describe_algorithm
 
 TESTS = Path(__file__).parent
@@ -61,7 +61,7 @@ def test_an_algorithm_is_public_and_on_the_command_line_by_its_line(copied, caps
         told.append(json.loads(capsys.readouterr().out))
     assert told[0]["mean_pulls"] == 40
     assert told[0]["failure_rate"] == told[1]["failure_rate"]
-    assert describe_algorithm(admitted(jb.Copied(budget=40))) == {"name": "copied", "budget": 40, "m": 1}
+    assert describe_algorithm(accept(jb.Copied(budget=40))) == {"name": "copied", "budget": 40, "m": 1}
     ds = jb.simulate(jb.Copied(budget=40), jb.bernoulli([0.7, 0.5]), 30)
     assert jb.repeat(ds).identical(ds) or (jb.repeat(ds).recommended == ds.recommended).all()
 

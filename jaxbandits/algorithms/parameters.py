@@ -8,17 +8,20 @@ import numpy as np
 
 from jaxbandits import checks
 from jaxbandits.arrays.probabilities import LogProbability
+from jaxbandits.axes import Axis
 from jaxbandits.errors import UsageError, unknown_name
 
 __all__ = [
     "RULES",
     "Numeric",
     "Word",
+    "axes_of",
     "by_logarithm",
     "check_parameter",
     "is_parameter",
     "is_word",
     "parameter",
+    "values_of",
     "with_logarithms",
 ]
 
@@ -145,3 +148,13 @@ def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> No
         plain = checks.number(name, value, RULES[rule])
         if rule not in _EXACT and not RULES[rule].holds(checks.as_single(name, plain)):
             raise UsageError(f"{name} {RULES[rule].words} as float32, which runs compute with, got {value!r}")
+
+
+def values_of(algorithm: Any) -> dict[str, Any]:
+    """Return the values of an algorithm's fields, by name."""
+    return {field.name: getattr(algorithm, field.name) for field in dataclasses.fields(algorithm)}
+
+
+def axes_of(algorithm: Any) -> dict[str, Axis]:
+    """Return the fields of an algorithm that are axes of a grid, by name."""
+    return {name: value for name, value in values_of(algorithm).items() if isinstance(value, Axis)}

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from jaxbandits.algorithms.parameters import values_of
 from jaxbandits.comparison.rows import Comparison, Row
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept, bind
 from jaxbandits.report.numbers import count, interval, probability, value
 from jaxbandits.report.summaries import summary
 from jaxbandits.report.text_tables import text_table
@@ -54,7 +55,7 @@ def json_of(dataset: xr.Dataset) -> str:
 
 def moments(algorithm: Any, problem: Any) -> str:
     """Return a line on the moments of a problem's law, for algorithms that use them; empty for others."""
-    order = admitted(algorithm).values.get("p")
+    order = values_of(algorithm).get("p")
     if order is None or not problem.has_moments:
         return ""
     raw, central = (float(problem.moments(order, central=central).max()) for central in (False, True))
@@ -63,9 +64,9 @@ def moments(algorithm: Any, problem: Any) -> str:
 
 def settled(algorithm: Any, problem: Any) -> str:
     """Return a line on the parameters that an algorithm took from the problem; empty without any."""
-    known = admitted(algorithm)
-    used = known.suited(problem)[0].values
-    missing = [name for name, value in known.values.items() if value is None]
+    known = accept(algorithm)
+    used = values_of(bind(known, problem)[0])
+    missing = [name for name, value in values_of(known).items() if value is None]
     found = {name: used[name] for name in missing if isinstance(used[name], str | int | float)}
     if not any(isinstance(setting, str) for setting in found.values()):
         return ""

@@ -21,7 +21,6 @@ from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import whole
 from jaxbandits.comparison.guarantees import guarantee, lower_bound, number, value
 from jaxbandits.comparison.rows import Comparison, Row
-from jaxbandits.engine.admission import admitted
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.errors import UsageError
@@ -244,7 +243,7 @@ def _candidates(problem: Problem, max_pulls: int | None = None, **known: float) 
             label = " ".join([name, *(word if isinstance(word, str) else key for key, word in settings.items())])
             try:
                 algorithm = cls(**{key: value for key, value in known.items() if key in fields}, **settings)
-                own = admitted(algorithm.resolved(problem))
+                own = algorithm.resolved(problem)
                 algorithm.check(problem.arms // problem.bandits, problem.bandits)
                 algorithm.check_suitable(problem, known["m"])
                 if max_pulls is not None:

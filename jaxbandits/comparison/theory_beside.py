@@ -7,7 +7,8 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits import theory
-from jaxbandits.algorithms.traits import Theorem
+from jaxbandits.algorithms.parameters import values_of
+from jaxbandits.algorithms.traits import Theorem, tolerance_of
 from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.comparison.guarantees import lower_bound, number
 from jaxbandits.errors import UsageError, unknown_name
@@ -23,12 +24,12 @@ class _Quantity(NamedTuple):
 
 
 def _number(cell: Cell, name: str, otherwise: float | None = None) -> Any:
-    value = cell.algorithm.values.get(name, otherwise)
+    value = values_of(cell.algorithm).get(name, otherwise)
     return otherwise if value is None else value
 
 
 def _h_epsilon(cell: Cell) -> Theorem | None:
-    arguments = (np.asarray(cell.problem.mean), cell.algorithm.tolerance, _number(cell, "m", 1))
+    arguments = (np.asarray(cell.problem.mean), tolerance_of(cell.algorithm), _number(cell, "m", 1))
     return None if cell.problem.bandits > 1 or cell.problem.drawn else Theorem(theory.h_epsilon, arguments, "")
 
 
@@ -36,7 +37,7 @@ def _lower_bound(cell: Cell) -> Theorem | None:
     delta, m = _number(cell, "delta"), int(_number(cell, "m", 1))
     if delta is None or cell.problem.drawn:
         return None
-    return lower_bound(cell.problem, delta, cell.algorithm.tolerance, m)
+    return lower_bound(cell.problem, delta, tolerance_of(cell.algorithm), m)
 
 
 def _theorem(cell: Cell) -> Theorem | None:
@@ -44,14 +45,14 @@ def _theorem(cell: Cell) -> Theorem | None:
     if problem.bandits > 1 or not problem.sub_gaussian:
         return None
     means, variances = np.asarray(problem.mean), np.asarray(problem.variance)
-    return cell.algorithm.algorithm.theorem(
+    return cell.algorithm.theorem(
         means, variances, float(problem.reward_range), delta=_number(cell, "delta", 0.05),
-        epsilon=cell.algorithm.tolerance, m=int(_number(cell, "m", 1)),
+        epsilon=tolerance_of(cell.algorithm), m=int(_number(cell, "m", 1)),
     )  # fmt: skip
 
 
 def _rate(cell: Cell) -> Theorem | None:
-    return cell.algorithm.algorithm.rate(cell.problem)
+    return cell.algorithm.rate(cell.problem)
 
 
 #: The quantities of `with_theory`, by the name of the variable.
@@ -100,7 +101,7 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
         theorems = [QUANTITIES[name].of(cell) for cell in cells]
         there = [theorem for theorem in theorems if theorem is not None]
         if len(there) < len(theorems):
-            raise UsageError(f"there is no {name} of {cells[0].algorithm.name} on {cells[0].problem.name}")
+            raise UsageError(f"there is no {name} of {type(cells[0].algorithm).__name__} on {cells[0].problem.name}")
         values = _values(there).reshape(shape)
         found[name] = (shown, values, {"long_name": QUANTITIES[name].long_name + there[0].source})
     return ds.assign(found)

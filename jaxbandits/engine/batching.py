@@ -9,11 +9,11 @@ import numpy as np
 
 from jaxbandits.algorithms.arm_values import by_arm, filled
 from jaxbandits.algorithms.parameters import by_logarithm, is_parameter, is_word, with_logarithms
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import as_single, each, whole_rule
-from jaxbandits.engine.admission import Admitted, admitted
-from jaxbandits.engine.border import check_methods
+from jaxbandits.engine.border import check_methods, is_registered
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.value_ranges import Facts, ranges_of_values
@@ -22,14 +22,14 @@ from jaxbandits.problems.base import Problem
 __all__ = ["batched", "check_like"]
 
 
-def check_like(algorithms: Sequence[Admitted], problem: Problem, key: jax.Array) -> None:
-    """`check_one` of like algorithms."""
-    if not algorithms[0].registered:
+def check_like(algorithms: Sequence[Rule], problem: Problem, key: jax.Array) -> None:
+    """Check the methods and the numbers of compatible algorithms, as `check_methods` does of one."""
+    if not is_registered(algorithms[0]):
         _stacked(algorithms)  # whether each number has a type that runs compute with
         check_methods(jax.tree.map(lambda leaf: leaf[..., 0], _stacked(algorithms[:1])), problem, key)
 
 
-def batched(algorithms: Sequence[Admitted], problem: Problem | None = None) -> MappedAlgorithm:
+def batched(algorithms: Sequence[Rule], problem: Problem | None = None) -> MappedAlgorithm:
     """C like algorithms as one, leaves of shape `(C,)`, as the engine wants them.
 
     Args:
@@ -42,16 +42,16 @@ def batched(algorithms: Sequence[Admitted], problem: Problem | None = None) -> M
     return mapped(stacked, Facts(ranges_of_values(stacked), reward_range))
 
 
-def _stacked(algorithms: Sequence[Admitted], width: int = 0) -> Any:
+def _stacked(algorithms: Sequence[Rule], width: int = 0) -> Any:
     """Return like algorithms as one; where one has values of arms, all have `width` of them, or as many as the most."""
-    lengths = [len(leaf) for one in algorithms for leaf in _arm_values(one.algorithm)]
+    lengths = [len(leaf) for one in algorithms for leaf in _arm_values(one)]
     if lengths:
         width = max(width, *lengths)
-        algorithms = [admitted(filled(one.algorithm, width)) for one in algorithms]
-    first = algorithms[0]
+        algorithms = [filled(one, width) for one in algorithms]
+    first, name = algorithms[0], type(algorithms[0]).__name__
     changes: dict[str, Any] = {}
-    for field in first.fields:
-        values = [algorithm.values[field.name] for algorithm in algorithms]
+    for field in dataclasses.fields(first):
+        values = [getattr(algorithm, field.name) for algorithm in algorithms]
         if not is_parameter(field) or field.metadata["static"] or values[0] is None or is_word(field, values[0]):
             continue
         if by_logarithm(field) or np.ndim(values[0]):
@@ -60,12 +60,12 @@ def _stacked(algorithms: Sequence[Admitted], width: int = 0) -> Any:
         if common is not None and all(value == common for value in values):
             changes[field.name] = Known(common)
         elif field.metadata["rule"] == "count":
-            counts = each(f"{first.name}: {field.name}", values, whole_rule(1, MAX_COUNT))
+            counts = each(f"{name}: {field.name}", values, whole_rule(1, MAX_COUNT))
             changes[field.name] = np.asarray(counts, np.int32)
         else:
             changes[field.name] = np.asarray(values, np.float32)
-    alike = [with_logarithms(algorithm.algorithm) for algorithm in algorithms]
-    stacked = jax.tree.map(lambda *leaves: _stack(first.name, leaves), *alike)
+    alike = [with_logarithms(algorithm) for algorithm in algorithms]
+    stacked = jax.tree.map(lambda *leaves: _stack(name, leaves), *alike)
     return dataclasses.replace(stacked, **changes) if changes else stacked
 
 

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.bounded_jit import recent_programs
-from jaxbandits.engine.admission import Admitted
 from jaxbandits.engine.batching import batched
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.errors import UsageError
@@ -20,7 +20,7 @@ __all__ = ["check_first_pulls", "check_first_pulls_of_one"]
 _MOST = 16
 
 
-def check_first_pulls(algorithms: Sequence[Admitted], problem: Problem, max_pulls: int) -> None:
+def check_first_pulls(algorithms: Sequence[Rule], problem: Problem, max_pulls: int) -> None:
     """Refuse a limit that does not leave room for the first pulls of one of C runs.
 
     Args:
@@ -31,7 +31,7 @@ def check_first_pulls(algorithms: Sequence[Admitted], problem: Problem, max_pull
     Raises:
         UsageError: the first pulls are more.
     """
-    first, each = algorithms[0], algorithms[0].algorithm.initial_pulls
+    first, each = algorithms[0], algorithms[0].initial_pulls
     if each:
         exist = np.asarray(problem.arms if problem.mask is None else np.count_nonzero(problem.mask, axis=0))
         most = int(each * np.max(exist))
@@ -43,10 +43,10 @@ def check_first_pulls(algorithms: Sequence[Admitted], problem: Problem, max_pull
     else:  # a budget of cost: one pull, if it pays for that
         return
     if most > max_pulls:
-        raise UsageError(f"{first.name}: {what} {most:,}, more than max_pulls={max_pulls:,}")
+        raise UsageError(f"{type(first).__name__}: {what} {most:,}, more than max_pulls={max_pulls:,}")
 
 
-def check_first_pulls_of_one(algorithm: Admitted, problem: Problem, max_pulls: int) -> None:
+def check_first_pulls_of_one(algorithm: Rule, problem: Problem, max_pulls: int) -> None:
     """Do the same for one algorithm on one problem, leaves `(K,)`.
 
     Raises:

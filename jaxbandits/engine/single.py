@@ -6,13 +6,15 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.algorithms.parameters import with_logarithms
+from jaxbandits.algorithms.parameters import axes_of, with_logarithms
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.jax_settings import narrowed, own_settings
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.checks import shown, whole
-from jaxbandits.engine.admission import Admitted, admitted, check, check_one
+from jaxbandits.engine.binding import accept, bind, most_pulls
+from jaxbandits.engine.border import check_algorithm, check_methods
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.no_derivative import undifferentiated
@@ -59,28 +61,28 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
     own, problem = prepared(known, problem)
     if max_pulls is not None and not is_traced((own, problem, max_pulls)):
         max_pulls = whole("max_pulls", max_pulls, 1, MAX_COUNT)
-        check_first_pulls_of_one(admitted(own), problem, max_pulls)
-    most = known.most_pulls if max_pulls is None else max_pulls
+        check_first_pulls_of_one(own, problem, max_pulls)
+    most = most_pulls(known) if max_pulls is None else max_pulls
     algorithm, problem = undifferentiated(narrowed((own, problem)))
     with kept_programs():
         state, fault = _run(algorithm, problem, key, most, code=code_of(algorithm, problem))
     return _without_fault(state, fault, known, problem)
 
 
-def _looked_at(what: str, algorithm: Any, problem: Any, key: Any) -> Admitted:
+def _looked_at(what: str, algorithm: Any, problem: Any, key: Any) -> Rule:
     """The algorithm, if one run can be made of it on the problem.
 
     Raises:
         UsageError: it cannot.
     """
-    known = admitted(algorithm)
+    known = accept(algorithm)
     check_problem(problem)
-    for axes, owner in ((known.axes, known.name), (problem.axes, "the problem")):
+    for axes, owner in ((axes_of(known), type(known).__name__), (problem.axes, "the problem")):
         for name in axes:
             raise UsageError(
                 f"{what} makes one run, and {name} of {owner} is an axis: give it one value, or use jb.sweep"
             )
-    check(known)
+    check_algorithm(known)
     if not (isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.shape == ()):
         raise UsageError(
             f"the key must be one typed key, such as jax.random.key(0), got {shown(key)}; for several runs use "
@@ -95,18 +97,18 @@ def _number(name: str, value: Any, least: int) -> Any:
     return value if isinstance(value, jax.core.Tracer) else whole(name, value, least, MAX_COUNT)
 
 
-def _without_fault(state: Any, fault: jax.Array, known: Admitted, problem: Problem) -> Any:
+def _without_fault(state: Any, fault: jax.Array, known: Rule, problem: Problem) -> Any:
     """The state of a run without a fault, as far as it is known.
 
     Raises:
         UsageError: there is one.
     """
     if not isinstance(fault, jax.core.Tracer) and int(fault):
-        raise UsageError(fault_of(int(fault), known.name, problem.arms))
+        raise UsageError(fault_of(int(fault), type(known).__name__, problem.arms))
     return state
 
 
-def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
+def prepared(known: Rule, problem: Problem) -> tuple[Any, Problem]:
     """An algorithm with what it takes from the problem, and the problem with as many arms as it wants.
 
     Both as they are where they are being traced and have no values.
@@ -114,15 +116,15 @@ def prepared(known: Admitted, problem: Problem) -> tuple[Any, Problem]:
     Raises:
         UsageError: they do not fit, as in `jb.simulate`.
     """
-    if is_traced((known.algorithm, problem)):
-        if known.algorithm.oracle:
+    if is_traced((known, problem)):
+        if known.oracle:
             raise UsageError(
-                f"{known.name} computes its exploration parameter from the true means, which have no values while they "
-                "are traced: give it what resolved(problem) returns"
+                f"{type(known).__name__} computes its exploration parameter from the true means, which have no values "
+                "while they are traced: give it what resolved(problem) returns"
             )
-        return known.algorithm, problem
-    suited, explored = known.suited(problem)
-    return with_logarithms(suited.algorithm), explored
+        return known, problem
+    bound, explored = bind(known, problem)
+    return with_logarithms(bound), explored
 
 
 @recent_programs(_MOST, "code")
@@ -142,7 +144,7 @@ def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, co
 def _realised(algorithm: Any, problem: Problem, key: jax.Array) -> Problem:
     """The problem with the arms of a run, once algorithm and problem have been looked at."""
     check_family(problem, key)
-    check_one(admitted(algorithm), problem, key)
+    check_methods(algorithm, problem, key)
     return problem.realised(key)
 
 

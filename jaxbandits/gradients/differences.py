@@ -13,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.axes import axis
 from jaxbandits.checks import FINITE, POSITIVE, each, is_number, number
-from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
@@ -54,7 +54,7 @@ class Nudges:
         return [self.at, *(self.at + steps).tolist(), *(self.at - steps).tolist()]
 
 
-def nudged(known: Admitted, parameter: str, smoothing: float | None) -> tuple[Nudges, Any]:
+def nudged(known: Rule, parameter: str, smoothing: float | None) -> tuple[Nudges, Any]:
     """Return the algorithm with an axis of the values that a derivative needs.
 
     Args:
@@ -65,14 +65,14 @@ def nudged(known: Admitted, parameter: str, smoothing: float | None) -> tuple[Nu
     Raises:
         UsageError: a parameter without a derivative or a value, or nudges that leave its range.
     """
-    value = known.values[parameter]
+    value = getattr(known, parameter)
     if value is None:
-        raise UsageError(f"{known.name} takes {parameter} from the problem: give it a value to nudge")
-    whole = {field.name for field in known.fields if field.metadata.get("rule") == "count"}
+        raise UsageError(f"{type(known).__name__} takes {parameter} from the problem: give it a value to nudge")
+    whole = {field.name for field in dataclasses.fields(known) if field.metadata.get("rule") == "count"}
     if parameter in whole or (isinstance(value, bool | str | int) and not is_number(value)):
-        raise UsageError(f"{known.name} has no derivative in {parameter}, which is counted or chosen")
+        raise UsageError(f"{type(known).__name__} has no derivative in {parameter}, which is counted or chosen")
     if not is_number(value):
-        raise UsageError(f"{known.name} needs one value of {parameter} for a derivative, got {value!r}")
+        raise UsageError(f"{type(known).__name__} needs one value of {parameter} for a derivative, got {value!r}")
     at = float(value)
     if smoothing is None:
         width, points, weights = _WIDTH * (abs(at) or 1.0), np.ones(1), np.ones(1)
@@ -85,7 +85,7 @@ def nudged(known: Admitted, parameter: str, smoothing: float | None) -> tuple[Nu
     found = Nudges(parameter, at, width, points, weights)
     try:
         changed: dict[str, Any] = {parameter: axis(found.values, name=NUDGE)}
-        return found, dataclasses.replace(known.algorithm, **changed)
+        return found, dataclasses.replace(known, **changed)
     except UsageError as error:
         raise UsageError(
             f"{error}: nudges of {width:.3g} leave the range of {parameter}; smoothing=… narrows them"

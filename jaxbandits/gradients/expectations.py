@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from jaxbandits.algorithms.parameters import values_of
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.jax_settings import own_settings
-from jaxbandits.engine.admission import Admitted, admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.metric import Metric
 from jaxbandits.errors import UsageError, unknown_name
@@ -141,7 +143,7 @@ def expected(
     terms = terms.drop_attrs()  # what is a gradient has other units
     outcomes, stopped = distinct(value), stopped_early(status)
     if metric in _SPENT:  # a budget, or the limit, determines this number for every run, seen or not
-        given = known.algorithm.given("budget") is not None
+        given = known.given("budget") is not None
         number = number.where((outcomes > 1) | ~(stopped.all("seed") | given), runs.sizes["seed"])
     number = number.transpose(*(name for name in terms.dims if name != "seed")).drop_attrs()
     name_of = metric if isinstance(metric, str) else getattr(metric, "__name__", "own")
@@ -168,14 +170,14 @@ def expected(
     )
 
 
-def _target(algorithm: Any, problem: Any, wrt: str) -> tuple[Admitted, str, str]:
+def _target(algorithm: Any, problem: Any, wrt: str) -> tuple[Rule, str, str]:
     """The algorithm, the name of what is meant, and whether it is one of a law, an algorithm or a softened policy."""
     if not isinstance(problem, Problem):
         raise UsageError(f"a gradient is one of a single problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")
-    known = admitted(algorithm)
+    known = accept(algorithm)
     law = {name: name for name in problem.parameters} | ({"mean": problem.mean_is} if problem.mean_is else {})
     policy = isinstance(algorithm, Softened)
-    own = {name: name for name in (algorithm.scored if policy else known.values)}
+    own = {name: name for name in (algorithm.scored if policy else values_of(known))}
     names = {f"problem.{name}": (leaf, "law") for name, leaf in law.items()}
     names |= {f"algorithm.{name}": (name, "policy" if policy else "algorithm") for name in own}
     if wrt in law and wrt in own:

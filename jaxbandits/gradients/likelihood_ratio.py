@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.checks import FINITE, each
-from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError
 from jaxbandits.gradients.measures import DIRECT, DirectPart, Measure
 from jaxbandits.gradients.rare_outcomes import carrying, fewer, varied
@@ -32,7 +32,7 @@ def _arm_pulls(problem: Any, state: Any, recommended: Any) -> Any:
     return state.pulls
 
 
-def check_scored(known: Admitted, problem: Problem, parameter: str, wrt: str) -> None:
+def check_scored(known: Rule, problem: Problem, parameter: str, wrt: str) -> None:
     """Refuse a problem or an algorithm without a score in a parameter, which the user calls `wrt`.
 
     Raises:
@@ -45,7 +45,7 @@ def check_scored(known: Admitted, problem: Problem, parameter: str, wrt: str) ->
             "(what rewards are possible moves with it, or they are no draws of a density)"
         )
     if known.traits.in_batches:
-        raise UsageError(f"{known.name} draws sums of rewards, of which no score is taken yet")
+        raise UsageError(f"{type(known).__name__} draws sums of rewards, of which no score is taken yet")
     each(f"{wrt}, for a score,", np.asarray(getattr(problem, parameter)), problem.score_range or FINITE, "arm")
 
 

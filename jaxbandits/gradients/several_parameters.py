@@ -6,8 +6,9 @@ from typing import Any, TypeVar
 
 import xarray as xr
 
+from jaxbandits.algorithms.parameters import axes_of
 from jaxbandits.checks import shown
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.errors import UsageError
 from jaxbandits.report.one_cell import with_one_row
 
@@ -34,7 +35,7 @@ def takes_several(estimate: E) -> E:
         names = [wrt] if isinstance(wrt, str) else list(wrt) if isinstance(wrt, list | tuple) else []
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             raise UsageError(f"wrt must be the name of a parameter, or a list of different names, got {shown(wrt)}")
-        for field, values in admitted(algorithm).axes.items():
+        for field, values in axes_of(accept(algorithm)).items():
             if (taken := values.name or field) in _TAKEN:
                 raise UsageError(f"an axis cannot be called {taken!r}, as gradients are: rename it, axis(…, name=…)")
         if isinstance(wrt, str):

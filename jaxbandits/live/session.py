@@ -14,9 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import checks
-from jaxbandits.algorithms.parameters import with_logarithms
+from jaxbandits.algorithms.parameters import axes_of, with_logarithms
 from jaxbandits.arrays.jax_settings import narrowed, own_settings
-from jaxbandits.engine.admission import admitted, check, check_one
+from jaxbandits.engine.binding import accept
+from jaxbandits.engine.border import check_algorithm, check_methods
 from jaxbandits.engine.mapping import mapped
 from jaxbandits.engine.method_types import check_result
 from jaxbandits.errors import UsageError
@@ -74,11 +75,11 @@ class AskTell:
         Raises:
             UsageError: an algorithm or a number that cannot be used, or an algorithm that needs the true means.
         """
-        known = admitted(algorithm)
-        for name in known.axes:
+        known = accept(algorithm)
+        for name in axes_of(known):
             raise UsageError(f"a session runs one algorithm, not a grid: {name} is an axis")
-        check(known)
-        algorithm = known.algorithm.prepared()
+        check_algorithm(known)
+        algorithm = known.prepared()
         self._algorithm, self._runs = algorithm, narrowed(mapped(with_logarithms(algorithm)))
         self._arms = checks.whole("arms", arms, 2, MOST_ARMS)
         algorithm.check(self._arms, bandits=1)
@@ -91,7 +92,7 @@ class AskTell:
         self._requests = Requests(first_arms, [1] * len(first_arms), [])
         self._state: Any = None  # until the initial pulls of every arm have been told
         self._done, self._recommended = False, np.zeros(self._arms, bool)
-        check_one(known, self._live_problem(), self._key, judged=False)
+        check_methods(known, self._live_problem(), self._key, judged=False)
         # This also checks that the algorithm can begin without a problem.
         moment = begin.eval_shape(self._runs, self._live_problem(), self._key, code=code_of(self._runs))
         check_result(f"{type(algorithm).__name__}.recommend", moment.recommended, bool, (self._arms,))
@@ -235,7 +236,7 @@ class AskTell:
         self._state, self._done, self._recommended = moment.state, done, recommended
 
     def _spec(self) -> dict[str, Any]:
-        return describe_algorithm(admitted(self._algorithm))
+        return describe_algorithm(self._algorithm)
 
     def _live_problem(self, told: np.ndarray | None = None) -> LiveProblem:
         """Return the placeholder for a problem, with the rewards of the initial pulls in the order they were asked."""

@@ -38,9 +38,9 @@ def seeds_needed(
     Returns:
         For each cell, without the label `to`, the smallest number of seeds, in all, as float64 whole numbers. It takes
         the spread of these runs for the true one. One error and one success are added to a rate, and half a pair to
-        each count of discordant pairs: no error in a few runs does not promise that there are none. Infinite where runs are
-        truncated and `value` grows with the pulls, since the interval has no finite end. NaN where fewer than two runs
-        have the value.
+        each count of discordant pairs: no error in a few runs does not promise that there are none. Infinite where
+        runs are truncated and `value` grows with the pulls, since the interval has no finite end. NaN where fewer than
+        two runs have the value.
 
     Raises:
         UsageError: a half width that is not above 0, `to` without `along`, and as `jaxbandits.difference`.

@@ -99,7 +99,7 @@ def refuse_faults(rows: Rows, cells: list[Cell], dimensions: Mapping[str, Any]) 
         values = [
             f"{name}={list(known)[i]}" for (name, known), i in zip(dimensions.items(), cell.position, strict=True)
         ]
-        fault = fault_of(int(rows.status[first]), cell.algorithm.name, cell.problem.arms)
+        fault = fault_of(int(rows.status[first]), type(cell.algorithm).__name__, cell.problem.arms)
         raise UsageError(f"{fault} (the run with seed {rows.seed[first]}{''.join(f', {value}' for value in values)})")
 
 

@@ -1,5 +1,6 @@
 """Grids: the axes of an algorithm and a problem, and the cells of their product."""
 
+import dataclasses
 import hashlib
 import itertools
 import json
@@ -10,10 +11,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxbandits.algorithms.parameters import is_parameter
+from jaxbandits.algorithms.parameters import axes_of, is_parameter
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.probabilities import computed_with
 from jaxbandits.axes import Axis
-from jaxbandits.engine.admission import Admitted
+from jaxbandits.engine.binding import with_values
 from jaxbandits.errors import UsageError, about
 from jaxbandits.plain_data.contents import array_hash
 from jaxbandits.problems.base import Problem
@@ -32,7 +34,7 @@ class Cell(NamedTuple):
     """One cell of a grid."""
 
     position: tuple[int, ...]
-    algorithm: Admitted
+    algorithm: Rule
     problem: Problem
 
 
@@ -43,13 +45,13 @@ class Grid(NamedTuple):
     cells: list[Cell]
 
 
-def expand(algorithm: Admitted, problem: Problem | ProblemFamily) -> Grid:
+def expand(algorithm: Rule, problem: Problem | ProblemFamily) -> Grid:
     """Return the grid that the axes of an algorithm and a problem span.
 
     Raises:
         UsageError: two different axes with one name.
     """
-    algorithm_axes = algorithm.axes
+    algorithm_axes = axes_of(algorithm)
     problem_axes = problem.axes
     dimensions: dict[str, tuple[Any, ...]] = {}
     for field, values in itertools.chain(algorithm_axes.items(), problem_axes.items()):
@@ -65,7 +67,7 @@ def expand(algorithm: Admitted, problem: Problem | ProblemFamily) -> Grid:
 
 
 def _cells(
-    algorithm: Admitted,
+    algorithm: Rule,
     problem: Problem | ProblemFamily,
     algorithm_axes: dict[str, Axis],
     problem_axes: dict[str, Axis],
@@ -76,7 +78,7 @@ def _cells(
         at = dict(zip(dimensions, position, strict=True))
         changes = {field: values.values[at[values.name or field]] for field, values in algorithm_axes.items()}
         with about("algorithm"):
-            own = algorithm.at(changes)
+            own = with_values(algorithm, changes)
         where = {field: at[values.name or field] for field, values in problem_axes.items()}
         key = tuple(where.values())
         if key not in problems:
@@ -121,16 +123,14 @@ def _content_of_problem(problem: Problem) -> list[Any]:
     return [type(problem).__qualname__, problem.bandits, costs, choices, numbers]
 
 
-def _content_of_algorithm(algorithm: Admitted) -> list[Any]:
+def _content_of_algorithm(algorithm: Rule) -> list[Any]:
     found = {}
-    for field in algorithm.fields:
+    for field in dataclasses.fields(algorithm):
         rule = field.metadata["rule"] if is_parameter(field) else ""
-        value, default = (_content(_computed(x, rule)) for x in (algorithm.values[field.name], field.default))
+        value, default = (_content(_computed(x, rule)) for x in (getattr(algorithm, field.name), field.default))
         if value != default:
             found[field.name] = value
-    if not algorithm.fields:
-        found["leaves"] = _content(algorithm.algorithm)
-    return [type(algorithm.algorithm).__qualname__, found]
+    return [type(algorithm).__qualname__, found]
 
 
 def _computed(value: Any, rule: str) -> Any:

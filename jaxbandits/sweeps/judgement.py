@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from jaxbandits.algorithms.traits import CRITERIA
+from jaxbandits.algorithms.traits import CRITERIA, answers_of, tolerance_of
 from jaxbandits.engine.driver import Rows
 from jaxbandits.engine.rows import ROUNDING
 from jaxbandits.problems.base import Problem
@@ -45,7 +45,7 @@ def judge(cells: Sequence[Cell], rows: Rows, recommended: np.ndarray) -> Judgeme
         rows: N rows.
         recommended: bool `(N, bandits, K)`.
     """
-    own, epsilon = rows.correct, np.asarray([cell.algorithm.tolerance for cell in cells])
+    own, epsilon = rows.correct, np.asarray([tolerance_of(cell.algorithm) for cell in cells])
     if rows.regret is not None:
         simple, aggregate, beyond = (np.maximum(one, 0) for one in rows.regret)
         correct = beyond <= epsilon[rows.cell]
@@ -55,7 +55,7 @@ def judge(cells: Sequence[Cell], rows: Rows, recommended: np.ndarray) -> Judgeme
         together = kind in ("aggregate", "exact")
         simple, aggregate, correct = judge_means(means, rows.cell, recommended, epsilon[rows.cell], together=together)
     correct = correct if own is None else own
-    declared = [cell.algorithm.answers for cell in cells]
+    declared = [answers_of(cell.algorithm) for cell in cells]
     wrong_size = np.zeros(len(correct), bool)
     if None not in declared:
         returned = np.count_nonzero(recommended, axis=2)

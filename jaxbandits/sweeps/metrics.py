@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxbandits.algorithms.traits import answers_of
+from jaxbandits.engine.border import is_registered
 from jaxbandits.engine.driver import Rows
 from jaxbandits.engine.metric import Kind, Measures
 from jaxbandits.status import STATUS
@@ -48,7 +50,7 @@ class Seen:
     def wrong_size(self) -> np.ndarray | None:
         """Return which answers differ in size from the declared one, bool `(N,)`; None for the package's algorithms."""
         first = self.cells[0].algorithm
-        return None if first.registered or first.answers is None else self.judgement.wrong_size
+        return None if is_registered(first) or answers_of(first) is None else self.judgement.wrong_size
 
     @property
     def pulls(self) -> np.ndarray:

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from jaxbandits.algorithms.parameters import axes_of
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import POSITIVE, as_single, number, whole
-from jaxbandits.engine.admission import Admitted
+from jaxbandits.engine.binding import why_not_anytime
 from jaxbandits.errors import UsageError, about
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
@@ -18,7 +20,7 @@ from jaxbandits.sweeps.metrics import METRICS
 __all__ = ["check_names", "checkpoint_values"]
 
 
-def check_names(algorithm: Admitted, problem: Problem | ProblemFamily, own: Iterable[str]) -> None:
+def check_names(algorithm: Rule, problem: Problem | ProblemFamily, own: Iterable[str]) -> None:
     """Check that no axis and no metric has the name of another variable of the results or of their summary.
 
     Args:
@@ -34,7 +36,7 @@ def check_names(algorithm: Admitted, problem: Problem | ProblemFamily, own: Iter
     for name in own:
         if twice := [one for one in variables_of([name]) if in_summary.count(one) > 1]:
             raise UsageError(f"the metric {name!r} needs another name: summaries have {twice[0]!r} already")
-    for table, axes in (("algorithm", algorithm.axes), ("problem", problem.axes)):
+    for table, axes in (("algorithm", axes_of(algorithm)), ("problem", problem.axes)):
         for field, values in axes.items():
             name = values.name or field
             if name in {*RESERVED, *METRICS, *own, *in_summary}:
@@ -46,7 +48,7 @@ def check_names(algorithm: Admitted, problem: Problem | ProblemFamily, own: Iter
                     )
 
 
-def checkpoint_values(algorithm: Admitted, checkpoints: Sequence[float] | None, max_pulls: int) -> np.ndarray:
+def checkpoint_values(algorithm: Rule, checkpoints: Sequence[float] | None, max_pulls: int) -> np.ndarray:
     """Return the checkpoints of runs, `(Q,)`: int32, numbers of pulls, or float32, costs; empty for None.
 
     Raises:
@@ -58,7 +60,7 @@ def checkpoint_values(algorithm: Admitted, checkpoints: Sequence[float] | None, 
     with about("run", "checkpoints"):
         traits = algorithm.traits
         if not traits.anytime:
-            raise UsageError(f"{algorithm.name} {algorithm.why_not_anytime()}")
+            raise UsageError(f"{type(algorithm).__name__} {why_not_anytime(algorithm)}")
         spends = traits.spends is not None
         points = [
             float(as_single("a checkpoint", number("a checkpoint", point, POSITIVE)))

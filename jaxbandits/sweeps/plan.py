@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import seed, whole
-from jaxbandits.engine.admission import Admitted, admitted, check
 from jaxbandits.engine.batching import check_like
+from jaxbandits.engine.binding import accept, bind, most_pulls
+from jaxbandits.engine.border import check_algorithm
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.driver import Progress, job_rows
 from jaxbandits.engine.first_pulls import check_first_pulls
@@ -49,7 +51,7 @@ __all__ = ["Plan", "Spent", "make_runs", "planned"]
 class Plan:
     """A checked sweep."""
 
-    known: Admitted
+    algorithm: Rule
     problem: Problem | ProblemFamily
     cells: list[Cell]  # with the parameters derived from the problem
     identity: np.ndarray  # uint32 (2, C): a hash of each cell, as the user gave it
@@ -70,7 +72,7 @@ class Plan:
         if self.chains.field is not None:
             found["one_trajectory"] = self.chains.field
         return found | {
-            "algorithm": self.known.name,
+            "algorithm": type(self.algorithm).__name__,
             "problem": self.problem.name,
             "root_seed": self.runs.root_seed,
             "spec": json.dumps(self.spec),
@@ -120,9 +122,9 @@ def planned(
     """
     seeds, root_seed = whole("seeds", seeds, 1, MAX_COUNT), seed("root_seed", root_seed)
     first_seed = whole("first_seed", first_seed, 0, MAX_COUNT - seeds)
-    known = admitted(algorithm)
+    known = accept(algorithm)
     limited = max_pulls is not None
-    max_pulls = known.most_pulls if max_pulls is None else whole("max_pulls", max_pulls, 1, MAX_COUNT)
+    max_pulls = most_pulls(known) if max_pulls is None else whole("max_pulls", max_pulls, 1, MAX_COUNT)
     points = checkpoint_values(known, checkpoints, max_pulls)
     check_problem(problem)
     if is_traced((algorithm, problem)):
@@ -131,12 +133,12 @@ def planned(
     own = users_metrics(metrics, {**METRICS, **grid.dimensions, **dict.fromkeys(RESERVED)})
     check_names(known, problem, [name for name, _ in own])
     for cell in grid.cells:
-        check(cell.algorithm)
+        check_algorithm(cell.algorithm)
         check_problem(cell.problem)
     identity = identities(grid.cells)
     for i, cell in enumerate(grid.cells):
-        suited, explored = cell.algorithm.suited(cell.problem)
-        grid.cells[i] = cell._replace(algorithm=suited, problem=explored)
+        bound, explored = bind(cell.algorithm, cell.problem)
+        grid.cells[i] = cell._replace(algorithm=bound, problem=explored)
     runs = Runs(seeds, root_seed, max_pulls, independent)
     settings: dict[str, Any] = runs._asdict()
     if first_seed:
@@ -155,7 +157,7 @@ def planned(
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)
         if limited:
             check_first_pulls([cell.algorithm for cell in cells], batched_problem(cells), max_pulls)
-        types = check_metrics(own, mapped(cells[0].algorithm.algorithm), cells[0].problem, key)
+        types = check_metrics(own, mapped(cells[0].algorithm), cells[0].problem, key)
     spec = describe(known, problem, settings)  # before the runs, of the code as it is now
     measured = table(own, types)
     layout = layout_of(grid, first_seed, seeds, points, measured, identity)

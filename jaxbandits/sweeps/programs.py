@@ -9,6 +9,7 @@ import numpy as np
 from jaxbandits.algorithms.traits import judge_of
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.engine.batching import batched
+from jaxbandits.engine.binding import likely_pulls, may_be_padded, program_key
 from jaxbandits.engine.metric import Measures
 from jaxbandits.engine.program import Program, Runs
 from jaxbandits.problems.base import Problem
@@ -38,10 +39,10 @@ def alike(cells: list[Cell], runs: Runs, *, padded: bool = True) -> list[list[Ce
     for cell in cells:
         arms = cell.problem.arms // cell.problem.bandits
         problem = cell.problem.kind()
-        static = (cell.algorithm.kind, jax.tree.structure(problem), classes(problem))
+        static = (program_key(cell.algorithm), jax.tree.structure(problem), classes(problem))
         wide = _power_of_two(arms)
         if padded and (static, wide) not in paddable:  # tracing decides, once for all cells of a program
-            paddable[static, wide] = one_size or cell.algorithm.may_be_padded(cell.problem, wide)
+            paddable[static, wide] = one_size or may_be_padded(cell.algorithm, cell.problem, wide)
         may_grow = padded and paddable[static, wide]
         size = wide if may_grow else arms
         groups.setdefault((static, may_grow), {}).setdefault(size, []).append(cell)
@@ -57,7 +58,7 @@ def _merged(sizes: dict[int, list[Cell]], runs: Runs) -> list[list[Cell]]:
     found: list[list[Cell]] = []
     width = 0
     for size in sorted(sizes, reverse=True):
-        pulls = sum(cell.algorithm.likely_pulls(_USUAL_PULLS) for cell in sizes[size]) * runs.seeds
+        pulls = sum(likely_pulls(cell.algorithm, _USUAL_PULLS) for cell in sizes[size]) * runs.seeds
         arms = (width - size) * sizes[size][0].problem.bandits  # padded arms, evaluated for nothing
         if found and min(pulls, runs.max_pulls * runs.seeds * len(sizes[size])) * arms * _PULL_OF_AN_ARM <= _COMPILING:
             found[-1] = [*sizes[size], *found[-1]]
@@ -98,7 +99,7 @@ def program(
     """
     widest = max(cells, key=lambda cell: cell.problem.arms).problem
     wide = _power_of_two(widest.arms // widest.bandits)
-    padded = in_powers_of_two and not metrics and cells[0].algorithm.may_be_padded(widest, wide)
+    padded = in_powers_of_two and not metrics and may_be_padded(cells[0].algorithm, widest, wide)
     problem = batched_problem(cells, in_powers_of_two=padded)
     return Program(
         algorithm=batched([cell.algorithm for cell in cells], problem),
@@ -107,7 +108,7 @@ def program(
         checkpoints=np.repeat(checkpoints[:, None], len(cells), axis=1),
         runs=runs,
         metrics=metrics,
-        judge=judge_of(cells[0].algorithm.algorithm),
+        judge=judge_of(cells[0].algorithm),
         successor=successor,
     )
 

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from jaxbandits.algorithms.parameters import axes_of
 from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.axes import Axis
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept, bind, with_values
 from jaxbandits.engine.metric import functions_of, users_metrics
 from jaxbandits.errors import UsageError
 from jaxbandits.plain_data.differences import difference, warn_of_doubts
@@ -93,8 +94,8 @@ def cells_of(
     algorithm = _given_or_built("algorithm", algorithm, tables)
     problem = _given_or_built("problem", problem, tables)
     places = _all_places(ds, algorithm, problem)
-    grid = expand(admitted(_chosen_cells(algorithm, places)), problem.chosen(_chosen(problem.axes, places)))
-    suited = [(cell, *cell.algorithm.suited(cell.problem)) for cell in grid.cells]
+    grid = expand(accept(_chosen_cells(algorithm, places)), problem.chosen(_chosen(problem.axes, places)))
+    suited = [(cell, *bind(cell.algorithm, cell.problem)) for cell in grid.cells]
     return [cell._replace(algorithm=own, problem=explored) for cell, own, explored in suited], list(grid.dimensions)
 
 
@@ -106,7 +107,7 @@ def _all_places(ds: xr.Dataset, algorithm: Any, problem: Problem | ProblemFamily
     """
     places = {
         name: _places(ds, name, np.asarray(coordinate(values)).tolist())
-        for name, values in expand(admitted(algorithm), problem).dimensions.items()
+        for name, values in expand(accept(algorithm), problem).dimensions.items()
     }
     for name in set(ds.dims) - places.keys() - _OF_RUNS:
         raise UsageError(f"the Dataset has a dimension {name!r} that its specification has not: repeat its parts")
@@ -138,7 +139,7 @@ def _given_or_built(part: str, given: Any, tables: dict[str, Any]) -> Any:
         return made
     if part == "problem" and not isinstance(given, Problem | ProblemFamily):
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {type(given).__name__}")
-    found = describe_problem(given) if part == "problem" else describe_algorithm(admitted(given))
+    found = describe_problem(given) if part == "problem" else describe_algorithm(accept(given))
     if different := difference(table, found, part):
         raise UsageError(f"this is not the {part} of the Dataset: {different}")
     warn_of_doubts(table, found, "the Dataset")
@@ -206,8 +207,8 @@ def _seeds(ds: xr.Dataset, first: int, count: int) -> np.ndarray:
 
 def _chosen_cells(algorithm: Any, places: dict[str, list[int]]) -> Any:
     """Return an algorithm with the values of its axes at these indices."""
-    known = admitted(algorithm)
-    return known.at(_chosen(known.axes, places)).algorithm
+    known = accept(algorithm)
+    return with_values(known, _chosen(axes_of(known), places))
 
 
 def _chosen(axes: dict[str, Axis], places: dict[str, list[int]]) -> dict[str, Axis]:

@@ -18,11 +18,11 @@ from typing import Any
 
 import jax
 
-from jaxbandits.algorithms.parameters import check_parameter, is_word
+from jaxbandits.algorithms.parameters import check_parameter, is_word, values_of
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY, normal_name
 from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number, shown
-from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError, about, unknown_name
 from jaxbandits.plain_data.axis_values import required, value_of, written
 from jaxbandits.plain_data.contents import NotPlainError, array_hash
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-def describe(algorithm: Admitted, problem: Problem | ProblemFamily, run: dict[str, Any]) -> dict[str, Any]:
+def describe(algorithm: Rule, problem: Problem | ProblemFamily, run: dict[str, Any]) -> dict[str, Any]:
     """Return the specification of a sweep as JSON-ready data; `build` reads it back."""
     return {"algorithm": describe_algorithm(algorithm), "problem": describe_problem(problem), "run": run}
 
@@ -108,12 +108,12 @@ def build_algorithm(table: dict[str, Any]) -> Any:
     return cls(**values)
 
 
-def describe_algorithm(algorithm: Admitted) -> dict[str, Any]:
+def describe_algorithm(algorithm: Rule) -> dict[str, Any]:
     """Return the [algorithm] table: exact for the package's algorithms, for comparison only otherwise."""
-    name = REGISTRY.name_of(type(algorithm.algorithm))
-    table: dict[str, Any] = {"name": name or algorithm.name}
+    name = REGISTRY.name_of(type(algorithm))
+    table: dict[str, Any] = {"name": name or type(algorithm).__name__}
     why = "it is not one of the package's algorithms"
-    for field, given in algorithm.values.items():
+    for field, given in values_of(algorithm).items():
         try:
             value = written(given)
         except NotPlainError as error:
@@ -121,11 +121,11 @@ def describe_algorithm(algorithm: Admitted) -> dict[str, Any]:
             continue
         if value is not None:
             table[field] = value
-    numbers = [leaf for leaf in jax.tree.leaves(algorithm.algorithm) if not isinstance(leaf, Axis)]
-    if numbers and not algorithm.registered:
+    numbers = [leaf for leaf in jax.tree.leaves(algorithm) if not isinstance(leaf, Axis)]
+    if numbers and name is None:
         table["sha256"] = array_hash(numbers)
-    table |= recorded([algorithm.algorithm])
-    return table if algorithm.registered and not why.startswith("text") else {**table, MARK: why}
+    table |= recorded([algorithm])
+    return table if name is not None and not why.startswith("text") else {**table, MARK: why}
 
 
 def _check_kind(owner: str, field: dataclasses.Field[Any], value: Any) -> None:

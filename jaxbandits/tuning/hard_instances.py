@@ -11,9 +11,12 @@ import optax
 import xarray as xr
 
 from jaxbandits import theory
+from jaxbandits.algorithms.parameters import axes_of
+from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.algorithms.traits import tolerance_of
 from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
-from jaxbandits.engine.admission import Admitted, admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.engine.metric import Metric
 from jaxbandits.errors import UsageError
 from jaxbandits.gradients.expectations import expected
@@ -91,13 +94,13 @@ def adversary(
         >>> hard.problem.arms
         3
     """
-    known = admitted(algorithm)
+    known = accept(algorithm)
     steps, seeds = whole("steps", steps, 1), whole("seeds", seeds, 2)
     judged_seeds, root_seed = whole("judged_seeds", judged_seeds, 2), seed("root_seed", root_seed)
     if not isinstance(problem, Problem) or problem.bandits > 1 or not problem.mean_is or problem.mask is not None:
         raise UsageError(f"an adversary starts at one bandit whose means are its parameters, got {problem!r}")
-    if known.axes:
-        raise UsageError(f"an adversary needs one algorithm: {', '.join(known.axes)} must be one value, not an axis")
+    if axes := axes_of(known):
+        raise UsageError(f"an adversary needs one algorithm: {', '.join(axes)} must be one value, not an axis")
     measure_of_hardness = _as_it_is_now(complexity) if complexity else _usual(known)
     ends = _ends(problem, within)
     start = np.asarray(problem.mean, np.float64)
@@ -185,8 +188,8 @@ def _as_it_is_now(complexity: Callable[[jax.Array], jax.Array]) -> Callable[[jax
     return traced
 
 
-def _usual(known: Admitted) -> Callable[[jax.Array], jax.Array]:
-    returned, epsilon = known.algorithm.given("m"), known.tolerance
+def _usual(known: Rule) -> Callable[[jax.Array], jax.Array]:
+    returned, epsilon = known.given("m"), tolerance_of(known)
 
     def complexity(means: jax.Array) -> jax.Array:
         return theory.h_epsilon(means, epsilon, m=1 if returned is None else returned)

@@ -5,8 +5,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.checks import is_number
-from jaxbandits.engine.admission import Admitted
 from jaxbandits.errors import UsageError, unknown_name
 
 __all__ = ["Coordinate", "coordinates"]
@@ -58,7 +58,7 @@ _ENDS = {
 }
 
 
-def coordinates(known: Admitted, wrt: Sequence[str]) -> list[Coordinate]:
+def coordinates(known: Rule, wrt: Sequence[str]) -> list[Coordinate]:
     """Return the parameters of an algorithm that are tuned, from where they start.
 
     Raises:
@@ -72,15 +72,15 @@ def coordinates(known: Admitted, wrt: Sequence[str]) -> list[Coordinate]:
     return [_coordinate(known, name) for name in wrt]
 
 
-def _coordinate(known: Admitted, name: str) -> Coordinate:
-    fields = {field.name: field for field in known.fields}
+def _coordinate(known: Rule, name: str) -> Coordinate:
+    fields = {field.name: field for field in dataclasses.fields(known)}
     if name not in fields:
-        raise unknown_name(f"parameter of {known.name}", name, fields)
-    start, rule = known.values[name], fields[name].metadata.get("rule", "")
+        raise unknown_name(f"parameter of {type(known).__name__}", name, fields)
+    start, rule = getattr(known, name), fields[name].metadata.get("rule", "")
     if rule not in _ENDS or (isinstance(start, bool | str | int) and not is_number(start)):
-        raise UsageError(f"{known.name} has no derivative in {name}, which is an integer or a choice")
+        raise UsageError(f"{type(known).__name__} has no derivative in {name}, which is an integer or a choice")
     if not is_number(start):
-        raise UsageError(f"tuning needs one value of {name} to start from, {known.name} has {_said(start)}")
+        raise UsageError(f"tuning needs one value of {name} to start from, {type(known).__name__} has {_said(start)}")
     low, high = _ENDS[rule]
     if not low < float(start) < high:
         raise UsageError(f"tuning moves {name} by shares of its distance from {low:g}: start it elsewhere, got {start}")

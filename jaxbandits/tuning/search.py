@@ -12,7 +12,7 @@ import xarray as xr
 
 from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.errors import UsageError
 from jaxbandits.interruptions import interruptible
 from jaxbandits.plain_data.contents import array_hash
@@ -123,7 +123,7 @@ def tune(
         >>> type(found.algorithm).__name__
         'UCBE'
     """
-    known, goal = admitted(algorithm), goal_of(objective, max_pulls)
+    known, goal = accept(algorithm), goal_of(objective, max_pulls)
     steps, instances = whole("steps", steps, 1), whole("instances", instances, 1)
     seeds, root_seed = whole("seeds", seeds, 1), seed("root_seed", root_seed)
     kept = whole("held_out, the number of instances to judge by,", held_out, 2)

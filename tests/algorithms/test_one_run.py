@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.engine import admission
+from jaxbandits.engine import binding
 from jaxbandits.engine.compilation import compile_clock
 from tests.algorithms.one_run_rules import RULES, Careless, Halving, OwnLUCB, OwnUCBE, OwnUGapEc
 
@@ -66,9 +66,9 @@ def test_what_cannot_be_padded_is_compiled_for_each_number_of_arms():
 
 
 def test_whether_a_rule_can_be_padded_is_asked_once_for_all_cells(monkeypatch):
-    asked, why = [], admission.why_unpaddable
+    asked, why = [], binding.why_unpaddable
     monkeypatch.setattr(
-        admission, "why_unpaddable", lambda rule, problem: asked.append(problem.arms) or why(rule, problem)
+        binding, "why_unpaddable", lambda rule, problem: asked.append(problem.arms) or why(rule, problem)
     )
     jb.sweep(OwnUCBE(budget=30, a=jb.axis([0.5, 1.0, 2.0])), jb.linear(n=jb.axis([3, 4, 5])), 2)
     assert set(asked) == {4, 8}

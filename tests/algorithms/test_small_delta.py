@@ -8,7 +8,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.sweeps.grid import expand, identities
 
 DELTAS = [1e-40, 1e-80, 1e-160, 1e-320]
@@ -73,10 +73,10 @@ def test_one_run_and_a_session_compute_with_it_too():
 def test_cells_of_different_delta_are_different_cells():
     """Which float32 would make 0, and so one."""
     rule = jb.UGapEc(epsilon=0.1, delta=jb.axis([1e-300, 1e-310, 1e-40, 0.1]))
-    words = identities(expand(admitted(rule), PROBLEM).cells)
+    words = identities(expand(accept(rule), PROBLEM).cells)
     assert len({tuple(word) for word in words.T.tolist()}) == 4
     one, same = (
-        identities(expand(admitted(jb.UGapEc(epsilon=0.1, delta=delta)), PROBLEM).cells)
+        identities(expand(accept(jb.UGapEc(epsilon=0.1, delta=delta)), PROBLEM).cells)
         for delta in (0.1, np.float32(0.1))
     )
     np.testing.assert_array_equal(one, same)

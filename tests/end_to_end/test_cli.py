@@ -18,7 +18,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits import algorithms, papers, problems
 from jaxbandits.cli import inputs, main, pictures
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.papers import Stage
 from jaxbandits.report.intervals import clopper_pearson
 from jaxbandits.stores.arrays_on_disk import write_arrays
@@ -443,12 +443,12 @@ def test_the_large_sweeps_are_specifications_that_run(path, tmp_path, capsys):
     """As they stand they take minutes; their grids are built, and the first cell of each is run."""
     tables = tomllib.loads(path.read_text())
     algorithm, problem, run = build(tables)
-    grid = expand(admitted(algorithm), problem)
+    grid = expand(accept(algorithm), problem)
     assert len(grid.cells) * run["seeds"] >= 6000
     if "--kind phase" in path.read_text():
         assert len(grid.cells) >= 32 * 32
     first = grid.cells[0]
-    ds = jb.simulate(first.algorithm.algorithm, first.problem, seeds=2)
+    ds = jb.simulate(first.algorithm, first.problem, seeds=2)
     assert ds.sizes["seed"] == 2
     told = re.findall(r"jaxbandits (sweep|plot) (\S+)", path.read_text())
     assert [name for name, _ in told] == ["sweep", "plot"]

@@ -202,7 +202,7 @@ def test_traits_are_what_is_declared():
     assert near.correct[1].sum() > plain.correct.sum()
     aggregate = jb.simulate(own(traits=jb.Traits(criterion="aggregate"))(), PROBLEM, seeds=2)
     assert "mean of the best K means" in aggregate.correct.attrs["criterion"]
-    with pytest.raises(jb.UsageError, match="cannot be looked at before it ends"):
+    with pytest.raises(jb.UsageError, match="cannot be evaluated before it ends"):
         jb.simulate(own(traits=jb.Traits(anytime=False))(), PROBLEM, seeds=2, checkpoints=[5])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.program import Runs
@@ -60,7 +60,7 @@ def test_a_sweep_over_numbers_of_arms_is_one_program() -> None:
 
 def test_numbers_of_arms_come_in_powers_of_two_where_padding_would_take_longer_than_compiling() -> None:
     def sizes(algorithm: Any, seeds: int) -> list[list[int]]:
-        cells = expand(admitted(algorithm), jb.linear(n=jb.axis([2, 3, 8, 60, 600, 1000]))).cells
+        cells = expand(accept(algorithm), jb.linear(n=jb.axis([2, 3, 8, 60, 600, 1000]))).cells
         runs = Runs(seeds, root_seed=0, max_pulls=10**9, independent=False)
         return [[cell.problem.arms for cell in group] for group in alike(cells, runs)]
 

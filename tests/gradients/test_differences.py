@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 import jaxbandits as jb
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.gradients.differences import NUDGE, by_differences, nudged
 
 UGAPE, ARMS, SEEDS = jb.UGapEc(epsilon=0.2, delta=0.1), jb.bernoulli([0.8, 0.5, 0.3]), 400
@@ -27,7 +27,7 @@ def test_a_difference_is_that_of_two_simulations():
 @pytest.mark.parametrize("smoothing", [None, 0.03])
 def test_the_rule_is_exact_for_a_cubic(smoothing):
     """d/dx E[(x + h Z)^3] = 3 x^2 + 3 h^2; a difference has 3 x^2 + h^2."""
-    nudges, _ = nudged(admitted(UGAPE), "epsilon", smoothing)
+    nudges, _ = nudged(accept(UGAPE), "epsilon", smoothing)
     at = np.asarray(nudges.values)
     slope = float(by_differences(xr.DataArray(at**3, dims=NUDGE, coords={NUDGE: at}), nudges))
     extra = nudges.width**2 if smoothing is None else 3 * nudges.width**2

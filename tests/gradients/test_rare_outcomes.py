@@ -9,7 +9,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.cli import main
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.gradients.rare_outcomes import carrying, distinct, varied
 from jaxbandits.tuning.estimates import goal_of, slopes
 from jaxbandits.tuning.instances import family
@@ -118,7 +118,7 @@ def test_counts():
 def test_slopes_of_a_search_have_no_error_where_nothing_was_seen():
     algorithm = jb.UGapEc(epsilon=0.1, delta=0.01)
     on = family([jb.bernoulli([0.9, 0.1])] * 4)
-    where = coordinates(admitted(algorithm), ["delta"])
+    where = coordinates(accept(algorithm), ["delta"])
     _, found = slopes(goal_of("pulls", None), algorithm, where, {"delta": where[0].point(0.01)}, on, 20, 0)
     assert np.isinf(found["error"]["delta"].se)
     assert np.isfinite(found["objective"]["delta"].se)

@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 import jaxbandits as jb
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.problems.pay_per_reward import UNSEEN
 from jaxbandits.sweeps.spec import describe, parse_problem
 
@@ -40,7 +40,7 @@ def test_weights():
 def test_a_problem_is_rebuilt_from_its_spec(problem):
     from jaxbandits.sweeps.spec import build
 
-    _, again, _ = build(describe(admitted(jb.Uniform(budget=99)), problem, {}))
+    _, again, _ = build(describe(accept(jb.Uniform(budget=99)), problem, {}))
     np.testing.assert_array_equal(again.mean, problem.mean)
     assert type(again) is type(problem)
     assert again.correlation == problem.correlation

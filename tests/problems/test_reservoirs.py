@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import jaxbandits as jb
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.problems import Bernoulli, Beta
 from jaxbandits.sweeps.spec import build, describe, parse_problem
 
@@ -171,12 +171,12 @@ def test_specifications_read_back(spec):
     assert jax.tree.structure(again) == jax.tree.structure(problem)
     for one, other in zip(jax.tree.leaves(again), jax.tree.leaves(problem), strict=True):
         np.testing.assert_array_equal(one, other)
-    _, built, _ = build(json.dumps(describe(admitted(jb.RCBI(budget=10.0)), problem, {})))
+    _, built, _ = build(json.dumps(describe(accept(jb.RCBI(budget=10.0)), problem, {})))
     assert built.name == problem.name
 
 
 def test_axes_of_a_reservoir(table):
-    _, family, _ = build(describe(admitted(jb.RCBI(budget=10.0)), jb.reservoir(beta=jb.axis([0.5, 1.0])), {}))
+    _, family, _ = build(describe(accept(jb.RCBI(budget=10.0)), jb.reservoir(beta=jb.axis([0.5, 1.0])), {}))
     assert family.arguments["beta"].values == (0.5, 1.0)
     assert parse_problem(f"reservoir-table:path={table},beta=1").regularity == 1.0
 

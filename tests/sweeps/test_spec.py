@@ -13,7 +13,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import algorithms, problems
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.plain_data.differences import difference
 from jaxbandits.sweeps.spec import build, build_algorithm, build_problem, describe, parse_problem
 
@@ -67,7 +67,7 @@ def _files(tmp_path, monkeypatch):
 
 def table_of(problem):
     """The [problem] table as text keeps it."""
-    return json.loads(json.dumps(describe(admitted(ALGORITHM), problem, {})["problem"]))
+    return json.loads(json.dumps(describe(accept(ALGORITHM), problem, {})["problem"]))
 
 
 def assert_same(one, other):
@@ -140,11 +140,11 @@ def test_every_algorithm_is_made_again(name):
     axis = next(key for key in ("delta", "budget") if key in fields)
     for changes in ({}, {axis: jb.axis([0.25, 1 / 3] if axis == "delta" else [500, 1000], name="level")}):
         algorithm = cls(**{**given, **changes})
-        table = json.loads(json.dumps(describe(admitted(algorithm), jb.abm(1), {})["algorithm"]))
+        table = json.loads(json.dumps(describe(accept(algorithm), jb.abm(1), {})["algorithm"]))
         again = build_algorithm(table)
         assert again == algorithm
         assert type(again) is cls
-        assert json.loads(json.dumps(describe(admitted(again), jb.abm(1), {})["algorithm"])) == table
+        assert json.loads(json.dumps(describe(accept(again), jb.abm(1), {})["algorithm"])) == table
 
 
 def test_arguments_are_kept_as_they_were_when_the_problem_was_made():
@@ -251,7 +251,7 @@ class Own(problems.Bernoulli):
 
 
 def test_a_users_own_are_not_taken_for_the_packages():
-    table = describe(admitted(LUCB(epsilon=jb.axis([0.1, 0.2]))), jb.abm(1), {})["algorithm"]
+    table = describe(accept(LUCB(epsilon=jb.axis([0.1, 0.2]))), jb.abm(1), {})["algorithm"]
     assert table["epsilon"] == {"axis": [0.1, 0.2]}
     assert table["cannot_be_repeated"] == "it is not one of the package's algorithms"
     with pytest.raises(jb.UsageError, match="the algorithm LUCB cannot be made again: it is not one of the package's"):

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import jaxbandits as jb
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.engine.program import Runs
 from jaxbandits.sweeps.grid import expand
 from jaxbandits.sweeps.plan import planned
@@ -82,7 +82,7 @@ def test_runs_stay_apart_where_they_have_to():
 
 def test_chains_are_those_of_like_cells_in_falling_order():
     """By the content of a problem, whatever its cells' order; a cell that stands there twice follows itself."""
-    grid = expand(admitted(jb.TTUCB(delta=jb.axis([0.01, 0.1, 0.05]))), jb.linear(n=jb.axis([3, 4])))
+    grid = expand(accept(jb.TTUCB(delta=jb.axis([0.01, 0.1, 0.05]))), jb.linear(n=jb.axis([3, 4])))
     runs = Runs(5, 0, 100, independent=False)
     assert chains(grid.cells, runs, 0) == ("delta", [[2, 4, 0], [3, 5, 1]])
     assert chains(grid.cells, runs, 3) == (None, [[place] for place in range(6)])

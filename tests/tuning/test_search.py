@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 import jaxbandits as jb
-from jaxbandits.engine.admission import admitted
+from jaxbandits.engine.binding import accept
 from jaxbandits.tuning.estimates import mean_and_error
 from jaxbandits.tuning.instances import INSTANCE, instances_of
 from jaxbandits.tuning.lines import Coordinate, coordinates
@@ -203,6 +203,6 @@ def test_what_cannot_be_tuned_is_said_in_one_line(call, message):
 
 
 def test_probabilities_of_errors_are_tuned():
-    (where,) = coordinates(admitted(jb.UGapEc(epsilon=0.1, delta=0.05)), ["delta"])
+    (where,) = coordinates(accept(jb.UGapEc(epsilon=0.1, delta=0.05)), ["delta"])
     assert (where.low, where.high) == (0.0, 1.0)
     assert where.value(where.point(0.05)) == pytest.approx(0.05)

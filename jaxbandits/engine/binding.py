@@ -1,0 +1,94 @@
+"""An algorithm and a problem, brought together before their runs.
+
+`accept` checks what a user passed as an algorithm. `bind` fills in what the algorithm takes from the problem, and gives
+the problem the number of arms that the algorithm wants. The other functions return what is needed of an algorithm
+before its runs.
+"""
+
+import dataclasses
+from typing import Any
+
+import jax
+
+from jaxbandits.algorithms.arm_values import by_arm
+from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.arrays.numerics import NO_LIMIT
+from jaxbandits.arrays.pytrees import classes
+from jaxbandits.engine.border import check_kind
+from jaxbandits.engine.rule_border import why_unpaddable
+from jaxbandits.errors import UsageError
+from jaxbandits.jax_process import check_jax
+from jaxbandits.problems.base import Problem
+
+__all__ = [
+    "accept",
+    "bind",
+    "likely_pulls",
+    "may_be_padded",
+    "most_pulls",
+    "program_key",
+    "why_not_anytime",
+    "with_values",
+]
+
+
+def accept(algorithm: Any) -> Rule:
+    """Return what a user passed as an algorithm, which may have axes.
+
+    Raises:
+        UsageError: it is none: a name, a class, a function, a problem; or JAX cannot run here.
+    """
+    check_jax()
+    check_kind(algorithm)
+    accepted: Rule = algorithm
+    return accepted
+
+
+def bind(algorithm: Rule, problem: Problem) -> tuple[Rule, Problem]:
+    """Return the algorithm with what it takes from the problem, and the problem with as many arms as it wants.
+
+    Raises:
+        UsageError: they do not fit.
+    """
+    if problem.drawn and any(by_arm(algorithm)):
+        raise UsageError(
+            f"{type(algorithm).__name__} has values of arms, and {problem.name} draws other arms for each run"
+        )
+    explored = algorithm.explored(problem)
+    algorithm.check(explored.arms // explored.bandits, explored.bandits)
+    return algorithm.resolved(explored), explored
+
+
+def with_values(algorithm: Rule, changes: dict[str, Any]) -> Rule:
+    """Return the algorithm with other values of some parameters."""
+    return dataclasses.replace(algorithm, **changes) if changes else algorithm
+
+
+def program_key(algorithm: Rule) -> Any:
+    """Return what must be equal for two algorithms to share a program."""
+    return jax.tree.structure(algorithm), classes(algorithm)
+
+
+def most_pulls(algorithm: Rule) -> int:
+    """Return the pulls after which a run is truncated by default: 10^9, but none where sums are drawn."""
+    return NO_LIMIT if algorithm.traits.in_batches else 10**9
+
+
+def likely_pulls(algorithm: Rule, usual: float) -> float:
+    """Return roughly how many pulls a run makes: its budget, or the usual number."""
+    budget = algorithm.given("budget")
+    return usual if budget is None else float(budget)
+
+
+def may_be_padded(algorithm: Rule, problem: Problem, count: int) -> bool:
+    """Return whether its program may have up to `count` arms, some of which only fill up the arrays; traces it."""
+    return why_unpaddable(algorithm, problem.padded(count)) is None
+
+
+def why_not_anytime(algorithm: Rule) -> str:
+    """Return why it cannot be evaluated before it ends."""
+    if algorithm.given("budget") is not None:
+        return "must know its budget: use budget=jb.axis([…]) in place of checkpoints"
+    if algorithm.traits.in_batches:
+        return "pulls in large batches, and cannot be evaluated in between"
+    return "says that it cannot be evaluated before it ends"
