@@ -1,0 +1,36 @@
+"""Rules whose traits say that rewards must lie in [0, 1] take no others."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+
+
+@jb.algorithm
+class InUnit:
+    traits = jb.Traits(unit_rewards=True)
+
+    def select(self, arms, key):
+        return jnp.argmin(arms.pulls)
+
+    def done(self, arms):
+        return arms.time >= 30
+
+    def recommend(self, arms):
+        return jnp.argmax(arms.mean)
+
+
+def test_other_rewards_are_refused():
+    table = np.asarray([[0.2, 0.9], [0.1, 1.2]])
+    for problem in (jb.gaussian([0.5, 0.4], 0.1), jb.poisson([0.5, 0.4]), jb.empirical(table)):
+        with pytest.raises(jb.UsageError, match=r"InUnit needs rewards in \[0, 1\]"):
+            jb.simulate(InUnit(), problem, seeds=2)
+    for given in ({"bounded": False}, {"reward_range": 2.0}):
+        with pytest.raises(jb.UsageError, match=r"InUnit needs rewards in \[0, 1\]"):
+            jb.AskTell(InUnit(), arms=2, **given)
+
+
+def test_rewards_in_the_unit_interval_are_taken():
+    assert jb.simulate(InUnit(), jb.bernoulli([0.5, 0.4]), seeds=2).pulls.max() == 30
+    assert not jb.AskTell(InUnit(), arms=2).done
