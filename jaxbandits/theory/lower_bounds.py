@@ -48,9 +48,9 @@ def characteristic_time(
 ) -> tuple[jax.Array, jax.Array]:
     """Return the characteristic time T* of finding the m best arms, and the proportions of pulls that attain it.
 
-    1/T* = max over proportions w of the min over arms i of S, j not of S, of inf over lambda_j >= lambda_i + epsilon of
-    w_i d(mu_i, lambda_i) + w_j d(mu_j, lambda_j), where S holds the m best arms and d is the Kullback-Leibler
-    divergence of the family.
+    1/T* = max over proportions w of the min over arms i of S, j not of S, of
+    inf over lambda_j >= lambda_i + epsilon of w_i d(mu_i, lambda_i) + w_j d(mu_j, lambda_j),
+    where S holds the m best arms and d is the Kullback-Leibler divergence of the family.
 
     It bounds the expected pulls of algorithms that are right with probability at least 1 - delta on every instance of
     the family. Right is a set of m arms whose worst mean is at most epsilon below the best mean left out.
