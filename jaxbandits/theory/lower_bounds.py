@@ -97,7 +97,7 @@ def characteristic_time(
     if not shape or shape[0] < 2:
         raise UsageError(f"means must have shape (K, …) with two arms or more, got {shape}")
     if isinstance(m, jax.core.Tracer):
-        raise UsageError("m is part of the program: it must be a number, and is being traced by jax.grad, jit or vmap")
+        raise UsageError("m must be a number, and is being traced by jax.grad, jit or vmap: make it static")
     _check(means, epsilon, family, sd, share, mask)
     check_size(m, shape[0], mask)
     real = None if mask is None else jnp.broadcast_to(jnp.asarray(mask, bool), shape)
@@ -115,7 +115,7 @@ def characteristic_time(
             variances = jnp.where(real, variances, jnp.max(jnp.where(real, variances, 0.0), axis=0))
     if m > 1:
         if share is not None:
-            raise UsageError(f"a share of the best arm is for m = 1, got m={m}")
+            raise UsageError(f"m must be 1 with a share of the best arm, got m={m}")
         time, weights = m_best_time(int(m), family, mu, lead, variances, real)
         return inside.time(time), weights
     known = isinstance(epsilon, jax.core.Tracer) or bool(np.any(np.asarray(epsilon)))
