@@ -122,7 +122,7 @@ def test_a_built_in_algorithm_is_tuned_beside_others():
     picture = jb.plot.tuning(found.history)
     picture.canvas.draw()
     assert "a from" in picture.get_suptitle()
-    with pytest.raises(jb.UsageError, match="of the history"):
+    with pytest.raises(jb.UsageError, match="needs the history"):
         jb.plot.tuning(found.held_out)
 
 
