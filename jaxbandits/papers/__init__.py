@@ -187,7 +187,7 @@ def _read_tables(chosen: Sequence[str], tables: Mapping[str, Sequence[str]]) -> 
     given = {}
     for name, paths in tables.items():
         if name not in chosen:
-            raise UsageError(f"a table for {name}, which is not among the figures: {', '.join(chosen)}")
+            raise UsageError(f"a table must be for one of the chosen figures, {', '.join(chosen)}, got {name}")
         if (reader := _find_reader(name)) is None:
             takers = ", ".join(key for key in REGISTRY if _find_reader(key) is not None)
             raise UsageError(f"{name} takes no table: {takers} do")

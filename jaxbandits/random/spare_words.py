@@ -2,8 +2,8 @@
 
 A Bernoulli reward is drawn from the first of its block's two words, and depends on the upper bits only. The second word
 and the first one's lowest byte are still random, so a cost needs no other block of the cipher. Costs that are drawn
-otherwise have a separate block (`streams.cost_block`). The gain is the line `costs from spare words` of `python
-experiments/benchmarks/compiler_forms.py`.
+otherwise have a separate block (`streams.cost_block`). The gain is the line `costs from spare words` of
+`python experiments/benchmarks/compiler_forms.py`.
 """
 
 import jax

@@ -133,7 +133,7 @@ def _number_bits(arms: int) -> int:
 
 
 def _place(arm: jax.Array, words: jax.Array) -> jax.Array:
-    """Return a bijection of uint32, keyed by the words; the lower 31 bits are one of the indices below 2^31."""
+    """Return a keyed bijection of uint32; its lower 31 bits are a bijection of the indices below 2^31."""
     return (_scattered(arm.astype(jnp.uint32)) ^ words[0]) * (words[1] | jnp.uint32(1))
 
 

@@ -36,7 +36,7 @@ def tuning(ds: xr.Dataset, *, title: str | None = None) -> Figure:
         >>> jb.plot.tuning(found.history).savefig("picture.png")
     """
     if not isinstance(ds, xr.Dataset) or not {"step", "parameter", "objective"} <= set(ds.variables):
-        raise UsageError("a picture of tuning is of the history of jb.tune")
+        raise UsageError("a picture of tuning needs the history of jb.tune")
     if not ds.sizes["step"] or not ds.sizes["parameter"]:
         raise UsageError("there is nothing to draw: the history has no step, or no parameter")
     steps, limit = ds["step"].to_numpy() + 1, json.loads(ds.attrs["spec"])["error_at_most"]

@@ -244,6 +244,6 @@ def check_runs(ds: Any) -> None:
     if not isinstance(ds, xr.Dataset):
         raise UsageError(f"a Dataset of runs is needed, such as jb.simulate returns, got {type(ds).__name__}")
     if "seed" not in ds.dims or "pulls" not in ds:
-        raise UsageError("a Dataset of runs has a dimension 'seed' and a variable 'pulls'; this one has not")
+        raise UsageError("a Dataset of runs must have a dimension 'seed' and a variable 'pulls'; this one does not")
     if ds.sizes["seed"] == 0:
         raise UsageError("the Dataset has no runs")

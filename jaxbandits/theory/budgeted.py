@@ -66,7 +66,7 @@ def reservoir_arms(budget: ArrayLike, beta: ArrayLike) -> int | np.ndarray:
     b, beta = np.asarray(budget, np.float64), np.asarray(beta, np.float64)
     power = b ** np.where(beta < 1, beta / 2, beta / (1 + beta))  # eq. (5)
     if (power >= 2.0**53).any():
-        raise UsageError(f"budget and beta ask for {power.max():.3g} arms, 2^53 or more")
+        raise UsageError(f"budget and beta must give fewer than 2^53 arms, got {power.max():.3g}")
     count = np.maximum(np.ceil(power * (1 - _ROUNDING)), 2).astype(np.int64)
     return count if count.ndim else int(count)
 

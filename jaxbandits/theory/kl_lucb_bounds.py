@@ -85,11 +85,10 @@ def kl_lucb_pulls_bound(
     the paper's complexity.
 
     And one of u, l has a Hoeffding interval of half-width w = sqrt(b(t) / (2 N)) >= epsilon/4 with c in it. Suppose
-    that the interval with c is shorter than epsilon/2 and the other one lies on one side of c. Then the other one
-    reaches by more than epsilon/2 from its mean away from c, and c is nearer than that. With c halfway, w >= Delta/4 as
-    well, and N <= 8 b(t) / max(Delta, epsilon)^2. Either way a round gives a pull to an arm with N_k <= b(t)/D_k. So
-    rounds number at most the largest r <= sum_k b(r)/D_k. The smaller of the two bounds is returned, with the best c in
-    the first.
+    that the interval with c is shorter than epsilon/2. Then the other one lies on one side of c: it reaches by more
+    than epsilon/2 from its mean away from c, and c is nearer than that. With c halfway, w >= Delta/4 as well, and N <=
+    8 b(t) / max(Delta, epsilon)^2. Either way a round gives a pull to an arm with N_k <= b(t)/D_k. So rounds number at
+    most the largest r <= sum_k b(r)/D_k. The smaller of the two bounds is returned, with the best c in the first.
 
     Args:
         means: arm means, shape `(K, …)`, in [0, 1].

@@ -48,9 +48,9 @@ def characteristic_time(
 ) -> tuple[jax.Array, jax.Array]:
     """Return the characteristic time T* of finding the m best arms, and the proportions of pulls that attain it.
 
-    1/T* = max over proportions w of the min over arms i of S, j not of S, of inf over lambda_j >= lambda_i + epsilon of
-    w_i d(mu_i, lambda_i) + w_j d(mu_j, lambda_j), where S holds the m best arms and d is the Kullback-Leibler
-    divergence of the family.
+    1/T* = max over proportions w of the min over arms i of S, j not of S, of
+    inf over lambda_j >= lambda_i + epsilon of w_i d(mu_i, lambda_i) + w_j d(mu_j, lambda_j),
+    where S holds the m best arms and d is the Kullback-Leibler divergence of the family.
 
     It bounds the expected pulls of algorithms that are right with probability at least 1 - delta on every instance of
     the family. Right is a set of m arms whose worst mean is at most epsilon below the best mean left out.
@@ -102,7 +102,7 @@ def characteristic_time(
     if not shape or shape[0] < 2:
         raise UsageError(f"means must have shape (K, …) with two arms or more, got {shape}")
     if isinstance(m, jax.core.Tracer):
-        raise UsageError("m is part of the program: it must be a number, and is being traced by jax.grad, jit or vmap")
+        raise UsageError("m must be a number, and is being traced by jax.grad, jit or vmap: make it static")
     _check(means, epsilon, family, sd, share, mask)
     check_size(m, shape[0], mask)
     real = None if mask is None else jnp.broadcast_to(jnp.asarray(mask, bool), shape)
@@ -120,7 +120,7 @@ def characteristic_time(
             variances = jnp.where(real, variances, jnp.max(jnp.where(real, variances, 0.0), axis=0))
     if m > 1:
         if share is not None:
-            raise UsageError(f"a share of the best arm is for m = 1, got m={m}")
+            raise UsageError(f"m must be 1 with a share of the best arm, got m={m}")
         time, weights = m_best_time(int(m), family, mu, lead, variances, real)
         return inside.time(time), weights
     known = isinstance(epsilon, jax.core.Tracer) or bool(np.any(np.asarray(epsilon)))

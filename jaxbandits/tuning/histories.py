@@ -60,7 +60,7 @@ def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: dict[str, 
         UsageError: no history, or one of other arguments; the message names the first that differs.
     """
     if "spec" not in history.attrs or not {"point", "step"} <= set(history.variables):
-        raise UsageError("this is no history of tuning")
+        raise UsageError("history must be a history of tuning, as jb.tune returns it")
     there, here = json.loads(history.attrs["spec"]), json.loads(json.dumps(about))
     if CODE in here and CODE not in there:
         warn("the history does not say which objective it is of: it is taken to be the same")

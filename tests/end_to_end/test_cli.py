@@ -421,7 +421,7 @@ def test_reproduce_takes_tables_of_the_users(capsys, tmp_path, monkeypatch):
         ("returns.csv", "--table takes figure=FILE.csv"),
         ("heavy-tailed=missing.csv", "there is no file missing.csv"),
         (f"heavy={table}", "unknown figure 'heavy'; did you mean 'heavy-tailed'?"),
-        (f"gape={table}", "a table for gape, which is not among the figures: heavy-tailed"),
+        (f"gape={table}", "a table must be for one of the chosen figures, heavy-tailed, got gape"),
     ]:
         assert main([*command, "--table", wrong]) == 2
         assert line in capsys.readouterr().err

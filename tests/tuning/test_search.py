@@ -102,7 +102,7 @@ def test_a_search_goes_on_where_it_stopped():
             quickly(Dial(1.0), square, steps=6, history=first.history, **changed)
     with pytest.raises(jb.UsageError, match=r"algorithm.*is"):
         quickly(Dial(2.0), square, steps=6, history=first.history)
-    with pytest.raises(jb.UsageError, match="no history of tuning"):
+    with pytest.raises(jb.UsageError, match="must be a history of tuning"):
         quickly(Dial(1.0), square, steps=6, history=first.held_out)
 
 
@@ -121,7 +121,7 @@ def test_a_built_in_algorithm_is_tuned_beside_others():
     picture = jb.plot.tuning(found.history)
     picture.canvas.draw()
     assert "a from" in picture.get_suptitle()
-    with pytest.raises(jb.UsageError, match="of the history"):
+    with pytest.raises(jb.UsageError, match="needs the history"):
         jb.plot.tuning(found.held_out)
 
 

@@ -110,4 +110,4 @@ def add_theorem(
 
 def describe_arrows(max_pulls: int) -> str:
     """Say what arrows mean in a picture of runs with a limit."""
-    return f"Arrows: half of the runs or more were stopped at {numbers.count(max_pulls)} pulls, a lower bound."
+    return f"Arrows: half of the runs or more were truncated at {numbers.count(max_pulls)} pulls, a lower bound."
