@@ -214,10 +214,7 @@ def _least(found: Comparison, otherwise: float) -> float:
 
 
 def _within_reach(found: Comparison, reach: int, times: int) -> int:
-    """Return `times` the mean pulls of the best algorithm that ended all its runs.
-
-    Return `reach` where these are too many, and at least `reach` for more than one time.
-    """
+    """Return `times` the best algorithm's mean pulls, `reach` where too many; at least `reach` for `times` > 1."""
     ended = [row.mean_pulls for row in found.fixed_confidence if not row.stopped_early]
     if not ended or _TIMES_BEST * min(ended) > _TIMES_REACH * reach:
         return reach
@@ -225,10 +222,7 @@ def _within_reach(found: Comparison, reach: int, times: int) -> int:
 
 
 def _candidates(problem: Problem, max_pulls: int | None = None, **known: float) -> tuple[dict[str, Rule], list[str]]:
-    """Return algorithms of one kind, by label, and why others of that kind are left out.
-
-    `known` has delta or budget.
-    """
+    """Return algorithms of one kind, by label, and why others are left out; `known` has delta or budget."""
     kind = "delta" if "delta" in known else "budget"
     found: dict[str, Rule] = {}
     left_out = []
