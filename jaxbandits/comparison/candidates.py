@@ -87,8 +87,8 @@ def comparisons(
             N where that is more than 5/4 N.
         seeds: runs per algorithm, at least 1.
         root_seed: as in `sweep`.
-        max_pulls: where runs are truncated; None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of
-            every arm, or for 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums
+        max_pulls: where runs are truncated. None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of
+            every arm. It is 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums
             that are drawn at once have no limit then. Slow rules have twice the mean pulls of the best one with a
             proof, or N where that is more.
         on_progress: called now and then with the progress so far and the number of runs in total.
