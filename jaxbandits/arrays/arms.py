@@ -37,9 +37,9 @@ __all__ = [
     "total_of_counts",
 ]
 
-# XLA:CPU vectorises a reduction over a leading axis only where it unrolls it: up to some 29 arms for simple operands,
-# up to some 22 for masked ones (measured: with a mask, pieces of 25 took 5 to 10 times as long as of 20). Above 32 it
-# stores the operand and uses windows of 32.
+# XLA:CPU vectorises a reduction over a leading axis only where it unrolls it. That is up to some 29 arms for simple
+# operands, up to some 22 for masked ones. Measured: with a mask, pieces of 25 took 5 to 10 times as long as of 20.
+# Above 32 it stores the operand and uses windows of 32.
 _PIECE = 20
 _PIECES = 128
 
@@ -92,7 +92,7 @@ def _smaller_or_nan(a: jax.Array, b: jax.Array) -> jax.Array:
 def total(x: jax.Array) -> jax.Array:
     """Return the sum over arms: `(K, …)` to `(…)`.
 
-    Floats are added one arm after another in a loop: the compiler may reorder the terms of a reduction, and rounding
+    Floats are added one arm after another in a loop. The compiler may reorder the terms of a reduction, and rounding
     would then distinguish a single run from the same run in a batch.
     """
     if not jnp.issubdtype(x.dtype, jnp.floating):

@@ -17,9 +17,9 @@ answer:
 * forms for one compiler's speed are in `arrays/compiler_forms.py`, and in the operations over arms.
 
 Sums, differences, quotients and square roots of floats are rounded as IEEE 754 says, and need no care. The exception
-is a quotient whose divisor has fewer axes: XLA may turn `x / s` into `x * (1 / s)`, depending on the rest of the
-program (JAX 0.10.2). So write the latter, `rounded` where it is added to something. Host code before or after the runs
-is free of the rule. `tests/arrays/test_numerics_rule.py` enforces it, and lists its exceptions with their reasons.
+is a quotient whose divisor has fewer axes. Depending on the rest of the program, XLA may turn `x / s` into `x * (1 /
+s)` (JAX 0.10.2). So write the latter, `rounded` where it is added to something. Host code before or after the runs is
+free of the rule. `tests/arrays/test_numerics_rule.py` enforces it, and lists its exceptions with their reasons.
 """
 
 import functools

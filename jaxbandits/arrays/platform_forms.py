@@ -20,9 +20,9 @@ class Forms:
     """The form of each operation.
 
     Attributes:
-        in_pieces: whether work is split to suit XLA:CPU: reductions in vectors of arms, branches around what no run
-            needs, blocks of rows that stay in a cache, a few lanes refilled at a time. Elsewhere it is in one piece,
-            since each piece would be a kernel.
+        in_pieces: whether work is split to suit XLA:CPU. Reductions use vectors of arms, branches skip what no run
+            needs, and blocks of rows stay in a cache; a few lanes are refilled at a time. Elsewhere it is in one
+            piece, since each piece would be a kernel.
         masked_put: largest number of arms for which `arms.put` writes all of them by `where`. For more it writes one
             element a run by a scatter, which is a separate kernel, or worse.
         masked_take: largest number of arms for which `arms.take` and `arms.scatter` read all of them, instead of a

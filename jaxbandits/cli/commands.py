@@ -89,8 +89,8 @@ def compare(
         budget: pulls of the algorithms that need a budget; by default, the average of the best of the others.
         seeds: runs per algorithm.
         root_seed: seed of all randomness.
-        max_pulls: stop a run after this many pulls; by default a row gets some seconds: 3e9 / (seeds * (arms + 12))
-            pulls a run, or up to five times that where this allows 4 times the pulls of the best.
+        max_pulls: stop a run after this many pulls. By default a row gets some seconds: 3e9 / (seeds * (arms + 12))
+            pulls a run. It gets up to five times that where this allows 4 times the pulls of the best.
         progress: report each finished row on stderr, and show a progress bar if that is a terminal; no progress is
             quiet.
     """

@@ -40,9 +40,9 @@ def tune(
     """Find the parameters of an algorithm that do best over a distribution of instances.
 
     Args:
-        specification: a TOML file with the tables [algorithm], where it starts; [instances], a problem with random
-            numbers, such as means = { uniform = [0.2, 0.8], arms = 10 }; [tune] with wrt, objective, error_at_most,
-            steps, learning_rate and others of jb.tune; and [against.NAME], algorithms to compare with.
+        specification: a TOML file. Its tables are [algorithm], where it starts, and [instances], a problem with random
+            numbers, such as means = { uniform = [0.2, 0.8], arms = 10 }. [tune] has wrt, objective, error_at_most,
+            steps, learning_rate and others of jb.tune; [against.NAME] has algorithms to compare with.
         out: where the history is kept, step by step, NAME.nc (NetCDF) or NAME.zarr.
         resume: continue from the existing history.
         json: print one JSON object instead of a table.

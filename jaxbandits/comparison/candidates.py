@@ -86,8 +86,8 @@ def comparisons(
             N where that is more than 5/4 N.
         seeds: runs per algorithm, at least 1.
         root_seed: as in `sweep`.
-        max_pulls: where runs are truncated; None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of
-            every arm, or for 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums
+        max_pulls: where runs are truncated. None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of
+            every arm. It is 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums
             that are drawn at once have no limit then. Slow rules have twice the mean pulls of the best one with a
             proof, or N where that is more.
         on_progress: called now and then with the progress so far and the number of runs in total.
@@ -213,10 +213,7 @@ def _least(found: Comparison, otherwise: float) -> float:
 
 
 def _within_reach(found: Comparison, reach: int, times: int) -> int:
-    """Return `times` the mean pulls of the best algorithm that ended all its runs.
-
-    Return `reach` where these are too many, and at least `reach` for more than one time.
-    """
+    """Return `times` the best algorithm's mean pulls, `reach` where too many; at least `reach` for `times` > 1."""
     ended = [row.mean_pulls for row in found.fixed_confidence if not row.stopped_early]
     if not ended or _TIMES_BEST * min(ended) > _TIMES_REACH * reach:
         return reach
@@ -224,10 +221,7 @@ def _within_reach(found: Comparison, reach: int, times: int) -> int:
 
 
 def _candidates(problem: Problem, max_pulls: int | None = None, **known: float) -> tuple[dict[str, Rule], list[str]]:
-    """Return algorithms of one kind, by label, and why others of that kind are left out.
-
-    `known` has delta or budget.
-    """
+    """Return algorithms of one kind, by label, and why others are left out; `known` has delta or budget."""
     kind = "delta" if "delta" in known else "budget"
     found: dict[str, Rule] = {}
     left_out = []

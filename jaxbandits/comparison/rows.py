@@ -236,10 +236,7 @@ def _differ(first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def _differ_in_failures(first: np.ndarray, second: np.ndarray) -> bool:
-    """Return whether failures differ by McNemar's exact test.
-
-    The test uses the seeds on which just one of the two is wrong.
-    """
+    """Return whether failures differ, by McNemar's exact test on the seeds where just one of the two is wrong."""
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
     if only_first + only_second == 0:
         return False

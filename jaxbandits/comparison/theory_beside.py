@@ -70,9 +70,9 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
 
     Args:
         ds: runs, their summary or their moments, with the specification that they carry.
-        names: `h_epsilon`, UGapE's complexity; `lower_bound`, on the pulls with this delta; `theorem`, the proved
-            bound of the algorithm on sub-Gaussian arms, pulls or a probability of error; `rate`, a bound or a rate of
-            the algorithm's own paper.
+        names: `h_epsilon`, UGapE's complexity; `lower_bound`, on the pulls with this delta. `theorem` is the proved
+            bound of the algorithm on sub-Gaussian arms, pulls or a probability of error; `rate` is a bound or a rate
+            of the algorithm's own paper.
         algorithm: as in `jaxbandits.repeat`.
         problem: as in `jaxbandits.repeat`.
 

@@ -44,8 +44,8 @@ class Costs:
         price: float32 `(K, …)`, expected cost of a pull of each arm; None for its expected reward (Sabato 2019).
         random: whether a pull costs 1 with probability `price` and nothing otherwise, rather than always `price`.
         concentration: float32 `(…)`: the s of random costs with law Beta(s price, s (1 - price)); None for 0/1 costs.
-        coupling: float32 `(…)` in [0, 1], where 0/1 costs depend on Bernoulli rewards: the probability that the cost
-            and the reward of a pull come from one uniform number, so that the larger of the two covers the smaller.
+        coupling: float32 `(…)` in [0, 1]; None for independent costs. It makes 0/1 costs depend on Bernoulli rewards:
+            the probability that both come from one uniform number. The larger of the two then covers the smaller.
 
     Example:
         >>> isinstance(jb.with_costs(jb.bernoulli([0.7, 0.5]), [1, 2]).costs, jb.problems.Costs)
@@ -145,8 +145,8 @@ def with_costs(problem: Any, costs: Any, *, random: bool = False) -> Any:
         random: whether a pull of an arm costs 1 with its price as probability, 0 or at least 2^-31, and else nothing.
 
     Raises:
-        UsageError: costs of another form; prices that do not fit the arms; a price that is negative, not finite, or not
-            a float32 number that can be summed; a random cost with a probability above 1, or one too small to be drawn.
+        UsageError: costs of another form, or prices that do not fit the arms. A price must be a float32 number that
+            can be summed, and not negative. A random cost must have a probability that can be drawn, at most 1.
 
     Example:
         >>> jb.with_costs(jb.bernoulli([0.7, 0.5]), [1, 2]).costs.price.tolist()

@@ -1,7 +1,7 @@
 """Crowd workers as arms: a pull asks a worker a question, and the reward is 1 for the right answer.
 
-Top-K identification was designed to find the K most reliable workers (Zhou, Chen, Li 2014, "Optimal PAC
-multiple arm identification with applications to crowdsourcing"): an arm's mean is a worker's accuracy.
+An arm's mean is a worker's accuracy. Top-K identification was designed to find the K most reliable workers (Zhou,
+Chen, Li 2014, "Optimal PAC multiple arm identification with applications to crowdsourcing").
 """
 
 from collections.abc import Iterator

@@ -127,8 +127,8 @@ def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Emp
         name: what the problem is called in results.
 
     Raises:
-        UsageError: not a table of finite numbers with two columns or more; a column with one value only, or one that
-            float32 does not hold; in a pandas table, a column that by its name is an index or dates.
+        UsageError: not a table of finite numbers with two columns or more. Each column must vary, and float32 must
+            hold it. In a pandas table no column may be an index or dates by its name.
 
     Example:
         >>> print(jb.empirical(np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])).mean)
@@ -155,8 +155,8 @@ def empirical_from_csv(path: str | Path, *, joint: bool = False) -> Empirical:
         joint: as in `empirical`.
 
     Raises:
-        UsageError: no such file, no header, a cell that is not a number (its line and column are given), fewer than two
-            columns, two of one name, a column with one value only, or one that holds an index or dates.
+        UsageError: no such file, no header, or a cell that is not a number (its line and column are given). There must
+            be two columns or more, with distinct names. Each must vary, and none may hold an index or dates.
 
     Example:
         >>> import pandas as pd

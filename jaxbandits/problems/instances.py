@@ -19,8 +19,8 @@ def abm(number: int) -> Bernoulli:
     """Return one of experiments 1 to 7 of Audibert, Bubeck, Munos (2010), section 6: Bernoulli, best mean 1/2.
 
     Args:
-        number: 1 one group of bad arms (K = 20), 2 two groups (20), 3 geometric (4), 4 three groups of six arms (6), 5
-            arithmetic (15), 6 two good arms and many bad ones (20), 7 three groups (30).
+        number: 1 one group of bad arms (K = 20); 2 two groups (20); 3 geometric (4); 4 three groups of six arms (6).
+            Further, 5 arithmetic (15); 6 two good arms and many bad ones (20); 7 three groups (30).
 
     Raises:
         UsageError: another number.

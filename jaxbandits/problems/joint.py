@@ -43,9 +43,9 @@ class OneClick(Bernoulli):
     def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
         """Draw multinomial sums by halves: the payments of the first half of the arms, and so on down.
 
-        Arms that are pulled are pulled equally often.
+        All arms that are pulled have the same count.
 
-        Arms that are pulled are pulled equally often.
+        All arms that are pulled have the same count.
         """
         del pulled
         key, trials = batch_key(key, batch), arms.largest(count)

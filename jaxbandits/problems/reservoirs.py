@@ -1,8 +1,8 @@
 """Reservoirs: infinitely many arms; every run draws some of them.
 
-Li and Xia (2017), "Infinitely many-armed bandits with budget constraints", AAAI; with unit costs, Wang, Audibert, Munos
-(2008), "Algorithms for infinitely many-armed bandits", and Carpentier, Valko (2015), "Simple regret for infinitely many
-armed bandits".
+Li and Xia (2017), "Infinitely many-armed bandits with budget constraints", AAAI. With unit costs, Wang, Audibert,
+Munos (2008), "Algorithms for infinitely many-armed bandits". Also with unit costs, Carpentier, Valko (2015), "Simple
+regret for infinitely many armed bandits".
 """
 
 import abc

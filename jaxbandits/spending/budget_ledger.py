@@ -18,8 +18,8 @@ __all__ = ["Ledger"]
 class Ledger:
     """The payments and earnings of runs.
 
-    The reward of the last pull is kept separately: the pull whose cost overshoots a budget pays nothing (Li and Xia
-    2017, equation 3), and a run is evaluated with several budgets.
+    The reward of the last pull is kept separately, since a run is evaluated with several budgets. The pull whose cost
+    overshoots a budget pays nothing (Li and Xia 2017, equation 3).
     """
 
     paid: CompensatedSum | WholeSum  # (…): the costs of all pulls

@@ -45,8 +45,8 @@ def repeat(
         options: options to change, as in `sweep`, such as more seeds.
 
     Raises:
-        UsageError: no spec, one that cannot be built again, another algorithm or problem than the Dataset's, or a
-            Dataset with dimensions, values of an axis or seeds that its specification does not have.
+        UsageError: no spec, one that cannot be built again, or another algorithm or problem than the Dataset's. Its
+            dimensions, values of axes and seeds must be those of its specification.
 
     Example:
         >>> ds = jb.simulate(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), seeds=10)

@@ -68,8 +68,9 @@ def sweep(
         lanes: runs at a time per device; changes speed, never results.
         chunk: steps between checks of the lanes; changes speed, never results.
         on_chip: make a block of steps one Pallas kernel, which keeps the state of its lanes on the chip, on GPU by
-            Triton and on TPU by Mosaic; never measured on either, so not the default. What their compilers do not
-            support runs without it, and a warning says so. On CPU kernels are interpreted, slowly: for tests.
+            Triton and on TPU by Mosaic. It was never measured on either, so it is not the default. What their
+            compilers do not support runs without it, and a warning says so. On CPU kernels are interpreted, slowly:
+            for tests.
         metrics: further metrics of every run, functions of problem, state and returned arms, or `jb.Metric`, by the
             names of the Dataset's variables. A grid over numbers of arms is then not padded.
         on_progress: called now and then with the runs and pulls done so far.
@@ -86,15 +87,16 @@ def sweep(
         Dimensions: one per axis, `checkpoint` where requested, `seed`, and `arm` (`bandit`, `arm` for several
             bandits).
 
-        Variables: `pulls`, `cost`, `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps`, `status` (0
-            finished, 1 stopped by `max_pulls`, or because the next counts would pass 2^31, 2 stopped after 10 000
-            steps without a pull, possible for a user's own algorithm only); `joint_pulls` where sets of arms are
-            pulled at once; `paid`, the cost that was drawn, where pulls have costs and it is known; `reward`,
-            collected within a budget of cost, and `regret`, the best ratio times the budget minus that reward.
+        Variables: `pulls`, `cost`, `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps` and
+            `status`. A status is 0 for a finished run, and 1 for one truncated by `max_pulls`, or because the next
+            counts would pass 2^31. It is 2 after 10 000 steps without a pull, possible for a user's own algorithm
+            only. `joint_pulls` is there where sets of arms are pulled at once, and `paid`, the cost that was drawn,
+            where pulls have costs and it is known. `reward` is collected within a budget of cost, and `regret` is the
+            best ratio times the budget minus that reward.
 
     Raises:
-        UsageError: any input that cannot be run, before anything runs; a store of another specification; a run in which
-            an algorithm of the user's own pulls an arm that does not exist, or requests a negative number of pulls.
+        UsageError: any input that cannot be run, before anything runs, or a store of another specification. During the
+            runs: a user's own algorithm pulls an arm that does not exist, or requests a negative number of pulls.
         OSError: the store cannot be written; what has been committed is kept.
         KeyboardInterrupt: interrupted by Ctrl-C, SIGTERM or SIGUSR1; the first time, completed runs are committed to
             the store. Handlers of your own are not replaced.
