@@ -7,6 +7,7 @@ tenths of a step's time with 50 arms, one tenth with 10. Bits are the same: maxi
 experiments/benchmarks/step_costs.py` shows where a step's time goes.
 """
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
@@ -51,8 +52,7 @@ def arm_by_arm(function: Callable[..., jax.Array], *operands: Any) -> jax.Array:
         function: from arrays `(K, R)`, `(R,)` and `()` to whole numbers `(R,)`. Its derivatives are not needed.
         *operands: pytrees of arrays.
     """
-    found = _by_arms(lambda *operands: (function(*operands),), operands)
-    return function(*operands) if found is None else found[0]
+    return _by_arms(lambda *operands: (function(*operands),), operands)[0]
 
 
 def found_together(function: Callable[..., tuple[jax.Array, ...]], limit: int, *operands: Any) -> tuple[jax.Array, ...]:
@@ -67,7 +67,6 @@ def found_together(function: Callable[..., tuple[jax.Array, ...]], limit: int, *
     """
     found = _by_arms(function, operands)
     bits = (limit - 1).bit_length()
-    found = function(*operands) if found is None else found
     if bits * (len(found) - 1) >= _WORD:
         return tuple(kept(list(found)))
     word, *others = found
@@ -81,21 +80,21 @@ def found_together(function: Callable[..., tuple[jax.Array, ...]], limit: int, *
     return (word, *reversed(parts))
 
 
-def _by_arms(function: Callable[..., tuple[jax.Array, ...]], operands: Sequence[Any]) -> tuple[jax.Array, ...] | None:
-    """Return `function(*operands)` by rows; None where it has no such form, or is faster without it."""
+def _by_arms(function: Callable[..., tuple[jax.Array, ...]], operands: Sequence[Any]) -> tuple[jax.Array, ...]:
+    """Return `function(*operands)` by rows, or unchanged where it has no such form, or is faster without it."""
     leaves, structure = jax.tree.flatten(jax.tree.map(jnp.asarray, operands))
     most = max((leaf.shape[0] for leaf in leaves if leaf.ndim == 2), default=0)
     if not 1 < most <= forms().by_rows:  # before anything is traced
-        return None
+        return function(*operands)
     with looking_at_all():
         closed = jax.make_jaxpr(lambda *leaves: function(*jax.tree.unflatten(structure, leaves)))(*leaves)
-    if not makes_one_loop(closed.jaxpr):
-        return None
-    try:
-        found = _evaluated(closed.jaxpr, closed.consts, [_Value.of(leaf) for leaf in leaves])
-        return tuple(value.whole for value in found)
-    except _NoRowsError:
-        return None
+    if makes_one_loop(closed.jaxpr):
+        with contextlib.suppress(_NoRowsError):
+            found = _evaluated(closed.jaxpr, closed.consts, [_Value.of(leaf) for leaf in leaves])
+            return tuple(value.whole for value in found)
+    if most <= min(forms().masked_take, forms().masked_put):  # all are looked at anyway: not traced again
+        return tuple(core.jaxpr_as_fun(closed)(*leaves))
+    return function(*operands)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,6 +15,7 @@ from jax import lax
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.compiler_forms import where_any, where_few
 from jaxbandits.arrays.numerics import NO_LIMIT
+from jaxbandits.arrays.platform_forms import forms
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.engine.elimination_calls import estimating, is_due, looked, next_look
 from jaxbandits.engine.elimination_rounds import block_of_rounds
@@ -26,6 +27,7 @@ from jaxbandits.engine.rule_states import shown
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.robust_means import Catoni
 from jaxbandits.status import NONE_STAYS
+from jaxbandits.transform.programs_inside import has_loop
 
 __all__ = ["EliminationRule"]
 
@@ -88,10 +90,22 @@ class EliminationRule(MappedAlgorithm):
         read = {"sums": state.sums, "undone": state.undone}
         changing = dataclasses.replace(state, sums=None, undone=None)
         again = (problem, key) if isinstance(state.estimator, Catoni) else (None, None)
-        changed = where_few(due, _look, changing, read["sums"], self, *again)
+
+        if self._looks_of_few(state):
+            changed = where_few(due, _look, changing, read["sums"], self, *again)
+        else:
+            changed = where_any(due, lambda changing: _look(changing, read["sums"], self, *again), changing)
         if not self.rule.reuse:
             read["sums"] = where_any(due, lambda sums: jax.tree.map(jnp.zeros_like, sums), state.sums)
         return dataclasses.replace(changed, **read)
+
+    def _looks_of_few(self, state: EliminationState) -> bool:
+        """Return whether looks are made for a few runs at a time: on CPU, and elsewhere those that are costly.
+
+        Elsewhere a loop over few runs is many small kernels; but in a run that is not due one of the rule need not end.
+        """
+        costly = not state.estimator.running
+        return forms().in_pieces or costly or has_loop(jax.make_jaxpr(self.after_look)(state).jaxpr)
 
     def after_look(self, state: EliminationState) -> EliminationState:
         """Return the states after a look, all of them."""
@@ -164,12 +178,14 @@ def _look(state: EliminationState, sums: Any, mapped: EliminationRule, problem: 
         estimator = estimator.looked(lambda pull: problem.reward(key, every, pull), state.round, state.active)
         state = dataclasses.replace(state, estimator=estimator)
 
+    if state.target is None:  # due after every round: not twice at once
+        return dataclasses.replace(mapped.after_look(dataclasses.replace(state, sums=sums)), sums=None)
+
     def again(both: tuple[EliminationState, jax.Array]) -> tuple[EliminationState, jax.Array]:
         state, looks = both
         new = mapped.after_look(dataclasses.replace(state, sums=sums))
-        more = jnp.zeros_like(looks)
-        if new.target is not None:
-            more = looks & (new.target <= new.round) & (new.left < state.left) & ~mapped.done(new)
+        assert new.target is not None
+        more = looks & (new.target <= new.round) & (new.left < state.left) & ~mapped.done(new)
         new = dataclasses.replace(new, sums=None)
         return jax.tree.map(lambda new, old: jnp.where(looks, new, old), new, state), more
 
