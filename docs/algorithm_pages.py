@@ -58,8 +58,9 @@ def page(name: str) -> str:
     title, module = cls.__name__, inspect.getmodule(cls)
     assert module is not None
     lines = [f"# {title}", "", f"`{name}` on the command line, `jb.{title}` in Python.", "", *_facts(cls)]
-    lines += ["## When to use it", "", f"- **Use it for:** {_WHEN[name]['use']}"]
-    lines += [f"- **Use another one if:** {_WHEN[name]['avoid']}", ""]
+    if (when := _WHEN.get(name)) is not None:  # a new rule has a page without it
+        lines += ["## When to use it", "", f"- **Use it for:** {when['use']}"]
+        lines += [f"- **Use another one if:** {when['avoid']}", ""]
     lines += ["## The rule", "", "```{eval-rst}", f".. autoclass:: jaxbandits.{title}", "   :no-members:"]
     lines += ["   :no-index:", "```", "", *_parameters(cls), *_guarantee(cls), *_figures(title)]
     text = (module.__doc__ or "").strip().split("\n\n")[1:]
