@@ -1,7 +1,7 @@
 """Settings for every test, made before JAX starts: two CPU devices, no windows, compiled programs kept and bounded.
 
-Most tests ask whether a formula or a rule is right; their programs are compiled plainly, which takes a third of the
-time. What is marked `bits` has the programs that users get: it compares their bits, or runs longer than it compiles.
+Most tests ask whether a formula or a rule is right; their programs are compiled plainly, which takes half the time.
+What is marked `bits` has the programs that users get: it compares their bits, or runs longer than it compiles.
 
 Rank promotion stays allowed: arms first, runs last rests on it, `(R,)` broadcasting with `(K, R)`.
 """

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from jaxbandits.algorithms.arm_values import by_arm, filled
-from jaxbandits.algorithms.parameters import by_logarithm, is_parameter, is_word, with_logarithms
+from jaxbandits.algorithms.parameters import by_logarithm, is_parameter, is_word, values_of, with_logarithms
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
@@ -51,7 +51,7 @@ def _stacked(algorithms: Sequence[Rule], width: int = 0) -> Any:
     first, name = algorithms[0], type(algorithms[0]).__name__
     changes: dict[str, Any] = {}
     for field in dataclasses.fields(first):
-        values = [getattr(algorithm, field.name) for algorithm in algorithms]
+        values = [values_of(algorithm)[field.name] for algorithm in algorithms]
         if not is_parameter(field) or field.metadata["static"] or values[0] is None or is_word(field, values[0]):
             continue
         if by_logarithm(field) or np.ndim(values[0]):

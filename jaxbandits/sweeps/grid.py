@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxbandits.algorithms.parameters import axes_of, is_parameter
+from jaxbandits.algorithms.parameters import axes_of, is_parameter, values_of
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.probabilities import computed_with
 from jaxbandits.axes import Axis
@@ -127,7 +127,7 @@ def _content_of_algorithm(algorithm: Rule) -> list[Any]:
     found = {}
     for field in dataclasses.fields(algorithm):
         rule = field.metadata["rule"] if is_parameter(field) else ""
-        value, default = (_content(_computed(x, rule)) for x in (getattr(algorithm, field.name), field.default))
+        value, default = (_content(_computed(x, rule)) for x in (values_of(algorithm)[field.name], field.default))
         if value != default:
             found[field.name] = value
     return [type(algorithm).__qualname__, found]

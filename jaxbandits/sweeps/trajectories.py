@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxbandits.algorithms.parameters import values_of
 from jaxbandits.engine.binding import with_values
 from jaxbandits.engine.job_queue import Ranges
 from jaxbandits.engine.program import Runs
@@ -52,7 +53,7 @@ def chains(cells: Sequence[Cell], runs: Runs, points: int) -> Chains:
 
 def _by(field: str, cells: Sequence[Cell]) -> list[list[int]]:
     """Return chains of cells that differ in one field only, from the largest value down."""
-    values = [float(getattr(cell.algorithm, field)) for cell in cells]
+    values = [float(values_of(cell.algorithm)[field]) for cell in cells]
     but_for = identities([cell._replace(algorithm=with_values(cell.algorithm, {field: values[0]})) for cell in cells])
     found: dict[bytes, list[int]] = {}
     for place, what in enumerate(but_for.T):

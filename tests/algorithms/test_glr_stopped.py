@@ -24,6 +24,7 @@ from jaxbandits.random.arm_orders import ArmOrder
 from jaxbandits.random.bits import open_uniform
 from jaxbandits.random.streams import step_key
 from jaxbandits.statistics.posteriors import posterior_draws
+from tests.reward_tables import tables
 
 RUNS, STEPS = 3, 80
 UNKNOWN = "gaussian-unknown-variance"
@@ -396,14 +397,6 @@ def watch(algorithm, problem, keys, steps):
     return jax.vmap(one)(keys)
 
 
-@jax.jit
-def tables(problem, keys):
-    """The first rewards of every arm, `(run, pull, arm)`, and its place in the order of the run, `(run, arm)`."""
-    rewards = jax.vmap(lambda key: jax.lax.map(lambda pull: problem.rewards(key, pull), jnp.arange(STEPS + 2)))
-    number = jnp.broadcast_to(jnp.arange(problem.arms)[:, None], (problem.arms, len(keys)))
-    return rewards(keys), ArmOrder.draw(keys, problem.arms, None).by_arm(number).T
-
-
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in EACH_TIME)) for name in CASES]
 )
@@ -414,7 +407,7 @@ def test_every_decision_is_that_of_the_reference(name):
     runs, steps = (1 if name in EACH_TIME and isinstance(algorithm, Tracked) else RUNS), STEPS
     keys = jax.random.split(jax.random.key(len(name)), RUNS)[:runs]
     pulls, returned, done, least = map(np.asarray, watch(algorithm, problem, keys, steps=steps))
-    table, orders = map(np.asarray, tables(problem, keys))
+    table, orders = map(np.asarray, tables(problem, keys, pulls=STEPS + 2))
     compared = skipped = 0
     for run in range(runs):
         rewards = [[float(x) for x in table[run, : algorithm.initial_pulls, arm]] for arm in range(problem.arms)]

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import optimize, stats
@@ -27,11 +26,9 @@ from jaxbandits.algorithms.confidence_bounds.lucb_rounds import LUCBRounds
 from jaxbandits.algorithms.cost_budget.budget_index import BudgetIndex
 from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
 from jaxbandits.algorithms.protocol import Rule
-from jaxbandits.arrays.arms import index
 from jaxbandits.bounded_jit import recent_programs
-from jaxbandits.random.arm_orders import ArmOrder
-from jaxbandits.random.ties import tie_order, tie_words
 from tests.algorithms import references
+from tests.reward_tables import tables
 
 NEAR = 1e-5
 RUNS, STEPS = 4, 160
@@ -545,24 +542,9 @@ def watch(algorithm, problem, keys, steps):
 
     def one(key):
         history = jb.trajectory(algorithm, problem, key, steps)
-        if isinstance(algorithm, Rule):
-            return history.pulls, history.answer, history.ended
-        return history.pulls, jax.vmap(algorithm.recommend)(history), jax.vmap(algorithm.done)(history)
+        return history.pulls, history.answer, history.ended
 
     return jax.vmap(one)(keys)
-
-
-@recent_programs(100, "rule")
-def tables(problem, keys, rule):
-    """The first rewards of every arm, `(run, pull, arm)`, and tie orders `(run, arm)`."""
-
-    def one(key):
-        return jax.lax.map(lambda pull: problem.rewards(key, pull), jnp.arange(STEPS + 2))
-
-    order = tie_order(tie_words(keys), problem.arms)
-    if rule:  # the place of each arm
-        order = ArmOrder.draw(keys, problem.arms, None, problem.bandits).by_arm(index(problem.arms, keys.shape))
-    return jax.vmap(one)(keys), order.T
 
 
 def numbers_only(tree):
@@ -591,7 +573,7 @@ def test_every_decision_is_that_of_the_reference(name):
     pulls, returned, done = map(
         np.asarray, watch(numbers_only(algorithm.resolved(problem)), unnamed, keys, steps=steps)
     )
-    table, orders = map(np.asarray, tables(unnamed, keys, rule=isinstance(algorithm, Rule)))
+    table, orders = map(np.asarray, tables(unnamed, keys, pulls=STEPS + 2))
     table = table.astype(np.float64)
     decisions = skipped = answers = 0
     drawn: list[tuple[np.ndarray, np.ndarray]] = []

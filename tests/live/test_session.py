@@ -11,6 +11,7 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.live.session import AskTell
+from tests.reward_tables import reward_table
 
 # Of these the programs are compiled as for users.
 KINDS = ("ugape-c", "successive-elimination")
@@ -83,13 +84,12 @@ def test_session_is_the_simulated_run_and_survives_json(algorithm, table):
     assert session.done
 
     assert all(sorted(pulled[i : i + ARMS]) == list(range(ARMS)) for i in range(0, first, ARMS))
-    states = jb.trajectory(algorithm, PROBLEM, KEY, len(table))
+    states = jax.device_get(jb.trajectory(algorithm, PROBLEM, KEY, len(table)))
     after = iter(pulled[first:])
-    for step in np.diff(np.asarray(states.pulls), axis=0):
+    for step in np.diff(states.pulls, axis=0):
         assert sorted(next(after) for _ in range(step.sum())) == np.flatnonzero(step).tolist()
     assert next(after, None) is None
-    final = jax.tree.map(lambda x: x[-1], states)
-    np.testing.assert_array_equal(session.recommendation, final.answer)
+    np.testing.assert_array_equal(session.recommendation, states.answer[-1])
 
     for begun, text, recommendation in saved:
         restored = AskTell.from_json(text)
@@ -114,8 +114,7 @@ SUMMED = jb.beta([4.0, 3.0, 2.0, 1.0], 2.0)  # whose sums are those of the rewar
 @pytest.fixture(scope="module")
 def summed_table():
     """Rewards of the run on `SUMMED`, `(N, K)`."""
-    rewards = jax.jit(lambda pulls: jax.lax.map(lambda pull: SUMMED.rewards(KEY, pull), pulls))
-    return np.asarray(rewards(np.arange(2000)))
+    return np.asarray(reward_table(SUMMED, KEY, pulls=2000))
 
 
 @pytest.mark.parametrize(
@@ -138,9 +137,7 @@ def test_batches_are_asked_one_by_one_and_survive_json(algorithm, summed_table):
 def test_batches_of_joint_pulls_are_asked_one_by_one_and_survive_json():
     problem = jb.empirical([[0.0] * ARMS, [1.0, 0.5, 0.25, 0.5], [1.0, 0.0, 0.25, 0.0]])
     algorithm = jb.MABPPR(epsilon=0.9, delta=0.8, c1=2e-3, c2=1, c3=2, n_final=1.5)
-    table = np.asarray(
-        jax.jit(lambda pulls: jax.lax.map(lambda pull: problem.rewards(KEY, pull), pulls))(np.arange(2000))
-    )
+    table = np.asarray(reward_table(problem, KEY, pulls=2000))
     session, pulled = AskTell(algorithm, arms=ARMS, key=KEY), []
     while not session.done:
         pulled = play(session, table, pulled, most=len(pulled) + 13)
