@@ -228,5 +228,5 @@ def register_problem(cls: type[P]) -> type[P]:
 
 
 def per_bandit(x: jax.Array, bandits: int) -> jax.Array:
-    """`(K, …)` as `(K/M, M, …)`, so that reductions over arms work per bandit; unchanged for M = 1."""
+    """Reshape `(K, …)` to `(K/M, M, …)`, so that reductions over arms work per bandit; unchanged for M = 1."""
     return x if bandits == 1 else x.reshape(x.shape[0] // bandits, bandits, *x.shape[1:])

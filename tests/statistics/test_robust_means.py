@@ -196,7 +196,7 @@ def test_bad_input():
         jb.SuccessiveRejects(budget=100, estimator="mom", batches=0)
     with pytest.raises(UsageError, match="infinite"):
         jb.simulate(jb.SuccessiveElimination(delta=0.1, estimator="catoni"), jb.student_t([1.0, 0.0], 1.5), seeds=1)
-    with pytest.raises(UsageError, match="reads all earlier rewards"):
+    with pytest.raises(UsageError, match="looks at all earlier rewards"):
         jb.AskTell(jb.SuccessiveElimination(delta=0.1, estimator="catoni", moment_c=1.0), arms=3)
     with pytest.raises(UsageError, match="needs moment_c"):
         jb.AskTell(jb.SuccessiveElimination(delta=0.1, estimator="mom"), arms=3)
