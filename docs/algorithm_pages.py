@@ -14,16 +14,11 @@ from jaxbandits import papers
 from jaxbandits.algorithms.parameters import RULES
 from jaxbandits.algorithms.registry import REGISTRY
 
-__all__ = ["cell", "first_line", "index_page", "page"]
+__all__ = ["cell", "index_page", "page"]
 
 #: Values with which a class is made to ask what is proved of it.
 _VALUES = {"epsilon": 0.1, "delta": 0.05, "budget": 1000, "k": 1, "threshold": 0.5}
 _WHEN = tomllib.loads(Path(__file__).with_name("when_to_use.toml").read_text())
-
-
-def first_line(thing: Any) -> str:
-    """Return the first paragraph of a docstring."""
-    return (inspect.getdoc(thing) or "").strip().split("\n\n")[0].replace("\n", " ")
 
 
 def cell(text: str) -> str:

@@ -12,6 +12,7 @@ import algorithm_pages
 import jaxbandits as jb
 from jaxbandits.algorithms import protocol
 from jaxbandits.algorithms.registry import REGISTRY
+from jaxbandits.cli.listing import describe
 from jaxbandits.problems.registry import REGISTRY as PROBLEMS
 
 __all__ = ["pages", "write"]
@@ -44,7 +45,7 @@ def _problems() -> str:
     lines = ["| name | arguments | what |", "|---|---|---|"]
     for name, make in PROBLEMS.items():
         arguments = ", ".join(f"`{argument}`" for argument in _arguments(make))
-        lines.append(f"| `{name}` | {arguments} | {algorithm_pages.cell(algorithm_pages.first_line(make))} |")
+        lines.append(f"| `{name}` | {arguments} | {algorithm_pages.cell(describe(make))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -61,11 +62,11 @@ def _formulas() -> str:
     """Return a list of all public formulas: what each is, with its source, and its domain."""
     lines = []
     for names in _by_module(jb.theory).values():
-        about = algorithm_pages.first_line(inspect.getmodule(getattr(jb.theory, names[0])))
+        about = describe(inspect.getmodule(getattr(jb.theory, names[0])))
         lines += [f"### {_plain(re.split(r'[.:,;]', about)[0])}", ""]
         for name in names:
             formula = getattr(jb.theory, name)
-            what = _plain(algorithm_pages.first_line(formula))
+            what = _plain(describe(formula))
             lines += [f"- [`{name}`](api/jaxbandits.theory.md): {what}", f"  *Domain:* {_plain(_domain(formula))}."]
         lines.append("")
     return "\n".join(lines) + "\n"

@@ -16,6 +16,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import algorithms, problems
+from jaxbandits.cli.listing import describe
 
 ROOT = Path(__file__).parents[1]
 FACES = ["jaxbandits", "jaxbandits.algorithms", "jaxbandits.problems"]
@@ -62,7 +63,7 @@ def problem_table():
             if argument.name != "name":
                 given = argument.default is not inspect.Parameter.empty
                 arguments.append(f"{argument.name}={argument.default}" if given else argument.name)
-        text = " ".join(inspect.getdoc(make).split("\n\n")[0].split()).replace("|", "\\|")
+        text = describe(make).replace("|", "\\|")
         lines.append(f"| `{name}` | {', '.join(f'`{argument}`' for argument in arguments)} | {text} |")
     return "\n".join(lines)
 

@@ -8,7 +8,7 @@ from jaxbandits import algorithms, data, problems
 from jaxbandits.cli import display, pictures
 from jaxbandits.errors import UsageError
 
-__all__ = ["list_"]
+__all__ = ["describe", "list_"]
 
 
 def list_() -> None:
@@ -33,12 +33,14 @@ def list_() -> None:
 def _entry(name: str, thing: Any) -> None:
     parameters = [p for p in inspect.signature(thing).parameters.values() if p.kind is not p.KEYWORD_ONLY]
     shown = [p.name if p.default is p.empty else f"{p.name}={_word(p.default)}" for p in parameters]
-    display.say(f"  {name}  {' '.join(shown)}\n{textwrap.indent(textwrap.fill(_first_line(thing), 100), ' ' * 6)}")
+    display.say(f"  {name}  {' '.join(shown)}\n{textwrap.indent(textwrap.fill(describe(thing), 100), ' ' * 6)}")
 
 
 def _word(value: Any) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def _first_line(thing: Any) -> str:
-    return (inspect.getdoc(thing) or "").partition("\n")[0]
+def describe(thing: Any) -> str:
+    """Return what a class is or a function returns: the first paragraph of its docstring, without the verb."""
+    line = " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
+    return line[7].upper() + line[8:] if line.startswith("Return ") else line
