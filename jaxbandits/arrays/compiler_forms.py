@@ -134,8 +134,4 @@ def where_few(condition: jax.Array, function: Callable[..., Any], state: Any, *f
         state = jax.tree.map(lambda x, value: x.at[..., run].set(value, mode="drop"), state, new)
         return waiting.at[run].set(False, mode="drop"), state
 
-    def take_all(state: Any) -> Any:
-        return lax.while_loop(lambda carry: jnp.any(carry[0]), take_some, (condition, state))[1]
-
-    # On CPU a loop that is not entered copies what it would change: a choice does not.
-    return lax.cond(jnp.any(condition), take_all, lambda state: state, state) if forms().in_pieces else take_all(state)
+    return lax.while_loop(lambda carry: jnp.any(carry[0]), take_some, (condition, state))[1]

@@ -123,7 +123,12 @@ def _wanted(
     every = jnp.arange(runs, dtype=jnp.int32)
     found: list[Any]
     if few and runs > _FEW:
-        found = where_few(wanted, results, otherwise, arrays, every, width=_FEW)
+
+        def made_for_few(state: list[Any]) -> list[Any]:
+            return where_few(wanted, results, state, arrays, every, width=_FEW)
+
+        # A loop that is not entered copies what it would change: a choice does not.
+        found = lax.cond(jnp.any(wanted), made_for_few, lambda state: state, otherwise)
     else:
 
         def made_for_all(state: list[Any]) -> list[Any]:
