@@ -1,8 +1,8 @@
-"""The command line: `jaxbandits list | simulate | compare | gradient | tune | sweep | status | merge | plot | …`.
+"""The command line: `jaxbandits list | simulate | compare | gradient | tune | sweep | status | merge | export | …`.
 
 `main` turns whatever goes wrong with the input into one line on stderr and exit status 2; everything else lives in
-`commands`, `sweeping`, `derivatives`, `tuning`, `pictures` and `listing` (what the commands do), `inputs` (text to
-values), `files`, and `display`, `texts` and `store_texts` (what a person sees).
+`commands`, `sweeping`, `derivatives`, `tuning`, `pictures`, `exporting` and `listing` (what the commands do), `inputs`
+(text to values), `files`, and `display`, `texts` and `store_texts` (what a person sees).
 """
 
 import contextlib
@@ -17,6 +17,7 @@ from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.cli.commands import compare, simulate
 from jaxbandits.cli.derivatives import gradient
 from jaxbandits.cli.encodings import printable
+from jaxbandits.cli.exporting import export
 from jaxbandits.cli.listing import list_
 from jaxbandits.cli.pictures import plot, reproduce
 from jaxbandits.cli.sweeping import merge, status, sweep
@@ -40,7 +41,7 @@ def application() -> cyclopts.App:
         suppress_keyboard_interrupt=False,  # `main` says it in one line
     )
     app.command(list_, name="list")
-    for command in (simulate, compare, gradient, tune, sweep, status, merge, plot, reproduce):
+    for command in (simulate, compare, gradient, tune, sweep, status, merge, plot, export, reproduce):
         app.command(command)
     return app
 

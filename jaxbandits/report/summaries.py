@@ -86,13 +86,15 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         bounds, are kept.
 
     Raises:
-        UsageError: not a Dataset of runs.
+        UsageError: not a Dataset of runs, or one in which runs are missing.
     """
     if is_moments(ds):
         own = (*_OF_MOMENTS, "runs", "stopped_early")
         beside = {name: v for name, v in ds.data_vars.items() if not str(name).endswith(own)}
         return summary_of(_of_moments(ds), level).assign(beside)
     check_runs(ds)
+    if missing := int(ds["pulls"].isnull().sum()):  # of Datasets with other seeds that were joined
+        raise UsageError(f'{missing} of {ds["pulls"].size} runs are missing: join Datasets with join="inner"')
     nothing = xr.zeros_like(ds["pulls"].isel(seed=0))
     status = ds.get("status")
     stopped = None if status is None else stopped_early(status)
@@ -129,7 +131,7 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
         results["failure"] = (errors / runs).assign_attrs(
             about if criterion is None else {**about, "correct": criterion}
         )
-        errors = errors.drop_attrs()
+        errors = errors.drop_attrs(deep=False)
         results["failure_low"], results["failure_high"] = errors.copy(data=low), errors.copy(data=high)
         results["errors"] = errors.assign_attrs(long_name="runs with a wrong answer")
     if reduced.unanswered is not None and bool(reduced.unanswered.any()):
