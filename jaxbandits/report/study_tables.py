@@ -160,18 +160,22 @@ def _laid_out(study: _Study) -> TextTable:
         ]
         return ", ".join([*texts, _titled(study, value)] if several else texts)
 
+    names = [*study.rows, *study.columns]
+    numbers_of = {
+        value: [known[name].transpose(*names).values for name in (*parts(value), "at_least")] for value in study.values
+    }
+    masks = {value: mask.transpose(*names).values for value, mask in study.best.items()}
     columns = [(place, value) for place in _places(study, study.columns) for value in study.values]
     rows = []
     for row in _places(study, study.rows):
         labels = [numbers.text(values_of(known, name)[at]) for name, at in row.items()]
         cells = []
         for place, value in columns:
-            at = {**row, **place}
-            here = known.isel(at)
-            centre, low, high = (float(here[name]) for name in parts(value))
-            bold = value in study.best and bool(study.best[value].isel(at))
-            truncated = value in GROWING and bool(here["at_least"])
-            cells.append(rounded_cell(centre, low, high, of_rate=value == "failure", at_least=truncated, bold=bold))
+            at = (*row.values(), *place.values())
+            centre, low, high, truncated = (float(array[at]) for array in numbers_of[value])
+            bold = value in masks and bool(masks[value][at])
+            at_least = value in GROWING and bool(truncated)
+            cells.append(rounded_cell(centre, low, high, of_rate=value == "failure", at_least=at_least, bold=bold))
         rows.append((labels, cells))
     return TextTable([*study.rows, *(heading(*column) for column in columns)], rows, _note(study))
 
