@@ -40,6 +40,7 @@ _FURTHER = {
     "simulate": "sweeps.run:simulate",
     "summary": "report.summaries:summary",
     "sweep": "sweeps.run:sweep",
+    "table": "report.study_tables:table",
     "theory": "theory",
     "trajectory": "engine.single:trajectory",
     "tune": "tuning.search:tune",

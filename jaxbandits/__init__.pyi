@@ -109,6 +109,7 @@ from jaxbandits.report.best_candidates import find_best as find_best
 from jaxbandits.report.paired_differences import difference as difference
 from jaxbandits.report.paired_differences import ratio as ratio
 from jaxbandits.report.seed_numbers import seeds_needed as seeds_needed
+from jaxbandits.report.study_tables import table as table
 from jaxbandits.report.summaries import summary as summary
 from jaxbandits.sweeps.merging import merge as merge
 from jaxbandits.sweeps.repeating import repeat as repeat
@@ -224,6 +225,7 @@ __all__ = [
     "sweep",
     "symmetric_pareto",
     "synthetic",
+    "table",
     "theory",
     "trajectory",
     "tune",

@@ -1,7 +1,7 @@
-"""The command line: `jaxbandits list | simulate | compare | gradient | tune | sweep | status | merge | plot | …`.
+"""The command line: `jaxbandits list | simulate | compare | gradient | tune | sweep | status | merge | export | …`.
 
 `main` reports any bad input as one line on stderr with exit status 2. The commands are in `commands`, `sweeping`,
-`derivatives`, `tuning`, `pictures` and `listing`. `inputs` converts text to values, `files` checks paths, and
+`derivatives`, `tuning`, `pictures`, `exporting` and `listing`. `inputs` converts text to values, `files` checks paths, and
 `display`, `texts` and `store_texts` format the output.
 """
 
@@ -17,6 +17,7 @@ from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.cli.commands import compare, simulate
 from jaxbandits.cli.derivatives import gradient
 from jaxbandits.cli.encodings import printable
+from jaxbandits.cli.exporting import export
 from jaxbandits.cli.listing import list_
 from jaxbandits.cli.pictures import plot, reproduce
 from jaxbandits.cli.sweeping import merge, status, sweep
@@ -40,7 +41,7 @@ def application() -> cyclopts.App:
         suppress_keyboard_interrupt=False,  # `main` reports it in one line
     )
     app.command(list_, name="list")
-    for command in (simulate, compare, gradient, tune, sweep, status, merge, plot, reproduce):
+    for command in (simulate, compare, gradient, tune, sweep, status, merge, plot, export, reproduce):
         app.command(command)
     return app
 

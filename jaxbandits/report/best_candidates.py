@@ -47,6 +47,13 @@ def find_best(
     Raises:
         UsageError: as `jaxbandits.difference`.
 
+    Example:
+        >>> import jaxbandits as jb, xarray as xr
+        >>> pulls = [[12, 14, 15, 13], [10, 10, 11, 9]]
+        >>> ds = xr.Dataset({"pulls": (("algorithm", "seed"), pulls)}, {"algorithm": ["ugapec", "lucb"]})
+        >>> jb.find_best(ds, "pulls").among_best.values
+        array([False,  True])
+
     Source: the constrained intervals of J. C. Hsu (1984), "Constrained simultaneous confidence intervals for multiple
     comparisons with the best", Annals of Statistics 12(3), 1136-1144, and (1996), "Multiple Comparisons: Theory and
     Methods", chapter 4. Common random numbers correlate the labels. Each is therefore compared with each by paired
@@ -57,7 +64,7 @@ def find_best(
     bounds: D. G. Bonett and R. M. Price (2012), "Adjusted Wald confidence interval for a difference of binomial
     proportions based on paired data", Journal of Educational and Behavioral Statistics 37(4), 479-488.
     """
-    runs, along, labels = labelled(ds, value, along, level)
+    runs, along, labels, dims = labelled(ds, value, along, level)
     if largest is not None and not isinstance(largest, bool):
         raise UsageError(f"largest must be True, False or None, got {largest!r}")
     sign = -1.0 if (value in _LARGEST if largest is None else largest) else 1.0
@@ -87,7 +94,7 @@ def find_best(
     ends = np.where(known, np.minimum(lower, 0), np.nan), np.where(known, np.maximum(upper, 0), np.nan)
     if sign < 0:
         difference, ends = -difference, (-ends[1], -ends[0])
-    cell = truncated.drop_attrs()
+    cell = truncated.drop_attrs(deep=False)
     about = str(runs.values.attrs.get("long_name", value.replace("_", " ")))
     interval = f"multiple comparisons with the best, Bonferroni, simultaneous, {100 * level:g}%"
     ones = xr.ones_like(cell)
@@ -98,7 +105,10 @@ def find_best(
         ),
         "low": cell.copy(data=ends[0] + 0.0),
         "high": cell.copy(data=ends[1] + 0.0),
-        "mean": runs.values.where(complete).mean("seed").drop_attrs().assign_attrs(long_name=f"mean of {about}"),
+        "mean": runs.values.where(complete)
+        .mean("seed")
+        .drop_attrs(deep=False)
+        .assign_attrs(long_name=f"mean of {about}"),
         "runs": (ones * complete.sum("seed")).astype(np.int64),
         "left_out": (ones * (~complete).sum("seed")).astype(np.int64),
         "truncated": cell.astype(np.int64),
@@ -114,7 +124,7 @@ def find_best(
         attrs["left_out"] = said
     if total := int(cell.sum()):
         attrs["truncated"] = f"{total} runs are truncated: their means are lower bounds"
-    return xr.Dataset(variables, attrs=attrs).drop_vars("seed", errors="ignore")
+    return xr.Dataset(variables, attrs=attrs).drop_vars("seed", errors="ignore").transpose(*dims)
 
 
 def _proportions(first: Any, second: Any, tail: float) -> paired_intervals.Interval:

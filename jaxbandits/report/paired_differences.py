@@ -6,7 +6,6 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.report import paired_intervals
-from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.report.paired_intervals import Interval
 from jaxbandits.report.pairing import Labelled, labelled, place_of, seeds_left_out
 
@@ -93,6 +92,14 @@ def ratio(ds: Any, value: str = "pulls", along: str = "algorithm", to: Any = Non
     Raises:
         UsageError: as `jaxbandits.difference`.
 
+    Example:
+        >>> import jaxbandits as jb, xarray as xr
+        >>> pulls = [[12, 14, 15, 13], [10, 10, 11, 9]]
+        >>> ds = xr.Dataset({"pulls": (("algorithm", "seed"), pulls)}, {"algorithm": ["ugapec", "lucb"]})
+        >>> found = jb.ratio(ds, "pulls", to="lucb")
+        >>> found.ratio.values.round(3), found.low.values.round(3), found.high.values.round(3)
+        (array([1.35]), array([1.189]), array([1.523]))
+
     Source: E. C. Fieller (1954), "Some problems in interval estimation", Journal of the Royal Statistical Society B
     16(2), 175-185. D. G. Bonett and R. M. Price (2006), "Confidence intervals for a ratio of binomial proportions based
     on paired data", Statistics in Medicine 25(17), 3039-3047.
@@ -101,7 +108,7 @@ def ratio(ds: Any, value: str = "pulls", along: str = "algorithm", to: Any = Non
 
 
 def _compare(found: Labelled, value: str, to: Any, level: float, kind: str) -> xr.Dataset:
-    runs, along, labels = found
+    runs, along, labels, dims = found
     place = 0 if to is None else place_of(to, labels, along)
     others = [i for i in range(len(labels)) if i != place]
     first, truncated = runs.values.isel({along: others}), runs.truncated.isel({along: others})
@@ -128,7 +135,7 @@ def _compare(found: Labelled, value: str, to: Any, level: float, kind: str) -> x
         np.where(counts["truncated_to"].values > 0, least, interval.low),
         np.where(counts["truncated"].values > 0, np.inf, interval.high),
     )
-    cell = counts["runs"].drop_attrs()
+    cell = counts["runs"].drop_attrs(deep=False)
     about = str(runs.values.attrs.get("long_name", value.replace("_", " ")))
     units = {"units": runs.values.attrs["units"]} if kind == "difference" and "units" in runs.values.attrs else {}
     long_name = f"{kind} of {about} to {along} {labels[place]}"
@@ -138,7 +145,7 @@ def _compare(found: Labelled, value: str, to: Any, level: float, kind: str) -> x
         ),
         "low": cell.copy(data=interval.low),
         "high": cell.copy(data=interval.high),
-        **{name: count.drop_attrs().astype(np.int64) for name, count in counts.items()},
+        **{name: count.drop_attrs(deep=False).astype(np.int64) for name, count in counts.items()},
     }
     attrs = {**runs.attrs, "value": value, "along": along, "to": str(labels[place]), "level": level}
     if said := seeds_left_out(runs.values, complete):
@@ -149,4 +156,5 @@ def _compare(found: Labelled, value: str, to: Any, level: float, kind: str) -> x
             f"{total} of {runs.truncated.size} runs are truncated: where truncated or truncated_to is above 0, the "
             f"{kind} is a bound only"
         )
-    return with_one_row(xr.Dataset(variables, attrs=attrs).drop_vars("seed", errors="ignore"))
+    made = xr.Dataset(variables, attrs=attrs).drop_vars("seed", errors="ignore")
+    return made.transpose(*dims)

@@ -35,6 +35,7 @@ class Labelled(NamedTuple):
     runs: Runs  # (…, along, seed)
     along: str
     labels: Sequence[Any]
+    dims: list[str]  # of the Dataset, in its order, without `seed`
 
 
 def labelled(ds: Any, value: str, along: str, level: float) -> Labelled:
@@ -66,7 +67,7 @@ def labelled(ds: Any, value: str, along: str, level: float) -> Labelled:
         raise UsageError(f"values of {along} must differ from each other, got {twice[0]!r} twice")
     _check_paired(ds, along)
     values, truncated = (array.transpose(..., along, "seed") for array in (runs.values, runs.truncated))
-    return Labelled(runs._replace(values=values, truncated=truncated), along, labels)
+    return Labelled(runs._replace(values=values, truncated=truncated), along, labels, dims)
 
 
 def runs_of(ds: xr.Dataset, value: str) -> Runs:

@@ -38,12 +38,19 @@ def seeds_needed(
     Returns:
         For each cell, without the label `to`, the smallest number of seeds, in all, as float64 whole numbers. It takes
         the spread of these runs for the true one. One error and one success are added to a rate, and half a pair to
-        each count of discordant pairs: no error in a few runs does not promise that there are none. Infinite where
-        runs are truncated and `value` grows with the pulls, since the interval has no finite end. NaN where fewer than
-        two runs have the value.
+        each count of discordant pairs: no error in a few runs does not promise that there are none. Infinite where runs
+        are truncated and `value` grows with the pulls, since the interval has no finite end. NaN where fewer than two
+        runs have the value.
 
     Raises:
         UsageError: a half width that is not above 0, `to` without `along`, and as `jaxbandits.difference`.
+
+    Example:
+        >>> import jaxbandits as jb, xarray as xr
+        >>> pulls = [[12, 14, 15, 13], [10, 10, 11, 9]]
+        >>> ds = xr.Dataset({"pulls": (("algorithm", "seed"), pulls)}, {"algorithm": ["ugapec", "lucb"]})
+        >>> jb.seeds_needed(ds, "pulls", 0.5, along="algorithm", to="lucb").values
+        array([18.])
     """
     check_level(level)
     half_width = float(checks.number("half_width", half_width, checks.POSITIVE))
@@ -55,8 +62,9 @@ def seeds_needed(
         first, truncated = runs.values, runs.truncated.any("seed")
         needed = _of_rate if runs.is_truth else _of_mean
         seeds = needed(first.values, half_width, tail)
+        dims = [str(name) for name in truncated.dims]
     else:
-        runs, along, labels = labelled(ds, value, along, level)
+        runs, along, labels, dims = labelled(ds, value, along, level)
         place = 0 if to is None else place_of(to, labels, along)
         others = [i for i in range(len(labels)) if i != place]
         first, second = runs.values.isel({along: others}), runs.values.isel({along: [place]}).values
@@ -67,8 +75,8 @@ def seeds_needed(
         else:
             seeds = _of_mean(first.values - second, half_width, tail)
     about = {"long_name": f"seeds for a half width of {half_width:g} of {value}", "level": level}
-    found = truncated.drop_attrs().copy(data=np.where(truncated.values, np.inf, seeds)).rename("seeds_needed")
-    return found.assign_attrs(about).drop_vars("seed", errors="ignore")
+    found = truncated.drop_attrs(deep=False).copy(data=np.where(truncated.values, np.inf, seeds)).rename("seeds_needed")
+    return found.assign_attrs(about).drop_vars("seed", errors="ignore").transpose(*dims)
 
 
 def _of_mean(values: Any, half_width: float, tail: float) -> Any:

@@ -85,7 +85,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         declared, which are wrong. Variables without seeds, such as bounds, are kept.
 
     Raises:
-        UsageError: not a Dataset of runs.
+        UsageError: not a Dataset of runs, or one in which runs are missing.
 
     Example:
         >>> float(jb.summary(jb.simulate(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), seeds=10)).pulls_mean)
@@ -96,6 +96,10 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         beside = {name: v for name, v in ds.data_vars.items() if not str(name).endswith(own)}
         return summary_of(_of_moments(ds), level).assign(beside)
     check_runs(ds)
+    if missing := int(ds["pulls"].isnull().sum()):  # of Datasets with other seeds that were joined
+        raise UsageError(
+            f'{missing} of {ds["pulls"].size} runs are missing: xr.concat(…, join="inner") keeps the seeds of all'
+        )
     nothing = xr.zeros_like(ds["pulls"].isel(seed=0))
     status = ds.get("status")
     stopped = None if status is None else stopped_early(status)
@@ -132,7 +136,7 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
         results["failure"] = (errors / runs).assign_attrs(
             about if criterion is None else {**about, "correct": criterion}
         )
-        errors = errors.drop_attrs()
+        errors = errors.drop_attrs(deep=False)
         results["failure_low"], results["failure_high"] = errors.copy(data=low), errors.copy(data=high)
         results["errors"] = errors.assign_attrs(long_name="runs with a wrong answer")
     if reduced.unanswered is not None and bool(reduced.unanswered.any()):

@@ -1,5 +1,6 @@
 """Paired differences and ratios: small cases by hand, a slow reference, coverage, and what is refused."""
 
+import doctest
 import json
 
 import numpy as np
@@ -8,8 +9,9 @@ import xarray as xr
 from scipy import optimize, stats
 
 import jaxbandits as jb
-from jaxbandits.report import paired_intervals
+from jaxbandits.report import best_candidates, paired_differences, paired_intervals, seed_numbers, study_tables
 
+PUBLIC = [paired_differences, best_candidates, seed_numbers, study_tables]
 INDEPENDENT = json.dumps({"run": {"independent": True}})
 
 
@@ -31,6 +33,13 @@ def alone(pulls, seeds=None, **attrs):
     seeds = np.arange(len(pulls)) if seeds is None else seeds
     variables = {"pulls": ("seed", np.asarray(pulls)), "status": ("seed", np.zeros(len(pulls), np.int8))}
     return xr.Dataset(variables, {"seed": seeds}, attrs)
+
+
+@pytest.mark.parametrize("module", PUBLIC, ids=[module.__name__.rpartition(".")[2] for module in PUBLIC])
+def test_examples_of_docstrings(module):
+    done = doctest.testmod(module)
+    assert done.attempted >= 4
+    assert not done.failed
 
 
 def test_a_difference_by_hand():
@@ -103,6 +112,9 @@ def test_many_cells_agree_with_a_slow_reference():
     ds["pulls"][0, 1, 3] = np.nan
     found, quotient = jb.difference(ds, to="c", level=0.9), jb.ratio(ds, to="c", level=0.9)
     assert found["difference"].dims == ("epsilon", "algorithm")
+    turned = jb.difference(ds.transpose(), to="c", level=0.9)
+    assert turned["difference"].dims == ("algorithm", "epsilon")
+    np.testing.assert_array_equal(turned["low"], found["low"].transpose())
     for epsilon in ds["epsilon"].values:
         for label in "abd":
             x, y = (ds["pulls"].sel(epsilon=epsilon, algorithm=name).values for name in (label, "c"))

@@ -110,6 +110,14 @@ def test_runs_that_returned_nothing_are_counted():
     assert float(known["simple_regret_mean"][1]) == 0.25
 
 
+def test_missing_runs_are_not_counted_as_right():
+    one, other = small().isel(n=0, drop=True), small().isel(n=0, drop=True).assign_coords(seed=[0, 1, 2, 9])
+    both = xr.concat([one, other], "n", join="outer")
+    with pytest.raises(jb.UsageError, match="2 of 10 runs are missing"):
+        summary(both)
+    assert summary(xr.concat([one, other], "n", join="inner"))["runs"].values.tolist() == [3, 3]
+
+
 def test_one_run_has_no_interval():
     known = summary(small().isel(seed=[0]))
     assert np.isnan(known["pulls_low"]).all()

@@ -1,0 +1,137 @@
+"""A table's cells as LaTeX, Markdown, HTML or CSV, with all text escaped."""
+
+import csv
+import html
+import io
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from jaxbandits.report.rounded_cells import Cell
+from jaxbandits.report.text_tables import text_table
+
+__all__ = ["FORMATS", "TextTable"]
+
+
+class TextTable(NamedTuple):
+    """What is laid out."""
+
+    heading: list[str]  # of the columns with labels, then of those with cells
+    rows: list[tuple[list[str], list[Cell]]]
+    note: str  # what the cells are, in sentences
+
+
+#: Brackets and stars after the end of a row are options of it.
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", "[": "{[}", "]": "{]}", "*": "{*}", "−": "$-$", "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$",
+    "∞": r"$\infty$", "×": r"$\times$", "–": "--", "…": r"\ldots{}", "·": r"$\cdot$", "²": "$^2$",
+    "α": r"$\alpha$", "β": r"$\beta$", "γ": r"$\gamma$", "δ": r"$\delta$", "ε": r"$\varepsilon$", "η": r"$\eta$",
+    "θ": r"$\theta$", "λ": r"$\lambda$", "μ": r"$\mu$", "π": r"$\pi$", "ρ": r"$\rho$", "σ": r"$\sigma$",
+    "τ": r"$\tau$", "φ": r"$\varphi$", "Δ": r"$\Delta$", "Σ": r"$\Sigma$",
+}  # fmt: skip
+
+
+def _in_latex(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in _on_one_line(text))
+
+
+def _in_markdown(text: str) -> str:
+    return re.sub(r"([\\|*_`<>\[\]~])", r"\\\1", _on_one_line(text))
+
+
+def _in_html(text: str) -> str:
+    return html.escape(_on_one_line(text))
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def latex(table: TextTable) -> str:
+    """Return a `tabular` of the package booktabs, below comments that say what its cells are."""
+
+    def number(text: str) -> str:
+        return text.replace(",", "{,}").replace("∞", r"\infty").replace("−", "-").replace("–", r"\mbox{--}")
+
+    def cell(cell: Cell) -> str:
+        text = number(cell.centre)
+        if cell.half_width:
+            text += rf" \pm {number(cell.half_width)}"
+        if cell.low:
+            text += rf"\ [{number(cell.low)},\, {number(cell.high)}]"
+        if cell.exponent:
+            text = text if not cell.half_width else f"({text})"
+            text += rf" \times 10^{{{cell.exponent}}}"
+        text = rf"$\geq {text}$" if cell.at_least else f"${text}$"
+        return rf"{{\boldmath {text}}}" if cell.bold else text
+
+    labels = len(table.heading) - len(table.rows[0][1])
+    lines = [f"% {_on_one_line(line)}" for line in (*table.note.split("\n"), r"In the preamble: \usepackage{booktabs}")]
+    lines += [rf"\begin{{tabular}}{{{'l' * labels}{'r' * len(table.rows[0][1])}}}", r"\toprule"]
+    lines += [rf"{' & '.join(map(_in_latex, table.heading))} \\", r"\midrule"]
+    lines += [rf"{' & '.join([*map(_in_latex, names), *map(cell, cells)])} \\" for names, cells in table.rows]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def plain(cell: Cell) -> str:
+    """Return what a cell shows as a text with a few special characters."""
+    text = f"≥ {cell.centre}" if cell.at_least else cell.centre
+    if cell.half_width:
+        text += f" ± {cell.half_width}"
+    if cell.low:
+        text += f" [{cell.low}, {cell.high}]"
+    if cell.exponent:
+        text = f"({text})×10^{cell.exponent}" if cell.half_width else f"{text}×10^{cell.exponent}"
+    return text
+
+
+def markdown(table: TextTable) -> str:
+    """Return a table with bars, and what its cells are below."""
+
+    def cell(cell: Cell) -> str:
+        return f"**{plain(cell)}**" if cell.bold else plain(cell)
+
+    labels = len(table.heading) - len(table.rows[0][1])
+    rows = [[*map(_in_markdown, names), *map(cell, cells)] for names, cells in table.rows]
+    text = text_table([[*map(_in_markdown, table.heading)], *rows], left=range(labels), markdown=True)
+    return f"{text}\n\n{_on_one_line(table.note)}"
+
+
+def as_html(table: TextTable) -> str:
+    """Return a `table` element with a caption that says what its cells are."""
+
+    def cell(cell: Cell) -> str:
+        text = re.sub(r"\^(-?\d+)", r"<sup>\1</sup>", html.escape(plain(cell)))
+        return f"<td><b>{text}</b></td>" if cell.bold else f"<td>{text}</td>"
+
+    heading = "".join(f'<th scope="col">{_in_html(text)}</th>' for text in table.heading)
+    rows = [
+        "".join(f'<th scope="row">{_in_html(name)}</th>' for name in names) + "".join(map(cell, cells))
+        for names, cells in table.rows
+    ]
+    caption = _in_html(table.note)
+    lines = ["<table>", f"<caption>{caption}</caption>", f"<thead><tr>{heading}</tr></thead>", "<tbody>"]
+    return "\n".join([*lines, *(f"<tr>{row}</tr>" for row in rows), "</tbody>", "</table>"])
+
+
+def as_csv(table: TextTable) -> str:
+    """Return lines of CSV; numbers have no commas, and a star follows what other formats have in bold."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(table.heading)
+    for names, cells in table.rows:
+        bare = [Cell._make(_bare(part) for part in cell) for cell in cells]
+        writer.writerow([*names, *(plain(cell) + " *" * cell.bold for cell in bare)])
+    return lines.getvalue()
+
+
+def _bare(part: Any) -> Any:
+    return part.replace(",", "") if isinstance(part, str) else part
+
+
+#: Name of a format to the function that makes it.
+FORMATS: dict[str, Callable[[TextTable], str]] = {
+    "latex": latex, "markdown": markdown, "html": as_html, "csv": as_csv,
+}  # fmt: skip

@@ -1,0 +1,105 @@
+"""What `jaxbandits export` writes: tables that other programs read."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import jaxbandits as jb
+from jaxbandits.cli import main
+from jaxbandits.stores.views import read_store
+
+SPECIFICATION = """
+[algorithm]
+name = "ugape-c"
+delta = 0.1
+epsilon = { axis = [0.2, 0.4] }
+[problem]
+spec = "bernoulli:0.7,0.5,0.4"
+[run]
+seeds = 20
+keep = "KEEP"
+"""
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """Return a function that makes a store, which keeps runs, summaries or moments."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(keep="runs"):
+        Path("grid.toml").write_text(SPECIFICATION.replace("KEEP", keep))
+        assert main(["sweep", "grid.toml", "--out", "grid.zarr"]) == 0
+        return "grid.zarr"
+
+    return make
+
+
+def test_a_row_for_each_cell(store, capsys):
+    assert main(["export", store(), "--to", "csv", "--out", "grid.csv"]) == 0
+    assert capsys.readouterr().out.endswith("grid.csv\n")
+    frame, known = pd.read_csv("grid.csv"), jb.summary(read_store(Path("grid.zarr")))
+    assert frame["epsilon"].tolist() == [0.2, 0.4]
+    np.testing.assert_allclose(frame["pulls_mean"], known["pulls_mean"], rtol=1e-15)
+    np.testing.assert_allclose(frame["failure_high"], known["failure_high"], rtol=1e-15)
+    assert frame["runs"].tolist() == [20, 20]
+
+
+def test_a_row_for_each_run(store):
+    assert main(["export", store(), "--to", "csv", "--out", "runs.csv", "--runs", "--sel", "epsilon=0.4"]) == 0
+    frame, ds = pd.read_csv("runs.csv"), read_store(Path("grid.zarr")).sel(epsilon=0.4)
+    assert frame["pulls"].tolist() == ds["pulls"].values.tolist()
+    assert frame["seed"].tolist() == list(range(20))
+
+
+@pytest.mark.parametrize("keep", ["runs", "summary", "moments"])
+def test_latex(store, keep):
+    command = ["export", store(keep), "--to", "latex", "--out", "grid.tex", "--columns", "epsilon"]
+    assert main([*command, "--value", "pulls"]) == 0
+    text = Path("grid.tex").read_text()
+    assert "epsilon = 0.2 & epsilon = 0.4" in text
+    assert text.endswith("\\end{tabular}\n")
+
+
+def test_parquet(store, capsys):
+    name = store()
+    there = importlib.util.find_spec("pyarrow") is not None
+    assert main(["export", name, "--to", "parquet", "--out", "grid.parquet"]) == (0 if there else 2)
+    if there:
+        assert pd.read_parquet("grid.parquet")["runs"].tolist() == [20, 20]
+    else:
+        message = "jaxbandits: --to parquet needs the package pyarrow: pip install pyarrow\n"
+        assert capsys.readouterr().err.endswith(message)
+        assert not Path("grid.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--to", "csv", "--out", "a.tex"], "--out must end in .csv, got 'a.tex'"),
+        (["--to", "latex", "--out", "a.tex", "--runs"], "--runs has no place in latex"),
+        (["--to", "csv", "--out", "a.csv", "--rows", "epsilon"], "--rows has no place in csv"),
+        (["--to", "csv", "--out", "a.csv", "--value", "pull"], "unknown metric 'pull'; did you mean 'pulls'"),
+        (["--to", "csv", "--out", "a.csv", "--runs", "--value", "pulls"], "--value has no place with --runs"),
+        (["--to", "latex", "--out", "a.tex", "--columns", "epsilom"], "unknown dimension 'epsilom'; did you mean"),
+        (["--to", "csv", "--out", "a.csv", "--level", "2"], "level must lie strictly between 0 and 1, got 2"),
+        (["--to", "csv", "--out", "no/a.csv"], "cannot write to no: No such file or directory"),
+        (["--to", "xml", "--out", "a.xml"], "xml"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(store, capsys, options, message):
+    name = store()
+    capsys.readouterr()
+    assert main(["export", name, *options]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_sums_have_no_runs(store, capsys):
+    assert main(["export", store("moments"), "--to", "csv", "--out", "a.csv", "--runs"]) == 2
+    assert "keeps sums of them" in capsys.readouterr().err
+    assert main(["export", "grid.zarr", "--to", "csv", "--out", "a.csv"]) == 0
+    assert len(pd.read_csv("a.csv")) == 2
