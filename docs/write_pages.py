@@ -102,7 +102,8 @@ def _protocol() -> str:
 
 def _index_of_api() -> str:
     hidden = "\n".join(_MODULES)
-    return "# API reference\n\nEvery public name.\n\n```{toctree}\n\n" + hidden + "\n```\n"
+    names = "In the examples `jb` is `jaxbandits`, `jnp` is `jax.numpy`, and `np` is `numpy`."
+    return f"# API reference\n\nEvery public name. {names}\n\n```{{toctree}}\n\n{hidden}\n```\n"
 
 
 def _module(name: str, module: ModuleType) -> str:

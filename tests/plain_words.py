@@ -10,6 +10,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LONG = 30
+#: Words that are odd or dated, or that mean too much.
+ODD = re.compile(
+    r"\b(anew|dear|kin|forerunners?|yardsticks?|and the like|in vain|sign of life|told apart|told of|looked at|serves|"
+    r"so many|as many as|of which none|in so many words|says so|what it is worth|wished|heard of|unites|nobody knows)\b"
+)
 #: Verbs with which docstrings of the package begin.
 VERBS = set(
     re.findall(
@@ -74,4 +79,6 @@ if __name__ == "__main__":
         print(f"  {count} {name}: {sentence[:110]}")
     told = [begins_with_a_verb(text) for text in docstrings()]
     print(f"docstrings of functions that begin with a verb: {sum(told)} of {len(told)}, {sum(told) / len(told):.0%}")
+    odd = [(path.name, found[0]) for path, text in texts().items() for found in ODD.finditer(text)]
+    print(f"odd words: {len(odd)} {odd[:20]}")
     print(f"README: {len((ROOT / 'README.md').read_text())} characters")
