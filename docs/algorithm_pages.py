@@ -67,7 +67,7 @@ def page(name: str) -> str:
 def _facts(cls: Any) -> list[str]:
     traits = cls.traits
     answers = {1: "one arm", "any": "any number of arms"}.get(traits.answers, f"`{traits.answers}` arms")
-    times = "as long" if traits.dearness == 1 else f"{traits.dearness:g} times as long"
+    times = "as long" if traits.relative_cost == 1 else f"{traits.relative_cost:g} times as long"
     cost = f"a pull takes about {times} as one of UGapEc (measured)"
     facts = {
         "Setting": traits.setting,

@@ -12,7 +12,7 @@ import algorithm_pages
 import jaxbandits as jb
 from jaxbandits.algorithms import protocol
 from jaxbandits.algorithms.registry import REGISTRY
-from jaxbandits.cli.listing import describe
+from jaxbandits.cli.list_command import describe
 from jaxbandits.problems.registry import REGISTRY as PROBLEMS
 
 __all__ = ["pages", "write"]

@@ -7,8 +7,8 @@ import importlib.metadata
 from typing import Any
 
 from jaxbandits.algorithms.registry import REGISTRY as _ALGORITHMS
+from jaxbandits.lazy_registry import face
 from jaxbandits.problems.registry import REGISTRY as _PROBLEMS
-from jaxbandits.registry import face
 
 #: Public names beside the registries' algorithms and problems.
 _FURTHER = {
@@ -16,7 +16,7 @@ _FURTHER = {
     "Batches": "algorithms.protocol:Batches",
     "algorithm": "algorithms.protocol:algorithm",
     "parameter": "algorithms.parameters:parameter",
-    "AskTell": "live.session:AskTell",
+    "AskTell": "ask_tell.session:AskTell",
     "Axis": "axes:Axis",
     "Metric": "engine.metric:Metric",
     "Problem": "problems.base:Problem",
@@ -26,7 +26,7 @@ _FURTHER = {
     "merge": "sweeps.merging:merge",
     "Traits": "algorithms.traits:Traits",
     "UsageError": "errors:UsageError",
-    "adversary": "tuning.hard_instances:adversary",
+    "adversary": "tuning.adversarial:adversary",
     "axis": "axes:axis",
     "difference": "report.paired_differences:difference",
     "estimate_correlation": "problems.correlation:estimate_correlation",
@@ -34,19 +34,19 @@ _FURTHER = {
     "plot": "report.plots",
     "pytree": "arrays.pytrees:pytree",
     "ratio": "report.paired_differences:ratio",
-    "repeat": "sweeps.repeating:repeat",
-    "run": "engine.single:run",
+    "repeat": "sweeps.rerun:repeat",
+    "run": "engine.single_runs:run",
     "seeds_needed": "report.seed_numbers:seeds_needed",
     "simulate": "sweeps.run:simulate",
     "summary": "report.summaries:summary",
     "sweep": "sweeps.run:sweep",
     "table": "report.study_tables:table",
     "theory": "theory",
-    "trajectory": "engine.single:trajectory",
+    "trajectory": "engine.single_runs:trajectory",
     "tune": "tuning.search:tune",
     "use_all_cores": "engine.devices:use_all_cores",
-    "with_costs": "problems.costs:with_costs",
-    "with_theory": "comparison.theory_beside:with_theory",
+    "with_costs": "problems.pull_costs:with_costs",
+    "with_theory": "comparison.theory_overlay:with_theory",
 }
 
 #: Names that are gone, and what is in their place.

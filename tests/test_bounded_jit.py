@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.ask_tell import snapshot
 from jaxbandits.bounded_jit import MORE_OPTIONS, forget_older, recent_programs
-from jaxbandits.engine import single
+from jaxbandits.engine import single_runs
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.engine.lanes import advance
-from jaxbandits.live import moments
 
 
 def live():
@@ -94,7 +94,7 @@ def test_numbers_of_arms_come_and_go(monkeypatch):
 
 
 def test_single_runs_and_sessions_come_and_go(monkeypatch):
-    for function in (single._run, moments.begin, moments.advance, moments.first_order):
+    for function in (single_runs._run, snapshot.begin, snapshot.advance, snapshot.first_order):
         monkeypatch.setattr(function, "most", 2)
         function.clear_cache()
     algorithm = jb.Uniform(budget=9)

@@ -165,7 +165,7 @@ def test_what_takes_more_memory_than_there_is_is_refused():
 #: (file, text) -> why what looks like a check of its own may stand outside of `checks`.
 ALLOWED = {
     ("problems/spec_arguments.py", "number == int(number if np.isfinite(number) else 0)"): "1e3 in a text is an int",
-    ("report/numbers.py", "x == int(x)"): "how a number is printed",
+    ("report/formatting.py", "x == int(x)"): "how a number is printed",
 }
 
 

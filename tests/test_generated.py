@@ -16,7 +16,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import algorithms, problems
-from jaxbandits.cli.listing import describe
+from jaxbandits.cli.list_command import describe
 
 ROOT = Path(__file__).parents[1]
 FACES = ["jaxbandits", "jaxbandits.algorithms", "jaxbandits.problems"]

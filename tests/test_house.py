@@ -13,11 +13,8 @@ PACKAGE = Path(jaxbandits.__file__).parent
 SITTING = 250
 #: file -> (lines at most, why it is not taken apart).
 LONGER = {}
-#: Names of files that stand in several folders. A new one is not to come.
-TWICE = {
-    "checks.py", "differences.py", "estimates.py", "glr_thresholds.py", "heavy_tails.py", "instances.py",
-    "pay_per_reward.py", "registry.py", "rows.py", "streams.py", "tables.py",
-}  # fmt: skip
+#: Names of files in several folders: the two halves of one thing. No new one is allowed.
+TWICE = {"registry.py"}
 
 
 def files(package):

@@ -12,12 +12,12 @@ PACKAGE = Path(jaxbandits.__file__).parent
 ROOMS = ["cli", "comparison", "engine", "live", "report", "spending", "sweeps"]
 #: Where an object of the user's comes in, and is looked at.
 BORDERS = {
-    "engine/binding.py", "engine/border.py", "engine/elimination_border.py", "engine/method_types.py",
-    "engine/problem_border.py", "engine/rule_border.py",
+    "engine/binding.py", "engine/protocol_checks.py", "engine/elimination_checks.py", "engine/method_types.py",
+    "engine/problem_checks.py", "engine/rule_checks.py",
 }  # fmt: skip
 #: (file, text): what is looked up by name, or by class, elsewhere, and why.
 ALLOWED = {
-    ("cli/pictures.py", "hasattr(module, contents)"): "an installation may lack a part",
+    ("cli/plot_commands.py", "hasattr(module, contents)"): "an installation may lack a part",
     ("engine/devices.py", "hasattr(os, 'sched_getaffinity')"): "not on every system",
     (
         "report/style.py",
@@ -26,7 +26,7 @@ ALLOWED = {
     ("sweeps/grid.py", "getattr(problem, name)"): "names of fields that the problem declares in `choices`",
     ("sweeps/grid.py", "hasattr(leaf, 'dtype')"): "numbers and arrays",
     ("sweeps/grid.py", "hasattr(value, '__qualname__')"): "functions and classes",
-    ("sweeps/repeating.py", "isinstance(given, Problem | ProblemFamily)"): "the user's problem comes in",
+    ("sweeps/rerun.py", "isinstance(given, Problem | ProblemFamily)"): "the user's problem comes in",
 }
 #: Classes that nobody is asked whether they are of.
 CLASSES = {*algorithms.__all__, *problems.__all__, "ProblemFamily", "ArmState", "JointState"}

@@ -9,8 +9,8 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits import jax_process
+from jaxbandits.ask_tell.session import AskTell
 from jaxbandits.cli import main
-from jaxbandits.live.session import AskTell
 
 SCRIPT = """
 import jaxbandits as jb

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays import arms, ranking
-from jaxbandits.random import ties
+from jaxbandits.random import tie_breaking
 from jaxbandits.report.text_tables import text_table
 
 STEPS = 2000
@@ -40,8 +40,8 @@ def main() -> None:
     """Print the table."""
     rows = [("arms", "runs", "argmax", "arg_largest", "one-hot sum", "take", "where", "put")]
     for count, runs in ((10, 528), (50, 336), (1000, 80)):
-        words = ties.tie_words(jax.random.split(jax.random.key(0), runs))
-        order = ties.tie_order(words, count)
+        words = tie_breaking.tie_words(jax.random.split(jax.random.key(0), runs))
+        order = tie_breaking.tie_order(words, count)
         x = jax.random.uniform(jax.random.key(1), (count, runs))
         arm = jax.random.randint(jax.random.key(2), (runs,), 0, count)
         number = arms.index(count, (runs,))
@@ -49,7 +49,11 @@ def main() -> None:
         times = [
             nanoseconds(scaled(lambda x: 1 + 1e-9 * jnp.argmax(x, 0)), x, runs),
             nanoseconds(
-                scaled(lambda x, o=order, c=count, w=words: 1 + 1e-9 * ties.arm_at(ranking.arg_largest(x, o)[1], c, w)),
+                scaled(
+                    lambda x, o=order, c=count, w=words: (
+                        1 + 1e-9 * tie_breaking.arm_at(ranking.arg_largest(x, o)[1], c, w)
+                    )
+                ),
                 x,
                 runs,
             ),

@@ -45,9 +45,9 @@ from optimised_programs import Cost, Program
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.engine import driver
-from jaxbandits.engine.kernel_loop import whole_kernels
 from jaxbandits.engine.lane_counts import lane_count
 from jaxbandits.engine.lanes import advance
+from jaxbandits.engine.pallas_loop import whole_kernels
 from jaxbandits.sweeps.spec import build
 
 #: Jobs, as many as fill the lanes of any device; and steps of the innermost loop, a number that no other loop has.

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxbandits as jb
-from jaxbandits.arrays import compiler_forms
+from jaxbandits.compilers import xla_cpu
 from jaxbandits.engine.elimination_rule import EliminationRule
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.problems.base import Problem
@@ -66,7 +66,7 @@ def write_plainly(form: str) -> None:
         for kind in (Problem, *_below(Problem)):
             kind.second_word_free = False
     elif form:
-        old = getattr(compiler_forms, form)
+        old = getattr(xla_cpu, form)
         for module in list(sys.modules.values()):
             if getattr(module, form, None) is old:
                 setattr(module, form, PLAIN[form])

@@ -1,4 +1,4 @@
-"""What Triton or Mosaic makes of a block of steps as one kernel (`jaxbandits/engine/kernel_loop.py`).
+"""What Triton or Mosaic makes of a block of steps as one kernel (`jaxbandits/engine/pallas_loop.py`).
 
 * bytes a pull: what a lane loads and stores for a block, over its steps, each of which pulls an arm or more;
 * on H100, where arms are padded to a power of two: registers of a thread, and bytes that it stores for want of more, by
@@ -27,11 +27,11 @@ import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from optimised_programs import Program
 
-from jaxbandits.arrays.platform_forms import traced_for
-from jaxbandits.engine.kernel_loop import NAME
+from jaxbandits.arrays.lowering import tracing_for
 from jaxbandits.engine.lane_counts import block_length
 from jaxbandits.engine.lane_state import Carry, Cells, Settings
 from jaxbandits.engine.lanes import run_chunk
+from jaxbandits.engine.pallas_loop import NAME
 from jaxbandits.engine.rows import blank_log
 
 __all__ = ["Kernel", "Named", "kernel", "rows_of_kernels"]
@@ -67,7 +67,7 @@ def kernel(cells: Cells, carry: Carry, settings: Settings, mesh: Mesh) -> Kernel
 
     def on_device(cells: Cells, carry: Carry) -> Any:
         lanes = jax.tree.map(lambda x: x[0], carry)
-        with traced_for(settings.platform):
+        with tracing_for(settings.platform):
             after, log = run_chunk(cells, lanes, blank_log(cells, lanes, settings), jnp.int32(16 * block), settings)
         return jax.tree.map(lambda x: x[None], (after.state, after.steps, log.pulled))
 

@@ -23,11 +23,11 @@ from jax import lax
 
 import jaxbandits as jb
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.compiler_forms import kept
 from jaxbandits.arrays.numerics import log
+from jaxbandits.compilers.xla_cpu import barrier
 from jaxbandits.engine import driver, mapped_rule
 from jaxbandits.engine.lanes import COMPILER_OPTIONS
-from jaxbandits.random.bits import threefry2x32
+from jaxbandits.random.threefry import threefry2x32
 from jaxbandits.report.text_tables import text_table
 
 PROBLEMS = {10: np.asarray([0.7] + [0.5] * 9), 50: np.linspace(0.9, 0.1, 50)}
@@ -96,7 +96,7 @@ def pieces(algorithm: Any, state: Any) -> dict[str, tuple[Callable[[Any], Any], 
     arm, known = decision(jnp.zeros_like(state.time)), state.statistics.moments
 
     def put(values: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-        turned = kept(tuple(value[0] for value in values))
+        turned = barrier(tuple(value[0] for value in values))
         return tuple(arms.put(value, arm, new) for value, new in zip(values, turned, strict=True))
 
     return {
@@ -104,7 +104,7 @@ def pieces(algorithm: Any, state: Any) -> dict[str, tuple[Callable[[Any], Any], 
         "decision": (decision, arm),
         "cipher": (lambda x: threefry2x32(x, x, x, x)[0], arm.astype(jnp.uint32)),
         "three looks at the arm": (
-            lambda x: sum(arms.take(known.pulls, x + kept(x * 0 + i)) for i in range(3)) & 1,
+            lambda x: sum(arms.take(known.pulls, x + barrier(x * 0 + i)) for i in range(3)) & 1,
             arm,
         ),
         "four entries stored": (put, (known.pulls, known.total, known.mean, known.inverse_root)),

@@ -1,7 +1,7 @@
 """Algorithms: the protocol, a room a family, and the registry."""
 
 from jaxbandits.algorithms.registry import REGISTRY
-from jaxbandits.registry import face
+from jaxbandits.lazy_registry import face
 
 _FURTHER = {
     "REGISTRY": "registry:REGISTRY",

@@ -13,9 +13,9 @@ from jaxbandits.algorithms.reward_range import check_unit_rewards
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number
+from jaxbandits.costs.budgets import check_budget
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.spending.budgets import check_budget
 from jaxbandits.theory.budgeted import reservoir_arms
 
 __all__ = ["Hyperparameters"]

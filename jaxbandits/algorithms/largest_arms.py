@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.algorithms.parameters import Numeric
-from jaxbandits.arrays.known import Known
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.random.ties import arm_turned, turned
+from jaxbandits.arrays.static_int import StaticInt
+from jaxbandits.random.tie_breaking import arm_turned, turned
 
 __all__ = [
     "are_largest",
@@ -26,7 +26,7 @@ __all__ = [
 
 def is_largest(values: jax.Array, m: Numeric) -> jax.Array:
     """Return a mask of the m largest values."""
-    if isinstance(m, Known) and m == 1:
+    if isinstance(m, StaticInt) and m == 1:
         return _places(values) == jnp.argmax(values, axis=0)
     value, place = _mth_largest(values, m)
     return (values > value) | ((values == value) & (_places(values) <= place))
@@ -34,7 +34,7 @@ def is_largest(values: jax.Array, m: Numeric) -> jax.Array:
 
 def largest_of_others(values: jax.Array, m: Numeric) -> jax.Array:
     """Return for each arm the m-th largest value of the other arms."""
-    if isinstance(m, Known) and m == 1:
+    if isinstance(m, StaticInt) and m == 1:
         mth, largest = jnp.max(values, axis=0), is_largest(values, m)
         return jnp.where(largest, jnp.max(jnp.where(largest, -jnp.inf, values), axis=0), mth)
     mth, place = _mth_largest(values, m)

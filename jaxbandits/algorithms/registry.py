@@ -8,7 +8,7 @@ line and `module:class`.
 import re
 
 from jaxbandits.errors import unknown_name
-from jaxbandits.registry import Registry
+from jaxbandits.lazy_registry import Registry
 
 __all__ = ["REGISTRY", "normal_name"]
 

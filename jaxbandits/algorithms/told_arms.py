@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.costs.arm_costs import ArmCosts, ToldCosts
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import per_bandit
-from jaxbandits.spending.arm_costs import ArmCosts, ToldCosts
 from jaxbandits.statistics.arm_statistics import unbiased_variance
 
 __all__ = ["LARGEST_BATCH", "Arms", "Batches"]

@@ -68,7 +68,7 @@ class Traits:
     multi_bandit: bool = False
     in_batches: bool = False
     stops_by: tuple[str, ...] = ()
-    dearness: float = 1.0
+    relative_cost: float = 1.0
     spends: str | None = None
     unit_rewards: bool = False
 

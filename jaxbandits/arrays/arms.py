@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays.numerics import larger, smaller
-from jaxbandits.arrays.platform_forms import forms
+from jaxbandits.arrays.lowering import lowering
+from jaxbandits.arrays.numerics import fast_max, fast_min
 
 __all__ = [
     "any_arm",
@@ -46,7 +46,7 @@ _PIECES = 128
 
 def index(arms: int, batch: tuple[int, ...]) -> jax.Array:
     """Return arm numbers, int32, shape `(K, 1, …)` broadcasting with `(K, *batch)`; in a kernel of that shape."""
-    if forms().in_kernel:
+    if lowering().in_kernel:
         return lax.broadcasted_iota(jnp.int32, (arms, *batch), 0)
     return jnp.arange(arms, dtype=jnp.int32).reshape((arms,) + (1,) * len(batch))
 
@@ -63,12 +63,12 @@ def highest(dtype: jnp.dtype) -> jax.Array:
 
 def largest(x: jax.Array) -> jax.Array:
     """Return the largest value over arms: `(K, …)` to `(…)`. Not for NaN."""
-    return _reduce(x, lowest(x.dtype), larger)
+    return _reduce(x, lowest(x.dtype), fast_max)
 
 
 def smallest(x: jax.Array) -> jax.Array:
     """Return the smallest value over arms: `(K, …)` to `(…)`. Not for NaN."""
-    return _reduce(x, highest(x.dtype), smaller)
+    return _reduce(x, highest(x.dtype), fast_min)
 
 
 def largest_or_nan(x: jax.Array) -> jax.Array:
@@ -129,7 +129,7 @@ def take(x: jax.Array, arm: jax.Array) -> jax.Array:
     Returns:
         The shape of `arm`.
     """
-    if x.shape[0] > forms().masked_take:
+    if x.shape[0] > lowering().masked_take:
         return _gathered(x, arm)
     return _selected(x, arm) if jnp.issubdtype(x.dtype, jnp.floating) else _by_mask(x, arm)
 
@@ -140,7 +140,7 @@ def put(x: jax.Array, arm: jax.Array, value: jax.Array) -> jax.Array:
     `arm` is as in `take`.
     """
     value = jnp.broadcast_to(value, x.shape[1:]).astype(x.dtype)
-    if x.shape[0] <= forms().masked_put:
+    if x.shape[0] <= lowering().masked_put:
         return jnp.where(index(x.shape[0], x.shape[1:]) == arm, value, x)
     flat = x.reshape(-1).at[_flat(arm, x.shape[1:])].set(value, mode="clip", unique_indices=True)
     return flat.reshape(x.shape)
@@ -154,7 +154,7 @@ def scatter(x: jax.Array, arm: jax.Array, values: jax.Array) -> jax.Array:
         arm: int32, shape `(P, …)`, different for each entry of a run; K for an entry to leave out.
         values: shape `(P, …)`.
     """
-    if x.shape[0] <= forms().masked_take:
+    if x.shape[0] <= lowering().masked_take:
         hits = arm[:, None] == index(x.shape[0], x.shape[1:])
         return jnp.where(any_arm(hits), _only(hits, values[:, None].astype(x.dtype)), x)
     outside = x.shape[0] * math.prod(x.shape[1:])
@@ -177,9 +177,9 @@ def reorder(x: jax.Array, order: jax.Array) -> jax.Array:
 def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.Array], jax.Array]) -> jax.Array:
     """Reduce the first axis; on CPU up to `_PIECES` arms in pieces of nearly the same size, at most `_PIECE` each."""
     count = x.shape[0]
-    if forms().in_kernel:
+    if lowering().in_kernel:
         return _NAMED[operation](x, axis=0)
-    if count > _PIECES or not forms().in_pieces:
+    if count > _PIECES or not lowering().chunked:
         return lax.reduce(x, start, operation, (0,))
     number = max(1, -(-count // _PIECE))
     ends = [count * i // number for i in range(number + 1)]
@@ -189,8 +189,8 @@ def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.
 
 #: Reductions by name. Among zeros of both signs either may be the largest, as in any order of a reduction.
 _NAMED: dict[Callable[..., Any], Callable[..., jax.Array]] = {
-    larger: jnp.max,
-    smaller: jnp.min,
+    fast_max: jnp.max,
+    fast_min: jnp.min,
     _larger_or_nan: jnp.max,
     _smaller_or_nan: jnp.min,
     lax.bitwise_or: jnp.any,

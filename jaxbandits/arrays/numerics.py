@@ -6,19 +6,19 @@ bit into another arm, and so into another run. A run must have the same bits alo
 `vmap` and on any number of devices of one kind. So, in everything that a run computes between its first pull and its
 answer:
 
-* maximum and minimum are `larger` and `smaller`: one instruction each, where JAX's spend several on NaN and on the sign
-  of zero;
-* `log`, `exp` and `excess` are those below, and powers are composed of them: `exp(rounded(p * log(x)))`;
-* a product of floats that is added to something is `rounded` first, unless it is exact (by a power of two) or whole;
+* maximum and minimum are `fast_max` and `fast_min`: one instruction each, where JAX's spend several on NaN and on the
+  sign of zero;
+* `log`, `exp` and `log1pmx` are those below, and powers are composed of them: `exp(rounded(p * log(x)))`;
+* a product of floats that is added to something is `no_fma` first, unless it is exact (by a power of two) or whole;
 * sums over arms are those of `arrays/arms.py`, selections of `arrays/ranking.py`; sums that grow with the
-  pulls are whole, or a `CompensatedSum` (`arrays/sums.py`): a plain float32 sum of ones stops at 2^24;
+  pulls are whole, or a `CompensatedSum` (`arrays/compensated_sums.py`): a plain float32 sum of ones stops at 2^24;
 * a state holds whole numbers, masks, float32 that are functions of these or of compensated sums, and no running mean;
-* randomness is a block of `random/bits.py` under a stream of `random/streams.py`, never a draw of `jax.random`;
-* forms for one compiler's speed are in `arrays/compiler_forms.py`, and in the operations over arms.
+* randomness is a block of `random/threefry.py` under a stream of `random/streams.py`, never a draw of `jax.random`;
+* forms for one compiler's speed are in `compilers/xla_cpu.py`, and in the operations over arms.
 
 Sums, differences, quotients and square roots of floats are rounded as IEEE 754 says, and need no care. The exception
 is a quotient whose divisor has fewer axes. Depending on the rest of the program, XLA may turn `x / s` into `x * (1 /
-s)` (JAX 0.10.2). So write the latter, `rounded` where it is added to something. Host code before or after the runs is
+s)` (JAX 0.10.2). So write the latter, `no_fma` where it is added to something. Host code before or after the runs is
 free of the rule. `tests/arrays/test_numerics_rule.py` enforces it, and lists its exceptions with their reasons.
 """
 
@@ -36,14 +36,14 @@ __all__ = [
     "LN2_LOW",
     "MAX_COUNT",
     "NO_LIMIT",
-    "excess",
     "exp",
     "expm1",
     "exponent_and_mantissa",
-    "larger",
+    "fast_max",
+    "fast_min",
     "log",
-    "rounded",
-    "smaller",
+    "log1pmx",
+    "no_fma",
 ]
 
 #: Counts are int32: this many pulls, runs or steps are refused up front.
@@ -57,7 +57,7 @@ LN2_LOW = 1.42860677e-06
 _SQRT_HALF_BITS = 0x3F3504F3
 
 
-def larger(a: ArrayLike, b: ArrayLike) -> jax.Array:
+def fast_max(a: ArrayLike, b: ArrayLike) -> jax.Array:
     """Return the elementwise maximum by one machine instruction.
 
     `jnp.maximum` spends several on NaN and on the sign of zero.
@@ -65,7 +65,7 @@ def larger(a: ArrayLike, b: ArrayLike) -> jax.Array:
     return _choose(jnp.asarray(a > b), a, b)  # type: ignore[operator]
 
 
-def smaller(a: ArrayLike, b: ArrayLike) -> jax.Array:
+def fast_min(a: ArrayLike, b: ArrayLike) -> jax.Array:
     """Return the elementwise minimum by one machine instruction."""
     return _choose(jnp.asarray(a < b), a, b)  # type: ignore[operator]
 
@@ -81,7 +81,7 @@ def _choose(condition: jax.Array, a: ArrayLike, b: ArrayLike) -> jax.Array:
     return jnp.where(condition, a, b)
 
 
-def rounded(product: jax.Array) -> jax.Array:
+def no_fma(product: jax.Array) -> jax.Array:
     """Return the float32 product, protected from contraction with a following sum.
 
     Args:
@@ -90,7 +90,7 @@ def rounded(product: jax.Array) -> jax.Array:
     Returns:
         The same values; a comparison separates the product from any sum that it is added to.
     """
-    return larger(product, jnp.asarray(_LOWEST, product.dtype))
+    return fast_max(product, jnp.asarray(_LOWEST, product.dtype))
 
 
 def exponent_and_mantissa(x: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -119,10 +119,10 @@ def log(x: jax.Array) -> jax.Array:
     z = s * s
     series = jnp.full_like(z, 2.0 / 11)
     for denominator in (9, 7, 5, 3):
-        series = rounded(z * series) + jnp.float32(2.0 / denominator)
-    tail = rounded(s * rounded(z * series))
+        series = no_fma(z * series) + jnp.float32(2.0 / denominator)
+    tail = no_fma(s * no_fma(z * series))
     e = exponent.astype(jnp.float32)
-    return rounded(e * LN2_HIGH) + (2.0 * s + (tail + rounded(e * LN2_LOW)))
+    return no_fma(e * LN2_HIGH) + (2.0 * s + (tail + no_fma(e * LN2_LOW)))
 
 
 @log.defjvp
@@ -132,7 +132,7 @@ def _log_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax
 
 
 class _Format(NamedTuple):
-    """The layout of a type of floats, and the constants with which `excess` is exact to its rounding."""
+    """The layout of a type of floats, and the constants with which `log1pmx` is exact to its rounding."""
 
     bits: Any
     fraction: int  # bits of the mantissa
@@ -151,7 +151,7 @@ _FORMATS = {
 
 @jax.custom_jvp
 @functools.partial(jax.jit, inline=True)
-def excess(x: jax.Array, above: jax.Array) -> jax.Array:
+def log1pmx(x: jax.Array, above: jax.Array) -> jax.Array:
     """Return x - log(1 + x), exact to some units in the last place for small x too; differentiable in x.
 
     Kullback-Leibler divergences are composed of it: their linear parts cancel on paper, not in floats.
@@ -175,20 +175,20 @@ def excess(x: jax.Array, above: jax.Array) -> jax.Array:
     z = s * s
     series = jnp.full_like(z, 2.0 / (2 * form.terms + 3))
     for k in range(form.terms - 1, -1, -1):
-        series = rounded(z * series) + jnp.asarray(2.0 / (2 * k + 3), x.dtype)
-    tail = rounded(z * series)
+        series = no_fma(z * series) + jnp.asarray(2.0 / (2 * k + 3), x.dtype)
+    tail = no_fma(z * series)
     e = exponent.astype(x.dtype)
     high, low = form.ln2
-    far = (x - rounded(e * high)) - (2.0 * s + (rounded(s * tail) + rounded(e * low)))
-    return jnp.where(near, rounded(s * (d - tail)), far)
+    far = (x - no_fma(e * high)) - (2.0 * s + (no_fma(s * tail) + no_fma(e * low)))
+    return jnp.where(near, no_fma(s * (d - tail)), far)
 
 
-@excess.defjvp
+@log1pmx.defjvp
 def _excess_jvp(
     primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
 ) -> tuple[jax.Array, jax.Array]:
     (x, above), (dx, _) = primals, tangents
-    return excess(x, above), x / above * dx
+    return log1pmx(x, above), x / above * dx
 
 
 @functools.partial(jax.jit, inline=True)
@@ -216,17 +216,17 @@ def expm1(x: jax.Array) -> jax.Array:
         float32, shape `(…)`.
     """
     less, scale = _exp_parts(x)
-    return rounded(less * scale) + (scale - 1.0)
+    return no_fma(less * scale) + (scale - 1.0)
 
 
 def _exp_parts(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return `e^r - 1` and the power of two with `e^x = e^r 2^k`, |r| <= ln(2)/2."""
-    x = smaller(larger(x, jnp.float32(-87.5)), jnp.float32(88.0))
+    x = fast_min(fast_max(x, jnp.float32(-87.5)), jnp.float32(88.0))
     k = jnp.round(x * jnp.float32(1.44269504))
     # The product with the first part of ln 2 is exact: 8 bits times 12.
-    r = (x - rounded(k * jnp.float32(LN2_HIGH))) - rounded(k * jnp.float32(LN2_LOW))
+    r = (x - no_fma(k * jnp.float32(LN2_HIGH))) - no_fma(k * jnp.float32(LN2_LOW))
     series = jnp.full_like(r, 1.0 / 5040)
     for factorial in (720, 120, 24, 6, 2, 1):
-        series = rounded(series * r) + jnp.float32(1.0 / factorial)
+        series = no_fma(series * r) + jnp.float32(1.0 / factorial)
     scale = lax.bitcast_convert_type((k.astype(jnp.int32) + 127) << 23, jnp.float32)
-    return rounded(series * r), scale
+    return no_fma(series * r), scale

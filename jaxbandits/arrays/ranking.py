@@ -1,7 +1,7 @@
 """Arms in the order of their values: the first, the k-th, the k largest, ranks; ties by a tie order.
 
 Shapes as in `arms.py`: `(K, …)` over arms, `(…)` for one value per run. Ties never depend on the arms' order:
-operations that name an arm take a tie order, an int32 per arm drawn once per run (`jaxbandits.random.ties`).
+operations that name an arm take a tie order, an int32 per arm drawn once per run (`jaxbandits.random.tie_breaking`).
 """
 
 import jax
@@ -9,8 +9,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.known import Known
-from jaxbandits.arrays.numerics import MAX_COUNT, larger
+from jaxbandits.arrays.numerics import MAX_COUNT, fast_max
+from jaxbandits.arrays.static_int import StaticInt
 
 __all__ = [
     "arg_largest",
@@ -75,20 +75,20 @@ def top_mask(x: jax.Array, k: jax.Array | int, order: jax.Array, among: jax.Arra
 
     Args:
         x: float32 or int32, shape `(K, …)`, not NaN.
-        k: int32, shape `(…)`, at least 0; or `Known`, which compiles to a cheaper program.
+        k: int32, shape `(…)`, at least 0; or `StaticInt`, which compiles to a cheaper program.
         order: int32, shape `(K, …)`.
         among: bool, shape `(K, …)`: the arms considered; None for all.
 
     Returns:
         bool, shape `(K, …)`, exactly k true per run, or all arms considered where they are fewer.
     """
-    if isinstance(k, Known) and k == 1 and among is None:
+    if isinstance(k, StaticInt) and k == 1 and among is None:
         _, place = arg_largest(x, order)
         return order == place
     among = jnp.ones(x.shape, bool) if among is None else among
     if x.shape[0] <= _FEW_ARMS:
         return _top_by_removal(x, k, order, among)
-    kth = kth_largest(x, larger(k, 1), among)
+    kth = kth_largest(x, fast_max(k, 1), among)
     above, level = among & (x > kth), among & (x == kth)
     missing = jnp.int32(k) - arms.total(above.astype(jnp.int32))
     # The first `missing` of the level arms in the tie order: the order's complement turns first into largest.
@@ -141,14 +141,14 @@ def kth_and_next_largest(x: jax.Array, k: jax.Array | int, order: jax.Array) -> 
 
     Args:
         x: float32, shape `(K, …)`, not NaN.
-        k: int32, shape `(…)`, in [1, K-1]; or `Known`.
+        k: int32, shape `(…)`, in [1, K-1]; or `StaticInt`.
         order: int32, shape `(K, …)`, for ties.
 
     Returns:
         Two arrays of shape `(…)` and a bool mask of shape `(K, …)` with k true per run.
     """
     lowest = arms.lowest(x.dtype)
-    if isinstance(k, Known) and k == 1:
+    if isinstance(k, StaticInt) and k == 1:
         value, place = arg_largest(x, order)
         top = order == place
         return value, arms.largest(jnp.where(top, lowest, x)), top

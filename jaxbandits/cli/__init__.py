@@ -13,17 +13,17 @@ from collections.abc import Sequence
 
 import cyclopts
 
-from jaxbandits.arrays.jax_settings import own_settings
-from jaxbandits.cli.commands import compare, simulate
-from jaxbandits.cli.derivatives import gradient
 from jaxbandits.cli.encodings import printable
-from jaxbandits.cli.exporting import export
-from jaxbandits.cli.listing import list_
-from jaxbandits.cli.pictures import plot, reproduce
-from jaxbandits.cli.sweeping import merge, status, sweep
-from jaxbandits.cli.tuning import tune
-from jaxbandits.engine.programs_as_machine_code import machine_code
-from jaxbandits.engine.programs_on_disk import kept_programs
+from jaxbandits.cli.export_command import export
+from jaxbandits.cli.gradient_command import gradient
+from jaxbandits.cli.list_command import list_
+from jaxbandits.cli.plot_commands import plot, reproduce
+from jaxbandits.cli.run_commands import compare, simulate
+from jaxbandits.cli.sweep_commands import merge, status, sweep
+from jaxbandits.cli.tune_command import tune
+from jaxbandits.compilers.jax_settings import own_settings
+from jaxbandits.engine.aot_cache import machine_code
+from jaxbandits.engine.compilation_cache import kept_programs
 from jaxbandits.errors import UsageError
 from jaxbandits.interruptions import Interrupts, interruptible
 

@@ -11,7 +11,7 @@ from tqdm import tqdm  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.engine.driver import Progress
 
-__all__ = ["progress_bar", "say", "stage_bar", "tell", "told", "width"]
+__all__ = ["print_result", "print_status", "progress_bar", "stage_bar", "told", "width"]
 
 
 def told(wanted: bool | None) -> bool:
@@ -19,7 +19,7 @@ def told(wanted: bool | None) -> bool:
     return sys.stderr.isatty() if wanted is None else wanted
 
 
-def tell(text: str) -> None:
+def print_status(text: str) -> None:
     """Print a line on stderr, above a progress bar if there is one."""
     tqdm.write(text, file=sys.stderr)
     sys.stderr.flush()
@@ -30,7 +30,7 @@ def width() -> int:
     return shutil.get_terminal_size().columns
 
 
-def say(text: str = "") -> None:
+def print_result(text: str = "") -> None:
     """Print a line of results."""
     print(text)  # noqa: T201
 
@@ -69,7 +69,7 @@ def stage_bar(shown: bool | None) -> Iterator[Callable[[Any], None]]:
             nonlocal began
             if stage.finished is not None:
                 if shown is not False:
-                    tell(f"{stage.finished.name}  {stage.finished.seconds:.1f} s")
+                    print_status(f"{stage.finished.name}  {stage.finished.seconds:.1f} s")
                 return
             if stage.pulls == 0:  # a sweep begins
                 began = time.perf_counter()

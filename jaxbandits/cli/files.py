@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from jaxbandits.errors import UsageError
-from jaxbandits.stores.arrays_on_disk import ENDINGS
+from jaxbandits.storage.arrays_on_disk import ENDINGS
 
 __all__ = ["check_folder", "check_writable", "with_name"]
 

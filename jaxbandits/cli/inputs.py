@@ -13,11 +13,11 @@ from cyclopts import Parameter, Token
 from jaxbandits.checks import is_number, whole
 from jaxbandits.engine.devices import use_all_cores
 from jaxbandits.errors import UsageError, about, unknown_name
+from jaxbandits.io.toml_files import read_toml
 from jaxbandits.jax_process import check_jax
-from jaxbandits.plain_data.toml_files import read_toml
 from jaxbandits.problems import Problem, with_costs
 from jaxbandits.sweeps import spec
-from jaxbandits.sweeps.plan import Plan, planned
+from jaxbandits.sweeps.plan import Plan, make_plan
 
 __all__ = ["Switch", "Whole", "algorithm_of", "plan_of", "problem_of", "selected", "start_jax"]
 
@@ -125,8 +125,8 @@ def plan_of(path: Path) -> tuple[Plan, str]:
     Raises:
         UsageError: a file that cannot be read, or is not a specification that can be run: with the key and the line.
     """
-    from jaxbandits.plain_data.tables import validated
-    from jaxbandits.sweeps.run_table import RunTable
+    from jaxbandits.io.schemas import validated
+    from jaxbandits.sweeps.run_schema import RunTable
 
     file = read_toml(path)
     start_jax()  # a problem consists of its arrays
@@ -135,7 +135,7 @@ def plan_of(path: Path) -> tuple[Plan, str]:
         with about("run"):
             run = validated(RunTable, options).model_dump()
         keep = run.pop("keep")
-        return planned(algorithm, problem, **run), keep
+        return make_plan(algorithm, problem, **run), keep
 
 
 def start_jax() -> None:

@@ -16,18 +16,18 @@ import numpy as np
 from jaxbandits import theory
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
-from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import whole
+from jaxbandits.comparison.advice import Comparison, Row
 from jaxbandits.comparison.guarantees import guarantee, lower_bound, number, value
-from jaxbandits.comparison.rows import Comparison, Row
+from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.errors import UsageError
 from jaxbandits.problems import Problem
 from jaxbandits.status import stopped_early
-from jaxbandits.sweeps.judgement import within
 from jaxbandits.sweeps.run import simulate
+from jaxbandits.sweeps.success import within
 
 __all__ = ["Comparison", "Row", "compare", "comparisons"]
 
@@ -36,7 +36,7 @@ __all__ = ["Comparison", "Row", "compare", "comparisons"]
 _WORK, _PULL, _FEWEST_RUNS = 3e9, 12, 100
 #: For an algorithm with slow pulls: work, fewest runs, and the limit of a run in multiples of the best pulls so far.
 #: The rules that need the fewest pulls take longest to decide, so a few runs suffice to rank them.
-_WORK_OF_DEAR, _FEWEST_OF_DEAR, _TIMES_BEST_OF_DEAR = 1.5e9, 20, 2
+_WORK_EXPENSIVE, _FEWEST_EXPENSIVE, _TIMES_BEST_EXPENSIVE = 1.5e9, 20, 2
 #: Largest number of pulls that their cost is estimated with, in lower bounds; proved thresholds take five to eight.
 _TIMES_BOUND = 7
 #: Each `_SOUGHT` arms sought beside the first cost as much as one more evaluation: they are compared with all others.
@@ -155,14 +155,14 @@ def comparisons(
         limit, own = max_pulls, seeds
         if max_pulls is None and not _draws_sums(algorithm, problem):
             limit = _within_reach(found, reach, _TIMES_BEST)
-        if algorithm.traits.dearness > 1:
-            own = max(_affordable(found, algorithm, most), min(_FEWEST_OF_DEAR, seeds))
-            limit = max(reach, math.ceil(_TIMES_BEST_OF_DEAR * _least(found, reach))) if max_pulls is None else limit
+        if algorithm.traits.relative_cost > 1:
+            own = max(_affordable(found, algorithm, most), min(_FEWEST_EXPENSIVE, seeds))
+            limit = max(reach, math.ceil(_TIMES_BEST_EXPENSIVE * _least(found, reach))) if max_pulls is None else limit
         row = run(label, algorithm, limit, own)
         rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.stopped_early > 0, row.mean_pulls))
         found = dataclasses.replace(found, fixed_confidence=rows)
-        while waiting and _affordable(found, waiting[0][1], most) < min(_FEWEST_OF_DEAR, seeds):
-            few = f"fewer than {_FEWEST_OF_DEAR} runs in the time of others"
+        while waiting and _affordable(found, waiting[0][1], most) < min(_FEWEST_EXPENSIVE, seeds):
+            few = f"fewer than {_FEWEST_EXPENSIVE} runs in the time of others"
             left_out.append(f"{waiting.pop(0)[0]} (takes long to decide: {few})")
         if not waiting and budget is None:
             spent = _spent(found, reach, max_pulls)
@@ -194,16 +194,16 @@ def _spent(found: Comparison, reach: int, max_pulls: int | None) -> int:
 
 def _dearness(algorithm: Rule, problem: Problem) -> float:
     """Return the cost of a pull relative to one of UGapEc; 0 for pulls that take no time."""
-    return 0.0 if _draws_sums(algorithm, problem) else algorithm.traits.dearness
+    return 0.0 if _draws_sums(algorithm, problem) else algorithm.traits.relative_cost
 
 
 def _affordable(found: Comparison, algorithm: Rule, limit: int) -> int:
     """Return the number of runs in a few seconds, all for fast algorithms; the best one's pulls are assumed."""
-    if algorithm.traits.dearness <= 1:
+    if algorithm.traits.relative_cost <= 1:
         return found.seeds
     pulls = min(_least(found, limit), _TIMES_BOUND * (found.lower_bound or math.inf))
-    looks = pulls * (found.problem.arms + _PULL) * algorithm.traits.dearness * (1 + (found.m - 1) / _SOUGHT)
-    return min(found.seeds, int(_WORK_OF_DEAR / looks))
+    looks = pulls * (found.problem.arms + _PULL) * algorithm.traits.relative_cost * (1 + (found.m - 1) / _SOUGHT)
+    return min(found.seeds, int(_WORK_EXPENSIVE / looks))
 
 
 def _least(found: Comparison, otherwise: float) -> float:

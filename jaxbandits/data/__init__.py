@@ -3,7 +3,7 @@
 from importlib import resources
 
 from jaxbandits.errors import unknown_name
-from jaxbandits.plain_data.contents import File
+from jaxbandits.io.serialize import File
 
 __all__ = ["NAMES", "table"]
 

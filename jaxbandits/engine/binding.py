@@ -14,8 +14,8 @@ from jaxbandits.algorithms.arm_values import by_arm
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.pytrees import classes
-from jaxbandits.engine.border import check_kind
-from jaxbandits.engine.rule_border import why_unpaddable
+from jaxbandits.engine.protocol_checks import check_kind
+from jaxbandits.engine.rule_checks import why_unpaddable
 from jaxbandits.errors import UsageError
 from jaxbandits.jax_process import check_jax
 from jaxbandits.problems.base import Problem

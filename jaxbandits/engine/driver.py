@@ -11,25 +11,25 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import whole
-from jaxbandits.engine.device_memory import memory_told
+from jaxbandits.costs.accounts import Account
+from jaxbandits.engine.aot_cache import with_machine_code
 from jaxbandits.engine.devices import chosen_devices
-from jaxbandits.engine.fewer_lanes import lanes_worth_having, packed
 from jaxbandits.engine.job_queue import JobQueue
 from jaxbandits.engine.jobs import empty_carry
-from jaxbandits.engine.kernel_loop import whole_kernels
+from jaxbandits.engine.lane_compaction import lanes_worth_having, packed
 from jaxbandits.engine.lane_counts import block_length, lane_count
 from jaxbandits.engine.lane_state import Cells, Settings
 from jaxbandits.engine.lanes import advance
+from jaxbandits.engine.memory_limits import oom_as_usage_error
 from jaxbandits.engine.metric import functions_of
-from jaxbandits.engine.on_chip import may_stay_on_chip, taken_on_chip
+from jaxbandits.engine.pallas_loop import whole_kernels
+from jaxbandits.engine.pallas_support import compiles_on_chip, may_stay_on_chip
 from jaxbandits.engine.program import Placement, Program
-from jaxbandits.engine.programs_as_machine_code import with_machine_code
-from jaxbandits.engine.rows import Log, Regret, Row, row_types, unpacked
+from jaxbandits.engine.rows import Log, LogRow, Regret, row_types, unpacked
 from jaxbandits.random.streams import root_key
-from jaxbandits.spending.accounts import Account
 from jaxbandits.users_code.cache_key import code_of
 
-__all__ = ["Progress", "Rows", "job_rows"]
+__all__ = ["LogRows", "Progress", "run_jobs"]
 
 #: Bytes of a log of returned arms: above 65 536 arms it has room for fewer than 1024 runs.
 _LOGGED = 2**26
@@ -64,7 +64,7 @@ class Progress(NamedTuple):
         return Progress(*(a + b for a, b in zip(self, earlier, strict=True)))  # type: ignore[arg-type]
 
 
-class Rows(NamedTuple):
+class LogRows(NamedTuple):
     """Finished rows: one per run, or one per run and checkpoint."""
 
     cell: np.ndarray  # int32 (N,)
@@ -80,9 +80,9 @@ class Rows(NamedTuple):
     recommended: np.ndarray  # bool (N, K)
 
 
-def job_rows(
+def run_jobs(
     program: Program, queue: JobQueue, placement: Placement, on_progress: Callable[[Progress], None] | None = None
-) -> Iterator[Rows]:
+) -> Iterator[LogRows]:
     """Make runs of a program and yield finished rows as they come, in no particular order.
 
     Args:
@@ -149,10 +149,10 @@ def job_rows(
         window = jax.device_put(queue.deal(mesh.size, settings.window), split)
         arguments = (cells, window, carry, np.int32(pace.rounds), np.int32(pace.chunk))
         if work is None:
-            if settings.on_chip and not taken_on_chip(advance, arguments, settings):
+            if settings.on_chip and not compiles_on_chip(advance, arguments, settings):
                 settings = dataclasses.replace(settings, on_chip=False)
             work = with_machine_code(advance, arguments, settings)
-        with memory_told(settings):
+        with oom_as_usage_error(settings):
             carry, log = work(*arguments)
             loaded = np.asarray(carry.following)
         queue.loaded(loaded)
@@ -221,9 +221,9 @@ def _bucket(count: int) -> int:
     return size
 
 
-def _rows(log: Log, types: Row) -> Iterator[Rows]:
+def _rows(log: Log, types: LogRow) -> Iterator[LogRows]:
     words, recommended = np.asarray(log.words), np.asarray(log.recommended)
     for device, count in enumerate(np.asarray(log.rows)):
         if count:
             found = unpacked(words[device, :, :count], types)
-            yield Rows(**found._asdict(), recommended=recommended[device, :count])
+            yield LogRows(**found._asdict(), recommended=recommended[device, :count])

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.numerics import MAX_COUNT, larger, smaller
+from jaxbandits.arrays.numerics import MAX_COUNT, fast_max, fast_min
 from jaxbandits.engine.rule_calls import Told
 from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator
 
@@ -22,7 +22,7 @@ def next_look(told: Told) -> jax.Array:
     arms: Any = told.arms
     now = arms.round
     rounds = jnp.asarray(told.ask(told.rule.rounds)).astype(jnp.int32)
-    return now + smaller(larger(rounds, 0), MAX_COUNT - now)
+    return now + fast_min(fast_max(rounds, 0), MAX_COUNT - now)
 
 
 def is_due(told: Told) -> jax.Array:

@@ -16,8 +16,8 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.compiler_forms import computed_once, where_any
-from jaxbandits.arrays.numerics import larger, smaller
+from jaxbandits.arrays.numerics import fast_max, fast_min
+from jaxbandits.compilers.xla_cpu import materialize, where_if_any
 from jaxbandits.engine.elimination_state import EliminationState
 
 __all__ = ["block_of_rounds"]
@@ -61,8 +61,8 @@ def block_of_rounds(
     seen = dataclasses.replace(state, round=state.round + ahead)
     changes: dict[str, Any] = {}
     if state.highest is not None and state.lowest is not None:
-        highest = jnp.where(first, highest, larger(state.highest, highest))
-        lowest = jnp.where(first, lowest, smaller(state.lowest, lowest))
+        highest = jnp.where(first, highest, fast_max(state.highest, highest))
+        lowest = jnp.where(first, lowest, fast_min(state.lowest, lowest))
         room = jnp.where(single, 0, _ROOM * (highest - lowest))
         seen = dataclasses.replace(seen, highest=highest + room, lowest=lowest)
         changes = {
@@ -73,7 +73,7 @@ def block_of_rounds(
     asked = ended & due(seen)
     again = asked & ~single if state.target is None else jnp.zeros_like(asked)
     over = ended & ~again
-    length = jnp.where(again, ahead // 2, jnp.where(over, smaller(2 * ahead, jnp.int32(rounds)), ahead))
+    length = jnp.where(again, ahead // 2, jnp.where(over, fast_min(2 * ahead, jnp.int32(rounds)), ahead))
     one = (live & single).astype(jnp.int32)
     state = dataclasses.replace(
         state,
@@ -90,8 +90,8 @@ def block_of_rounds(
 def _length(state: EliminationState, stop: jax.Array | int, rounds: int) -> jax.Array:
     """Return how many rounds the next block has, int32 `(…)`, at least 1."""
     most = (stop - state.time) // state.left
-    most = smaller(most, state.ahead if state.target is None else state.target - state.round)
-    return smaller(larger(most, 1), jnp.int32(rounds))
+    most = fast_min(most, state.ahead if state.target is None else state.target - state.round)
+    return fast_min(fast_max(most, 1), jnp.int32(rounds))
 
 
 def _drawn(
@@ -118,13 +118,13 @@ def _drawn(
             sums = sums.plus(term[i])
             if follows:
                 estimate = sums.high / (number[i] - state.start).astype(jnp.float32)
-                highest = larger(highest, jnp.where(rounds > i, estimate, -jnp.inf))
-                lowest = smaller(lowest, jnp.where(rounds > i, estimate, jnp.inf))
+                highest = fast_max(highest, jnp.where(rounds > i, estimate, -jnp.inf))
+                lowest = fast_min(lowest, jnp.where(rounds > i, estimate, jnp.inf))
         return (sums, highest, lowest) if follows else (sums, None, None)
 
     # Each has several uses: the compiler would draw and add for every one of them.
-    term = computed_once(terms, place, number, index < rounds)
-    sums, highest, lowest = computed_once(added, sums, term, number)
+    term = materialize(terms, place, number, index < rounds)
+    sums, highest, lowest = materialize(added, sums, term, number)
     return sums, highest, lowest
 
 
@@ -134,4 +134,4 @@ def _undone(state: EliminationState, again: jax.Array) -> EliminationState:
     def before(sums: Any) -> Any:
         return jax.tree.map(lambda new, old: jnp.where(state.active, old, new), sums, state.undone)
 
-    return dataclasses.replace(state, sums=where_any(again, before, state.sums))
+    return dataclasses.replace(state, sums=where_if_any(again, before, state.sums))

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays import arms as over_arms
-from jaxbandits.arrays.compiler_forms import where_any, where_few
+from jaxbandits.arrays.lowering import lowering
 from jaxbandits.arrays.numerics import NO_LIMIT
-from jaxbandits.arrays.platform_forms import forms
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.compilers.xla_cpu import where_if_any, where_sparse
 from jaxbandits.engine.elimination_calls import estimating, is_due, looked, next_look
 from jaxbandits.engine.elimination_rounds import block_of_rounds
 from jaxbandits.engine.elimination_start import first_round, rounds_of_a_block, unpulled
@@ -92,11 +92,11 @@ class EliminationRule(MappedAlgorithm):
         again = (problem, key) if isinstance(state.estimator, Catoni) else (None, None)
 
         if self._looks_of_few(state):
-            changed = where_few(due, _look, changing, read["sums"], self, *again)
+            changed = where_sparse(due, _look, changing, read["sums"], self, *again)
         else:
-            changed = where_any(due, lambda changing: _look(changing, read["sums"], self, *again), changing)
+            changed = where_if_any(due, lambda changing: _look(changing, read["sums"], self, *again), changing)
         if not self.rule.reuse:
-            read["sums"] = where_any(due, lambda sums: jax.tree.map(jnp.zeros_like, sums), state.sums)
+            read["sums"] = where_if_any(due, lambda sums: jax.tree.map(jnp.zeros_like, sums), state.sums)
         return dataclasses.replace(changed, **read)
 
     def _looks_of_few(self, state: EliminationState) -> bool:
@@ -105,7 +105,7 @@ class EliminationRule(MappedAlgorithm):
         Elsewhere a loop over few runs is many small kernels; but in a run that is not due one of the rule need not end.
         """
         costly = not state.estimator.running
-        return forms().in_pieces or costly or has_loop(jax.make_jaxpr(self.after_look)(state).jaxpr)
+        return lowering().chunked or costly or has_loop(jax.make_jaxpr(self.after_look)(state).jaxpr)
 
     def after_look(self, state: EliminationState) -> EliminationState:
         """Return the states after a look, all of them."""

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays import arms as over_arms
-from jaxbandits.arrays.sums import CompensatedSum, WholeSum
+from jaxbandits.arrays.compensated_sums import CompensatedSum, IntSum
 from jaxbandits.engine.elimination_state import EliminationState
 from jaxbandits.engine.rule_states import order_of, values_by_place
 from jaxbandits.problems.base import Problem
-from jaxbandits.random.bits import key_words
+from jaxbandits.random.threefry import key_words
 from jaxbandits.statistics.robust_means import Catoni, EmpiricalMean, MeanEstimator
 
 __all__ = ["first_round", "rounds_of_a_block", "unpulled"]
@@ -61,7 +61,7 @@ def first_round(rule: Rule, state: EliminationState, problem: Problem, key: jax.
     first = estimator.term(state.by_place(drawn).astype(jnp.float32), one)
     others = jnp.zeros(((estimator.slots - 1) * state.places, *state.time.shape), first.dtype)
     whole = problem.integer_rewards and isinstance(estimator, EmpiricalMean)
-    sums: Any = (WholeSum if whole else CompensatedSum).of(jnp.concatenate([first, others]))
+    sums: Any = (IntSum if whole else CompensatedSum).of(jnp.concatenate([first, others]))
     if isinstance(estimator, Catoni):
         estimator = dataclasses.replace(estimator, last=first)
     state = dataclasses.replace(state, sums=sums, estimator=estimator, round=one, time=state.left)

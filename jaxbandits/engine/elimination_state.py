@@ -11,9 +11,9 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
 from jaxbandits.arrays import arms as over_arms
-from jaxbandits.arrays.numerics import larger
+from jaxbandits.arrays.numerics import fast_max
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.engine.places import PlacedArms
+from jaxbandits.engine.arm_positions import PlacedArms
 from jaxbandits.random.arm_orders import ArmOrder
 from jaxbandits.statistics.robust_means import MeanEstimator
 
@@ -68,17 +68,17 @@ class EliminationState(PlacedArms):
     @property
     def estimates(self) -> jax.Array:
         """Estimated means, float32 `(K, …)`, by places; of dropped arms those with which they went."""
-        return self.estimator.estimates(self.sums, larger(self.pulls_by_place - self.start, 1))
+        return self.estimator.estimates(self.sums, fast_max(self.pulls_by_place - self.start, 1))
 
     @property
     def surviving(self) -> SurvivingArms:
         """What the rule is told, between two rounds."""
         pulls = jnp.where(self.active, self.round, self.gone)
         count = jnp.full(self.time.shape, self.places, jnp.int32) if self.count is None else self.count
-        estimates = self.estimator.estimates(self.sums, larger(pulls - self.start, 1))
+        estimates = self.estimator.estimates(self.sums, fast_max(pulls - self.start, 1))
         return SurvivingArms(
             pulls=pulls, mean=jnp.where(self.active, estimates, -jnp.inf),
-            inverse_root=jnp.sqrt(1 / larger(pulls, 1).astype(jnp.float32)), total=self.sums.high[: self.places],
+            inverse_root=jnp.sqrt(1 / fast_max(pulls, 1).astype(jnp.float32)), total=self.sums.high[: self.places],
             time=self.time, count=count, b=self.b, active=self.active, left=self.left, round=self.round,
             highest=self.highest, lowest=self.lowest, bandits=self.bandits,
         )  # fmt: skip

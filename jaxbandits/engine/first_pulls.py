@@ -8,8 +8,8 @@ import numpy as np
 
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.bounded_jit import recent_programs
-from jaxbandits.engine.batching import batched
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
+from jaxbandits.engine.stacked_algorithms import stack_algorithms
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.users_code.cache_key import Code, code_of
@@ -37,7 +37,7 @@ def check_first_pulls(algorithms: Sequence[Rule], problem: Problem, max_pulls: i
         most = int(each * np.max(exist))
         what = f"the first pulls of {np.max(exist):,} arms are"
     elif first.traits.in_batches:
-        own = batched(algorithms, problem)
+        own = stack_algorithms(algorithms, problem)
         most = int(np.max(_first_pulls(own, problem, code=code_of(own, problem))))
         what = "its first batch is"
     else:  # a budget of cost: one pull, if it pays for that

@@ -9,13 +9,13 @@ import numpy as np
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
-from jaxbandits.arrays.platform_forms import forms
-from jaxbandits.engine.device_memory import check_memory
+from jaxbandits.arrays.lowering import lowering
+from jaxbandits.costs.accounts import CheckpointCosts
+from jaxbandits.engine.aot_cache import kept_types
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window
-from jaxbandits.engine.programs_as_machine_code import kept_types
+from jaxbandits.engine.memory_limits import check_memory
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import cell_key, run_key
-from jaxbandits.spending.accounts import Looked
 
 __all__ = ["empty_carry", "refill"]
 
@@ -63,7 +63,7 @@ def _loaded(cells: Cells, number: jax.Array, *, settings: Settings) -> Carry:
 
 def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Carry:
     """Give every idle lane the next job of the window; on CPU a few lanes at a time where few end together."""
-    together = settings.together or not forms().in_pieces
+    together = settings.together or not lowering().chunked
     width = settings.lanes if together else max(1, settings.lanes // 16)
 
     def wanting(carry: Carry) -> jax.Array:
@@ -111,6 +111,6 @@ def _load(cells: Cells, cell: jax.Array, seed: jax.Array, settings: Settings) ->
     return algorithm, problem, key, algorithm.init(problem, key)
 
 
-def _never_looked(cells: Cells, algorithm: Any, problem: Problem, shape: tuple[int, ...]) -> Looked | None:
+def _never_looked(cells: Cells, algorithm: Any, problem: Problem, shape: tuple[int, ...]) -> CheckpointCosts | None:
     drawn = problem.costs is not None and problem.costs.drawn_as_sums and algorithm.cost_budget is None
-    return Looked.never(problem.arms, shape) if drawn and cells.checkpoints.shape[0] > 1 else None
+    return CheckpointCosts.never(problem.arms, shape) if drawn and cells.checkpoints.shape[0] > 1 else None

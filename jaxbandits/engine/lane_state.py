@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import jax
 from jax.sharding import Mesh
 
-from jaxbandits.arrays.numerics import smaller
-from jaxbandits.engine.metric import Measures
+from jaxbandits.arrays.numerics import fast_min
+from jaxbandits.costs.accounts import CheckpointCosts
+from jaxbandits.engine.metric import Metrics
 from jaxbandits.problems.base import Problem
-from jaxbandits.spending.accounts import Looked
 from jaxbandits.users_code.cache_key import Code
 
 __all__ = ["Carry", "Cells", "Settings", "Window", "next_checkpoint"]
@@ -59,7 +59,7 @@ class Settings:
     capacity: int  # rows that a call may log
     independent: bool
     together: bool  # whether lanes tend to end in the same step, and are refilled all at once, as on accelerators
-    metrics: Measures  # a user's own
+    metrics: Metrics  # a user's own
     judge: Callable[..., Any] | None  # the algorithm's own criterion; None for one that the host judges by
     code: Code  # of algorithm, problem and metrics
     on_chip: bool  # whether a block is a kernel that keeps the lanes' state on the chip
@@ -87,11 +87,11 @@ class Carry(NamedTuple):
     seed: jax.Array  # int32 (R,)
     checkpoint: jax.Array  # int32 (R,): next checkpoint
     steps: jax.Array  # int32 (R,)
-    looked: Looked | None  # (K, R), where costs are drawn when a run is looked at, and it is more than once
+    looked: CheckpointCosts | None  # (K, R), where costs are drawn when a run is looked at, and it is more than once
     following: jax.Array  # int32 (): next job of the window
 
 
 def next_checkpoint(cells: Cells, carry: Carry) -> jax.Array:
     """Where a lane must stand still to be looked at, int32 or float32 (R,)."""
-    following = smaller(carry.checkpoint, cells.checkpoints.shape[0] - 1)
+    following = fast_min(carry.checkpoint, cells.checkpoints.shape[0] - 1)
     return cells.checkpoints[following, carry.cell]

@@ -13,17 +13,17 @@ import jax.numpy as jnp
 from jax import lax
 from jax.sharding import PartitionSpec
 
-from jaxbandits.arrays.compiler_forms import LEAVE_BARRIERS
-from jaxbandits.arrays.jax_versions import KERNELS_IN_TURN
-from jaxbandits.arrays.numerics import smaller
-from jaxbandits.arrays.platform_forms import traced_for
+from jaxbandits.arrays.lowering import tracing_for
+from jaxbandits.arrays.numerics import fast_min
 from jaxbandits.bounded_jit import recent_programs
+from jaxbandits.compilers.jax_versions import KERNELS_IN_TURN
+from jaxbandits.compilers.xla_cpu import LEAVE_BARRIERS
 from jaxbandits.engine.jobs import refill
-from jaxbandits.engine.kernel_loop import loop_of_kernels, tile
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window, next_checkpoint
+from jaxbandits.engine.pallas_loop import loop_of_kernels, tile
 from jaxbandits.engine.rows import Log, blank_log, record
 from jaxbandits.problems.base import Problem
-from jaxbandits.random.bits import Words
+from jaxbandits.random.threefry import KeyWords
 
 __all__ = ["COMPILER_OPTIONS", "advance", "run_chunk"]
 
@@ -59,7 +59,7 @@ def advance(
 
     def on_device(cells: Cells, window: Window, carry: Carry, rounds: jax.Array, chunk: jax.Array) -> tuple[Carry, Log]:
         jobs, lanes = jax.tree.map(lambda x: x[0], (window, carry))
-        with traced_for(settings.platform):
+        with tracing_for(settings.platform):
             result = _work(cells, jobs, lanes, rounds, chunk, settings)
         return jax.tree.map(lambda x: x[None], result)
 
@@ -92,12 +92,12 @@ def _work(
     return carry, log._replace(rounds=done_rounds)
 
 
-class _Standing(NamedTuple):
+class _LoopInvariants(NamedTuple):
     """What a step reads and leaves as it is."""
 
     algorithm: Any  # leaves (R,)
     problem: Problem  # leaves (K, R)
-    key: Any  # words of the runs' keys, runs last, as vectors want it: uint32 (2, R), or `Words`
+    key: Any  # words of the runs' keys, runs last, as vectors want it: uint32 (2, R), or `KeyWords`
     busy: jax.Array  # bool (R,)
     max_pulls: jax.Array  # int32 ()
     stop: jax.Array  # int32 () or (R,): pulls beyond which no step need go
@@ -123,17 +123,17 @@ def run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: 
     point = next_checkpoint(cells, carry) if cells.checkpoints.shape[0] else None
     stop = cells.max_pulls
     if point is not None and jnp.issubdtype(point.dtype, jnp.integer):  # pulls, not costs
-        stop = smaller(stop, point)
+        stop = fast_min(stop, point)
     before = carry.state.made()
     words = jax.random.key_data(carry.key).T
-    standing = _Standing(carry.algorithm, carry.problem, words, carry.busy, cells.max_pulls, stop, point)
+    standing = _LoopInvariants(carry.algorithm, carry.problem, words, carry.busy, cells.max_pulls, stop, point)
     lanes, blocks = (carry.state, carry.steps), chunk // settings.block
 
-    def one_block(standing: _Standing, lanes: _Lanes) -> _Lanes:
+    def one_block(standing: _LoopInvariants, lanes: _Lanes) -> _Lanes:
         return lax.fori_loop(0, settings.block, lambda _, lanes: _one_step(standing, lanes), lanes)
 
     if settings.on_chip:
-        standing = standing._replace(key=Words(*words))
+        standing = standing._replace(key=KeyWords(*words))
         shape, interpret = tile(settings.platform, carry.problem.arms), settings.platform == "cpu"
         state, steps = loop_of_kernels(one_block, standing, lanes, blocks, shape, interpret=interpret)
     else:
@@ -144,7 +144,7 @@ def run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: 
     return carry._replace(state=state, steps=steps), log._replace(pulled=log.pulled + pulled)
 
 
-def _one_step(standing: _Standing, lanes: _Lanes) -> _Lanes:
+def _one_step(standing: _LoopInvariants, lanes: _Lanes) -> _Lanes:
     (algorithm, problem, key, busy, max_pulls, stop, point), (state, steps) = standing, lanes
     live = busy & ~algorithm.at_limit(state, max_pulls)
     if not algorithm.one_pull_a_step:
@@ -153,7 +153,7 @@ def _one_step(standing: _Standing, lanes: _Lanes) -> _Lanes:
     live = live & ~jnp.asarray(algorithm.exhausted(state)) & ~jnp.asarray(algorithm.stalled(state))
     if point is not None:
         live = live & ~state.reached(point)
-    if not isinstance(key, Words):
+    if not isinstance(key, KeyWords):
         key = jax.random.wrap_key_data(key.T, impl="threefry2x32")
     new = algorithm.advance(problem, key, state, live, stop)
     if algorithm.states_count_steps:  # counted once, after the loop

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.traits import Traits, traits_of
 from jaxbandits.arrays import arms as over_arms
-from jaxbandits.arrays.jax_settings import run_methods_so
+from jaxbandits.compilers.jax_settings import run_methods_so
 from jaxbandits.engine.rule_calls import answered, call
 from jaxbandits.engine.value_ranges import Facts
 from jaxbandits.problems.base import Problem

@@ -15,14 +15,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.algorithms.protocol import Arms
-from jaxbandits.arrays.compiler_forms import kept
-from jaxbandits.arrays.numerics import NO_LIMIT, larger, smaller
+from jaxbandits.arrays.numerics import NO_LIMIT, fast_max, fast_min
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.arrays.written_out import found_together
+from jaxbandits.compilers.unroll_arms import fuse_outputs
+from jaxbandits.compilers.xla_cpu import barrier
 from jaxbandits.engine import rule_batches as batches
-from jaxbandits.engine.known_arms import decisions
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.pulls_in_turn import ended, in_turn, lacks_arms, with_pull
+from jaxbandits.engine.reached_arms import decisions
 from jaxbandits.engine.rule_calls import (
     as_runs,
     axes_of_own,
@@ -86,17 +86,17 @@ class MappedRule(MappedAlgorithm):
             if not inside:
                 exist = count if state.count is None else as_runs(state.count)
                 wrong = functools.reduce(jnp.logical_or, [(place < 0) | (place >= exist) for place in places])
-                places = [smaller(larger(place, 0), count - 1) for place in places]
+                places = [fast_min(fast_max(place, 0), count - 1) for place in places]
                 going, outside = going & ~wrong, ((going & wrong).astype(jnp.int32),)
             parts = (going.astype(jnp.int32), *places, *outside)
             return tuple(of_shape(part, state) for part in parts)
 
         number = self._arms_a_step(state)
         if number == 1:
-            going, *places = found_together(found, max(2, count), self.rule, state, live)
+            going, *places = fuse_outputs(found, max(2, count), self.rule, state, live)
         else:  # several arms are no faster from one loop; but whether a run goes on is asked of every arm
             going, *places = found(self.rule, state, live)
-            going = kept(going)
+            going = barrier(going)
         outside = places[number] > 0 if len(places) > number else jnp.zeros(going.shape, bool)
         return going > 0, places[:number], outside
 
@@ -121,7 +121,7 @@ class MappedRule(MappedAlgorithm):
         live = live & ~self.done(state) & ~self.exhausted(state)
         taken_back = live & batches.takes_back(asked, state)
         live = live & ~taken_back
-        asked = jax.tree.map(lambda leaf: jnp.where(live, larger(leaf, 0), 0), asked)
+        asked = jax.tree.map(lambda leaf: jnp.where(live, fast_max(leaf, 0), 0), asked)
         sums = batches.draw_sums(self.rule, problem, key, state, asked)
         new = batches.add_sums(state, asked, sums, live, problem, key)
         new = dataclasses.replace(new, fault=jnp.where(taken_back, TAKEN_BACK, new.fault))

@@ -7,10 +7,10 @@ from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.engine.value_ranges import Facts
 
-__all__ = ["mapped"]
+__all__ = ["map_algorithm"]
 
 
-def mapped(rule: Any, facts: Facts | None = None) -> MappedAlgorithm:
+def map_algorithm(rule: Any, facts: Facts | None = None) -> MappedAlgorithm:
     """Map a rule over the runs.
 
     Args:

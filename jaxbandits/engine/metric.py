@@ -14,7 +14,7 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.transform import map_runs
 from jaxbandits.users_code.cache_key import code_of
 
-__all__ = ["Kind", "Measures", "Metric", "check_metrics", "functions_of", "measured", "users_metrics"]
+__all__ = ["Metric", "MetricKind", "Metrics", "check_metrics", "functions_of", "measured", "users_metrics"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,17 +43,17 @@ class Metric:
 
 
 #: Metrics by name, in the order in which they are logged; hashable, by the identity of the functions.
-Measures = tuple[tuple[str, Metric], ...]
+Metrics = tuple[tuple[str, Metric], ...]
 
 
-class Kind(NamedTuple):
+class MetricKind(NamedTuple):
     """What the values of a metric are."""
 
     dtype: np.dtype[Any]
     per_arm: bool
 
 
-def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> Measures:
+def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> Metrics:
     """A user's metrics, looked at once.
 
     Args:
@@ -84,12 +84,12 @@ def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> 
     return tuple(found)
 
 
-def functions_of(metrics: Measures) -> dict[str, Callable[..., Any]]:
+def functions_of(metrics: Metrics) -> dict[str, Callable[..., Any]]:
     """The functions, by the metrics' names."""
     return {name: metric.function for name, metric in metrics}
 
 
-def check_metrics(metrics: Measures, algorithm: Any, problem: Problem, key: jax.Array) -> dict[str, Kind]:
+def check_metrics(metrics: Metrics, algorithm: Any, problem: Problem, key: jax.Array) -> dict[str, MetricKind]:
     """What metrics are of a run, which is traced and not run.
 
     Args:
@@ -126,11 +126,11 @@ def check_metrics(metrics: Measures, algorithm: Any, problem: Problem, key: jax.
                 f"the metric {name!r} must be one number of a run or of each arm, got {value.dtype} {value.shape}"
             )
         dtype = np.dtype({"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float32}[value.dtype.kind])
-        found[name] = Kind(dtype, per_arm=bool(value.shape))
+        found[name] = MetricKind(dtype, per_arm=bool(value.shape))
     return found
 
 
-def measured(metrics: Measures, problem: Problem, state: Any, recommended: jax.Array) -> dict[str, jax.Array]:
+def measured(metrics: Metrics, problem: Problem, state: Any, recommended: jax.Array) -> dict[str, jax.Array]:
     """Metrics of R runs, float32, int32 or bool `(R,)` or `(K, R)`, from leaves that have the runs last."""
 
     def of_run(metric: Metric) -> Callable[..., jax.Array]:

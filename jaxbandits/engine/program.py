@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxbandits.engine.metric import Measures
+from jaxbandits.engine.metric import Metrics
 from jaxbandits.problems.base import Problem
 
 __all__ = ["Placement", "Program", "Runs"]
@@ -37,6 +37,6 @@ class Program(NamedTuple):
     identity: np.ndarray  # uint32 (2, C): a hash of what each cell is, where cells are to be independent
     checkpoints: np.ndarray  # (Q, C): int32, numbers of pulls, or float32, costs where a budget is spent
     runs: Runs
-    metrics: Measures = ()  # a user's own
+    metrics: Metrics = ()  # a user's own
     judge: Callable[..., Any] | None = None  # the algorithm's own criterion: of algorithm, problem and answer
     successor: np.ndarray | None = None  # int32 (C,): the cell with which a run goes on, -1 for none

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.numerics import smaller
+from jaxbandits.arrays.numerics import fast_min
 from jaxbandits.engine.rule_calls import as_runs, call, done, needed
 from jaxbandits.engine.rule_states import RuleState
 from jaxbandits.engine.value_ranges import Facts
@@ -58,7 +58,7 @@ def in_turn(
         return places, done
     known, anew = as_runs(state.known), as_runs(pulls_anew(rule, facts, state))
     exist = as_runs(jnp.broadcast_to(_existing(state), state.time.shape))
-    places = [jnp.where(anew, smaller(known, exist - 1), place) for place in places]
+    places = [jnp.where(anew, fast_min(known, exist - 1), place) for place in places]
     ended = (done & as_runs(_is_asked(state))) | as_runs(overspent(rule, state))
     return places, ended | (anew & (known >= exist))
 

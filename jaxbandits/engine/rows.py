@@ -9,15 +9,15 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.numerics import larger, smaller
+from jaxbandits.arrays.numerics import fast_max, fast_min
+from jaxbandits.costs.accounts import Account, CheckpointCosts
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, next_checkpoint
 from jaxbandits.engine.metric import measured
 from jaxbandits.engine.own_criterion import judged
 from jaxbandits.problems.base import Problem
-from jaxbandits.spending.accounts import Account, Looked
 from jaxbandits.status import CAPPED, ENDED, STALLED
 
-__all__ = ["ROUNDING", "Log", "Regret", "Row", "blank_log", "record", "row_types", "unpacked"]
+__all__ = ["ROUNDING", "Log", "LogRow", "Regret", "blank_log", "record", "row_types", "unpacked"]
 
 
 #: Means are float32: by this share of the larger one, four of its spacings, two that are compared may be off.
@@ -32,7 +32,7 @@ class Regret(NamedTuple):
     beyond: jax.Array  # float32 (…): the worst of m of them, from the m-th best that the run pulled, less `ROUNDING`
 
 
-class Row(NamedTuple):
+class LogRow(NamedTuple):
     """What is logged of a run at a time."""
 
     cell: jax.Array  # int32 (…)
@@ -54,20 +54,20 @@ class Log(NamedTuple):
     rounds: jax.Array  # int32 (): chunks of steps made in this call
     pulled: jax.Array  # float32 (): pulls made in this call, for the progress display
     # One array: the compiler takes 30 ms for each loop over lanes, however small, and there is one for each array.
-    words: jax.Array  # uint32 (W, capacity): the leaves of `Row`, see `unpacked`
+    words: jax.Array  # uint32 (W, capacity): the leaves of `LogRow`, see `unpacked`
     recommended: jax.Array  # bool (capacity, K)
 
 
-def row_types(cells: Cells, carry: Carry, settings: Settings) -> Row:
+def row_types(cells: Cells, carry: Carry, settings: Settings) -> LogRow:
     """The types of what is logged of these lanes, which have the device axis first."""
-    types: Row = _of_devices.eval_shape(cells, carry, settings=settings)
+    types: LogRow = _of_devices.eval_shape(cells, carry, settings=settings)
     return types
 
 
 @functools.partial(jax.jit, static_argnames=("settings",))  # traced once for all runs of these types
-def _of_devices(cells: Cells, carry: Carry, *, settings: Settings) -> Row:
+def _of_devices(cells: Cells, carry: Carry, *, settings: Settings) -> LogRow:
     with settings.code.traced():
-        rows: Row = jax.vmap(lambda c: _row(cells, c, c.cell, c.busy, settings)[0])(carry)
+        rows: LogRow = jax.vmap(lambda c: _row(cells, c, c.cell, c.busy, settings)[0])(carry)
     return rows
 
 
@@ -103,7 +103,7 @@ def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Ca
         written = carry.busy & over
     ended = carry.busy & over
 
-    def write(log: Log) -> tuple[Log, Looked | None]:
+    def write(log: Log) -> tuple[Log, CheckpointCosts | None]:
         row = jnp.where(written, log.rows + jnp.cumsum(written) - 1, settings.capacity)
         found, recommended = _row(cells, carry, status, ended, settings)
         looked = carry.looked
@@ -143,14 +143,16 @@ def _gone_on(cells: Cells, carry: Carry, ended: jax.Array) -> Carry:
     return lax.cond(jnp.any(on), go_on, lambda carry: carry, carry)
 
 
-def _row(cells: Cells, carry: Carry, status: jax.Array, ended: jax.Array, settings: Settings) -> tuple[Row, jax.Array]:
+def _row(
+    cells: Cells, carry: Carry, status: jax.Array, ended: jax.Array, settings: Settings
+) -> tuple[LogRow, jax.Array]:
     """Rows of all lanes, and their recommended arms, bool (K, R)."""
     recommended = carry.algorithm.recommend(carry.state)
     budget = carry.algorithm.cost_budget
     if budget is not None and cells.checkpoints.shape[0]:
-        budget = smaller(budget, next_checkpoint(cells, carry))
+        budget = fast_min(budget, next_checkpoint(cells, carry))
     spent = carry.state.account(carry.problem, carry.key, budget, carry.looked)
-    row = Row(
+    row = LogRow(
         cell=carry.cell, seed=carry.seed, checkpoint=carry.checkpoint, account=spent, steps=carry.steps, status=status,
         ended=ended, regret=_regret(carry.problem, recommended, carry.state.pulls > 0),
         correct=_correct(carry, recommended, settings),
@@ -171,8 +173,8 @@ def _regret(problem: Problem, recommended: jax.Array, pulled: jax.Array) -> Regr
     value, number = problem.value, arms.total(recommended.astype(jnp.int32))
     worst = arms.smallest(jnp.where(recommended, value, jnp.inf))
     mean = arms.total(jnp.where(recommended, value, 0)) / number.astype(jnp.float32)
-    best = ranking.kth_largest(value, larger(number, 1), pulled)
-    rounding = jnp.float32(ROUNDING) * larger(jnp.abs(best), jnp.abs(worst))
+    best = ranking.kth_largest(value, fast_max(number, 1), pulled)
+    rounding = jnp.float32(ROUNDING) * fast_max(jnp.abs(best), jnp.abs(worst))
     lost = (problem.supremum - worst, problem.supremum - mean, (best - worst) - rounding)
     return Regret(*(jnp.where(number > 0, regret, jnp.nan) for regret in lost))
 
@@ -184,13 +186,13 @@ def _correct(carry: Carry, recommended: jax.Array, settings: Settings) -> jax.Ar
     return judged(settings.judge, carry.algorithm.rule, carry.problem, recommended)
 
 
-def _packed(row: Row) -> jax.Array:
+def _packed(row: LogRow) -> jax.Array:
     """The leaves of rows, `(R,)` or `(K, R)`, bit for bit below each other; uint32 `(W, R)`."""
     whole = [leaf.astype(jnp.int32) if leaf.dtype == bool else leaf for leaf in jax.tree.leaves(row)]
     return jnp.concatenate([lax.bitcast_convert_type(jnp.atleast_2d(leaf), jnp.uint32) for leaf in whole])
 
 
-def unpacked(words: np.ndarray, like: Row) -> Row:
+def unpacked(words: np.ndarray, like: LogRow) -> LogRow:
     """Rows `(N,)`, or `(N, K)` where there is a value of each arm, from the words `(W, N)` of a log, on the host.
 
     Args:
@@ -203,5 +205,5 @@ def unpacked(words: np.ndarray, like: Row) -> Row:
     for leaf, columns in zip(leaves, np.split(words, ends[:-1]), strict=True):
         values = columns.astype(bool) if leaf.dtype == bool else columns.view(leaf.dtype)
         found.append(values[0] if len(leaf.shape) == 2 else values.T)
-    rows: Row = jax.tree.unflatten(structure, found)
+    rows: LogRow = jax.tree.unflatten(structure, found)
     return rows

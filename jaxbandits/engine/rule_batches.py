@@ -11,9 +11,9 @@ from jax import lax
 from jaxbandits.algorithms.protocol import Batches, Rule
 from jaxbandits.algorithms.told_arms import LARGEST_BATCH
 from jaxbandits.arrays import arms as over_arms
-from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT, larger
-from jaxbandits.arrays.sums import compensated_total
-from jaxbandits.arrays.wide_counts import Wide
+from jaxbandits.arrays.compensated_sums import compensated_total
+from jaxbandits.arrays.numerics import MAX_COUNT, NO_LIMIT, fast_max
+from jaxbandits.arrays.uint64 import UInt64
 from jaxbandits.engine.rule_states import RuleState, Wanted
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import batch_key
@@ -48,7 +48,7 @@ def takes_back(asked: Any, state: RuleState) -> jax.Array:
 def wanted(rule: Rule, asked: Any, state: RuleState) -> Wanted:
     """Return a request with how many pulls it makes, and whether these pass the range of counts or of the slots."""
     number = number_of(asked, state)
-    pulls, beyond = Wide.total(larger(counts_of(asked), 0)).times(larger(number, 0)), number > rule.slots
+    pulls, beyond = UInt64.total(fast_max(counts_of(asked), 0)).times(fast_max(number, 0)), number > rule.slots
     if rule.fresh_only or isinstance(asked, Batches):
         beyond |= over_arms.largest(counts_of(asked)) > LARGEST_BATCH
     if not rule.fresh_only:

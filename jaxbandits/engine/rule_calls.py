@@ -12,8 +12,8 @@ from jaxbandits.algorithms.protocol import Arms, Batches, Rule
 from jaxbandits.engine.elimination_state import EliminationState
 from jaxbandits.engine.rule_states import RuleState, arms_of
 from jaxbandits.engine.value_ranges import Facts, what_is_known
-from jaxbandits.random.bits import Words
 from jaxbandits.random.streams import step_key
+from jaxbandits.random.threefry import KeyWords
 from jaxbandits.transform import Known, Padded, map_step, results_of
 from jaxbandits.transform.operation import Value, computed_once
 
@@ -172,7 +172,7 @@ def _of_one(method: Method, state: State) -> Callable[..., Any]:
     def one(rule: Any, arms: Arms, words: Any, more: Any, own: Any) -> Any:
         if all_exist:  # how many is known
             arms = dataclasses.replace(arms, count=jnp.int32(len(arms)))
-        return method(Told(rule, arms, step_key(Words(*words), arms.time), own), *more)
+        return method(Told(rule, arms, step_key(KeyWords(*words), arms.time), own), *more)
 
     return one
 

@@ -10,13 +10,13 @@ from jaxbandits.algorithms.arm_values import by_arm
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.pytrees import pytree
+from jaxbandits.costs.accounts import Account, CheckpointCosts, CostCounter, account_of_ledger
+from jaxbandits.costs.arm_costs import ArmCosts
+from jaxbandits.engine.arm_positions import PlacedArms
 from jaxbandits.engine.elimination_state import EliminationState
-from jaxbandits.engine.places import PlacedArms
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.arm_orders import ArmOrder
-from jaxbandits.random.bits import key_words
-from jaxbandits.spending.accounts import Account, Looked, Spent, account_of_ledger
-from jaxbandits.spending.arm_costs import ArmCosts
+from jaxbandits.random.threefry import key_words
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
 __all__ = ["RuleState", "Wanted", "arms_of", "first_state", "order_of", "shown", "values_by_place"]
@@ -51,7 +51,7 @@ class RuleState(PlacedArms):
     fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
     wanted: Wanted | None  # what it asks for next; None where arms are pulled one by one
     drawn: jax.Array | None  # int32 (…): batches so far; None where a step has one at most
-    spent: Spent | None  # what the run has spent, where pulls may pass 2^31; None where it follows from the pulls
+    spent: CostCounter | None  # what the run has spent, where pulls may pass 2^31; None where it follows from the pulls
     bandits: int = dataclasses.field(default=1, metadata={"static": True})  # how many share the axis of arms
     grows: bool = dataclasses.field(default=False, metadata={"static": True})  # the rule is told of known arms only
     placed: tuple[jax.Array, ...] = ()  # (K, …) each: the rule's values of arms, by places; none where arms stay
@@ -72,7 +72,7 @@ class RuleState(PlacedArms):
         return super().made() if self.spent is None else self.spent.pulls.as_float()
 
     def account(
-        self, problem: Problem, key: jax.Array, budget: jax.Array | None = None, looked: Looked | None = None
+        self, problem: Problem, key: jax.Array, budget: jax.Array | None = None, looked: CheckpointCosts | None = None
     ) -> Account:
         """What runs have spent, and the reward that they collected within a budget."""
         if self.spent is not None:
@@ -130,7 +130,7 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
         words=key_words(key), steps=nothing if rule.in_batches else None,
         idle=nothing if rule.in_batches else None, fault=nothing,
         wanted=None, drawn=nothing if rule.slots != 1 else None,
-        spent=Spent.nothing(problem, shape) if rule.fresh_only else None,
+        spent=CostCounter.nothing(problem, shape) if rule.fresh_only else None,
         bandits=problem.bandits, known=nothing if rule.one_by_one else None, grows=rule.grows,
         costs=ArmCosts.none(problem, shape) if rule.takes_costs else None, placed=values_by_place(rule, order, shape),
     )  # fmt: skip

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.costs.accounts import Account, CheckpointCosts, account_of_counts
 from jaxbandits.problems.base import Problem
-from jaxbandits.spending.accounts import Account, Looked, account_of_counts
 
 __all__ = ["RunState"]
 
@@ -43,7 +43,7 @@ class RunState:
         return self.time >= point
 
     def account(
-        self, problem: Problem, key: jax.Array, budget: jax.Array | None = None, looked: Looked | None = None
+        self, problem: Problem, key: jax.Array, budget: jax.Array | None = None, looked: CheckpointCosts | None = None
     ) -> Account:
         """What runs have spent.
 

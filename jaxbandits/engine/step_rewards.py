@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.compiler_forms import computed_once
+from jaxbandits.compilers.xla_cpu import materialize
 from jaxbandits.engine.rule_states import RuleState
 from jaxbandits.problems.base import Problem
 
@@ -32,7 +32,7 @@ def draw(
         before = arms.take(state.statistics.pulls, place)
         if state.costs is not None:
             # Several results depend on them, and the compiler would draw them for each.
-            reward, cost = computed_once(problem.payoff, key, state.arm_at(place), before)
+            reward, cost = materialize(problem.payoff, key, state.arm_at(place), before)
             return [reward], cost
         for other in places[:slot]:  # of an arm that is asked for twice the next reward
             before = before + (other == place).astype(jnp.int32)

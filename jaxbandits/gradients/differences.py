@@ -112,7 +112,7 @@ def nudged_problem(problem: Problem, parameter: str, wrt: str) -> ProblemNudges:
         UsageError: several bandits, or nudges that leave the parameter's range.
     """
     if problem.bandits > 1 or problem.mask is not None:
-        raise UsageError("told_anew=True is for one bandit")
+        raise UsageError("refit_algorithm=True is for one bandit")
     leaf = np.asarray(getattr(problem, parameter), np.float64)
     widths = _WIDTH * np.where(leaf == 0, 1.0, np.abs(leaf))
     made = [problem]

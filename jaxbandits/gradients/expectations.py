@@ -8,7 +8,7 @@ import xarray as xr
 
 from jaxbandits.algorithms.parameters import values_of
 from jaxbandits.algorithms.protocol import Rule
-from jaxbandits.arrays.jax_settings import own_settings
+from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.metric import Metric
@@ -43,7 +43,7 @@ def expected(
     seeds: int = 10_000,
     root_seed: int = 0,
     smoothing: float | None = None,
-    told_anew: bool = False,
+    refit_algorithm: bool = False,
     max_pulls: int | None = None,
     checkpoints: Sequence[int] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
@@ -53,8 +53,8 @@ def expected(
     In a parameter of the problem's law, one of each arm, by the score function: the law of the rewards is
     differentiated, and the metric where it depends on the means itself (a regret; costs paid per reward). What the
     algorithm is told stays as it is, also where it took it from the problem: a range of rewards, a moment, the true
-    gaps of an oracle. With `told_anew` it is told of the moved problem, and the derivative includes that, too; it is
-    then a difference of runs that see the same random numbers, at 5% on both sides of each arm's value.
+    gaps of an oracle. With `refit_algorithm` it is told of the moved problem, and the derivative includes that, too; it
+    is then a difference of runs that see the same random numbers, at 5% on both sides of each arm's value.
 
     In a parameter of the algorithm by differences of runs that see the same rewards, at 5% on both sides of it; or,
     with `smoothing`, of the expectation that is smoothed by normal noise of the parameter. An error is judged by the
@@ -72,7 +72,7 @@ def expected(
         seeds: runs, at least 2.
         root_seed: as in `jb.simulate`, whose runs these are.
         smoothing: standard deviation of the noise of an algorithm's parameter, positive; None for a difference.
-        told_anew: whether what the algorithm takes from the problem moves with the parameter of the law.
+        refit_algorithm: whether what the algorithm takes from the problem moves with the parameter of the law.
         max_pulls: as there; runs that are stopped are counted in `stopped_early`, and judged as they are then.
         checkpoints: as there; the gradients of the curve.
         on_progress: called now and then with the runs and pulls done so far.
@@ -104,9 +104,9 @@ def expected(
         what = "the problem" if kind == "law" else "a softened policy, whose derivative is exact"
         raise UsageError(f"smoothing is of a parameter of the algorithm, and {wrt} is one of {what}")
     explored: Any = problem
-    if told_anew and kind != "law":
-        raise UsageError(f"told_anew=True is of a parameter of the problem, and {wrt} is one of the algorithm")
-    if told_anew:
+    if refit_algorithm and kind != "law":
+        raise UsageError(f"refit_algorithm=True is of a parameter of the problem, and {wrt} is one of the algorithm")
+    if refit_algorithm:
         around = nudged_problem(problem, parameter, wrt)
         explored = listed(around.problems, NUDGE)
         about["estimator"] = "differences with common random numbers, the algorithm told anew"
@@ -128,7 +128,7 @@ def expected(
     if runs.sizes["seed"] < 2:
         raise UsageError("a gradient needs at least 2 seeds: its standard error is that of a mean")
     value = measure.value(runs).astype(np.float64)
-    if told_anew:
+    if refit_algorithm:
         terms, status = by_problem_differences(value, around), runs["status"].isel({NUDGE: 0}, drop=True)
         value, number = value.isel({NUDGE: 0}, drop=True), carrying(terms)
     elif kind == "law":

@@ -19,9 +19,9 @@ from jaxbandits.algorithms.confidence_bounds.ucb_e import UCBE
 from jaxbandits.algorithms.largest_arms import is_largest
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.traits import Traits
-from jaxbandits.arrays.jax_settings import own_settings
-from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.checks import POSITIVE, number
+from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
@@ -105,7 +105,7 @@ class Softened(Rule):
     def recommend(self, state: _State, arms: Arms) -> jax.Array:
         """The policy's answer."""
         del state
-        return is_largest(arms.per_bandit(arms.mean), Known(1)).reshape(-1)
+        return is_largest(arms.per_bandit(arms.mean), StaticInt(1)).reshape(-1)
 
     def _values(self) -> list[jax.Array]:
         return [jnp.asarray(self.policy.given(name), jnp.float32) for name in self.scored]

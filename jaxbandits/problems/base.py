@@ -16,15 +16,15 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from jaxbandits.arrays import arms
+from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.on_host import with_copies
 from jaxbandits.arrays.pytrees import register_fields
-from jaxbandits.arrays.sums import CompensatedSum
 from jaxbandits.checks import Rule
-from jaxbandits.problems.costs import Costs
-from jaxbandits.problems.facts import Facts
-from jaxbandits.problems.recipes import Recipe, carried
-from jaxbandits.problems.table_entries import entry
+from jaxbandits.problems.properties import Facts
+from jaxbandits.problems.provenance import Recipe, propagate_provenance
+from jaxbandits.problems.pull_costs import Costs
+from jaxbandits.problems.tables.table_entries import entry
 from jaxbandits.random.streams import batch_key, reward_block
 
 __all__ = [
@@ -214,7 +214,9 @@ class Problem(Facts):
         changes: dict[str, Any] = {name: with_copies(getattr(self, name), extra) for name in self.parameters}
         if self.costs is not None:
             changes["costs"] = self.costs.padded(extra)
-        wider: Self = carried(self, dataclasses.replace(self, mask=jax.device_put(mask), **changes), padded=count)
+        wider: Self = propagate_provenance(
+            self, dataclasses.replace(self, mask=jax.device_put(mask), **changes), padded=count
+        )
         return wider
 
 

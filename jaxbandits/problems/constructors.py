@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.axes import Axis
+from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.errors import UsageError
-from jaxbandits.plain_data.contents import File
-from jaxbandits.problems.costs import with_costs
-from jaxbandits.problems.recipes import remembering
+from jaxbandits.io.serialize import File
+from jaxbandits.problems.provenance import attach_provenance
+from jaxbandits.problems.pull_costs import with_costs
 from jaxbandits.problems.value_range import check_moments
 
 __all__ = ["ProblemFamily", "listed", "varying"]
@@ -112,6 +112,6 @@ def varying(make: Callable[..., Any] | None = None, **readers: Callable[[Any], F
         sha256 = next((value.sha256 for value in arguments.values() if isinstance(value, File)), None)
         made = make(*bound.args, **bound.kwargs)
         check_moments(made)
-        return remembering(made, make, dict(bound.arguments), sha256)
+        return attach_provenance(made, make, dict(bound.arguments), sha256)
 
     return build

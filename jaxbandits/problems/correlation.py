@@ -3,8 +3,8 @@
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.checks import NOT_NEGATIVE, each, numbers
+from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.errors import UsageError
 
 __all__ = ["estimate_correlation"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from jaxbandits.errors import UsageError
-from jaxbandits.plain_data.axis_values import is_text
+from jaxbandits.io.axis_values import is_text
 
 __all__ = ["arguments_of"]
 

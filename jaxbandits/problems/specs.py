@@ -9,13 +9,13 @@ import numpy as np
 from jaxbandits.axes import Axis
 from jaxbandits.checks import number, shown, whole
 from jaxbandits.errors import UsageError, about, unknown_name
-from jaxbandits.plain_data.axis_values import is_text, number_type, required, value_of
+from jaxbandits.io.axis_values import is_text, number_type, required, value_of
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
-from jaxbandits.problems.costs import with_costs
-from jaxbandits.problems.descriptions import MARK
+from jaxbandits.problems.pull_costs import with_costs
 from jaxbandits.problems.registry import REGISTRY
 from jaxbandits.problems.spec_arguments import arguments_of
+from jaxbandits.problems.to_spec import MARK
 
 __all__ = ["build_problem", "parse_problem"]
 

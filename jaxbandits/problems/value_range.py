@@ -8,7 +8,7 @@ import numpy as np
 from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import SUMMABLE, Rule
 from jaxbandits.errors import UsageError
-from jaxbandits.problems.checks import as_singles
+from jaxbandits.problems.argument_checks import as_singles
 from jaxbandits.problems.registry import REGISTRY
 
 __all__ = ["HELD", "check_moments", "check_parameters", "is_checked"]

@@ -10,7 +10,7 @@ from jax import lax
 from jaxbandits.arrays.arms import any_arm, index, reorder, take, total
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.random.ties import order_at, tie_order, tie_words
+from jaxbandits.random.tie_breaking import order_at, tie_order, tie_words
 
 __all__ = ["ArmOrder"]
 

@@ -19,9 +19,9 @@ import jax.numpy as jnp
 from jax import lax
 from jax.typing import ArrayLike
 
-from jaxbandits.arrays.compiler_forms import in_blocks
-from jaxbandits.arrays.numerics import larger, smaller
-from jaxbandits.random.bits import key_words, threefry2x32
+from jaxbandits.arrays.numerics import fast_max, fast_min
+from jaxbandits.compilers.xla_cpu import blockwise
+from jaxbandits.random.threefry import key_words, threefry2x32
 
 __all__ = ["SWITCH_MEAN", "binomial"]
 
@@ -72,7 +72,7 @@ def binomial(key: jax.Array, n: ArrayLike, p: ArrayLike) -> jax.Array:
     trials = jnp.where(jnp.asarray(n) == trials.astype(jnp.int32), trials.astype(jnp.int32), -1)
     trials = jnp.broadcast_to(trials, shape)
     probability = jnp.broadcast_to(probability.astype(jnp.float32), shape)
-    return in_blocks(_draw, *words, position, trials, probability)
+    return blockwise(_draw, *words, position, trials, probability)
 
 
 def _draw(
@@ -143,7 +143,7 @@ def expansion_quantile(high: jax.Array, low: jax.Array, n: jax.Array, p: jax.Arr
     """Return the k with P(X > k) at the uniform made of two words, by Cornish-Fisher, for p <= 1/2 and large n p."""
     # The top bit picks the side; the rest is a tail probability in [0, 1/2] that is equally fine on both sides.
     side = jnp.where(high >> jnp.uint32(31) == 0, jnp.uint32(0), jnp.uint32(0xFFFFFFFF))
-    tail = larger(_unit(high ^ side, low ^ side), jnp.float32(2.0**-64))
+    tail = fast_max(_unit(high ^ side, low ^ side), jnp.float32(2.0**-64))
     z = jnp.where(side == 0, -1, 1) * jax.scipy.special.ndtri(tail)
     whole, fraction = _mean(n, p)
     sd = jnp.sqrt(n.astype(jnp.float32) * p * (1 - p))
@@ -155,7 +155,7 @@ def expansion_quantile(high: jax.Array, low: jax.Array, n: jax.Array, p: jax.Arr
     # away. The 16 bits used reach `tail` only where that is below 2^-24.
     spread = (low & jnp.uint32(0xFFFF)).astype(jnp.float32) * jnp.float32(2.0**-16) - jnp.float32(0.5 - 2.0**-17)
     carry = jnp.floor((offset - below) + spread * (sd + jnp.abs(offset)) * _SPREAD)
-    return smaller(larger(whole + below.astype(jnp.int32) + carry.astype(jnp.int32), 0), n)
+    return fast_min(fast_max(whole + below.astype(jnp.int32) + carry.astype(jnp.int32), 0), n)
 
 
 def expansion_offset(z: jax.Array, p: jax.Array, sd: jax.Array) -> jax.Array:

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays.numerics import exp, larger, log, rounded
-from jaxbandits.random.bits import normal, open_uniform, threefry2x32
+from jaxbandits.arrays.numerics import exp, fast_max, log, no_fma
+from jaxbandits.random.threefry import normal, open_uniform, threefry2x32
 
 __all__ = ["beta", "gamma"]
 
@@ -47,14 +47,14 @@ def gamma(words: tuple[jax.Array, jax.Array], shape: jax.Array, stream: int = 0)
     def attempt(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         number, drawn = carry
         x = normal(words_of(number, 0))
-        y = rounded(c * x)
-        root = larger(1 + y, jnp.float32(0))
-        cube = rounded(root * rounded(root * root))
+        y = no_fma(c * x)
+        root = fast_max(1 + y, jnp.float32(0))
+        cube = no_fma(root * no_fma(root * root))
         level = log(open_uniform(words_of(number, 1)[0]))
         accepted = (root > 0) & (level < _log_acceptance(x, y, d, root, cube))
         # (1 + y)^3 - 1, since for large shapes 1 + y would lose most digits of y.
-        excess = rounded(y * (3 + rounded(y * (3 + y))))
-        fresh = jnp.where(jnp.abs(y) < _SMALL, d + rounded(d * excess), rounded(d * cube))
+        excess = no_fma(y * (3 + no_fma(y * (3 + y))))
+        fresh = jnp.where(jnp.abs(y) < _SMALL, d + no_fma(d * excess), no_fma(d * cube))
         # A draw is never 0, so 0 means none yet: a separate mask could be computed in other bits than the draw.
         return number + jnp.uint32(1), jnp.where((drawn > 0) | ~accepted, drawn, fresh)
 
@@ -63,7 +63,7 @@ def gamma(words: tuple[jax.Array, jax.Array], shape: jax.Array, stream: int = 0)
 
     drawn = lax.while_loop(unfinished, attempt, (jnp.uint32(0), jnp.zeros(batch, jnp.float32)))[1]
     # Times the inverse: the compiler divides differently by a shape that many draws share.
-    boost = rounded(log(open_uniform(words_of(jnp.uint32(0), 2)[0])) * (1 / shape))
+    boost = no_fma(log(open_uniform(words_of(jnp.uint32(0), 2)[0])) * (1 / shape))
     return jnp.where(drawn > 0, drawn, jnp.nan), jnp.where(shape < 1, boost, 0)
 
 
@@ -79,8 +79,8 @@ def beta(words: tuple[jax.Array, jax.Array], a: jax.Array, b: jax.Array) -> jax.
         float32 in [0, 1], shape `(…)`.
     """
     (x, log_x), (y, log_y) = gamma(words, a, 0), gamma(words, b, 1)
-    most = larger(log_x, log_y)
-    x, y = (rounded(draw * exp(factor - most)) for draw, factor in ((x, log_x), (y, log_y)))
+    most = fast_max(log_x, log_y)
+    x, y = (no_fma(draw * exp(factor - most)) for draw, factor in ((x, log_x), (y, log_y)))
     return x / (x + y)
 
 
@@ -89,9 +89,9 @@ def _log_acceptance(x: jax.Array, y: jax.Array, d: jax.Array, root: jax.Array, c
     # d (1 - v + 3 log(1 + y)) = d (-9/2 y^2 + 3 sum_{n >= 4} (-1)^(n+1) y^n / n), and 9/2 d y^2 = x^2 / 2.
     series = jnp.zeros_like(y)
     for factor in reversed(_SERIES):
-        series = rounded(series * y) + jnp.float32(factor)
-    square = rounded(x * y)
-    near = rounded(rounded(square * square) * series)
-    slack = (1 - cube) + rounded(3 * log(larger(root, jnp.float32(1e-30))))
-    far = rounded(rounded(0.5 * x) * x) + rounded(d * slack)
+        series = no_fma(series * y) + jnp.float32(factor)
+    square = no_fma(x * y)
+    near = no_fma(no_fma(square * square) * series)
+    slack = (1 - cube) + no_fma(3 * log(fast_max(root, jnp.float32(1e-30))))
+    far = no_fma(no_fma(0.5 * x) * x) + no_fma(d * slack)
     return jnp.where(jnp.abs(y) < _SMALL, near, far)

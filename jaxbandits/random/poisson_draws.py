@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxbandits.arrays.numerics import excess, exp, larger, log, rounded
-from jaxbandits.random.bits import from_nearer_end, open_uniform, threefry2x32
+from jaxbandits.arrays.numerics import exp, fast_max, log, log1pmx, no_fma
+from jaxbandits.random.threefry import from_nearer_end, open_uniform, threefry2x32
 
 __all__ = ["SWITCH_MEAN", "poisson"]
 
@@ -72,7 +72,7 @@ def _quantile(words: tuple[jax.Array, jax.Array], mean: jax.Array) -> jax.Array:
             fresh = ended & (found < 0)
             found, first = jnp.where(fresh, k, found), jnp.where(fresh, term, first)
             k = k + 1
-            term = rounded(term * rounded(mean * (1 / k)))
+            term = no_fma(term * no_fma(mean * (1 / k)))
             below = below + term
         return k, term, below, found, first
 
@@ -82,12 +82,12 @@ def _quantile(words: tuple[jax.Array, jax.Array], mean: jax.Array) -> jax.Array:
         for _ in range(_STEPS):
             above = above + term
             found = jnp.where((found < 0) & ((above >= level) | (k <= 0)), k, found)
-            term = rounded(term * rounded(k * inverse))
+            term = no_fma(term * no_fma(k * inverse))
             k = k - 1
         return k, term, above, found
 
     none, nothing = jnp.full_like(mean, -1.0), jnp.zeros_like(mean)
-    inverse = 1 / larger(mean, jnp.float32(1e-30))
+    inverse = 1 / fast_max(mean, jnp.float32(1e-30))
     term = exp(-mean)
     _, _, _, found, first = lax.while_loop(
         lambda state: jnp.any(state[3] < 0), up, (jnp.float32(0), term, term, none, nothing)
@@ -98,8 +98,8 @@ def _quantile(words: tuple[jax.Array, jax.Array], mean: jax.Array) -> jax.Array:
 
 def _by_rejection(words: tuple[jax.Array, jax.Array], mean: jax.Array, settled: jax.Array) -> jax.Array:
     """Return the draw of a mean from `SWITCH_MEAN` on, by rejection; 0 where `settled`."""
-    b = 0.931 + rounded(2.53 * jnp.sqrt(mean))
-    a = rounded(0.02483 * b) - 0.059
+    b = 0.931 + no_fma(2.53 * jnp.sqrt(mean))
+    a = no_fma(0.02483 * b) - 0.059
     hat = (1.1239 + 1.1328 / (b - 3.4)) * jnp.float32(_RAISED * np.sqrt(2 * np.pi)) * mean
     whole = jnp.floor(mean)
     part = mean - whole
@@ -110,7 +110,7 @@ def _by_rejection(words: tuple[jax.Array, jax.Array], mean: jax.Array, settled: 
         # The distance of a uniform number from the nearer end of [0, 1], in (0, 1/2), on the grid of 2^-25.
         near = (((place >> jnp.uint32(7)) & jnp.uint32(0xFFFFFF)).astype(jnp.float32) + 0.5) * jnp.float32(2.0**-25)
         width = a / near
-        moved = rounded((2 * width + b) * (0.5 - near))
+        moved = no_fma((2 * width + b) * (0.5 - near))
         moved = jnp.where(place >> jnp.uint32(31) == 1, moved, -moved)
         # Bits of the words that the floats do not use.
         spare = ((place & jnp.uint32(0x7F)) << jnp.uint32(8)) | (toss & jnp.uint32(0xFF))
@@ -119,16 +119,16 @@ def _by_rejection(words: tuple[jax.Array, jax.Array], mean: jax.Array, settled: 
         # k = whole + below, z = k + 1, and P(X = k) = sqrt(z / (2 pi)) / mean exp(-z f(mean / z - 1) - c(1/z) / z) with
         # f(x) = x - log(1 + x).
         k = whole + below
-        z = larger(k + 1, jnp.float32(1))
+        z = fast_max(k + 1, jnp.float32(1))
         inverse = 1 / z
-        less = rounded((part - (below + 1)) * inverse)
-        lost = rounded(z * excess(less, larger(mean * inverse, jnp.float32(1e-30))))
+        less = no_fma((part - (below + 1)) * inverse)
+        lost = no_fma(z * log1pmx(less, fast_max(mean * inverse, jnp.float32(1e-30))))
         series = jnp.zeros_like(z)
         for factor in reversed(_STIRLING):
-            series = rounded(series * inverse) + jnp.float32(factor)
-        slope = rounded(width / near) + b  # of the transformation: its density is the inverse
+            series = no_fma(series * inverse) + jnp.float32(factor)
+        slope = no_fma(width / near) + b  # of the transformation: its density is the inverse
         level = log(open_uniform(toss) * (hat * jnp.sqrt(inverse)) / slope)
-        accepted = (k >= 0) & (level + (lost + rounded(series * inverse)) <= 0)
+        accepted = (k >= 0) & (level + (lost + no_fma(series * inverse)) <= 0)
         # A draw is at least 0, so -1 means none yet: a separate mask could be computed in other bits than the draw.
         return number + jnp.uint32(1), jnp.where((drawn >= 0) | ~accepted, drawn, k)
 

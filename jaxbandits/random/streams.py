@@ -28,7 +28,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxbandits.random.bits import Words, block
+from jaxbandits.random.threefry import KeyWords, block
 
 __all__ = [
     "ARMS",
@@ -114,7 +114,7 @@ def batch_key(key: jax.Array, batch: ArrayLike) -> jax.Array:
     return _as_keys(block(key, jnp.uint32(BATCHES), batch, rolled=True))
 
 
-def step_key(key: jax.Array | Words, time: jax.Array) -> jax.Array:
+def step_key(key: jax.Array | KeyWords, time: jax.Array) -> jax.Array:
     """Return the keys of the steps that runs make at these times; keys and times as for `batch_key`."""
     return _as_keys(block(key, jnp.uint32(STEPS), time, rolled=True))
 

@@ -11,9 +11,8 @@ from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
 from jaxbandits.errors import UsageError
-from jaxbandits.report import findings, numbers, style
-from jaxbandits.report.intervals import clopper_pearson
-from jaxbandits.report.select import (
+from jaxbandits.report import auto_titles, formatting, style
+from jaxbandits.report.dimensions import (
     check_some,
     choose,
     laid_out,
@@ -25,6 +24,7 @@ from jaxbandits.report.select import (
     usable,
     values_of,
 )
+from jaxbandits.report.intervals import clopper_pearson
 from jaxbandits.report.summaries import is_summary
 
 __all__ = ["curve", "distribution"]
@@ -105,7 +105,7 @@ def curve(
         if not numbers_along:
             axes.set_xticks(places, [str(v) for v in values_of(known, x)])
         if panel is not None:
-            axes.set_title(f"{style.label(known, panel)} = {numbers.text(part[panel].item())}", fontsize=11)
+            axes.set_title(f"{style.label(known, panel)} = {formatting.text(part[panel].item())}", fontsize=11)
         floor = positive.min() / 10 if vertical_log and positive.size else 0.0
         _draw_lines(axes, part, y, centre, hue, places, vertical_log, floor)
         _draw_bounds(axes, part, bounds, hue, places)
@@ -113,7 +113,7 @@ def curve(
             axes.axvspan(*shaded[:2], color=_SHADE, linewidth=0, zorder=0, label=shaded[2])
     if vertical_log and bounds:  # of all panels, which share their scale
         panels[0].set_ylim(top=min(panels[0].get_ylim()[1], _OUT_OF_SIGHT * np.nanmax(measured)))
-    said = findings.of_curve(known, x, y, centre) if title is None else title
+    said = auto_titles.of_curve(known, x, y, centre) if title is None else title
     # A failure rate, or an estimate from all runs together, is no metric of a run: it has no mean and spread.
     vertical = f"{centre} {style.label(ds, y)}" if f"{y}_sd" in known else style.label(ds, y)
     legend = None if hue is None else style.label(ds, hue)
@@ -155,11 +155,11 @@ def distribution(ds: xr.Dataset, y: str | None = None, hue: str | None = None, *
     lines = values_of(flat, hue)
     for i, (line, colour) in enumerate(zip(lines, style.colours(lines), strict=True)):
         values = np.sort(flat[y].isel({} if hue is None else {hue: i}).values)[shares.astype(int) - 1]
-        text = None if line is None else numbers.text(line)
+        text = None if line is None else formatting.text(line)
         axes.step(values, shares / runs, where="post", color=colour, linewidth=2, label=text)
         axes.fill_between(values, low, high, step="post", color=colour, alpha=0.2, linewidth=0)
     axes.set_ylim(0, 1.02)
-    said = findings.of_distribution(summarised(flat), y, hue) if title is None else title
+    said = auto_titles.of_distribution(summarised(flat), y, hue) if title is None else title
     style.finish(
         axes, said, f"{style.label(ds, y)} of a run", "share of runs at or below", hue and style.label(ds, hue)
     )
@@ -188,7 +188,7 @@ def _draw_lines(
         cut = stopped.isel(at).values & (y != "failure")
         values = np.where(unseen, np.nan, values)
         inner = cut & np.append(cut[1:], True) & np.append(True, cut[:-1])  # nothing is known between lower bounds
-        text = None if line is None else numbers.text(line)
+        text = None if line is None else formatting.text(line)
         look: dict[str, Any] = {"marker": style.MARKERS[i % len(style.MARKERS)], "markersize": 6, "linewidth": 2}
         axes.plot(places, np.where(inner, np.nan, values), markevery=~cut, color=colour, label=text, zorder=3, **look)
         bottom = np.maximum(bottom, floor) if logarithmic else bottom

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 from matplotlib.figure import Figure
 
-from jaxbandits.plain_data.csv_files import Table
+from jaxbandits.io.csv_files import Table
 
 __all__ = ["Exhibit", "exhibit", "write_gallery"]
 

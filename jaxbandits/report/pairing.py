@@ -9,8 +9,8 @@ import xarray as xr
 
 from jaxbandits import checks
 from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.report.dimensions import values_of
 from jaxbandits.report.intervals import check_level
-from jaxbandits.report.select import values_of
 from jaxbandits.report.summaries import GROWING, PER_ARM, check_runs, metrics
 from jaxbandits.status import stopped_early
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from matplotlib.figure import Figure
 
-from jaxbandits.report.cells import bars, phase, quantiles
 from jaxbandits.report.curves import curve, distribution
-from jaxbandits.report.searches import tuning
+from jaxbandits.report.heatmaps import bars, phase, quantiles
+from jaxbandits.report.tuning_plot import tuning
 
 __all__ = ["KINDS", "bars", "curve", "distribution", "phase", "quantiles", "tuning"]
 

@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from jaxbandits.report import numbers
+from jaxbandits.report import formatting
 
 __all__ = ["Cell", "rounded_cell"]
 
@@ -41,11 +41,11 @@ def rounded_cell(
         bold: whether the cell is bold.
     """
     if not math.isfinite(centre):
-        return Cell(numbers.value(centre), bold=bold)
+        return Cell(formatting.value(centre), bold=bold)
     half = (high - low) / 2 if of_rate else centre - low
     if not math.isfinite(half) or half == 0:
         known = "0" if half == 0 and not at_least else ""
-        return Cell(numbers.value(centre), known, at_least=at_least, bold=bold)
+        return Cell(formatting.value(centre), known, at_least=at_least, bold=bold)
     size = math.floor(math.log10(max(abs(centre), half)))
     exponent = 0 if _SMALLEST < size <= _LARGEST or of_rate else size
     scale = 10.0**exponent

@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.report import numbers
+from jaxbandits.report import formatting
 from jaxbandits.report.best_candidates import find_best
+from jaxbandits.report.dimensions import metric, parts, values_of
 from jaxbandits.report.intervals import check_level
 from jaxbandits.report.pairing import joined
 from jaxbandits.report.rounded_cells import rounded_cell
-from jaxbandits.report.select import metric, parts, values_of
 from jaxbandits.report.summaries import GROWING, is_summary, summary
 from jaxbandits.report.table_formats import FORMATS, TextTable
 
@@ -155,7 +155,7 @@ def _laid_out(study: _Study) -> TextTable:
     def heading(place: dict[str, int], value: str) -> str:
         labels = [values_of(known, name)[at] for name, at in place.items()]
         texts = [
-            one if isinstance(one, str) else f"{name} = {numbers.text(one)}"
+            one if isinstance(one, str) else f"{name} = {formatting.text(one)}"
             for name, one in zip(place, labels, strict=True)
         ]
         return ", ".join([*texts, _titled(study, value)] if several else texts)
@@ -168,7 +168,7 @@ def _laid_out(study: _Study) -> TextTable:
     columns = [(place, value) for place in _places(study, study.columns) for value in study.values]
     rows = []
     for row in _places(study, study.rows):
-        labels = [numbers.text(values_of(known, name)[at]) for name, at in row.items()]
+        labels = [formatting.text(values_of(known, name)[at]) for name, at in row.items()]
         cells = []
         for place, value in columns:
             at = (*row.values(), *place.values())

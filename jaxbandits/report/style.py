@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
-from jaxbandits.report import numbers
+from jaxbandits.report import formatting
 
 __all__ = [
     "MARKERS",
@@ -196,7 +196,7 @@ def set_scale(
         axis.set_ticks(values.tolist())
         axis.set_minor_locator(NullLocator())
     if logarithmic or at_values or (values.size and np.abs(values).max() >= 1e4):
-        show = numbers.short if narrow else numbers.value
+        show = formatting.short if narrow else formatting.value
         axis.set_major_formatter(FuncFormatter(lambda number, _: show(float(f"{number:.6g}"))))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import xarray as xr
 
-from jaxbandits.report import numbers
+from jaxbandits.report import formatting
 from jaxbandits.report.summaries import GROWING, QUANTILES, is_summary, summary
 from jaxbandits.report.text_tables import text_table
 
@@ -39,17 +39,17 @@ def table(ds: xr.Dataset) -> str:
         columns.append(f"failure rate [{level}]")
     rows = []
     for cell in _cells(known, dimensions):
-        row = [numbers.text(cell[name].item()) for name in dimensions]
-        row.append(numbers.count(cell["runs"].item()))
+        row = [formatting.text(cell[name].item()) for name in dimensions]
+        row.append(formatting.count(cell["runs"].item()))
         for name in metric_names:
             at_least = "≥ " if name in GROWING and cell["at_least"].item() else ""
             low, high = cell[f"{name}_low"].item(), cell[f"{name}_high"].item()
-            row.append(f"{at_least}{numbers.value(cell[f'{name}_mean'].item())} {numbers.interval(low, high)}")
+            row.append(f"{at_least}{formatting.value(cell[f'{name}_mean'].item())} {formatting.interval(low, high)}")
             if name == "pulls":
-                row.append(" / ".join(numbers.value(cell[f"pulls_{q}"].item()) for q in QUANTILES))
+                row.append(" / ".join(formatting.value(cell[f"pulls_{q}"].item()) for q in QUANTILES))
         if "failure" in known:
             low, high = cell["failure_low"].item(), cell["failure_high"].item()
-            row.append(f"{numbers.probability(cell['failure'].item())} {numbers.interval(low, high, True)}")
+            row.append(f"{formatting.probability(cell['failure'].item())} {formatting.interval(low, high, True)}")
         rows.append(row)
     text = text_table([columns, *rows], markdown=True)
     return f"{text}\n\n{known.attrs['censored']}." if "censored" in known.attrs else text

@@ -11,11 +11,11 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.compiler_forms import computed_once
-from jaxbandits.arrays.numerics import MAX_COUNT, larger, rounded, smaller
+from jaxbandits.arrays.compensated_sums import CompensatedSum
+from jaxbandits.arrays.numerics import MAX_COUNT, fast_max, fast_min, no_fma
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.arrays.sums import CompensatedSum
-from jaxbandits.arrays.wide_counts import Wide
+from jaxbandits.arrays.uint64 import UInt64
+from jaxbandits.compilers.xla_cpu import materialize
 
 __all__ = ["LARGEST_MEAN", "LARGEST_SQUARE", "ArmStatistics", "Moments", "unbiased_variance", "variance_by_pulls"]
 
@@ -46,14 +46,14 @@ class Moments(NamedTuple):
         else:
             total = self.total + count * reward.astype(jnp.int32)
             mean = total.astype(jnp.float32) / divisor
-        mean = smaller(larger(mean, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN))
+        mean = fast_min(fast_max(mean, jnp.float32(-LARGEST_MEAN)), jnp.float32(LARGEST_MEAN))
         squares = self.squares
         if squares is not None:
             assert self.mean is not None
             # Welford (1962): the product of the deviations from the old and the new mean.
             value = reward.astype(jnp.float32)
-            product = rounded((value - self.mean) * (value - mean))
-            product = smaller(larger(product, jnp.float32(0)), jnp.float32(LARGEST_SQUARE))
+            product = no_fma((value - self.mean) * (value - mean))
+            product = fast_min(fast_max(product, jnp.float32(0)), jnp.float32(LARGEST_SQUARE))
             squares = squares.plus(jnp.where(pulled, product, 0))
         return Moments(pulls=pulls, total=total, mean=mean, inverse_root=jnp.sqrt(1 / divisor), squares=squares)
 
@@ -151,7 +151,7 @@ class ArmStatistics:
         def after(arm: jax.Array, old: Moments, count: jax.Array, reward: jax.Array) -> tuple[jax.Array, Moments]:
             return arm, old.plus(count, reward)
 
-        arm, new = computed_once(after, arm, old, count, reward)
+        arm, new = materialize(after, arm, old, count, reward)
         moments = jax.tree.map(lambda x, value: arms.put(x, arm, value), self.moments, new)
         return dataclasses.replace(self, moments=moments, time=self.time + count)
 
@@ -191,8 +191,8 @@ class ArmStatistics:
             number: int32 `(…)`: of batches.
             time: int32 `(…)`: pulls of all arms after them.
         """
-        more = Wide.product(count, jnp.broadcast_to(number, count.shape)).capped()
-        pulls = self.pulls + smaller(MAX_COUNT - self.pulls, more)
+        more = UInt64.product(count, jnp.broadcast_to(number, count.shape)).capped()
+        pulls = self.pulls + fast_min(MAX_COUNT - self.pulls, more)
         return dataclasses.replace(self, moments=self.moments._replace(pulls=pulls), time=time)
 
     def variance(self) -> jax.Array:
@@ -203,15 +203,15 @@ class ArmStatistics:
 
 def unbiased_variance(squares: jax.Array, pulls: jax.Array) -> jax.Array:
     """Return the variance of rewards from their squared deviations, float32, and their number; 0 of one reward."""
-    return larger(squares, jnp.float32(0)) / larger(pulls - 1, 1).astype(jnp.float32)
+    return fast_max(squares, jnp.float32(0)) / fast_max(pulls - 1, 1).astype(jnp.float32)
 
 
 def variance_by_pulls(squares: jax.Array | None, pulls: jax.Array) -> jax.Array:
     """Return squared deviations, float32, over the number of rewards: the variance of the most likely normal law."""
     assert squares is not None
-    return larger(squares, jnp.float32(0)) / _divisor(pulls)
+    return fast_max(squares, jnp.float32(0)) / _divisor(pulls)
 
 
 def _divisor(pulls: jax.Array) -> jax.Array:
     """Return pulls as float32, 1 where there are none, as of padded arms."""
-    return larger(pulls, jnp.int32(1)).astype(jnp.float32)
+    return fast_max(pulls, jnp.int32(1)).astype(jnp.float32)

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxbandits.arrays.known_functions import known_function
-from jaxbandits.arrays.numerics import excess, exp, expm1, larger, rounded, smaller
+from jaxbandits.arrays.numerics import exp, expm1, fast_max, fast_min, log1pmx, no_fma
+from jaxbandits.compilers.known_functions import known_function
 
 __all__ = ["kl_lower_bound", "kl_rival_key", "kl_upper_bound", "kl_upper_of_key"]
 
@@ -37,9 +37,9 @@ def kl_lower_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
     Returns:
         float32, in [0, mean], within some units in the last place of the mean and of the bound; 0 below 1e-38.
     """
-    p = smaller(larger(mean, jnp.float32(_TINY)), jnp.float32(1))
+    p = fast_min(fast_max(mean, jnp.float32(_TINY)), jnp.float32(1))
     # A mean below _TINY has the bound 0 for all divergences that a run has.
-    return smaller(p * exp(-_exponent(p, 1 - p, divergence)), larger(mean, jnp.float32(0)))
+    return fast_min(p * exp(-_exponent(p, 1 - p, divergence)), fast_max(mean, jnp.float32(0)))
 
 
 @known_function(0.0, 1.0)
@@ -60,10 +60,10 @@ def kl_upper_bound(mean: jax.Array, divergence: jax.Array) -> jax.Array:
         >>> f"{kl_upper_bound(jnp.float32(0), jnp.float32(1e-8)):.1e}"  # d(0, q) = -ln(1 - q)
         '1.0e-08'
     """
-    p = smaller(larger(mean, jnp.float32(0)), jnp.float32(1))
-    lack = larger(1 - p, jnp.float32(_TINY))
+    p = fast_min(fast_max(mean, jnp.float32(0)), jnp.float32(1))
+    lack = fast_max(1 - p, jnp.float32(_TINY))
     w = _exponent(lack, p, divergence, scale=2.0**24)
-    return jnp.where(p < 0.5, p - rounded(lack * expm1(-w)), 1 - rounded(lack * exp(-w)))
+    return jnp.where(p < 0.5, p - no_fma(lack * expm1(-w)), 1 - no_fma(lack * exp(-w)))
 
 
 @known_function(0.0, 1.0)
@@ -83,17 +83,17 @@ def kl_rival_key(own: jax.Array, mean: jax.Array, divergence: jax.Array) -> jax.
     Returns:
         float32, at least 0.
     """
-    p = smaller(larger(own, jnp.float32(_TINY)), jnp.float32(1))
+    p = fast_min(fast_max(own, jnp.float32(_TINY)), jnp.float32(1))
     small = (mean < _SMALL) & (own > 0.5)
     w = _exponent(p, jnp.where(small, mean, 1 - p), divergence)
-    upper = mean - rounded(p * expm1(-w))
+    upper = mean - no_fma(p * expm1(-w))
     return jnp.where(small & (upper < _SMALL), _mirrored(upper), p * exp(-w))
 
 
 def kl_upper_of_key(key: jax.Array, b: jax.Array) -> jax.Array:
     """Return b times the upper bound whose `kl_rival_key`, times b, is `key`; float32 of its shape."""
     part = key * (1 / b)
-    return jnp.where(part > 1 - _SMALL, rounded(b * _mirrored(part)), b - key)
+    return jnp.where(part > 1 - _SMALL, no_fma(b * _mirrored(part)), b - key)
 
 
 def _mirrored(x: jax.Array) -> jax.Array:
@@ -117,18 +117,18 @@ def _exponent(p: jax.Array, lack: jax.Array, divergence: jax.Array, scale: float
             numbers, and those of all odds finite.
     """
     inverse = 1 / p
-    odds = larger(lack * inverse, jnp.float32(_TINY))  # r
+    odds = fast_max(lack * inverse, jnp.float32(_TINY))  # r
     one = 1 / odds
-    y = smaller(larger(divergence * inverse, jnp.float32(1e-20)), jnp.float32(_FAR))
+    y = fast_min(fast_max(divergence * inverse, jnp.float32(1e-20)), jnp.float32(_FAR))
     half = y * 0.5
-    w = half + jnp.sqrt(rounded(half * half) + rounded(lack * (2 * y)))
+    w = half + jnp.sqrt(no_fma(half * half) + no_fma(lack * (2 * y)))
     for _ in range(_STEPS):
-        less, left = -expm1(-w), larger(exp(-w), jnp.float32(_NORMAL))  # E and e^-w
+        less, left = -expm1(-w), fast_max(exp(-w), jnp.float32(_NORMAL))  # E and e^-w
         wide = odds + less
-        near = rounded(odds * excess(rounded(less * one), wide * one))
-        miss = (excess(-less, left) + near) - y  # G - y
+        near = no_fma(odds * log1pmx(no_fma(less * one), wide * one))
+        miss = (log1pmx(-less, left) + near) - y  # G - y
         # G' = E / (p (r + E)) and G'' = e^-w r / (p (r + E)^2).
-        slope = rounded(rounded(inverse * less) * less) - rounded(miss * (left * odds)) * 0.5
-        step = rounded(miss * (less * wide * scale) / slope) * (1 / scale)
+        slope = no_fma(no_fma(inverse * less) * less) - no_fma(miss * (left * odds)) * 0.5
+        step = no_fma(miss * (less * wide * scale) / slope) * (1 / scale)
         w = w - step
     return w

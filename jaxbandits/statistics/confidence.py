@@ -6,7 +6,7 @@ All logarithms are natural.
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.numerics import larger, log, rounded
+from jaxbandits.arrays.numerics import fast_max, log, no_fma
 
 #: Constants of the exploration rate of Kaufmann and Kalyanakrishnan (2013), as in their experiments.
 KL2013_ALPHA, KL2013_K1 = 1.1, 405.5
@@ -34,7 +34,7 @@ def kl2013_rate(level: jax.Array, rounds: jax.Array) -> jax.Array:
         level: of `kl2013_level`, `(…)`.
         rounds: int32 `(…)`, at least 1.
     """
-    x = level + rounded(jnp.float32(KL2013_ALPHA) * log(rounds))
+    x = level + no_fma(jnp.float32(KL2013_ALPHA) * log(rounds))
     return x + log(x)
 
 
@@ -50,4 +50,4 @@ def iterated_level(log_delta: jax.Array) -> jax.Array:
     then below delta at x = this level.
     """
     first = -log_delta
-    return first + rounded(jnp.float32(3) * log(larger(first, jnp.float32(1))))
+    return first + no_fma(jnp.float32(3) * log(fast_max(first, jnp.float32(1))))

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.arrays.numerics import excess, larger, rounded
+from jaxbandits.arrays.numerics import fast_max, log1pmx, no_fma
 
 __all__ = ["BERNOULLI", "EXPONENTIAL", "FAMILIES", "GAUSSIAN", "POISSON", "Family"]
 
@@ -59,7 +59,7 @@ def _scaled_excess(base: jax.Array, shift: jax.Array, moved: jax.Array) -> jax.A
     """
     base = _positive(base)
     inverse = 1 / base  # see `numerics`: a base that many shifts share
-    return rounded(base * excess(rounded(shift * inverse), _positive(moved * inverse)))
+    return no_fma(base * log1pmx(no_fma(shift * inverse), _positive(moved * inverse)))
 
 
 @_scaled_excess.defjvp
@@ -68,13 +68,13 @@ def _scaled_excess_jvp(primals: tuple[jax.Array, ...], tangents: tuple[jax.Array
     moved = _positive(moved)
     relative = shift / moved
     # In the base -log(1 + x) + x / (1 + x) with x = shift / base, that is -f(-shift / (base + shift)).
-    slope = -excess(-relative, _positive(base / moved))
+    slope = -log1pmx(-relative, _positive(base / moved))
     return _scaled_excess(*primals), slope * tangents[0] + relative * tangents[1]
 
 
 def _positive(x: jax.Array) -> jax.Array:
     """Replace 0 by a number small enough to count as 0; so infinite values at the ends of a range become large ones."""
-    return larger(x, jnp.asarray(float(np.finfo(x.dtype).tiny ** 0.75), x.dtype))
+    return fast_max(x, jnp.asarray(float(np.finfo(x.dtype).tiny ** 0.75), x.dtype))
 
 
 def _bernoulli_divergence(mean: jax.Array, shift: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
@@ -84,7 +84,7 @@ def _bernoulli_divergence(mean: jax.Array, shift: jax.Array, low: jax.Array, hig
 
 def _gaussian_divergence(mean: jax.Array, shift: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
     del low, high
-    return rounded(shift * shift) / 2 + jnp.zeros_like(mean)
+    return no_fma(shift * shift) / 2 + jnp.zeros_like(mean)
 
 
 def _poisson_divergence(mean: jax.Array, shift: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
@@ -96,7 +96,7 @@ def _exponential_divergence(mean: jax.Array, shift: jax.Array, low: jax.Array, h
     del high
     low = _positive(low)
     # log(x/mu) + mu/x - 1 = f(mu/x - 1). Both arguments depend on x; derivatives come through the first alone.
-    return excess(-shift / low, _positive(mean / low))
+    return log1pmx(-shift / low, _positive(mean / low))
 
 
 BERNOULLI = Family(

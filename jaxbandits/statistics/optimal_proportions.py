@@ -14,10 +14,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.numerics import rounded
-from jaxbandits.statistics.allocation_edges import edge_of
-from jaxbandits.statistics.allocation_rounds import Task, solved
-from jaxbandits.statistics.alternatives import Pairs, alternative
+from jaxbandits.arrays.numerics import no_fma
+from jaxbandits.statistics.allocation_newton import Task, solved
+from jaxbandits.statistics.allocation_special_cases import edge_of
+from jaxbandits.statistics.closest_alternative import Pairs, alternative
 from jaxbandits.statistics.exponential_families import Family
 
 __all__ = ["Proportions", "proportions"]
@@ -88,7 +88,7 @@ def proportions(
     if variances is not None:
         known = jnp.where(edge.here, 1.0, variances)
         unit = jnp.max(jnp.where(best, known, -jnp.inf), axis=0)
-        price = rounded(known * (1 / unit))
+        price = no_fma(known * (1 / unit))
     odds = None if portion is None else (1 - portion) / portion
     few = ROUNDS if epsilon is None else ROUNDS_WITH_EPSILON
     if start is None:  # with prices, that is right for a single rival
@@ -97,16 +97,16 @@ def proportions(
         start = jnp.where(edge.here, 1.0, start)
     z, w = solved(family, few if rounds is None else rounds, Task(pairs, rivals, odds, price), start)
     ratio = z if lead is None else alternative(family, pairs, z).ratio
-    ratio = jnp.where(rivals, ratio if price is None else rounded(ratio * price), 0.0)
+    ratio = jnp.where(rivals, ratio if price is None else no_fma(ratio * price), 0.0)
     # w is the weight of the best arm in units in which its pulls and the others' cost 1 more than its own alone do.
-    fixed = 0.0 if lead is None else rounded(w * family.divergence_by(pairs.best, -pairs.least_move(family)))
+    fixed = 0.0 if lead is None else no_fma(w * family.divergence_by(pairs.best, -pairs.least_move(family)))
     weight, others = w / (1 + fixed), jnp.sum(ratio, axis=0)
     if portion is None:
         portion, time = 1 / (1 + others), weight * (1 + others)
     else:
         time = weight / portion
     if price is not None:
-        time = rounded(time * unit)
+        time = no_fma(time * unit)
     ratio, portion = jnp.where(edge.here, edge.ratio, ratio), jnp.where(edge.here, edge.portion, portion)
     others = jnp.sum(ratio, axis=0)
     weights = jnp.where(best, portion, ratio * ((1 - portion) / jnp.where(others > 0, others, 1.0)))

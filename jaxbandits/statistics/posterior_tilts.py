@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.numerics import excess
+from jaxbandits.arrays.numerics import log1pmx
 from jaxbandits.statistics.exponential_families import FAMILIES
 
 __all__ = ["Tilts", "advantage", "tilts"]
@@ -101,7 +101,7 @@ def _remainder(z: jax.Array) -> jax.Array:
     found = jnp.zeros_like(z)
     for _ in range(2):  # the remainder of z is that of z + 1, plus (z + 1/2) log(1 + 1/z) - 1
         inverse = 1 / z
-        found = found + (0.5 * inverse - (z + 0.5) * excess(inverse, 1 + inverse))
+        found = found + (0.5 * inverse - (z + 0.5) * log1pmx(inverse, 1 + inverse))
         z = z + 1
     inverse = 1 / z
     square = inverse * inverse

@@ -14,8 +14,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.random.bits import normal, open_uniform, turn_cosine
 from jaxbandits.random.gamma_draws import beta, gamma
+from jaxbandits.random.threefry import normal, open_uniform, turn_cosine
 from jaxbandits.statistics.arm_statistics import variance_by_pulls
 
 __all__ = ["POSTERIORS", "posterior_draws"]

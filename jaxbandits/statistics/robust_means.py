@@ -20,10 +20,10 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.compiler_forms import computed_once
-from jaxbandits.arrays.numerics import exp, larger, log, rounded, smaller
+from jaxbandits.arrays.compensated_sums import CompensatedSum
+from jaxbandits.arrays.numerics import exp, fast_max, fast_min, log, no_fma
 from jaxbandits.arrays.pytrees import pytree
-from jaxbandits.arrays.sums import CompensatedSum
+from jaxbandits.compilers.xla_cpu import materialize
 
 __all__ = [
     "MOST_BATCHES",
@@ -82,7 +82,7 @@ class TruncatedMean(MeanEstimator):
 
     def term(self, reward: jax.Array, number: jax.Array) -> jax.Array:
         """Return the reward, or 0."""
-        threshold = exp(self.log_cut + rounded(self.power * log(number)))  # b_i, i the reward's own number
+        threshold = exp(self.log_cut + no_fma(self.power * log(number)))  # b_i, i the reward's own number
         return jnp.where(jnp.abs(reward) <= threshold, reward, 0)
 
 
@@ -108,9 +108,9 @@ class MedianOfMeans(MeanEstimator):
         means = sums.high.reshape(self.slots, -1, *sums.high.shape[1:])  # batch, arm, run
         batch = arms.index(self.slots, means.shape[1:])
         size = number // self.batches + (batch < number % self.batches)
-        used = smaller(self.batches, number)
+        used = fast_min(self.batches, number)
         # Empty batches are below all others.
-        means = jnp.where(batch < used, means / larger(size, jnp.int32(1)).astype(jnp.float32), -jnp.inf)
+        means = jnp.where(batch < used, means / fast_max(size, jnp.int32(1)).astype(jnp.float32), -jnp.inf)
         used = jnp.broadcast_to(used, means.shape[1:])
         low = ranking.kth_largest(means, used // 2 + 1)
         above = means > low
@@ -158,7 +158,7 @@ class Catoni(MeanEstimator):
 
         It minimises the radius without its term in r^p.
         """
-        spread = log(number) + self.log_c + rounded((2 - self.p) * jnp.float32(np.log(2.0)))
+        spread = log(number) + self.log_c + no_fma((2 - self.p) * jnp.float32(np.log(2.0)))
         return (log(self.fewest * (self.p - 1) / self.p) - spread) / self.p
 
     def radius(self, number: jax.Array) -> jax.Array:
@@ -167,8 +167,8 @@ class Catoni(MeanEstimator):
         least = self.level * p / ((p - 1) * n)  # alpha r = least + (alpha r)^p / p
 
         def newton(_: jax.Array | int, u: jax.Array) -> jax.Array:
-            power = exp(rounded((p - 1) * log(larger(u, jnp.float32(1e-30)))))
-            return u + (least + u * power / p - u) / larger(1 - power, jnp.float32(1e-3))
+            power = exp(no_fma((p - 1) * log(fast_max(u, jnp.float32(1e-30)))))
+            return u + (least + u * power / p - u) / fast_max(1 - power, jnp.float32(1e-3))
 
         u = lax.fori_loop(0, 30, newton, least)
         return jnp.where(n >= self.fewest, u * exp(-self.log_alpha(number)), jnp.inf)
@@ -197,12 +197,12 @@ class Catoni(MeanEstimator):
 
                 def scaled(pulls: jax.Array) -> jax.Array:
                     drawn = rewards(pulls).astype(jnp.float32)  # pull, arm, run
-                    return rounded(alpha * (drawn - estimates))
+                    return no_fma(alpha * (drawn - estimates))
 
                 def added(x: jax.Array) -> tuple[jax.Array, ...]:
                     return tuple(_folded(jnp.where(pulls < number, y, 0)) for y in self._influence(x))
 
-                value, slope = computed_once(added, computed_once(scaled, pulls))
+                value, slope = materialize(added, materialize(scaled, pulls))
                 return pull + _BLOCK, _Sums(sums.value.plus(value), sums.slope + slope)
 
             zero = jnp.zeros_like(estimates)
@@ -212,13 +212,13 @@ class Catoni(MeanEstimator):
             # slope of psi is between 0 and 2, so a step with slope 1 always comes nearer to the root. Newton's step
             # does near it, and much faster.
             step = sums.value.high * (1 / (n * alpha))
-            newton = sums.value.high / (larger(sums.slope, n / 2) * alpha)
+            newton = sums.value.high / (fast_max(sums.slope, n / 2) * alpha)
             scaled_newton = jnp.abs(alpha * newton)
             near = scaled_newton < 0.2
             step = jnp.where(near, newton, step)
             new = jnp.where(moving & wanted, estimates + step, estimates)
             # What remains after Newton's step: |psi'(x) - 1| is at most 2 |x|^(p-1) near 0.
-            power = exp(rounded((self.p - 1) * log(larger(scaled_newton, jnp.float32(1e-30)))))
+            power = exp(no_fma((self.p - 1) * log(fast_max(scaled_newton, jnp.float32(1e-30)))))
             left = jnp.where(near, jnp.abs(step) * power, jnp.abs(step))
             far = arms.largest(jnp.where(wanted, left, 0)) > precision
             return new, moving & far
@@ -229,9 +229,9 @@ class Catoni(MeanEstimator):
 
     def _influence(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return psi and its slope, elementwise."""
-        size = larger(jnp.abs(x), jnp.float32(1e-30))
-        power = exp(rounded(self.p * log(size)))
-        inner = 1 + size + rounded(power * (1 / self.p))
+        size = fast_max(jnp.abs(x), jnp.float32(1e-30))
+        power = exp(no_fma(self.p * log(size)))
+        inner = 1 + size + no_fma(power * (1 / self.p))
         value = log(inner)
         return jnp.where(x < 0, -value, value), (1 + power / size) / inner
 

@@ -17,11 +17,11 @@ from jaxbandits.arrays.probabilities import computed_with
 from jaxbandits.axes import Axis
 from jaxbandits.engine.binding import with_values
 from jaxbandits.errors import UsageError, about
-from jaxbandits.plain_data.contents import array_hash
+from jaxbandits.io.serialize import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 
-__all__ = ["RESERVED", "Cell", "Grid", "cell_hashes", "expand", "identities"]
+__all__ = ["RESERVED", "Cell", "Grid", "cell_hashes", "expand", "hash_cells"]
 
 
 #: The largest number of cells of a grid: one takes some kilobytes.
@@ -87,7 +87,7 @@ def _cells(
         yield Cell(position, own, problems[key])
 
 
-def identities(cells: Sequence[Cell]) -> np.ndarray:
+def hash_cells(cells: Sequence[Cell]) -> np.ndarray:
     """Return a hash of each cell by class and values: the same in any grid, and at any position of it.
 
     Values count as equal if runs compute with equal numbers. Names of problems do not count, nor does a parameter at
@@ -111,7 +111,7 @@ def identities(cells: Sequence[Cell]) -> np.ndarray:
 
 
 def cell_hashes(identity: np.ndarray) -> tuple[str, ...]:
-    """Return the hashes of `identities` as texts of 16 hexadecimal digits."""
+    """Return the hashes of `hash_cells` as texts of 16 hexadecimal digits."""
     return tuple(f"{high:08x}{low:08x}" for high, low in identity.T.tolist())
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from jaxbandits.arrays.jax_settings import own_settings
+from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.errors import UsageError
-from jaxbandits.stores import stretches
-from jaxbandits.stores.arrays_on_disk import ENDINGS, open_arrays
-from jaxbandits.stores.block_contents import Block, entered
-from jaxbandits.stores.block_files import block_names, read_block
-from jaxbandits.stores.layout import Layout
-from jaxbandits.stores.store_files import blocks_folder, done_by_cell, read_description
-from jaxbandits.stores.unions import united
-from jaxbandits.stores.views import count_of_runs, make_view, places_of, read_store
+from jaxbandits.storage import seed_ranges
+from jaxbandits.storage.arrays_on_disk import ENDINGS, open_arrays
+from jaxbandits.storage.block_files import block_names, read_block
+from jaxbandits.storage.blocks import Block, entered
+from jaxbandits.storage.consolidate import count_of_runs, make_view, places_of, read_store
+from jaxbandits.storage.layout import Layout
+from jaxbandits.storage.merged_specs import merge_specs
+from jaxbandits.storage.store_files import blocks_folder, done_by_cell, read_description
 from jaxbandits.sweeps.merging_datasets import merged
 from jaxbandits.sweeps.stored import Outcome
 
@@ -84,7 +84,7 @@ def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
         if (description := read_description(path)) is None:
             raise UsageError(f"{path} has no blocks: merge it with others as Datasets, jb.merge([…])")
         parts.append(description)
-    both = united(parts, [str(path) for path in paths])
+    both = merge_specs(parts, [str(path) for path in paths])
     done = [done_by_cell(blocks_folder(path)) for path in paths]
     _check_what_is_there_twice(paths, done, both.layout, both.keep)
     room = out.with_name(f".{out.stem}-{uuid.uuid4().hex}{out.suffix}")
@@ -113,7 +113,7 @@ def merge_stores(paths: Sequence[Path], out: Path) -> Outcome:
 
 
 def _check_what_is_there_twice(
-    paths: Sequence[Path], done: Sequence[dict[str, list[stretches.Stretch]]], layout: Layout, keep: str
+    paths: Sequence[Path], done: Sequence[dict[str, list[seed_ranges.Stretch]]], layout: Layout, keep: str
 ) -> None:
     """Check that runs in more than one store are the same in all."""
     for i, second in enumerate(done):
@@ -121,7 +121,7 @@ def _check_what_is_there_twice(
             twice = {
                 cell: found
                 for cell, seeds in second.items()
-                if (found := stretches.common(seeds, done[j].get(cell, [])))
+                if (found := seed_ranges.common(seeds, done[j].get(cell, [])))
             }
             if not twice:
                 continue
@@ -134,7 +134,7 @@ def _check_what_is_there_twice(
             _compare(paths[j], paths[i], twice, layout)
 
 
-def _compare(one: Path, other: Path, twice: dict[str, list[stretches.Stretch]], layout: Layout) -> None:
+def _compare(one: Path, other: Path, twice: dict[str, list[seed_ranges.Stretch]], layout: Layout) -> None:
     first = min(start for seeds in twice.values() for start, _ in seeds)
     last = max(stop for seeds in twice.values() for _, stop in seeds)
     part = layout._replace(cells=tuple(twice), first_seed=first, seeds=last - first)

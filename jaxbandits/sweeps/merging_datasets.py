@@ -11,9 +11,9 @@ import xarray as xr
 from jaxbandits.errors import UsageError
 from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.report.summaries import PER_ARM
-from jaxbandits.stores import stretches
-from jaxbandits.stores.spec_axes import axes_of, same_files, with_paths_of
-from jaxbandits.stores.unions import refuse_another, united_seeds, united_spec, united_values
+from jaxbandits.storage import seed_ranges
+from jaxbandits.storage.merged_specs import refuse_another, united_seeds, united_spec, united_values
+from jaxbandits.storage.spec_axes import axes_of, same_files, with_paths_of
 from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["merged"]
@@ -39,7 +39,7 @@ def merged(datasets: Sequence[xr.Dataset]) -> xr.Dataset:
         name: functools.reduce(united_values, (part[name].to_numpy().tolist() for part in parts)) for name in names
     }
     if of_runs:
-        seeds = [stretch for part in parts for stretch in stretches.of_seeds(np.sort(part["seed"].to_numpy()))]
+        seeds = [stretch for part in parts for stretch in seed_ranges.of_seeds(np.sort(part["seed"].to_numpy()))]
         start, stop = united_seeds(seeds, "the Datasets")
         places: dict[str, list[Any]] = {**values, "seed": list(range(start, stop))}
     else:
@@ -82,7 +82,7 @@ def _with_paths_of(first: dict[str, Any], spec: dict[str, Any], dataset: xr.Data
     return dataset
 
 
-def _same_seeds(specs: Sequence[dict[str, Any]]) -> stretches.Stretch:
+def _same_seeds(specs: Sequence[dict[str, Any]]) -> seed_ranges.Stretch:
     """Return the seeds that all summaries share."""
     found = {(spec["run"].get("first_seed", 0), spec["run"]["seeds"]) for spec in specs}
     if len(found) > 1:

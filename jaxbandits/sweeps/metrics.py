@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxbandits.algorithms.traits import answers_of
-from jaxbandits.engine.border import is_registered
-from jaxbandits.engine.driver import Rows
-from jaxbandits.engine.metric import Kind, Measures
+from jaxbandits.engine.driver import LogRows
+from jaxbandits.engine.metric import MetricKind, Metrics
+from jaxbandits.engine.protocol_checks import is_registered
 from jaxbandits.status import STATUS
 from jaxbandits.sweeps.grid import Cell
-from jaxbandits.sweeps.judgement import Judgement, criterion, judge
+from jaxbandits.sweeps.success import Judgement, criterion, judge
 
-__all__ = ["METRICS", "Measured", "Seen", "table"]
+__all__ = ["METRICS", "MetricSpec", "RunTable", "table"]
 
 
-class Seen:
+class RunTable:
     """N finished rows of compatible cells: the argument of the metrics."""
 
-    def __init__(self, rows: Rows, cells: list[Cell], checkpoints: np.ndarray) -> None:
+    def __init__(self, rows: LogRows, cells: list[Cell], checkpoints: np.ndarray) -> None:
         """Store rows with the number of each one's cell.
 
         Args:
@@ -81,53 +81,53 @@ def _nothing(cell: Cell) -> dict[str, str]:
     return {}
 
 
-class Measured(NamedTuple):
+class MetricSpec(NamedTuple):
     """A line of the table."""
 
     dtype: Any
     unit: str  # "" for none; {cost} for the unit of the problem's costs
     long_name: str
-    function: Callable[[Seen], Any]  # to values `(N,)`, or None where the metric does not apply
+    function: Callable[[RunTable], Any]  # to values `(N,)`, or None where the metric does not apply
     per_arm: bool = False  # values `(N, bandits, K)`
     empty: Any = 0  # the value before a run is finished
     about: Callable[[Cell], dict[str, str]] = _nothing
 
 
-METRICS: dict[str, Measured] = {
-    "pulls": Measured(np.int64, "pulls", "pulls of all arms", lambda seen: seen.pulls),
-    "cost": Measured(
+METRICS: dict[str, MetricSpec] = {
+    "pulls": MetricSpec(np.int64, "pulls", "pulls of all arms", lambda seen: seen.pulls),
+    "cost": MetricSpec(
         np.float64, "{cost}", "expected cost",
         lambda seen: seen.pulls if seen.rows.account.cost is None else seen.rows.account.cost,
     ),
-    "recommended": Measured(np.bool_, "", "arm returned", lambda seen: seen.recommended, per_arm=True),
-    "correct": Measured(
+    "recommended": MetricSpec(np.bool_, "", "arm returned", lambda seen: seen.recommended, per_arm=True),
+    "correct": MetricSpec(
         np.bool_, "", "answer is correct", lambda seen: seen.judgement.correct,
         about=lambda cell: {"criterion": criterion(cell), "answers": str(cell.algorithm.traits.answers)},
     ),
-    "wrong_size": Measured(
+    "wrong_size": MetricSpec(
         np.bool_, "", "answer has another number of arms than declared", lambda seen: seen.wrong_size
     ),
-    "simple_regret": Measured(
+    "simple_regret": MetricSpec(
         np.float32, "", "m-th best mean minus worst returned mean", lambda seen: seen.judgement.simple, empty=np.nan
     ),
-    "aggregate_regret": Measured(
+    "aggregate_regret": MetricSpec(
         np.float32, "", "mean of the best m means minus mean of the returned", lambda seen: seen.judgement.aggregate,
         empty=np.nan,
     ),
-    "steps": Measured(np.int64, "steps", "decisions", lambda seen: seen.rows.steps),
-    "status": Measured(np.int8, "", STATUS, lambda seen: seen.rows.status),
-    "joint_pulls": Measured(np.int64, "pulls", "sets of arms pulled at once", lambda seen: seen.joint_pulls),
-    "paid": Measured(np.float64, "{cost}", "cost of the pulls as it was drawn", lambda seen: seen.rows.account.paid),
-    "reward": Measured(
+    "steps": MetricSpec(np.int64, "steps", "decisions", lambda seen: seen.rows.steps),
+    "status": MetricSpec(np.int8, "", STATUS, lambda seen: seen.rows.status),
+    "joint_pulls": MetricSpec(np.int64, "pulls", "sets of arms pulled at once", lambda seen: seen.joint_pulls),
+    "paid": MetricSpec(np.float64, "{cost}", "cost of the pulls as it was drawn", lambda seen: seen.rows.account.paid),
+    "reward": MetricSpec(
         np.float64, "rewards", "reward collected within the budget", lambda seen: seen.rows.account.reward
     ),
-    "regret": Measured(
+    "regret": MetricSpec(
         np.float64, "rewards", "best ratio times budget, minus the reward collected", lambda seen: seen.reward_regret
     ),
 }  # fmt: skip
 
 
-def table(own: Measures, kinds: dict[str, Kind]) -> dict[str, Measured]:
+def table(own: Metrics, kinds: dict[str, MetricKind]) -> dict[str, MetricSpec]:
     """Return the table with a user's metrics.
 
     Args:
@@ -135,11 +135,11 @@ def table(own: Measures, kinds: dict[str, Kind]) -> dict[str, Measured]:
         kinds: the dtypes and shapes of their values.
     """
 
-    def line(name: str) -> Callable[[Seen], Any]:
+    def line(name: str) -> Callable[[RunTable], Any]:
         return lambda seen: seen.of_arms(seen.rows.own[name]) if kinds[name].per_arm else seen.rows.own[name]
 
     return METRICS | {
-        name: Measured(
+        name: MetricSpec(
             kinds[name].dtype, metric.unit, metric.long_name or name.replace("_", " "), line(name), kinds[name].per_arm
         )
         for name, metric in own

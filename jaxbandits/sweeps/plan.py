@@ -14,37 +14,37 @@ from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.checks import seed, whole
-from jaxbandits.engine.batching import check_like
 from jaxbandits.engine.binding import accept, bind, most_pulls
-from jaxbandits.engine.border import check_algorithm
 from jaxbandits.engine.compilation import compile_clock, make_room
-from jaxbandits.engine.driver import Progress, job_rows
+from jaxbandits.engine.compilation_cache import kept_programs
+from jaxbandits.engine.driver import Progress, run_jobs
 from jaxbandits.engine.first_pulls import check_first_pulls
+from jaxbandits.engine.gradient_guard import INSTEAD
 from jaxbandits.engine.job_queue import JobQueue, Ranges
-from jaxbandits.engine.mapping import mapped
-from jaxbandits.engine.metric import Measures, Metric, check_metrics, functions_of, users_metrics
-from jaxbandits.engine.no_derivative import INSTEAD
-from jaxbandits.engine.on_chip import in_powers_of_two
-from jaxbandits.engine.problem_border import check_family, check_problem, check_values
+from jaxbandits.engine.mapping import map_algorithm
+from jaxbandits.engine.metric import Metric, Metrics, check_metrics, functions_of, users_metrics
+from jaxbandits.engine.pallas_support import in_powers_of_two
+from jaxbandits.engine.problem_checks import check_family, check_problem, check_values
 from jaxbandits.engine.program import Placement, Runs
-from jaxbandits.engine.programs_on_disk import kept_programs
+from jaxbandits.engine.protocol_checks import check_algorithm
+from jaxbandits.engine.stacked_algorithms import check_like
 from jaxbandits.errors import UsageError
 from jaxbandits.interruptions import interruptible
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
-from jaxbandits.stores.layout import Finished, Layout
-from jaxbandits.sweeps.finished_runs import Gathering, refuse_faults
-from jaxbandits.sweeps.grid import RESERVED, Cell, expand, identities
-from jaxbandits.sweeps.metrics import METRICS, Measured, table
+from jaxbandits.storage.layout import FinishedRuns, Layout
+from jaxbandits.sweeps.assemble_runs import RunAssembler, refuse_faults
+from jaxbandits.sweeps.grid import RESERVED, Cell, expand, hash_cells
+from jaxbandits.sweeps.group_cells import batched_problem, group_by_program, program
+from jaxbandits.sweeps.metrics import METRICS, MetricSpec, table
 from jaxbandits.sweeps.options import check_names, checkpoint_values
-from jaxbandits.sweeps.programs import alike, batched_problem, program
 from jaxbandits.sweeps.results import layout_of
+from jaxbandits.sweeps.shared_trajectories import Chains, next_cells, share_trajectories
 from jaxbandits.sweeps.spec import describe
-from jaxbandits.sweeps.trajectories import Chains, chains, successors
 from jaxbandits.users_code.records import recorded
 from jaxbandits.xla_flags import ATTRIBUTE, flags_now
 
-__all__ = ["Plan", "Spent", "make_runs", "planned"]
+__all__ = ["Plan", "Timing", "make_plan", "make_runs"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Plan:
     identity: np.ndarray  # uint32 (2, C): a hash of each cell, as the user gave it
     runs: Runs
     checkpoints: np.ndarray  # (Q,)
-    own: Measures
-    metrics: dict[str, Measured]
+    own: Metrics
+    metrics: dict[str, MetricSpec]
     spec: dict[str, Any]
     layout: Layout
 
@@ -82,7 +82,7 @@ class Plan:
     @functools.cached_property
     def chains(self) -> Chains:
         """Return the numbers of the cells that share runs, in the order in which a run continues."""
-        return chains(self.cells, self.runs, len(self.checkpoints))
+        return share_trajectories(self.cells, self.runs, len(self.checkpoints))
 
     def places(self, cells: Sequence[Cell]) -> np.ndarray:
         """Return the numbers of cells in the grid, int64 `(C,)`."""
@@ -92,10 +92,10 @@ class Plan:
 
     def groups(self, cells: Sequence[Cell]) -> list[list[Cell]]:
         """Return groups of cells that share a program."""
-        return alike(list(cells), self.runs, padded=not self.own)
+        return group_by_program(list(cells), self.runs, padded=not self.own)
 
 
-class Spent(NamedTuple):
+class Timing(NamedTuple):
     """The time of runs."""
 
     seconds: float  # without compilation
@@ -103,7 +103,7 @@ class Spent(NamedTuple):
     progress: Progress
 
 
-def planned(
+def make_plan(
     algorithm: Any,
     problem: Problem | ProblemFamily,
     seeds: int,
@@ -135,7 +135,7 @@ def planned(
     for cell in grid.cells:
         check_algorithm(cell.algorithm)
         check_problem(cell.problem)
-    identity = identities(grid.cells)
+    identity = hash_cells(grid.cells)
     for i, cell in enumerate(grid.cells):
         bound, explored = bind(cell.algorithm, cell.problem)
         grid.cells[i] = cell._replace(algorithm=bound, problem=explored)
@@ -149,7 +149,7 @@ def planned(
         settings["metrics"] = [name for name, _ in own]  # text cannot hold their functions
         settings |= recorded(functions=functions_of(own))
     types = {}
-    for cells in alike(grid.cells, runs, padded=not own):
+    for cells in group_by_program(grid.cells, runs, padded=not own):
         key = jax.random.key(0, impl="threefry2x32")
         check_family(cells[0].problem, key)
         for cell in cells:
@@ -157,7 +157,7 @@ def planned(
         check_like([cell.algorithm for cell in cells], cells[0].problem, key)
         if limited:
             check_first_pulls([cell.algorithm for cell in cells], batched_problem(cells), max_pulls)
-        types = check_metrics(own, mapped(cells[0].algorithm), cells[0].problem, key)
+        types = check_metrics(own, map_algorithm(cells[0].algorithm), cells[0].problem, key)
     spec = describe(known, problem, settings)  # before the runs, of the code as it is now
     measured = table(own, types)
     layout = layout_of(grid, first_seed, seeds, points, measured, identity)
@@ -168,9 +168,9 @@ def make_runs(
     plan: Plan,
     pending: Sequence[Ranges],
     placement: Placement,
-    take: Callable[[Finished], None],
+    take: Callable[[FinishedRuns], None],
     on_progress: Callable[[Progress], None] | None = None,
-) -> Spent:
+) -> Timing:
     """Make runs of a plan.
 
     Args:
@@ -197,15 +197,15 @@ def make_runs(
                     on_progress(done)
 
             places = plan.places(cells)
-            gathering = Gathering(plan.layout, plan.metrics)
+            gathering = RunAssembler(plan.layout, plan.metrics)
             wanted = [pending[place] for place in places]
-            following = successors(plan.chains.places, places, wanted)
+            following = next_cells(plan.chains.places, places, wanted)
             batched = program(
                 cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following,
                 in_powers_of_two=in_powers_of_two(placement),
             )  # fmt: skip
-            for rows in job_rows(batched, JobQueue(wanted, following), placement, report):
+            for rows in run_jobs(batched, JobQueue(wanted, following), placement, report):
                 refuse_faults(rows, cells, plan.layout.dimensions)
                 take(gathering.add(cells, places, rows))
     seconds = time.perf_counter() - began
-    return Spent(max(seconds - clock.seconds, 1e-9), clock.seconds, done)
+    return Timing(max(seconds - clock.seconds, 1e-9), clock.seconds, done)

@@ -6,15 +6,15 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.memory import check_fits_in_memory
-from jaxbandits.stores.layout import Finished, Layout, Variable, dataset_of
+from jaxbandits.storage.layout import FinishedRuns, Layout, Variable, dataset_of
 from jaxbandits.sweeps.grid import Grid, cell_hashes
-from jaxbandits.sweeps.metrics import Measured
+from jaxbandits.sweeps.metrics import MetricSpec
 
 __all__ = ["Results", "coordinate", "layout_of"]
 
 
 def layout_of(
-    grid: Grid, first_seed: int, seeds: int, checkpoints: np.ndarray, metrics: dict[str, Measured], hashes: np.ndarray
+    grid: Grid, first_seed: int, seeds: int, checkpoints: np.ndarray, metrics: dict[str, MetricSpec], hashes: np.ndarray
 ) -> Layout:
     """Return the layout of a grid's results.
 
@@ -38,7 +38,7 @@ def layout_of(
     )
 
 
-def _variable(metric: Measured, grid: Grid) -> Variable:
+def _variable(metric: MetricSpec, grid: Grid) -> Variable:
     cell = grid.cells[0]
     about = {"long_name": metric.long_name, **metric.about(cell)}
     if metric.unit:
@@ -59,7 +59,7 @@ class Results:
         check_fits_in_memory("the results alone", layout.runs * layout.bytes_of_a_run, "fewer seeds or cells")
         self._found: dict[str, np.ndarray] = {}
 
-    def add(self, runs: Finished) -> None:
+    def add(self, runs: FinishedRuns) -> None:
         """Add runs."""
         for name, values in runs.values.items():
             if name not in self._found:

@@ -6,7 +6,7 @@ from typing import Any
 
 import xarray as xr
 
-from jaxbandits.arrays.jax_settings import own_settings
+from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.metric import Metric
 from jaxbandits.engine.program import Placement
@@ -14,7 +14,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.report.one_cell import with_one_row
-from jaxbandits.sweeps.plan import make_runs, planned
+from jaxbandits.sweeps.plan import make_plan, make_runs
 from jaxbandits.sweeps.results import Results
 from jaxbandits.sweeps.stored import check_keep, part_of, results_in, run_stored
 
@@ -106,7 +106,7 @@ def sweep(
         >>> ds.pulls.mean("seed").values.tolist()
         [10.0, 20.0]
     """
-    plan = planned(
+    plan = make_plan(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
         checkpoints=checkpoints, independent=independent, metrics=metrics,
     )  # fmt: skip

@@ -24,12 +24,12 @@ from jaxbandits.algorithms.registry import REGISTRY, normal_name
 from jaxbandits.axes import Axis
 from jaxbandits.checks import is_number, shown
 from jaxbandits.errors import UsageError, about, unknown_name
-from jaxbandits.plain_data.axis_values import required, value_of, written
-from jaxbandits.plain_data.contents import NotPlainError, array_hash
+from jaxbandits.io.axis_values import required, value_of, written
+from jaxbandits.io.serialize import NotPlainError, array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.constructors import ProblemFamily
-from jaxbandits.problems.descriptions import MARK, describe_problem
 from jaxbandits.problems.specs import build_problem, parse_problem
+from jaxbandits.problems.to_spec import MARK, describe_problem
 from jaxbandits.users_code.records import recorded
 
 __all__ = [

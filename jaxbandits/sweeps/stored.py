@@ -16,18 +16,18 @@ from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.interruptions import interruptible, interrupts
-from jaxbandits.plain_data.differences import difference
-from jaxbandits.stores import stretches
-from jaxbandits.stores.arrays_on_disk import ENDINGS, open_arrays, read_arrays
-from jaxbandits.stores.layout import Finished
-from jaxbandits.stores.locks import held
-from jaxbandits.stores.spec_axes import same_files, with_paths_of
-from jaxbandits.stores.store_files import KEEP, Description, blocks_folder, done_by_cell, read_description
-from jaxbandits.stores.stretches import Stretch
-from jaxbandits.stores.unions import refuse_another, united
-from jaxbandits.stores.views import blocks_of, count_of_runs, make_view
-from jaxbandits.stores.writers import BlockWriter, Part, writing
-from jaxbandits.sweeps.plan import Plan, Spent, make_runs
+from jaxbandits.io.diff import difference
+from jaxbandits.storage import seed_ranges
+from jaxbandits.storage.arrays_on_disk import ENDINGS, open_arrays, read_arrays
+from jaxbandits.storage.consolidate import blocks_of, count_of_runs, make_view
+from jaxbandits.storage.layout import FinishedRuns
+from jaxbandits.storage.locks import hold_lock
+from jaxbandits.storage.merged_specs import merge_specs, refuse_another
+from jaxbandits.storage.seed_ranges import Stretch
+from jaxbandits.storage.spec_axes import same_files, with_paths_of
+from jaxbandits.storage.store_files import KEEP, Description, blocks_folder, done_by_cell, read_description
+from jaxbandits.storage.writer import BlockWriter, Part, writing
+from jaxbandits.sweeps.plan import Plan, Timing, make_runs
 from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["Outcome", "check_keep", "part_of", "results_in", "run_stored"]
@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
     stopped: int  # of these, truncated runs
     there: int  # runs of the whole sweep in the store
     wanted: int  # runs of the whole sweep
-    spent: Spent | None
+    spent: Timing | None
 
 
 def check_keep(keep: Any) -> str:
@@ -166,7 +166,7 @@ def _pending(plan: Plan, done: dict[str, list[Stretch]], part: Part) -> list[lis
     for number, cell in enumerate(layout.cells):
         share = (part.number - 1 + chain_of[number]) % part.of
         start, stop = (layout.first_seed + layout.seeds * end // part.of for end in (share, share + 1))
-        found.append([] if cell in seen else stretches.missing((start, stop), done.get(cell, [])))
+        found.append([] if cell in seen else seed_ranges.missing((start, stop), done.get(cell, [])))
         seen.add(cell)  # a cell that is in the grid twice is run once
     return found
 
@@ -177,10 +177,10 @@ def _described(plan: Plan, path: Path, keep: str, *, running: bool) -> Descripti
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ("jaxbandits", "jax")]
     made_with = ", ".join([*versions, jax.default_backend()])
     attrs = {name: value for name, value in plan.attrs.items() if name != "spec"}
-    with held(folder / "sweep.lock"):
+    with hold_lock(folder / "sweep.lock"):
         here = Description(plan.spec, keep, plan.layout, attrs, (made_with,) if running else ())
         there = read_description(path)
-        both = here if there is None else united([there, here], [str(path), "what is to be added"])
+        both = here if there is None else merge_specs([there, here], [str(path), "what is to be added"])
         if there is None or both.content() != there.content():
             both.write(folder)
         return both
@@ -193,7 +193,7 @@ def _run(
     writer: BlockWriter,
     on_progress: Callable[[Progress, int], None] | None,
     path: Path,
-) -> Spent:
+) -> Timing:
     with interrupts() as interrupted:
 
         def stop_if_asked() -> None:
@@ -205,7 +205,7 @@ def _run(
                     f"makes {rest}"
                 )
 
-        def take(runs: Finished) -> None:
+        def take(runs: FinishedRuns) -> None:
             writer.add(runs)
             stop_if_asked()
 

@@ -78,7 +78,7 @@ from jaxbandits.theory.heavy_tails_bounds import (
     sr_tea_error_bound,
     sr_tea_threshold,
 )
-from jaxbandits.theory.infinitely_many import expected_shortfall, siri_simple_regret_rate, ucb_air_regret_rate
+from jaxbandits.theory.infinite_arms import expected_shortfall, siri_simple_regret_rate, ucb_air_regret_rate
 from jaxbandits.theory.kl_lucb_bounds import chernoff_information, kl_lucb_pulls_bound
 from jaxbandits.theory.lower_bounds import characteristic_time, pulls_lower_bound
 from jaxbandits.theory.opt_mai_bounds import (
@@ -94,16 +94,16 @@ from jaxbandits.theory.pay_per_reward import (
     ppr_crossing_arms,
     ppr_round,
 )
-from jaxbandits.theory.pay_per_reward_conditions import PPRCondition, PPRConditions, ppr_conditions
-from jaxbandits.theory.pay_per_reward_constants import PPR_PRACTICAL, PPRConstants, PPRProof
-from jaxbandits.theory.pay_per_reward_lemmas import ppr_large_estimates_bound, ppr_median_of_means_bound
-from jaxbandits.theory.pay_per_reward_optimum import PPROptimum, ppr_constants
-from jaxbandits.theory.pay_per_reward_rivals import (
+from jaxbandits.theory.pay_per_reward_baselines import (
     ppr_bernstein_cost,
     ppr_hoeffding_cost,
     ppr_median_elimination_cost_bound,
     ppr_median_of_means_cost,
 )
+from jaxbandits.theory.pay_per_reward_conditions import PPRCondition, PPRConditions, ppr_conditions
+from jaxbandits.theory.pay_per_reward_constants import PPR_PRACTICAL, PPRConstants, PPRProof
+from jaxbandits.theory.pay_per_reward_lemmas import ppr_large_estimates_bound, ppr_median_of_means_bound
+from jaxbandits.theory.pay_per_reward_optimum import PPROptimum, ppr_constants
 from jaxbandits.theory.race_bounds import bernstein_race_pulls_bound, hoeffding_race_pulls_bound
 from jaxbandits.theory.spread_arms import c_spread_h_0_rate, c_spread_h_t_rate, spread_constant
 from jaxbandits.theory.top_k import (

@@ -53,7 +53,7 @@ class PairCosts:
         spread = None if self.spread is None else (self.spread[0][instances], self.spread[1][instances])
         return PairCosts(self.family, self.best[instances], self.rest[instances], self.epsilon[instances], spread)
 
-    def cheapest_lie(self, w_best: Array, w_rest: Array) -> Array:
+    def closest_alternative(self, w_best: Array, w_rest: Array) -> Array:
         """Return the lambda to which the best arm of a pair is moved, shape (…, m, K - m).
 
         Its rival moves to lambda + epsilon.
@@ -87,11 +87,11 @@ class PairCosts:
 
     def costs(self, w_best: Array, w_rest: Array) -> Array:
         """Return c_ij(w), shape (…, m, K - m)."""
-        of_best, of_rest = self.divergences(self.cheapest_lie(w_best, w_rest))
+        of_best, of_rest = self.divergences(self.closest_alternative(w_best, w_rest))
         costs: Array = _rows(w_best) * of_best + _columns(w_rest) * of_rest
         return costs
 
-    def bending(self, w_best: Array, w_rest: Array, lie: Array) -> tuple[Array, Array]:
+    def curvature(self, w_best: Array, w_rest: Array, lie: Array) -> tuple[Array, Array]:
         """Return the pair u, v for which the Hessian of c in (w_i, w_j) is -[u v]'[u v]."""
         low, high = self._bracket()
         # Two means on one border of the range leave lambda no room to move.
@@ -102,7 +102,7 @@ class PairCosts:
         )
 
     def _stiffness(self, w_best: Array, w_rest: Array, lie: Array) -> Array:
-        """Return the second derivative in lambda of the objective of `cheapest_lie`."""
+        """Return the second derivative in lambda of the objective of `closest_alternative`."""
         of_best, of_rest = self._counting(
             self.family.curvature(_rows(self.best), lie),
             self.family.curvature(_columns(self.rest), lie + _both(self.epsilon)),

@@ -98,9 +98,9 @@ def _derivatives(pairs: PairCosts, weights: Array, slack: Array, price: Array) -
     """Return the gradient (N, K) and the Hessian (N, K, K) of the barrier function, the best arms first."""
     m, arms = pairs.number, weights.shape[1]
     w_best, w_rest = weights[:, :m], weights[:, m:]
-    lie = pairs.cheapest_lie(w_best, w_rest)
+    lie = pairs.closest_alternative(w_best, w_rest)
     of_best, of_rest = pairs.divergences(lie)
-    u, v = pairs.bending(w_best, w_rest, lie)
+    u, v = pairs.curvature(w_best, w_rest, lie)
     pull = np.concatenate([(of_best / slack).sum(axis=2), (of_rest / slack).sum(axis=1)], axis=1)
     diagonal = weights**-2.0
     diagonal[:, :m] += ((of_best / slack) ** 2 + u**2 / slack).sum(axis=2)

@@ -67,7 +67,7 @@ def _conditions(pairs: PairCosts, weights: Array, prices: Array, active: NDArray
     m = pairs.best.size
     y = np.zeros(active.shape)
     y[active] = prices
-    of_best, of_rest = pairs.divergences(pairs.cheapest_lie(weights[:m], weights[m:]))
+    of_best, of_rest = pairs.divergences(pairs.closest_alternative(weights[:m], weights[m:]))
     pull = np.concatenate([(y * of_best).sum(axis=1), (y * of_rest).sum(axis=0)])
     costs = weights[:m, None] * of_best + weights[None, m:] * of_rest
     return np.concatenate([pull - 1, costs[active] - 1])
@@ -78,9 +78,9 @@ def _matrix(pairs: PairCosts, weights: Array, prices: Array, active: NDArray[np.
     m, arms, number = pairs.best.size, weights.size, int(active.sum())
     y = np.zeros(active.shape)
     y[active] = prices
-    lie = pairs.cheapest_lie(weights[:m], weights[m:])
+    lie = pairs.closest_alternative(weights[:m], weights[m:])
     of_best, of_rest = pairs.divergences(lie)
-    u, v = pairs.bending(weights[:m], weights[m:], lie)
+    u, v = pairs.curvature(weights[:m], weights[m:], lie)
     matrix = np.zeros((arms + number, arms + number))
     matrix[:m, :m] = -np.diag((y * u**2).sum(axis=1))
     matrix[m:arms, m:arms] = -np.diag((y * v**2).sum(axis=0))

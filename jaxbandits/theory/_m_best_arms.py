@@ -1,7 +1,7 @@
 """Characteristic times of the m best arms, m > 1, by an interior-point method on the host, in float64.
 
 With m > 1 the deciding pairs of arms are not known beforehand. Rounds such as those for one best arm
-(`jaxbandits.statistics.allocation_rounds`) would have to find them. In float32 the barrier method would keep two or
+(`jaxbandits.statistics.allocation_newton`) would have to find them. In float32 the barrier method would keep two or
 three digits only. Runs need none of this, so the host computes it, which has float64 whatever JAX has.
 """
 

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.arrays.jax_settings import own_settings
+from jaxbandits.compilers.jax_settings import own_settings
 
 __all__ = ["in_given_precision"]
 

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE
+from jaxbandits.theory._bound_shapes import error_if_admissible, largest_solution, power, quotient
 from jaxbandits.theory._checks import as_float, check, check_budget, log_of
-from jaxbandits.theory._forms import error_if_admissible, largest_solution, power, quotient
 from jaxbandits.theory.complexity import bandits_first, gape_h, gape_h_variance, gaps, h1, h2
 
 __all__ = [

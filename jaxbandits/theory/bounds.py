@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE
+from jaxbandits.theory._bound_shapes import error_if_admissible, largest_solution, quotient, times
 from jaxbandits.theory._checks import as_float, check, check_budget, log_of
-from jaxbandits.theory._forms import error_if_admissible, largest_solution, quotient, times
 from jaxbandits.theory.complexity import h_epsilon, h_epsilon_variance
 
 __all__ = [

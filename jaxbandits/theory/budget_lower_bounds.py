@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import POSITIVE, UNIT, whole_rule
+from jaxbandits.theory._bound_shapes import power, quotient
 from jaxbandits.theory._checks import as_float, check, check_budget, rule_of_means
-from jaxbandits.theory._forms import power, quotient
 from jaxbandits.theory.complexity import h2
 from jaxbandits.theory.divergences import kl_bernoulli, kl_exponential, kl_gaussian, kl_poisson
 

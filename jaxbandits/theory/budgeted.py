@@ -18,8 +18,8 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import AT_LEAST_ONE, POSITIVE
 from jaxbandits.errors import UsageError
+from jaxbandits.theory._bound_shapes import rate_log
 from jaxbandits.theory._checks import as_float, check
-from jaxbandits.theory._forms import rate_log
 
 __all__ = [
     "budgeted_regret_lower_bound_rate",

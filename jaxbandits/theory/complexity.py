@@ -18,8 +18,8 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import FINITE, NOT_NEGATIVE, POSITIVE, shown
 from jaxbandits.errors import UsageError
+from jaxbandits.theory._bound_shapes import power
 from jaxbandits.theory._checks import as_float, check, check_size
-from jaxbandits.theory._forms import power
 
 __all__ = ["bandits_first", "gape_h", "gape_h_variance", "gaps", "h1", "h2", "h_epsilon", "h_epsilon_variance"]
 

@@ -17,8 +17,8 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE, whole_rule
+from jaxbandits.theory._bound_shapes import power, quotient
 from jaxbandits.theory._checks import as_float, check, check_budget, log_of
-from jaxbandits.theory._forms import power, quotient
 from jaxbandits.theory.complexity import gaps, h2
 
 __all__ = [

@@ -15,7 +15,7 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, Rule, whole_rule
 from jaxbandits.errors import unknown_name
-from jaxbandits.statistics.glr_thresholds import THRESHOLDS
+from jaxbandits.statistics.glr_boundaries import THRESHOLDS
 from jaxbandits.theory._checks import as_float, check, log_of
 
 __all__ = ["glr_threshold"]

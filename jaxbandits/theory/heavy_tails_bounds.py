@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, POSITIVE
+from jaxbandits.theory._bound_shapes import exponential, power, times
 from jaxbandits.theory._checks import as_float, check, check_budget, check_moment_order, log_of
-from jaxbandits.theory._forms import exponential, power, times
 from jaxbandits.theory.complexity import gaps
 
 __all__ = [

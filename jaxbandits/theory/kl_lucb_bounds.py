@@ -11,8 +11,8 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import ABOVE_ONE, AT_LEAST_ONE, INSIDE_UNIT, NOT_NEGATIVE, UNIT
 from jaxbandits.statistics.exponential_families import BERNOULLI
+from jaxbandits.theory._bound_shapes import largest_solution, power
 from jaxbandits.theory._checks import as_float, check, log_of
-from jaxbandits.theory._forms import largest_solution, power
 from jaxbandits.theory.complexity import gaps
 from jaxbandits.theory.divergences import kl_bernoulli
 

@@ -18,8 +18,8 @@ from jaxbandits.checks import INSIDE_UNIT, NOT_NEGATIVE, POSITIVE
 from jaxbandits.errors import UsageError
 from jaxbandits.statistics.exponential_families import FAMILIES
 from jaxbandits.statistics.optimal_proportions import proportions
+from jaxbandits.theory._bound_shapes import times
 from jaxbandits.theory._checks import as_float, check, check_size, rule_of_means
-from jaxbandits.theory._forms import times
 from jaxbandits.theory._m_best_arms import m_best_time
 from jaxbandits.theory._scales import scaled
 from jaxbandits.theory.divergences import binary_relative_entropy

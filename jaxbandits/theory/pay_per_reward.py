@@ -16,10 +16,10 @@ from jax.typing import ArrayLike
 
 from jaxbandits.checks import AT_LEAST_ONE, INSIDE_UNIT, POSITIVE
 from jaxbandits.errors import UsageError
+from jaxbandits.theory._bound_shapes import quotient
 from jaxbandits.theory._checks import as_float, check, log_of
-from jaxbandits.theory._forms import quotient
+from jaxbandits.theory.pay_per_reward_baselines import ppr_bernstein_cost, ppr_hoeffding_cost, ppr_median_of_means_cost
 from jaxbandits.theory.pay_per_reward_constants import PPRConstants
-from jaxbandits.theory.pay_per_reward_rivals import ppr_bernstein_cost, ppr_hoeffding_cost, ppr_median_of_means_cost
 
 __all__ = [
     "PPRRound",

@@ -14,8 +14,8 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import ABOVE_ONE, INSIDE_UNIT, NOT_NEGATIVE, POSITIVE, UNIT
+from jaxbandits.theory._bound_shapes import power
 from jaxbandits.theory._checks import as_float, check, log_of
-from jaxbandits.theory._forms import power
 from jaxbandits.theory.complexity import gaps
 
 __all__ = ["bernstein_race_pulls_bound", "hoeffding_race_pulls_bound"]

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 
 from jaxbandits.checks import FINITE, POSITIVE
+from jaxbandits.theory._bound_shapes import power
 from jaxbandits.theory._checks import as_float, check
-from jaxbandits.theory._forms import power
 
 __all__ = ["c_spread_h_0_rate", "c_spread_h_t_rate", "spread_constant"]
 

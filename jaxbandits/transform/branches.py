@@ -14,9 +14,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays.compiler_forms import where_any, where_few
-from jaxbandits.arrays.numerics import larger, smaller
-from jaxbandits.arrays.platform_forms import forms
+from jaxbandits.arrays.lowering import lowering
+from jaxbandits.arrays.numerics import fast_max, fast_min
+from jaxbandits.compilers.xla_cpu import where_if_any, where_sparse
 from jaxbandits.transform.operation import Operation, Value, spread
 from jaxbandits.transform.padding import Padding, UnpaddableError
 from jaxbandits.transform.programs_inside import arrays_of, check_differing, differing, has_loop, padding_inside
@@ -62,7 +62,7 @@ def switch(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding
         arrays = [value.array for value in operands]
         found = lax.switch(index.array, [branch_of(i) for i in range(len(branches))], *arrays)
         return [Value(array, flag) for array, flag in zip(found, mapped, strict=True)]
-    place = smaller(larger(index.array.astype(jnp.int32), 0), len(branches) - 1)
+    place = fast_min(fast_max(index.array.astype(jnp.int32), 0), len(branches) - 1)
     return _chosen(operation, place, made)
 
 
@@ -72,7 +72,7 @@ def _chosen(operation: Operation, place: jax.Array, made: Callable[..., list[Any
     A costly one is not made for runs of which nobody reads the results: they keep those of the others.
     """
     operands, branches, outs = operation.values[1:], operation.params["branches"], operation.equation.outvars
-    costly = [forms().in_pieces and has_loop(branch.jaxpr) for branch in branches]
+    costly = [lowering().chunked and has_loop(branch.jaxpr) for branch in branches]
     few = sum(costly) == 1 and all(_is_kept(branch.jaxpr) or costly[i] for i, branch in enumerate(branches))
     found: list[Any] | None = None
     unless: list[Any] = [None] * len(outs)
@@ -125,7 +125,7 @@ def _wanted(
     if few and runs > _FEW:
 
         def made_for_few(state: list[Any]) -> list[Any]:
-            return where_few(wanted, results, state, arrays, every, width=_FEW)
+            return where_sparse(wanted, results, state, arrays, every, width=_FEW)
 
         # A loop that is not entered copies what it would change: a choice does not.
         found = lax.cond(jnp.any(wanted), made_for_few, lambda state: state, otherwise)
@@ -136,5 +136,5 @@ def _wanted(
             source = jnp.where(wanted, every, jnp.argmax(wanted))
             return results(state, [array[..., source] for array in arrays], source)
 
-        found = where_any(wanted, made_for_all, otherwise)
+        found = where_if_any(wanted, made_for_all, otherwise)
     return found

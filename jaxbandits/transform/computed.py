@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxbandits.arrays.known_functions import function_called
+from jaxbandits.compilers.known_functions import function_called
 from jaxbandits.transform import control_flow
 from jaxbandits.transform.operation import Operation, Value
 from jaxbandits.transform.programs_inside import CALLS

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays.jax_versions import scan_sizes
+from jaxbandits.compilers.jax_versions import scan_sizes
 from jaxbandits.transform.branches import switch
 from jaxbandits.transform.operation import Operation, Value, computed_once, spread
 from jaxbandits.transform.padding import Padding, UnpaddableError

@@ -10,8 +10,8 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.arrays import numerics
-from jaxbandits.arrays.compiler_forms import computed_once
-from jaxbandits.arrays.known_functions import KnownFunction
+from jaxbandits.compilers.known_functions import KnownFunction
+from jaxbandits.compilers.xla_cpu import materialize
 from jaxbandits.transform import functions
 from jaxbandits.transform.operation import Operation, Value, is_float, spread, with_arms
 from jaxbandits.transform.products import shield
@@ -191,7 +191,7 @@ def apply(operation: Operation) -> Value:
 def apply_whole(known: KnownFunction, operation: Operation) -> Value:
     """Apply a function that is known as a whole, once, whatever uses its result has."""
     operands = [operation.like_result(i) for i in range(len(operation.values))]
-    found = computed_once(known.function, *operands)
+    found = materialize(known.function, *operands)
     numbers = all(value.range is not None for value in operation.values)
     exposed = shield(found, known.range) if operation.exposed else found
     return Value(exposed, bool(operation.suffix), range=known.range if numbers else None)

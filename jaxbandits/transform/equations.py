@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax.extend import core
 
-from jaxbandits.arrays.known_functions import function_called
-from jaxbandits.arrays.one_loop import needed
+from jaxbandits.compilers.fusion_budget import live_equations
+from jaxbandits.compilers.known_functions import function_called
 from jaxbandits.transform import control_flow, counts, elementwise, indexing, random_keys, ranges, reductions, structure
 from jaxbandits.transform.answers import answered
 from jaxbandits.transform.computed import Computed
@@ -138,7 +138,7 @@ def evaluate(
 
     read_later = {atom for equation in jaxpr.eqns for atom in equation.invars if isinstance(atom, core.Var)}
     read_later |= {atom for atom in jaxpr.outvars if isinstance(atom, core.Var)}
-    wanted = {id(equation) for equation in needed(jaxpr)}
+    wanted = {id(equation) for equation in live_equations(jaxpr)}
     for place, equation in enumerate(jaxpr.eqns):
         if id(equation) not in wanted:
             continue

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxbandits.arrays.compiler_forms import kept
+from jaxbandits.compilers.xla_cpu import barrier
 
 __all__ = [
     "Counts", "Operation", "Range", "Value", "Written", "as_it_is", "computed_once", "is_float", "replaces", "spread",
@@ -38,7 +38,7 @@ def computed_once(which: bool) -> Iterator[None]:
 
 def with_arms(array: jax.Array) -> jax.Array:
     """Return numbers `(R,)` as they are to be broadcast."""
-    return kept(array) if _once.get() else array
+    return barrier(array) if _once.get() else array
 
 
 #: The smallest and the largest number that a value may be.

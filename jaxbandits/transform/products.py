@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend import core
 
-from jaxbandits.arrays.numerics import larger, smaller
+from jaxbandits.arrays.numerics import fast_max, fast_min
 from jaxbandits.transform.operation import Range, is_float
 
 __all__ = ["exposed_results", "shield"]
@@ -88,8 +88,8 @@ def shield(product: jax.Array, known: Range | None = None) -> jax.Array:
     info = jnp.finfo(product.dtype)
     if known is not None and -math.inf < known[0] and known[1] < math.inf:
         if known[1] <= 0:
-            return larger(product, jnp.asarray(info.min, product.dtype))
-        return smaller(product, jnp.asarray(info.max, product.dtype))
+            return fast_max(product, jnp.asarray(info.min, product.dtype))
+        return fast_min(product, jnp.asarray(info.max, product.dtype))
     return jnp.where(
         product <= jnp.asarray(info.max, product.dtype), product, product + jnp.asarray(jnp.inf, product.dtype)
     )

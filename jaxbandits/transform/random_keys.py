@@ -10,8 +10,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.compiler_forms import kept
-from jaxbandits.random.bits import threefry2x32
+from jaxbandits.compilers.xla_cpu import barrier
+from jaxbandits.random.threefry import threefry2x32
 from jaxbandits.transform.operation import Operation
 
 __all__ = ["RULES"]
@@ -28,7 +28,7 @@ def wrap(operation: Operation) -> list[jax.Array]:
     words = operation.full(0)
     if operation.suffix:
         words = jnp.moveaxis(words, -1, -2)
-    return operation.bind(kept(words))
+    return operation.bind(barrier(words))
 
 
 def bits(operation: Operation) -> list[jax.Array]:
@@ -89,7 +89,7 @@ def _blocks(operation: Operation, shape: tuple[int, ...]) -> tuple[jax.Array, ja
 
 def _keys(first: jax.Array, second: jax.Array) -> Any:
     """Make keys of two words each."""
-    return jax.random.wrap_key_data(kept(jnp.stack([first, second], axis=-1)), impl="threefry2x32")
+    return jax.random.wrap_key_data(barrier(jnp.stack([first, second], axis=-1)), impl="threefry2x32")
 
 
 def _runs_last(array: jax.Array, operation: Operation) -> jax.Array:

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.arrays.compiler_forms import kept
+from jaxbandits.compilers.xla_cpu import barrier
 from jaxbandits.transform.equations import Known, results_of
 from jaxbandits.transform.indexing import put, take
 from jaxbandits.transform.operation import Value
@@ -56,5 +56,5 @@ def _chosen(live: jax.Array, new: Value, old: Any) -> Any:
     written = new.written
     if written is None or written.base is not old:
         return jnp.where(live, new.array, old)
-    value = kept(jnp.where(live, written.value, take(old, written.axis, written.place)))
+    value = barrier(jnp.where(live, written.value, take(old, written.axis, written.place)))
     return put(old, written.axis, written.place, value)

@@ -10,7 +10,7 @@ from jaxbandits.checks import FINITE, POSITIVE, number, whole
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems.base import Problem
 from jaxbandits.problems.specs import build_problem
-from jaxbandits.tuning.instances import Draw
+from jaxbandits.tuning.instance_parameters import Draw
 
 __all__ = ["distribution"]
 

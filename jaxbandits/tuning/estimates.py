@@ -15,8 +15,8 @@ from jaxbandits.gradients.measures import OWN, Measure, measure_of, wrong
 from jaxbandits.gradients.rare_outcomes import carrying, enough
 from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.sweeps.run import sweep
-from jaxbandits.tuning.instances import INSTANCE
-from jaxbandits.tuning.lines import Coordinate
+from jaxbandits.tuning.bijectors import Coordinate
+from jaxbandits.tuning.instance_parameters import INSTANCE
 
 __all__ = ["WIDTH", "Estimate", "Goal", "goal_of", "mean_and_error", "measured", "slopes"]
 

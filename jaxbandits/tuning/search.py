@@ -10,19 +10,19 @@ import numpy as np
 import optax
 import xarray as xr
 
-from jaxbandits.arrays.jax_settings import own_settings
 from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
+from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.binding import accept
 from jaxbandits.errors import UsageError
 from jaxbandits.interruptions import interruptible
-from jaxbandits.plain_data.contents import array_hash
+from jaxbandits.io.serialize import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.spec import describe_algorithm
+from jaxbandits.tuning.bijectors import Coordinate, coordinates
 from jaxbandits.tuning.estimates import WIDTH, goal_of, slopes
-from jaxbandits.tuning.held_out import judged, share_within
-from jaxbandits.tuning.histories import Step, history_of, steps_of
-from jaxbandits.tuning.instances import Draw, family, instances_of, seed_of
-from jaxbandits.tuning.lines import Coordinate, coordinates
+from jaxbandits.tuning.evaluation import judged, share_within
+from jaxbandits.tuning.history import Step, history_of, steps_of
+from jaxbandits.tuning.instance_parameters import Draw, family, instances_of, seed_of
 from jaxbandits.users_code.records import recorded
 
 __all__ = ["Tuned", "tune"]

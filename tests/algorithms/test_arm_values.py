@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.engine.batching import batched
-from jaxbandits.sweeps import plan, programs
+from jaxbandits.engine.stacked_algorithms import stack_algorithms
+from jaxbandits.sweeps import group_cells, plan
 
 MEANS = [0.1, 0.2, 0.3, 0.9, 0.4]
 PROBLEM = jb.bernoulli(MEANS)
@@ -142,10 +142,10 @@ def test_arms_that_fill_up_change_no_run(rule, monkeypatch):
 
     def noted(algorithms, problem):
         widths.append(problem.arms)
-        return batched(algorithms, problem)
+        return stack_algorithms(algorithms, problem)
 
     monkeypatch.setattr(plan, "in_powers_of_two", lambda _: True)
-    monkeypatch.setattr(programs, "batched", noted)
+    monkeypatch.setattr(group_cells, "batched", noted)
     assert jb.simulate(rule, PROBLEM, seeds=20).equals(alone)
     assert widths == [8]
 

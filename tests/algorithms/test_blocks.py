@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.engine.mapping import mapped
+from jaxbandits.engine.mapping import map_algorithm
 
 pytestmark = pytest.mark.bits
 
@@ -70,7 +70,7 @@ def until(algorithm, problem, keys, stop, blocks):
 def test_the_run_is_that_of_single_pulls(name):
     """Wherever one stops and looks: within a round, at its end, in what would have been a block."""
     algorithm, problem = CASES[name]
-    algorithm = mapped(algorithm.resolved(problem))
+    algorithm = map_algorithm(algorithm.resolved(problem))
     keys = jax.random.split(jax.random.key(3), RUNS)
     wide = in_all_runs((algorithm, problem))
     for stop in (7, 61, 250, 10**6):
@@ -86,7 +86,7 @@ def test_the_run_is_that_of_single_pulls(name):
 
 def test_a_run_that_stands_still_keeps_every_bit():
     algorithm, problem = CASES["ea"]
-    algorithm = mapped(algorithm)
+    algorithm = map_algorithm(algorithm)
     wide = in_all_runs((algorithm, problem))
     keys = jax.random.split(jax.random.key(4), RUNS)
     state, _ = until(*wide, keys, 33, blocks=True)
@@ -104,7 +104,10 @@ def test_a_run_that_stands_still_keeps_every_bit():
 def test_single_pulls_may_follow_and_go_before():
     """Within a round too: where the engine stops, no block is under way."""
     algorithm, problem = CASES["two-point"]
-    wide, keys = in_all_runs((mapped(algorithm.resolved(problem)), problem)), jax.random.split(jax.random.key(5), RUNS)
+    wide, keys = (
+        in_all_runs((map_algorithm(algorithm.resolved(problem)), problem)),
+        jax.random.split(jax.random.key(5), RUNS),
+    )
     state, _ = until(*wide, keys, 40, blocks=True)
     pull = jax.jit(lambda state: wide[0].step(wide[1], keys, state))
     for _ in range(7):

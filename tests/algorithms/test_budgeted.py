@@ -16,10 +16,10 @@ from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits.algorithms.cost_budget.reservoir_arms import FromReservoir, Growing
+from jaxbandits.ask_tell.session import AskTell
+from jaxbandits.costs.ledger import Ledger
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.engine.lanes import advance
-from jaxbandits.live.session import AskTell
-from jaxbandits.spending.budget_ledger import Ledger
 
 RESERVOIR = jb.reservoir(beta=1.0)
 PRICED = jb.with_costs(jb.beta([2.0, 1.0, 3.0, 2.0], 2.0), [0.9, 0.35, 0.6, 0.125])

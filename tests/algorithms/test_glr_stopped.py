@@ -21,8 +21,8 @@ from jaxbandits.algorithms.likelihood_ratio.optimal_tracking import Tracked
 from jaxbandits.algorithms.likelihood_ratio.posterior_leader import words_of
 from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.random.arm_orders import ArmOrder
-from jaxbandits.random.bits import open_uniform
 from jaxbandits.random.streams import step_key
+from jaxbandits.random.threefry import open_uniform
 from jaxbandits.statistics.posteriors import posterior_draws
 from tests.reward_tables import tables
 

@@ -17,11 +17,11 @@ import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.algorithms.parameters import Word
 from jaxbandits.algorithms.protocol import Rule
-from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.lowering import override_lowering
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.arrays.platform_forms import forced
+from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.bounded_jit import recent_programs
-from jaxbandits.engine.mapping import mapped
+from jaxbandits.engine.mapping import map_algorithm
 from tests.same_bits import assert_same_bits
 
 RUNS, STEPS = 6, 200
@@ -149,7 +149,7 @@ CASES = list(cases())
 
 def of_engine(algorithm):
     """What the engine makes of an algorithm."""
-    return mapped(algorithm) if isinstance(algorithm, Rule) else algorithm
+    return map_algorithm(algorithm) if isinstance(algorithm, Rule) else algorithm
 
 
 class Played(NamedTuple):
@@ -323,7 +323,7 @@ def test_vmap_of_one_run_has_the_bits_of_the_batch(index):
 @first_of_each(lambda algorithm: True, (*KINDS, Rule))
 def test_forms_of_other_platforms_have_the_same_bits(index, platform):
     algorithm, problem = CASES[index].values[0]
-    with forced(platform):
+    with override_lowering(platform):
         played = jax.device_get(play(wide(problem), KEYS, algorithm, LIVE))
     assert_same_bits(played, together(index))
 
@@ -347,7 +347,7 @@ def test_padding_changes_neither_pulls_nor_the_answer(index):
 def test_one_arm_known_to_the_program_has_the_bits_of_one_arm_traced(index):
     algorithm, problem = CASES[index].values[0]
     ones = dataclasses.replace(algorithm, m=np.ones(RUNS, np.int32))
-    known = dataclasses.replace(algorithm, m=Known(1))
+    known = dataclasses.replace(algorithm, m=StaticInt(1))
     one, other = jax.device_get([play(wide(problem), KEYS, m, LIVE) for m in (known, ones)])
     # Not the whole states: what is kept for many arms to return, one arm does without.
     assert_same_bits(*((p.last.pulls, p.done, p.recommended) for p in (one, other)))

@@ -12,7 +12,7 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.algorithms.elimination.rejects_phases import ceil_share, rejects_share
 from jaxbandits.bounded_jit import recent_programs
-from jaxbandits.engine.mapping import mapped
+from jaxbandits.engine.mapping import map_algorithm
 
 RUNS = 120
 
@@ -82,7 +82,7 @@ def play(problem, keys, algorithm):
     """Pulls and returned arms, `(RUNS, K)`, and tie orders; the algorithm's leaves are `(RUNS,)`."""
 
     def one(key, algorithm):
-        algorithm = mapped(algorithm)
+        algorithm = map_algorithm(algorithm)
         state = algorithm.init(problem, key)
         unfinished, step = lambda s: ~algorithm.done(s), lambda s: algorithm.step(problem, key, s)
         state = jax.lax.while_loop(unfinished, step, state)

@@ -9,7 +9,7 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.engine.binding import accept
-from jaxbandits.sweeps.grid import expand, identities
+from jaxbandits.sweeps.grid import expand, hash_cells
 
 DELTAS = [1e-40, 1e-80, 1e-160, 1e-320]
 PROBLEM = jb.bernoulli([0.9, 0.1])
@@ -73,10 +73,10 @@ def test_one_run_and_a_session_compute_with_it_too():
 def test_cells_of_different_delta_are_different_cells():
     """Which float32 would make 0, and so one."""
     rule = jb.UGapEc(epsilon=0.1, delta=jb.axis([1e-300, 1e-310, 1e-40, 0.1]))
-    words = identities(expand(accept(rule), PROBLEM).cells)
+    words = hash_cells(expand(accept(rule), PROBLEM).cells)
     assert len({tuple(word) for word in words.T.tolist()}) == 4
     one, same = (
-        identities(expand(accept(jb.UGapEc(epsilon=0.1, delta=delta)), PROBLEM).cells)
+        hash_cells(expand(accept(jb.UGapEc(epsilon=0.1, delta=delta)), PROBLEM).cells)
         for delta in (0.1, np.float32(0.1))
     )
     np.testing.assert_array_equal(one, same)

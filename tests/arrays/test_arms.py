@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.known import Known
-from jaxbandits.random.ties import tie_order, tie_words
+from jaxbandits.arrays.static_int import StaticInt
+from jaxbandits.random.tie_breaking import tie_order, tie_words
 
 ARMS = (2, 3, 10, 33, 50, 64, 65, 200)
 BATCHES = ((), (7,), (3, 5))
@@ -143,7 +143,7 @@ def test_k_known_to_the_program_changes_nothing(count):
 
     @functools.partial(jax.jit, static_argnames="known")
     def answers(x, order, k, known):
-        k = Known(1) if known else k
+        k = StaticInt(1) if known else k
         return (ranking.top_mask(x, k, order), *ranking.kth_and_next_largest(x, k, order))
 
     ones = np.ones(40, np.int32)

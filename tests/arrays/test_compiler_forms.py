@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxbandits.arrays.compiler_forms import kept_together
-from jaxbandits.arrays.platform_forms import forced
+from jaxbandits.arrays.lowering import override_lowering
+from jaxbandits.compilers.xla_cpu import barrier_pair
 from jaxbandits.engine.lanes import COMPILER_OPTIONS
 
 # Every exponent and sign with some fractions: zeros, subnormal numbers, infinities, NaNs that signal and that do not.
@@ -20,10 +20,10 @@ PATTERNS = PATTERNS.astype(np.uint32)
 def test_two_arrays_of_one_loop_keep_every_bit(platform, options):
     def found(one, other):
         uniform = jax.lax.bitcast_convert_type(one, jnp.float32)
-        kept, word = kept_together(uniform, other ^ jnp.uint32(5))
+        kept, word = barrier_pair(uniform, other ^ jnp.uint32(5))
         return jax.lax.bitcast_convert_type(kept, jnp.uint32), word ^ jnp.uint32(5)
 
-    with forced(platform):
+    with override_lowering(platform):
         one, other = jax.jit(found, compiler_options=options)(PATTERNS, PATTERNS[::-1])
         assert ("complex" in str(jax.make_jaxpr(found)(PATTERNS, PATTERNS))) == (platform == "cpu")
     np.testing.assert_array_equal(one, PATTERNS)

@@ -7,10 +7,10 @@ import pytest
 from jax import lax
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.kernel_primitives import known_to_kernels
-from jaxbandits.arrays.platform_forms import forced
-from jaxbandits.random.bits import Words, key_words
+from jaxbandits.arrays.lowering import override_lowering
+from jaxbandits.compilers.pallas_lowering import lower_for_pallas
 from jaxbandits.random.streams import reward_block
+from jaxbandits.random.threefry import KeyWords, key_words
 
 X = np.random.default_rng(0).normal(size=(5, 16)).astype(np.float32) * 3
 X[2, :4] = [0.5, -0.5, -0.2, -0.0]
@@ -72,8 +72,8 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_values_are_the_same(name):
     function = FUNCTIONS[name]
-    with forced("chip"):
-        written = lambda x: known_to_kernels(function, x)  # noqa: E731
+    with override_lowering("chip"):
+        written = lambda x: lower_for_pallas(function, x)  # noqa: E731
         left = names(jax.make_jaxpr(written)(X).jaxpr) & UNKNOWN
         found = jax.jit(written)(X)
     assert not left - ({"slice", "dynamic_slice"} if name in ("a row that is found", "a choice") else set())
@@ -86,7 +86,7 @@ def test_values_are_the_same(name):
 
 def test_words_stand_for_keys():
     key = jax.random.split(jax.random.key(3), 4)
-    words = Words(*key_words(key))
+    words = KeyWords(*key_words(key))
     assert words.shape == key.shape
     arm = jnp.arange(4)
     np.testing.assert_array_equal(reward_block(key, arm, 7), reward_block(words, arm, 7))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.platform_forms import FORMS, forced, forms, traced_for
+from jaxbandits.arrays.lowering import FORMS, lowering, override_lowering, tracing_for
 from tests.same_bits import assert_same_bits
 
 OTHERS = [name for name in FORMS if name != "cpu"]
@@ -42,10 +42,10 @@ def operands(count, dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint32, bool])
 def test_all_forms_have_the_same_bits(count, dtype):
     given = operands(count, dtype)
-    with forced("cpu"):
+    with override_lowering("cpu"):
         expected = operations(*given)
     for platform in OTHERS:
-        with forced(platform):
+        with override_lowering(platform):
             assert_same_bits(operations(*given), expected)
 
 
@@ -55,40 +55,40 @@ def test_a_program_of_one_form_is_never_taken_for_one_of_another(platform):
 
     @jax.jit
     def program(x):
-        traced.append(forms())
+        traced.append(lowering())
         return arms.largest(x)
 
     x = jnp.zeros((3, 2))
     for name in ("cpu", platform, "cpu", platform):
-        with forced(name):
+        with override_lowering(name):
             program(x)
     assert traced == [FORMS["cpu"], FORMS[platform]]
 
 
 def test_a_form_that_is_forced_stays_where_an_engine_traces_for_its_devices():
-    with traced_for("tpu"):
-        assert forms() == FORMS["tpu"]
-        with traced_for("cpu"):
-            assert forms() == FORMS["tpu"]
-    with traced_for("a platform of tomorrow"):
-        assert forms() == FORMS["gpu"]
-    assert forms() == FORMS["cpu"]
+    with tracing_for("tpu"):
+        assert lowering() == FORMS["tpu"]
+        with tracing_for("cpu"):
+            assert lowering() == FORMS["tpu"]
+    with tracing_for("a platform of tomorrow"):
+        assert lowering() == FORMS["gpu"]
+    assert lowering() == FORMS["cpu"]
 
 
 @pytest.mark.parametrize("count", [10, 33])
 def test_words_are_taken_without_a_gather_on_tpu_and_of_few_arms_on_cpu(count):
     x, arm, *_ = operands(count, np.float32)
     for platform, gathers in (("cpu", count > FORMS["cpu"].masked_take), ("tpu", False)):
-        with forced(platform):
+        with override_lowering(platform):
             assert ("gather" in str(jax.make_jaxpr(lambda x, arm: arms.take(x, arm))(x, arm))) == gathers
 
 
 @pytest.mark.parametrize("derivative", [jax.jacfwd, jax.jacrev])
 def test_what_is_taken_has_a_derivative_in_every_form(derivative):
     x, arm = np.arange(12, dtype=np.float32).reshape(4, 3), np.asarray([2, 0, 3], np.int32)
-    with forced("cpu"):
+    with override_lowering("cpu"):
         expected = derivative(lambda x: arms.take(x, arm))(x)
     assert expected.sum() == 3
     for platform in OTHERS:
-        with forced(platform):
+        with override_lowering(platform):
             np.testing.assert_array_equal(derivative(lambda x: arms.take(x, arm))(x), expected)

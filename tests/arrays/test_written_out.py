@@ -6,50 +6,50 @@ import numpy as np
 import pytest
 
 from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.lowering import override_lowering
 from jaxbandits.arrays.numerics import log
-from jaxbandits.arrays.platform_forms import forced
-from jaxbandits.arrays.written_out import arm_by_arm, found_together
-from jaxbandits.random import ties
+from jaxbandits.arrays.static_int import StaticInt
+from jaxbandits.compilers.unroll_arms import fuse_outputs, unroll_over_arms
+from jaxbandits.random import tie_breaking
 
 RUNS = 7
 
 
 def given(count, seed=0):
     random = np.random.default_rng(seed)
-    words = ties.tie_words(jax.random.split(jax.random.key(seed), RUNS))
+    words = tie_breaking.tie_words(jax.random.split(jax.random.key(seed), RUNS))
     x = jnp.asarray(random.integers(0, 4, (count, RUNS)) / 4, jnp.float32)  # many are equal
-    return x, ties.tie_order(words, count), jnp.asarray(random.integers(1, 9, RUNS), jnp.int32)
+    return x, tie_breaking.tie_order(words, count), jnp.asarray(random.integers(1, 9, RUNS), jnp.int32)
 
 
 def decision(x, order, time):
     """With what decisions are made of: a number of each run, maxima, masks, a look at one arm."""
     index = x * jnp.sqrt(log(time) + 1.5)
-    value, following, top = ranking.kth_and_next_largest(index, Known(1), order)
+    value, following, top = ranking.kth_and_next_largest(index, StaticInt(1), order)
     _, low = ranking.arg_smallest(jnp.where(top, following, value) - x, order)
-    arm = ties.arm_at(low, x.shape[0], jnp.zeros((2, RUNS), jnp.uint32))
+    arm = tie_breaking.arm_at(low, x.shape[0], jnp.zeros((2, RUNS), jnp.uint32))
     found = arms.take(x, arm) > 0.5
     return jnp.where(found & arms.any_arm(index > 1), arm, ~arm)
 
 
 def lines_of(function, *operands):
-    return str(jax.make_jaxpr(lambda *x: arm_by_arm(function, *x))(*operands))
+    return str(jax.make_jaxpr(lambda *x: unroll_over_arms(function, *x))(*operands))
 
 
 @pytest.mark.bits
 @pytest.mark.parametrize("count", [2, 3, 10, 17, 119])
 def test_the_same_numbers(count):
     operands = given(count)
-    with forced("cpu"):
+    with override_lowering("cpu"):
         assert "reduce" not in lines_of(decision, *operands)
         assert "gather" not in lines_of(decision, *operands)
-        found = jax.jit(lambda *x: arm_by_arm(decision, *x))(*operands)
+        found = jax.jit(lambda *x: unroll_over_arms(decision, *x))(*operands)
         np.testing.assert_array_equal(found, jax.jit(decision)(*operands))
 
 
 @pytest.mark.parametrize("platform", ["gpu", "tpu"])
 def test_on_accelerators_as_it_stands(platform):
-    with forced(platform):
+    with override_lowering(platform):
         assert "reduce" in lines_of(decision, *given(10))
 
 
@@ -60,7 +60,7 @@ def test_with_many_arms_as_it_stands():
         del more
         return decision(x, order, time)
 
-    with forced("cpu"):
+    with override_lowering("cpu"):
         assert "reduce" in lines_of(decision, *given(120))
         assert "reduce" not in lines_of(with_more, *given(119), given(119)[0])
 
@@ -81,9 +81,9 @@ def test_with_many_quotients_that_several_read_as_it_stands(count, shared):
         return (arms.largest(one(x) - near) > 0.5).astype(jnp.int32) + time
 
     operands = given(count)
-    with forced("cpu"):
+    with override_lowering("cpu"):
         assert ("reduce" in lines_of(function, *operands)) == (shared and count > 45)
-        np.testing.assert_array_equal(arm_by_arm(function, *operands), function(*operands))
+        np.testing.assert_array_equal(unroll_over_arms(function, *operands), function(*operands))
 
 
 @pytest.mark.parametrize(("platform", "count"), [("gpu", 5), ("tpu", 5), ("cpu", 5), ("cpu", 241)])
@@ -92,14 +92,14 @@ def test_several_numbers_are_packed_in_one(platform, count):
         return (x[0] > 0.5).astype(jnp.int32), arms.largest(x).astype(jnp.int32)
 
     x = given(count)[0]
-    with forced(platform):
-        lines = str(jax.make_jaxpr(lambda x: found_together(found, count, x))(x))
+    with override_lowering(platform):
+        lines = str(jax.make_jaxpr(lambda x: fuse_outputs(found, count, x))(x))
     assert "shift" in lines
 
 
 def test_of_one_run_as_it_stands():
     x, order, _ = given(10)
-    with forced("cpu"):
+    with override_lowering("cpu"):
         assert "reduce" in lines_of(lambda x, o: ranking.arg_largest(x, o)[1], x[:, 0], order[:, 0])
 
 
@@ -114,8 +114,8 @@ def test_of_one_run_as_it_stands():
 )
 def test_what_has_no_rows_as_it_stands(function):
     operands = given(10)
-    with forced("cpu"):
-        np.testing.assert_array_equal(arm_by_arm(function, *operands), function(*operands))
+    with override_lowering("cpu"):
+        np.testing.assert_array_equal(unroll_over_arms(function, *operands), function(*operands))
 
 
 def test_a_reduction_keeps_its_start():
@@ -124,21 +124,21 @@ def test_a_reduction_keeps_its_start():
     def function(x):
         return jax.lax.reduce(order, jnp.int32(2**31 - 2), jax.lax.max, (0,)) + (x[0] > 9)
 
-    with forced("cpu"):
-        np.testing.assert_array_equal(arm_by_arm(function, x), function(x))
+    with override_lowering("cpu"):
+        np.testing.assert_array_equal(unroll_over_arms(function, x), function(x))
 
 
 @pytest.mark.parametrize("count", [3, 64, 40_000])
 def test_several_numbers_of_one_loop(count):
     """Of so many arms that they do not fit into one word, too."""
-    words = ties.tie_words(jax.random.split(jax.random.key(0), RUNS))
+    words = tie_breaking.tie_words(jax.random.split(jax.random.key(0), RUNS))
 
     def found(x, order):
         places = ranking.arg_largest(x, order)[1], ranking.arg_smallest(x, order)[1]
-        return (x[0] > 0.5).astype(jnp.int32), *(ties.arm_at(place, count, words) for place in places)
+        return (x[0] > 0.5).astype(jnp.int32), *(tie_breaking.arm_at(place, count, words) for place in places)
 
     x, order, _ = given(count)
-    with forced("cpu"):
-        one = jax.jit(lambda *x: found_together(found, count, *x))(x, order)
+    with override_lowering("cpu"):
+        one = jax.jit(lambda *x: fuse_outputs(found, count, *x))(x, order)
     for packed, plain in zip(one, found(x, order), strict=True):
         np.testing.assert_array_equal(packed, plain)

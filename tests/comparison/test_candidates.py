@@ -10,7 +10,7 @@ import jaxbandits as jb
 from jaxbandits import theory
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.algorithms.traits import ANY
-from jaxbandits.cli import commands, main
+from jaxbandits.cli import main, run_commands
 from jaxbandits.comparison import candidates as module
 from jaxbandits.comparison.candidates import Comparison, Row, compare, comparisons
 
@@ -180,7 +180,7 @@ def test_the_interrupted_keep_what_is_finished(capsys, monkeypatch):
         yield next(rows)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "comparisons", interrupted)
+    monkeypatch.setattr(run_commands, "comparisons", interrupted)
     command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.1", "--seeds", "200"]
     assert main(command) == 130
     captured = capsys.readouterr()
@@ -389,8 +389,12 @@ def test_rules_that_take_long_to_decide_get_fewer_runs(capsys, monkeypatch):
     problem = jb.bernoulli(MEANS)
     known = compare(problem, delta=0.1, epsilon=0.2, seeds=60, budget=3).fixed_confidence
     bound = compare(problem, delta=0.1, epsilon=0.2, seeds=1, budget=3).lower_bound
-    looks = min(7 * bound, *(row.mean_pulls for row in known if row.label == "ugape-c")) * 15 * jb.TTUCB.traits.dearness
-    monkeypatch.setattr(module, "_WORK_OF_DEAR", 30.5 * looks)
+    looks = (
+        min(7 * bound, *(row.mean_pulls for row in known if row.label == "ugape-c"))
+        * 15
+        * jb.TTUCB.traits.relative_cost
+    )
+    monkeypatch.setattr(module, "_WORK_EXPENSIVE", 30.5 * looks)
     fewer = {row.label: row for row in compare(problem, delta=0.1, epsilon=0.2, seeds=60, budget=3).fixed_confidence}
     whole = {row.label: row for row in known}
     assert fewer["ttucb"].runs == 30
@@ -399,7 +403,7 @@ def test_rules_that_take_long_to_decide_get_fewer_runs(capsys, monkeypatch):
     command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.2", "--seeds", "60"]
     assert main([*command, "--budget", "3", "--no-progress"]) == 0
     assert "Fewer runs, as a pull takes long: ttucb 30." in capsys.readouterr().out
-    monkeypatch.setattr(module, "_WORK_OF_DEAR", 19 * looks)
+    monkeypatch.setattr(module, "_WORK_EXPENSIVE", 19 * looks)
     found = compare(problem, delta=0.1, epsilon=0.2, seeds=60)
     assert [row.label for row in found.fixed_confidence] == ["ugape-c"]
     assert found.missing == []

@@ -231,7 +231,7 @@ def test_bad_input_is_refused_before_any_run(monkeypatch, capsys):
 
 def test_figures_are_checked_before_the_folder_is_made(monkeypatch, capsys):
     monkeypatch.setattr(
-        "jaxbandits.cli.pictures.figures", lambda: type("F", (), {"REGISTRY": {"ugape-figure-1": None}})
+        "jaxbandits.cli.plot_commands.figures", lambda: type("F", (), {"REGISTRY": {"ugape-figure-1": None}})
     )
     _fails(["reproduce", "ugape-figure-2", "--out", "figures"], "did you mean 'ugape-figure-1'?", capsys)
     _fails(["reproduce", "ugape-figure-1", "--out", "other.nc/figures"], "cannot write to", capsys)

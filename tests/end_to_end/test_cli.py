@@ -17,12 +17,12 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits import algorithms, papers, problems
-from jaxbandits.cli import inputs, main, pictures
+from jaxbandits.cli import inputs, main, plot_commands
 from jaxbandits.engine.binding import accept
 from jaxbandits.papers import Stage
 from jaxbandits.report.intervals import clopper_pearson
-from jaxbandits.stores.arrays_on_disk import write_arrays
-from jaxbandits.stores.views import read_store
+from jaxbandits.storage.arrays_on_disk import write_arrays
+from jaxbandits.storage.consolidate import read_store
 from jaxbandits.sweeps.grid import expand
 from jaxbandits.sweeps.spec import build
 
@@ -300,7 +300,9 @@ def test_plot_takes_its_dimensions_and_a_selection(specification, capsys, monkey
     def phase(ds, x=None, y=None, value=None):
         raise AssertionError("nothing is drawn")
 
-    monkeypatch.setattr(pictures, "_part", lambda *_: types.SimpleNamespace(KINDS={"curve": curve, "phase": phase}))
+    monkeypatch.setattr(
+        plot_commands, "_part", lambda *_: types.SimpleNamespace(KINDS={"curve": curve, "phase": phase})
+    )
     command = ["plot", "grid.nc", "--kind", "curve", "--out", "a.png"]
     assert main([*command, "--x", "epsilon", "--y", "failure", "--hue", "delta"]) == 0
     assert main([*command, "--sel", "delta=.2", "--sel", "epsilon=2e-1"]) == 0
@@ -387,7 +389,7 @@ def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
         REGISTRY={"figure-1": None, "figure-2": None},
         reproduce=reproduce,
     )
-    monkeypatch.setattr(pictures, "figures", lambda: figures)
+    monkeypatch.setattr(plot_commands, "figures", lambda: figures)
     assert main(["reproduce", "figure-2", "--scale", "paper", "--out", "a/b", "--progress"]) == 0
     captured = capsys.readouterr()
     assert captured.out == "a/b/index.html\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.cli import main, texts
+from jaxbandits.cli import main, result_text
 from jaxbandits.cli.encodings import printable
 
 PACKAGE = Path(jb.__file__).parent
@@ -63,7 +63,7 @@ def test_commands_end_well(into, encoding):
 @pytest.mark.parametrize(("encoding", "expected"), [("ascii", "inf >= epsilon\n"), ("cp437", "∞ ≥ ε\n")])
 def test_infinity_and_signs_are_written_in_ascii(into, encoding, expected, monkeypatch):
     """In what comes after all runs, where it cost most."""
-    monkeypatch.setattr(texts, "statistics", lambda _: "∞ ≥ ε")
+    monkeypatch.setattr(result_text, "statistics", lambda _: "∞ ≥ ε")
     told = into(encoding)
     assert main(SIMULATE) == 0
     assert told()[0].endswith(expected)

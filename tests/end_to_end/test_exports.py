@@ -9,7 +9,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.cli import main
-from jaxbandits.stores.views import read_store
+from jaxbandits.storage.consolidate import read_store
 
 SPECIFICATION = """
 [algorithm]

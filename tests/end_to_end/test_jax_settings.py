@@ -18,10 +18,10 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
-from jaxbandits.arrays.jax_settings import narrowed, own_settings
+from jaxbandits.ask_tell.session import AskTell
 from jaxbandits.cli import main
 from jaxbandits.comparison.candidates import compare
-from jaxbandits.live.session import AskTell
+from jaxbandits.compilers.jax_settings import narrowed, own_settings
 
 VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 60, "k": 2, "threshold": 0.5}
 MEANS = [0.8, 0.3, 0.6]

@@ -11,7 +11,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
-from jaxbandits.live.session import AskTell
+from jaxbandits.ask_tell.session import AskTell
 from jaxbandits.status import MOST_IDLE
 
 PROBLEM = jb.bernoulli([0.3, 0.8, 0.5])

@@ -10,8 +10,8 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.arrays.pytrees import classes
+from jaxbandits.ask_tell.session import AskTell
 from jaxbandits.engine import driver
-from jaxbandits.live.session import AskTell
 
 MANY = 30  # with the address of a class in the key, the 23rd run was another's, and the 27th trajectory
 PROBLEM = jb.bernoulli(np.linspace(0.1, 0.9, MANY))

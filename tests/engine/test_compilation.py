@@ -12,7 +12,7 @@ from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.program import Runs
 from jaxbandits.sweeps.grid import expand
-from jaxbandits.sweeps.programs import alike
+from jaxbandits.sweeps.group_cells import group_by_program
 
 MEANS = [0.9, 0.5, 0.4, 0.3, 0.2, 0.1]
 
@@ -62,7 +62,7 @@ def test_numbers_of_arms_come_in_powers_of_two_where_padding_would_take_longer_t
     def sizes(algorithm: Any, seeds: int) -> list[list[int]]:
         cells = expand(accept(algorithm), jb.linear(n=jb.axis([2, 3, 8, 60, 600, 1000]))).cells
         runs = Runs(seeds, root_seed=0, max_pulls=10**9, independent=False)
-        return [[cell.problem.arms for cell in group] for group in alike(cells, runs)]
+        return [[cell.problem.arms for cell in group] for group in group_by_program(cells, runs)]
 
     stopping = jb.UGapEc(epsilon=0.5, delta=0.1)
     assert sizes(stopping, 10) == [[2, 3, 8, 60, 600, 1000]]

@@ -9,8 +9,8 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.engine import jobs
-from jaxbandits.engine.device_memory import check_memory, memory_told
 from jaxbandits.engine.devices import chosen_devices
+from jaxbandits.engine.memory_limits import check_memory, oom_as_usage_error
 from jaxbandits.engine.program import Placement
 
 
@@ -52,10 +52,10 @@ def test_a_full_device_is_told_of_in_one_line():
     some = settings(None)
     with (
         pytest.raises(jb.UsageError, match=r"^1,000 lanes do not fit into the memory of .*fewer lanes"),
-        memory_told(some),
+        oom_as_usage_error(some),
     ):
         raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1 bytes")
-    with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"), memory_told(some):
+    with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"), oom_as_usage_error(some):
         raise jax.errors.JaxRuntimeError("INTERNAL: something else")
 
 

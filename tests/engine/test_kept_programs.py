@@ -7,7 +7,7 @@ import sys
 import jax
 import pytest
 
-from jaxbandits.engine import programs_on_disk as kept
+from jaxbandits.engine import compilation_cache as kept
 
 SCRIPT = """
 import jax

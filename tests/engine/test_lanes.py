@@ -10,7 +10,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.engine.binding import accept
-from jaxbandits.sweeps.grid import expand, identities
+from jaxbandits.sweeps.grid import expand, hash_cells
 
 pytestmark = pytest.mark.bits
 
@@ -129,7 +129,7 @@ def test_identities_tell_apart_what_runs_can() -> None:
     """A hash of 64 bits: none of these meet by chance, but for one case in 10^16."""
 
     def identity(algorithm: object, problem: object) -> tuple[int, ...]:
-        return tuple(map(int, identities(expand(accept(algorithm), problem).cells)[:, 0]))
+        return tuple(map(int, hash_cells(expand(accept(algorithm), problem).cells)[:, 0]))
 
     ugape, arms = jb.UGapEc(epsilon=0.2, delta=0.1), [0.5, 0.4]
     different = [

@@ -9,8 +9,8 @@ import jax
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.arrays.platform_forms import forced
-from jaxbandits.engine import programs_as_machine_code as kept
+from jaxbandits.arrays.lowering import override_lowering
+from jaxbandits.engine import aot_cache as kept
 
 SCRIPT = """
 import sys
@@ -88,7 +88,7 @@ def test_what_is_part_of_a_program_makes_another_and_values_do_not(place, monkey
     assert usual is not None
     assert place(jb.UGapEc(epsilon=0.1, delta=0.2)) == usual
     others = [place(jb.UGapEc(epsilon=0.2, delta=0.1, variance=True)), place(jb.LUCB(epsilon=0.2, delta=0.1))]
-    with forced("tpu"):
+    with override_lowering("tpu"):
         others.append(place(jb.UGapEc(epsilon=0.2, delta=0.1)))
     monkeypatch.setattr(kept, "_source", lambda: "another source")
     others.append(place(jb.UGapEc(epsilon=0.2, delta=0.1)))

@@ -13,11 +13,11 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
-from jaxbandits.engine import driver, kernel_loop, lanes, on_chip
+from jaxbandits.engine import driver, lanes, pallas_loop, pallas_support
 from jaxbandits.engine.jobs import refill
-from jaxbandits.engine.kernel_loop import whole_kernels
-from jaxbandits.engine.mapping import mapped
-from jaxbandits.engine.on_chip import in_powers_of_two, may_stay_on_chip
+from jaxbandits.engine.mapping import map_algorithm
+from jaxbandits.engine.pallas_loop import whole_kernels
+from jaxbandits.engine.pallas_support import in_powers_of_two, may_stay_on_chip
 from jaxbandits.engine.program import Placement
 from jaxbandits.engine.rows import blank_log
 from jaxbandits.sweeps import plan
@@ -162,7 +162,7 @@ def test_a_users_own_rule_stays_on_chip_too() -> None:
 
 def test_long_steps_run_without_and_say_so() -> None:
     with pytest.warns(UserWarning, match="on_chip: SiRI runs without kernels: a run has few steps"):
-        assert not may_stay_on_chip(mapped(jb.SiRI(budget=200)))
+        assert not may_stay_on_chip(map_algorithm(jb.SiRI(budget=200)))
 
 
 def test_what_no_compiler_takes_runs_without_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +171,7 @@ def test_what_no_compiler_takes_runs_without_and_says_so(monkeypatch: pytest.Mon
 
     algorithm = jb.Uniform(budget=31)
     expected = simulated(algorithm)
-    monkeypatch.setattr(kernel_loop, "known_to_kernels", unknown)
+    monkeypatch.setattr(pallas_loop, "known_to_kernels", unknown)
     with pytest.warns(UserWarning, match="Uniform runs without .* for cpu: NotImplementedError: no rule for slices$"):
         found = simulated(algorithm, on_chip=True)
     equal(found, expected)
@@ -181,7 +181,7 @@ def test_what_no_compiler_takes_runs_without_and_says_so(monkeypatch: pytest.Mon
 def test_a_state_that_no_chip_holds_is_refused_at_once(tile: tuple[int, ...], arms: int) -> None:
     state = jnp.zeros((arms, 1024))
     with pytest.raises(ValueError, match=r"lanes takes .* bytes on the chip, which has"):
-        kernel_loop.loop_of_kernels(lambda _, x: x, state, state, 1, tile, interpret=False)
+        pallas_loop.loop_of_kernels(lambda _, x: x, state, state, 1, tile, interpret=False)
 
 
 def test_lanes_are_whole_kernels() -> None:
@@ -193,6 +193,6 @@ def test_lanes_are_whole_kernels() -> None:
 @pytest.mark.parametrize(("platform", "padded"), [("gpu", True), ("tpu", False), ("cpu", False)])
 def test_arms_are_padded_where_triton_compiles(platform: str, padded: bool) -> None:
     device = mock.Mock(platform=platform)
-    with mock.patch.object(on_chip, "chosen_devices", return_value=[device]):
+    with mock.patch.object(pallas_support, "chosen_devices", return_value=[device]):
         assert in_powers_of_two(Placement(None, None, None, on_chip=True)) == padded
         assert not in_powers_of_two(Placement(None, None, None))

@@ -15,7 +15,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
-from jaxbandits.arrays.platform_forms import forced
+from jaxbandits.arrays.lowering import override_lowering
 from jaxbandits.engine import driver
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.engine.lanes import advance
@@ -59,7 +59,7 @@ def handed(name: str, **placement: int) -> tuple[tuple[Any, ...], Any]:
 def test_every_algorithm_lowers_for_every_platform(name: str) -> None:
     args, settings = handed(name, lanes=4, devices=1)
     for form, platforms in (("gpu", ("cuda", "rocm")), ("tpu", ("tpu",))):
-        with forced(form):
+        with override_lowering(form):
             traced = advance.trace(*args, settings=settings)
         for platform in platforms:
             assert "while" in traced.lower(lowering_platforms=(platform,)).as_text()
@@ -72,7 +72,7 @@ def test_lanes_in_the_forms_of_other_platforms_have_the_same_bits(platform: str,
         jb.UGapEc(epsilon=0.2, delta=0.1), jb.bernoulli([0.7, 0.5, 0.5, 0.4]), seeds=60, lanes=16, devices=devices
     )
     expected = run()
-    with compile_clock() as clock, forced(platform):
+    with compile_clock() as clock, override_lowering(platform):
         found = run()
     assert clock.programs == 1  # not the CPU's, which has just been compiled
     for variable in expected.data_vars:

@@ -11,7 +11,7 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.algorithms.protocol import Rule
-from jaxbandits.engine.mapping import mapped
+from jaxbandits.engine.mapping import map_algorithm
 from tests.same_bits import assert_same_bits
 
 pytestmark = pytest.mark.bits
@@ -95,7 +95,7 @@ def test_a_trajectory_leads_to_the_last_state_and_stays_there(name):
 
 @each_kind
 def test_compiled_and_uncompiled_steps_have_the_same_bits(name):
-    algorithm, problem = mapped(example(name)), PROBLEMS["bernoulli"]
+    algorithm, problem = map_algorithm(example(name)), PROBLEMS["bernoulli"]
     state = algorithm.init(problem, KEY)
     for step in range(3):
         assert_same_bits(after(states_of(name), step), algorithm.state_of(state))

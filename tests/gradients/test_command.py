@@ -18,7 +18,7 @@ UGAPE = jb.UGapEc(epsilon=0.3, delta=0.2)
 def test_one_object_has_the_numbers_of_the_python_interface(wrt, anew, capsys):
     assert main([*GRADIENT, *FEW, "--wrt", wrt, "--json", *["--told-anew"] * anew, *SETTINGS]) == 0
     found = json.loads(capsys.readouterr().out)
-    same = jb.gradients.expected("pulls", UGAPE, PROBLEM, wrt, seeds=50, told_anew=anew)
+    same = jb.gradients.expected("pulls", UGAPE, PROBLEM, wrt, seeds=50, refit_algorithm=anew)
     assert found["value"] == pytest.approx(float(same.value))
     assert found["gradient"] == pytest.approx(same.gradient.to_numpy().reshape(-1).tolist())
     assert found["gradient_se"] == pytest.approx(same.gradient_se.to_numpy().reshape(-1).tolist())

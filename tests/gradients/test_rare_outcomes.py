@@ -11,9 +11,9 @@ import jaxbandits as jb
 from jaxbandits.cli import main
 from jaxbandits.engine.binding import accept
 from jaxbandits.gradients.rare_outcomes import carrying, distinct, varied
+from jaxbandits.tuning.bijectors import coordinates
 from jaxbandits.tuning.estimates import goal_of, slopes
-from jaxbandits.tuning.instances import family
-from jaxbandits.tuning.lines import coordinates
+from jaxbandits.tuning.instance_parameters import family
 
 UGAPE = jb.UGapEc(epsilon=0.3, delta=0.2, b=1.0)
 
@@ -90,7 +90,7 @@ def test_of_ordinary_ones_nothing_is_said(metric, algorithm, problem, wrt):
 def test_differences_say_it_too():
     found = few("error", jb.UGapEc(epsilon=0.05, delta=0.01), jb.bernoulli([0.9, 0.5]), "delta", seeds=1000)
     assert np.isinf(float(found.gradient_se))
-    anew = few("error", jb.Uniform(budget=4), jb.bernoulli([0.01, 0.02]), seeds=1000, told_anew=True)
+    anew = few("error", jb.Uniform(budget=4), jb.bernoulli([0.01, 0.02]), seeds=1000, refit_algorithm=True)
     assert np.isinf(anew.gradient_se).all()
 
 

@@ -16,7 +16,7 @@ def test_both_together_are_the_sum_of_their_parts():
     wider = float(jb.gaussian([0.8, 0.4, 0.2], [0.33, 0.2, 0.1]).reward_range)
     slope = (wider - taken) / 0.03
     assert slope > 0.5  # the widest arm is what the range is of
-    total = jb.gradients.expected("pulls", UGAPE, PROBLEM, "sd", seeds=2000, told_anew=True)
+    total = jb.gradients.expected("pulls", UGAPE, PROBLEM, "sd", seeds=2000, refit_algorithm=True)
     law = jb.gradients.expected("pulls", UGAPE, PROBLEM, "sd", seeds=2000)
     given = jb.UGapEc(epsilon=0.3, delta=0.2, b=taken)
     through = jb.gradients.expected("pulls", given, PROBLEM, "b", seeds=2000)
@@ -33,7 +33,7 @@ def test_both_together_are_the_sum_of_their_parts():
 def test_laws_without_a_score_have_differences():
     pareto = jb.pareto([2.0, 1.5], 2.5)
     found = jb.gradients.expected(
-        "pulls", jb.UGapEc(epsilon=0.5, delta=0.3, b=1.0), pareto, "tail", seeds=200, told_anew=True
+        "pulls", jb.UGapEc(epsilon=0.5, delta=0.3, b=1.0), pareto, "tail", seeds=200, refit_algorithm=True
     )
     assert np.isfinite(found.gradient).all()
     assert (found.gradient_se > 0).all()
@@ -48,4 +48,4 @@ def test_laws_without_a_score_have_differences():
 )
 def test_bad_input(problem, wrt, message):
     with pytest.raises(jb.UsageError, match=message):
-        jb.gradients.expected("pulls", UGAPE, problem, wrt, seeds=5, told_anew=True)
+        jb.gradients.expected("pulls", UGAPE, problem, wrt, seeds=5, refit_algorithm=True)

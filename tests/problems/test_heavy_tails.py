@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 import jaxbandits as jb
-from jaxbandits.random.bits import fine_uniform, turn_cosine
+from jaxbandits.random.threefry import fine_uniform, turn_cosine
 
 LEVEL = 1e-8  # of every p-value below, of a fixed seed
 FAMILIES = {

@@ -6,7 +6,7 @@ from scipy import special
 
 import jaxbandits as jb
 from jaxbandits.engine.binding import accept
-from jaxbandits.problems.pay_per_reward import UNSEEN
+from jaxbandits.problems.instances.ppr_instances import UNSEEN
 from jaxbandits.sweeps.spec import describe, parse_problem
 
 

@@ -7,7 +7,7 @@ import pytest
 from jax.extend.random import threefry_2x32
 from scipy import stats
 
-from jaxbandits.random.bits import block, key_words, open_uniform, uniform
+from jaxbandits.random.threefry import block, key_words, open_uniform, uniform
 
 pytestmark = pytest.mark.bits
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 import jaxbandits as jb
 from jaxbandits.random import streams
-from jaxbandits.random.bits import block
+from jaxbandits.random.threefry import block
 
 pytestmark = pytest.mark.bits
 

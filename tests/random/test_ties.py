@@ -12,20 +12,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jaxbandits.random import ties
+from jaxbandits.random import tie_breaking
 
 pytestmark = pytest.mark.bits
 
 LEVEL = 1e-8
 
 
-tie_order, arm_at = jax.jit(ties.tie_order, static_argnums=1), jax.jit(ties.arm_at, static_argnums=1)
-turn, turned, arm_turned = map(jax.jit, (ties.turn, ties.turned, ties.arm_turned))
+tie_order, arm_at = jax.jit(tie_breaking.tie_order, static_argnums=1), jax.jit(tie_breaking.arm_at, static_argnums=1)
+turn, turned, arm_turned = map(jax.jit, (tie_breaking.reshuffle, tie_breaking.turned, tie_breaking.arm_turned))
 
 
 @functools.partial(jax.jit, static_argnames="runs")
 def words(seed, runs):
-    return ties.tie_words(jax.random.split(jax.random.key(seed), runs))
+    return tie_breaking.tie_words(jax.random.split(jax.random.key(seed), runs))
 
 
 @pytest.mark.parametrize("count", [2, 5, 64, 65, 256, 257, 1000, 2**20 + 3])
@@ -40,7 +40,7 @@ def test_a_tie_order_names_every_arm_once(count):
     numbers = np.broadcast_to(np.arange(count)[:, None], order.shape)
     np.testing.assert_array_equal(arm_at(order, count, own), numbers)
     np.testing.assert_array_equal(order[:, 1], tie_order(own[:, 1], count))
-    np.testing.assert_array_equal(ties.mask_at(order[1], jnp.asarray(order)), numbers == 1)
+    np.testing.assert_array_equal(tie_breaking.mask_at(order[1], jnp.asarray(order)), numbers == 1)
     # A sweep over numbers of arms pads them, those of several bandits perhaps beyond the next power of two.
     wider = np.asarray(tie_order(own[:, :3], 4 * count))[:count]
     np.testing.assert_array_equal(np.argsort(order[:, :3], axis=0), np.argsort(wider, axis=0))
@@ -49,7 +49,7 @@ def test_a_tie_order_names_every_arm_once(count):
 def test_orders_of_other_rounds_tell_nothing_of_each_other():
     """Chi-square of the first arms of two rounds, and of a round and the run's own order, p > 1e-8 each."""
     own, count = words(9, 100_000), 5
-    at = jax.jit(ties.order_at, static_argnums=2)
+    at = jax.jit(tie_breaking.order_at, static_argnums=2)
     rounds = [tie_order(own, count), *(at(own, jnp.full(100_000, number, jnp.int32), count) for number in (0, 1, 2, 7))]
     first = [np.asarray(order).argmin(axis=0) for order in rounds]
     for a, b in itertools.combinations(first, 2):

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxbandits.arrays.sums import CompensatedSum
+from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 from tests.same_bits import assert_same_bits
 

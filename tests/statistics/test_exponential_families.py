@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from jaxbandits.statistics.alternatives import Pairs, alternative, least_cost
+from jaxbandits.statistics.closest_alternative import Pairs, alternative, least_cost
 from jaxbandits.statistics.exponential_families import FAMILIES
 
 getcontext().prec = 60

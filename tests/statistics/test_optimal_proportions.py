@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxbandits.statistics.alternatives import Pairs, alternative
+from jaxbandits.statistics.closest_alternative import Pairs, alternative
 from jaxbandits.statistics.exponential_families import FAMILIES
 from jaxbandits.statistics.optimal_proportions import proportions
 from jaxbandits.transform import map_runs

@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize, stats
 
 import jaxbandits as jb
-from jaxbandits.arrays.sums import CompensatedSum
+from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.errors import UsageError
 from jaxbandits.statistics.robust_means import MOST_BATCHES, Catoni, EmpiricalMean, MedianOfMeans, TruncatedMean
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import integrate, optimize, stats
 
 from jaxbandits import theory
-from jaxbandits.arrays.known import Known
-from jaxbandits.statistics.student_evidence import PRIOR, among_unknown_variances, discounted
+from jaxbandits.arrays.static_int import StaticInt
+from jaxbandits.statistics.glr_unknown_variance import PRIOR, among_unknown_variances, discounted
 
 jitted, rest_of = jax.jit(among_unknown_variances), jax.jit(discounted)
 
@@ -49,7 +49,7 @@ def least(*pair):
 def test_the_statistic_is_the_least_cost():
     pairs = random_pairs(400)
     way, variance, other_variance, pulls, other_pulls = pairs
-    found = jitted(jnp.float32(0), pulls, variance, -way, other_pulls, other_variance, Known(0))
+    found = jitted(jnp.float32(0), pulls, variance, -way, other_pulls, other_variance, StaticInt(0))
     wanted = np.asarray([least(*(float(x) for x in pair)) for pair in zip(*pairs, strict=True)])
     np.testing.assert_allclose(found.cost, wanted[:, 0], rtol=3e-6)
     alike = (variance == other_variance) & (pulls == other_pulls)  # of two dips as deep, either may be meant
@@ -80,13 +80,13 @@ def test_edges():
     """Another arm that leads, rewards that never differ, an epsilon of 0."""
     mean, pulls = jnp.asarray([0.5, 0.6, 0.2, 0.2]), jnp.full(4, 7.0)
     variance = jnp.asarray([0.1, 0.1, 0.1, 0.0])
-    known = jitted(mean[0], pulls[0], variance[0], mean, pulls, variance, Known(0))
+    known = jitted(mean[0], pulls[0], variance[0], mean, pulls, variance, StaticInt(0))
     zero = jitted(mean[0], pulls[0], variance[0], mean, pulls, variance, jnp.float32(0))
     for one, other in zip(known, zero, strict=True):
         np.testing.assert_array_equal(one, other)
     assert known.cost[:2].tolist() == [0, 0]
     assert float(known.cost[3]) == pytest.approx(3.5 * np.log1p(0.3**2 / 0.1), rel=1e-5)
-    none = jitted(mean[0], pulls[0], jnp.float32(0), mean, pulls, jnp.zeros(4), Known(0))
+    none = jitted(mean[0], pulls[0], jnp.float32(0), mean, pulls, jnp.zeros(4), StaticInt(0))
     assert np.isfinite(none.cost).all()
     assert np.isfinite(discounted(none.cost, pulls[0], pulls)).all()
 
@@ -160,7 +160,7 @@ def test_two_equal_arms_are_hardly_ever_told_apart():
             np.stack([x[arm, pulls[arm] - 1, np.arange(runs)] for arm in (0, 1)]) for x in (means, variances)
         )
         arguments = (mean, pulls[0], variance, other, pulls[1], other_variance)
-        found = jitted(*(jnp.asarray(x, jnp.float32) for x in arguments), Known(0)).cost
+        found = jitted(*(jnp.asarray(x, jnp.float32) for x in arguments), StaticInt(0)).cost
         rest = rest_of(found, jnp.asarray(pulls[0], jnp.float32), jnp.asarray(pulls[1], jnp.float32))
         ahead = mean > other
         wrong |= ahead & (np.asarray(rest) > level)

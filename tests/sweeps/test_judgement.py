@@ -9,7 +9,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.engine.rows import ROUNDING
-from jaxbandits.sweeps.judgement import judge_means
+from jaxbandits.sweeps.success import judge_means
 
 SCALES = [1e-30, 1e-7, 0.3, 1.0, 1e5, 1e30]
 FIVE = jb.bernoulli([0.9, 0.8, 0.7, 0.3, 0.2])

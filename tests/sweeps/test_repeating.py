@@ -11,7 +11,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.cli import main
-from jaxbandits.stores.views import read_store
+from jaxbandits.storage.consolidate import read_store
 
 TABLE = "day,a,b,c\nmon,0.1,0.2,0.9\ntue,0.9,0.5,0.4\nwed,0.5,0.5,0.1\n"
 
@@ -82,7 +82,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_another_grid_is_never_run(name, grid, monkeypatch):
-    monkeypatch.setattr("jaxbandits.sweeps.repeating.sweep", None)
+    monkeypatch.setattr("jaxbandits.sweeps.rerun.sweep", None)
     change, message = REFUSED[name]
     with pytest.raises(jb.UsageError, match=message) as error:
         jb.repeat(change(grid))

@@ -14,7 +14,7 @@ import pytest
 import jaxbandits as jb
 from jaxbandits import algorithms, problems
 from jaxbandits.engine.binding import accept
-from jaxbandits.plain_data.differences import difference
+from jaxbandits.io.diff import difference
 from jaxbandits.sweeps.spec import build, build_algorithm, build_problem, describe, parse_problem
 
 FILES = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import jaxbandits as jb
 from jaxbandits.cli import inputs, main
-from jaxbandits.plain_data.toml_files import read_toml
+from jaxbandits.io.toml_files import read_toml
 
 SPECIFICATION = """# a grid
 [algorithm]

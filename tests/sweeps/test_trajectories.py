@@ -10,8 +10,8 @@ import jaxbandits as jb
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.program import Runs
 from jaxbandits.sweeps.grid import expand
-from jaxbandits.sweeps.plan import planned
-from jaxbandits.sweeps.trajectories import chains, successors
+from jaxbandits.sweeps.plan import make_plan
+from jaxbandits.sweeps.shared_trajectories import next_cells, share_trajectories
 
 PROBLEM = jb.gaussian([0.7, 0.4, 0.1], sd=0.5)
 DELTAS, EPSILONS, SEEDS, LIMIT = [0.001, 0.1, 0.01], [0.0, 0.2], 30, 250
@@ -69,7 +69,7 @@ def test_runs_stay_apart_where_they_have_to():
     """With reward tables of their own, along curves, and where something else varies with delta."""
 
     def told(algorithm, **options):
-        return planned(algorithm, PROBLEM, 2, **options).attrs
+        return make_plan(algorithm, PROBLEM, 2, **options).attrs
 
     rule = jb.TTUCB(delta=jb.axis(DELTAS))
     assert told(rule)["one_trajectory"] == "delta"
@@ -84,13 +84,13 @@ def test_chains_are_those_of_like_cells_in_falling_order():
     """By the content of a problem, whatever its cells' order; a cell that stands there twice follows itself."""
     grid = expand(accept(jb.TTUCB(delta=jb.axis([0.01, 0.1, 0.05]))), jb.linear(n=jb.axis([3, 4])))
     runs = Runs(5, 0, 100, independent=False)
-    assert chains(grid.cells, runs, 0) == ("delta", [[2, 4, 0], [3, 5, 1]])
-    assert chains(grid.cells, runs, 3) == (None, [[place] for place in range(6)])
-    one, found = [[(0, 5)]] * 6, chains(grid.cells, runs, 0).places
-    assert successors(found, range(6), one).tolist() == [-1, -1, 4, 5, 0, 1]
+    assert share_trajectories(grid.cells, runs, 0) == ("delta", [[2, 4, 0], [3, 5, 1]])
+    assert share_trajectories(grid.cells, runs, 3) == (None, [[place] for place in range(6)])
+    one, found = [[(0, 5)]] * 6, share_trajectories(grid.cells, runs, 0).places
+    assert next_cells(found, range(6), one).tolist() == [-1, -1, 4, 5, 0, 1]
     one[4] = [(2, 5)]  # runs that are to be made of some seeds only
-    assert successors(found, range(6), one).tolist() == [-1, -1, 0, 5, -1, 1]
-    assert successors(found, [0, 1], one[:2]) is None  # the places of a part
+    assert next_cells(found, range(6), one).tolist() == [-1, -1, 0, 5, -1, 1]
+    assert next_cells(found, [0, 1], one[:2]) is None  # the places of a part
 
 
 @pytest.mark.bits
@@ -126,7 +126,7 @@ def test_one_run_serves_every_epsilon_of_a_rule_that_does_not_sample_by_it(rule,
 def test_rules_that_sample_by_epsilon_are_not_chained_by_it():
     for cls in (jb.TTUCB, jb.EBTCI, jb.T3C, jb.TTTS, jb.TrackAndStop, jb.BestChallenger):
         assert cls.traits.stops_by == ("delta",)
-        assert "one_trajectory" not in planned(cls(delta=0.1, epsilon=jb.axis(EPSILONS)), PROBLEM, 2).attrs
+        assert "one_trajectory" not in make_plan(cls(delta=0.1, epsilon=jb.axis(EPSILONS)), PROBLEM, 2).attrs
 
 
 @jb.algorithm

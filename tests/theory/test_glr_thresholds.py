@@ -8,7 +8,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import zeta
 
 from jaxbandits import theory
-from jaxbandits.statistics.glr_thresholds import THRESHOLDS
+from jaxbandits.statistics.glr_boundaries import THRESHOLDS
 from jaxbandits.transform import map_runs
 
 

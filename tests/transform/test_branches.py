@@ -9,7 +9,7 @@ import pytest
 from jax import lax
 
 import jaxbandits as jb
-from jaxbandits.arrays.platform_forms import forced
+from jaxbandits.arrays.lowering import override_lowering
 from jaxbandits.transform import Known, Padded, map_runs, map_step, results_of
 
 MOST = 150
@@ -85,7 +85,7 @@ def test_a_step_makes_costly_branches_for_runs_that_make_it_only(form):
     np.testing.assert_array_equal(found, jax.jit(lambda live: jnp.where(live, map_runs(rare)(x, y, s), x))(live))
     np.testing.assert_array_equal(found[:, ~live], x[:, ~live])
     assert (found != x).any()
-    with forced(form):
+    with override_lowering(form):
         last = jax.make_jaxpr(taken)(live).jaxpr.eqns[-1].primitive.name
     assert last == ("cond" if form == "cpu" else "jit")
 

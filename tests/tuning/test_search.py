@@ -11,9 +11,9 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.engine.binding import accept
+from jaxbandits.tuning.bijectors import Coordinate, coordinates
 from jaxbandits.tuning.estimates import mean_and_error
-from jaxbandits.tuning.instances import INSTANCE, instances_of
-from jaxbandits.tuning.lines import Coordinate, coordinates
+from jaxbandits.tuning.instance_parameters import INSTANCE, instances_of
 
 
 class Seen(NamedTuple):

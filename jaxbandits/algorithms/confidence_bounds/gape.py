@@ -22,7 +22,7 @@ from jaxbandits.algorithms.largest_arms import is_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.algorithms.traits import Traits
-from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.problems.base import Problem
 
 __all__ = ["GapE"]
@@ -73,7 +73,7 @@ class GapE(GapBased):
         del key
         a = self.a
         if self.adaptive:
-            distance, b = gap_upper_bound(estimated_gaps(arms, Known(1)), arms), self.range_of(arms)
+            distance, b = gap_upper_bound(estimated_gaps(arms, StaticInt(1)), arms), self.range_of(arms)
             a = self._exploration(distance, lambda: deviation_lower_bound(arms), b, arms.count)
         return jnp.argmax(self.indices(arms, a))
 
@@ -83,11 +83,11 @@ class GapE(GapBased):
 
     def recommend(self, arms: Arms) -> jax.Array:
         """Return the largest mean of each bandit."""
-        return is_largest(arms.per_bandit(arms.mean), Known(1)).reshape(-1)
+        return is_largest(arms.per_bandit(arms.mean), StaticInt(1)).reshape(-1)
 
     def indices(self, arms: Arms, a: Numeric) -> jax.Array:
         """Return the index of each arm with this a, float32 `(K,)`."""
-        b, gap = self.range_of(arms), estimated_gaps(arms, Known(1)).reshape(-1)
+        b, gap = self.range_of(arms), estimated_gaps(arms, StaticInt(1)).reshape(-1)
         radius = bernstein_radius(a, b, arms) if self.variance else b * jnp.sqrt(a / arms.pulls)
         return radius - gap
 

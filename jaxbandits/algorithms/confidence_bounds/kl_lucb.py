@@ -56,7 +56,7 @@ class KLLUCB(LUCBRounds):
 
     exploration: str = parameter(default="kl2013", static=True, choices=("kl2013", "log", "heuristic"))
     traits = Traits(
-        dearness=6,
+        relative_cost=6,
         setting="fixed confidence, (ε, m), rewards in [0, b]",
         variants=({}, {"exploration": "heuristic"}),
         source="Kaufmann, Kalyanakrishnan 2013",

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.largest_arms import exchange, is_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
-from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.static_int import StaticInt
 
 __all__ = ["LUCBRounds", "LUCBState", "Rivals", "rivals_of"]
 
@@ -49,7 +49,7 @@ class LUCBRounds(Rule):
     def init(self, arms: Arms, key: jax.Array) -> LUCBState:
         """Return the state after one pull of every arm."""
         del key
-        return LUCBState(jnp.int32(1), None if isinstance(self.m, Known) else is_largest(arms.mean, self.m))
+        return LUCBState(jnp.int32(1), None if isinstance(self.m, StaticInt) else is_largest(arms.mean, self.m))
 
     def update(self, state: LUCBState, arms: Arms, arm: jax.Array, reward: jax.Array) -> LUCBState:
         """Return the state after a round's two rewards: a mean that changed moves at most one arm."""

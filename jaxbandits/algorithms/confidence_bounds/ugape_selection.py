@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.largest_arms import is_largest, largest_of_others, value_at
 from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.algorithms.protocol import Arms
-from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.static_int import StaticInt
 
 __all__ = ["Selection", "bernstein_radius", "select_arm"]
 
@@ -31,7 +31,7 @@ def select_arm(arms: Arms, radius: jax.Array, m: Numeric) -> Selection:
     upper, lower = mean + radius, mean - radius
     index = largest_of_others(upper, m) - lower  # B_k(t), eq. 3
     chosen = is_largest(-index, m)  # J(t)
-    if isinstance(m, Known) and m == 1:
+    if isinstance(m, StaticInt) and m == 1:
         worst, l = -jnp.max(-index, axis=0), jnp.argmax(-index, axis=0)  # noqa: E741 - as in the paper
     else:
         worst = jnp.max(jnp.where(chosen, index, -jnp.inf), axis=0)  # B_J(t)

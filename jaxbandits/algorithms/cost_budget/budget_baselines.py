@@ -10,8 +10,8 @@ from jaxbandits.algorithms.cost_budget.budget_index import BudgetIndex
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.algorithms.traits import Traits
-from jaxbandits.random.bits import key_words
 from jaxbandits.random.gamma_draws import beta
+from jaxbandits.random.threefry import key_words
 
 __all__ = ["KUBE", "BudgetedThompson", "EpsilonFirst"]
 

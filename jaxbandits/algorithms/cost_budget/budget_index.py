@@ -8,7 +8,7 @@ import jax
 from jaxbandits.algorithms.largest_arms import one_of_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
-from jaxbandits.random.ties import turn
+from jaxbandits.random.tie_breaking import reshuffle
 
 __all__ = ["BudgetIndex"]
 
@@ -38,7 +38,7 @@ class BudgetIndex(Rule, abc.ABC):
 
     def select(self, words: jax.Array, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the arm with the largest index."""
-        return one_of_largest(self.index(arms, key), turn(words, arms.time))
+        return one_of_largest(self.index(arms, key), reshuffle(words, arms.time))
 
     def recommend(self, words: jax.Array, arms: Arms) -> jax.Array:
         """Return the arm pulled most often."""

@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxbandits.arrays.numerics import larger
-from jaxbandits.arrays.wide_counts import Wide
+from jaxbandits.arrays.numerics import fast_max
+from jaxbandits.arrays.uint64 import UInt64
 
 __all__ = ["ceil_share", "rejects_share"]
 
@@ -31,12 +31,12 @@ def rejects_share(budget: jax.Array, count: jax.Array, width: int, *, half: bool
         half: whether the sum starts with 1/2, as for Audibert et al., or with 1.
     """
     spare = jnp.asarray(budget, jnp.int32) - count
-    first, second, third = jnp.asarray(_inverse_sums(width, half))[:, larger(count, 1) - 1]
+    first, second, third = jnp.asarray(_inverse_sums(width, half))[:, fast_max(count, 1) - 1]
     # What 1 / H lacks is positive and takes no product below the next whole number but those that are whole: the floor
     # is one less than the ceiling.
-    rest = Wide.product(spare, third).high
-    rest = Wide.product(spare, second).plus(Wide(jnp.zeros_like(rest), rest)).high
-    whole = Wide.product(spare, first).plus(Wide(jnp.zeros_like(rest), rest)).high.astype(jnp.int32)
+    rest = UInt64.product(spare, third).high
+    rest = UInt64.product(spare, second).plus(UInt64(jnp.zeros_like(rest), rest)).high
+    whole = UInt64.product(spare, first).plus(UInt64(jnp.zeros_like(rest), rest)).high.astype(jnp.int32)
     return jnp.where(spare > 0, whole + 1, 0)
 
 

@@ -14,7 +14,7 @@ from jaxbandits.algorithms.largest_arms import is_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Rule, algorithm
 from jaxbandits.algorithms.traits import Traits
-from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.errors import UsageError
 
 __all__ = ["SAR"]
@@ -85,7 +85,7 @@ class SAR(Rule):
         # Active arms have equally many pulls: sums are ordered as means are, and equal gaps of whole sums are equal.
         value = jnp.where(arms.active, arms.total, -jnp.inf)
         if arms.bandits == 1:
-            best = is_largest(value, self.m if isinstance(self.m, Known) else state.m)
+            best = is_largest(value, self.m if isinstance(self.m, StaticInt) else state.m)
             inner = jnp.min(jnp.where(best, value, jnp.inf))  # the m(k)-th
             outer = jnp.max(jnp.where(best, -jnp.inf, value))  # the next
             gap, acceptable = jnp.where(best, value - outer, inner - value), value > outer

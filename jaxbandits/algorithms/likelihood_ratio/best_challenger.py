@@ -39,7 +39,7 @@ class BestChallenger(Tracked):
         source="Garivier, Kaufmann 2016",
         tolerance="epsilon",
         stops_by=("delta",),
-        dearness=40,
+        relative_cost=40,
     )
 
     def select(self, state: Weighed, arms: Arms, key: jax.Array) -> jax.Array:

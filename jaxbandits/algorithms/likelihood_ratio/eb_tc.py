@@ -49,7 +49,7 @@ class EBTC(TopTwo):
         source="Jourdan, Degenne, Kaufmann 2023",
         tolerance="epsilon",
         stops_by=("delta", "epsilon"),
-        dearness=14,
+        relative_cost=14,
     )
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import TopTwo, tossed
+from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import TopTwo, toss_share
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.algorithms.traits import Traits
-from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.static_int import StaticInt
 
 __all__ = ["EBTCI"]
 
@@ -50,7 +50,7 @@ class EBTCI(TopTwo):
         answers="m",
         tolerance="epsilon",
         stops_by=("delta",),
-        dearness=10,
+        relative_cost=10,
     )
 
     def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:
@@ -58,6 +58,6 @@ class EBTCI(TopTwo):
         del state
         standing = self.standing(arms)
         challenger = jnp.argmin(standing.evidence.cost + jnp.log(arms.pulls))
-        leader = standing.nearest if isinstance(self.m, Known) else standing.nearest[challenger]
+        leader = standing.nearest if isinstance(self.m, StaticInt) else standing.nearest[challenger]
         share = self.leaders_share(standing.evidence, challenger)
-        return jnp.where(tossed(key, share), leader, challenger)
+        return jnp.where(toss_share(key, share), leader, challenger)

@@ -3,7 +3,7 @@
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.exponential_families import FAMILIES
-from jaxbandits.statistics.glr_thresholds import THRESHOLDS
+from jaxbandits.statistics.glr_boundaries import THRESHOLDS
 
 __all__ = [
     "FAMILY_WORDS",

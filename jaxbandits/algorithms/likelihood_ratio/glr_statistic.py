@@ -19,11 +19,11 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.likelihood_ratio import glr_families as words
 from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.algorithms.protocol import Arms
-from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.statistics.arm_statistics import variance_by_pulls
 from jaxbandits.statistics.exponential_families import FAMILIES, GAUSSIAN, Family
-from jaxbandits.statistics.pairwise_evidence import Evidence, Lead, among_family, among_normal
-from jaxbandits.statistics.student_evidence import among_unknown_variances, discounted
+from jaxbandits.statistics.glr import Evidence, Lead, among_family, among_normal
+from jaxbandits.statistics.glr_unknown_variance import among_unknown_variances, discounted
 
 __all__ = ["PairwiseStatistic", "Standing"]
 
@@ -54,7 +54,7 @@ class PairwiseStatistic:
     """Of rules with a family of rewards and a threshold."""
 
     #: The number of arms to find; a rule that finds several has a hyperparameter of that name.
-    m: Any = Known(1)
+    m: Any = StaticInt(1)
     family: str | None
     threshold: str | None
     stopping: str
@@ -111,7 +111,7 @@ class PairwiseStatistic:
         Each of its arms is compared with all others: where numbers of pulls differ, the arm with the next smaller mean
         need not be the nearest one.
         """
-        if isinstance(self.m, Known):
+        if isinstance(self.m, StaticInt):
             return self._of_one(arms, jnp.argmax(arms.mean))
 
         def with_next(_: jax.Array | int, found: Standing) -> Standing:
@@ -143,13 +143,13 @@ class PairwiseStatistic:
         elif self.threshold_word == words.STUDENT:
             pulls = arms.pulls.astype(jnp.float32)
             tested = discounted(tested, pulls[arm], pulls).at[arm].set(jnp.inf)
-        apart = self._parted(arms, arm, Known(0)) if self.parts_arms else None
+        apart = self._parted(arms, arm, StaticInt(0)) if self.parts_arms else None
         return Standing(jnp.arange(len(arms)) == arm, arm, evidence, tested, apart)
 
     def _parted(self, arms: Arms, arm: jax.Array, lead: Lead) -> jax.Array:
         """Return the rate up to which an arm's interval is apart from every other, `(K,)`; of itself it is nothing."""
         way = arms.mean[arm] - arms.mean
-        if not isinstance(lead, Known):
+        if not isinstance(lead, StaticInt):
             way = way + lead
         widths = arms.inverse_root[arm] + arms.inverse_root
         ratio = jnp.maximum(way, 0.0) / (self.range_of(arms) * widths)
@@ -172,7 +172,7 @@ class PairwiseStatistic:
     def scaled_lead(self, arms: Arms, lead: Numeric) -> Lead:
         """Return an epsilon in the unit of `scaled_means`."""
         unit, lead = self._unit(arms), _lead(lead)
-        return lead if isinstance(lead, Known) or unit is None else lead * unit
+        return lead if isinstance(lead, StaticInt) or unit is None else lead * unit
 
     def scaled_means(self, arms: Arms) -> jax.Array:
         """Return means in the range of the family, `(K,)`: those of normal rewards in known standard deviations."""
@@ -195,4 +195,4 @@ class PairwiseStatistic:
 
 
 def _lead(lead: Numeric) -> Lead:
-    return lead if isinstance(lead, Known) else jnp.asarray(lead, jnp.float32)
+    return lead if isinstance(lead, StaticInt) else jnp.asarray(lead, jnp.float32)

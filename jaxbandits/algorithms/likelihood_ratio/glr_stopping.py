@@ -23,7 +23,7 @@ from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.statistics.glr_thresholds import THRESHOLDS
+from jaxbandits.statistics.glr_boundaries import THRESHOLDS
 
 __all__ = ["GLRStopped", "Tested"]
 

@@ -12,9 +12,9 @@ import jax.numpy as jnp
 from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
 from jaxbandits.algorithms.parameters import parameter
 from jaxbandits.algorithms.protocol import Arms
-from jaxbandits.arrays.known import Known
+from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.arrays.sums import CompensatedSum
+from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.statistics.arm_statistics import variance_by_pulls
 from jaxbandits.statistics.exponential_families import GAUSSIAN
 from jaxbandits.statistics.optimal_proportions import Proportions, proportions
@@ -107,7 +107,7 @@ class Tracked(GLRStopped):
                 family, means, best=chosen, epsilon=epsilon, variances=variances, start=start, rounds=rounds
             )
 
-        if isinstance(lead, Known):
+        if isinstance(lead, StaticInt):
             new = found(means, None)
         elif family is GAUSSIAN:  # only the gaps count
             new = found(means.at[best].add(lead), None)
@@ -118,14 +118,14 @@ class Tracked(GLRStopped):
 
 
 def _in_standard_deviations(
-    means: jax.Array, lead: jax.Array | Known, arms: Arms, best: jax.Array
-) -> tuple[jax.Array, jax.Array | Known, jax.Array]:
+    means: jax.Array, lead: jax.Array | StaticInt, arms: Arms, best: jax.Array
+) -> tuple[jax.Array, jax.Array | StaticInt, jax.Array]:
     """Return means and lead in standard deviations of the best arm, and variances, `(K,)` and positive."""
     variances = variance_by_pulls(arms.squares, arms.pulls)
     most = jnp.max(variances)
     variances = jnp.maximum(variances, jnp.where(most > 0, most, 1.0) * _LEAST_VARIANCE)
     unit = 1 / jnp.sqrt(variances[best])
-    return means * unit, lead if isinstance(lead, Known) else lead * unit, variances
+    return means * unit, lead if isinstance(lead, StaticInt) else lead * unit, variances
 
 
 def least_pulled(arms: Arms) -> tuple[jax.Array, jax.Array]:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import TopTwo
 from jaxbandits.algorithms.protocol import Arms
-from jaxbandits.random.bits import block
+from jaxbandits.random.threefry import block
 from jaxbandits.statistics.posteriors import posterior_draws
 
 __all__ = ["PosteriorLeader", "words_of"]

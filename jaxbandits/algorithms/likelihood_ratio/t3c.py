@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.likelihood_ratio.posterior_leader import PosteriorLeader
-from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import tossed
+from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import toss_share
 from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.algorithms.traits import Traits
 
@@ -43,7 +43,7 @@ class T3C(PosteriorLeader):
         source="Shang, de Heide, Kaufmann, Ménard, Valko 2020",
         tolerance="epsilon",
         stops_by=("delta",),
-        dearness=50,
+        relative_cost=50,
     )
 
     def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:
@@ -53,4 +53,4 @@ class T3C(PosteriorLeader):
         leader = jnp.argmax(self.drawn(arms, draw, 0))
         near = self.against(arms, leader, self.epsilon)
         challenger = jnp.argmin(near.cost)
-        return jnp.where(tossed(toss, self.leaders_share(near, challenger)), leader, challenger)
+        return jnp.where(toss_share(toss, self.leaders_share(near, challenger)), leader, challenger)

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 
 from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
 from jaxbandits.algorithms.parameters import Numeric, Word, parameter
-from jaxbandits.random.bits import open_uniform
-from jaxbandits.statistics.pairwise_evidence import Evidence
+from jaxbandits.random.threefry import open_uniform
+from jaxbandits.statistics.glr import Evidence
 
-__all__ = ["UNIT", "TopTwo", "Tracking", "paid", "tossed"]
+__all__ = ["UNIT", "TopTwo", "Tracking", "paid", "toss_share"]
 
 #: A pull, in the whole numbers in which shares are added up: a share is a multiple of 2^-24.
 UNIT = 1 << 24
@@ -68,6 +68,6 @@ def paid(owed: jax.Array, share: jax.Array) -> tuple[jax.Array, jax.Array]:
     return jnp.where(pull, credited - UNIT, credited), pull
 
 
-def tossed(key: jax.Array, share: jax.Array) -> jax.Array:
+def toss_share(key: jax.Array, share: jax.Array) -> jax.Array:
     """Return True with the probability `share`, float32 `()`."""
     return open_uniform(jax.random.bits(key)) <= share

@@ -10,7 +10,7 @@ from jaxbandits.algorithms.likelihood_ratio.optimal_tracking import Tracked, Wei
 from jaxbandits.algorithms.parameters import parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.algorithms.traits import Traits
-from jaxbandits.arrays.sums import CompensatedSum
+from jaxbandits.arrays.compensated_sums import CompensatedSum
 
 __all__ = ["TrackAndStop"]
 
@@ -53,7 +53,7 @@ class TrackAndStop(Tracked):
         source="Garivier, Kaufmann 2016",
         tolerance="epsilon",
         stops_by=("delta",),
-        dearness=50,
+        relative_cost=50,
     )
 
     def init(self, arms: Arms, key: jax.Array) -> Weighed:

@@ -10,11 +10,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.algorithms.likelihood_ratio.posterior_leader import PosteriorLeader, words_of
-from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import tossed
+from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import toss_share
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.algorithms.traits import Traits
-from jaxbandits.random.bits import open_uniform
+from jaxbandits.random.threefry import open_uniform
 from jaxbandits.statistics.exponential_families import FAMILIES
 from jaxbandits.statistics.posterior_tilts import advantage, tilts
 
@@ -57,7 +57,7 @@ class TTTS(PosteriorLeader):
         source="Russo 2016",
         tolerance="epsilon",
         stops_by=("delta",),
-        dearness=1500,
+        relative_cost=1500,
     )
 
     def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:
@@ -80,7 +80,7 @@ class TTTS(PosteriorLeader):
             )
         near = self.against(arms, leader, self.epsilon)
         challenger = jnp.where(challenger == leader, jnp.argmin(near.cost), challenger)
-        return jnp.where(tossed(toss, self.leaders_share(near, challenger)), leader, challenger)
+        return jnp.where(toss_share(toss, self.leaders_share(near, challenger)), leader, challenger)
 
     def rare(self, arms: Arms, key: jax.Array, leader: jax.Array) -> jax.Array:
         """Return the best arm of a draw given that it is not the leader; the leader where none is found."""

@@ -44,7 +44,7 @@ class TTUCB(TopTwo):
         source="Jourdan, Degenne 2023",
         tolerance="epsilon",
         stops_by=("delta",),
-        dearness=10,
+        relative_cost=10,
     )
 
     def init(self, arms: Arms, key: jax.Array) -> Tracking:

@@ -42,7 +42,7 @@ class UniformGLR(GLRStopped):
         answers="m",
         tolerance="epsilon",
         stops_by=("delta", "epsilon"),
-        dearness=8,
+        relative_cost=8,
     )
 
     def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:

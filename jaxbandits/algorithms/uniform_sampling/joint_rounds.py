@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.random.ties import turn, turned
+from jaxbandits.random.tie_breaking import reshuffle, turned
 
 __all__ = ["as_count", "first_seed", "one_of", "tie_numbers"]
 
@@ -37,7 +37,7 @@ def tie_numbers(seed: jax.Array, number: jax.Array | int, arms: int) -> jax.Arra
         number: int32 `()`, of the ranking.
         arms: the length of the arrays.
     """
-    return turned(jnp.arange(arms), turn(seed, jnp.int32(number))) & MAX_COUNT
+    return turned(jnp.arange(arms), reshuffle(seed, jnp.int32(number))) & MAX_COUNT
 
 
 def one_of(values: jax.Array, among: jax.Array, ties: jax.Array) -> jax.Array:

@@ -22,7 +22,7 @@ from jaxbandits.algorithms.uniform_sampling.weight_bounds import check_weights
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
-from jaxbandits.problems.pay_per_reward import UNSEEN
+from jaxbandits.problems.instances.ppr_instances import UNSEEN
 
 __all__ = ["MABPPR"]
 

@@ -15,9 +15,9 @@ from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.algorithms.told_arms import LARGEST_BATCH
 from jaxbandits.algorithms.uniform_sampling.joint_rounds import as_count
+from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.probabilities import log_of
-from jaxbandits.arrays.sums import CompensatedSum
 
 __all__ = ["Bounds", "Race", "RaceState"]
 

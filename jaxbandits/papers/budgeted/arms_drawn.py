@@ -8,7 +8,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.budgeted.regret_exponents import COLUMNS, SEQUENCE, choose_lanes, fit_slope, join_summaries
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -89,14 +89,15 @@ def _describe_best(best: xr.DataArray, excess: xr.DataArray, budget: int) -> str
     ratios = ", ".join(f"{ratio:.2f}" for ratio in excess.values)
     betas = ", ".join(f"{beta:.3g}" for beta in best["beta"].values)
     return (
-        f"B = {numbers.count(budget)}: of the numbers tried {multiples} times K(B) is best for β = {betas}; K(B) has "
+        f"B = {formatting.count(budget)}: of the numbers tried {multiples} times K(B) is best for β = {betas}; K(B) "
+        "has "
         f"{ratios} times the regret"
     )
 
 
 def _list_numbers(size: Size) -> str:
     return "; ".join(
-        f"at B = {numbers.count(budget)} "
+        f"at B = {formatting.count(budget)} "
         + ", ".join(f"{jb.theory.reservoir_arms(budget, beta)} (β = {beta:.3g})" for beta in size.betas)
         for budget, _ in size.runs
     )
@@ -111,7 +112,7 @@ def _describe_move(best: xr.DataArray, size: Size) -> str:
         found = np.rint(best.sel(beta=beta, budget=ends).values * paper)
         own, theirs = (float(fit_slope(ends, arms)) for arms in (found, paper))
         texts.append(f"{found[0]:g} to {found[1]:g} for β = {beta:.3g}, like B^{own:.2f} (K(B): B^{theirs:.2f})")
-    between = " to ".join(numbers.count(budget) for budget in ends)
+    between = " to ".join(formatting.count(budget) for budget in ends)
     return f"From B = {between} the best number of arms tried goes from {'; '.join(texts)}."
 
 
@@ -125,7 +126,7 @@ def _describe_proof(size: Size) -> str:
             arms = np.arange(2, 4 * paper)
             bound = np.asarray(jb.theory.rcb_i_regret_rate_for_arms(budget, beta, arms))
             least.append(f"{int(arms[bound.argmin()]) / paper:.2g}")
-        texts.append(f"{', '.join(least)} at B = {numbers.count(budget)}")
+        texts.append(f"{', '.join(least)} at B = {formatting.count(budget)}")
     return (
         "The proof's own two terms (step S3), with 1 for their open constants, are least together at these multiples "
         f"of K(B), in the same order: {'; '.join(texts)}. K(B) leaves their logarithms out."

@@ -8,7 +8,7 @@ import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.budgeted import growth_with_budget
 from jaxbandits.papers.budgeted.regret_exponents import COLUMNS, fit_exponent, join_summaries, list_values, run_each
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -82,7 +82,7 @@ def _rank(stats: xr.Dataset) -> str:
     ratio = at.sel(budget=common) / at.sel(budget=common, algorithm=RCB)
     order = ratio.sortby(ratio)
     texts = list_values(order.values, order["algorithm"].values)
-    return f"β = 1, B = {numbers.value(float(common))}: regret in units of RCB-I's is {texts}"
+    return f"β = 1, B = {formatting.value(float(common))}: regret in units of RCB-I's is {texts}"
 
 
 def _describe_exponents(runs: dict[str, xr.Dataset], size: Size) -> str:
@@ -93,5 +93,5 @@ def _describe_exponents(runs: dict[str, xr.Dataset], size: Size) -> str:
         f"{float(fit['exponent_high']):.2f}]"
         for label, fit in fits.items()
     )
-    ends = " to ".join(numbers.value(float(b)) for b in (size.budgets[0], size.budgets[-1]))
+    ends = " to ".join(formatting.value(float(b)) for b in (size.budgets[0], size.budgets[-1]))
     return f"Fitted over B from {ends} at β = 1, or as far as it was run: {growth}."

@@ -12,7 +12,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.budgeted.regret_exponents import fit_exponent, fit_slope, join_summaries, run_each
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -47,7 +47,7 @@ def show(bench: Bench, size: Size) -> None:
         panel = by_beta[beta] = _add_theory(join_summaries("algorithm", runs), beta, budgets)
         fitted = float(fit_exponent(runs[_SIRI], "simple_regret")["exponent_mean"])
         texts.append(_describe(panel, beta, fitted, float(fit_slope(budgets, _compute_rate(budgets, beta)))))
-        settings.append(f"{_count_arms(budgets[-1], beta):g} at n = {numbers.count(budgets[-1])} (β = {beta:g})")
+        settings.append(f"{_count_arms(budgets[-1], beta):g} at n = {formatting.count(budgets[-1])} (β = {beta:g})")
         every += runs.values()
     stats, finding = join_summaries("beta", by_beta), "; ".join(texts)
     stats["budget"].attrs["long_name"] = "pulls n"
@@ -123,5 +123,5 @@ def _describe(stats: xr.Dataset, beta: float, fitted: float, theory: float) -> s
     others = ", ".join(f"{float(against.sel(algorithm=a)):.2f} ({a})" for a in stats["algorithm"].values if a != _SIRI)
     return (
         f"β = {beta:g}: SiRI's simple regret falls like n^{fitted:.2f} (theory {theory:.2f}); in units of it, at n = "
-        f"{numbers.count(float(last['budget']))}, {others}"
+        f"{formatting.count(float(last['budget']))}, {others}"
     )

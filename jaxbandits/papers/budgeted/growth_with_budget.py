@@ -9,7 +9,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, count_runs
 from jaxbandits.papers.budgeted import regret_exponents as exponents
-from jaxbandits.report import numbers, plots, summaries, tables
+from jaxbandits.report import formatting, plots, summaries, tables
 
 
 class Size(NamedTuple):
@@ -68,7 +68,7 @@ def _draw_regret(bench: Bench, groups: list[xr.Dataset], each: list[xr.Dataset],
     scaled = rate / rate[:, -1:] * stats["regret_mean"].isel(budget=[-1]).values
     stats["rate"] = (("beta", "budget"), scaled, {"long_name": "Theorem 3's rate, through the last point"})
     lost = stats["regret_mean"].isel(budget=-1) / budgets[-1]
-    finding = f"At B = {numbers.value(budgets[-1])} RCB-AIR misses " + ", ".join(
+    finding = f"At B = {formatting.value(budgets[-1])} RCB-AIR misses " + ", ".join(
         f"{100 * float(lost.sel(beta=beta)):.0f}%{' of ρ* B' * (i == 0)} at β = {beta:g}"
         for i, beta in enumerate(size.shown)
     )
@@ -82,7 +82,7 @@ def _draw_regret(bench: Bench, groups: list[xr.Dataset], each: list[xr.Dataset],
         "One run covers all budgets, since the algorithm does not know it; the points of a line share their runs.",
         "Equation (27) prints Theorem 3's two cases the other way round: for β > 1 that would be (ln B)² "
         "B^(1/2), less than the lower bound B^(β/(1+β)) of Theorem 2. Drawn is the order of Theorem 1.",
-        f"{stopped} of {numbers.count(count_runs(*each))} runs needed more arms than are simulated.",
+        f"{stopped} of {formatting.count(count_runs(*each))} runs needed more arms than are simulated.",
         finding=finding,
         drawn="Mean regret, ρ* B minus the reward collected, with 95% intervals. Dashed: (ln B)² B^max(1/2, β/(1+β)), "
         "Theorem 3, whose constant is open: scaled to the last point.",
@@ -160,7 +160,7 @@ def _compare_theorem(stats: xr.Dataset) -> str:
 
 
 def _format_range(budgets: np.ndarray) -> str:
-    return f"B from {numbers.value(float(budgets[0]))} to {numbers.value(float(budgets[-1]))}"
+    return f"B from {formatting.value(float(budgets[0]))} to {formatting.value(float(budgets[-1]))}"
 
 
 def _describe_forced(stats: xr.Dataset, size: Size) -> str:
@@ -184,6 +184,6 @@ def _describe_window(stats: xr.Dataset) -> str:
     outside = stats["budget"].where(early, drop=True).values
     text = (
         "Theorems 1 and 3 require E_t ≥ 2 ln(4 (log2 t + 1)); E_t = ln t, the largest they allow and what is run here, "
-        f"is less than that before round {numbers.count(jb.theory.EXPLORATION_WINDOW_START)}"
+        f"is less than that before round {formatting.count(jb.theory.EXPLORATION_WINDOW_START)}"
     )
-    return text + (f", where no run gets with B ≤ {numbers.value(float(outside.max()))}." if outside.size else ".")
+    return text + (f", where no run gets with B ≤ {formatting.value(float(outside.max()))}." if outside.size else ".")

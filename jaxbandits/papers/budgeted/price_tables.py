@@ -10,7 +10,7 @@ import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.budgeted import baselines
 from jaxbandits.papers.budgeted.regret_exponents import COLUMNS, join_summaries, run_each
-from jaxbandits.report import numbers, plots
+from jaxbandits.report import formatting, plots
 from jaxbandits.report.tables import frame
 
 
@@ -43,7 +43,7 @@ def _draw(bench: Bench, size: Size, label: str, problem: jb.problems.TableReserv
     stats = join_summaries("algorithm", runs)
     last = stats.isel(budget=-1)
     available = float(ratios.max() * last["budget"])
-    finding = f"{label}, B = {numbers.value(float(last['budget']))}: missed of ρ* B " + ", ".join(
+    finding = f"{label}, B = {formatting.value(float(last['budget']))}: missed of ρ* B " + ", ".join(
         f"{100 * float(last['regret_mean'].sel(algorithm=name)) / available:.0f}% ({name})" for name in runs
     )
     bench.exhibit(

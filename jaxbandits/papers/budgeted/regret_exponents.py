@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.papers.bench import Bench
-from jaxbandits.report import numbers
-from jaxbandits.report.select import summarised
+from jaxbandits.report import formatting
+from jaxbandits.report.dimensions import summarised
 
 __all__ = [
     "COLUMNS", "SEQUENCE", "choose_lanes", "fit_exponent", "fit_slope", "join_summaries", "label_axes", "list_values",
@@ -91,4 +91,4 @@ def fit_slope(budgets: ArrayLike, values: ArrayLike) -> np.ndarray:
 
 def list_values(values: Iterable[float], names: Iterable[Any]) -> str:
     """Write numbers with what they are of: `0.72 (β = 0.5), 0.91 (1)`."""
-    return ", ".join(f"{value:.2f} ({numbers.text(name)})" for value, name in zip(values, names, strict=True))
+    return ", ".join(f"{value:.2f} ({formatting.text(name)})" for value, name in zip(values, names, strict=True))

@@ -6,7 +6,7 @@ import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.budgeted.baselines import build_algorithms
 from jaxbandits.papers.budgeted.regret_exponents import COLUMNS, SEQUENCE, join_summaries, run_each
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -33,9 +33,10 @@ def show(bench: Bench, size: Size) -> None:
     ends = at["regret_mean"].isel(lam=[0, -1])
     lams = [f"{lam:g}" for lam in (size.lams[0], size.lams[-1])]
     changes = ", ".join(
-        f"{' to '.join(numbers.value(float(x)) for x in ends.sel(algorithm=label).values)} ({label})" for label in runs
+        f"{' to '.join(formatting.value(float(x)) for x in ends.sel(algorithm=label).values)} ({label})"
+        for label in runs
     )
-    largest = numbers.value(float(at["budget"]))
+    largest = formatting.value(float(at["budget"]))
     finding = f"β = 1, B = {largest}: as λ goes from {lams[0]} to {lams[1]} the regret goes from {changes}"
     theory = float((jb.theory.rcb_accuracy(size.lams[-1]) / jb.theory.rcb_accuracy(size.lams[0])) ** 2)
     bench.exhibit(
@@ -44,7 +45,7 @@ def show(bench: Bench, size: Size) -> None:
         tables.frame(stats, COLUMNS),
         runs.values(),
         "Theorem 1's constant contains 1/η(λ)², η = λ²/(3 + 2 λ) (equation 11), which falls "
-        f"{numbers.value(theory)}-fold between these λ: the constant tells little about the regret.",
+        f"{formatting.value(theory)}-fold between these λ: the constant tells little about the regret.",
         finding=finding,
         drawn=f"Mean regret at B = {largest}, with 95% intervals; smaller budgets are in the CSV.",
         settings=f"Expected costs uniform on [λ, 1], so that a budget buys more pulls where λ is small; {SEQUENCE}.",

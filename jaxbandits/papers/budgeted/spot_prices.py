@@ -6,7 +6,7 @@ import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.budgeted import baselines
 from jaxbandits.papers.budgeted.regret_exponents import COLUMNS, join_summaries, run_each
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -29,7 +29,7 @@ def show(bench: Bench, size: Size) -> None:
     stats = join_summaries("algorithm", {f"{label}, {kind}": ds[label] for label in dear for kind, ds in kinds.items()})
     stats["algorithm"].attrs["long_name"] = "algorithm, costs"
     last = stats["regret_mean"].isel(budget=-1)
-    finding = f"B = {numbers.value(float(last['budget']))}: with log-normal costs the regret is " + ", ".join(
+    finding = f"B = {formatting.value(float(last['budget']))}: with log-normal costs the regret is " + ", ".join(
         f"{float(last.sel(algorithm=f'{label}, {_SPOT}') / last.sel(algorithm=f'{label}, uniform')):.2f} times "
         f"that with uniform ones ({label})"
         for label in dear

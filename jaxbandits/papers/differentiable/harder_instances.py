@@ -7,7 +7,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
-from jaxbandits.report import numbers, style
+from jaxbandits.report import formatting, style
 
 
 class Size(NamedTuple):
@@ -63,7 +63,7 @@ def _draw(found: dict[str, Any], finding: str) -> Any:
     axes.plot(order, sorted(_MEANS, reverse=True), color="#8a8a8a", linestyle="--", marker="x", label="start, for all")
     for colour, marker, (name, one) in zip(style.colours(list(found)), style.MARKERS, found.items(), strict=False):
         means = np.sort(np.asarray(one.problem.mean))[::-1]
-        rate = f"{numbers.value(_get_error(one, 'start'))} to {numbers.value(_get_error(one, 'found'))}"
+        rate = f"{formatting.value(_get_error(one, 'start'))} to {formatting.value(_get_error(one, 'found'))}"
         axes.plot(order, means, color=colour, marker=marker, label=f"{name}: {rate}")
     axes.set_ylim(0, 1)
     style.finish(axes, finding, "arms in order", "mean", legend="P(error)")

@@ -7,7 +7,7 @@ import numpy as np
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
-from jaxbandits.report import numbers, plots
+from jaxbandits.report import formatting, plots
 
 
 class Size(NamedTuple):
@@ -128,7 +128,7 @@ def _describe_gain(case: _Case, found: Any) -> str:
     held_out = found.held_out
 
     def write(name: str, what: str = "objective") -> str:
-        return numbers.value(float(held_out[what].sel(algorithm=name)))
+        return formatting.value(float(held_out[what].sel(algorithm=name)))
 
     others = [str(name) for name in held_out["algorithm"].values if name != "tuned"]
     against = ", ".join(f"{write(name)} ({name})" for name in others)

@@ -6,7 +6,7 @@ import numpy as np
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -52,7 +52,7 @@ def show(bench: Bench, size: Size) -> None:
     last = stats["ratio"].sel(n=arms).isel(delta=int(np.argmin(stats["delta"].values)))
     last = last.sortby(last)  # at the smallest δ, from the nearest to the bound
     finding = (
-        f"At δ = {numbers.value(float(stats['delta'].min()))} and K = {arms} {last['algorithm'].values[0]} takes "
+        f"At δ = {formatting.value(float(stats['delta'].min()))} and K = {arms} {last['algorithm'].values[0]} takes "
         f"{float(last[0]):.2g} times the lower bound, UGapEc {float(last.sel(algorithm='UGapEc')):.2g} times"
     )
     worst = stats["failure_low"] - stats["delta"]
@@ -68,7 +68,7 @@ def show(bench: Bench, size: Size) -> None:
         runs.values(),
         f"One run a seed covers all δ of {', '.join(shared)}: their sampling does not know δ.",
         "No failure rate is above δ: the largest lower end of a 95% interval is "
-        f"{numbers.probability(float(stats['failure_low'].max()))}."
+        f"{formatting.probability(float(stats['failure_low'].max()))}."
         if float(worst.max()) <= 0
         else f"A failure rate lies above δ: the lower end of its interval by {float(worst.max()):.2g}.",
         f"Times the lower bound at the smallest δ, from the least: {', '.join(ranked)}.",

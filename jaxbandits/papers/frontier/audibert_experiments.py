@@ -6,7 +6,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -45,7 +45,7 @@ def _draw(bench: Bench, stats: xr.Dataset, runs: dict[str, xr.Dataset], size: Si
     winners = [
         f"{stats['algorithm'].values[int(best.sel(number=number))]} on {number}" for number in stats["number"].values
     ]
-    finding = f"Fewest errors with {numbers.count(size.budgets[-1])} pulls: {', '.join(winners)}"
+    finding = f"Fewest errors with {formatting.count(size.budgets[-1])} pulls: {', '.join(winners)}"
     bench.exhibit(
         f"frontier-budget-{'-'.join(shown)}",
         plots.curve(stats, x="budget", y="failure", hue="algorithm", panel="number", title=finding),
@@ -55,6 +55,6 @@ def _draw(bench: Bench, stats: xr.Dataset, runs: dict[str, xr.Dataset], size: Si
         finding=finding,
         drawn="Probability of not returning the best arm, with Clopper-Pearson 95% intervals.",
         settings=f"Experiments {', '.join(shown)} of Audibert et al. 2010, Bernoulli arms; "
-        f"{numbers.count(size.seeds)} runs a point. UCB-E knows H₁; the adaptive ones estimate it.",
+        f"{formatting.count(size.seeds)} runs a point. UCB-E knows H₁; the adaptive ones estimate it.",
         alt=f"Failure rate against budget for {len(runs)} algorithms, a panel per experiment.",
     )

@@ -7,7 +7,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -73,7 +73,7 @@ def show(bench: Bench, size: Size) -> None:
         drawn="Probability of not returning the best arm, with Clopper-Pearson 95% intervals; dashed: published, "
         "read from Figure 1 of Karnin et al. 2013.",
         settings=f"Setups {', '.join(map(str, _SETUPS))} of Karnin, Koren, Somekh 2013, the sum of 1/gap² for a "
-        f"budget; {numbers.count(size.seeds)} runs a point. Sequential Halving keeps the rewards of earlier "
+        f"budget; {formatting.count(size.seeds)} runs a point. Sequential Halving keeps the rewards of earlier "
         "rounds.",
         alt="Failure rate against the number of arms for three algorithms, the published dashed.",
     )

@@ -9,7 +9,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
-from jaxbandits.report import numbers, plots, summaries, tables
+from jaxbandits.report import formatting, plots, summaries, tables
 
 
 class Size(NamedTuple):
@@ -136,7 +136,7 @@ def _describe_best(stats: xr.Dataset, number: int) -> str:
         label = method if method == "uniform" else f"{method} at η = {mine['bar'].values[low]}"
         best[label] = float(mine["failure"][low])
     ranked = sorted(best, key=lambda name: best[name])
-    return f"Problem {number}: " + ", ".join(f"{name} misses {numbers.probability(best[name])}" for name in ranked)
+    return f"Problem {number}: " + ", ".join(f"{name} misses {formatting.probability(best[name])}" for name in ranked)
 
 
 def _describe_differences(stats: xr.Dataset, number: int, seeds: int) -> tuple[str, ...]:

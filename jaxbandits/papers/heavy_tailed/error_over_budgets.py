@@ -7,7 +7,7 @@ import numpy as np
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
 from jaxbandits.papers.heavy_tailed import mean_estimators as estimators
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -41,9 +41,9 @@ def _draw(bench: Bench, name: str, size: Size) -> None:
     thresholds = {f"TEA, the paper's b = {paper:.0f}": paper, f"TEA, b = {tuned:g}": tuned}
     runs = bench.sweep_each(estimators.build_rejects(jb.axis(size.budgets), thresholds), problem, size.seeds)
     stats = stack_summaries("estimator", runs)
-    rates = [numbers.probability(rate) for rate in stats["failure"].sel(budget=size.tuned_at).values]
+    rates = [formatting.probability(rate) for rate in stats["failure"].sel(budget=size.tuned_at).values]
     finding = (
-        f"{name}, {numbers.count(size.tuned_at)} pulls: error {rates[0]} with empirical means, "
+        f"{name}, {formatting.count(size.tuned_at)} pulls: error {rates[0]} with empirical means, "
         f"{rates[1]} with the paper's b, {rates[2]} with b = {tuned:g}"
     )
     empirical, truncated, *_ = runs.values()

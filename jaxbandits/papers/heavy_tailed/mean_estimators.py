@@ -9,7 +9,7 @@ from jax.typing import ArrayLike
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
-from jaxbandits.report import numbers
+from jaxbandits.report import formatting
 
 __all__ = [
     "COLUMNS", "DELTA", "ESTIMATORS", "PAPER_ORDER", "PROBLEMS", "PROMISE", "PULLS_COLUMNS", "add_theorem",
@@ -110,4 +110,4 @@ def add_theorem(
 
 def describe_arrows(max_pulls: int) -> str:
     """Say what arrows mean in a picture of runs with a limit."""
-    return f"Arrows: half of the runs or more were truncated at {numbers.count(max_pulls)} pulls, a lower bound."
+    return f"Arrows: half of the runs or more were truncated at {formatting.count(max_pulls)} pulls, a lower bound."

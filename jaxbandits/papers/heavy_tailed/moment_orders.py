@@ -6,7 +6,7 @@ import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
 from jaxbandits.papers.heavy_tailed import mean_estimators as estimators
 from jaxbandits.papers.heavy_tailed.mean_estimators import DELTA, ESTIMATORS
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -30,7 +30,7 @@ def show(bench: Bench, size: Size) -> None:
     tea = stats["pulls_q50"].sel(estimator="TEA")
     finding = (
         f"S1: given only moments of order {size.orders[0]:g}, truncated means need "
-        f"{numbers.fold(float(tea[0] / tea[-1]))} times the pulls that they need with p = {size.orders[-1]:g}"
+        f"{formatting.fold(float(tea[0] / tea[-1]))} times the pulls that they need with p = {size.orders[-1]:g}"
     )
     bench.exhibit(
         "heavy-tailed-order",

@@ -8,7 +8,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
 from jaxbandits.papers.heavy_tailed import mean_estimators as estimators
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -43,7 +43,7 @@ def _draw(bench: Bench, name: str, size: Size) -> None:
     stats = estimators.add_theorem(stack_summaries("estimator", runs), "delta", problems, deltas, orders)
     finding = _describe_crossing(stats, name)
     distance = stats["bound"] / stats["pulls_mean"]
-    least, most = numbers.fold(float(distance.min())), numbers.fold(float(distance.max()))
+    least, most = formatting.fold(float(distance.min())), formatting.fold(float(distance.max()))
     bench.exhibit(
         f"heavy-tailed-{name.lower()}-delta",
         plots.curve(stats, x="delta", y="pulls", hue="estimator", bounds=("bound",), title=finding),
@@ -67,9 +67,9 @@ def _describe_crossing(stats: xr.Dataset, name: str) -> str:
     # The delta at which the ratio is 1, by interpolation of logarithms.
     crossing = np.exp(np.interp(0.0, -np.log(ratio[order]), np.log(stats["delta"].values[order])))
     finding = (
-        f"{name}: truncated means need fewer pulls than empirical means for δ below {numbers.value(float(crossing))}"
+        f"{name}: truncated means need fewer pulls than empirical means for δ below {formatting.value(float(crossing))}"
     )
     if "Catoni" in stats["estimator"]:
         gain = pulls.sel(estimator="TEA") / pulls.sel(estimator="Catoni")
-        finding += f"; Catoni's estimator needs {numbers.fold(float(gain.median()))} times fewer"
+        finding += f"; Catoni's estimator needs {formatting.fold(float(gain.median()))} times fewer"
     return finding

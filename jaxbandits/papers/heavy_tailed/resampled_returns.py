@@ -9,7 +9,7 @@ import numpy as np
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
 from jaxbandits.papers.heavy_tailed import mean_estimators as estimators
-from jaxbandits.report import numbers, plots
+from jaxbandits.report import formatting, plots
 from jaxbandits.report.tables import frame
 
 
@@ -50,9 +50,10 @@ def _draw(bench: Bench, size: Size, table: str, problem: jb.problems.Empirical) 
     stats = stack_summaries("estimator", runs)
     label = Path(table.removeprefix("data:")).stem
     last = stats["failure"].isel(budget=-1)
-    rates = [numbers.probability(float(rate)) for rate in last.values]
+    rates = [formatting.probability(float(rate)) for rate in last.values]
     finding = (
-        f"{label}, {numbers.count(int(last['budget']))} pulls: error {rates[0]} with empirical means, {rates[1]} with "
+        f"{label}, {formatting.count(int(last['budget']))} pulls: error {rates[0]} with empirical means, {rates[1]} "
+        "with "
         f"b = {tuned:g}, {rates[2]} with medians of means"
     )
     second, best = np.sort(np.asarray(problem.mean, np.float64))[-2:]

@@ -8,7 +8,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
 from jaxbandits.papers.heavy_tailed.mean_estimators import COLUMNS, build_rejects
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -46,7 +46,7 @@ def show(bench: Bench, size: Size) -> None:
         finding=finding,
         drawn="Probability of not returning the best arm against the degrees of freedom, with 95% intervals. "
         f"Shaded: where that of empirical means lies above {_FAILED:g}.",
-        settings=f"The means of S1, Student t noise, {numbers.count(size.budget)} pulls; moments of order p are "
+        settings=f"The means of S1, Student t noise, {formatting.count(size.budget)} pulls; moments of order p are "
         "finite for p below the degrees of freedom.",
         alt="Failure rate against degrees of freedom for four estimators.",
     )
@@ -55,7 +55,9 @@ def show(bench: Bench, size: Size) -> None:
 def _describe_rates(stats: xr.Dataset, failing: np.ndarray) -> str:
     """Say how often means err with the heaviest tails, and up to where empirical ones fail."""
     heaviest = stats["failure"].isel(dof=0)
-    empirical, truncated = (numbers.probability(float(heaviest.sel(estimator=label))) for label in ("EA", "TEA, b = 4"))
+    empirical, truncated = (
+        formatting.probability(float(heaviest.sel(estimator=label))) for label in ("EA", "TEA, b = 4")
+    )
     finding = (
         f"With ν = {float(stats['dof'][0]):g} empirical means miss the best arm in {empirical} of the runs, truncated "
         f"ones in {truncated}"

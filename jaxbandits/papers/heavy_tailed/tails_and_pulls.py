@@ -9,7 +9,7 @@ import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
 from jaxbandits.papers.heavy_tailed import mean_estimators as estimators
 from jaxbandits.papers.heavy_tailed.mean_estimators import DELTA, ESTIMATORS, PULLS_COLUMNS
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -47,7 +47,7 @@ def show(bench: Bench, size: Size) -> None:
     runs = [*heavy.values(), *light.values()]
     stats = _join(heavy, light, size)
     failing = stats["dof"].values[~_stopped(stats).sel(estimator="EA").values]
-    limit = numbers.count(size.max_pulls)
+    limit = formatting.count(size.max_pulls)
     first = stats["dof"].where(_stopped(stats)).min("dof")
     finding = f"Most runs stop within {limit} pulls only from ν = " + ", ".join(
         f"{float(first.sel(estimator=label)):g}{' on' * (label == 'EA')} with {label}" for label in ESTIMATORS
@@ -115,9 +115,9 @@ def _describe_price(stats: xr.Dataset) -> str:
     dofs = stats["dof"].values
     return (
         "Pulls grow with the exponent 1/(p − 1), so that no budget is enough near ν = 1: at "
-        f"ν = {dofs[0]:g} Theorem 1 asks TEA for {numbers.value(asked)} pulls. EA pays "
+        f"ν = {dofs[0]:g} Theorem 1 asks TEA for {formatting.value(asked)} pulls. EA pays "
         "(C K / δ)^(1/(p − 1)) where the others pay ln(K / δ): its median pulls are "
-        f"{numbers.fold(ratio[-1])} times TEA's at ν = {dofs[-1]:g} and {numbers.fold(ratio[0])} times at "
+        f"{formatting.fold(ratio[-1])} times TEA's at ν = {dofs[-1]:g} and {formatting.fold(ratio[0])} times at "
         f"ν = {both[0]:g}."
     )
 
@@ -138,6 +138,6 @@ def _describe_spread(stats: xr.Dataset) -> str:
     spread = (stats["pulls_q90"] / stats["pulls_q10"]).where(_stopped(stats)).sel(estimator="EA")
     return (
         "Medians, because a few runs that a huge reward holds up could rule a mean. In fact the 90% quantile "
-        f"of EA is at most {numbers.fold(float(spread.max()))} times the 10% one: the radius decides when a "
+        f"of EA is at most {formatting.fold(float(spread.max()))} times the 10% one: the radius decides when a "
         "run ends, more than chance. EA would gain a little from a p nearer to ν."
     )

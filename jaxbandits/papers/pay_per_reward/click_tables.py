@@ -9,7 +9,7 @@ import numpy as np
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
 from jaxbandits.papers.pay_per_reward import cost_rivals as rivals
-from jaxbandits.report import numbers, plots
+from jaxbandits.report import formatting, plots
 from jaxbandits.report.tables import frame
 
 
@@ -39,7 +39,7 @@ def _draw(bench: Bench, size: Size, label: str, problem: jb.Problem) -> None:
     stats = stack_summaries("algorithm", {name: rivals.divide_by_weight(ds, means.sum()) for name, ds in runs.items()})
     stats["cost_mean"].attrs["label"] = rivals.COST_OVER_W
     costs = zip(runs, stats["cost_mean"].values, strict=True)
-    finding = f"{label}: cost / W is " + ", ".join(f"{numbers.value(float(cost))} ({name})" for name, cost in costs)
+    finding = f"{label}: cost / W is " + ", ".join(f"{formatting.value(float(cost))} ({name})" for name, cost in costs)
     bench.exhibit(
         f"pay-per-reward-{label}",
         plots.bars(stats, x="algorithm", y="cost", title=finding),

@@ -7,7 +7,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
-from jaxbandits.report import numbers
+from jaxbandits.report import formatting
 
 __all__ = [
     "CLICK_EPSILON", "COLUMNS", "COST_OVER_W", "DELTA", "EPSILON", "MAB", "PAID_COLUMNS", "RACE", "UNION",
@@ -74,6 +74,7 @@ def describe_safety(stats: xr.Dataset) -> str:
     errors, runs = int(stats["errors"].sum()), int(stats["runs"].sum())
     worst = stats["failure_high"].max()
     return (
-        f"{errors} of {numbers.count(runs)} runs returned an arm more than ε below the best; the largest upper end of "
-        f"a 95% interval is {numbers.probability(float(worst))} (δ = {DELTA:g})."
+        f"{errors} of {formatting.count(runs)} runs returned an arm more than ε below the best; the largest upper "
+        "end of "
+        f"a 95% interval is {formatting.probability(float(worst))} (δ = {DELTA:g})."
     )

@@ -7,7 +7,7 @@ import numpy as np
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.pay_per_reward import cost_rivals as rivals
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -31,8 +31,9 @@ def show(bench: Bench, size: Size) -> None:
     stats = rivals.summarise_arms(runs, [k for k, _ in size.runs], _compute_weight)
     ratio = stats["cost_mean"].sel(algorithm=rivals.MAB) / stats["cost_mean"].sel(algorithm=rivals.RACE)
     finding = (
-        f"Click-through rates like those of headlines: the Bernstein race pays {numbers.fold(float(ratio.min()))} to "
-        f"{numbers.fold(float(ratio.max()))} times less than MAB-PPR"
+        f"Click-through rates like those of headlines: the Bernstein race pays {formatting.fold(float(ratio.min()))} "
+        "to "
+        f"{formatting.fold(float(ratio.max()))} times less than MAB-PPR"
     )
     bench.exhibit(
         "pay-per-reward-clicks",

@@ -7,7 +7,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, count_runs
 from jaxbandits.papers.pay_per_reward.cost_rivals import COLUMNS, COST_OVER_W, DELTA, EPSILON
-from jaxbandits.report import numbers, plots, summaries, tables
+from jaxbandits.report import formatting, plots, summaries, tables
 
 
 class Size(NamedTuple):
@@ -35,7 +35,7 @@ def show(bench: Bench, size: Size) -> None:
     stats = xr.concat(rows, "law", join="exact")
     stats["law"].attrs["long_name"] = "means in proportion to"
     stats["cost_mean"].attrs["label"] = COST_OVER_W
-    low, high = (numbers.value(float(x)) for x in (stats["cost_mean"].min(), stats["cost_mean"].max()))
+    low, high = (formatting.value(float(x)) for x in (stats["cost_mean"].min(), stats["cost_mean"].max()))
     finding = f"Infinitely many arms: cost / W is between {low} and {high}"
     unseen = max(float(ds.attrs["unseen"]) for ds in (zipf, geometric))
     bench.exhibit(

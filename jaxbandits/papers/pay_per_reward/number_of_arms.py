@@ -8,7 +8,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.pay_per_reward import cost_rivals as rivals
-from jaxbandits.report import numbers, plots, summaries, tables
+from jaxbandits.report import formatting, plots, summaries, tables
 
 
 class Size(NamedTuple):
@@ -43,7 +43,7 @@ def show(bench: Bench, size: Size) -> None:
         _describe_exponents(stats),
         rivals.describe_safety(stats),
         _describe_crossings(),
-        f"UGapEc with one good arm of 100: cost / W = {numbers.value(alone / _WEIGHT)}.",
+        f"UGapEc with one good arm of 100: cost / W = {formatting.value(alone / _WEIGHT)}.",
         finding=finding,
         drawn="Mean cost (sum of the expected rewards of all pulls) over W, with 95% intervals.",
         settings=f"ε = δ = {rivals.EPSILON:g}, W = {_WEIGHT:g}: one mean of 1/2 and the others equal; w_i ~ 1/i; all "
@@ -59,10 +59,10 @@ def _describe_growth(stats: xr.Dataset) -> str:
     good = growth.sel(weights="one-good")
     race = stats["cost_mean"].sel(algorithm=rivals.MAB) / stats["cost_mean"].sel(algorithm=rivals.RACE)
     return (
-        f"One good arm: from K = {numbers.count(first)} to {numbers.count(last)} the cost of MAB-PPR changes by "
+        f"One good arm: from K = {formatting.count(first)} to {formatting.count(last)} the cost of MAB-PPR changes by "
         f"{100 * abs(float(good.sel(algorithm=rivals.MAB)) - 1):.1f}%, of median elimination "
-        f"{numbers.fold(float(good.sel(algorithm='median elimination')))}-fold; the Bernstein race pays at "
-        f"least {numbers.fold(float(race.min()))} times less than MAB-PPR everywhere"
+        f"{formatting.fold(float(good.sel(algorithm='median elimination')))}-fold; the Bernstein race pays at "
+        f"least {formatting.fold(float(race.min()))} times less than MAB-PPR everywhere"
     )
 
 

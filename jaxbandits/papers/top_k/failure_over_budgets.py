@@ -8,7 +8,7 @@ import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, count_seconds, stack_summaries
 from jaxbandits.papers.top_k import chen_data_sets as chen
 from jaxbandits.papers.top_k.chen_data_sets import COLUMNS, DATASETS, FINE, REUSE, SCALE
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -93,7 +93,7 @@ def _describe_first(stats: xr.Dataset) -> str:
             texts.append(f"none at K = {k}")
             continue
         best = low.isel(budget=0).fillna(1.0).idxmin("algorithm").item()
-        texts.append(f"{best} at K = {k} ({numbers.count(low['budget'][0].item())} pulls)")
+        texts.append(f"{best} at K = {k} ({formatting.count(low['budget'][0].item())} pulls)")
     return ", ".join(texts)
 
 

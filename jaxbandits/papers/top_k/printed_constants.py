@@ -7,7 +7,7 @@ import numpy as np
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.top_k import chen_data_sets as chen
-from jaxbandits.report import numbers, plots, summaries, tables
+from jaxbandits.report import formatting, plots, summaries, tables
 
 
 class Size(NamedTuple):
@@ -36,7 +36,7 @@ def show(bench: Bench, size: Size) -> None:
     sure = stats["failure"].max("k") <= 0.01
     budgets = sure["budget"].where(sure).min("budget")
     finding = "AdaptiveTopK as printed errs in at most 1% of the runs from these pulls on: " + ", ".join(
-        f"{name} {numbers.count(b) if np.isfinite(b) else 'none of these'}"
+        f"{name} {formatting.count(b) if np.isfinite(b) else 'none of these'}"
         for name, b in zip(chen.DATASETS, budgets.values.tolist(), strict=True)
     )
     bench.exhibit(

@@ -7,7 +7,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, count_runs, stack_summaries
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -46,7 +46,8 @@ def show(bench: Bench, size: Size) -> None:
         tables.frame(stats, [*_COLUMNS, "aggregate_regret_mean", *_BOUNDS]),
         runs.values(),
         f"The aggregate regret exceeded ε in {int(stats['errors'].sum())} of "
-        f"{numbers.count(count_runs(*runs.values()))} runs. Pulls move in steps: rounds are few, and each takes about "
+        f"{formatting.count(count_runs(*runs.values()))} runs. Pulls move in steps: rounds are few, and each takes "
+        "about "
         "four times the pulls of the one before.",
         "ImprovedTopK is derived here with the bound of Theorem 2 up to ln(n/K): the paper does not print it in "
         f"full. AdaptiveTopK takes {float(better.min()):.2f} to {float(better.max()):.2f} times its pulls.",
@@ -76,7 +77,9 @@ def _describe_pulls(stats: xr.Dataset) -> str:
     pulls = stats["pulls_mean"].sel(algorithm="AdaptiveTopK")
     ratio, below = pulls / stats["h_t"], stats["bound"] / pulls
     return (
-        f"UNIFORM: AdaptiveTopK takes {numbers.fold(float(ratio.min()))} to {numbers.fold(float(ratio.max()))} times "
-        f"H^(t,ε), and its theorem allows {numbers.fold(float(below.min()))} to {numbers.fold(float(below.max()))} "
+        f"UNIFORM: AdaptiveTopK takes {formatting.fold(float(ratio.min()))} to {formatting.fold(float(ratio.max()))} "
+        "times "
+        f"H^(t,ε), and its theorem allows {formatting.fold(float(below.min()))} to "
+        f"{formatting.fold(float(below.max()))} "
         "times more"
     )

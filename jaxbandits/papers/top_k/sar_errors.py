@@ -7,7 +7,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -64,7 +64,7 @@ def show(bench: Bench, size: Size) -> None:
     distance = abs(stats["failure"] - stats["published"]).max(["m", "experiment"])
     ours, theirs = (float(distance.sel(algorithm=label)) for label in ("SAR", "uniform"))
     finding = f"SAR is within {ours:.3f} of the published errors at every m, uniform sampling within {theirs:.3f}"
-    budgets = " and ".join(numbers.count(BUDGETS[number]) for number in _SHOWN)
+    budgets = " and ".join(formatting.count(BUDGETS[number]) for number in _SHOWN)
     bench.exhibit(
         "top-k-published-sar",
         plots.curve(

@@ -7,7 +7,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -114,10 +114,11 @@ def _draw_curve(
 def _draw_phase(bench: Bench, stats: xr.Dataset, runs: xr.Dataset, settings: str) -> None:
     pulls = stats["pulls_mean"]
     finding = (
-        f"UGapEc: from {numbers.value(float(pulls.min()))} to {numbers.value(float(pulls.max()))} mean pulls, always "
+        f"UGapEc: from {formatting.value(float(pulls.min()))} to {formatting.value(float(pulls.max()))} mean pulls, "
+        "always "
         f"{_format_range(pulls / stats['complexity'])} times H_ε"
     )
-    worst = numbers.probability(float(stats["failure_high"].max()))
+    worst = formatting.probability(float(stats["failure_high"].max()))
     bench.exhibit(
         "ugape-phase",
         plots.phase(stats, x="epsilon", y="n", title=finding),

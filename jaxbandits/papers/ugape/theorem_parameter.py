@@ -9,7 +9,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
-from jaxbandits.report import numbers, plots, tables
+from jaxbandits.report import formatting, plots, tables
 
 
 class Size(NamedTuple):
@@ -48,7 +48,7 @@ def show(bench: Bench, size: Size) -> None:
         finding=finding,
         drawn="Probability of not returning the best arm, with Clopper-Pearson 95% intervals. Dashed: Theorem 1's "
         "bound 2 K n exp(−2a), which first says something (is below 1) at n ≈ "
-        f"{numbers.value(_find_informative(means))}.",
+        f"{formatting.value(_find_informative(means))}.",
         settings="Experiment 1 of Audibert et al. 2010: 20 Bernoulli arms, one with mean 0.5, the others with mean "
         "0.4; ε = 0, m = 1. The a of Theorem 1, (n − K) / (4 H_ε), knows the gaps; the adaptive a estimates them "
         "before every pull.",
@@ -100,8 +100,8 @@ def _describe_rates(stats: xr.Dataset, at: int) -> str:
     """Name all failure rates at one budget, from the lowest."""
     rates = stats["failure"].sel(budget=at)
     ranked = sorted(rates["algorithm"].values.tolist(), key=lambda name: float(rates.sel(algorithm=name)))
-    said = ", ".join(f"{numbers.probability(float(rates.sel(algorithm=name)))} ({name})" for name in ranked)
-    return f"Failure rate with {numbers.count(at)} pulls: {said}"
+    said = ", ".join(f"{formatting.probability(float(rates.sel(algorithm=name)))} ({name})" for name in ranked)
+    return f"Failure rate with {formatting.count(at)} pulls: {said}"
 
 
 def _describe_choices(stats: xr.Dataset, watched: xr.Dataset, at: int) -> str:
@@ -112,5 +112,6 @@ def _describe_choices(stats: xr.Dataset, watched: xr.Dataset, at: int) -> str:
         f"This is the paper's algorithm as printed. At n = {at} the theorem's a is {a:.3f}: intervals are "
         "far too narrow, and the smallest index B_J, whose J is returned, is that of a lucky start. In "
         f"{watched.sizes['seed']} runs followed step by step the returned J was chosen at pull "
-        f"{numbers.count(chosen)} (median), when its arm had {numbers.count(pulls)} pulls and a mean of {mean:.2f}."
+        f"{formatting.count(chosen)} (median), when its arm had {formatting.count(pulls)} pulls and a mean of "
+        f"{mean:.2f}."
     )

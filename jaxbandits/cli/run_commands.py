@@ -1,0 +1,125 @@
+"""The commands that run algorithms. Each checks all of its input first, then works, then prints or writes."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+import jaxbandits as jb
+from jaxbandits.cli import display, inputs, result_text
+from jaxbandits.cli.inputs import Switch, Whole
+from jaxbandits.comparison.advice import Comparison
+from jaxbandits.comparison.candidates import comparisons
+from jaxbandits.errors import UsageError
+
+__all__ = ["compare", "simulate"]
+
+Settings = Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative=())]
+Means = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
+
+
+def simulate(
+    algorithm: str,
+    /,
+    *,
+    problem: str,
+    seeds: Whole = 1000,
+    settings: Settings = (),
+    root_seed: Whole = 0,
+    max_pulls: Whole | None = None,
+    costs: str | None = None,
+    json: Switch = False,
+    progress: bool | None = None,
+) -> None:
+    """Run one algorithm on one problem and summarise the runs.
+
+    Args:
+        algorithm: its name, see `jaxbandits list`.
+        problem: such as bernoulli:0.7,0.5,0.5, gaussian:means=0.7,0.5,sd=2 or two-group:n=1000,k=100.
+        seeds: number of runs.
+        settings: the algorithm's parameters, name=value, repeatable.
+        root_seed: seed of all randomness.
+        max_pulls: stop a run before the pull or batch that passes it and count it as truncated; 1e9 if not given,
+            and no limit for algorithms that draw sums.
+        costs: what a pull costs, "reward" or prices such as 1,2,0.5; the problem's own if not given, usually one unit.
+        json: print one JSON object instead of a table.
+        progress: show a progress bar on stderr; by default, if that is a terminal.
+    """
+    chosen = inputs.algorithm_of(algorithm, settings)  # before JAX starts, which may take seconds
+    inputs.start_jax()
+    explored = inputs.problem_of(problem, costs)
+    with display.progress_bar(progress) as update:
+        dataset = jb.simulate(
+            chosen,
+            explored,
+            seeds,
+            root_seed=root_seed,
+            max_pulls=max_pulls,
+            on_progress=lambda state: update(state, seeds),
+        )
+    if json:
+        display.print_result(result_text.json_of(dataset))
+    else:
+        display.print_result(f"{algorithm} on {explored.name or problem}, {seeds:,} runs, root seed {root_seed}\n")
+        if told := result_text.settled(chosen, explored) + result_text.moments(chosen, explored):
+            display.print_result(told)
+        display.print_result(result_text.statistics(dataset))
+
+
+def compare(
+    *,
+    delta: float | None = None,
+    means: Means = None,
+    problem: str | None = None,
+    epsilon: float = 0.0,
+    m: Whole = 1,
+    budget: Whole | None = None,
+    seeds: Whole = 1000,
+    root_seed: Whole = 0,
+    max_pulls: Whole | None = None,
+    progress: bool | None = None,
+) -> None:
+    """Run every suitable algorithm on one problem: the table from which to pick one.
+
+    Args:
+        delta: allowed probability of error; without it only the algorithms that spend the budget are compared.
+        means: means of Bernoulli arms, such as 0.7,0.6,0.5.
+        problem: a problem in place of means, see `simulate`.
+        epsilon: a mean this far below the m-th best is good enough; 0 requires the m best arms themselves.
+        m: number of arms to find.
+        budget: pulls of the algorithms that need a budget; by default, the average of the best of the others.
+        seeds: runs per algorithm.
+        root_seed: seed of all randomness.
+        max_pulls: stop a run after this many pulls. By default a row gets some seconds: 3e9 / (seeds * (arms + 12))
+            pulls a run. It gets up to five times that where this allows 4 times the pulls of the best.
+        progress: report each finished row on stderr, and show a progress bar if that is a terminal; no progress is
+            quiet.
+    """
+    if (means is None) == (problem is None):
+        raise UsageError("compare needs --means or --problem, one of them")
+    inputs.start_jax()
+    explored = inputs.problem_of(f"bernoulli:{means}" if problem is None else problem)
+    found: Comparison | None = None
+    try:
+        with display.progress_bar(progress) as update:
+            rows = comparisons(
+                explored,
+                delta=delta,
+                epsilon=epsilon,
+                m=m,
+                budget=budget,
+                seeds=seeds,
+                root_seed=root_seed,
+                max_pulls=max_pulls,
+                on_progress=update,
+            )
+            for row, found in rows:  # noqa: B007 - printed below, also after an interruption
+                if progress is not False:
+                    display.print_status(result_text.finished(row))
+    except KeyboardInterrupt as interrupt:
+        if found is not None:
+            display.print_result(result_text.comparison(found, display.width()))
+            said = f"{interrupt}" or "interrupted"
+            raise KeyboardInterrupt(f"{said}, {len(found.missing)} rows are missing") from None
+        raise
+    assert found is not None  # without a row there is an error
+    display.print_result(result_text.comparison(found, display.width()))

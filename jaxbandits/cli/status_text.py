@@ -1,0 +1,94 @@
+"""The texts that `sweep --dry-run` and `status` print."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm  # type: ignore[import-untyped,unused-ignore]
+
+from jaxbandits.report.text_tables import text_table
+from jaxbandits.sweeps.dry_run import Estimate, bytes_of_runs
+from jaxbandits.sweeps.plan import Plan
+from jaxbandits.sweeps.store_status import State
+from jaxbandits.xla_flags import NONE
+
+__all__ = ["estimate", "state"]
+
+
+def estimate(plan: Plan, keep: str, found: Estimate) -> str:
+    """Return the expected size and time of a sweep, a line per quantity."""
+    layout = plan.layout
+    axes = " x ".join(f"{size} {name}" for name, size in zip(layout.dimensions, layout.shape, strict=True))
+    more = "at least " if found.at_least else ""
+    pulls = tqdm.format_sizeof(found.pulls)
+    lines = [
+        ("cells", f"{len(layout.cells):,}{f' ({axes})' if axes else ''}"),
+        ("runs", f"{layout.runs:,} ({layout.seeds:,} of each cell)"),
+        ("programs", f"{found.programs}, some {found.compile_seconds:.3g} s to compile, the first time"),
+        ("pulls", f"{more}{pulls}"),
+        ("time", f"{more}{_time(found.seconds)} on this machine, as measured in a few seconds"),
+        ("memory", _bytes(_peak())),
+        ("on disk", _bytes(bytes_of_runs(layout)) if keep == "runs" else f"little, for {keep} only are kept"),
+    ]
+    return text_table(lines, left=(0, 1))
+
+
+def state(store: Path, found: State) -> str:
+    """Return how complete a store is, and who is writing to it."""
+    return "\n".join(_state(store, found))
+
+
+def _state(store: Path, found: State) -> Iterator[str]:
+    algorithm, problem, run = (found.spec.get(table, {}) for table in ("algorithm", "problem", "run"))
+    what = problem.get("label") or problem.get("name") or problem.get("spec")
+    share = 100 * found.there / max(found.wanted, 1)
+    arrays = "its arrays are there" if found.readable else "its arrays are made once all runs are complete"
+    lines = [
+        ("store", f"{store}, {_bytes(found.bytes)}"),
+        ("of", f"{algorithm.get('name')} on {what}, keeping {run.get('keep', 'runs')}"),
+        ("runs", f"{found.there:,} of {found.wanted:,} ({share:.3g}%); {arrays}"),
+    ]
+    if found.made_with:
+        lines.append(("made with", found.made_with))
+    if found.xla_flags not in ("", NONE):
+        lines.append(("XLA flags", found.xla_flags))
+    yield text_table(lines, left=(0, 1))
+    if found.writers:
+        head = ("writing", "process", "runs", "pulls/s", "lanes busy", "time left")
+        yield ""
+        yield text_table([head, *map(_writer, found.writers)], left=(0, 1))
+    elif found.there < found.wanted:
+        yield "Nobody is writing to it: sweep … --resume makes the runs that are missing."
+
+
+def _writer(told: dict[str, Any]) -> tuple[str, ...]:
+    """Return a line about a process that is writing."""
+
+    def of(name: str) -> float:
+        value = told.get(name, 0.0)
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    seconds, runs, wanted = max(of("seconds"), 1e-9), of("runs"), of("wanted")
+    left = _time(seconds * (wanted - runs) / runs) if runs else "not known yet"
+    busy = f"{100 * of('steps') / of('lane_steps'):.0f}%" if of("lane_steps") else "-"
+    who = f"{told.get('process')} on {told.get('host')}"
+    speed = tqdm.format_sizeof(of("pulls") / seconds)
+    return (f"part {told.get('part')}", who, f"{runs:,.0f} of {wanted:,.0f}", speed, busy, left)
+
+
+def _time(seconds: float) -> str:
+    if seconds < 10:
+        return f"{seconds:.2g} s"
+    return str(tqdm.format_interval(seconds))
+
+
+def _bytes(count: float) -> str:
+    return f"{tqdm.format_sizeof(count, 'B', 1024)}"
+
+
+def _peak() -> int:
+    """Return the largest number of bytes that this process has held."""
+    import resource  # not on every system
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

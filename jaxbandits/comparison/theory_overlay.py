@@ -1,0 +1,126 @@
+"""Theoretical values for each cell of a sweep, to be shown with the measured ones."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits import theory
+from jaxbandits.algorithms.parameters import values_of
+from jaxbandits.algorithms.traits import Theorem, tolerance_of
+from jaxbandits.comparison.guarantees import lower_bound, number
+from jaxbandits.compilers.jax_settings import own_settings
+from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.sweeps.grid import Cell
+from jaxbandits.sweeps.rerun import cells_of
+
+__all__ = ["QUANTITIES", "with_theory"]
+
+
+class _Quantity(NamedTuple):
+    long_name: str
+    of: Callable[[Cell], Theorem | None]  # a formula and its arguments; None where there is none
+
+
+def _number(cell: Cell, name: str, otherwise: float | None = None) -> Any:
+    value = values_of(cell.algorithm).get(name, otherwise)
+    return otherwise if value is None else value
+
+
+def _h_epsilon(cell: Cell) -> Theorem | None:
+    arguments = (np.asarray(cell.problem.mean), tolerance_of(cell.algorithm), _number(cell, "m", 1))
+    return None if cell.problem.bandits > 1 or cell.problem.drawn else Theorem(theory.h_epsilon, arguments, "")
+
+
+def _lower_bound(cell: Cell) -> Theorem | None:
+    delta, m = _number(cell, "delta"), int(_number(cell, "m", 1))
+    if delta is None or cell.problem.drawn:
+        return None
+    return lower_bound(cell.problem, delta, tolerance_of(cell.algorithm), m)
+
+
+def _theorem(cell: Cell) -> Theorem | None:
+    problem = cell.problem
+    if problem.bandits > 1 or not problem.sub_gaussian:
+        return None
+    means, variances = np.asarray(problem.mean), np.asarray(problem.variance)
+    return cell.algorithm.theorem(
+        means, variances, float(problem.reward_range), delta=_number(cell, "delta", 0.05),
+        epsilon=tolerance_of(cell.algorithm), m=int(_number(cell, "m", 1)),
+    )  # fmt: skip
+
+
+def _rate(cell: Cell) -> Theorem | None:
+    return cell.algorithm.rate(cell.problem)
+
+
+#: The quantities of `with_theory`, by the name of the variable.
+QUANTITIES = {
+    "h_epsilon": _Quantity("complexity H_ε", _h_epsilon),
+    "lower_bound": _Quantity("lower bound T* kl(δ, 1−δ)", _lower_bound),
+    "theorem": _Quantity("what is proved: ", _theorem),
+    "rate": _Quantity("", _rate),
+}
+
+
+@own_settings()
+def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any = None) -> xr.Dataset:
+    """Return a sweep's Dataset with theoretical values of each of its cells.
+
+    Args:
+        ds: runs, their summary or their moments, with the specification that they carry.
+        names: `h_epsilon`, UGapE's complexity; `lower_bound`, on the pulls with this delta. `theorem` is the proved
+            bound of the algorithm on sub-Gaussian arms, pulls or a probability of error; `rate` is a bound or a rate
+            of the algorithm's own paper.
+        algorithm: as in `jaxbandits.repeat`.
+        problem: as in `jaxbandits.repeat`.
+
+    Returns:
+        The Dataset with a variable of each name, float64, over the dimensions of the grid.
+
+    Raises:
+        UsageError: an unknown name, one that an axis or a metric of the Dataset has, a quantity that does not apply,
+            or a specification that cannot be built again.
+
+    Example:
+        >>> ds = jb.simulate(jb.UGapEc(epsilon=0.2, delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
+        >>> round(float(jb.with_theory(ds, "h_epsilon").h_epsilon), 1)
+        16.3
+    """
+    for name in names:
+        if name not in QUANTITIES:
+            raise unknown_name("quantity of theory", name, QUANTITIES)
+        if name in ds.coords or (name in ds and "seed" in ds[name].dims):
+            raise UsageError(f"the Dataset has its own {name!r}, an axis or a metric: run it with another name")
+    cells, dimensions = cells_of(ds, algorithm=algorithm, problem=problem)
+    shape = tuple(ds.sizes[name] for name in dimensions if name in ds.dims)
+    shown = [name for name in dimensions if name in ds.dims]
+    found: dict[str, Any] = {}
+    for name in names:
+        theorems = [QUANTITIES[name].of(cell) for cell in cells]
+        there = [theorem for theorem in theorems if theorem is not None]
+        if len(there) < len(theorems):
+            raise UsageError(f"there is no {name} of {type(cells[0].algorithm).__name__} on {cells[0].problem.name}")
+        values = _values(there).reshape(shape)
+        found[name] = (shown, values, {"long_name": QUANTITIES[name].long_name + there[0].source})
+    return ds.assign(found)
+
+
+def _values(theorems: Sequence[Theorem]) -> np.ndarray:
+    """Return the values of theorems, `(C,)`.
+
+    Theorems with equal static values and shapes are evaluated at once, along a last axis of cells.
+    """
+    values = np.full(len(theorems), np.nan)
+    groups: dict[Any, list[int]] = {}
+    for place, theorem in enumerate(theorems):
+        alike = tuple(part if isinstance(part, int | str) else np.shape(part) for part in theorem.arguments)
+        groups.setdefault((theorem.formula, alike), []).append(place)
+    for (formula, alike), places in groups.items():
+        arguments = [
+            part if isinstance(part, int | str) else np.stack([theorems[place].arguments[i] for place in places], -1)
+            for i, part in enumerate(alike)
+        ]
+        values[places] = number(formula, *arguments)
+    return values

@@ -1,0 +1,1 @@
+"""How programs are written for one compiler: what is here changes speed and no result."""

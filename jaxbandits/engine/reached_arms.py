@@ -1,0 +1,55 @@
+"""Decisions of rules that take ever more arms: on CPU they are made of the first arms only, as far as any run has come.
+
+A reservoir has room for all arms that a run may ever take, and a run has a third of them on average. A rule that can be
+padded decides alike whatever the length of the arrays, so they are cut to one of a few lengths.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.arrays.lowering import lowering
+from jaxbandits.engine.rule_calls import axes_of_own, decided, results
+from jaxbandits.engine.rule_states import RuleState
+from jaxbandits.engine.value_ranges import Facts
+from jaxbandits.transform.operation import Value
+
+__all__ = ["decisions"]
+
+#: Arms by which lengths differ, about, and how many lengths there are at most: each is compiled.
+_BLOCK, _MOST = 64, 6
+
+
+def decisions(rule: Any, facts: Facts | None, state: RuleState) -> list[Value]:
+    """Return what `decided` tells of each run, as values with an axis of runs."""
+    count = state.statistics.pulls.shape[0]
+    number = min(_MOST, count // _BLOCK) if state.grows and lowering().chunked else 1
+    if number < 2:
+        return results(rule, facts, decided, state)[0]
+    lengths, axes = [-(-count * i // number) for i in range(1, number + 1)], axes_of_own(rule, state)
+
+    def of(length: int) -> Callable[[RuleState], list[jax.Array]]:
+        return lambda state: [value.array for value in results(rule, facts, decided, _cut(state, length, axes))[0]]
+
+    assert state.known is not None
+    shortest = jnp.sum(jnp.max(state.known) > jnp.asarray(lengths[:-1]))
+    return [Value(array, True) for array in lax.switch(shortest, [of(length) for length in lengths], state)]
+
+
+def _cut(state: RuleState, length: int, axes: list[tuple[int, ...]]) -> RuleState:
+    """Return the states as if there was room for so many arms only."""
+
+    def cut(x: jax.Array, axis: int = 0) -> jax.Array:
+        return lax.slice_in_dim(x, 0, length, axis=axis)
+
+    leaves, tree = jax.tree.flatten(state.own)
+    for i, several in enumerate(axes):
+        for axis in several:
+            leaves[i] = cut(leaves[i], axis)
+    statistics = dataclasses.replace(state.statistics, moments=jax.tree.map(cut, state.statistics.moments))
+    costs = None if state.costs is None else state.costs.moved(cut)
+    return dataclasses.replace(state, statistics=statistics, costs=costs, own=jax.tree.unflatten(tree, leaves))

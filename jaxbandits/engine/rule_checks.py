@@ -1,0 +1,182 @@
+"""A rule that is written for one run, looked at once: whether its methods take and return what the protocol says."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxbandits.algorithms.arm_values import by_arm, filled
+from jaxbandits.algorithms.parameters import with_logarithms
+from jaxbandits.algorithms.protocol import Arms, Batches, Rule
+from jaxbandits.algorithms.traits import judge_of, traits_of
+from jaxbandits.engine.elimination_checks import check_elimination, elimination_methods
+from jaxbandits.engine.mapping import map_algorithm
+from jaxbandits.engine.method_types import check_result, check_same_state, is_array, type_of, types
+from jaxbandits.engine.own_criterion import judged
+from jaxbandits.engine.rule_calls import Told, begun, requested, selected, updated
+from jaxbandits.engine.rule_states import arms_of, first_state
+from jaxbandits.engine.tracing_errors import traced
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.transform import UnpaddableError
+from jaxbandits.transform.programs_inside import differing
+
+__all__ = ["check_rule", "methods_of", "why_unpaddable"]
+
+
+def methods_of(rule: Rule) -> dict[str, tuple[str, ...]]:
+    """Return the methods of a rule, and what they take."""
+    if rule.eliminates:
+        return elimination_methods(rule)
+    own = ("state",) if rule.has_state else ()
+    methods = {name: (*own, "arms") for name in ("done", "arms_needed") if hasattr(rule, name)}
+    methods["recommend"] = (*own, "arms")
+    methods["request" if rule.in_batches else "select"] = (*own, "arms", "key")
+    if own:
+        methods["init"] = ("arms", "key")
+        if rule.in_batches:
+            methods["absorb"] = ("state", "arms", "counts", "sums")
+        else:
+            methods["update"] = ("state", "arms", "arm", "reward")
+    return methods
+
+
+def check_rule(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool = True) -> None:
+    """Check that the methods of a rule return what the protocol says; they are traced, not run.
+
+    Args:
+        rule: for one run.
+        problem: with the arms of the run, leaves `(K,)`.
+        key: the run's typed key `()`.
+        judged: whether answers are judged by a criterion of the user's own; not those of a live experiment.
+
+    Raises:
+        UsageError: which method returns what, in place of what.
+    """
+    if rule.eliminates:
+        check_elimination(rule, problem, key, judged=judged)
+        return
+    name, count = type(rule).__name__, problem.arms
+    state = first_state(rule, problem, key)
+    arms: Arms = arms_of(state)
+    own: tuple[Any, ...] = ()
+    begun: dict[str, str] = {}
+
+    def called(method: str, *arguments: Any) -> Any:
+        with traced(f"{name}.{method}"):
+            return getattr(rule, method)(*arguments)
+
+    if rule.has_state:
+        own = (called("init", arms, key),)
+        begun = types(f"{name}.init", own[0])
+    if rule.in_batches:
+        pulled = called("request", *own, arms, key)
+        check_batches(name, rule.slots, pulled, count)
+    else:
+        pulled = called("select", *own, arms, key)
+        many = () if np.ndim(pulled) != 1 or rule.one_by_one else ((np.shape(pulled)[0],),)
+        check_whole(f"{name}.select", pulled, ((), *many), "one arm" if rule.one_by_one else "an arm")
+    if rule.has_state:
+        several = isinstance(pulled, Batches)
+        shape = (rule.slots, count) if several else np.shape(pulled)
+        rewards = jnp.zeros(shape, jnp.int32 if problem.integer_rewards else jnp.float32)
+        method = "absorb" if rule.in_batches else "update"
+        pulled = jax.tree.map(lambda leaf: jnp.asarray(leaf).astype(jnp.int32), pulled)
+        after = called(method, own[0], arms, pulled, rewards)
+        check_same_state(f"{name}.{method}", own[0], begun, after, types(f"{name}.{method}", after))
+    _check_stops_by(rule, arms, key)
+    if rule.grows:
+        check_whole(f"{name}.arms_needed", called("arms_needed", *own, arms), ((),), "a number of arms")
+        if (why := why_unpaddable(rule, problem)) is not None:
+            raise UsageError(f"{name} takes ever more arms, and cannot be told of some of them only: {why}")
+    if hasattr(rule, "done"):
+        check_result(f"{name}.done", called("done", *own, arms), bool, ())
+    answer = called("recommend", *own, arms)
+    if (
+        problem.bandits == 1
+        and is_array(answer)
+        and np.shape(answer) == ()
+        and jnp.issubdtype(jnp.result_type(answer), np.integer)
+    ):
+        answer = jnp.arange(count) == answer
+    check_result(f"{name}.recommend: without an arm's number, the answer", answer, bool, (count,))
+    if judged and (judge := judge_of(rule)) is not None:
+        check_result(f"{name}: the criterion", judge(rule, problem, answer), bool, ())
+
+
+def check_batches(name: str, slots: int, asked: Any, count: int) -> None:
+    """Check that a request is made of whole numbers, one for each arm, and of a number of batches where it has several.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if not isinstance(asked, Batches):
+        check_whole(f"{name}.request", asked, ((count,),), "pulls of each arm")
+        return
+    check_whole(f"{name}.request: the counts of jb.Batches", asked.counts, ((count,),), "pulls of each arm")
+    check_whole(f"{name}.request: the number of jb.Batches", asked.number, ((),), "a number of batches")
+    if slots < 2:
+        raise UsageError(f"{name}.request returns jb.Batches: slots = … in the class must say how many at most, from 2")
+
+
+def check_whole(what: str, found: Any, shapes: tuple[tuple[int, ...], ...], words: str) -> None:
+    """Check that something traced is made of whole numbers and has one of some shapes.
+
+    Raises:
+        UsageError: it is not.
+    """
+    whole = is_array(found) and jnp.issubdtype(jnp.result_type(found), np.integer)
+    if not whole or np.shape(found) not in shapes:
+        got = type_of(found) if is_array(found) else type(found).__name__
+        raise UsageError(f"{what} must return {words}, int32 {shapes[0]}, got {got}")
+
+
+def _check_stops_by(rule: Rule, arms: Arms, key: jax.Array) -> None:
+    """Check that of the fields in `traits.stops_by` only the stopping rule and the answer take notice.
+
+    Raises:
+        UsageError: which field changes the pulls, or the rule's own state.
+    """
+    for field in traits_of(rule).stops_by:
+
+        def sampled(rule: Rule) -> list[Any]:
+            told = Told(rule, arms, key, None)
+            if rule.has_state:
+                told = told._replace(own=begun(told))
+            pulled = requested(told) if rule.in_batches else selected(told)
+            shape = (rule.slots, len(arms)) if isinstance(pulled, Batches) else pulled.shape
+            after = [updated(told, pulled, jnp.zeros(shape, arms.total.dtype))] if rule.has_state else []
+            return [told.own, pulled, *after]
+
+        leaves = jax.tree_util.tree_leaves_with_path(rule)
+        jaxpr = jax.make_jaxpr(sampled)(rule).jaxpr
+        if any(differing(jaxpr, [getattr(path[0], "name", None) == field for path, _ in leaves])):
+            raise UsageError(
+                f"{type(rule).__name__}: traits.stops_by names {field}, but not only done and recommend hang on it"
+            )
+
+
+def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
+    """Return why a rule's arrays cannot be longer than there are arms; None where they can. It is traced, not run.
+
+    Args:
+        rule: for one run.
+        problem: leaves `(K,)`.
+    """
+    if any(by_arm(rule)):
+        rule = filled(rule, problem.arms)
+    own, key = map_algorithm(with_logarithms(rule)), jax.random.key(0, impl="threefry2x32")
+
+    def methods(own: Any, problem: Problem) -> Any:
+        problem = problem.realised(key)
+        answer = own.recommend(own.step(problem, key, own.init(problem, key)))
+        several = jax.tree.map(lambda leaf: jnp.asarray(leaf)[..., None], (own.rule, problem, answer))
+        return answer if (judge := judge_of(rule)) is None else judged(judge, *several)
+
+    try:
+        jax.eval_shape(methods, own, dataclasses.replace(problem, mask=jnp.ones(problem.arms, bool)))
+    except UnpaddableError as error:
+        return str(error)
+    return None

@@ -1,0 +1,192 @@
+"""One run, for people who want to look: to its end, or step by step."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxbandits.algorithms.parameters import axes_of, with_logarithms
+from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.pytrees import is_traced
+from jaxbandits.bounded_jit import recent_programs
+from jaxbandits.checks import shown, whole
+from jaxbandits.compilers.jax_settings import narrowed, own_settings
+from jaxbandits.engine.binding import accept, bind, most_pulls
+from jaxbandits.engine.compilation_cache import kept_programs
+from jaxbandits.engine.first_pulls import check_first_pulls_of_one
+from jaxbandits.engine.gradient_guard import undifferentiated
+from jaxbandits.engine.mapping import map_algorithm
+from jaxbandits.engine.problem_checks import check_family, check_problem, check_values
+from jaxbandits.engine.protocol_checks import check_algorithm, check_methods
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
+from jaxbandits.status import fault_of
+from jaxbandits.users_code.cache_key import Code, code_of
+
+__all__ = ["prepared", "run", "trajectory"]
+
+#: Programs that a process holds of each kind.
+_MOST = 16
+
+
+@own_settings("jax_disable_jit")
+def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None = None) -> Any:
+    """The final state of one run.
+
+    Args:
+        algorithm: any algorithm of the protocol.
+        problem: the problem, leaves of shape `(K,)`.
+        key: the run's typed key, shape `()`. Run `s` of `jb.simulate(…, root_seed=r)` has the key
+            `jax.random.fold_in(jax.random.key(r), s)`. A run with the root key itself shares no reward with those.
+        max_pulls: most pulls; the step that would pass it, a batch as a whole, is not made. None as in `jb.simulate`:
+            10^9, or no limit where sums are drawn.
+
+    Returns:
+        The state, a `jb.Arms`: `answer` are the returned arms, and `ended` is false where the run was stopped, by
+        `max_pulls`, or after 10 000 steps without a pull, which only a user's own algorithm makes.
+
+    Raises:
+        UsageError: an algorithm that does not keep to the protocol, a grid, a key that is none, a derivative that is
+            asked for, first pulls that pass `max_pulls`; a run in which an algorithm of your own pulls an arm that does
+            not exist, or asks for fewer than no pulls.
+
+    Example:
+        >>> state = jb.run(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), jax.random.key(0))
+        >>> int(state.time)
+        20
+    """
+    known = _looked_at("jb.run", algorithm, problem, key)
+    own, problem = prepared(known, problem)
+    if max_pulls is not None and not is_traced((own, problem, max_pulls)):
+        max_pulls = whole("max_pulls", max_pulls, 1, MAX_COUNT)
+        check_first_pulls_of_one(own, problem, max_pulls)
+    most = most_pulls(known) if max_pulls is None else max_pulls
+    algorithm, problem = undifferentiated(narrowed((own, problem)))
+    with kept_programs():
+        state, fault = _run(algorithm, problem, key, most, code=code_of(algorithm, problem))
+    return _without_fault(state, fault, known, problem)
+
+
+def _looked_at(what: str, algorithm: Any, problem: Any, key: Any) -> Rule:
+    """The algorithm, if one run can be made of it on the problem.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    known = accept(algorithm)
+    check_problem(problem)
+    for axes, owner in ((axes_of(known), type(known).__name__), (problem.axes, "the problem")):
+        for name in axes:
+            raise UsageError(
+                f"{what} makes one run, and {name} of {owner} is an axis: give it one value, or use jb.sweep"
+            )
+    check_algorithm(known)
+    if not (isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.shape == ()):
+        raise UsageError(
+            f"the key must be one typed key, such as jax.random.key(0), got {shown(key)}; for several runs use "
+            "jb.simulate, or jax.vmap"
+        )
+    check_values(problem, key)
+    return known
+
+
+def _number(name: str, value: Any, least: int) -> Any:
+    """A whole number, or what is traced and has no value yet."""
+    return value if isinstance(value, jax.core.Tracer) else whole(name, value, least, MAX_COUNT)
+
+
+def _without_fault(state: Any, fault: jax.Array, known: Rule, problem: Problem) -> Any:
+    """The state of a run without a fault, as far as it is known.
+
+    Raises:
+        UsageError: there is one.
+    """
+    if not isinstance(fault, jax.core.Tracer) and int(fault):
+        raise UsageError(fault_of(int(fault), type(known).__name__, problem.arms))
+    return state
+
+
+def prepared(known: Rule, problem: Problem) -> tuple[Any, Problem]:
+    """An algorithm with what it takes from the problem, and the problem with as many arms as it wants.
+
+    Both as they are where they are being traced and have no values.
+
+    Raises:
+        UsageError: they do not fit, as in `jb.simulate`.
+    """
+    if is_traced((known, problem)):
+        if known.oracle:
+            raise UsageError(
+                f"{type(known).__name__} computes its exploration parameter from the true means, which have no values "
+                "while they are traced: give it what resolved(problem) returns"
+            )
+        return known, problem
+    bound, explored = bind(known, problem)
+    return with_logarithms(bound), explored
+
+
+@recent_programs(_MOST, "code")
+def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, code: Code) -> Any:
+    one = map_algorithm(algorithm)
+
+    def unfinished(state: Any) -> jax.Array:
+        going = ~jnp.asarray(one.done(state)) & ~one.at_limit(state, max_pulls)
+        return going & ~jnp.asarray(one.exhausted(state)) & ~jnp.asarray(one.stalled(state))
+
+    with code.traced():
+        arms = _realised(algorithm, problem, key)
+        state = lax.while_loop(unfinished, lambda state: one.step(arms, key, state), one.init(arms, key))
+        return one.state_of(state), one.fault(state)
+
+
+def _realised(algorithm: Any, problem: Problem, key: jax.Array) -> Problem:
+    """The problem with the arms of a run, once algorithm and problem have been looked at."""
+    check_family(problem, key)
+    check_methods(algorithm, problem, key)
+    return problem.realised(key)
+
+
+@own_settings("jax_disable_jit")
+def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
+    """The states of one run after 0, 1, …, `steps` steps, on a new first axis; a run keeps its last state when done.
+
+    Args:
+        algorithm: any algorithm of the protocol.
+        problem: the problem, leaves of shape `(K,)`.
+        key: the run's typed key, shape `()`.
+        steps: how many steps to look at.
+
+    Raises:
+        UsageError: as for `run`.
+
+    Example:
+        >>> states = jb.trajectory(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), jax.random.key(0), steps=5)
+        >>> states.pulls.shape
+        (6, 2)
+    """
+    known = _looked_at("jb.trajectory", algorithm, problem, key)
+    steps = whole("steps", steps, 0, MAX_COUNT)
+    algorithm, problem = undifferentiated(narrowed(prepared(known, problem)))
+    with kept_programs():
+        states, fault = _trajectory(algorithm, problem, key, steps, code=code_of(algorithm, problem))
+    return _without_fault(states, fault, known, problem)
+
+
+@recent_programs(_MOST, "steps", "code")
+def _trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int, *, code: Code) -> Any:
+    one = map_algorithm(algorithm)
+
+    def one_step(arms: Problem, state: Any) -> tuple[Any, Any]:
+        new = one.step(arms, key, state)
+        done = one.done(state)
+        new = jax.tree.map(lambda a, b: jnp.where(done, a, b), state, new)
+        return new, one.state_of(new)
+
+    with code.traced():
+        arms = _realised(algorithm, problem, key)
+        first = one.init(arms, key)
+        last, rest = lax.scan(lambda state, _: one_step(arms, state), first, None, length=steps)
+        states = jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), one.state_of(first), rest)
+        return states, one.fault(last)

@@ -1,0 +1,85 @@
+"""Like algorithms as one, for the cells of a grid that share a program."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxbandits.algorithms.arm_values import by_arm, filled
+from jaxbandits.algorithms.parameters import by_logarithm, is_parameter, is_word, values_of, with_logarithms
+from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.static_int import StaticInt
+from jaxbandits.checks import as_single, each, whole_rule
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
+from jaxbandits.engine.mapping import map_algorithm
+from jaxbandits.engine.protocol_checks import check_methods, is_registered
+from jaxbandits.engine.value_ranges import Facts, ranges_of_values
+from jaxbandits.problems.base import Problem
+
+__all__ = ["check_like", "stack_algorithms"]
+
+
+def check_like(algorithms: Sequence[Rule], problem: Problem, key: jax.Array) -> None:
+    """Check the methods and the numbers of compatible algorithms, as `check_methods` does of one."""
+    if not is_registered(algorithms[0]):
+        _stacked(algorithms)  # whether each number has a type that runs compute with
+        check_methods(jax.tree.map(lambda leaf: leaf[..., 0], _stacked(algorithms[:1])), problem, key)
+
+
+def stack_algorithms(algorithms: Sequence[Rule], problem: Problem | None = None) -> MappedAlgorithm:
+    """C like algorithms as one, leaves of shape `(C,)`, as the engine wants them.
+
+    Args:
+        algorithms: these.
+        problem: their problems as one, leaves `(K, C)`, where there are any.
+    """
+    stacked = _stacked(algorithms, 0 if problem is None else problem.arms)
+    known = problem is not None and problem.bounded and not problem.drawn
+    reward_range = ranges_of_values(np.asarray(problem.reward_range))[0] if known else None  # type: ignore[union-attr]
+    return map_algorithm(stacked, Facts(ranges_of_values(stacked), reward_range))
+
+
+def _stacked(algorithms: Sequence[Rule], width: int = 0) -> Any:
+    """Return like algorithms as one; where one has values of arms, all have `width` of them, or as many as the most."""
+    lengths = [len(leaf) for one in algorithms for leaf in _arm_values(one)]
+    if lengths:
+        width = max(width, *lengths)
+        algorithms = [filled(one, width) for one in algorithms]
+    first, name = algorithms[0], type(algorithms[0]).__name__
+    changes: dict[str, Any] = {}
+    for field in dataclasses.fields(first):
+        values = [values_of(algorithm)[field.name] for algorithm in algorithms]
+        if not is_parameter(field) or field.metadata["static"] or values[0] is None or is_word(field, values[0]):
+            continue
+        if by_logarithm(field) or np.ndim(values[0]):
+            continue
+        common = field.metadata["common"]
+        if common is not None and all(value == common for value in values):
+            changes[field.name] = StaticInt(common)
+        elif field.metadata["rule"] == "count":
+            counts = each(f"{name}: {field.name}", values, whole_rule(1, MAX_COUNT))
+            changes[field.name] = np.asarray(counts, np.int32)
+        else:
+            changes[field.name] = np.asarray(values, np.float32)
+    alike = [with_logarithms(algorithm) for algorithm in algorithms]
+    stacked = jax.tree.map(lambda *leaves: _stack(name, leaves), *alike)
+    return dataclasses.replace(stacked, **changes) if changes else stacked
+
+
+def _arm_values(rule: Any) -> list[Any]:
+    return [leaf for leaf, is_one in zip(jax.tree.leaves(rule), by_arm(rule), strict=True) if is_one]
+
+
+def _stack(owner: str, leaves: Sequence[Any]) -> np.ndarray:
+    stacked = np.stack([np.asarray(leaf) for leaf in leaves], axis=-1)
+    if np.issubdtype(stacked.dtype, np.floating):
+        for value in stacked.flat:
+            as_single(f"{owner}: a parameter", float(value))
+        return stacked.astype(np.float32)
+    if np.issubdtype(stacked.dtype, np.integer):
+        each(f"{owner}: a parameter", stacked, whole_rule(-MAX_COUNT, MAX_COUNT))
+        return stacked.astype(np.int32)
+    return stacked

@@ -1,0 +1,143 @@
+"""Heavy-tailed laws with finite moments of every order: log-normal and Weibull."""
+
+import dataclasses
+import math
+from collections.abc import Iterator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy  # type: ignore[import-untyped,unused-ignore]
+from jax.scipy.special import gammaln
+
+from jaxbandits.arrays.numerics import exp, fast_max, log, no_fma
+from jaxbandits.problems.base import register_problem
+from jaxbandits.problems.distributions.heavy_tailed import HeavyTailed, Piece
+from jaxbandits.random.threefry import fine_uniform, normal
+
+__all__ = ["LogNormal", "Weibull"]
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class LogNormal(HeavyTailed):
+    """exp(`mu` + `sigma` Z) with Z standard normal, float32 `(K, …)`.
+
+    Example:
+        >>> isinstance(jb.log_normal([0.0, -1.0], 0.5), jb.problems.LogNormal)
+        True
+    """
+
+    mu: jax.Array
+    sigma: jax.Array
+    parameters = ("mu", "sigma")
+    scored = ("mu", "sigma")
+    written = ("log-normal", "mu", "sigma")
+
+    @property
+    def mean(self) -> jax.Array:
+        """Return exp(mu + sigma^2 / 2)."""
+        return jnp.exp(self.mu + self.sigma * self.sigma / 2)
+
+    @property
+    def exact_mean(self) -> np.ndarray:
+        """Return the mean in float64, also where float32 does not hold it."""
+        mu, sigma = np.asarray(self.mu, np.float64), np.asarray(self.sigma, np.float64)
+        return np.exp(mu + sigma * sigma / 2)
+
+    @property
+    def variance(self) -> jax.Array:
+        """Return (exp(sigma^2) - 1) mean^2."""
+        return jnp.expm1(self.sigma * self.sigma) * self.mean**2
+
+    @property
+    def lowest_reward(self) -> float:
+        """Return 0."""
+        return 0.0
+
+    @classmethod
+    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+        """Return the log density of the reward's logarithm, which is normal."""
+        mu, sigma = parameters
+        return -jnp.log(sigma) - ((jnp.log(reward) - mu) / sigma) ** 2 / 2
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """Draw exponentials of normal draws."""
+        mu, sigma = parameters
+        return exp(mu + no_fma(sigma * normal(words)))
+
+    @classmethod
+    def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
+        mu, sigma = parameters
+        return super()._moment(p, central, mean, mu, sigma) if central else math.exp(p * mu + (p * sigma) ** 2 / 2)
+
+    @classmethod
+    def _pieces(cls, *parameters: float) -> Iterator[Piece]:
+        mu, sigma = parameters
+        yield 1.0, lambda w: math.exp(mu - sigma * float(scipy.special.ndtri_exp(-w)))
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class Weibull(HeavyTailed):
+    """Weibull rewards of `scale` and `shape`, float32 `(K, …)`, positive; heavy-tailed for shape below 1.
+
+    Example:
+        >>> isinstance(jb.weibull([1.0, 2.0], 1.0), jb.problems.Weibull)
+        True
+    """
+
+    scale: jax.Array
+    shape: jax.Array
+    parameters = ("scale", "shape")
+    scored = ("scale", "shape")
+    written = ("weibull", "scale", "shape")
+
+    @property
+    def mean(self) -> jax.Array:
+        """Return scale Gamma(1 + 1/shape)."""
+        return self.scale * jnp.exp(gammaln(1 + 1 / self.shape))
+
+    @property
+    def exact_mean(self) -> np.ndarray:
+        """Return the mean in float64, also where float32 does not hold it."""
+        scale, shape = np.asarray(self.scale, np.float64), np.asarray(self.shape, np.float64)
+        return scale * np.exp(scipy.special.gammaln(1 + 1 / shape))
+
+    @property
+    def variance(self) -> jax.Array:
+        """Return scale^2 Gamma(1 + 2/shape) - mean^2; infinite beyond the range of float32."""
+        square = self.scale**2 * jnp.exp(gammaln(1 + 2 / self.shape))
+        return jnp.where(jnp.isinf(square), square, square - self.mean**2)
+
+    @property
+    def lowest_reward(self) -> float:
+        """Return 0."""
+        return 0.0
+
+    @classmethod
+    def log_density(cls, reward: jax.Array, *parameters: jax.Array) -> jax.Array:
+        """Return log(shape/scale) + (shape - 1) log x - x^shape, where x is the reward over the scale."""
+        scale, shape = parameters
+        log_x = jnp.log(reward / scale)
+        return jnp.log(shape / scale) + (shape - 1) * log_x - jnp.exp(shape * log_x)
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """Draw scale (-log U)^(1/shape)."""
+        scale, shape = parameters
+        exponential = fast_max(-log(fine_uniform(words)), jnp.float32(1e-30))
+        return no_fma(scale * exp(no_fma(log(exponential) * (1 / shape))))
+
+    @classmethod
+    def _moment(cls, p: float, central: bool, mean: float, *parameters: float) -> float:
+        scale, shape = parameters
+        if central:
+            return super()._moment(p, central, mean, scale, shape)
+        return scale**p * math.exp(scipy.special.gammaln(1 + p / shape))
+
+    @classmethod
+    def _pieces(cls, *parameters: float) -> Iterator[Piece]:
+        scale, shape = parameters
+        yield 1.0, lambda w: scale * w ** (1 / shape)

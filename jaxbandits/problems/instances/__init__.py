@@ -1,0 +1,1 @@
+"""Named instances of papers, and spreads of means that the field compares on."""

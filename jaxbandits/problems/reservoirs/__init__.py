@@ -1,0 +1,1 @@
+"""Reservoirs: infinitely many arms, of which every run draws its own."""

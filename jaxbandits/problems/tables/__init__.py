@@ -1,0 +1,1 @@
+"""Arms that resample tables, and arms whose pulls are joint."""

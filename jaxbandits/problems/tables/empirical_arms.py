@@ -1,0 +1,249 @@
+"""Arms that resample a table: each reward is an entry of a row, drawn at random with replacement."""
+
+import dataclasses
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+
+from jaxbandits import data
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.on_host import as_float32
+from jaxbandits.checks import SUMMABLE, as_single, numbers
+from jaxbandits.errors import UsageError
+from jaxbandits.io.csv_files import Table, looks_like_number, meant_as_number
+from jaxbandits.io.index_columns import index_like
+from jaxbandits.io.serialize import File
+from jaxbandits.problems.base import Problem, register_problem
+from jaxbandits.problems.constructors import varying
+from jaxbandits.problems.correlation import estimate_correlation
+from jaxbandits.problems.value_range import HELD
+from jaxbandits.random.streams import SHARED_ROWS, reward_block
+from jaxbandits.random.threefry import block
+
+__all__ = ["Empirical", "empirical", "empirical_from_csv", "empirical_from_data"]
+
+#: Largest share of a column's standard deviation by which rounding to float32 may move a value.
+_ROUNDING = 0.1
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class Empirical(Problem):
+    """Rewards from a table: `table` float32 `(K, N, …)`, the N values of each arm.
+
+    Example:
+        >>> isinstance(jb.empirical(np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])), jb.problems.Empirical)
+        True
+    """
+
+    has_moments = True
+
+    table: jax.Array
+    joint: bool = False
+    parameters = ("table",)
+    choices = ("joint",)
+
+    @property
+    def mean(self) -> jax.Array:
+        """Return the mean of the values."""
+        return jnp.mean(self.table, axis=1)
+
+    @property
+    def variance(self) -> jax.Array:
+        """Return the variance of the values; they are the whole law, so the divisor is N."""
+        return jnp.var(self.table, axis=1)
+
+    @property
+    def reward_range(self) -> jax.Array:
+        """Return the largest value minus the smallest, over all arms."""
+        return arms.largest(jnp.max(self.table, axis=1)) - arms.smallest(jnp.min(self.table, axis=1))
+
+    @property
+    def lowest_reward(self) -> float:
+        """Return the smallest value of the table."""
+        return float(np.min(np.asarray(self.table)))
+
+    @property
+    def correlation(self) -> float:
+        """Return the table's correlation where arms share their rows, else 1."""
+        return estimate_correlation(np.asarray(self.table).T) if self.joint else 1.0
+
+    @property
+    def tail_index(self) -> np.ndarray:
+        """Return infinity: a table has all moments."""
+        return np.full(self.arms, np.inf)
+
+    def moments(self, p: float, *, central: bool) -> np.ndarray:
+        """Return E|X|^p of each arm, or E|X - mean|^p, float64 `(K,)`."""
+        values = np.asarray(self.table, np.float64)
+        center = values.mean(axis=1, keepdims=True) if central else 0.0
+        return np.mean(np.abs(values - center) ** p, axis=1)
+
+    @classmethod
+    def sample(cls, words: tuple[jax.Array, jax.Array], *parameters: jax.Array) -> jax.Array:
+        """Raise an error: rewards are not elementwise in the table; see `reward`."""
+        raise NotImplementedError
+
+    @property
+    def second_word_free(self) -> bool:
+        """Return whether rows are independent: the second word is then used by no other arm."""
+        return not self.joint
+
+    def _drawn(self, key: jax.Array, arm: jax.Array, pull: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+        words = self._words(key, arm, pull)
+        return self._entry(arm, self._row(words[0])), words
+
+    def rewards(self, key: jax.Array, pull: ArrayLike) -> jax.Array:
+        """Return the rewards of one pull of every arm; shapes as in `Problem.rewards`."""
+        arm = jnp.broadcast_to(arms.index(self.arms, key.shape), (self.arms, *key.shape))
+        return self._entry(arm, self._row(self._words(key, arm, pull)[0]))
+
+    def _words(self, key: jax.Array, arm: jax.Array, pull: ArrayLike) -> tuple[jax.Array, jax.Array]:
+        """Return two random words of a pull; if `joint`, all arms share them at the same pull."""
+        return block(key, jnp.uint32(SHARED_ROWS), pull) if self.joint else reward_block(key, arm, pull)
+
+    def _row(self, word: jax.Array) -> jax.Array:
+        # The high word of word * N, for N below 2^16, in 32 bits: every row has probability 1/N within 2^-32.
+        rows = jnp.uint32(self.table.shape[1])
+        low = ((word & jnp.uint32(0xFFFF)) * rows) >> jnp.uint32(16)
+        return (((word >> jnp.uint32(16)) * rows + low) >> jnp.uint32(16)).astype(jnp.int32)
+
+    def _entry(self, arm: jax.Array, row: jax.Array) -> jax.Array:
+        table = jnp.asarray(self.table)
+        flat = table.reshape(table.shape[0] * table.shape[1], *table.shape[2:])
+        return arms.take(flat, arm * table.shape[1] + row)
+
+
+@varying
+def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Empirical:
+    """Return arms that resample the columns of a table.
+
+    Args:
+        samples: numbers, `(N, K)`: a row per observation, a column per arm; 2 <= N < 2^16.
+        joint: whether the n-th pulls of all arms come from the same row; else rows are independent.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: not a table of finite numbers with two columns or more. Each column must vary, and float32 must
+            hold it. In a pandas table no column may be an index or dates by its name.
+
+    Example:
+        >>> print(jb.empirical(np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])).mean)
+        [0.33333334 0.8333334 ]
+    """
+    table = numbers("samples", samples)
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise UsageError(f"samples must have a column per arm, and two or more, got shape {table.shape}")
+    if not hasattr(samples, "columns"):
+        return _checked(table, [f"column {j + 1}" for j in range(table.shape[1])], joint, name)
+    names = [str(column) for column in samples.columns]
+    made = _checked(table, [f"column {column!r}" for column in names], joint, name)
+    _refuse_indices("samples", names, table, "leave it out, or give samples.to_numpy() if it is one")
+    return made
+
+
+@varying(path=File.read)
+def empirical_from_csv(path: str | Path, *, joint: bool = False) -> Empirical:
+    """Return arms that resample the columns of a CSV file; a first column of dates or labels is left out.
+
+    Args:
+        path: the file, in UTF-8, separated by commas or tabs, with column names that are not numbers; it may be
+            compressed by gzip.
+        joint: as in `empirical`.
+
+    Raises:
+        UsageError: no such file, no header, or a cell that is not a number (its line and column are given). There must
+            be two columns or more, with distinct names. Each must vary, and none may hold an index or dates.
+
+    Example:
+        >>> import pandas as pd
+        >>> pd.DataFrame({"a": [0, 1, 0], "b": [1, 1, 0.5]}).to_csv("scores.csv", index=False)
+        >>> print(jb.empirical_from_csv("scores.csv").mean)
+        [0.33333334 0.8333334 ]
+    """
+    return _from_file(path, joint)
+
+
+@varying(table=data.table)
+def empirical_from_data(table: str, *, joint: bool = False) -> Empirical:
+    """Return arms that resample a bundled table, `market-returns` (see `jaxbandits/data/ATTRIBUTION.md`).
+
+    Args:
+        table: the part after `data:` on the command line.
+        joint: as in `empirical`.
+
+    Raises:
+        UsageError: an unknown name.
+
+    Example:
+        >>> jb.empirical_from_data("market-returns").arms
+        3
+    """
+    return _from_file(File.of(f"data:{table}", data.table(table).content), joint)
+
+
+def _from_file(file: str | Path, joint: bool) -> Empirical:
+    table = Table.read(file, least=2)
+    source, firsts = table.source, [row[0] for _, row in table.rows]
+    labels = any(firsts) and not any(meant_as_number(cell) for cell in firsts)
+    places = range(1 if labels else 0, len(table.header))
+    names = [table.header[place] for place in places]
+    if len(names) < 2:
+        raise UsageError(f"{source}: a column per arm is needed, and two or more, got {len(names)}")
+    if "" in names:
+        nameless = places[names.index("")] + 1
+        raise UsageError(f"{source}: column {nameless} has no name: leave it out if it is an index, and name it if not")
+    if all(looks_like_number(name) for name in names):
+        raise UsageError(
+            f"{source}: numbers where the names of the arms should be, {', '.join(names[:3])}: the file needs a header"
+        )
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"{source}: there are {names.count(twice[0])} columns {twice[0]!r}: a column is an arm")
+    values = np.asarray([[table.number(line, row, place) for place in places] for line, row in table.rows])
+    made = _checked(values, [f"column {name!r}" for name in names], joint, source)
+    _refuse_indices(source, names, values, "leave it out of the file, or give the numbers to jb.empirical if it is one")
+    return made
+
+
+def _refuse_indices(source: str, names: list[str], table: np.ndarray, remedy: str) -> None:
+    """Refuse columns that number or date the rows of a table `(N, K)`."""
+    for name, values in zip(names, table.T, strict=True):
+        if what := index_like(name, values):
+            few = ", ".join(f"{value:.10g}" for value in values[:2])
+            raise UsageError(f"{source}: column {name!r} looks like {what} ({few}, …), not like an arm: {remedy}")
+
+
+def _checked(table: np.ndarray, columns: list[str], joint: bool, name: str) -> Empirical:
+    where = f"{name}: " if name else "samples: "
+    if not 2 <= table.shape[0] < 2**16:
+        raise UsageError(f"{where}between 2 and 65535 rows are needed, got {table.shape[0]}")
+    if not np.all(np.isfinite(table)):
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise UsageError(f"{where}row {row + 1}, {columns[column]} is not finite")
+    for column, values in zip(columns, table.T, strict=True):
+        _refuse_lost(f"{where}{column}", values)
+    label = name or f"empirical ({table.shape[1]} arms)"
+    return Empirical(as_float32(table.T), joint, name=label)
+
+
+def _refuse_lost(column: str, values: np.ndarray) -> None:
+    """Refuse a column `(N,)` of one value, or one whose values or variation float32 does not hold."""
+    if np.ptp(values) == 0:
+        raise UsageError(f"{column} is constant, {values[0]:g}: nothing is random there")
+    lost = (values != 0) & (np.abs(values) < np.finfo(np.float32).tiny) | ~SUMMABLE.holds(values)
+    if lost.any():
+        row = int(np.argmax(lost))
+        as_single(f"{column}, row {row + 1},", float(values[row]))
+        raise UsageError(f"{column}, row {row + 1}, {SUMMABLE.words}, got {values[row]:g}")
+    variance = float(np.var(values))
+    if not HELD.holds(variance):
+        raise UsageError(f"{column} has a variance of {variance:g}, which must be {HELD.words}: use other units")
+    moved = float(np.max(np.abs(values.astype(np.float32) - values)))
+    if moved > _ROUNDING * np.sqrt(variance):
+        raise UsageError(
+            f"{column} varies by {np.sqrt(variance):.2g} about {np.mean(values):g}, and float32 moves its values by up "
+            f"to {moved:.2g}: move the values towards 0"
+        )

@@ -1,0 +1,180 @@
+"""Bernoulli arms whose joint pulls are dependent: one click at most, and blocks that pay together.
+
+Sabato (2019), "Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS: a joint pull of a set
+of arms is one draw of a random vector. An arm that is pulled alone is an ordinary Bernoulli arm.
+"""
+
+import dataclasses
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.typing import ArrayLike
+
+from jaxbandits.arrays import arms
+from jaxbandits.arrays.numerics import MAX_COUNT, fast_max, fast_min
+from jaxbandits.checks import whole
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.argument_checks import family_name, probabilities
+from jaxbandits.problems.base import register_problem
+from jaxbandits.problems.constructors import varying
+from jaxbandits.problems.distributions.bernoulli_and_normal import Bernoulli
+from jaxbandits.random.binomial_draws import binomial
+from jaxbandits.random.streams import batch_key
+
+__all__ = ["Blocks", "OneClick", "blocks", "one_click"]
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class OneClick(Bernoulli):
+    """At most one arm of a joint pull pays: arm i with probability w_i, float32 `(K, …)`; their sum is at most 1.
+
+    Example:
+        >>> isinstance(jb.one_click([0.5, 0.25]), jb.problems.OneClick)
+        True
+    """
+
+    scored: ClassVar[tuple[str, ...]] = ()  # the density of a joint pull is not that of its arms
+    written = ("one-click", "means")
+
+    def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
+        """Draw multinomial sums by halves: the payments of the first half of the arms, and so on down.
+
+        All arms that are pulled have the same count.
+
+        All arms that are pulled have the same count.
+        """
+        del pulled
+        key, trials = batch_key(key, batch), arms.largest(count)
+        weights = jnp.where(count > 0, self.probability, 0)
+        depth = (self.arms - 1).bit_length()
+        padding = ((0, 2**depth - self.arms), *((0, 0) for _ in trials.shape))
+        levels = [jnp.pad(weights, padding)]
+        for _ in range(depth):
+            half = levels[-1].shape[0] // 2
+            levels.append(levels[-1][:half] + levels[-1][half:])
+        # From row n on: the n sets of arms after n was doubled to its size. Set j splits into j and j + n of the next
+        # level.
+        sets = jnp.concatenate([jnp.zeros_like(levels[-1]), *levels[::-1]])
+        half = 2 ** (depth - 1)
+        paid = binomial(batch_key(key, depth), trials, fast_min(levels[-1][0], 1))
+        drawn = jnp.zeros(levels[0].shape, jnp.int32).at[0].set(paid)
+
+        def split(doubled: jax.Array | int, drawn: jax.Array) -> jax.Array:
+            """Split one level; arrays have one size at all levels, so that one program suffices."""
+            count = jnp.left_shift(1, doubled)
+            whole, first = (lax.dynamic_slice_in_dim(sets, start, half) for start in (count, 2 * count))
+            parents = jnp.where(arms.index(half, trials.shape) < count, drawn[:half], 0)
+            share = fast_min(first / fast_max(whole, jnp.float32(1e-37)), 1)
+            left = binomial(batch_key(key, depth - 1 - doubled), parents, share)
+            drawn = lax.dynamic_update_slice_in_dim(drawn, left, 0, 0)
+            return lax.dynamic_update_slice_in_dim(drawn, parents - left, count, 0)
+
+        return lax.fori_loop(0, depth, split, drawn)[: self.arms]
+
+
+@register_problem
+@dataclasses.dataclass(frozen=True)
+class Blocks(Bernoulli):
+    """Arms in blocks of `size` neighbours that pay together in a joint pull: X_i = [U < w_i], with one U for the block.
+
+    Within a block probabilities, float32 `(K, …)`, do not increase.
+
+    Example:
+        >>> isinstance(jb.blocks([0.2, 0.1, 0.1, 0.1], 2), jb.problems.Blocks)
+        True
+    """
+
+    scored: ClassVar[tuple[str, ...]] = ()  # the density of a joint pull is not that of its arms
+    size: int = 1
+    choices = ("size",)
+    written = ("blocks", "means")
+
+    @property
+    def correlation(self) -> float:
+        """Return 1 + 2 Q: each arm is correlated with Q = size - 1 others (Sabato 2019, Appendix A)."""
+        return 2.0 * self.size - 1
+
+    def sums(self, key: jax.Array, batch: jax.Array, count: jax.Array, pulled: jax.Array) -> jax.Array:
+        """Draw binomial sums: the next arm of a block is paid in some of the pulls that paid the last one."""
+        del pulled
+        key, trials = batch_key(key, batch), arms.largest(count)
+        size = min(self.size, self.arms)  # a block may have more places than there are arms
+        whole = -(-self.arms // size) * size
+        padding = ((0, whole - self.arms), *((0, 0) for _ in trials.shape))
+        blocks = jnp.pad(self.probability, padding).reshape(whole // size, size, *trials.shape)
+
+        def draw(place: jax.Array | int, loop: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
+            before, paid, sums = loop
+            here = lax.dynamic_index_in_dim(blocks, place, 1, keepdims=False)
+            share = fast_min(here / fast_max(before, jnp.float32(1e-37)), 1)
+            paid = binomial(batch_key(key, place), paid, share)
+            return here, paid, lax.dynamic_update_index_in_dim(sums, paid, place, 1)
+
+        start = (
+            jnp.ones_like(blocks[:, 0]),
+            jnp.broadcast_to(trials, blocks[:, 0].shape),
+            jnp.zeros(blocks.shape, jnp.int32),
+        )
+        sums = lax.fori_loop(0, size, draw, start)[2].reshape(whole, *trials.shape)[: self.arms]
+        return jnp.where(count > 0, sums, 0)
+
+
+@varying
+def one_click(means: ArrayLike, *, name: str = "") -> OneClick:
+    """Return arms of which at most one pays in a joint pull.
+
+    Args:
+        means: probabilities, one per arm, with a sum of at most 1.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, a mean outside [0, 1], or a sum above 1.
+
+    Example:
+        >>> print(jb.one_click([0.5, 0.25]).mean)
+        [0.5  0.25]
+    """
+    probability, bandits = probabilities("one-click means", means)
+    if bandits > 1:
+        raise UsageError("one-click means are for one bandit")
+    total = float(np.sum(np.asarray(probability, np.float64)))
+    if total > 1 + 1e-6:
+        raise UsageError(
+            f"one-click means are probabilities of different events: their sum must be at most 1, not {total:g}"
+        )
+    return OneClick(probability, name=name or family_name("one-click", means))
+
+
+@varying
+def blocks(means: ArrayLike, size: int, *, name: str = "") -> Blocks:
+    """Return arms in blocks that pay together in a joint pull.
+
+    Args:
+        means: probabilities, one per arm, not increasing within a block.
+        size: arms in a block, at least 1; the last block may be smaller.
+        name: what the problem is called in results.
+
+    Raises:
+        UsageError: fewer than two arms, a mean outside [0, 1], a size that is not a positive whole number, or means
+            that increase within a block.
+
+    Example:
+        >>> jb.blocks([0.2, 0.1, 0.1, 0.1], 2).arms
+        4
+    """
+    probability, bandits = probabilities("means of blocks", means)
+    if bandits > 1:
+        raise UsageError("means of blocks are for one bandit")
+    size = whole("the size of a block", size, 1, MAX_COUNT)
+    values = np.asarray(probability)
+    increasing = (np.diff(values) > 0) & (np.arange(1, len(values)) % size != 0)
+    if increasing.any():
+        arm = int(np.argmax(increasing)) + 1
+        raise UsageError(
+            f"means must not increase within a block: arm {arm} has {values[arm]:g} after {values[arm - 1]:g}"
+        )
+    return Blocks(probability, size=size, name=name or family_name("blocks", means))

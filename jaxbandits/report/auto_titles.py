@@ -1,0 +1,93 @@
+"""Titles that say what the numbers show: measured values, never a judgement that an interval could overturn."""
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.report import formatting, style
+from jaxbandits.report.dimensions import parts, values_of
+
+__all__ = ["of_bars", "of_curve", "of_distribution", "of_phase", "of_quantiles"]
+
+
+def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
+    """Say how the metric changes from the first to the last value of x, for every line."""
+    middle = known[parts(y, centre)[0]]
+    first, last = middle.isel({x: 0}).values.ravel(), middle.isel({x: -1}).values.ravel()
+    ends = [formatting.text(v) for v in (values_of(known, x)[0], values_of(known, x)[-1])]
+    span = f"as {style.symbol(x)} goes from {ends[0]} to {ends[1]}"
+    what = _what(known, y, centre)
+    show = formatting.probability if y == "failure" else formatting.value
+    if known.sizes[x] == 1:
+        low, high = show(middle.min().item()), show(middle.max().item())
+        return f"{what} is {low if low == high else f'between {low} and {high}'} at {style.symbol(x)} = {ends[0]}"
+    if first.size == 1:
+        if first[0] == last[0]:
+            return f"{what} is {show(first[0])} at both ends, {span}"
+        verb = "falls" if last[0] < first[0] else "grows"
+        return f"{what} {verb} from {show(first[0])} to {show(last[0])} {span}"
+    ratio = last / np.where(first > 0, first, np.nan)
+    if np.all(ratio > 1) or np.all((ratio < 1) & (ratio > 0)):
+        verb, size = ("grows", ratio) if np.all(ratio > 1) else ("falls", 1 / ratio)
+        low, high = formatting.fold(size.min()), formatting.fold(size.max())
+        return f"{what} {verb} {low if low == high else f'{low}- to {high}'}-fold {span}"
+    return f"{what} is between {show(middle.min().item())} and {show(middle.max().item())} {span}"
+
+
+def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
+    """Name the smallest and the largest cell, and where they are."""
+    mean = known[value if value == "failure" else f"{value}_mean"]
+    show = formatting.probability if value == "failure" else formatting.value
+
+    def cell(flat: int) -> str:
+        place = dict(zip(mean.dims, np.unravel_index(flat, mean.shape), strict=True))
+        return ", ".join(f"{style.symbol(n)} = {formatting.text(values_of(known, n)[int(place[n])])}" for n in (x, y))
+
+    low, high = int(np.nanargmin(mean.values)), int(np.nanargmax(mean.values))
+    flat = mean.values.ravel()
+    return f"{_what(known, value)}: from {show(flat[low])} at {cell(low)} to {show(flat[high])} at {cell(high)}"
+
+
+def of_quantiles(known: xr.Dataset, y: str) -> str:
+    """Say how wide the middle 80% of runs are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.asarray(known[f"{y}_q90"] / known[f"{y}_q10"], float)
+    ratio = ratio[np.isfinite(ratio)]
+    if not ratio.size:
+        return f"{style.label(known, y)} of the middle 80% of runs".capitalize()
+    low, high = (f"{r:.2g}" if r < 10 else f"{r:,.0f}" for r in (ratio.min(), ratio.max()))
+    times = low if low == high else f"{low} to {high}"
+    return (
+        f"{_of(known)}the slowest tenth of runs needs at least {times} times the {style.label(known, y)} of the fastest"
+    )
+
+
+def of_distribution(known: xr.Dataset, y: str, hue: str | None) -> str:
+    """Name the medians."""
+    medians = np.atleast_1d(known[f"{y}_q50"].values)
+    if hue is None:
+        middle = formatting.value(medians[0])
+        tail = formatting.value(float(known[f"{y}_q90"]))
+        return f"{_of(known)}half of the runs take at most {middle} {style.label(known, y)}, nine in ten {tail}"
+    low, high = formatting.value(medians.min()), formatting.value(medians.max())
+    return f"{_of(known)}median {style.label(known, y)} are between {low} and {high} over {style.symbol(hue)}"
+
+
+def of_bars(known: xr.Dataset, x: str, y: str) -> str:
+    """Name the lowest and the highest bar."""
+    centre = known[y if y == "failure" else f"{y}_mean"]
+    show = formatting.probability if y == "failure" else formatting.value
+    names = [formatting.text(v).replace("\n", " ") for v in values_of(known, x)]
+    low, high = int(np.nanargmin(centre.values)), int(np.nanargmax(centre.values))
+    ends = [f"{show(centre.values[i])} ({names[i]})" for i in (low, high)]
+    return f"{_what(known, y)}: lowest {ends[0]}, highest {ends[1]}"
+
+
+def _of(known: xr.Dataset) -> str:
+    return f"{known.attrs['algorithm']}: " if "algorithm" in known.attrs else ""
+
+
+def _what(known: xr.Dataset, y: str, centre: str = "mean") -> str:
+    noun = style.label(known, y)
+    text = noun if y == "failure" else f"{centre} {'number of ' if y in {'pulls', 'steps'} else ''}{noun}"
+    owner = f" of {known.attrs['algorithm']}" if "algorithm" in known.attrs else ""
+    return text[0].upper() + text[1:] + owner

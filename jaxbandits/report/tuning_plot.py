@@ -1,0 +1,82 @@
+"""A picture of a search: what `jb.tune` did, step by step."""
+
+import json
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from jaxbandits.errors import UsageError
+from jaxbandits.report import formatting, style
+
+__all__ = ["tuning"]
+
+_Z = 1.96
+_FAINT = "#8a8a8a"
+
+
+def tuning(ds: xr.Dataset, *, title: str | None = None) -> Figure:
+    """Draw the parameters along the steps, with objective and error beside them, all relative to the start.
+
+    An error with a limit is drawn as a share of the limit. Bands are 95% intervals from a step's own runs.
+
+    Args:
+        ds: the `history` of `jb.tune`, or of the command `tune`.
+        title: None for a sentence on what was found.
+
+    Raises:
+        UsageError: a Dataset that is no such history, or one without a step.
+
+    Example:
+        >>> rule, problems = jb.UCBE(budget=20, a=2.0), [jb.bernoulli([0.9, 0.4])] * 4
+        >>> found = jb.tune(rule, problems, "error", wrt=["a"], steps=1, instances=1, seeds=20, held_out=2)
+        >>> jb.plot.tuning(found.history).savefig("picture.png")
+    """
+    if not isinstance(ds, xr.Dataset) or not {"step", "parameter", "objective"} <= set(ds.variables):
+        raise UsageError("a picture of tuning needs the history of jb.tune")
+    if not ds.sizes["step"] or not ds.sizes["parameter"]:
+        raise UsageError("there is nothing to draw: the history has no step, or no parameter")
+    steps, limit = ds["step"].to_numpy() + 1, json.loads(ds.attrs["spec"])["error_at_most"]
+    picture, (left, right) = style.new_panels(2, shared=False)
+    names = [str(name) for name in ds["parameter"].to_numpy()]
+    blue, red = style.colours(["objective", "error"])
+    others = style.colours(range(len(names)) if len(names) > 3 else ["", "", *names])[-len(names) :]
+    for name, colour in zip(names, others, strict=True):
+        values = ds["value"].sel(parameter=name).to_numpy()
+        left.plot(steps, values / values[0], color=colour, label=f"{name} / at the start")
+    goal = json.loads(ds.attrs["spec"])["objective"]
+    _band(right, steps, ds, "objective", abs(float(ds["objective"][0])) or 1.0, blue)
+    left.plot([], [], color=blue, label=f"{style.label(ds, goal)} / at the start")  # the legend is the left one's
+    if limit is not None:
+        _band(right, steps, ds, "error", limit, red)
+        left.plot([], [], color=red, label=f"error / {limit:g}, its limit")
+        right.axhline(1, color=_FAINT, linestyle="--", linewidth=1)
+    for axes in (left, right):
+        values = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.get_lines()])
+        decades = style.spans_decades(values[values > 0])
+        style.set_scale(axes.yaxis, values[values > 0], decades, narrow=True)
+        # A step without errors has no place on a logarithmic axis: the line leaves the picture at the bottom.
+        axes.set_ylim(bottom=values[values > 0].min() / 2 if decades else 0)
+    style.finish(left, title or _sentence(ds), "step", "share", others=(right,))
+    return picture
+
+
+def _band(axes: Axes, steps: NDArray[Any], ds: xr.Dataset, name: str, unit: float, colour: Any) -> None:
+    middle, half = ds[name].to_numpy() / unit, _Z * ds[f"{name}_se"].to_numpy() / unit
+    axes.plot(steps, middle, color=colour)
+    axes.fill_between(steps, middle - half, middle + half, color=colour, alpha=0.2, linewidth=0)
+
+
+def _sentence(ds: xr.Dataset) -> str:
+    late = ds.isel(step=slice(ds.sizes["step"] // 2, None))
+    moved = [
+        f"{name} from {formatting.value(float(ds['value'].sel(parameter=name)[0]))} to "
+        f"{formatting.value(float(np.mean(late['value'].sel(parameter=name))))}"
+        for name in ds["parameter"].to_numpy()
+    ]
+    objective = json.loads(ds.attrs["spec"])["objective"]
+    start, end = (formatting.value(float(part)) for part in (ds["objective"][0], late["objective"].mean()))
+    return f"{', '.join(moved)}: {objective} from {start} to {end}, as the steps' own runs say"

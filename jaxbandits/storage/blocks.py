@@ -1,0 +1,118 @@
+"""Contents of a block: one row per run, or the statistics of a stream; and the seeds of each cell."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxbandits.storage import seed_ranges
+from jaxbandits.storage.accumulators import Stream
+from jaxbandits.storage.layout import FinishedRuns, Layout
+
+__all__ = ["Block", "block_of", "entered", "joined", "summed"]
+
+
+class Block(NamedTuple):
+    """A block as its file stores it."""
+
+    about: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+
+
+def joined(parts: list[FinishedRuns]) -> FinishedRuns:
+    """Return all runs of several parts, which have the same variables."""
+    values = {name: np.concatenate([part.values[name] for part in parts]) for name in parts[0].values}
+    cell, seed = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    return FinishedRuns(cell, seed, values)
+
+
+def block_of(runs: FinishedRuns, layout: Layout, keep: str) -> Block:
+    """Return a block of runs.
+
+    Args:
+        runs: their cells are numbered as in the layout.
+        layout: the layout of the sweep.
+        keep: what is kept, one of `KEEP`.
+    """
+    numbers = np.flatnonzero(np.bincount(runs.cell, minlength=len(layout.cells)))
+    cell = np.searchsorted(numbers, runs.cell)
+    arrays: dict[str, np.ndarray] = {"cells": np.asarray([layout.cells[i] for i in numbers], "S16")}
+    # A cell's seeds are consecutive within one whole number, and never follow the seeds of the cell before.
+    arrays |= _done(seed_ranges.of_seeds(np.sort((cell << 33) | runs.seed)))
+    about = {"keep": keep, "bandits": layout.bandits, "arms": layout.arms}
+    if keep != "runs":
+        stream = Stream(_narrowed(layout, numbers), counting=keep == "summary")
+        stream.add(runs._replace(cell=cell))
+        return Block(about, arrays | stream.arrays())
+    arrays |= {"cell": cell.astype(np.uint32), "seed": runs.seed.astype(np.uint32)}
+    for name, values in runs.values.items():
+        arrays[f"value.{name}"] = np.packbits(values, axis=-1) if layout.variables[name].per_arm else values
+    return Block(about, arrays)
+
+
+def summed(blocks: list[Block], layout: Layout) -> Block:
+    """Return one block with the sums of several.
+
+    Args:
+        blocks: blocks of sums; no two share a run.
+        layout: the layout of the sweep.
+    """
+    numbers = {cell: number for number, cell in enumerate(layout.cells)}
+    places = [np.asarray([numbers[cell.decode()] for cell in block.arrays["cells"].tolist()]) for block in blocks]
+    there = np.unique(np.concatenate(places))
+    stream = Stream(_narrowed(layout, there), counting=blocks[0].about["keep"] == "summary")
+    done: list[seed_ranges.Stretch] = []
+    for block, place in zip(blocks, places, strict=True):
+        own = np.searchsorted(there, place)
+        stream.add_arrays(block.arrays, own, (block.about["bandits"], block.about["arms"]))
+        cell = own[block.arrays["done_cell"]] << 33
+        done += zip(
+            (cell | block.arrays["done_start"]).tolist(), (cell | block.arrays["done_stop"]).tolist(), strict=True
+        )
+    arrays = {"cells": np.asarray([layout.cells[i] for i in there], "S16"), **_done(seed_ranges.united(done))}
+    return Block(blocks[0].about, arrays | stream.arrays())
+
+
+def _done(keys: list[seed_ranges.Stretch]) -> dict[str, np.ndarray]:
+    """Return seed ranges by cell, from ranges of whole numbers that combine cell and seed."""
+    ends = np.asarray(keys, np.int64).reshape(-1, 2)
+    start, stop = (np.ascontiguousarray(end & (2**33 - 1)) for end in ends.T)
+    return {"done_cell": ends[:, 0] >> 33, "done_start": start, "done_stop": stop}
+
+
+def _narrowed(layout: Layout, numbers: np.ndarray) -> Layout:
+    """Return the layout of some cells."""
+    return layout._replace(cells=tuple(layout.cells[i] for i in numbers))
+
+
+def entered(
+    block: Block, places: dict[str, list[int]], layout: Layout, found: dict[str, np.ndarray], blank: Any
+) -> None:
+    """Write the rows of a block of runs into arrays `(cells, seeds, points, …)`.
+
+    Args:
+        block: a block of runs.
+        places: the numbers of each cell in the layout; none for cells that are not in it.
+        layout: the layout of the arrays; seeds outside it are left out.
+        found: the arrays by variable; new variables are added to it.
+        blank: from a variable's name to an array without a value.
+    """
+    arrays = block.arrays
+    shown = [places.get(cell.decode(), []) for cell in arrays["cells"].tolist()]
+    column = arrays["seed"].astype(np.int64) - layout.first_seed
+    inside = (column >= 0) & (column < layout.seeds)
+    for copy in range(max(map(len, shown), default=0)):  # a grid may list a cell more than once
+        number = np.asarray([numbers[copy] if copy < len(numbers) else -1 for numbers in shown])[arrays["cell"]]
+        which = inside & (number >= 0)
+        for key, values in arrays.items():
+            if not key.startswith("value."):
+                continue
+            name = key.removeprefix("value.")
+            if name not in found:
+                found[name] = blank(name)
+            if layout.variables[name].per_arm:
+                bits = np.unpackbits(values[which], axis=-1, count=block.about["arms"]).astype(bool)
+                bandits, arms = min(block.about["bandits"], layout.bandits), min(block.about["arms"], layout.arms)
+                rows = found[name][:, :, :, :bandits, :arms]
+                rows[number[which], column[which]] = bits[:, :, :bandits, :arms]
+            else:
+                found[name][number[which], column[which]] = values[which]

@@ -1,0 +1,104 @@
+"""The layout of runs: the cells of a grid, the seeds, and the variables of each run."""
+
+import importlib.metadata
+import math
+from collections.abc import Container
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+__all__ = ["FinishedRuns", "Layout", "Variable", "coordinates_of", "dataset_of"]
+
+
+class FinishedRuns(NamedTuple):
+    """Completed runs, N of them, with Q points of a curve, or one."""
+
+    cell: np.ndarray  # int64 (N,): the cell's number in the grid
+    seed: np.ndarray  # int64 (N,)
+    values: dict[str, np.ndarray]  # (N, Q) or (N, Q, bandits, K)
+
+    def chosen(self, which: Any) -> "FinishedRuns":
+        """Return some of the runs."""
+        return FinishedRuns(self.cell[which], self.seed[which], {name: v[which] for name, v in self.values.items()})
+
+
+class Variable(NamedTuple):
+    """A variable measured in every run."""
+
+    dtype: Any
+    per_arm: bool
+    empty: Any  # the value where there is none
+    attrs: dict[str, str]
+
+
+class Layout(NamedTuple):
+    """The shape of a sweep's results."""
+
+    dimensions: dict[str, Any]  # of the cells, name to coordinate, in order
+    cells: tuple[str, ...]  # a hash of each cell's description, in the order of the product
+    first_seed: int
+    seeds: int
+    checkpoints: np.ndarray  # (Q,); empty without a curve
+    bandits: int
+    arms: int  # per bandit
+    variables: dict[str, Variable]  # all possible ones
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of the grid of cells."""
+        return tuple(len(values) for values in self.dimensions.values())
+
+    @property
+    def points(self) -> int:
+        """Return the number of points of a curve, 1 without one."""
+        return max(1, len(self.checkpoints))
+
+    @property
+    def runs(self) -> int:
+        """Return the number of runs of the whole sweep."""
+        return len(self.cells) * self.seeds
+
+    def of_arms(self, name: str) -> tuple[int, ...]:
+        """Return the lengths of the axes that a variable has for arms."""
+        return (self.bandits, self.arms) if self.variables[name].per_arm else ()
+
+    def blank(self, name: str, seeds: int) -> np.ndarray:
+        """Return an array of a variable for all cells and some seeds, without values."""
+        variable = self.variables[name]
+        return np.full((len(self.cells), seeds, self.points, *self.of_arms(name)), variable.empty, variable.dtype)
+
+    @property
+    def bytes_of_a_run(self) -> int:
+        """Return the bytes of a run in a Dataset, with the copy that it is made from."""
+        return 96 * self.points + self.points * self.bandits * self.arms
+
+
+def coordinates_of(layout: Layout, found: Container[str]) -> dict[str, Any]:
+    """Return the coordinates of results with these variables."""
+    coordinates: dict[str, Any] = dict(layout.dimensions)
+    if len(layout.checkpoints):
+        coordinates["checkpoint"] = layout.checkpoints
+    if "regret" in found:  # the budget is one of cost
+        for name in {"budget", "checkpoint"} & coordinates.keys():
+            coordinates[name] = xr.Variable(name, coordinates[name], {"long_name": "budget (cost)"})
+    return coordinates
+
+
+def dataset_of(layout: Layout, found: dict[str, np.ndarray], first_seed: int) -> xr.Dataset:
+    """Return arrays `(cells, seeds, points, …)` of consecutive seeds as a labelled Dataset."""
+    seeds = next(iter(found.values())).shape[1]
+    coordinates = coordinates_of(layout, found) | {"seed": np.arange(first_seed, first_seed + seeds)}
+    variables = {name: _variable(layout, name, found[name]) for name in layout.variables if name in found}
+    return xr.Dataset(variables, coordinates, {"jaxbandits_version": importlib.metadata.version("jaxbandits")})
+
+
+def _variable(layout: Layout, name: str, values: np.ndarray) -> xr.Variable:
+    per_arm = layout.variables[name].per_arm
+    last = ["checkpoint"] if len(layout.checkpoints) else []
+    arms = ["bandit", "arm"][-1 if layout.bandits == 1 else 0 :] if per_arm else []
+    shape = [*layout.shape, values.shape[1], *[layout.points] * len(last), *values.shape[-len(arms) :][: len(arms)]]
+    assert math.prod(shape) == values.size
+    return xr.Variable(
+        [*layout.dimensions, "seed", *last, *arms], values.reshape(shape), dict(layout.variables[name].attrs)
+    )

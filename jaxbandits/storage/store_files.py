@@ -1,0 +1,135 @@
+"""The files of a store, and its description: its specification, and the seeds of each cell in its blocks.
+
+    NAME.zarr/         arrays that xarray opens, made from the blocks once all runs are complete
+    NAME.zarr/blocks/  sweep.json, the description; a file per block; view.json, the hashes of the arrays' files;
+                       writer-1-of-2.lock and .json, of a process that is writing; .marker in place of .lock where
+                       the file system has no locks
+
+The blocks of NAME.nc are in NAME.nc.blocks, beside it. The blocks hold the runs; all else follows from them.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxbandits.errors import UsageError
+from jaxbandits.storage import seed_ranges
+from jaxbandits.storage.block_files import block_names, read_part, write_whole
+from jaxbandits.storage.layout import Layout, Variable
+from jaxbandits.storage.seed_ranges import Stretch
+
+__all__ = ["KEEP", "Description", "blocks_folder", "done_by_cell", "done_of_block", "read_description"]
+
+#: What a sweep keeps of its runs.
+KEEP = ("runs", "summary", "moments")
+_FORMAT = 1
+#: Largest size of a description in bytes: some million cells.
+_LONGEST = 2**28
+
+
+class Description(NamedTuple):
+    """The description of a store."""
+
+    spec: dict[str, Any]
+    keep: str  # one of `KEEP`
+    layout: Layout
+    attrs: dict[str, Any]  # attributes of the Dataset
+    made_with: tuple[str, ...]  # versions of the package and of JAX, and the platform, of every process that wrote
+
+    @property
+    def spec_with_keep(self) -> dict[str, Any]:
+        """Return the specification as a file has it, with what is kept in its [run] table."""
+        return {**self.spec, "run": {**self.spec["run"], "keep": self.keep}}
+
+    def content(self) -> bytes:
+        """Return the content of the description's file."""
+        layout = self.layout._asdict()
+        layout["dimensions"] = {name: np.asarray(values).tolist() for name, values in layout["dimensions"].items()}
+        layout["checkpoints"] = [str(layout["checkpoints"].dtype), layout["checkpoints"].tolist()]
+        layout["variables"] = {
+            name: variable._asdict() | {"dtype": np.dtype(variable.dtype).name, "empty": float(variable.empty)}
+            for name, variable in self.layout.variables.items()
+        }
+        data = {**self._asdict(), "layout": layout, "format": _FORMAT}
+        return json.dumps(data).encode()
+
+    def write(self, folder: Path) -> None:
+        """Write the description.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        write_whole(folder / "sweep.json", self.content())
+
+
+def blocks_folder(path: Path) -> Path:
+    """Return the folder of a store's blocks."""
+    # Not `with_name`: it fails for a path without a name, such as ".".
+    return path / "blocks" if path.suffix == ".zarr" else path.parent / f"{path.name}.blocks"
+
+
+def read_description(path: Path) -> Description | None:
+    """Return the description of a store, or None where there are no blocks.
+
+    Raises:
+        UsageError: a description that is damaged, or of another version.
+    """
+    file = blocks_folder(path) / "sweep.json"
+    if not file.exists():
+        return None
+    try:
+        if file.stat().st_size > _LONGEST:
+            raise ValueError("too long")
+        data = json.loads(file.read_bytes())
+        if data.pop("format") != _FORMAT:
+            raise UsageError(f"{path} was written by another version of jaxbandits")
+        layout = data.pop("layout")
+        dtype, points = layout["checkpoints"]
+        layout["checkpoints"] = np.asarray(points, np.dtype(dtype))
+        layout["dimensions"] = {name: _coordinate(values) for name, values in layout["dimensions"].items()}
+        layout["cells"] = tuple(layout["cells"])
+        layout["variables"] = {name: _variable(**entries) for name, entries in layout["variables"].items()}
+        found = Description(**{**data, "made_with": tuple(data["made_with"])}, layout=Layout(**layout))
+        if found.keep not in KEEP or len(found.layout.cells) != np.prod(found.layout.shape, dtype=np.int64):
+            raise ValueError("cells")
+    except UsageError:
+        raise
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise UsageError(f"the description of the store, {file}, is damaged ({type(error).__name__})") from None
+    return found
+
+
+def _coordinate(values: list[Any]) -> np.ndarray | list[str]:
+    return values if any(isinstance(value, str) for value in values) else np.asarray(values)
+
+
+def _variable(dtype: str, per_arm: bool, empty: float, attrs: dict[str, str]) -> Variable:
+    kind = np.dtype(dtype)
+    if kind.kind not in "biuf":
+        raise ValueError(dtype)
+    return Variable(kind.type, per_arm, empty, attrs)
+
+
+def done_of_block(block: dict[str, np.ndarray]) -> dict[str, list[Stretch]]:
+    """Return the seeds of each cell that a block has."""
+    found: dict[str, list[Stretch]] = {}
+    cells = [cell.decode() for cell in block["cells"].tolist()]
+    for cell, start, stop in zip(*(block[f"done_{part}"].tolist() for part in ("cell", "start", "stop")), strict=True):
+        found.setdefault(cells[cell], []).append((start, stop))
+    return found
+
+
+def done_by_cell(folder: Path) -> dict[str, list[Stretch]]:
+    """Return the seeds of each cell that the blocks of a folder have; the rest of a block is not checked.
+
+    Raises:
+        UsageError: a block that cannot be read.
+    """
+    found: dict[str, list[Stretch]] = {}
+    for name in block_names(folder):
+        block = read_part(folder / name, ("cells", "done_cell", "done_start", "done_stop"))
+        for cell, seeds in done_of_block(block).items():
+            found.setdefault(cell, []).extend(seeds)
+    return {cell: seed_ranges.united(seeds) for cell, seeds in found.items()}

@@ -1,0 +1,81 @@
+"""The progress of a store, readable from another terminal."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.errors import UsageError
+from jaxbandits.storage.arrays_on_disk import open_arrays
+from jaxbandits.storage.consolidate import count_of_runs, is_made
+from jaxbandits.storage.store_files import blocks_folder, done_by_cell, read_description
+from jaxbandits.storage.writer import listening
+from jaxbandits.sweeps.grid import RESERVED
+from jaxbandits.xla_flags import ATTRIBUTE
+
+__all__ = ["State", "state_of"]
+
+
+class State(NamedTuple):
+    """The progress of a store."""
+
+    spec: dict[str, Any]  # with what is kept, in [run]
+    there: int  # runs
+    wanted: int
+    bytes: int  # on disk
+    made_with: str
+    xla_flags: str  # "" where they were not recorded
+    readable: bool  # whether its arrays are made of all its runs
+    writers: list[dict[str, Any]]  # the status of each process that is writing
+
+
+def state_of(path: Path) -> State:
+    """Return the progress of a store, without changing it.
+
+    Raises:
+        UsageError: no store, something else, or a damaged description.
+    """
+    folder = blocks_folder(path)
+    if not path.exists() and not folder.exists():
+        raise UsageError(f"there is no store {path}")
+    description = read_description(path)
+    if description is None:
+        with open_arrays(path) as dataset:
+            spec = json.loads(dataset.attrs["spec"])
+            spec.setdefault("run", {}).setdefault("keep", dataset.attrs.get("keep", "runs"))
+            runs = int(spec["run"].get("seeds", 0)) * int(np.prod(_cells_of(dataset)))
+            return State(
+                spec,
+                runs,
+                runs,
+                _bytes_of(path),
+                str(dataset.attrs.get("made_with", "")),
+                str(dataset.attrs.get(ATTRIBUTE, "")),
+                True,
+                [],
+            )
+    there = count_of_runs(description.layout, done_by_cell(folder))
+    on_disk = _bytes_of(path) + (0 if path.is_dir() else _bytes_of(folder))
+    wanted, made_with = description.layout.runs, "; ".join(description.made_with)
+    return State(
+        description.spec_with_keep,
+        there,
+        wanted,
+        on_disk,
+        made_with,
+        str(description.attrs.get(ATTRIBUTE, "")),
+        is_made(path),
+        writers=list(listening(folder)),
+    )
+
+
+def _cells_of(dataset: xr.Dataset) -> list[int]:
+    return [size for name, size in dataset.sizes.items() if name not in RESERVED]
+
+
+def _bytes_of(path: Path) -> int:
+    if path.is_dir():
+        return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    return path.stat().st_size if path.exists() else 0

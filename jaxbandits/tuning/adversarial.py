@@ -1,0 +1,226 @@
+"""Instances on which an algorithm does badly: a climb over means at constant complexity."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import xarray as xr
+
+from jaxbandits import theory
+from jaxbandits.algorithms.parameters import axes_of
+from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.algorithms.traits import tolerance_of
+from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
+from jaxbandits.compilers.jax_settings import own_settings
+from jaxbandits.engine.binding import accept
+from jaxbandits.engine.metric import Metric
+from jaxbandits.errors import UsageError
+from jaxbandits.gradients.expectations import expected
+from jaxbandits.problems.base import Problem
+from jaxbandits.tuning.instance_parameters import seed_of
+from jaxbandits.users_code.cache_key import code_of
+
+__all__ = ["Hardened", "adversary"]
+
+#: Bisections, and the largest logarithm of a factor of the gaps.
+_HALVINGS, _SCALES = 60, 5.0
+_Z = 1.96
+
+
+@dataclasses.dataclass(frozen=True)
+class Hardened:
+    """The result of `adversary`.
+
+    Attributes:
+        problem: the instance found.
+        history: of each step `mean` of each arm, `value` and `value_se` of the metric there, and `complexity`.
+        judged: `value`, with `value_se`, `value_low` and `value_high` (95%), and `complexity` of the instance at the
+            `start` and the one `found`, from other runs than any step's.
+    """
+
+    problem: Problem
+    history: xr.Dataset
+    judged: xr.Dataset
+
+
+@own_settings()
+def adversary(
+    algorithm: Any,
+    problem: Problem,
+    metric: str | Callable[..., Any] | Metric = "error",
+    *,
+    complexity: Callable[[jax.Array], jax.Array] | None = None,
+    within: tuple[float, float] | None = None,
+    optimizer: optax.GradientTransformation | None = None,
+    steps: int = 50,
+    seeds: int = 2000,
+    judged_seeds: int = 20_000,
+    root_seed: int = 0,
+    max_pulls: int | None = None,
+    on_step: Callable[[xr.Dataset], None] | None = None,
+) -> Hardened:
+    """Find means of the same complexity on which a metric's expectation is larger.
+
+    Each step takes the score-function gradient in the means (`jb.gradients.expected`), without its part along the
+    gradient of the complexity. Then it scales the gaps to the best mean until the complexity is the start's again. It
+    finds a local maximum, not a worst case.
+
+    Args:
+        algorithm: one that pulls arms one by one, without axes.
+        problem: where the climb starts, of one bandit; of a family whose mean is a parameter with a score.
+        metric: what is made large, as in `jb.gradients.expected`.
+        complexity: function of the means `(K,)` to a number, which falls as gaps grow, traceable by JAX; None for
+            `theory.h_epsilon` with the algorithm's own tolerance and number of arms returned.
+        within: the range of means; None for [0.01, 0.99] where they are probabilities, and no limits elsewhere.
+        optimizer: of `optax`; None for `optax.adam(0.01)`.
+        steps: at least 1.
+        seeds: runs in a step, at least 2.
+        judged_seeds: runs of the judgement, at least 2.
+        root_seed: of the rewards.
+        max_pulls: as in `jb.simulate`.
+        on_step: called after each step with the history so far.
+
+    Raises:
+        UsageError: a problem without a score in its means, a start outside the range of means, or a complexity that is
+            not finite there.
+
+    Example:
+        >>> start = jb.bernoulli([0.8, 0.5, 0.4])
+        >>> hard = jb.adversary(jb.Uniform(budget=30), start, steps=2, seeds=50, judged_seeds=100)
+        >>> hard.problem.arms
+        3
+    """
+    known = accept(algorithm)
+    steps, seeds = whole("steps", steps, 1), whole("seeds", seeds, 2)
+    judged_seeds, root_seed = whole("judged_seeds", judged_seeds, 2), seed("root_seed", root_seed)
+    if not isinstance(problem, Problem) or problem.bandits > 1 or not problem.mean_is or problem.mask is not None:
+        raise UsageError(f"an adversary starts at one bandit whose means are its parameters, got {problem!r}")
+    if axes := axes_of(known):
+        raise UsageError(f"an adversary needs one algorithm: {', '.join(axes)} must be one value, not an axis")
+    measure_of_hardness = _as_it_is_now(complexity) if complexity else _usual(known)
+    ends = _ends(problem, within)
+    start = np.asarray(problem.mean, np.float64)
+    if not ((start >= ends[0]) & (start <= ends[1])).all():
+        raise UsageError(f"the means must lie in [{ends[0]:g}, {ends[1]:g}], got {start.tolist()}")
+    level = Level(measure_of_hardness, ends, float(measure_of_hardness(jnp.asarray(start, jnp.float32))))
+    if not 0 < level.at < np.inf:
+        raise UsageError(f"the complexity must be positive and finite at the start, got {level.at}")
+    moving = optax.adam(0.01) if optimizer is None else optimizer
+    means = jnp.asarray(start, jnp.float32)
+    state = moving.init(means)
+    rows: list[dict[str, Any]] = []
+    options: dict[str, Any] = {"max_pulls": max_pulls}
+    for step in range(steps):
+        here = _with_means(problem, means)
+        found = expected(metric, algorithm, here, seeds=seeds, root_seed=seed_of(root_seed, "steps", step), **options)
+        rows.append(_row(means, found, level))
+        if on_step is not None:
+            on_step(_history(rows))
+        climb = level.along(means, jnp.asarray(found["gradient"].to_numpy(), jnp.float32))
+        updates, state = moving.update(-climb, state, means)
+        moved: Any = optax.apply_updates(means, updates)
+        means = level.back(np.asarray(moved, np.float64))
+    judged = []
+    for at in (jnp.asarray(start, jnp.float32), means):
+        here, own_seed = _with_means(problem, at), seed_of(root_seed, "judge")
+        one = expected(metric, algorithm, here, seeds=judged_seeds, root_seed=own_seed, **options)
+        judged.append(_row(at, one, level))
+    names = xr.DataArray(["start", "found"], dims="instance", name="instance")
+    judgement = _history(judged).rename(step="instance").assign_coords(instance=names)
+    for end, sign in (("low", -1), ("high", 1)):
+        judgement[f"value_{end}"] = judgement["value"] + sign * _Z * judgement["value_se"]
+    return Hardened(_with_means(problem, means), _history(rows), judgement)
+
+
+@dataclasses.dataclass(frozen=True)
+class Level:
+    """The means of one complexity, within ends."""
+
+    complexity: Callable[[jax.Array], jax.Array]
+    ends: tuple[float, float]
+    at: float
+
+    def along(self, means: jax.Array, gradient: jax.Array) -> jax.Array:
+        """Return the part of a gradient that leaves the complexity as it is."""
+        normal = jax.grad(lambda x: self.complexity(x))(means)
+        return gradient - normal * (gradient @ normal) / jnp.maximum(normal @ normal, 1e-30)
+
+    def back(self, means: np.ndarray) -> jax.Array:
+        """Return means with the gaps scaled until the complexity is the level's.
+
+        Where the ends leave no room for that, the best mean is moved up first.
+        """
+        inside = np.clip(means, *self.ends)
+        gaps = inside.max() - inside
+
+        def scaled(best: float, log_scale: float) -> jax.Array:
+            return jnp.asarray(np.clip(best - np.exp(log_scale) * gaps, *self.ends), jnp.float32)
+
+        def easy(best: float, log_scale: float) -> bool:
+            return float(self.complexity(scaled(best, log_scale))) <= self.at
+
+        best = float(inside.max())
+        if not easy(best, _SCALES):
+            best = _least(lambda x: easy(x, _SCALES), best, self.ends[1])
+        return scaled(best, _least(lambda x: easy(best, x), -_SCALES, _SCALES))
+
+
+def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the smallest number between two where a condition holds that holds above it."""
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _as_it_is_now(complexity: Callable[[jax.Array], jax.Array]) -> Callable[[jax.Array], jax.Array]:
+    """Wrap a user's function, of which JAX may have traced parts before they were edited."""
+    code = code_of(functions={"complexity": complexity})
+
+    def traced(means: jax.Array) -> jax.Array:
+        with code.traced():
+            return complexity(means)
+
+    return traced
+
+
+def _usual(known: Rule) -> Callable[[jax.Array], jax.Array]:
+    returned, epsilon = known.given("m"), tolerance_of(known)
+
+    def complexity(means: jax.Array) -> jax.Array:
+        return theory.h_epsilon(means, epsilon, m=1 if returned is None else returned)
+
+    return complexity
+
+
+def _ends(problem: Problem, within: tuple[float, float] | None) -> tuple[float, float]:
+    if within is None:
+        return (0.01, 0.99) if problem.score_range is INSIDE_UNIT else (-np.inf, np.inf)
+    try:
+        low, high = within
+    except (TypeError, ValueError):
+        raise UsageError(f"within must be two numbers, got {within!r}") from None
+    low, high = number("the least mean", low), number("the largest mean", high)
+    if not low < high:
+        raise UsageError(f"within must be a smaller and a larger number, got {within!r}")
+    return low, high
+
+
+def _with_means(problem: Problem, means: jax.Array) -> Problem:
+    changed: Any = {problem.mean_is: means, "recipe": None}
+    return dataclasses.replace(problem, **changed)
+
+
+def _row(means: jax.Array, found: xr.Dataset, level: Level) -> dict[str, Any]:
+    numbers = {name: float(found[name]) for name in ("value", "value_se")}
+    return {"mean": np.asarray(means, np.float64), **numbers, "complexity": float(level.complexity(means))}
+
+
+def _history(rows: list[dict[str, Any]]) -> xr.Dataset:
+    found = {name: np.asarray([row[name] for row in rows]) for name in rows[0]}
+    data = {name: (("step", "arm")[: values.ndim], values) for name, values in found.items()}
+    return xr.Dataset(data, coords={"step": np.arange(len(rows))})

@@ -1,0 +1,83 @@
+"""The history of tuning, step by step: a Dataset, from which it goes on."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from jaxbandits.errors import UsageError, warn
+from jaxbandits.io.diff import difference, warn_of_doubts
+from jaxbandits.tuning.bijectors import Coordinate
+from jaxbandits.tuning.estimates import Estimate
+from jaxbandits.users_code.records import CODE
+
+__all__ = ["Step", "history_of", "steps_of"]
+
+_MEANS = ("objective", "error")
+
+
+class Step(NamedTuple):
+    """The point of a step, and what it found there."""
+
+    points: dict[str, float]
+    multiplier: float
+    means: dict[str, Estimate]
+    slopes: dict[str, dict[str, Estimate]]
+
+
+def history_of(steps: Sequence[Step], where: Sequence[Coordinate], about: dict[str, Any]) -> xr.Dataset:
+    """Return the steps as a Dataset: parameters' values by name, means, slopes in the coordinates, standard errors."""
+    names = [one.parameter for one in where]
+    found: dict[str, Any] = {
+        "value": (("step", "parameter"), [[one.value(step.points[one.parameter]) for one in where] for step in steps]),
+        "point": (("step", "parameter"), [[step.points[name] for name in names] for step in steps]),
+        "multiplier": ("step", [step.multiplier for step in steps]),
+    }
+    for mean in _MEANS:
+        for part in Estimate._fields:
+            end = "" if part == "mean" else f"_{part}"
+            found[f"{mean}{end}"] = ("step", [getattr(step.means[mean], part) for step in steps])
+            found[f"{mean}_slope{end}"] = (
+                ("step", "parameter"),
+                [[getattr(step.slopes[mean][name], part) for name in names] for step in steps],
+            )
+    shapes = {"step": len(steps), "parameter": len(names)}
+    arrays = {
+        name: (dims, np.asarray(values, np.float64).reshape([shapes[dim] for dim in np.atleast_1d(dims)]))
+        for name, (dims, values) in found.items()
+    }
+    return xr.Dataset(
+        arrays, coords={"step": np.arange(len(steps)), "parameter": names}, attrs={"spec": json.dumps(about)}
+    )
+
+
+def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: dict[str, Any]) -> list[Step]:
+    """Return the steps of a history that another call with these arguments made.
+
+    Raises:
+        UsageError: no history, or one of other arguments; the message names the first that differs.
+    """
+    if "spec" not in history.attrs or not {"point", "step"} <= set(history.variables):
+        raise UsageError("history must be a history of tuning, as jb.tune returns it")
+    there, here = json.loads(history.attrs["spec"]), json.loads(json.dumps(about))
+    if CODE in here and CODE not in there:
+        warn("the history does not say which objective it is of: it is taken to be the same")
+        there[CODE] = here[CODE]
+    if found := difference(there, here):
+        raise UsageError(f"the history is of other arguments: {found}")
+    warn_of_doubts(there, here, "the history")
+    names = [one.parameter for one in where]
+    steps = []
+    for step in range(history.sizes["step"]):
+        row = history.isel(step=step)
+
+        def of(name: str, row: xr.Dataset = row, **at: str) -> Estimate:
+            return Estimate(*(float(row[name + end].sel(at)) for end in ("", "_se")))
+
+        points = {name: float(row["point"].sel(parameter=name)) for name in names}
+        means = {mean: of(mean) for mean in _MEANS}
+        slopes = {mean: {name: of(f"{mean}_slope", parameter=name) for name in names} for mean in _MEANS}
+        steps.append(Step(points, float(row["multiplier"]), means, slopes))
+    return steps
