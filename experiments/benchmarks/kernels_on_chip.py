@@ -27,7 +27,7 @@ import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from optimised_programs import Program
 
-from jaxbandits.arrays.lowering import tracing_for
+from jaxbandits.arrays.platform_lowering import tracing_for
 from jaxbandits.engine.lane_counts import block_length
 from jaxbandits.engine.lane_state import Carry, Cells, Settings
 from jaxbandits.engine.lanes import run_chunk

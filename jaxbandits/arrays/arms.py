@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays.lowering import lowering
 from jaxbandits.arrays.numerics import fast_max, fast_min
+from jaxbandits.arrays.platform_lowering import lowering
 
 __all__ = [
     "any_arm",

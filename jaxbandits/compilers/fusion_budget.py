@@ -11,7 +11,7 @@ from typing import Any
 
 from jax.extend import core
 
-from jaxbandits.arrays.lowering import lowering
+from jaxbandits.arrays.platform_lowering import lowering
 
 __all__ = ["CALLS", "fits_one_fusion", "live_equations"]
 

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend import core
 
-from jaxbandits.arrays.lowering import lowering, mask_every_take
+from jaxbandits.arrays.platform_lowering import lowering, mask_every_take
 from jaxbandits.compilers.fusion_budget import CALLS, fits_one_fusion, live_equations
 from jaxbandits.compilers.xla_cpu import barrier
 

@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays.lowering import lowering
 from jaxbandits.arrays.numerics import fast_min
+from jaxbandits.arrays.platform_lowering import lowering
 
 __all__ = ["LEAVE_BARRIERS", "barrier", "barrier_pair", "blockwise", "materialize", "where_if_any", "where_sparse"]
 

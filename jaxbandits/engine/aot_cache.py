@@ -1,6 +1,6 @@
 """Programs that are kept as machine code: the next process of the command line neither traces nor compiles them.
 
-JAX's cache (`programs_on_disk`) saves the compiler's work, not that of writing the program down, which takes longer
+JAX's cache (`compilation_cache`) saves the compiler's work, not that of writing the program down, which takes longer
 than most of a command's runs: .5 s a program with both, .1 s as machine code. What a program is made of must then be
 told without writing it down: the package's source, JAX and its settings, the structure and types of the arguments, the
 sizes of the loop. That is all of it only where no code but the package's own can take part. So programs are kept in
@@ -24,7 +24,7 @@ import jax
 import jaxlib.version
 from jax.experimental import serialize_executable
 
-from jaxbandits.arrays.lowering import lowering
+from jaxbandits.arrays.platform_lowering import lowering
 from jaxbandits.engine.compilation import loaded
 from jaxbandits.engine.compilation_cache import chosen_folder, only_compiled
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window

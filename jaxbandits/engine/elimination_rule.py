@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.arrays import arms as over_arms
-from jaxbandits.arrays.lowering import lowering
 from jaxbandits.arrays.numerics import NO_LIMIT
+from jaxbandits.arrays.platform_lowering import lowering
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.compilers.xla_cpu import where_if_any, where_sparse
 from jaxbandits.engine.elimination_calls import estimating, is_due, looked, next_look

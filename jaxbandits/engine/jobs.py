@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
-from jaxbandits.arrays.lowering import lowering
+from jaxbandits.arrays.platform_lowering import lowering
 from jaxbandits.costs.accounts import CheckpointCosts
 from jaxbandits.engine.aot_cache import kept_types
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window

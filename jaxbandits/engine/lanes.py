@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.sharding import PartitionSpec
 
-from jaxbandits.arrays.lowering import tracing_for
 from jaxbandits.arrays.numerics import fast_min
+from jaxbandits.arrays.platform_lowering import tracing_for
 from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.compilers.jax_versions import KERNELS_IN_TURN
 from jaxbandits.compilers.xla_cpu import LEAVE_BARRIERS

@@ -1,7 +1,7 @@
 """A block of steps as one kernel: the state of some lanes is loaded once, stays on chip, and is stored once.
 
 A step on its own moves all of a lane's state through memory. Here the unchanged step of an algorithm is traced into a
-Pallas kernel, in the forms `chip` (`arrays/lowering.py`) and in the operations that compilers of kernels know
+Pallas kernel, in the forms `chip` (`arrays/platform_lowering.py`) and in the operations that compilers of kernels know
 (`compilers/pallas_lowering.py`): compiled by Triton for a GPU, by Mosaic for a TPU, and on CPU interpreted, as XLA
 operations with the bits of the plain loop.
 """
@@ -17,7 +17,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-from jaxbandits.arrays.lowering import override_lowering
+from jaxbandits.arrays.platform_lowering import override_lowering
 from jaxbandits.compilers.pallas_lowering import lower_for_pallas
 
 __all__ = ["NAME", "loop_of_kernels", "tile", "whole_kernels"]

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays.lowering import lowering
+from jaxbandits.arrays.platform_lowering import lowering
 from jaxbandits.engine.rule_calls import axes_of_own, decided, results
 from jaxbandits.engine.rule_states import RuleState
 from jaxbandits.engine.value_ranges import Facts

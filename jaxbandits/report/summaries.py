@@ -76,13 +76,12 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         The Dataset's other dimensions. For every metric (`pulls`, `cost`, `simple_regret`, `aggregate_regret`, `steps`,
         …) `<metric>_mean`, `<metric>_low` and `<metric>_high` (Student's t interval of the mean), `<metric>_sd`, and
         quantiles `<metric>_q10`, `_q50`, `_q90`. `failure`, `failure_low`, `failure_high` (Clopper-Pearson) and
-        `errors`. `runs`, and `censored`, the number of truncated runs. They were truncated at `max_pulls`, or because a
-        user's own algorithm pulled no more; the latter, if any, are counted in `stalled`. Where runs were truncated,
-        means and quantiles of pulls, cost and steps are lower bounds: `at_least` is true and the upper end infinite.
-        The attribute `censored` counts them. Quantiles of the pulls below those of the longest run are still exact,
-        since a truncated run would have made more than every run that ended. Regrets are of the runs that returned an
-        answer. `unanswered` counts the others, if any. `wrong_size` counts the answers of another number of arms than
-        declared, which are wrong. Variables without seeds, such as bounds, are kept.
+        `errors`. `runs`, and `censored`, the number of runs truncated at `max_pulls`, or because a user's own algorithm
+        pulled no more (these are counted in `stalled`). Where runs were truncated, means and quantiles of pulls, cost
+        and steps are lower bounds: `at_least` is true and the upper end infinite.
+        Quantiles of the pulls below those of the longest run are still exact: a truncated run would have made more.
+        Regrets are of the runs that returned an answer. `unanswered` counts the others, if any. `wrong_size` counts
+        the answers of a wrong number of arms. Variables without seeds, such as bounds, are kept.
 
     Raises:
         UsageError: not a Dataset of runs, or one in which runs are missing.

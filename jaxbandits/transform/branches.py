@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.arrays.lowering import lowering
 from jaxbandits.arrays.numerics import fast_max, fast_min
+from jaxbandits.arrays.platform_lowering import lowering
 from jaxbandits.compilers.xla_cpu import where_if_any, where_sparse
 from jaxbandits.transform.operation import Operation, Value, spread
 from jaxbandits.transform.padding import Padding, UnpaddableError

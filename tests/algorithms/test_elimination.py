@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.arrays.lowering import override_lowering
+from jaxbandits.arrays.platform_lowering import override_lowering
 from jaxbandits.engine import elimination_rule
 from jaxbandits.statistics.robust_means import Catoni, MedianOfMeans, TruncatedMean
 from tests.algorithms.one_run_rules import OwnRace, OwnRejects

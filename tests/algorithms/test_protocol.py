@@ -17,8 +17,8 @@ import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.algorithms.parameters import Word
 from jaxbandits.algorithms.protocol import Rule
-from jaxbandits.arrays.lowering import override_lowering
 from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.arrays.platform_lowering import override_lowering
 from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine.mapping import map_algorithm

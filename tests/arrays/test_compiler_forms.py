@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxbandits.arrays.lowering import override_lowering
+from jaxbandits.arrays.platform_lowering import override_lowering
 from jaxbandits.compilers.xla_cpu import barrier_pair
 from jaxbandits.engine.lanes import COMPILER_OPTIONS
 

@@ -14,9 +14,9 @@ ELSEWHERE = {
     "algorithms": "of one run, mapped: `jaxbandits/transform` applies the rule",
     "cli": "on the host, before and after the runs",
     "papers": "what figures are made of, before and after the runs",
-    "plain_data": "on the host: text and files",
+    "io": "on the host: text and files",
     "report": "on the host, after the runs",
-    "stores": "on the host, after the runs: float64 and whole numbers",
+    "storage": "on the host, after the runs: float64 and whole numbers",
     "theory": "numbers of means, without runs; what runs need of it they take before the first pull",
     "tuning": "between runs",
 }
@@ -103,7 +103,7 @@ EXCEPTIONS = {
     ("random/binomial_draws.py", "*", "log1p"): "a whole number is found by it",
     ("random/gamma_draws.py", "words_of", PRODUCT): WHOLE,
     ("random/arm_orders.py", "_sorted_places", "sort"): WHOLE,
-    ("random/tie_breaking.py", "turn", PRODUCT): WHOLE,
+    ("random/tie_breaking.py", "reshuffle", PRODUCT): WHOLE,
     ("random/tie_breaking.py", "_arm", PRODUCT): WHOLE,
     ("statistics/arm_statistics.py", "plus", PRODUCT): WHOLE,
     ("statistics/robust_means.py", "slot", PRODUCT): WHOLE,
@@ -114,6 +114,7 @@ EXCEPTIONS = {
     ("transform/indexing.py", "*", "clip"): WHOLE,
     ("transform/padding.py", "literal", PRODUCT): WHOLE,
     ("transform/ranges.py", "*", PRODUCT): HOST,
+    ("transform/reductions.py", "add", PRODUCT): WHOLE,
 }
 
 

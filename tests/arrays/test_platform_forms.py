@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxbandits.arrays import arms
-from jaxbandits.arrays.lowering import FORMS, lowering, override_lowering, tracing_for
+from jaxbandits.arrays.platform_lowering import FORMS, lowering, override_lowering, tracing_for
 from tests.same_bits import assert_same_bits
 
 OTHERS = [name for name in FORMS if name != "cpu"]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.lowering import override_lowering
 from jaxbandits.arrays.numerics import log
+from jaxbandits.arrays.platform_lowering import override_lowering
 from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.compilers.unroll_arms import fuse_outputs, unroll_over_arms
 from jaxbandits.random import tie_breaking

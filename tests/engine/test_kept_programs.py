@@ -17,8 +17,8 @@ def count(event, **_):
         kept[event.rsplit("_", 1)[1]] += 1
 jax.monitoring.register_event_listener(count)
 import jaxbandits as jb
-from jaxbandits.engine import programs_on_disk
-programs_on_disk._LEAST_SECONDS = 0.0  # else a busy machine decides which programs are worth keeping
+from jaxbandits.engine import compilation_cache
+compilation_cache._LEAST_SECONDS = 0.0  # else a busy machine decides which programs are worth keeping
 ds = jb.simulate(jb.Uniform(budget=30), jb.bernoulli([0.7, 0.5]), seeds=20)
 print(kept["hits"], kept["misses"], int(ds.pulls.sum()), int(ds.correct.sum()), jax.config.jax_compilation_cache_dir)
 """

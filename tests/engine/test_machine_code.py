@@ -9,7 +9,7 @@ import jax
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.arrays.lowering import override_lowering
+from jaxbandits.arrays.platform_lowering import override_lowering
 from jaxbandits.engine import aot_cache as kept
 
 SCRIPT = """

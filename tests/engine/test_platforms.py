@@ -15,7 +15,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
-from jaxbandits.arrays.lowering import override_lowering
+from jaxbandits.arrays.platform_lowering import override_lowering
 from jaxbandits.engine import driver
 from jaxbandits.engine.compilation import compile_clock
 from jaxbandits.engine.lanes import advance

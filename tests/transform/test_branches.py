@@ -9,7 +9,7 @@ import pytest
 from jax import lax
 
 import jaxbandits as jb
-from jaxbandits.arrays.lowering import override_lowering
+from jaxbandits.arrays.platform_lowering import override_lowering
 from jaxbandits.transform import Known, Padded, map_runs, map_step, results_of
 
 MOST = 150
