@@ -1,8 +1,8 @@
 """The command line: `jaxbandits list | simulate | compare | gradient | tune | sweep | status | merge | export | …`.
 
-`main` reports any bad input as one line on stderr with exit status 2. The commands are in `commands`, `sweeping`,
-`derivatives`, `tuning`, `pictures`, `exporting` and `listing`. `inputs` converts text to values, `files` checks paths,
-and `display`, `texts` and `store_texts` format the output.
+`main` reports any bad input as one line on stderr with exit status 2. The commands are in `run_commands`,
+`sweep_commands`, `gradient_command`, `tune_command`, `plot_commands`, `export_command` and `list_command`. `inputs`
+converts text to values, `files` checks paths, and `display`, `result_text` and `status_text` format the output.
 """
 
 import contextlib
