@@ -70,7 +70,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
 
     Args:
         ds: the result of `simulate` or `sweep`, or the moments that a sweep kept (which have no quantiles).
-        level: level of the intervals.
+        level: of the intervals.
 
     Returns:
         The Dataset's other dimensions. For every metric (`pulls`, `cost`, `simple_regret`, `aggregate_regret`, `steps`,
@@ -96,9 +96,8 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         return summary_of(_of_moments(ds), level).assign(beside)
     check_runs(ds)
     if missing := int(ds["pulls"].isnull().sum()):  # of Datasets with other seeds that were joined
-        raise UsageError(
-            f'{missing} of {ds["pulls"].size} runs are missing: xr.concat(…, join="inner") keeps the seeds of all'
-        )
+        remedy = 'xr.concat(…, join="inner") keeps the seeds of all'
+        raise UsageError(f"{missing} of {ds['pulls'].size} runs are missing: {remedy}")
     nothing = xr.zeros_like(ds["pulls"].isel(seed=0))
     status = ds.get("status")
     stopped = None if status is None else stopped_early(status)
