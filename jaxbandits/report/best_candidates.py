@@ -32,17 +32,13 @@ def find_best(
             smallest.
 
     Returns:
-        A Dataset with all dimensions of the grid. All labels of a cell are compared on the seeds that all of them have.
-
-        * `among_best`, bool: the label may be the best.
-        * `difference`, float64: mean minus the best mean of the other labels. Below 0 it is the best, where the
-          smallest is.
-        * `low` and `high`, float64: the interval of the difference of the true means. One of the ends is 0 where the
-          label is known to be the best, or known not to be. Infinite where truncated runs leave it open; NaN, and every
-          label among the best, from fewer than two runs.
-        * `mean`, float64; `runs`, int64: seeds that all labels have; `left_out`, int64: the other seeds; `truncated`,
-          int64: runs of these that are truncated, whose value is a lower bound. A label is then never shown to be worse
-          by a mean that may be too small.
+        A Dataset over the grid. `among_best`, bool, is whether the label may be the best. `difference`, float64, is its
+        mean minus the best mean of the other labels: below 0 for the best, where the smallest is. `low` and `high`,
+        float64, are the interval of the difference of the true means. One end is 0 where the label is known to be the
+        best, or known not to be; an end is infinite where truncated runs leave it open. From fewer than two runs both
+        are NaN, and every label is among the best. `mean`, float64, is over the seeds that all labels of the cell have.
+        `runs` counts these seeds, `left_out` the others and `truncated` the truncated runs of these, int64 each. The
+        mean of truncated runs is a lower bound, and no label is shown to be worse by a mean that may be too small.
 
     Raises:
         UsageError: as `jaxbandits.difference`.
@@ -72,7 +68,8 @@ def find_best(
     values = runs.values.where(complete).values
     truncated = (runs.truncated & complete).sum("seed")
     tail = min((1 - level) / (len(labels) - 1), 0.5)
-    compare = _proportions if runs.is_truth else paired_intervals.mean_difference
+    intervals = paired_intervals
+    compare = intervals.wide_proportion_difference if runs.is_truth else intervals.mean_difference
     shape = (*values.shape[:-1], len(labels))
     mean, low, high = (np.full(shape, np.nan) for _ in range(3))  # (…, i, j): i minus j, the smallest being the best
     for i in range(len(labels)):
@@ -125,7 +122,3 @@ def find_best(
     if total := int(cell.sum()):
         attrs["truncated"] = f"{total} runs are truncated: their means are lower bounds"
     return xr.Dataset(variables, attrs=attrs).drop_vars("seed", errors="ignore").transpose(*dims)
-
-
-def _proportions(first: Any, second: Any, tail: float) -> paired_intervals.Interval:
-    return paired_intervals.proportion_difference(first, second, tail, paired_intervals.BONETT_PRICE)

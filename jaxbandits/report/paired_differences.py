@@ -12,7 +12,7 @@ from jaxbandits.report.pairing import Labelled, labelled, place_of, seeds_left_o
 __all__ = ["difference", "ratio"]
 
 _T_DIFFERENCE = "Student's t of paired differences"
-_P_DIFFERENCE = "Agresti and Min (2005), paired proportions"
+_P_DIFFERENCE = "Tango (1998), score interval of paired proportions"
 _T_RATIO = "Fieller (1954), paired means"
 _P_RATIO = "Bonett and Price (2006), paired proportions, hybrid Wilson"
 
@@ -35,18 +35,15 @@ def difference(
         level: level of each interval, in (0, 1).
 
     Returns:
-        A Dataset with the dimensions of the grid, without the label `to`, and with these variables:
-
-        * `difference`, float64: mean over the pairs of the label's value minus that of `to`.
-        * `low` and `high`, float64: its interval. Of numbers Student's t interval of paired differences. Of truth
-          values and `failure` the adjusted Wald interval of Agresti and Min (2005) for paired proportions. NaN from
-          fewer than two pairs; of truth values from none.
-        * `runs`, int64: complete pairs; `left_out`, int64: seeds without one, since a run or its value is missing.
-        * `truncated` and `truncated_to`, int64: pairs in which the run of the label, or of `to`, is truncated. The
-          difference of pulls, cost, steps or reward is then a bound only: `high` is infinite with `truncated` above 0,
-          `low` minus infinity with `truncated_to` above 0. Of other values no run counts as truncated.
-
-        The attributes `left_out` and `truncated` say so in words.
+        A Dataset over the grid, without the label `to`. `difference` is the mean over the pairs of the label's value
+        minus that of `to`, `low` and `high` are its interval, float64 each. It is Student's t interval of paired
+        differences, NaN from fewer than two pairs. Of truth values and `failure` it is the score interval of Tango
+        (1998) for paired proportions, which is without 0 where McNemar's test finds a difference. `runs` counts the
+        complete pairs and `left_out` the seeds without one, since a run or its value is missing, int64. `truncated` and
+        `truncated_to`, int64, count the pairs in which the run of the label, or of `to`, is truncated. The difference
+        of pulls, cost, steps or reward is then a bound only. `high` is infinite with `truncated` above 0, and `low` is
+        minus infinity with `truncated_to` above 0. Of other values no run counts as truncated. The attributes
+        `left_out` and `truncated` say so in words.
 
     Raises:
         UsageError: not runs; an unknown dimension, variable or label; a single label; runs that are not paired, since
@@ -65,9 +62,8 @@ def difference(
             >>> bool((paired.high - paired.difference) < 0.8 * apart)
             True
 
-    Source: A. Agresti and Y. Min (2005), "Simple improved confidence intervals for comparing matched proportions",
-    Statistics in Medicine 24(5), 729-740. Of rates so small that fewer than some five pairs are discordant the
-    interval is wider than it would have to be.
+    Source: T. Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
+    paired-sample design", Statistics in Medicine 17(8), 891-908.
     """
     return _compare(labelled(ds, value, along, level), value, to, level, "difference")
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from jaxbandits.report.intervals import student_half_width
 
 __all__ = [
-    "AGRESTI_MIN",
-    "BONETT_PRICE",
     "Interval",
     "Moments",
     "discordant",
@@ -22,14 +20,13 @@ __all__ = [
     "mean_ratio",
     "moments",
     "proportion_difference",
-    "proportion_half_width",
     "proportion_ratio",
+    "score_interval",
+    "wide_proportion_difference",
 ]
 
-#: Pairs that Agresti and Min (2005) add to each count of discordant pairs: two-sided coverage closest to the level.
-AGRESTI_MIN = 0.5
-#: Those of Bonett and Price (2012): wider, so that a bound on one side alone seldom errs too often.
-BONETT_PRICE = 1.0
+#: After so many halvings an interval of length 2 is as short as a float64 can tell.
+_HALVINGS = 60
 
 Array = NDArray[Any]
 
@@ -104,37 +101,66 @@ def discordant(first: Array, second: Array) -> tuple[Array, Array, Array]:
     return there.sum(-1), ((first > second) & there).sum(-1), ((first < second) & there).sum(-1)
 
 
-def proportion_half_width(only_first: Array, only_second: Array, number: Array, tail: float, added: float) -> Array:
-    """Return the half width of an adjusted Wald interval for a difference of paired proportions.
+def score_interval(only_first: Array, only_second: Array, number: Array, tail: float) -> tuple[Array, Array]:
+    """Return the score interval of Tango (1998) for a difference of paired proportions.
+
+    It holds every difference that the score test does not reject; of no difference that is McNemar's test.
 
     Args:
         only_first: pairs with only the first true; expected numbers need not be whole.
         only_second: pairs with only the second true.
-        number: pairs, at least 1.
+        number: pairs, at least 1; NaN where there is no interval.
         tail: probability on each side.
-        added: pairs that are added to each of the two counts, as in `proportion_difference`.
     """
-    p, q = (only_first + added) / (number + 2), (only_second + added) / (number + 2)
-    return -scipy.special.ndtri(tail) * np.sqrt((p + q - (p - q) ** 2) / (number + 2))
+    b, c, n = np.broadcast_arrays(only_first, only_second, number)
+    z = scipy.special.ndtri(tail)
+
+    def rejected(d: Array) -> Array:
+        """Return whether a difference is rejected, by the likeliest probabilities that have it."""
+        linear = (2 * n - b + c) * d - b - c
+        second = (np.sqrt(np.maximum(linear**2 + 8 * n * c * d * (1 - d), 0)) - linear) / (4 * n)
+        return (b - c - n * d) ** 2 > z**2 * n * (2 * second + d * (1 - d))
+
+    ends = []
+    for end in (-1.0, 1.0):
+        inside, outside = (b - c) / n, np.full(n.shape, end)
+        for _ in range(_HALVINGS):
+            middle = (inside + outside) / 2
+            out = rejected(middle)
+            inside, outside = np.where(out, inside, middle), np.where(out, middle, outside)
+        ends.append(np.where(np.isnan(n), np.nan, outside))
+    return ends[0], ends[1]
 
 
-def proportion_difference(first: Array, second: Array, tail: float, added: float = AGRESTI_MIN) -> Interval:
-    """Return the difference of paired proportions, with an adjusted Wald interval.
-
-    It is Wald's interval after two pairs are added: `added` of them to each of the two counts of discordant pairs, the
-    others to the concordant ones. The estimate is that of the counts themselves.
+def proportion_difference(first: Array, second: Array, tail: float) -> Interval:
+    """Return the difference of paired proportions, with the score interval of Tango (1998).
 
     Args:
         first: 0, 1 or NaN.
         second: 0, 1 or NaN.
         tail: probability on each side.
-        added: `AGRESTI_MIN` or `BONETT_PRICE`.
     """
     number, only_first, only_second = discordant(first, second)
     some = np.where(number > 0, number, np.nan)
-    centre = (only_first - only_second) / (some + 2)
-    half = proportion_half_width(only_first, only_second, some, tail, added)
-    return Interval((only_first - only_second) / some, np.maximum(centre - half, -1), np.minimum(centre + half, 1))
+    return Interval((only_first - only_second) / some, *score_interval(only_first, only_second, some, tail))
+
+
+def wide_proportion_difference(first: Array, second: Array, tail: float) -> Interval:
+    """Return the difference of paired proportions, with the adjusted Wald interval of Bonett and Price (2012).
+
+    It is Wald's interval after one pair is added to each of the two counts of discordant pairs. It is wider than the
+    score interval where these are few, so that a bound on one side alone seldom errs too often.
+
+    Args:
+        first: 0, 1 or NaN.
+        second: 0, 1 or NaN.
+        tail: probability on each side.
+    """
+    number, only_first, only_second = discordant(first, second)
+    some = np.where(number > 0, number, np.nan)
+    p, q = (only_first + 1) / (some + 2), (only_second + 1) / (some + 2)
+    half = -scipy.special.ndtri(tail) * np.sqrt((p + q - (p - q) ** 2) / (some + 2))
+    return Interval((only_first - only_second) / some, np.maximum(p - q - half, -1), np.minimum(p - q + half, 1))
 
 
 def proportion_ratio(first: Array, second: Array, tail: float) -> Interval:

@@ -10,7 +10,7 @@ import xarray as xr
 from jaxbandits import checks
 from jaxbandits.errors import UsageError
 from jaxbandits.report.intervals import check_level, student_half_width
-from jaxbandits.report.paired_intervals import AGRESTI_MIN, discordant, moments, proportion_half_width
+from jaxbandits.report.paired_intervals import discordant, moments, score_interval
 from jaxbandits.report.pairing import labelled, place_of, runs_of
 
 __all__ = ["seeds_needed"]
@@ -102,8 +102,14 @@ def _of_rate(values: Any, half_width: float, tail: float) -> Any:
 def _of_rates(first: Any, second: Any, half_width: float, tail: float) -> Any:
     number, only_first, only_second = discordant(first, second)
     pairs = np.where(number > 1, number, np.nan) + 2
-    p, q = (only_first + AGRESTI_MIN) / pairs, (only_second + AGRESTI_MIN) / pairs
-    return _smallest(lambda n: proportion_half_width(p * n, q * n, n, tail, AGRESTI_MIN), half_width, 1, p)
+    p, q = (only_first + 0.5) / pairs, (only_second + 0.5) / pairs
+
+    def half(n: Any) -> Any:
+        """Return half the width of the score interval at the expected numbers of discordant pairs."""
+        low, high = score_interval(p * n, q * n, n, tail)
+        return (high - low) / 2
+
+    return _smallest(half, half_width, 1, p)
 
 
 def _smallest(half: Callable[[Any], Any], half_width: float, least: int, like: Any) -> Any:

@@ -79,27 +79,46 @@ def test_failures_by_hand():
     a[:3], b[3] = False, False
     found = jb.difference(of(np.ones((2, 10)), [a, b]), "failure", to="b")
     assert found["difference"].item() == pytest.approx(0.2)
-    half = stats.norm.ppf(0.975) * np.sqrt((3.5 / 12 + 1.5 / 12 - (2 / 12) ** 2) / 12)
-    assert found["low"].item() == pytest.approx(2 / 12 - half)
-    assert found["high"].item() == pytest.approx(2 / 12 + half)
     right = jb.difference(of(np.ones((2, 10)), [a, b]), "correct", to="b")
     assert right["difference"].item() == pytest.approx(-0.2)
     assert right["high"].item() == pytest.approx(-found["low"].item())
+    for end in (found["low"].item(), found["high"].item()):
+        assert score(3, 1, 10, end) == pytest.approx(stats.norm.ppf(0.975) ** 2, rel=1e-6)
+
+
+def score(b, c, n, d):
+    """The square of Tango's statistic, with the likeliest probabilities of a difference d found by search."""
+
+    def loss(q):
+        return -(b * np.log(q + d) + c * np.log(q) + (n - b - c) * np.log(1 - 2 * q - d))
+
+    q = optimize.minimize_scalar(loss, bounds=(max(0, -d), (1 - d) / 2), method="bounded", options={"xatol": 1e-12}).x
+    return (b - c - n * d) ** 2 / (n * (2 * q + d - d**2))
 
 
 def test_published_examples_of_paired_proportions():
     # Bentur et al. (2009) and Cavo et al. (2012), in Fagerland, Lydersen, Laake (2014): n11, n12, n21, n22.
-    for (both, first, second, neither), ratio in (((1, 1, 7, 12), 0.25), ((59, 6, 16, 80), 65 / 75)):
+    cases = [((1, 1, 7, 12), 0.25, (-0.517, -0.026)), ((59, 6, 16, 80), 65 / 75, (-0.124, -0.005))]
+    for (both, first, second, neither), ratio, interval in cases:
         x = np.repeat([1.0, 1.0, 0.0, 0.0], [both, first, second, neither])
         y = np.repeat([1.0, 0.0, 1.0, 0.0], [both, first, second, neither])
-        n = len(x)
-        low, high = paired_intervals.proportion_difference(x, y, 0.025)[1:]
-        centre, spread = (first - second) / (n + 2), (first + second + 1) / (n + 2)
-        np.testing.assert_allclose((low + high) / 2, centre)
-        np.testing.assert_allclose((high - low) / 2, 1.959964 * np.sqrt((spread - centre**2) / (n + 2)), rtol=1e-6)
+        ends = paired_intervals.proportion_difference(x, y, 0.025)[1:]
+        np.testing.assert_allclose(ends, interval, atol=5e-4)
         estimate, low, high = paired_intervals.proportion_ratio(x, y, 0.025)
         assert estimate == pytest.approx(ratio)
         assert low < ratio < high
+
+
+def test_the_score_interval_is_without_0_where_mcnemars_test_rejects():
+    b, c = (counts.ravel() for counts in np.meshgrid(np.arange(12), np.arange(12)))
+    low, high = paired_intervals.score_interval(b, c, 40.0, 0.025)
+    rejects = (b - c) ** 2 > stats.norm.ppf(0.975) ** 2 * (b + c)
+    np.testing.assert_array_equal((low > 0) | (high < 0), rejects)
+    assert (low <= (b - c) / 40).all()
+    assert ((b - c) / 40 <= high).all()
+    low, high = paired_intervals.score_interval([40, 0, 0], [0, 40, 0], [40.0, 40.0, np.nan], 0.025)
+    assert (high[0], low[1]) == (1, -1)
+    assert np.isnan(low[2])
 
 
 def test_many_cells_agree_with_a_slow_reference():
@@ -231,7 +250,7 @@ def test_coverage(value):
         assert 0.93 < covered < 0.97, (next(iter(found.data_vars)), covered)
 
 
-@pytest.mark.parametrize(("n", "p", "q"), [(20, 0.2, 0.1), (60, 0.1, 0.02), (60, 0.05, 0.05), (200, 0.03, 0.01)])
+@pytest.mark.parametrize(("n", "p", "q"), [(30, 0.2, 0.1), (60, 0.1, 0.02), (60, 0.05, 0.05), (200, 0.03, 0.01)])
 def test_exact_coverage_of_a_difference_of_paired_proportions(n, p, q):
     # All tables of discordant pairs with their trinomial probabilities.
     only_first, only_second = (counts.ravel() for counts in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
@@ -240,9 +259,9 @@ def test_exact_coverage_of_a_difference_of_paired_proportions(n, p, q):
     probability = stats.multinomial.pmf(
         np.stack([only_first, only_second, n - only_first - only_second], -1), n, [p, q, 1 - p - q]
     )
-    centre = (only_first - only_second) / (n + 2)
-    half = paired_intervals.proportion_half_width(only_first, only_second, n, 0.025, paired_intervals.AGRESTI_MIN)
-    assert probability[abs(centre - (p - q)) <= half + 1e-12].sum() > 0.93
+    low, high = paired_intervals.score_interval(only_first, only_second, float(n), 0.025)
+    covered = probability[(low <= p - q) & (p - q <= high)].sum()
+    assert 0.93 < covered < 0.97
 
 
 def test_coverage_of_real_runs():

@@ -7,6 +7,7 @@ from scipy import special, stats
 
 import jaxbandits as jb
 from jaxbandits.report.intervals import clopper_pearson
+from jaxbandits.report.paired_intervals import score_interval
 
 
 @pytest.fixture
@@ -55,8 +56,8 @@ def test_of_a_difference_of_failure_rates(runs):
     p, q = 3.5 / 42, 0.5 / 42
 
     def half(n):
-        a, b = ((n * rate + 0.5) / (n + 2) for rate in (p, q))
-        return stats.norm.ppf(0.975) * np.sqrt((a + b - (a - b) ** 2) / (n + 2))
+        low, high = score_interval(p * n, q * n, float(n), 0.025)
+        return (high - low) / 2
 
     assert half(n) <= 0.05 < half(n - 1)
 
