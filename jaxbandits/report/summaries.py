@@ -96,8 +96,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         return summary_of(_of_moments(ds), level).assign(beside)
     check_runs(ds)
     if missing := int(ds["pulls"].isnull().sum()):  # of Datasets with other seeds that were joined
-        remedy = 'xr.concat(…, join="inner") keeps the seeds of all'
-        raise UsageError(f"{missing} of {ds['pulls'].size} runs are missing: {remedy}")
+        raise UsageError(f"{missing} of {ds['pulls'].size} runs are missing: keep common seeds, join='inner'")
     nothing = xr.zeros_like(ds["pulls"].isel(seed=0))
     status = ds.get("status")
     stopped = None if status is None else stopped_early(status)
