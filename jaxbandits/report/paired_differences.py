@@ -50,7 +50,7 @@ def difference(
             root seeds differ or `independent=True` gave each cell its own rewards; a level outside (0, 1).
 
     Example:
-        The paired interval of UGapEc minus LUCB is narrower than the two of the separate means together::
+        The paired interval of UGapEc minus LUCB is narrower than that of a difference of separate means::
 
             >>> import jaxbandits as jb
             >>> problem, same = jb.bernoulli([0.9, 0.6]), {"epsilon": 0.1, "delta": 0.1}

@@ -73,8 +73,8 @@ def mean_ratio(first: Array, second: Array, tail: float) -> Interval:
     """Return mean(first) / mean(second), with the interval of Fieller (1954) for paired values.
 
     The interval holds every ratio r for which Student's t test does not reject that first - r * second has mean 0. It
-    is the whole line where it cannot be told that the mean of `second` is not 0. Below 0 it is cut where no value is
-    negative.
+    is the whole line where the mean of `second` does not differ significantly from 0. Without negative values it has no
+    ratios below 0.
     """
     found = moments(first, second)
     t = student_half_width(1.0, found.number, tail)  # the quantile, divided by the root of the number of pairs

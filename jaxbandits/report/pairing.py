@@ -106,6 +106,8 @@ def joined(ds: Any, along: str) -> xr.Dataset:
     """
     if not isinstance(ds, Mapping) or isinstance(ds, xr.Dataset):
         return ds
+    if not ds:
+        raise UsageError("Datasets of runs by their labels are needed, got none")
     for one in ds.values():
         check_runs(one)
         if along in one.dims:
@@ -121,8 +123,15 @@ def joined(ds: Any, along: str) -> xr.Dataset:
     # Variables of arms are of no comparison, and numbers of arms may differ.
     apart = [one.drop_dims(PER_ARM, errors="ignore") for one in ds.values()]
     shared = [name for name in apart[0].data_vars if all(name in one for one in apart)]
-    index = xr.Variable(along, list(ds))
-    both = xr.concat([one[shared] for one in apart], index, join="outer", combine_attrs="drop_conflicts")
+    both = xr.concat(
+        [one[shared] for one in apart],
+        xr.Variable(along, list(ds)),
+        data_vars="all",
+        coords="minimal",
+        compat="override",
+        join="outer",
+        combine_attrs="drop_conflicts",
+    )
     return both.assign_attrs(root_seed=next(iter(seeds.values()))) if seeds else both
 
 

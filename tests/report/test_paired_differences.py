@@ -298,6 +298,9 @@ def test_coverage_of_real_runs():
         (lambda ds: jb.difference(ds.assign_coords(root_seed=("algorithm", [0, 1]))), "root seeds differ along"),
         (lambda ds: jb.difference({"a": alone([1], root_seed=0), "b": alone([1], root_seed=1)}), "got a: 0, b: 1"),
         (lambda ds: jb.difference({"a": alone([1, 2]), "b": ds.rename(algorithm="n")}), "the same dimensions"),
+        (lambda ds: jb.difference({}), "Datasets of runs by their labels are needed, got none"),
+        (lambda ds: jb.difference({"a": alone([1, 2]), "b": "runs"}), "a Dataset of runs is needed"),
+        (lambda ds: jb.difference({"a": alone([1, 2])}), "at least two values of it, got 1"),
         (lambda ds: jb.difference({"a": ds, "b": ds}), "must not have the dimension 'algorithm' already"),
     ],
 )  # fmt: skip

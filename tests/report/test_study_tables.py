@@ -150,6 +150,19 @@ def test_latex(study):
         assert r"50\% \& \$x\_1\$ \{a\} \textbackslash{}b" in text
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(" & ", " "), ("{,}", "{,"), (r"\_", "_"), (r" \\", ""), (r"$\geq", r"\geq"), (r"\pm", r"\pn"), ("a", "ä")],
+)
+def test_latex_that_does_not_compile_is_found(study, old, new):
+    study["status"][0, 0, 0] = 1
+    head, rule, body = jb.table(study.assign_coords(algorithm=["a_b", "c", "d"]), format="latex").partition(r"\toprule")
+    check_latex(head + rule + body)
+    assert old in body
+    with pytest.raises((AssertionError, ValueError)):
+        check_latex(head + rule + body.replace(old, new, 1))
+
+
 def test_markdown_is_escaped(study):
     lines = jb.table(study.assign_coords(algorithm=[NASTY, "lucb", "a_b*"])).splitlines()
     bars = {len(re.findall(r"(?<!\\)\|", line)) for line in lines[:8]}
