@@ -13,7 +13,7 @@ PLACE = Path(__file__).parent / "_static"
 #: What is fixed, what the answer is, and where to start.
 _TREE = {
     "an error probability δ": [
-        ("one arm", "LUCB, UGapEc, TrackAndStop"),
+        ("one arm", "TrackAndStop, LUCB"),
         ("m arms", "UGapEc, LUCB, KLLUCB"),
         ("one arm, heavy tails", "SuccessiveElimination"),
         ("unknown variances", "EBTCI"),
