@@ -1,5 +1,7 @@
 """The commands that run algorithms. Each checks all of its input first, then works, then prints or writes."""
 
+import math
+import time
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -13,6 +15,8 @@ from jaxbandits.errors import UsageError
 
 __all__ = ["compare", "simulate"]
 
+#: Seconds after which `compare` reports its advice so far, once.
+_PRELIMINARY_SECONDS = 15
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative=())]
 Means = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 
@@ -112,9 +116,13 @@ def compare(
                 max_pulls=max_pulls,
                 on_progress=update,
             )
-            for row, found in rows:  # noqa: B007 - printed below, also after an interruption
+            due = time.monotonic() + _PRELIMINARY_SECONDS
+            for row, found in rows:
                 if progress is not False:
                     display.print_status(result_text.finished(row))
+                    if found.missing and time.monotonic() > due:
+                        display.print_status(found.advice())
+                        due = math.inf
     except KeyboardInterrupt as interrupt:
         if found is not None:
             display.print_result(result_text.comparison(found, display.width()))

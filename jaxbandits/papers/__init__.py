@@ -18,8 +18,10 @@ from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.papers.bench import Bench, Stage
 from jaxbandits.report.gallery import write_gallery
 
-__all__ = ["REGISTRY", "SCALES", "Paper", "Stage", "load_figure", "reproduce"]
+__all__ = ["CORE", "REGISTRY", "SCALES", "Paper", "Stage", "load_figure", "reproduce"]
 
+#: The five papers that the package implements first; `reproduce --first` draws one figure of each.
+CORE = ("ugape", "heavy-tailed", "top-k", "pay-per-reward", "budgeted")
 #: How much to run: `quick` in about a minute a paper on two cores, `paper` with the papers' numbers of runs.
 SCALES = ("quick", "paper")
 
@@ -137,15 +139,18 @@ def reproduce(
     out: Path,
     on_progress: Callable[[Stage], None] | None = None,
     tables: Mapping[str, Sequence[str]] | None = None,
+    *,
+    first: bool = False,
 ) -> Path:
     """Run figures and write their pictures, numbers and a gallery page into a folder.
 
     Args:
-        names: keys of `REGISTRY`; none for all.
+        names: keys of `REGISTRY`; none for all, or for `CORE` where `first` holds.
         scale: `quick` or `paper`.
         out: the folder; made if it is not there.
         on_progress: called now and then with what is being run.
         tables: CSV files by paper, for those that take a user's own tables.
+        first: whether to draw the first figure of each only.
 
     Returns:
         The path of the gallery's `index.html`.
@@ -154,7 +159,7 @@ def reproduce(
         UsageError: an unknown name or scale, a table without a place or that cannot be read, or a folder that cannot
             be made; before anything is run.
     """
-    chosen = list(dict.fromkeys(names)) or list(REGISTRY)
+    chosen = list(dict.fromkeys(names)) or list(CORE if first else REGISTRY)
     for name in chosen:
         if name not in REGISTRY:
             raise unknown_name("paper", name, REGISTRY)
@@ -167,18 +172,20 @@ def reproduce(
     except OSError as error:
         raise UsageError(f"cannot write to {out}: {error.strerror}") from None
     began = time.perf_counter()
-    bench = Bench(out, scale, sum(len(REGISTRY[name].figures) for name in chosen), on_progress)
+    figures = {name: REGISTRY[name].figures[: 1 if first else None] for name in chosen}
+    bench = Bench(out, scale, sum(map(len, figures.values())), on_progress)
     groups = []
     for name in chosen:
         before = len(bench.exhibits)
-        for line in REGISTRY[name].figures:
+        for line in figures[name]:
             bench.begin(line)
             figure = load_figure(line)
             own = (given.get(name, {}),) if hasattr(figure, "read_table") else ()
             figure.show(bench, figure.SIZES[scale], *own)
         groups.append((REGISTRY[name].title, bench.exhibits[before:]))
     files = [f" --table {name}={Path(path).name}" for name, paths in given.items() for path in paths]
-    command = f"jaxbandits reproduce {' '.join(chosen)}{''.join(files)} --scale {scale} --out {out.name}"
+    which = f"{' '.join(chosen)}{' --first' if first else ''}{''.join(files)}"
+    command = f"jaxbandits reproduce {which} --scale {scale} --out {out.name}"
     return write_gallery(out, groups, command, time.perf_counter() - began)
 
 

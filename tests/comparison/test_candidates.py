@@ -150,6 +150,16 @@ def test_the_command_prints_both_tables_and_ends_with_advice(capsys):
 
 
 @pytest.mark.usefixtures("few")
+def test_a_long_comparison_reports_its_advice_so_far_once(capsys, monkeypatch):
+    monkeypatch.setattr(run_commands, "_PRELIMINARY_SECONDS", -1)
+    command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.1", "--seeds", "200"]
+    assert main(command) == 0
+    captured = capsys.readouterr()
+    assert captured.err.count("PRELIMINARY: 2 of 3 algorithms were not run") == 1 == captured.err.count("PRELIMINARY")
+    assert "PRELIMINARY" not in captured.out
+
+
+@pytest.mark.usefixtures("few")
 def test_prose_fits_the_terminal(capsys, monkeypatch):
     command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.1", "--seeds", "200"]
     found = {}

@@ -377,12 +377,13 @@ def test_simulate_says_what_it_took_from_the_problem(capsys):
 def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
     calls = []
 
-    def reproduce(names, scale, out, on_progress, tables):
-        calls.append((list(names), scale, out))
+    def reproduce(names, scale, out, on_progress, tables, *, first):
+        calls.append((list(names), scale, out, first))
+        name = names[0] if names else "figure-1"
         for number in (1, 2):
-            on_progress(Stage(f"{names[0]}.errors", number, 2, "UGapEb", 1234, 5e6))
+            on_progress(Stage(f"{name}.errors", number, 2, "UGapEb", 1234, 5e6))
         shown = types.SimpleNamespace(name="figure-2-first", seconds=12.34)
-        on_progress(Stage(f"{names[0]}.errors", 2, 2, "drawing", finished=shown))
+        on_progress(Stage(f"{name}.errors", 2, 2, "drawing", finished=shown))
         return out / "index.html"
 
     figures = types.SimpleNamespace(
@@ -401,7 +402,11 @@ def test_reproduce_passes_names_scale_and_folder(capsys, monkeypatch):
     assert main(["reproduce", "figure-2", "--scale", "paper", "--out", "a/b", "--no-progress"]) == 0
     assert capsys.readouterr().err == ""
     calls.pop()
-    assert calls == [(["figure-2"], "paper", Path("a/b")), (["figure-1", "figure-2"], "quick", Path("a/b"))]
+    assert main(["reproduce", "--first", "--out", "a/b"]) == 0
+    assert "all figures: the same command without --first" in capsys.readouterr().err
+    some, everything, first = calls
+    assert some == (["figure-2"], "paper", Path("a/b"), False)
+    assert (everything, first) == (([], "quick", Path("a/b"), False), ([], "quick", Path("a/b"), True))
     assert main(["reproduce", "figure-3", "--out", "c"]) == 2
     assert "did you mean 'figure-" in capsys.readouterr().err
     assert not Path("c").exists()
