@@ -122,7 +122,7 @@ def main() -> None:
         row = functools.partial(lambda *cells: rows.append(tuple(map(str, cells))), count, lanes)
         whole, _ = measured(whole_step(algorithm, problem, key), state)
         row("a step", kernels, f"{whole / lanes:.1f}")
-        with mock.patch.object(mapped_rule, "found_together", lambda function, _, *operands: function(*operands)):
+        with mock.patch.object(mapped_rule, "fuse_outputs", lambda function, _, *operands: function(*operands)):
             plain, more = measured(whole_step(algorithm, problem, key), state)
         row("a step, its decision in several kernels", more, f"{plain / lanes:.1f}")
         row("kernels' starts, at most", kernels, f"{start / lanes:.1f}")

@@ -12,7 +12,7 @@ from jaxbandits.algorithms.parameters import Word, check_parameter, is_parameter
 from jaxbandits.algorithms.reward_range import check_unit_rewards
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.axes import Axis
-from jaxbandits.checks import is_number
+from jaxbandits.checks import is_number, numbers
 from jaxbandits.costs.budgets import check_budget
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -38,6 +38,9 @@ class Hyperparameters:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
+            if field.metadata.get("per_arm") and isinstance(value, list | tuple):
+                value = numbers(f"{type(self).__name__}: {field.name}", value)
+                object.__setattr__(self, field.name, value)
             for one in value.values if isinstance(value, Axis) else [value]:
                 check_parameter(type(self).__name__, field, one)
             if is_word(field, value):

@@ -50,7 +50,7 @@ class Softened(Rule):
     policy: UCBE | GapE
     temperature: Any
     scored: tuple[str, ...] = dataclasses.field(metadata={"static": True})
-    by_a: np.ndarray
+    by_a: np.ndarray = dataclasses.field(metadata={"per_arm": False})
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]

@@ -135,6 +135,16 @@ def test_one_number_is_that_of_every_arm(rule):
     assert runs.pulls.min() > 0
 
 
+def test_a_list_has_a_value_of_each_arm():
+    rules = [jb.BetaTopTwo(budget=20, prior_a=prior) for prior in ([3.0, 1.0], np.asarray([3.0, 1.0]))]
+    first, second = (jb.simulate(rule, jb.bernoulli([0.6, 0.4]), seeds=10).pulls for rule in rules)
+    assert (first == second).all()
+    with pytest.raises(jb.UsageError, match="BetaTopTwo: prior_a must be numbers"):
+        jb.BetaTopTwo(budget=20, prior_a=["a", "b"])
+    with pytest.raises(jb.UsageError, match="prior_a"):
+        jb.simulate(jb.BetaTopTwo(budget=20, prior_a=[1.0, -1.0]), jb.bernoulli([0.6, 0.4]), seeds=1)
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
 def test_arms_that_fill_up_change_no_run(rule, monkeypatch):
     alone = jb.simulate(rule, PROBLEM, seeds=20)
@@ -145,7 +155,7 @@ def test_arms_that_fill_up_change_no_run(rule, monkeypatch):
         return stack_algorithms(algorithms, problem)
 
     monkeypatch.setattr(plan, "in_powers_of_two", lambda _: True)
-    monkeypatch.setattr(group_cells, "batched", noted)
+    monkeypatch.setattr(group_cells, "stack_algorithms", noted)
     assert jb.simulate(rule, PROBLEM, seeds=20).equals(alone)
     assert widths == [8]
 

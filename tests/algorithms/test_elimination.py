@@ -132,7 +132,7 @@ def test_a_rule_makes_the_runs_of_the_built_in_one():
 def test_looks_of_all_runs_at_once_have_the_same_bits(rule):
     """Elsewhere than on CPU a look without a loop is not made for a few runs at a time."""
     expected = jb.simulate(rule, NORMAL, 40, lanes=20)
-    with override_lowering("gpu"), mock.patch.object(elimination_rule, "where_few", side_effect=AssertionError):
+    with override_lowering("gpu"), mock.patch.object(elimination_rule, "where_sparse", side_effect=AssertionError):
         found = jb.simulate(rule, NORMAL, 40, lanes=20)
     for variable in expected.data_vars:
         np.testing.assert_array_equal(found[variable], expected[variable], err_msg=variable)

@@ -171,7 +171,7 @@ def test_what_no_compiler_takes_runs_without_and_says_so(monkeypatch: pytest.Mon
 
     algorithm = jb.Uniform(budget=31)
     expected = simulated(algorithm)
-    monkeypatch.setattr(pallas_loop, "known_to_kernels", unknown)
+    monkeypatch.setattr(pallas_loop, "lower_for_pallas", unknown)
     with pytest.warns(UserWarning, match="Uniform runs without .* for cpu: NotImplementedError: no rule for slices$"):
         found = simulated(algorithm, on_chip=True)
     equal(found, expected)

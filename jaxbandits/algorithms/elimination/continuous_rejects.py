@@ -23,6 +23,10 @@ class ContinuousRejects(Rule):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> bool(jb.simulate(jb.ContinuousRejects(budget=100), jb.bernoulli([0.9, 0.2]), seeds=5).correct.all())
+        True
     """
 
     budget: Numeric = parameter("count")

@@ -26,6 +26,11 @@ class BetaTopTwo(Rule):
 
     Raises:
         UsageError: a value outside its range.
+
+    Example:
+        >>> rule = jb.BetaTopTwo(budget=100, prior_a=[3.0, 1.0], prior_b=2.0)
+        >>> bool(jb.simulate(rule, jb.bernoulli([0.9, 0.2]), seeds=5).correct.all())
+        True
     """
 
     budget: Numeric = parameter("count")
