@@ -42,7 +42,10 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: b
     """
     name, count = type(rule).__name__, problem.arms
     if rule.initial_pulls != 1:
-        raise UsageError(f"{name} eliminates arms: its first round pulls each once, so initial_pulls must be 1")
+        raise UsageError(
+            f"{name} eliminates arms: its first round pulls each once, so initial_pulls must be 1, got "
+            f"{rule.initial_pulls}"
+        )
     arms = unpulled(rule, problem, key).surviving
     own: tuple[Any, ...] = ()
 
