@@ -90,7 +90,7 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: b
 
 
 def check_number(what: str, found: Any) -> None:
-    """Check that something traced is one whole number.
+    """Check that a traced value is one whole number.
 
     Raises:
         UsageError: it is not.

@@ -70,7 +70,7 @@ class MappedRule(MappedAlgorithm):
         return self._observed(state, places, rewards, live, outside, cost)
 
     def _decided(self, state: RuleState, live: jax.Array) -> tuple[jax.Array, Sequence[jax.Array], jax.Array]:
-        """Return which runs continue, bool `(…)`, the places that they pull, int32 `(…)` each, and which chose none.
+        """Return which runs continue, bool `(…)`, the places that they pull, int32 `(…)` each, and which have a fault.
 
         The last, bool `(…)`, are runs that selected a place without an arm. All results come from one loop: a fusion
         of XLA:CPU has one result, and the compiler would repeat the decision for each of the others.

@@ -1,4 +1,4 @@
-"""A user's algorithm, looked at once before it runs: what is wrong with it is one line, not a traceback of JAX."""
+"""Checks of a user's algorithm before it runs: an error is one line, not a traceback of JAX."""
 
 import dataclasses
 import inspect
@@ -26,10 +26,10 @@ _HOW = "write it as a rule of jb.algorithm, help(jaxbandits.algorithms.protocol)
 
 
 def check_kind(algorithm: Any) -> None:
-    """Check that something is an algorithm at all: made of a class by `jb.algorithm`.
+    """Check that an object is an algorithm: an instance of a class that `jb.algorithm` decorates.
 
     Raises:
-        UsageError: what it is, and what is needed.
+        UsageError: another object; the message says what it is, and what is needed.
     """
     if isinstance(algorithm, Rule):
         return
@@ -51,13 +51,13 @@ def check_kind(algorithm: Any) -> None:
 
 
 def _call(cls: type) -> str:
-    """How an algorithm of this class is made."""
+    """Return the call that makes an algorithm of this class."""
     required = [field.name for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING]
     return f"{cls.__name__}({', '.join(f'{name}=…' for name in required)})"
 
 
 def is_registered(algorithm: Rule) -> bool:
-    """Return whether it is one of the package's, which the package's tests hold to the protocol."""
+    """Return whether an algorithm is one of the package's; the package's tests check those."""
     return REGISTRY.name_of(type(algorithm)) is not None
 
 
@@ -68,8 +68,8 @@ def check_algorithm(algorithm: Rule) -> None:
         algorithm: what a user passed.
 
     Raises:
-        UsageError: no pytree, a method that is missing or takes other arguments; a parameter that is no number, or
-            several; a declared tolerance that is none.
+        UsageError: an object that is not a pytree; a method that is missing or takes other arguments; a parameter that
+            is not one number; an invalid tolerance.
     """
     name = type(algorithm).__name__
     for field in dataclasses.fields(algorithm):
@@ -77,7 +77,7 @@ def check_algorithm(algorithm: Rule) -> None:
         shape, of_arms = np.shape(value), field.metadata.get("per_arm") is not None
         if shape and not of_arms:
             raise UsageError(f"{name}: {field.name} must be one number, got shape {shape}: for a grid, jb.axis(…)")
-        if isinstance(value, np.ndarray | jax.Array) and is_number(value):  # a class takes it as JAX puts it there
+        if isinstance(value, np.ndarray | jax.Array) and is_number(value):  # unchecked: JAX makes them
             check_parameter(name, field, np.asarray(value)[()])
         if shape and not is_traced(value):
             for one in np.asarray(value).flat:
@@ -115,10 +115,10 @@ def check_methods(algorithm: Rule, problem: Problem, key: jax.Array, *, judged: 
         algorithm: leaves as for one run.
         problem: leaves `(K,)`.
         key: the run's typed key `()`.
-        judged: whether answers are judged by a criterion of the user's own; not those of a live experiment.
+        judged: whether answers are judged by the user's own criterion; false in a live experiment.
 
     Raises:
-        UsageError: which method returns what, in place of what.
+        UsageError: a method returns another type; it names the method, the type and the one needed.
     """
     if is_registered(algorithm):
         return
