@@ -113,7 +113,7 @@ class CheckpointCosts:
         return cls(jnp.zeros((arms, *shape), jnp.int32), jnp.zeros(shape, jnp.int32), jnp.zeros(shape))
 
     def again(self, pulls: jax.Array, time: jax.Array, paid: jax.Array, where: jax.Array) -> Self:
-        """Return the costs after another checkpoint of some runs, bool `(…)`."""
+        """Return the costs after a checkpoint of some runs: those where `where`, bool `(…)`, is true."""
         now = type(self)(pulls, time, paid)
         new: Self = jax.tree.map(lambda new, old: jnp.where(where, new, old), now, self)
         return new

@@ -70,7 +70,7 @@ class LogRows(NamedTuple):
     cell: np.ndarray  # int32 (N,)
     seed: np.ndarray  # int32 (N,)
     checkpoint: np.ndarray  # int32 (N,)
-    account: Account  # (N,), `UInt64` counts and float32
+    account: Account  # (N,); counts are `UInt64`, costs float32
     steps: np.ndarray  # int32 (N,)
     status: np.ndarray  # int32 (N,)
     ended: np.ndarray  # bool (N,)

@@ -49,8 +49,8 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
 
     Raises:
         UsageError: an algorithm that violates the protocol, a grid, an invalid key, a derivative of the run, or more
-            first pulls than `max_pulls`; your own algorithm pulls an arm that does not exist, or requests a negative
-            number of pulls.
+            first pulls than `max_pulls`. Your own algorithm may pull no arm that does not exist, nor request a
+            negative number of pulls.
 
     Example:
         >>> state = jb.run(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), jax.random.key(0))

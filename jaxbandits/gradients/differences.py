@@ -70,7 +70,7 @@ def nudged(known: Rule, parameter: str, smoothing: float | None) -> tuple[Nudges
         raise UsageError(f"{type(known).__name__} takes {parameter} from the problem: give it a value to nudge")
     whole = {field.name for field in dataclasses.fields(known) if field.metadata.get("rule") == "count"}
     if parameter in whole or (isinstance(value, bool | str | int) and not is_number(value)):
-        raise UsageError(f"{type(known).__name__} has no derivative in {parameter}, which is counted or chosen")
+        raise UsageError(f"{type(known).__name__} has no derivative in {parameter}, an integer or a choice")
     if not is_number(value):
         raise UsageError(f"{type(known).__name__} needs one value of {parameter} for a derivative, got {value!r}")
     at = float(value)
@@ -104,7 +104,7 @@ def nudged_problem(problem: Problem, parameter: str, wrt: str) -> ProblemNudges:
     """Return the problems that a derivative needs in a parameter of each arm.
 
     Args:
-        problem: of one bandit, leaves `(K,)`.
+        problem: a problem of one bandit, leaves `(K,)`.
         parameter: name of the leaf.
         wrt: what the user calls it.
 

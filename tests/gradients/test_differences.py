@@ -51,7 +51,7 @@ def test_other_axes_and_checkpoints_stay():
 
 
 REFUSED = [
-    ({"wrt": "m"}, "no derivative in m, which is counted or chosen"),
+    ({"wrt": "m"}, "no derivative in m, an integer or a choice"),
     ({"wrt": "variance"}, "no derivative in variance"),
     ({"algorithm": jb.UGapEc(epsilon=jb.axis([0.1, 0.2]), delta=0.1)}, "needs one value of epsilon"),
     ({"wrt": "epsilonn"}, "did you mean 'epsilon'"),
