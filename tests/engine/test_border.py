@@ -247,7 +247,7 @@ def test_a_run_without_pulls_ends_with_a_status_of_its_own():
 
     known = jb.summary(ds)
     assert (int(known["censored"]), int(known["stalled"]), bool(known["at_least"])) == (3, 3, True)
-    assert "3 of 3 runs were stopped at max_pulls, or, 3 of them, as they pulled no more" in known.attrs["censored"]
+    assert "3 of 3 runs were truncated at max_pulls, or, 3 of them, as they pulled no more" in known.attrs["censored"]
 
 
 def test_steps_without_a_pull_are_counted_anew_after_one():
