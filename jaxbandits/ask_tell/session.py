@@ -127,7 +127,7 @@ class AskTell:
 
     @own_settings()
     def tell(self, arm: int, reward: float, cost: float | None = None) -> None:
-        """Take the reward of the arm that was asked; a refused one changes nothing.
+        """Take the reward of the arm that `ask` returned; a refused reward changes nothing.
 
         Args:
             arm: the arm that `ask` returns. No other is accepted: the guarantees are for the algorithm's own choices.

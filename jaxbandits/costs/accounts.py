@@ -60,7 +60,7 @@ class CostCounter:
 
         Args:
             problem: the problem; None where the costs of pulls are unknown.
-            key: a typed key of these batches, shape `(…)`; None likewise.
+            key: a typed key of these batches, shape `(…)`; None where the costs of pulls are unknown.
             counts: int32 `(K, …)`: pulls of each arm in a batch.
             number: int32 `(…)`.
             reward: float32 `(…)`: the sum of all these rewards.

@@ -91,4 +91,4 @@ def why_not_anytime(algorithm: Rule) -> str:
         return "must know its budget: use budget=jb.axis([…]) in place of checkpoints"
     if algorithm.traits.in_batches:
         return "pulls in large batches, and cannot be evaluated in between"
-    return "says that it cannot be evaluated before it ends"
+    return "cannot be evaluated before it ends, by its traits"

@@ -36,7 +36,7 @@ class EliminationState(PlacedArms):
     start: jax.Array  # int32 (…): the round from which on rewards count
     target: jax.Array | None  # int32 (…): the round after which the rule evaluates; None if it is asked after each
     highest: jax.Array | None  # float32 (…): largest estimate of the round so far, where the rule is asked after each
-    lowest: jax.Array | None  # float32 (…): smallest, likewise
+    lowest: jax.Array | None  # float32 (…): smallest estimate of the round so far, under the same condition
     ahead: jax.Array  # int32 (…): rounds of the block; between two blocks, largest number of the next one
     time: jax.Array  # int32 (…)
     estimator: MeanEstimator

@@ -66,11 +66,11 @@ def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> 
     if given is None:
         return ()
     if not isinstance(given, Mapping):
-        raise UsageError(f"metrics are functions by name, {{'name': function}}, got {type(given).__name__}")
+        raise UsageError(f"metrics must be functions by name, {{'name': function}}, got {type(given).__name__}")
     found = []
     for name, one in given.items():
         if not isinstance(name, str) or not name.isidentifier():
-            raise UsageError(f"a metric's name must be one that Python could use, got {name!r}")
+            raise UsageError(f"a metric's name must be a Python identifier, got {name!r}")
         if name in taken:
             raise UsageError(f"the metric {name!r} needs another name: the results have {name!r} already")
         metric = one if isinstance(one, Metric) else Metric(one)

@@ -39,7 +39,7 @@ def check_problem(problem: Any) -> None:
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {got}")
     if any(leaf is problem for leaf in jax.tree.leaves(problem)):
         raise UsageError(
-            f"{type(problem).__name__} is no pytree: put @jb.problems.register_problem above its "
+            f"{type(problem).__name__} is not a pytree: put @jb.problems.register_problem above its "
             "@dataclasses.dataclass(frozen=True)"
         )
     for parameter in () if REGISTRY.holds(type(problem)) or problem.drawn else problem.parameters:

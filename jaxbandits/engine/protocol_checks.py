@@ -37,7 +37,7 @@ def check_kind(algorithm: Any) -> None:
     if isinstance(algorithm, type):
         if issubclass(algorithm, Rule):
             raise UsageError(f"an algorithm is needed, {algorithm.__name__}(…), not its class")
-        raise UsageError(f"the class {algorithm.__name__} is no algorithm: {_HOW}")
+        raise UsageError(f"the class {algorithm.__name__} is not an algorithm: {_HOW}")
     if isinstance(algorithm, Problem):
         got = f"the problem {algorithm.name}: the algorithm comes first"
     elif isinstance(algorithm, str):
@@ -46,7 +46,7 @@ def check_kind(algorithm: Any) -> None:
         needed = needed if name is None else f"jb.{_call(REGISTRY[name])}"
         got = f"the text {got}"
     elif any(hasattr(algorithm, method) for method in ("step", "select", "request", "recommend")):
-        raise UsageError(f"{type(algorithm).__name__} is no algorithm: {_HOW}")
+        raise UsageError(f"{type(algorithm).__name__} is not an algorithm: {_HOW}")
     raise UsageError(f"an algorithm is needed, {needed}, got {got}")
 
 
@@ -87,22 +87,22 @@ def check_algorithm(algorithm: Rule) -> None:
     methods = methods_of(algorithm)
     for method, taken in methods.items():
         if not callable(function := getattr(algorithm, method, None)):
-            raise UsageError(f"{name} has no method {method!r}: it has to have {', '.join(methods)}")
+            raise UsageError(f"{name} has no method {method!r}: it needs {', '.join(methods)}")
         signature = inspect.signature(function)
         try:
             signature.bind(*taken)
         except TypeError:
-            raise UsageError(f"{name}.{method} must take ({', '.join(taken)}), and takes {signature}") from None
+            raise UsageError(f"{name}.{method} must take ({', '.join(taken)}), got {signature}") from None
     leaves = jax.tree_util.tree_leaves_with_path(algorithm)
     if any(leaf is algorithm for _, leaf in leaves):
-        raise UsageError(f"{name} is no pytree: put @jb.algorithm above its class, too")
+        raise UsageError(f"{name} is not a pytree: put @jb.algorithm above its class, too")
     for path, leaf in leaves:
         if is_masked(leaf):
             raise UsageError(f"{name}{jax.tree_util.keystr(path)} has masked values: leave them out or fill them")
         if not is_array(leaf) or jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
             raise UsageError(
-                f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {leaf!r}: what is neither is "
-                'part of the program, dataclasses.field(metadata={"static": True})'
+                f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {leaf!r}: declare other "
+                'values part of the program, dataclasses.field(metadata={"static": True})'
             )
     tolerance_of(algorithm)
     answers_of(algorithm)

@@ -84,7 +84,7 @@ def add_sums(
         sums: the sums of the rewards, as `draw_sums` returns them.
         live: bool `(…)`, which runs made a step.
         problem: the problem; None where the costs of pulls are unknown.
-        key: the runs' typed keys; None likewise.
+        key: the runs' typed keys; None where the costs of pulls are unknown.
     """
     assert state.idle is not None
     assert state.wanted is not None

@@ -118,7 +118,10 @@ def check_batches(name: str, slots: int, asked: Any, count: int) -> None:
     check_whole(f"{name}.request: the counts of jb.Batches", asked.counts, ((count,),), "pulls of each arm")
     check_whole(f"{name}.request: the number of jb.Batches", asked.number, ((),), "a number of batches")
     if slots < 2:
-        raise UsageError(f"{name}.request returns jb.Batches: slots = … in the class must say how many at most, from 2")
+        raise UsageError(
+            f"{name}.request returns jb.Batches: the class must set slots = …, the largest number of batches, to 2 or "
+            "more"
+        )
 
 
 def check_whole(what: str, found: Any, shapes: tuple[tuple[int, ...], ...], words: str) -> None:

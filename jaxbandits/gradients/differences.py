@@ -33,7 +33,7 @@ __all__ = [
 NUDGE = "nudge"
 #: Half the distance of the two runs of a difference, as a share of the parameter.
 _WIDTH = 0.05
-#: Points of the Gauss-Hermite rule, of which half are positive: exact for polynomials of degree 11.
+#: Points of the Gauss-Hermite rule, half of them positive: exact for polynomials of degree 11.
 _POINTS = 6
 
 
@@ -106,7 +106,7 @@ def nudged_problem(problem: Problem, parameter: str, wrt: str) -> ProblemNudges:
     Args:
         problem: a problem of one bandit, leaves `(K,)`.
         parameter: name of the leaf.
-        wrt: what the user calls it.
+        wrt: the user's name of the parameter.
 
     Raises:
         UsageError: several bandits, or nudges that leave the parameter's range.

@@ -105,10 +105,12 @@ def expected(
     about: dict[str, Any] = {}
     if kind != "algorithm" and smoothing is not None:
         what = "the problem" if kind == "law" else "a softened policy, whose derivative is exact"
-        raise UsageError(f"smoothing is of a parameter of the algorithm, and {wrt} is one of {what}")
+        raise UsageError(f"smoothing applies to a parameter of the algorithm, and {wrt} is one of {what}")
     explored: Any = problem
     if refit_algorithm and kind != "law":
-        raise UsageError(f"refit_algorithm=True is of a parameter of the problem, and {wrt} is one of the algorithm")
+        raise UsageError(
+            f"refit_algorithm=True applies to a parameter of the problem, and {wrt} is one of the algorithm"
+        )
     if refit_algorithm:
         around = nudged_problem(problem, parameter, wrt)
         explored = listed(around.problems, NUDGE)
@@ -176,7 +178,7 @@ def expected(
 def _target(algorithm: Any, problem: Any, wrt: str) -> tuple[Rule, str, str]:
     """Return the algorithm, the parameter's name, and its kind: `law`, `algorithm` or `policy`."""
     if not isinstance(problem, Problem):
-        raise UsageError(f"a gradient is one of a single problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")
+        raise UsageError(f"a gradient needs a single problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")
     known = accept(algorithm)
     law = {name: name for name in problem.parameters} | ({"mean": problem.mean_is} if problem.mean_is else {})
     policy = isinstance(algorithm, Softened)
@@ -184,7 +186,7 @@ def _target(algorithm: Any, problem: Any, wrt: str) -> tuple[Rule, str, str]:
     names = {f"problem.{name}": (leaf, "law") for name, leaf in law.items()}
     names |= {f"algorithm.{name}": (name, "policy" if policy else "algorithm") for name in own}
     if wrt in law and wrt in own:
-        raise UsageError(f"both have a parameter {wrt}: say problem.{wrt} or algorithm.{wrt}")
+        raise UsageError(f"problem and algorithm both have a parameter {wrt}: use problem.{wrt} or algorithm.{wrt}")
     names |= {name: names[f"problem.{name}"] for name in law} | {name: names[f"algorithm.{name}"] for name in own}
     if wrt not in names:
         raise unknown_name("parameter of the problem or the algorithm", wrt, [*law, *own])

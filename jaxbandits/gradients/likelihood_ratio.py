@@ -33,7 +33,7 @@ def _arm_pulls(problem: Any, state: Any, recommended: Any) -> Any:
 
 
 def check_scored(known: Rule, problem: Problem, parameter: str, wrt: str) -> None:
-    """Refuse a problem or an algorithm without a score in a parameter, which the user calls `wrt`.
+    """Check that a problem and an algorithm have a score in a parameter, named `wrt` by the user.
 
     Raises:
         UsageError: a law without one in this parameter, a value at the edge of its range, or sums of rewards.
