@@ -66,7 +66,7 @@ class Requests(NamedTuple):
         return self._replace(sums=sums, told=self.told + 1)
 
     def means(self) -> Iterator[float]:
-        """Yield the mean reward told of each arm.
+        """Yield the mean of the told rewards of each arm.
 
         Raises:
             ValueError: an impossible number of sums or of rewards.

@@ -5,7 +5,7 @@ A device holds the lanes' state S twice, before and after a call, and the interm
 3.6 S for T3C and 5.9 S for MAB-PPR. The log of a call is stored twice, too. S is the size of the lanes' counts, sums
 and hyperparameters: about 300 bytes a lane for 10 arms and 24 kB for 1000. Lanes that need more than the memory with
 3 S and two logs are refused before the run. Between that and 8 S the memory may be exhausted during the run, and an
-error then says so.
+error then reports it.
 """
 
 import contextlib

@@ -1,10 +1,10 @@
 """Gradients in the parameters of a problem by the score function, also called likelihood ratio or REINFORCE.
 
 The identity is d E[f] / d theta = E[(f - b) S] + E[d f / d theta]. Here S = d log p(rewards) / d theta is the score of
-a run, and b is any number, since E[S] = 0 (Williams 1992, "Simple statistical gradient-following algorithms for
-connectionist reinforcement learning"). An optional-stopping argument extends this to runs that end by themselves (Glynn
-1990, "Likelihood ratio gradient estimation for stochastic systems"). Decisions need not be smooth: only the law of the
-rewards is differentiated.
+a run, and b is any number, since E[S] = 0. The source is Williams 1992, "Simple statistical gradient-following
+algorithms for connectionist reinforcement learning". An optional-stopping argument extends this to runs that end by
+themselves (Glynn 1990, "Likelihood ratio gradient estimation for stochastic systems"). Decisions need not be smooth:
+only the law of the rewards is differentiated.
 """
 
 from collections.abc import Callable
