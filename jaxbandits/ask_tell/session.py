@@ -1,8 +1,8 @@
 """Ask and tell: an algorithm in a live experiment, where a user, not a simulated problem, supplies the rewards.
 
 The session uses the same two halves as the simulation, `select`/`update` or `request`/`absorb`. So it pulls the arms
-that `jb.run` would pull with the same rewards in its reward table. If an algorithm requests
-many pulls at once, `ask` returns them one by one. The complete state of a session fits in one JSON text.
+that `jb.run` would pull with the same rewards in its reward table. If an algorithm requests many pulls at once, `ask`
+returns them one by one. The complete state of a session fits in one JSON text.
 """
 
 import importlib.metadata

@@ -70,7 +70,7 @@ def kept_types(cells: Cells, settings: Settings) -> Carry | None:
 
 
 def with_machine_code(function: Any, arguments: Arguments, settings: Settings) -> Callable[..., Any]:
-    """Return a compiled function for these arguments and others of their types, from disk where it is stored.
+    """Return a function for these arguments and others of their types, as machine code from disk where it is stored.
 
     Args:
         function: takes the engine's arguments, and the static keyword argument `settings`.

@@ -29,7 +29,7 @@ def check_first_pulls(algorithms: Sequence[Rule], problem: Problem, max_pulls: i
         max_pulls: the limit.
 
     Raises:
-        UsageError: a run has more first pulls.
+        UsageError: a run has more first pulls than `max_pulls`.
     """
     first, each = algorithms[0], algorithms[0].initial_pulls
     if each:
@@ -50,7 +50,7 @@ def check_first_pulls_of_one(algorithm: Rule, problem: Problem, max_pulls: int) 
     """Check that a limit leaves room for the first pulls of one algorithm on one problem, leaves `(K,)`.
 
     Raises:
-        UsageError: there are more first pulls.
+        UsageError: the run has more first pulls than `max_pulls`.
     """
     check_first_pulls([algorithm], jax.tree.map(lambda leaf: np.asarray(leaf)[..., None], problem), max_pulls)
 

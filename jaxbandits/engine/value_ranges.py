@@ -43,7 +43,7 @@ def _around(values: np.ndarray) -> Range | None:
 
 
 def _power(size: float, *, up: bool, whole: bool = True) -> float:
-    """Return the next power of 2^8, up or down; 0 for 0. A float that is one rounds down to the power below."""
+    """Return the next power of 2^8, up or down; 0 for 0. Rounding down, a float that is a power gives the one below."""
     if size == 0:
         return 0.0
     steps = math.log2(size) / _STEP
