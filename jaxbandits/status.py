@@ -16,7 +16,9 @@ ENDED, CAPPED, STALLED = 0, 1, 2
 OUTSIDE, TAKEN_BACK, NONE_STAYS = 3, 4, 5
 #: Consecutive steps without a pull after which a user's own algorithm is stopped.
 MOST_IDLE = 10_000
-STATUS = f"{ENDED} finished, {CAPPED} stopped by max_pulls, {STALLED} stopped after {MOST_IDLE} steps without a pull"
+STATUS = (
+    f"{ENDED} finished, {CAPPED} truncated at max_pulls, {STALLED} truncated after {MOST_IDLE} steps without a pull"
+)
 
 
 def stopped_early(status: Any) -> Any:

@@ -4,7 +4,7 @@ Shapes: an array over arms has shape `(K, …)`, and one value per run has shape
     and `(R,)` for R runs (arms first, runs last), so the same line works for both. The forms below were chosen by
     measurement (experiments/benchmarks/arm_operations.py). `jnp.argmax` does not vectorise on XLA:CPU, but reductions
     over a leading axis do. Flat gathers and scatters touch one element a run, and a masked sum or `where` touches K.
-    `platform_forms.py` chooses between them for each platform; the results are the same, bit for bit.
+    `platform_lowering.py` chooses between them for each platform; the results are the same, bit for bit.
 """
 
 import functools

@@ -8,7 +8,7 @@ answer:
 
 * maximum and minimum are `fast_max` and `fast_min`: one instruction each, where JAX's spend several on NaN and on the
   sign of zero;
-* `log`, `exp` and `log1pmx` are those below, and powers are composed of them: `exp(rounded(p * log(x)))`;
+* `log`, `exp` and `log1pmx` are those below, and powers are composed of them: `exp(no_fma(p * log(x)))`;
 * a product of floats that is added to something is `no_fma` first, unless it is exact (by a power of two) or whole;
 * sums over arms are those of `arrays/arms.py`, selections of `arrays/ranking.py`; sums that grow with the
   pulls are whole, or a `CompensatedSum` (`arrays/compensated_sums.py`): a plain float32 sum of ones stops at 2^24;

@@ -20,16 +20,16 @@ class Forms:
     """The form of each operation.
 
     Attributes:
-        in_pieces: whether work is split to suit XLA:CPU. Reductions use vectors of arms, branches skip what no run
+        chunked: whether work is split to suit XLA:CPU. Reductions use vectors of arms, branches skip what no run
             needs, and blocks of rows stay in a cache; a few lanes are refilled at a time. Elsewhere it is in one
             piece, since each piece would be a kernel.
         masked_put: largest number of arms for which `arms.put` writes all of them by `where`. For more it writes one
             element a run by a scatter, which is a separate kernel, or worse.
         masked_take: largest number of arms for which `arms.take` and `arms.scatter` read all of them, instead of a
             gather or a scatter; exact, since all words but one are zero.
-        by_rows: largest number of rows of runs in a decision that is unrolled arm by arm (`compilers/unroll_arms.py`).
-            From 251 on LLVM assumes that any of them may alias the output, and does not vectorise: 4 to 6 times as
-            slow.
+        max_unrolled_rows: largest number of rows of runs in a decision that is unrolled arm by arm
+            (`compilers/unroll_arms.py`). From 251 on LLVM assumes that any of them may alias the output, and does not
+            vectorise: 4 to 6 times as slow.
         in_kernel: whether the traced code becomes part of a kernel that keeps arrays on chip: its compilers support
             reductions by their names only, and no array of one axis.
     """

@@ -1,7 +1,7 @@
 """Frozen dataclasses as pytrees whose structures distinguish their classes.
 
 `jax.tree_util.register_dataclass` does not suffice. In JAX 0.10.2 the structures of two dataclasses with the same
-number of fields compare equal whatever their classes (only their hashes differ). Now and then a cache of compiled
+number of fields compare equal even if their classes differ (only their hashes do). Now and then a cache of compiled
 programs then returns one class's program for another. Where a user's object is part of a program's input, `classes` is
 part of its key.
 """

@@ -31,7 +31,7 @@ _FEW_ARMS = 64
 def first_place(candidates: jax.Array, order: jax.Array) -> jax.Array:
     """Return the first candidate's rank in the tie order.
 
-    `order == place` is the mask of that arm, and `ties.arm_at` its number.
+    `order == place` is the mask of that arm, and `tie_breaking.arm_at` its number.
 
     Args:
         candidates: bool, shape `(K, …)`, at least one true per run.

@@ -1,4 +1,4 @@
-"""Pulls that an algorithm requests at once, which a session asks for one by one."""
+"""Pulls that an algorithm requests at once, and that a session returns one by one."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
@@ -41,7 +41,7 @@ class Requests(NamedTuple):
         pulled = np.asarray(counts) > 0
         wanted = np.asarray(asked)[pulled]
         if np.any(outside := (wanted < 0) | (wanted >= arms)):
-            raise UsageError(f"{who} asks for arm {wanted[outside][0]}: arms are numbered from 0 to {arms - 1}")
+            raise UsageError(f"{who} requests arm {wanted[outside][0]}: arms are numbered from 0 to {arms - 1}")
         return cls(wanted.tolist(), np.asarray(counts)[pulled].tolist(), [])
 
     @property
@@ -66,7 +66,7 @@ class Requests(NamedTuple):
         return self._replace(sums=sums, told=self.told + 1)
 
     def means(self) -> Iterator[float]:
-        """Yield the mean reward told of each arm.
+        """Yield the mean of the told rewards of each arm.
 
         Raises:
             ValueError: an impossible number of sums or of rewards.

@@ -1,4 +1,4 @@
-"""A placeholder for the problem of a live experiment, which nobody knows."""
+"""A placeholder for the problem of a live experiment, which is unknown."""
 
 import dataclasses
 from typing import ClassVar, NoReturn

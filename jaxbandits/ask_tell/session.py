@@ -1,8 +1,8 @@
 """Ask and tell: an algorithm in a live experiment, where a user, not a simulated problem, supplies the rewards.
 
 The session uses the same two halves as the simulation, `select`/`update` or `request`/`absorb`. So it pulls the arms
-that `jb.run` would pull with the same rewards in its reward table. Many pulls that an algorithm requests at once are
-asked for one by one. The complete state of a session fits in one JSON text.
+that `jb.run` would pull with the same rewards in its reward table. If an algorithm requests many pulls at once, `ask`
+returns them one by one. The complete state of a session fits in one JSON text.
 """
 
 import importlib.metadata
@@ -39,8 +39,8 @@ __all__ = ["AskTell"]
 class AskTell:
     """A live experiment: ask for an arm, pull it, tell its reward, until done.
 
-    Algorithms that begin with all arms ask for them in a random order. Where a budget of cost is spent, the cost of a
-    pull is told with its reward.
+    Algorithms that begin with all arms pull them in a random order. Where a budget of cost is spent, the cost of a pull
+    is told with its reward.
 
     Example:
         >>> import jaxbandits as jb
@@ -64,7 +64,7 @@ class AskTell:
         """Start a session; no arm is pulled yet.
 
         Args:
-            algorithm: one of the package's, or a user's own.
+            algorithm: one of the package's, or your own.
             arms: number of arms K, at least 2; they are numbered from 0.
             key: typed key of the session's own randomness (the order of the first pulls, ties), shape `()`, or a seed.
             reward_range: b; None for the algorithm's own, or 1.
@@ -127,7 +127,7 @@ class AskTell:
 
     @own_settings()
     def tell(self, arm: int, reward: float, cost: float | None = None) -> None:
-        """Take the reward of the arm that was asked; a refused one changes nothing.
+        """Take the reward of the arm that `ask` returned; a refused reward changes nothing.
 
         Args:
             arm: the arm that `ask` returns. No other is accepted: the guarantees are for the algorithm's own choices.

@@ -1,1 +1,1 @@
-"""How programs are written for one compiler: what is here changes speed and no result."""
+"""How programs are written for one compiler: these modules change speed and no result."""

@@ -1,4 +1,4 @@
-"""The settings of JAX that the package's own code runs under: always the same, whatever a user's are.
+"""The settings of JAX for the package's own code: always the same, independent of the user's.
 
 A result is a function of the specification and the seeds. Some of JAX's settings would affect it, too: with
 `jax_enable_x64` a plain number is 64 bits wide, with `jax_threefry_partitionable` off other random words are drawn.
@@ -74,9 +74,9 @@ def own_settings(*kept: str) -> Iterator[None]:
 
 
 def run_methods_so(cls: type, *names: str) -> None:
-    """Wrap methods and properties of these names, of a class of the package, to run under the package's settings.
+    """Wrap methods and properties of a class of the package, to run under the package's settings.
 
-    For `__init_subclass__`. A user's own methods are unchanged: during a run the package calls them.
+    It is called by `__init_subclass__`. Methods of a user's class are unchanged: during a run the package calls them.
     """
     if not cls.__module__.startswith(_PACKAGE):
         return

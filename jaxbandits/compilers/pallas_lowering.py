@@ -81,7 +81,7 @@ def _scan(operands: list[Any], parameters: dict[str, Any]) -> Any:
 
 
 def _while(operands: list[Any], parameters: dict[str, Any]) -> Any:
-    """Evaluate a loop that also carries its constants, and whether it goes on.
+    """Evaluate a loop that also carries its constants, and whether it continues.
 
     Triton, of JAX 0.10.2, confuses the carried values of a loop of unknown length, and crashes, once it finds that
     some of them never change. So all of them are rewritten with their own bits, in a way that no compiler sees

@@ -40,7 +40,7 @@ _WORD = 31
 
 
 class _NoRowsError(Exception):
-    """An operation that has no form by rows."""
+    """An operation without a form by rows."""
 
 
 def unroll_over_arms(function: Callable[..., jax.Array], *operands: Any) -> jax.Array:
@@ -92,7 +92,7 @@ def _by_arms(function: Callable[..., tuple[jax.Array, ...]], operands: Sequence[
         with contextlib.suppress(_NoRowsError):
             found = _evaluated(closed.jaxpr, closed.consts, [_Value.of(leaf) for leaf in leaves])
             return tuple(value.whole for value in found)
-    if most <= min(lowering().masked_take, lowering().masked_put):  # all are looked at anyway: not traced again
+    if most <= min(lowering().masked_take, lowering().masked_put):  # all arms are read in any case: not traced again
         return tuple(core.jaxpr_as_fun(closed)(*leaves))
     return function(*operands)
 

@@ -1,7 +1,7 @@
 """Forms for one platform's compiler: they change speed only, and no other module depends on them.
 
 XLA:CPU copies cheap operations into each of their uses, computes both sides of a choice, and processes whole arrays
-where a block would stay in the nearer caches. On other platforms each form is the plain one (`platform_forms.py`).
+where a block would stay in the nearer caches. On other platforms each form is the plain one (`platform_lowering.py`).
 `python experiments/benchmarks/compiler_forms.py` measures each against the plain form. Figures in the docstrings: two
 cores of a shared AVX-512 machine, processor time.
 """

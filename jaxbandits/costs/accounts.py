@@ -60,7 +60,7 @@ class CostCounter:
 
         Args:
             problem: the problem; None where the costs of pulls are unknown.
-            key: a typed key of these batches, shape `(…)`; None likewise.
+            key: a typed key of these batches, shape `(…)`; None where the costs of pulls are unknown.
             counts: int32 `(K, …)`: pulls of each arm in a batch.
             number: int32 `(…)`.
             reward: float32 `(…)`: the sum of all these rewards.
@@ -113,7 +113,7 @@ class CheckpointCosts:
         return cls(jnp.zeros((arms, *shape), jnp.int32), jnp.zeros(shape, jnp.int32), jnp.zeros(shape))
 
     def again(self, pulls: jax.Array, time: jax.Array, paid: jax.Array, where: jax.Array) -> Self:
-        """Return the costs after another checkpoint of some runs, bool `(…)`."""
+        """Return the costs after a checkpoint of some runs: those where `where`, bool `(…)`, is true."""
         now = type(self)(pulls, time, paid)
         new: Self = jax.tree.map(lambda new, old: jnp.where(where, new, old), now, self)
         return new

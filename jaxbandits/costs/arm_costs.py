@@ -21,7 +21,7 @@ __all__ = ["ArmCosts", "ToldCosts"]
 @pytree
 @dataclasses.dataclass(frozen=True)
 class ArmCosts:
-    """The costs of pulls, arm by arm and together; arms first, runs last."""
+    """The costs of pulls, by arm and in total; arms first, runs last."""
 
     total: CompensatedSum | IntSum  # (K, …): costs of the pulls of each arm
     mean: jax.Array  # float32 (K, …): 0 before the first pull

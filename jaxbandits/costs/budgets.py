@@ -17,7 +17,7 @@ def check_budget(owner: str, budget: float, problem: Problem) -> None:
         problem: leaves `(K,)`, or a reservoir.
 
     Raises:
-        UsageError: it does not; or rewards may be negative, or the pulls of an arm are free.
+        UsageError: the budget is below the smallest cost; rewards may be negative; or the pulls of an arm are free.
     """
     if problem.drawn:
         smallest = problem.smallest_cost

@@ -1,10 +1,10 @@
-"""Programs that are kept as machine code: the next process of the command line neither traces nor compiles them.
+"""Programs stored as machine code: the next process of the command line neither traces nor compiles them.
 
-JAX's cache (`compilation_cache`) saves the compiler's work, not that of writing the program down, which takes longer
-than most of a command's runs: .5 s a program with both, .1 s as machine code. What a program is made of must then be
-told without writing it down: the package's source, JAX and its settings, the structure and types of the arguments, the
-sizes of the loop. That is all of it only where no code but the package's own can take part. So programs are kept in
-this way by processes of the command line alone, never where a user's Python runs.
+JAX's cache (`compilation_cache`) saves the compiler's work, but not the tracing and lowering. These take longer than
+most of a command's runs: a program takes 0.5 s with JAX's cache, and 0.1 s as machine code. A program must then be
+identified before it is traced. The key holds the package's source, JAX and its settings, the structure and types of
+the arguments, and the sizes of the loop. The key is complete only where no code but the package's own can take part.
+So only processes of the command line store programs in this way, never a process that runs a user's Python.
 """
 
 import contextlib
@@ -32,26 +32,26 @@ from jaxbandits.storage.block_files import write_whole
 
 __all__ = ["kept_types", "machine_code", "with_machine_code"]
 
-#: Of the engine's program: the grid, jobs, lanes, and how many rounds of how many steps.
+#: The arguments of the engine's program: the grid, jobs, lanes, the number of rounds, and the steps of a round.
 Arguments = tuple[Cells, Window, Carry, Any, Any]
 _LANES = 2
 
-#: Bytes on disk; what was used longest ago makes room.
+#: Largest number of bytes on disk; the least recently used programs are deleted.
 _MOST_BYTES = 2**29
 _DIGEST_BYTES = 32
 _PACKAGE = Path(__file__).parents[1]
-# Of JAX's settings, those that say where programs are kept.
+# The settings of JAX that say where programs are stored: not part of the key.
 _OF_THE_CACHE = re.compile("compilation_cache|persistent_cache")
 _on = False
 _lock = threading.Lock()
-# A process holds so many: each takes some 500 of the memory maps that it may have.
+# Largest number of programs that a process holds: each takes about 500 of its memory maps, which are limited.
 _MOST_PROGRAMS = 16
 _programs: dict[Path, Callable[..., Any]] = {}
 
 
 @contextlib.contextmanager
 def machine_code() -> Iterator[None]:
-    """Keep programs as machine code inside a `with` block: for a process that runs no code but the package's own."""
+    """Store programs as machine code inside a `with` block: for a process that runs only the package's own code."""
     global _on
     _on = True
     try:
@@ -61,7 +61,7 @@ def machine_code() -> Iterator[None]:
 
 
 def kept_types(cells: Cells, settings: Settings) -> Carry | None:
-    """Shapes and dtypes of the lanes of a program that is kept, which need not be traced then; None if none is."""
+    """Return the shapes and dtypes of the lanes of a stored program, without tracing; None if it is not stored."""
     program = _kept(_place(cells, settings)) if _on else None
     if program is None:
         return None
@@ -70,11 +70,11 @@ def kept_types(cells: Cells, settings: Settings) -> Carry | None:
 
 
 def with_machine_code(function: Any, arguments: Arguments, settings: Settings) -> Callable[..., Any]:
-    """A jitted function for these arguments and others of their types; its machine code from disk where it is there.
+    """Return a function for these arguments and others of their types, as machine code from disk where it is stored.
 
     Args:
-        function: of the engine's arguments, with the keyword argument `settings`, which is static.
-        arguments: whose types follow from the first, the cells, and from the settings.
+        function: takes the engine's arguments, and the static keyword argument `settings`.
+        arguments: their types follow from the first, the cells, and from the settings.
         settings: what it is compiled for.
     """
     place = _place(arguments[0], settings) if _on else None
@@ -84,7 +84,7 @@ def with_machine_code(function: Any, arguments: Arguments, settings: Settings) -
 
 
 def _kept(place: Path | None, make: Callable[[], Any] = lambda: None) -> Any:
-    """A program of this process, or from disk, or one that is made."""
+    """Return a program of this process, or from disk, or the result of `make`."""
     if place is None:
         return None
     with _lock:
@@ -97,10 +97,10 @@ def _kept(place: Path | None, make: Callable[[], Any] = lambda: None) -> Any:
 
 
 def _made(place: Path, function: Any, arguments: Arguments, settings: Settings) -> jax.stages.Compiled:
-    with only_compiled():  # what JAX's cache gives back lacks the code of its parts when it is written out again
+    with only_compiled():  # a program from JAX's cache lacks the code of its parts when it is serialised again
         compiled: jax.stages.Compiled = function.trace(*arguments, settings=settings).lower().compile()
     content = pickle.dumps(serialize_executable.serialize(compiled))
-    with contextlib.suppress(OSError):  # a full disk: the program is there all the same
+    with contextlib.suppress(OSError):  # a full disk: the program still runs
         place.parent.mkdir(parents=True, exist_ok=True)
         write_whole(place, hashlib.sha256(content).digest() + content)
         _make_room(place.parent)
@@ -108,16 +108,16 @@ def _made(place: Path, function: Any, arguments: Arguments, settings: Settings) 
 
 
 def _read(place: Path) -> jax.stages.Compiled | None:
-    """A program from disk; None if it is not there, not whole, or nothing that this JAX can load."""
+    """Return a program from disk; None if it is missing, incomplete, or this JAX cannot load it."""
     began = time.perf_counter()
     try:
         stored = place.read_bytes()
         digest, content = stored[:_DIGEST_BYTES], stored[_DIGEST_BYTES:]
         if hashlib.sha256(content).digest() != digest:
             return None
-        os.utime(place)  # used just now
+        os.utime(place)  # marks it as recently used
         found: jax.stages.Compiled = serialize_executable.deserialize_and_load(*pickle.loads(content))
-    except Exception:  # whatever it is, the program is compiled anew
+    except Exception:  # of any kind: the program is then compiled again
         return None
     loaded(time.perf_counter() - began)
     return found
@@ -133,7 +133,7 @@ def _make_room(folder: Path) -> None:
 
 
 def _place(cells: Cells, settings: Settings) -> Path | None:
-    """The file of a program; None where it is not kept. What other arguments it has follows from these."""
+    """Return the file of a program; None where it is not stored. The other arguments follow from these."""
     folder = chosen_folder()
     devices = list(settings.mesh.devices.flat)
     # On CPU only: whether another platform's machine code can be loaded again has not been tried.
@@ -150,13 +150,13 @@ def _place(cells: Cells, settings: Settings) -> Path | None:
         sorted((name, value) for name, value in jax.config.values.items() if not _OF_THE_CACHE.search(name)),
         lowering(), str(structure), [(leaf.shape, str(leaf.dtype)) for leaf in leaves], len(devices), sizes, metrics,
     ))  # fmt: skip
-    # An object's address says nothing of what it does.
+    # An object's address does not identify its behaviour.
     return None if " at 0x" in told else folder / "machine-code" / hashlib.sha256(told.encode()).hexdigest()
 
 
 @functools.cache
 def _source() -> str:
-    """A hash of the package's source."""
+    """Return a hash of the package's source."""
     digest = hashlib.sha256()
     for file in sorted(_PACKAGE.rglob("*.py")):
         digest.update(str(file.relative_to(_PACKAGE)).encode() + b"\0" + file.read_bytes())

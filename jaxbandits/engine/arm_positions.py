@@ -1,4 +1,4 @@
-"""What a run keeps by the places of its arms, in the order in which it sees them."""
+"""The state of a run whose arms have places: positions in the order in which the run sees them."""
 
 from typing import TYPE_CHECKING
 
@@ -23,24 +23,24 @@ class PlacedArms(RunState):
 
         @property
         def order(self) -> ArmOrder | None:
-            """The arm at each place."""
+            """Return the arm at each place."""
 
         @property
         def count(self) -> jax.Array | None:
-            """How many arms exist, int32 `(…)`; None for all."""
+            """Return how many arms exist, int32 `(…)`; None for all."""
 
         @property
         def places(self) -> int:
-            """The length of the axis of arms."""
+            """Return the length of the axis of arms."""
 
     @property
     def exists(self) -> jax.Array:
-        """Mask of the arms that exist, bool `(K, …)`."""
+        """Return the mask of the arms that exist, bool `(K, …)`."""
         return index(self.places, self.time.shape) < (self.places if self.count is None else self.count)
 
     @property
     def told(self) -> jax.Array | None:
-        """How many arms the rule is told of, the first ones, int32 `(…)`; None for all."""
+        """Return how many arms the rule sees, the first ones, int32 `(…)`; None for all."""
         return self.count
 
     def arm_at(self, place: jax.Array) -> jax.Array:
@@ -48,11 +48,11 @@ class PlacedArms(RunState):
         return place if self.order is None else self.order.arm_at(place)
 
     def by_arm(self, x: jax.Array, axis: int = 0) -> jax.Array:
-        """Return what is known of each place for each arm of the problem, along an axis."""
+        """Return values of the places as values of the problem's arms, along an axis."""
         if self.order is None:
             return x
         return jnp.moveaxis(self.order.by_arm(jnp.moveaxis(x, axis, 0)), 0, axis)
 
     def by_place(self, x: jax.Array) -> jax.Array:
-        """Return what is known of each arm of the problem, `(K, …)`, for each place."""
+        """Return values of the problem's arms, `(K, …)`, as values of the places."""
         return x if self.order is None else self.order.by_place(x)

@@ -1,8 +1,8 @@
-"""An algorithm and a problem, brought together before their runs.
+"""Binds an algorithm to a problem before the runs.
 
 `accept` checks what a user passed as an algorithm. `bind` fills in what the algorithm takes from the problem, and gives
-the problem the number of arms that the algorithm wants. The other functions return what is needed of an algorithm
-before its runs.
+the problem the number of arms that the algorithm chooses. The other functions return properties of an algorithm that
+are needed before its runs.
 """
 
 import dataclasses
@@ -36,7 +36,7 @@ def accept(algorithm: Any) -> Rule:
     """Return what a user passed as an algorithm, which may have axes.
 
     Raises:
-        UsageError: it is none: a name, a class, a function, a problem; or JAX cannot run here.
+        UsageError: it is not an algorithm, but a name, a class, a function or a problem; or JAX cannot run here.
     """
     check_jax()
     check_kind(algorithm)
@@ -45,10 +45,10 @@ def accept(algorithm: Any) -> Rule:
 
 
 def bind(algorithm: Rule, problem: Problem) -> tuple[Rule, Problem]:
-    """Return the algorithm with what it takes from the problem, and the problem with as many arms as it wants.
+    """Return the algorithm with what it takes from the problem, and the problem with the arms that it explores.
 
     Raises:
-        UsageError: they do not fit.
+        UsageError: the two do not fit.
     """
     if problem.drawn and any(by_arm(algorithm)):
         raise UsageError(
@@ -70,7 +70,7 @@ def program_key(algorithm: Rule) -> Any:
 
 
 def most_pulls(algorithm: Rule) -> int:
-    """Return the pulls after which a run is truncated by default: 10^9, but none where sums are drawn."""
+    """Return the pulls after which a run is truncated by default: 10^9, or no limit where sums are drawn."""
     return NO_LIMIT if algorithm.traits.in_batches else 10**9
 
 
@@ -81,14 +81,14 @@ def likely_pulls(algorithm: Rule, usual: float) -> float:
 
 
 def may_be_padded(algorithm: Rule, problem: Problem, count: int) -> bool:
-    """Return whether its program may have up to `count` arms, some of which only fill up the arrays; traces it."""
+    """Return whether a program may be padded to `count` arms; this traces the algorithm."""
     return why_unpaddable(algorithm, problem.padded(count)) is None
 
 
 def why_not_anytime(algorithm: Rule) -> str:
-    """Return why it cannot be evaluated before it ends."""
+    """Return why an algorithm cannot be evaluated before it ends."""
     if algorithm.given("budget") is not None:
         return "must know its budget: use budget=jb.axis([…]) in place of checkpoints"
     if algorithm.traits.in_batches:
         return "pulls in large batches, and cannot be evaluated in between"
-    return "says that it cannot be evaluated before it ends"
+    return "cannot be evaluated before it ends, by its traits"

@@ -1,4 +1,4 @@
-"""What compilation takes: seconds and programs, from JAX's own monitoring events, and room in memory."""
+"""The costs of compilation: seconds and programs, by JAX's own monitoring events, and memory maps."""
 
 import contextlib
 import dataclasses
@@ -17,7 +17,7 @@ _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 
 @dataclasses.dataclass
 class CompileClock:
-    """Seconds spent tracing, lowering and compiling anything, and how many programs of the lane engine that made."""
+    """Seconds spent on tracing, lowering and compiling any program, and the number of the lane engine's programs."""
 
     seconds: float = 0.0
     programs: int = 0
@@ -35,7 +35,7 @@ def _listen(event: str, seconds: float, **metadata: Any) -> None:
 
 
 def loaded(seconds: float) -> None:
-    """A program of the lane engine has come from disk as it is, which took so long."""
+    """Count a program of the lane engine that was loaded from disk in this many seconds."""
     for clock in _clocks:
         clock.seconds += seconds
         clock.programs += 1
@@ -59,8 +59,8 @@ def compile_clock() -> Iterator[CompileClock]:
 def make_room(share: float = 0.6) -> None:
     """Forget compiled programs once they fill a share of the memory maps that Linux grants a process.
 
-    A program of the engine takes about 500 on a CPU, of usually 65 530 in all, and JAX keeps every program: where
-    they are full the compiler crashes, and the process with it.
+    A program of the engine takes about 500 maps on a CPU, of usually 65 530 in all, and JAX keeps every program. Once
+    the maps are used up, the compiler crashes, and the process with it.
     """
     try:
         used = _MAPS.read_bytes().count(b"\n")
@@ -69,5 +69,5 @@ def make_room(share: float = 0.6) -> None:
         return
     if used > share * most:
         forget_older()
-        if _MAPS.read_bytes().count(b"\n") > share * most:  # what else the process compiles may fill it, too
+        if _MAPS.read_bytes().count(b"\n") > share * most:  # other programs of the process may fill them, too
             jax.clear_caches()

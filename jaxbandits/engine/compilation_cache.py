@@ -1,8 +1,8 @@
-"""Compiled programs are kept on disk, in the user's cache folder, so that the next process need not compile them.
+"""Stores compiled programs on disk, in the user's cache folder, so that the next process need not compile them.
 
-JAX's persistent cache does the work; it is switched on around the package's own programs only, so that nothing changes
-for what else a process compiles. A user who has told JAX of a folder of his own (`JAX_COMPILATION_CACHE_DIR`) keeps
-everything there, and `JAX_ENABLE_COMPILATION_CACHE=false` keeps nothing.
+JAX's persistent cache does the work. It is switched on around the package's own programs only, so that nothing changes
+for other programs of the process. Where the user has set JAX's folder (`JAX_COMPILATION_CACHE_DIR`), all programs are
+stored there. `JAX_ENABLE_COMPILATION_CACHE=false` stores none.
 """
 
 import contextlib
@@ -21,20 +21,20 @@ from jax.experimental.compilation_cache import compilation_cache
 
 __all__ = ["chosen_folder", "folder", "kept_programs", "only_compiled"]
 
-#: Bytes on disk; what was used longest ago makes room.
+#: Largest number of bytes on disk; the least recently used programs are deleted.
 _MOST_BYTES = 2**30
 #: Programs that take less time than this to compile are compiled again: hundreds of files cost more than they save.
 _LEAST_SECONDS = 0.1
 _USERS = ("jax_compilation_cache_dir", "jax_enable_compilation_cache")
 _lock = threading.Lock()
-_before: list[dict[str, Any]] = []  # the settings to come back to, for every block that is open
+_before: list[dict[str, Any]] = []  # the settings to restore, for every open block
 
 
 @contextlib.contextmanager
 def kept_programs() -> Iterator[None]:
-    """Keep on disk what is compiled inside a `with` block, and take from there what was kept before.
+    """Store the programs compiled inside a `with` block on disk, and load those that were stored before.
 
-    Nothing is changed where the user has chosen a folder, or none, or where the folder cannot be written to.
+    No setting is changed where the user has chosen a folder, or no cache, or where the folder is not writable.
     """
     with _lock:
         _before.append(_switched_on() if not _before else {})
@@ -42,7 +42,7 @@ def kept_programs() -> Iterator[None]:
         yield
     finally:
         with _lock:
-            if len(_before) > 1:  # of several threads' blocks the last one closes
+            if len(_before) > 1:  # of the blocks of several threads, the last one restores the settings
                 _before.pop()
             else:
                 _set(_before.pop())
@@ -50,7 +50,7 @@ def kept_programs() -> Iterator[None]:
 
 @contextlib.contextmanager
 def only_compiled() -> Iterator[None]:
-    """What is compiled inside a `with` block is neither kept on disk by JAX nor taken from there."""
+    """Switch JAX's cache off inside a `with` block: programs are neither stored on disk nor loaded from there."""
     with _lock:
         switch = "jax_enable_compilation_cache"
         before = {switch: getattr(jax.config, switch)}
@@ -62,7 +62,7 @@ def only_compiled() -> Iterator[None]:
 
 
 def chosen_folder() -> Path | None:
-    """Where programs are kept: in the user's folder, or in ours; None where nothing is to be kept."""
+    """Return the folder of the programs, the user's or the package's; None where no program is to be stored."""
     chosen, used = (getattr(jax.config, name) for name in _USERS)
     if not used:
         return None
@@ -70,7 +70,7 @@ def chosen_folder() -> Path | None:
 
 
 def _switched_on() -> dict[str, Any]:
-    """Switch JAX's cache on, and return the settings to come back to; none where nothing was changed."""
+    """Switch JAX's cache on, and return the settings to restore; empty where none was changed."""
     chosen, used = (getattr(jax.config, name) for name in _USERS)
     if chosen is not None or not used or not _usable(place := folder()):
         return {}
@@ -88,22 +88,22 @@ def _set(settings: dict[str, Any]) -> None:
     for name, value in settings.items():
         jax.config.update(name, value)
     if settings:
-        compilation_cache.reset_cache()  # JAX looks at its settings again when it compiles next
+        compilation_cache.reset_cache()  # JAX then reads its settings again
 
 
 def folder() -> Path:
-    """Where programs are kept: by the kind of processor, since a shared home may serve several."""
+    """Return the package's folder of programs, by the kind of processor: several may share a home folder."""
     return Path(platformdirs.user_cache_dir("jaxbandits", appauthor=False)) / f"programs-{_processor()}"
 
 
 def _usable(place: Path) -> bool:
-    """Whether programs can be kept there; what a process that was killed had half written is taken away."""
+    """Return whether programs can be stored there, after deleting incomplete ones, left by a killed process."""
     try:
         place.mkdir(parents=True, exist_ok=True)
         if not os.access(place, os.W_OK):
             return False
         with filelock.FileLock(place / ".lockfile", timeout=1):
-            # JAX writes a program first and then when it was used: without that a program is not whole.
+            # JAX writes a program, and then its time of access: without the latter the program is incomplete.
             for program in place.glob("*-cache"):
                 if not program.with_name(program.name.removesuffix("-cache") + "-atime").exists():
                     program.unlink()
@@ -113,7 +113,7 @@ def _usable(place: Path) -> bool:
 
 
 def _processor() -> str:
-    """A short name of the processor's kind and instructions."""
+    """Return a short name of the processor's kind and instructions."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         told = sorted({line for line in lines if line.startswith(("model name", "flags", "Features", "CPU part"))})

@@ -1,4 +1,4 @@
-"""Which devices runs are made on."""
+"""The devices on which runs are made."""
 
 import contextlib
 import os
@@ -41,10 +41,10 @@ def use_all_cores(count: int | None = None) -> int:
 
 
 def chosen_devices(placement: Placement) -> list[jax.Device]:
-    """The devices of this process that are to be used: all of the platform that JAX prefers, or its default device.
+    """Return the devices to use: those of the platform that JAX prefers, or its default device.
 
     Raises:
-        UsageError: more than there are.
+        UsageError: more are requested than JAX sees.
     """
     default = getattr(jax.config, "jax_default_device", None)  # a device, a platform's name, or None
     there = jax.local_devices(backend=default) if default is None or isinstance(default, str) else [default]

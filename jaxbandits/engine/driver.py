@@ -1,4 +1,4 @@
-"""The host's side of the lane engine: sizes, devices, and the loop that collects finished runs."""
+"""The host side of the lane engine: sizes, devices, and the loop that collects finished runs."""
 
 import dataclasses
 import time
@@ -31,23 +31,23 @@ from jaxbandits.users_code.cache_key import code_of
 
 __all__ = ["LogRows", "Progress", "run_jobs"]
 
-#: Bytes of a log of returned arms: above 65 536 arms it has room for fewer than 1024 runs.
+#: Bytes of a log of returned arms: above 65 536 arms there is room for fewer than 1024 runs.
 _LOGGED = 2**26
 _FIRST_LOOKS = 4
-#: What refilling and logging cost, in blocks of steps of all lanes (measured for 10 and 50 arms, and for long steps).
+#: The cost of refilling and logging, in blocks of steps of all lanes (measured for 10 and 50 arms, and long steps).
 _LOOK_BLOCKS = 5 / 16
-#: Wanted seconds between two looks at the log.
+#: Seconds that a call of the compiled loop should take.
 _CALL_SECONDS = 0.3
 
 
 class Progress(NamedTuple):
-    """How far runs have come, as it is told after a call.
+    """The progress of the runs, reported after a call.
 
     Attributes:
         runs: runs that have ended.
         pulls: pulls of all runs.
-        steps: steps of these runs, and of those that are under way.
-        lane_steps: steps of all lanes, also of those that had nothing to do.
+        steps: steps of these runs, and of those in progress.
+        lane_steps: steps of all lanes, including idle ones.
 
     Example:
         >>> jb.Progress(runs=10, pulls=500.0).runs
@@ -60,7 +60,7 @@ class Progress(NamedTuple):
     lane_steps: float = 0.0
 
     def after(self, earlier: "Progress") -> "Progress":
-        """Both together."""
+        """Return the sum of both."""
         return Progress(*(a + b for a, b in zip(self, earlier, strict=True)))  # type: ignore[arg-type]
 
 
@@ -70,29 +70,29 @@ class LogRows(NamedTuple):
     cell: np.ndarray  # int32 (N,)
     seed: np.ndarray  # int32 (N,)
     checkpoint: np.ndarray  # int32 (N,)
-    account: Account  # (N,), Wide counts and float32
+    account: Account  # (N,); counts are `UInt64`, costs float32
     steps: np.ndarray  # int32 (N,)
     status: np.ndarray  # int32 (N,)
     ended: np.ndarray  # bool (N,)
     regret: Regret | None  # (N,), float32
     correct: np.ndarray | None  # bool (N,): by the algorithm's own criterion
-    own: dict[str, np.ndarray]  # (N,) or (N, K): a user's metrics
+    own: dict[str, np.ndarray]  # (N,) or (N, K): the user's metrics
     recommended: np.ndarray  # bool (N, K)
 
 
 def run_jobs(
     program: Program, queue: JobQueue, placement: Placement, on_progress: Callable[[Progress], None] | None = None
 ) -> Iterator[LogRows]:
-    """Make runs of a program and yield finished rows as they come, in no particular order.
+    """Make the runs of a program, and yield finished rows as they come, in no particular order.
 
     Args:
         program: what to run.
         queue: the runs to make of its cells.
-        placement: where.
+        placement: where to run it.
         on_progress: called after every call of the compiled loop.
 
     Raises:
-        UsageError: devices, lanes or chunk outside their ranges; lanes that a device does not hold.
+        UsageError: devices, lanes or chunk outside their ranges; more lanes than fit into a device's memory.
     """
     algorithm, problem, identity, checkpoints, runs, metrics, judge, successor = program
     lanes, chunk = placement.lanes, placement.chunk
@@ -175,7 +175,7 @@ def run_jobs(
             under_way = np.asarray(carry.steps)[np.asarray(carry.busy)].sum(dtype=np.int64)
             on_progress(done._replace(steps=done.steps + float(under_way)))
         fewer = settings.lanes
-        if shrinks and compiled:  # the first call has compiled, too: its time says nothing
+        if shrinks and compiled:  # the time of the first call includes compilation
             fewer = lanes_worth_having(carry, queue, settings, seconds / max(int(made.max()), 1))
         compiled = fewer == settings.lanes
         if not compiled:
@@ -184,7 +184,7 @@ def run_jobs(
 
 
 class _Pace:
-    """How many steps to make between two looks at the lanes (a chunk), and how many chunks in a call."""
+    """The number of steps between two refills of the lanes (a chunk), and the number of chunks in a call."""
 
     def __init__(self, chunk: int | None, block: int) -> None:
         self.chunk = _FIRST_LOOKS * block if chunk is None else chunk
@@ -194,14 +194,20 @@ class _Pace:
         self._rows, self._steps = 0, 0.0
 
     def adapt(self, seconds: float, rows: int, steps: float) -> None:
-        """Choose anew, after a call of so many seconds that logged rows, and ended runs of so many steps."""
+        """Choose both again after a call.
+
+        Args:
+            seconds: the time of the call.
+            rows: how many rows it logged.
+            steps: steps of the runs that ended in it.
+        """
         self._rows += rows
         self._steps += steps
-        # A full log ends a call early, which says nothing of the time a chunk takes; only short calls grow the next.
+        # A full log ends a call early, so its time does not measure a chunk; only short calls make the next one longer.
         steps = self.chunk * self.rounds * min(4.0, _CALL_SECONDS / max(seconds, 1e-3))
         if not self._fixed:
-            # A row waits half a chunk for its lane to be seen, and a look costs as much as L steps: S / chunk looks a
-            # row and chunk / 2 idle steps are fewest together at sqrt(2 S L).
+            # A finished lane waits half a chunk on average, and a refill costs as much as L steps. With S steps a row,
+            # the sum of (S / chunk) L and chunk / 2 is smallest at chunk = sqrt(2 S L).
             look = _LOOK_BLOCKS * self._block
             wanted = (2 * look * self._steps / self._rows) ** 0.5 if self._rows else 2 * self.chunk
             self.chunk = int(np.clip(wanted // self._block, 1, 64)) * self._block
@@ -209,12 +215,12 @@ class _Pace:
 
 
 def _capacity(lanes: int, arms: int) -> int:
-    """Rows of a log."""
+    """Return the number of rows of a log."""
     return max(4 * lanes, min(1024, _LOGGED // arms))
 
 
 def _bucket(count: int) -> int:
-    """Tables of cells come in few sizes, so that the number of cells rarely means another compilation."""
+    """Return the size of a table of cells: one of few, so that another number of cells rarely compiles again."""
     size = 64
     while size < count:
         size *= 8

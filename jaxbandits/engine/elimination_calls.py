@@ -1,4 +1,4 @@
-"""What is asked of a rule that eliminates arms, of one run."""
+"""Calls of a rule that eliminates arms, for one run."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def estimating(told: Told) -> MeanEstimator:
 
 
 def next_look(told: Told) -> jax.Array:
-    """Return after which round the rule looks at the arms next, int32 `()`."""
+    """Return the round after which the rule next evaluates the arms, int32 `()`."""
     arms: Any = told.arms
     now = arms.round
     rounds = jnp.asarray(told.ask(told.rule.rounds)).astype(jnp.int32)
@@ -26,12 +26,12 @@ def next_look(told: Told) -> jax.Array:
 
 
 def is_due(told: Told) -> jax.Array:
-    """Return whether an arm may have to go, bool `()`."""
+    """Return whether the rule may have to drop an arm, bool `()`."""
     return jnp.asarray(told.ask(told.rule.due))
 
 
 def looked(told: Told) -> tuple[Any, jax.Array]:
-    """Return the rule's own state after a look, None where it has none; and the arms that stay, bool `(K,)`."""
+    """Return the rule's own state after an evaluation, None where it has none; and the arms that stay, bool `(K,)`."""
     found = told.ask(told.rule.keep, told.key)
     own, kept = found if told.rule.has_state else (None, found)
     arms: Any = told.arms

@@ -1,4 +1,4 @@
-"""A rule that eliminates arms, looked at once: whether its methods take and return what the protocol says."""
+"""Checks of a rule that eliminates arms: whether its methods take and return what the protocol says."""
 
 import dataclasses
 from typing import Any
@@ -35,14 +35,17 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: b
         rule: for one run.
         problem: with the arms of the run, leaves `(K,)`.
         key: the run's typed key `()`.
-        judged: whether answers are judged by a criterion of the user's own.
+        judged: whether answers are judged by the user's own criterion.
 
     Raises:
-        UsageError: which method returns what, in place of what.
+        UsageError: a method returns another type; it names the method, the type and the one needed.
     """
     name, count = type(rule).__name__, problem.arms
     if rule.initial_pulls != 1:
-        raise UsageError(f"{name} eliminates arms: its first round pulls each once, whatever initial_pulls says")
+        raise UsageError(
+            f"{name} eliminates arms: its first round pulls each once, so initial_pulls must be 1, got "
+            f"{rule.initial_pulls}"
+        )
     arms = unpulled(rule, problem, key).surviving
     own: tuple[Any, ...] = ()
 
@@ -87,7 +90,7 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: b
 
 
 def check_number(what: str, found: Any) -> None:
-    """Check that something traced is one whole number.
+    """Check that a traced value is one whole number.
 
     Raises:
         UsageError: it is not.

@@ -1,11 +1,11 @@
-"""Several rounds of an arm at once, where it is known that no arm goes in between, or may turn out not to.
+"""Speculatively draws several rounds of one arm at once, and rolls back if a round would eliminate an arm.
 
-Within a round of elimination nothing is decided, so the rewards of an arm's next rounds can be drawn together: eight or
-sixteen blocks of the cipher for one look at a list and at a state. Where the rule says after how many rounds it looks
-next, a block ends there at the latest. Where it is asked after each, and would look after one of the block's rounds,
-nothing is kept of the block, and it is made again with half as many, down to one, which is what a step makes. The runs
-are those of single pulls, to the last bit; what this is worth is the line `blocks of rounds` of
-`python experiments/benchmarks/compiler_forms.py`.
+Within a round of elimination no decision is made, so the rewards of an arm's next rounds can be drawn together. Eight
+or sixteen blocks of the cipher then share one read of the list of survivors and of the state. Where the rule says after
+how many rounds it next evaluates the arms, a block ends there at the latest. Other rules decide after each round
+whether to evaluate. If one would do so within a block, the block is undone, and repeated with half as many rounds. The
+smallest block is one round, a single step. The runs are those of single pulls, to the last bit. The line `blocks of
+rounds` of `python experiments/benchmarks/compiler_forms.py` measures the gain.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ from jaxbandits.engine.elimination_state import EliminationState
 
 __all__ = ["block_of_rounds"]
 
-# Bounds are compared with this much room, since a computed radius falls with the round but for its rounding.
+# Bounds are compared with this margin: a radius falls with the round, but rounding may raise a computed one.
 _ROOM = 2.0**-16
 
 
@@ -37,18 +37,18 @@ def block_of_rounds(
 ) -> tuple[EliminationState, jax.Array]:
     """Pull the next survivor in all rounds of the block.
 
-    Single pulls may go on from a run that has come to `stop`; within a block they would not see what is drawn of it.
+    A block never passes `stop`: single pulls may continue from a run at `stop`, and they could not read half a block.
 
     Args:
         state: the state.
         rewards: from a place, int32 `(…)`, and numbers of pulls before, int32 `(N, …)`, to rewards `(N, …)`.
-        live: bool `(…)`: the runs to move, none of which is done.
+        live: bool `(…)`: the runs to advance; none of them is done.
         stop: int32 `(…)` or `()`: pulls that no run passes.
-        rounds: of a block at most: the rewards of one arm that a step draws at once; 1 for single pulls.
-        due: which runs look at their arms after a finished round, bool `(…)`.
+        rounds: most rounds of a block, which are the rewards of one arm that a step draws at once; 1 for single pulls.
+        due: from a state to which runs evaluate their arms after a finished round, bool `(…)`.
 
     Returns:
-        The state, and which runs look at their arms now, bool `(…)`.
+        The state, and which runs evaluate their arms now, bool `(…)`.
     """
     first, estimator = state.position == 0, state.estimator
     ahead = jnp.where(first, _length(state, stop, rounds), state.ahead) if rounds > 1 else jnp.ones_like(state.ahead)
@@ -88,7 +88,7 @@ def block_of_rounds(
 
 
 def _length(state: EliminationState, stop: jax.Array | int, rounds: int) -> jax.Array:
-    """Return how many rounds the next block has, int32 `(…)`, at least 1."""
+    """Return the number of rounds of the next block, int32 `(…)`, at least 1."""
     most = (stop - state.time) // state.left
     most = fast_min(most, state.ahead if state.target is None else state.target - state.round)
     return fast_min(fast_max(most, 1), jnp.int32(rounds))
@@ -103,7 +103,7 @@ def _drawn(
     *,
     most: int,
 ) -> tuple[Any, jax.Array, jax.Array]:
-    """Return an arm's sum after its rewards of so many rounds, `most` or fewer, and its extreme estimates in them."""
+    """Return an arm's sum after its rewards of some rounds, at most `most`, and its extreme estimates in them."""
     estimator, follows = state.estimator, state.highest is not None
     index = arms.index(most, state.round.shape)
     number = state.round + 1 + index
@@ -122,14 +122,14 @@ def _drawn(
                 lowest = fast_min(lowest, jnp.where(rounds > i, estimate, jnp.inf))
         return (sums, highest, lowest) if follows else (sums, None, None)
 
-    # Each has several uses: the compiler would draw and add for every one of them.
+    # Each has several uses: the compiler would repeat the draws and the sums for every use.
     term = materialize(terms, place, number, index < rounds)
     sums, highest, lowest = materialize(added, sums, term, number)
     return sums, highest, lowest
 
 
 def _undone(state: EliminationState, again: jax.Array) -> EliminationState:
-    """Return the state without what the survivors were given in a block that is to be made again."""
+    """Return the state without the rewards of a block that is to be repeated."""
 
     def before(sums: Any) -> Any:
         return jax.tree.map(lambda new, old: jnp.where(state.active, old, new), sums, state.undone)

@@ -1,8 +1,8 @@
-"""A rule that eliminates arms, written for one run, as the engine wants an algorithm: for one run or for R, runs last.
+"""Maps a rule that eliminates arms, written for one run, to an algorithm of the engine: for one run or R, runs last.
 
-Between two looks a run has nothing to decide, so a pull touches one arm and no other, and an arm can be pulled several
-times at once, a block of rounds ahead of the others (`elimination_rounds.py`). What the rule decides is mapped over the
-runs (`jaxbandits/transform`), for a few of them at a time: those that look.
+A run makes no decision between two evaluations of its arms, so a pull reads and writes one arm only. An arm can also be
+pulled several times at once, a block of rounds ahead of the others (`elimination_rounds.py`). The rule's decisions are
+mapped over the runs (`jaxbandits/transform`), a few runs at a time: those that evaluate their arms.
 """
 
 import dataclasses
@@ -35,10 +35,10 @@ __all__ = ["EliminationRule"]
 @pytree
 @dataclasses.dataclass(frozen=True)
 class EliminationRule(MappedAlgorithm):
-    """A rule that eliminates arms."""
+    """A rule that eliminates arms, mapped over the runs."""
 
     def init(self, problem: Problem, key: jax.Array) -> EliminationState:
-        """Return the states after the first round, and what it dropped."""
+        """Return the states after the first round and its eliminations."""
         state = unpulled(self.rule, problem, key)
         if self.rule.has_state:
             state = dataclasses.replace(state, own=call(self.rule, self.facts, begun, state))
@@ -79,14 +79,14 @@ class EliminationRule(MappedAlgorithm):
         return self._looked(state, due, problem, key)
 
     def _due(self, state: EliminationState) -> jax.Array:
-        """Return which runs look at their arms after a finished round, bool `(…)`."""
+        """Return which runs evaluate their arms after a finished round, bool `(…)`."""
         if state.target is not None:
             return state.round >= state.target
         return jnp.asarray(call(self.rule, self.facts, is_due, state))
 
     def _looked(self, state: EliminationState, due: jax.Array, problem: Any, key: Any) -> EliminationState:
-        """Return the states after a look of the runs that are due."""
-        # What is only read stays outside: to hand it back would mean to copy it.
+        """Return the states after the runs that are due have evaluated their arms."""
+        # Arrays that are only read stay outside: returning them would copy them.
         read = {"sums": state.sums, "undone": state.undone}
         changing = dataclasses.replace(state, sums=None, undone=None)
         again = (problem, key) if isinstance(state.estimator, Catoni) else (None, None)
@@ -100,15 +100,16 @@ class EliminationRule(MappedAlgorithm):
         return dataclasses.replace(changed, **read)
 
     def _looks_of_few(self, state: EliminationState) -> bool:
-        """Return whether looks are made for a few runs at a time: on CPU, and elsewhere those that are costly.
+        """Return whether arms are evaluated for a few runs at a time: on CPU, and elsewhere where this is costly.
 
-        Elsewhere a loop over few runs is many small kernels; but in a run that is not due one of the rule need not end.
+        Elsewhere a loop over a few runs is many small kernels. A rule's own loop still needs it: for a run that is not
+        due it need not end.
         """
         costly = not state.estimator.running
         return lowering().chunked or costly or has_loop(jax.make_jaxpr(self.after_look)(state).jaxpr)
 
     def after_look(self, state: EliminationState) -> EliminationState:
-        """Return the states after a look, all of them."""
+        """Return the states after all runs have evaluated their arms."""
         own, active = call(self.rule, self.facts, looked, state)
         number = over_arms.index(state.places, state.time.shape)
         slot = jnp.where(active, jnp.cumsum(active, axis=0) - 1, state.places)  # out of range: dropped
@@ -135,7 +136,7 @@ class EliminationRule(MappedAlgorithm):
     def recommend(self, state: EliminationState) -> jax.Array:
         """Return masks of the returned arms, bool `(K, …)`, in the problem's order.
 
-        By the rule; or the last arm, before that the survivor with the largest estimate.
+        The rule's own answer, where it has one; or else the survivor with the largest estimate.
         """
         if self.rule.has("recommend"):
             answer = self.answer(state)
@@ -147,21 +148,21 @@ class EliminationRule(MappedAlgorithm):
         return state.by_arm(answer & state.exists)
 
     def state_of(self, state: EliminationState) -> Any:
-        """Return what a user is shown of a state."""
+        """Return the part of a state that a user sees."""
         arms: Any = shown(state, self.recommend(state), self.done(state), axes_of_own(self.rule, state))
         return dataclasses.replace(
             arms, mean=state.by_arm(state.estimates), active=state.by_arm(state.active), pulls=state.pulls
         )
 
     def asked(self, state: EliminationState) -> tuple[jax.Array, jax.Array]:
-        """Return the arm of the problem to pull next, once; of one run."""
+        """Return the arm of the problem to pull next, and a count of 1; for one run."""
         arm = state.arm_at(over_arms.take(state.survivors, state.position))[None]
         return arm, jnp.ones_like(arm)
 
     def told(
         self, state: EliminationState, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array
     ) -> EliminationState:
-        """Return the state after the reward asked for; of one run."""
+        """Return the state after the requested reward; for one run."""
         del asked, counts, cost
         live = jnp.ones((), bool)
         state, due = block_of_rounds(
@@ -171,7 +172,7 @@ class EliminationRule(MappedAlgorithm):
 
 
 def _look(state: EliminationState, sums: Any, mapped: EliminationRule, problem: Any, key: Any) -> EliminationState:
-    """Look at the arms of some runs, again where the next look is due at once; their sums are only read."""
+    """Evaluate the arms of some runs, and again where the next evaluation is due at once; sums are only read."""
     estimator = state.estimator
     if isinstance(estimator, Catoni):
         every = state.by_place(jnp.broadcast_to(over_arms.index(state.places, key.shape), state.active.shape))

@@ -1,4 +1,4 @@
-"""How a run of a rule that eliminates arms begins, and how many rounds it is ahead of itself."""
+"""The first round of a run of a rule that eliminates arms, and the length of its blocks of rounds."""
 
 import dataclasses
 from typing import Any
@@ -19,9 +19,9 @@ __all__ = ["first_round", "rounds_of_a_block", "unpulled"]
 
 
 def rounds_of_a_block(rule: Rule, estimator: MeanEstimator) -> int:
-    """Return how many rewards of one arm a step draws at once, which changes no run.
+    """Return how many rewards of one arm a step draws at once; this changes no run.
 
-    More are drawn faster, and more of them in vain.
+    More rewards are drawn faster, but more of them are discarded.
     """
     if not estimator.running:
         return 1
@@ -29,7 +29,7 @@ def rounds_of_a_block(rule: Rule, estimator: MeanEstimator) -> int:
 
 
 def unpulled(rule: Rule, problem: Problem, key: jax.Array) -> EliminationState:
-    """Return the state before the first pull; what hangs on the rule's methods is not made here.
+    """Return the state before the first pull, without the fields that depend on the rule's methods.
 
     Args:
         rule: the rule.

@@ -1,6 +1,6 @@
-"""The state of a run of a rule that eliminates arms: the survivors stand in a list, of which a pull touches one.
+"""The state of a run of a rule that eliminates arms: a list holds the survivors, and a pull reads one entry.
 
-All survivors have the same pulls, so that a pull writes the sums of its arm alone.
+All survivors have the same number of pulls, so that a pull writes the sums of its arm only.
 """
 
 import dataclasses
@@ -25,19 +25,19 @@ __all__ = ["EliminationState"]
 class EliminationState(PlacedArms):
     """The state of a run, or of R runs, runs last; arms by their places in the order of the run."""
 
-    sums: Any  # CompensatedSum or WholeSum (S K, …): what the estimator makes of the rewards since `start`
-    undone: Any  # the same, before the block that is under way, of the arms pulled in it; None where no block is undone
+    sums: Any  # `CompensatedSum` or `IntSum` (S K, …): the estimator's sums of the rewards since `start`
+    undone: Any  # the same, before the current block, for the arms pulled in it; None where no block is undone
     survivors: jax.Array  # int32 (K, …): places of the surviving arms, in the first `left` entries
     active: jax.Array  # bool (K, …): the same as a mask
-    gone: jax.Array  # int32 (K, …): pulls of the arms that were dropped
+    gone: jax.Array  # int32 (K, …): pulls of the dropped arms
     left: jax.Array  # int32 (…): surviving arms
-    position: jax.Array  # int32 (…): of the next arm to pull in the list
+    position: jax.Array  # int32 (…): position in the list of the next arm to pull
     round: jax.Array  # int32 (…): finished rounds, the pulls of every surviving arm
     start: jax.Array  # int32 (…): the round from which on rewards count
-    target: jax.Array | None  # int32 (…): the round after which the rule looks; None where it is asked after each
+    target: jax.Array | None  # int32 (…): the round after which the rule evaluates; None if it is asked after each
     highest: jax.Array | None  # float32 (…): largest estimate of the round so far, where the rule is asked after each
-    lowest: jax.Array | None  # float32 (…): smallest, likewise
-    ahead: jax.Array  # int32 (…): rounds of the block; between two blocks, the rounds that the next may have
+    lowest: jax.Array | None  # float32 (…): smallest estimate of the round so far, under the same condition
+    ahead: jax.Array  # int32 (…): rounds of the block; between two blocks, largest number of the next one
     time: jax.Array  # int32 (…)
     estimator: MeanEstimator
     b: jax.Array | None  # float32 (…): range of the rewards; None where they have none
@@ -45,34 +45,34 @@ class EliminationState(PlacedArms):
     order: ArmOrder | None  # the arm at each place; None where they stay in the problem's order
     own: Any  # the rule's own state; None where it has none
     words: tuple[jax.Array, jax.Array]  # uint32 (…) each: the words of the runs' keys
-    bandits: int = dataclasses.field(metadata={"static": True})  # how many share the axis of arms
-    fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
+    bandits: int = dataclasses.field(metadata={"static": True})  # bandits that share the axis of arms
+    fault: jax.Array  # int32 (…): the code of a fault in `jaxbandits.status`, 0 for none
     placed: tuple[jax.Array, ...] = ()  # (K, …) each: the rule's values of arms, by places; none where arms stay
 
     @property
     def places(self) -> int:
-        """Length of the axis of arms."""
+        """Return the length of the axis of arms."""
         return int(self.active.shape[0])
 
     @property
     def pulls_by_place(self) -> jax.Array:
-        """Pulls of each arm, int32 `(K, …)`; a round that is not finished counts where it is one of single pulls."""
+        """Return the pulls of each arm, int32 `(K, …)`; an unfinished round counts if it is one of single pulls."""
         listed = over_arms.index(self.places, self.time.shape) < over_arms.take(self.survivors, self.position)
         return jnp.where(self.active, self.round + (listed & (self.ahead == 1)).astype(jnp.int32), self.gone)
 
     @property
     def pulls(self) -> jax.Array:
-        """Pulls of each arm of the problem, int32 `(K, …)`."""
+        """Return the pulls of each arm of the problem, int32 `(K, …)`."""
         return self.by_arm(self.pulls_by_place)
 
     @property
     def estimates(self) -> jax.Array:
-        """Estimated means, float32 `(K, …)`, by places; of dropped arms those with which they went."""
+        """Return the estimated means, float32 `(K, …)`, by places; dropped arms keep their last estimates."""
         return self.estimator.estimates(self.sums, fast_max(self.pulls_by_place - self.start, 1))
 
     @property
     def surviving(self) -> SurvivingArms:
-        """What the rule is told, between two rounds."""
+        """Return the arms as the rule sees them, between two rounds."""
         pulls = jnp.where(self.active, self.round, self.gone)
         count = jnp.full(self.time.shape, self.places, jnp.int32) if self.count is None else self.count
         estimates = self.estimator.estimates(self.sums, fast_max(pulls - self.start, 1))

@@ -21,15 +21,15 @@ _MOST = 16
 
 
 def check_first_pulls(algorithms: Sequence[Rule], problem: Problem, max_pulls: int) -> None:
-    """Refuse a limit that does not leave room for the first pulls of one of C runs.
+    """Check that a limit leaves room for the first pulls of each of C runs.
 
     Args:
-        algorithms: C like algorithms.
-        problem: C like problems as one, leaves `(K, C)`.
+        algorithms: C compatible algorithms.
+        problem: C compatible problems, stacked, leaves `(K, C)`.
         max_pulls: the limit.
 
     Raises:
-        UsageError: the first pulls are more.
+        UsageError: a run has more first pulls than `max_pulls`.
     """
     first, each = algorithms[0], algorithms[0].initial_pulls
     if each:
@@ -40,17 +40,17 @@ def check_first_pulls(algorithms: Sequence[Rule], problem: Problem, max_pulls: i
         own = stack_algorithms(algorithms, problem)
         most = int(np.max(_first_pulls(own, problem, code=code_of(own, problem))))
         what = "its first batch is"
-    else:  # a budget of cost: one pull, if it pays for that
+    else:  # a budget of cost: one pull, if the budget covers it
         return
     if most > max_pulls:
         raise UsageError(f"{type(first).__name__}: {what} {most:,}, more than max_pulls={max_pulls:,}")
 
 
 def check_first_pulls_of_one(algorithm: Rule, problem: Problem, max_pulls: int) -> None:
-    """Do the same for one algorithm on one problem, leaves `(K,)`.
+    """Check that a limit leaves room for the first pulls of one algorithm on one problem, leaves `(K,)`.
 
     Raises:
-        UsageError: the first pulls are more.
+        UsageError: the run has more first pulls than `max_pulls`.
     """
     check_first_pulls([algorithm], jax.tree.map(lambda leaf: np.asarray(leaf)[..., None], problem), max_pulls)
 

@@ -1,4 +1,4 @@
-"""No silent zero: a derivative through hard decisions is refused, and what to use in its place is named."""
+"""Refuses derivatives through hard decisions, instead of a silent zero, and names the function to use."""
 
 from typing import Any, TypeVar
 
@@ -8,7 +8,7 @@ from jaxbandits.errors import UsageError
 
 __all__ = ["INSTEAD", "undifferentiated"]
 
-#: What to use instead.
+#: The remedy in messages.
 INSTEAD = "for the derivative of an expectation use jb.gradients.expected(metric, algorithm, problem, wrt=…)"
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ def _refused_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple
 
 
 def undifferentiated(tree: T) -> T:
-    """The tree, whose traced leaves refuse to be differentiated, with a `UsageError`."""
+    """Return the tree with traced leaves that raise a `UsageError` when they are differentiated."""
 
     def leaf(x: Any) -> Any:
         return _refused(x) if isinstance(x, jax.core.Tracer) and jax.numpy.issubdtype(x.dtype, jax.numpy.inexact) else x

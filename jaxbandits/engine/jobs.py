@@ -1,4 +1,4 @@
-"""Jobs: a lane that is free loads the next one of its device's window of the queue."""
+"""Jobs: an idle lane loads the next one from its device's window of the queue."""
 
 import functools
 from typing import Any
@@ -21,10 +21,10 @@ __all__ = ["empty_carry", "refill"]
 
 
 def empty_carry(cells: Cells, settings: Settings) -> Carry:
-    """Lanes that hold no job yet, with the device axis first on every leaf.
+    """Return lanes without jobs, with the device axis first on every leaf.
 
     Raises:
-        UsageError: more of them than a device holds.
+        UsageError: the lanes do not fit into a device's memory.
     """
     types = kept_types(cells, settings) or _types(cells, settings)
     check_memory(types, cells.problem.arms, settings)
@@ -35,13 +35,13 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
             return jax.random.wrap_key_data(words, impl="threefry2x32")
         return np.zeros(leaf.shape, leaf.dtype)
 
-    # Placed as the loop will return it: another placement would be another compilation.
+    # Placed as the loop will return it: another placement would compile again.
     carry: Carry = jax.device_put(jax.tree.map(blank, types), NamedSharding(settings.mesh, PartitionSpec("device")))
     return carry
 
 
 def _types(cells: Cells, settings: Settings) -> Carry:
-    """Shapes and dtypes of all devices' lanes."""
+    """Return the shapes and dtypes of all devices' lanes."""
     number = jax.ShapeDtypeStruct((settings.lanes,), jnp.int32)
     of_one = _loaded.eval_shape(cells, number, settings=settings)
     types: Carry = jax.tree.map(
@@ -62,7 +62,7 @@ def _loaded(cells: Cells, number: jax.Array, *, settings: Settings) -> Carry:
 
 
 def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Carry:
-    """Give every idle lane the next job of the window; on CPU a few lanes at a time where few end together."""
+    """Load the next job of the window into every idle lane; on CPU a few at a time where few end together."""
     together = settings.together or not lowering().chunked
     width = settings.lanes if together else max(1, settings.lanes // 16)
 
@@ -102,7 +102,7 @@ def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Ca
 
 
 def _load(cells: Cells, cell: jax.Array, seed: jax.Array, settings: Settings) -> tuple[Any, Problem, jax.Array, Any]:
-    """Algorithm, problem, key and first state of jobs, `(R,)`."""
+    """Return the algorithm, problem, key and first state of jobs, `(R,)`."""
     algorithm, problem = jax.tree.map(lambda leaf: leaf[..., cell], (cells.algorithm, cells.problem))
     key = run_key(cells.root, seed)
     if settings.independent:

@@ -1,4 +1,7 @@
-"""Fewer lanes for the last runs: idle lanes take as long as busy ones on a CPU, another program some seconds."""
+"""Reduces the lanes for the last runs.
+
+On a CPU idle lanes take as long as busy ones, but another program takes some seconds to compile.
+"""
 
 from typing import Any
 
@@ -12,20 +15,20 @@ from jaxbandits.engine.lane_state import Carry, Settings
 
 __all__ = ["lanes_worth_having", "packed"]
 
-#: Lanes come in vectors.
+#: Lanes of a vector.
 _VECTOR = 16
-#: Seconds that idle lanes must be going to take before others are compiled for (some 4 to compile, measured).
+#: Fewer lanes must save at least this many seconds: compiling takes about 4 (measured).
 _WORTH = 8.0
 
 
 def lanes_worth_having(carry: Carry, queue: JobQueue, settings: Settings, seconds_of_a_step: float) -> int:
-    """Lanes per device that would save more time than another program takes; as many as there are, if none would.
+    """Return the lanes per device that save more time than compiling takes; the present number if none do.
 
     Args:
         carry: the lanes.
-        queue: the jobs, which knows how long runs of each cell are; with any left, all lanes are wanted.
-        settings: of the lanes.
-        seconds_of_a_step: of all lanes, as measured.
+        queue: the jobs, with estimates of their lengths; while any is left, no lanes are removed.
+        settings: the settings of the lanes.
+        seconds_of_a_step: the measured time of a step of all lanes.
     """
     if queue.left:
         return settings.lanes
@@ -40,7 +43,7 @@ def lanes_worth_having(carry: Carry, queue: JobQueue, settings: Settings, second
 
 
 def packed(carry: Carry, settings: Settings) -> Carry:
-    """The busy lanes, dealt out evenly to devices of `settings.lanes` lanes, which is enough for them."""
+    """Return the busy lanes, distributed evenly over devices with `settings.lanes` lanes each, enough for all."""
     devices, lanes = settings.mesh.size, settings.lanes
     busy = np.flatnonzero(np.asarray(carry.busy).ravel())
     source: Any = np.zeros((devices, lanes), np.int64)
@@ -54,7 +57,7 @@ def packed(carry: Carry, settings: Settings) -> Carry:
             words: Any = np.asarray(jax.random.key_data(old)).reshape(-1, 2)[source]
             return jax.random.wrap_key_data(words, impl="threefry2x32")
         values = np.asarray(old)
-        if values.ndim == 1:  # one of a device
+        if values.ndim == 1:  # one value of each device
             return values
         values = np.moveaxis(values, 0, -2)  # (…, devices, R)
         return np.moveaxis(values.reshape(*values.shape[:-2], -1)[..., source], -2, 0)

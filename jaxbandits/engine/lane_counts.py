@@ -1,4 +1,4 @@
-"""How many runs a device makes at a time, and for how many steps on end: speed settings, which change no result."""
+"""The number of runs that a device makes at a time, and the steps between two checks; these change speed only."""
 
 from typing import Any
 
@@ -12,29 +12,29 @@ _LANE_ARMS = 16_800
 _ACCELERATOR_LANE_ARMS = 1_000_000
 #: Sums of batches held at a time per device: some tens of MiB.
 _SUMS = 2**23
-#: Lane-arms whose steps cost less than another compilation where a run has few.
+#: Lane-arms below which short runs cost less than compiling again.
 _SMALL = 2**17
-#: Lanes for few jobs, and how many jobs a lane then has at most: with several, lanes stay busy until the last runs.
+#: Lanes for few jobs, and the largest number of jobs of each: with several, lanes stay busy until the last runs.
 _FEW_LANES = {1: 1, 4: 1, 16: 1, 48: 1, 144: 5}
-#: Up to so many arms a step takes about twice as long with so many lanes as with one (measured).
+#: Up to `_FEW_ARMS` arms a step with `_CHEAP_LANES` lanes takes about twice as long as with one (measured).
 _FEW_ARMS, _CHEAP_LANES = 85, 48
 #: Sums on accelerators, which have gigabytes (not measured).
 _ACCELERATOR_SUMS = 2**29
-#: Steps of the innermost loop. The host is asked whether a GPU goes on after each of them (not measured).
+#: Steps of the innermost loop. The host decides after each such loop whether a GPU continues (not measured).
 _BLOCK, _GPU_BLOCK = 16, 32
-#: So many that what a kernel loads and stores is little beside them: some 8 bytes a pull for 10 arms (not measured).
+#: Steps of a kernel: enough that its loads and stores are few, some 8 bytes a pull for 10 arms (not measured).
 _CHIP_BLOCK = 64
 
 
 def lane_count(algorithm: Any, arms: int, jobs: int, devices: int, platform: str) -> int:
-    """Runs at a time per device; on accelerators never more than there are jobs for it.
+    """Return the number of runs at a time per device; on accelerators never more than a device has jobs.
 
     Args:
-        algorithm: as the engine has it.
-        arms: per run.
-        jobs: runs in all.
+        algorithm: the mapped algorithm.
+        arms: arms per run.
+        jobs: number of all runs.
         devices: number of devices.
-        platform: of the devices, JAX's word.
+        platform: JAX's name of the devices' platform.
     """
     lanes = _usual(arms, platform, algorithm.slots)
     if platform != "cpu":
@@ -43,12 +43,12 @@ def lane_count(algorithm: Any, arms: int, jobs: int, devices: int, platform: str
 
 
 def block_length(platform: str, *, in_batches: bool, on_chip: bool = False) -> int:
-    """Steps of the innermost loop.
+    """Return the number of steps of the innermost loop.
 
     Args:
-        platform: of the devices, JAX's word.
-        in_batches: whether a step makes many pulls, and a run has few.
-        on_chip: whether these are made by a kernel that loads and stores all state.
+        platform: JAX's name of the devices' platform.
+        in_batches: whether a step makes many pulls, and a run has few steps.
+        on_chip: whether a kernel makes the steps, and loads and stores all state.
     """
     if in_batches:
         return 1
@@ -58,27 +58,27 @@ def block_length(platform: str, *, in_batches: bool, on_chip: bool = False) -> i
 
 
 def _usual(arms: int, platform: str, slots: int = 1) -> int:
-    """Runs at a time per device, by the number of arms, and of the batches that are held at once of each."""
+    """Return the number of runs at a time per device, by the number of arms and of batches in a request."""
     if platform != "cpu":
         lanes = int(np.clip(_ACCELERATOR_LANE_ARMS // arms, 1024, 65_536))
         return max(1, min(lanes, _ACCELERATOR_SUMS // (arms * slots)))
-    # An odd multiple of a vector's 16: rows of arms a power of two apart would share few sets of the cache (measured).
+    # An odd multiple of a vector's 16: rows with a power of two as stride would share few sets of the cache (measured).
     lanes = 16 * (int(np.clip(_LANE_ARMS // (16 * arms), 5, 37)) | 1)
     most = _SUMS // (arms * slots)
     return lanes if lanes <= most else 16 * (most // 16) or max(1, most)
 
 
 def _few(lanes: int, jobs: int, devices: int, arms: int, *, long_steps: bool) -> int:
-    """Runs at a time on a CPU's device where there may be fewer jobs than `lanes`: idle lanes take time, too.
+    """Return the number of runs at a time on a CPU device where there may be fewer jobs than `lanes`.
 
-    Few sizes, so that another number of jobs rarely means another compilation.
+    Idle lanes take time, too. There are few sizes, so that another number of jobs rarely compiles again.
 
     Args:
         lanes: runs at a time for many jobs.
-        jobs: on all devices.
+        jobs: number of jobs on all devices.
         devices: number of devices.
-        arms: per run.
-        long_steps: runs have few steps, or idle lanes take little time: only many lane-arms repay another compilation.
+        arms: arms per run.
+        long_steps: whether runs have few steps, so that only many lane-arms repay compiling again.
     """
     sizes = list(_FEW_LANES)
     if long_steps:
@@ -88,8 +88,8 @@ def _few(lanes: int, jobs: int, devices: int, arms: int, *, long_steps: bool) ->
     few = min([lanes, *(size for size in sizes if size * devices * _FEW_LANES[size] >= jobs)])
 
     def filled(size: int) -> int:
-        """Lanes that are loaded, or idle beside them, until all jobs have been."""
+        """Return the number of jobs per device, rounded up to whole rounds of its lanes."""
         return -(-jobs // (size * devices)) * size
 
-    # Of two that are nearly as many, those with fewer idle ones at the end where runs are of one length.
+    # Of two similar numbers, the one with fewer idle lanes at the end if all runs have one length.
     return lanes if lanes < 2 * few and filled(lanes) < filled(few) else few

@@ -1,4 +1,4 @@
-"""What the lanes of a device hold, what they all share, and what their loop is made for."""
+"""The state of a device's lanes, the data that they share, and the settings of their loop."""
 
 import dataclasses
 from collections.abc import Callable
@@ -17,7 +17,7 @@ __all__ = ["Carry", "Cells", "Settings", "Window", "next_checkpoint"]
 
 
 class Cells(NamedTuple):
-    """The grid: hyperparameters, problems and checkpoints by cell (C cells, padded), and what all jobs share."""
+    """The grid: hyperparameters, problems and checkpoints of C cells, padded, and the data that all jobs share."""
 
     algorithm: Any  # leaves (C,)
     problem: Problem  # leaves (K, C)
@@ -25,58 +25,58 @@ class Cells(NamedTuple):
     checkpoints: jax.Array  # (Q, C), increasing: int32, pulls at which a run is logged, or float32, costs
     root: jax.Array  # typed key ()
     max_pulls: jax.Array  # int32 ()
-    successor: jax.Array | None  # int32 (C,): the cell with which a run goes on that has ended, -1 for none
+    successor: jax.Array | None  # int32 (C,): the cell in which an ended run continues, -1 for none
 
 
 class Window(NamedTuple):
-    """The next jobs of a device's queue, W at most (a leading device axis is added outside)."""
+    """The next jobs of a device's queue, at most W; a leading device axis is added outside."""
 
-    numbers: jax.Array  # int32 (2, W + 1): cells and seeds, and how many there are: one array, each takes its time
+    numbers: jax.Array  # int32 (2, W + 1): cells and seeds, and their number; one array, since each transfer takes time
 
     @property
     def cell(self) -> jax.Array:
-        """Numbers of cells, int32 `(W,)`."""
+        """Return the cell of each job, int32 `(W,)`."""
         return self.numbers[..., 0, :-1]
 
     @property
     def seed(self) -> jax.Array:
-        """Seeds, int32 `(W,)`."""
+        """Return the seed of each job, int32 `(W,)`."""
         return self.numbers[..., 1, :-1]
 
     @property
     def jobs(self) -> jax.Array:
-        """How many of them there are, int32 `()`."""
+        """Return the number of jobs, int32 `()`."""
         return self.numbers[..., 0, -1]
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What the compiled loop is made for; none of it changes a result."""
+    """The settings that the loop is compiled for; none changes a result."""
 
     mesh: Mesh
     lanes: int
-    block: int  # steps of the innermost loop: a GPU runs a loop of known length without asking the host
+    block: int  # steps of the innermost loop: a GPU runs a loop of known length without the host
     capacity: int  # rows that a call may log
     independent: bool
     together: bool  # whether lanes tend to end in the same step, and are refilled all at once, as on accelerators
-    metrics: Metrics  # a user's own
-    judge: Callable[..., Any] | None  # the algorithm's own criterion; None for one that the host judges by
-    code: Code  # of algorithm, problem and metrics
+    metrics: Metrics  # the user's
+    judge: Callable[..., Any] | None  # the algorithm's own criterion; None where the host judges the answers
+    code: Code  # the code of algorithm, problem and metrics
     on_chip: bool  # whether a block is a kernel that keeps the lanes' state on the chip
 
     @property
     def platform(self) -> str:
-        """Of the devices, JAX's word."""
+        """Return JAX's name of the devices' platform."""
         return str(self.mesh.devices.flat[0].platform)
 
     @property
     def window(self) -> int:
-        """Jobs that a call may load: all lanes, and one for each row."""
+        """Return the number of jobs that a call may load: one for each lane, and one for each row."""
         return self.capacity + self.lanes
 
 
 class Carry(NamedTuple):
-    """The lanes of one device (a leading device axis is added outside); R lanes, arms first, runs last."""
+    """The R lanes of one device, arms first, runs last; a leading device axis is added outside."""
 
     state: Any  # the algorithm's state, (…, R)
     algorithm: Any  # leaves (R,)
@@ -87,11 +87,11 @@ class Carry(NamedTuple):
     seed: jax.Array  # int32 (R,)
     checkpoint: jax.Array  # int32 (R,): next checkpoint
     steps: jax.Array  # int32 (R,)
-    looked: CheckpointCosts | None  # (K, R), where costs are drawn when a run is looked at, and it is more than once
-    following: jax.Array  # int32 (): next job of the window
+    looked: CheckpointCosts | None  # (K, R), where costs are drawn at checkpoints, of which there are several
+    following: jax.Array  # int32 (): the next job of the window
 
 
 def next_checkpoint(cells: Cells, carry: Carry) -> jax.Array:
-    """Where a lane must stand still to be looked at, int32 or float32 (R,)."""
+    """Return the next checkpoint of each lane, int32 or float32 `(R,)`."""
     following = fast_min(carry.checkpoint, cells.checkpoints.shape[0] - 1)
     return cells.checkpoints[following, carry.cell]

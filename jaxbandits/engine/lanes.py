@@ -1,9 +1,9 @@
-"""The lane engine: a fixed number of lanes kept busy from a queue of jobs, inside one compiled loop per device.
+"""The lane engine: a queue of jobs keeps a fixed number of lanes busy, inside one compiled loop per device.
 
-A job is (cell of the grid, seed). A lane that finishes its job logs one row and loads the next job, so runs that
-differ by orders of magnitude in length do not wait for each other. Memory follows lanes, cells and the log's
-capacity, never the number of jobs. Results do not depend on lanes, chunk, devices or the other cells: a run is a
-function of its algorithm, its problem and its key.
+A job is (cell of the grid, seed). A lane that finishes its job logs one row and loads the next job. So runs whose
+lengths differ by orders of magnitude do not wait for each other. Memory depends on lanes, cells and the log's capacity,
+never on the number of jobs. Results do not depend on lanes, chunk, devices or the other cells: a run is a function of
+its algorithm, its problem and its key.
 """
 
 from typing import Any, NamedTuple
@@ -27,14 +27,14 @@ from jaxbandits.random.threefry import KeyWords
 
 __all__ = ["COMPILER_OPTIONS", "advance", "run_chunk"]
 
-#: Lanes are spread over one CPU device per core; the compiler's own splitting of small loops over threads only costs.
+#: Each core is a CPU device with its lanes. The compiler's own splitting of small loops over threads only costs time.
 COMPILER_OPTIONS = {
     **KERNELS_IN_TURN,
     "xla_cpu_prefer_vector_width": 512,
     "xla_disable_hlo_passes": f"cpu-parallel-task-assigner,{LEAVE_BARRIERS}",
 }
 
-#: Programs that a process holds, some 20 MB each: more than a comparison of all algorithms has.
+#: Programs that a process holds, some 20 MB each: more than a comparison of all algorithms needs.
 MOST_PROGRAMS = 40
 
 
@@ -42,18 +42,18 @@ MOST_PROGRAMS = 40
 def advance(
     cells: Cells, window: Window, carry: Carry, rounds: jax.Array, chunk: jax.Array, *, settings: Settings
 ) -> tuple[Carry, Log]:
-    """Run the lanes until there is nothing left to do, the log is full, or `rounds` chunks are done.
+    """Run the lanes until no job is left, the log is full, or `rounds` chunks are done.
 
     Args:
         cells: the grid.
-        window: the next jobs, every leaf with the device axis first: `settings.window` of them, or all that are left.
+        window: the next jobs, every leaf with the device axis first: `settings.window`, or all that are left.
         carry: the lanes, every leaf with the device axis first.
         rounds: int32 (), at least 1.
         chunk: int32 (), a multiple of `settings.block`: steps in a chunk, after which finished lanes are refilled.
         settings: what the loop is compiled for.
 
     Returns:
-        The lanes and the log, with the device axis first; `following` says how many jobs of the window were loaded.
+        The lanes and the log, with the device axis first; `following` is the number of loaded jobs of the window.
     """
     shared, split = PartitionSpec(), PartitionSpec("device")
 
@@ -93,14 +93,14 @@ def _work(
 
 
 class _LoopInvariants(NamedTuple):
-    """What a step reads and leaves as it is."""
+    """The data that a step reads and does not change."""
 
     algorithm: Any  # leaves (R,)
     problem: Problem  # leaves (K, R)
-    key: Any  # words of the runs' keys, runs last, as vectors want it: uint32 (2, R), or `KeyWords`
+    key: Any  # words of the runs' keys, runs last for vectorisation: uint32 (2, R), or `KeyWords`
     busy: jax.Array  # bool (R,)
     max_pulls: jax.Array  # int32 ()
-    stop: jax.Array  # int32 () or (R,): pulls beyond which no step need go
+    stop: jax.Array  # int32 () or (R,): pulls that no step needs to pass
     point: jax.Array | None  # int32 or float32 (R,): the next checkpoint
 
 
@@ -108,12 +108,12 @@ _Lanes = tuple[Any, jax.Array]  # the state, and int32 (R,) steps
 
 
 def run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:
-    """`chunk` steps of every lane; a lane stands still once it is done or at its next checkpoint.
+    """Make `chunk` steps of every lane; a lane pauses once it is done or at its next checkpoint.
 
     Args:
         cells: the grid.
         carry: the lanes.
-        log: of the call.
+        log: the log of the call.
         chunk: int32 (), a multiple of `settings.block`.
         settings: what the loop is compiled for.
 
@@ -149,7 +149,7 @@ def _one_step(standing: _LoopInvariants, lanes: _Lanes) -> _Lanes:
     live = busy & ~algorithm.at_limit(state, max_pulls)
     if not algorithm.one_pull_a_step:
         live = live & ~algorithm.done(state)
-    # Arrays in any case: Python's ~False is -1, and with it a mask of lanes would be whole numbers.
+    # Always arrays: Python's ~False is -1, and would turn a mask of lanes into whole numbers.
     live = live & ~jnp.asarray(algorithm.exhausted(state)) & ~jnp.asarray(algorithm.stalled(state))
     if point is not None:
         live = live & ~state.reached(point)

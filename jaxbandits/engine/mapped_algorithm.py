@@ -1,4 +1,4 @@
-"""What the two kinds of rules share, mapped over the runs: what the engine and a live experiment ask of them."""
+"""The base class of rules that are mapped over the runs, for the engine and for live experiments."""
 
 import abc
 import dataclasses
@@ -23,15 +23,15 @@ class MappedAlgorithm(abc.ABC):
 
     Attributes:
         rule: the rule.
-        facts: what is known of the numbers that it computes with; None for nothing.
+        facts: known properties of the numbers that it computes with; None for none.
     """
 
     rule: Any
     facts: Facts | None = dataclasses.field(default=None, metadata={"static": True})
 
-    #: Whether a step is one pull, and itself asks whether the run is done.
+    #: Whether a step is one pull, and itself checks whether the run is done.
     one_pull_a_step: ClassVar[bool] = False
-    #: Whether `steps_made` tells of many calls together what it tells of each, from the first state and the last.
+    #: Whether `steps_made` may be called once for many calls of `advance`, with the first state and the last.
     states_count_steps: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -40,17 +40,17 @@ class MappedAlgorithm(abc.ABC):
 
     @property
     def traits(self) -> Traits:
-        """What the rule says of itself."""
+        """Return the traits of the rule."""
         return traits_of(self.rule)
 
     @property
     def slots(self) -> int:
-        """How many batches a request may have, part of the program."""
+        """Return how many batches a request may have; part of the program."""
         return int(self.rule.slots)
 
     @property
     def cost_budget(self) -> Any:
-        """The budget of cost `(…)` that is spent; None where none is."""
+        """Return the budget of cost `(…)` of a rule that spends one; None for other rules."""
         return self.rule.cost_budget
 
     @abc.abstractmethod
@@ -59,15 +59,15 @@ class MappedAlgorithm(abc.ABC):
 
     @abc.abstractmethod
     def step(self, problem: Problem, key: jax.Array, state: Any, live: jax.Array | bool = True) -> Any:
-        """Make one decision and its pulls; where `live` is false or the run is done the state keeps every bit."""
+        """Make one decision and its pulls; where `live` is false or the run is done, the state keeps every bit."""
 
     def advance(self, problem: Problem, key: jax.Array, state: Any, live: jax.Array, stop: jax.Array | int) -> Any:
-        """Make as many steps as are made at once: one, or those up to `stop` pulls, int32 `(…)` or `()`."""
+        """Make one step, or several up to `stop` pulls, int32 `(…)` or `()`."""
         del stop
         return self.step(problem, key, state, live)
 
     def steps_made(self, before: Any, after: Any, live: jax.Array) -> jax.Array:
-        """Return how many steps a call of `advance` has made, int32 `(…)`, with the runs that were live before it."""
+        """Return how many steps a call of `advance` has made, int32 `(…)`; `live`: which runs were live before."""
         del before, after
         return live.astype(jnp.int32)
 
@@ -88,10 +88,10 @@ class MappedAlgorithm(abc.ABC):
 
     @abc.abstractmethod
     def state_of(self, state: Any) -> Any:
-        """Return what a user is shown of a state."""
+        """Return the part of a state that a user sees."""
 
     def exhausted(self, state: Any) -> jax.Array | bool:
-        """Return which runs cannot go on: they are then stopped as at `max_pulls`."""
+        """Return which runs cannot continue; they are truncated, as at `max_pulls`."""
         del state
         return False
 
@@ -114,18 +114,18 @@ class MappedAlgorithm(abc.ABC):
 
     @abc.abstractmethod
     def asked(self, state: Any) -> tuple[jax.Array, jax.Array]:
-        """Return what a live experiment has to pull next: arms and how often each, int32 `(P,)`; 0 for not at all."""
+        """Return the next pulls of a live experiment: arms, and how often to pull each, int32 `(P,)`; may be 0."""
 
     @abc.abstractmethod
     def told(self, state: Any, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array) -> Any:
-        """Return the state after the rewards asked for.
+        """Return the state after the requested rewards.
 
         Args:
             state: the state.
             asked: int32 `(P,)`, the arms that were pulled; after them arm 0 with a count of 0.
-            counts: int32 `(P,)`.
-            sums: float32 `(P,)`, of the rewards of each.
-            cost: float32 `()`, of the last pull.
+            counts: int32 `(P,)`, pulls of each.
+            sums: float32 `(P,)`, sums of the rewards of each.
+            cost: float32 `()`, the cost of the last pull.
         """
 
 

@@ -1,6 +1,6 @@
-"""A rule that is written for one run, as the engine wants an algorithm: for one run or for R, runs last.
+"""Maps a rule that is written for one run to an algorithm of the engine: for one run or for R, runs last.
 
-The rewards are drawn and the arms are kept here; what the rule decides is mapped over the runs
+This module draws the rewards and updates the arms. The rule's decisions are mapped over the runs
 (`jaxbandits/transform`).
 """
 
@@ -46,11 +46,11 @@ __all__ = ["MappedRule"]
 @pytree
 @dataclasses.dataclass(frozen=True)
 class MappedRule(MappedAlgorithm):
-    """A rule that says which arms to pull, or how often."""
+    """A rule that selects arms to pull, or requests batches of pulls, mapped over the runs."""
 
-    #: A step asks whether the run has ended.
+    #: A step checks whether the run has ended.
     one_pull_a_step = True
-    #: The states say how many.
+    #: The states determine how many steps were made.
     states_count_steps = True
 
     def init(self, problem: Problem, key: jax.Array) -> RuleState:
@@ -70,9 +70,10 @@ class MappedRule(MappedAlgorithm):
         return self._observed(state, places, rewards, live, outside, cost)
 
     def _decided(self, state: RuleState, live: jax.Array) -> tuple[jax.Array, Sequence[jax.Array], jax.Array]:
-        """Return which runs go on, bool `(…)`, the places that they pull, int32 `(…)` each, and which ask for others.
+        """Return which runs continue, bool `(…)`, the places that they pull, int32 `(…)` each, and which have a fault.
 
-        All come from one loop: a fusion of XLA:CPU has one result, and would decide anew for each other one.
+        The last, bool `(…)`, are runs that selected a place without an arm. All results come from one loop: a fusion
+        of XLA:CPU has one result, and the compiler would repeat the decision for each of the others.
         """
         count = state.statistics.pulls.shape[0]
 
@@ -94,7 +95,7 @@ class MappedRule(MappedAlgorithm):
         number = self._arms_a_step(state)
         if number == 1:
             going, *places = fuse_outputs(found, max(2, count), self.rule, state, live)
-        else:  # several arms are no faster from one loop; but whether a run goes on is asked of every arm
+        else:  # several arms are no faster from one loop; but every arm reads whether a run continues
             going, *places = found(self.rule, state, live)
             going = barrier(going)
         outside = places[number] > 0 if len(places) > number else jnp.zeros(going.shape, bool)
@@ -104,7 +105,7 @@ class MappedRule(MappedAlgorithm):
         self, state: RuleState, places: Sequence[jax.Array], rewards: Sequence[jax.Array], live: jax.Array,
         outside: jax.Array, cost: jax.Array | None = None,
     ) -> RuleState:  # fmt: skip
-        """Return the states after one reward of each place; as they were where `live` is false."""
+        """Return the states after one reward of each place; unchanged where `live` is false."""
         known = state.statistics
         for place, reward in zip(places, rewards, strict=True):
             known = known.add(place, reward, live)
@@ -135,14 +136,14 @@ class MappedRule(MappedAlgorithm):
         return dataclasses.replace(state, own=own)
 
     def asking(self, state: RuleState) -> RuleState:
-        """Return the states with what they ask for next, none of it of arms that do not exist."""
+        """Return the states with their next requests, without pulls of arms that do not exist."""
         asked = call(self.rule, self.facts, requested, state)
         if state.count is not None:
             asked = batches.with_counts(asked, jnp.where(state.exists, batches.counts_of(asked), 0))
         return dataclasses.replace(state, wanted=batches.wanted(self.rule, asked, state))
 
     def _asked(self, state: RuleState) -> Any:
-        """Return how often they pull each arm next, int32 `(K, …)`, or batches of that."""
+        """Return how often the runs pull each arm next, int32 `(K, …)`, or `Batches` of such counts."""
         assert state.wanted is not None
         return state.wanted.asked
 
@@ -159,15 +160,15 @@ class MappedRule(MappedAlgorithm):
         return state.by_arm(self.answer(state) & state.exists)
 
     def state_of(self, state: RuleState) -> Arms:
-        """Return what a user is shown of a state."""
+        """Return the part of a state that a user sees."""
         return shown(state, self.recommend(state), self.done(state), axes_of_own(self.rule, state))
 
     def exhausted(self, state: RuleState) -> jax.Array:
-        """Return which runs cannot go on: batches would pass the range of counts, or no new arm is left; bool `(…)`."""
+        """Return which runs cannot continue: counts would pass their range, or no new arm is left; bool `(…)`."""
         return lacks_arms(self.rule, self.facts, state) if state.wanted is None else state.wanted.beyond
 
     def stalled(self, state: RuleState) -> jax.Array:
-        """Return which runs have gone on for long without a pull, or have a fault, bool `(…)`."""
+        """Return which runs have made many steps without a pull, or have a fault, bool `(…)`."""
         idle = jnp.zeros(state.time.shape, bool) if state.idle is None else state.idle >= MOST_IDLE
         return idle | super().stalled(state)
 
@@ -189,19 +190,19 @@ class MappedRule(MappedAlgorithm):
         return pulls if number == 1 else lax.div(pulls, jnp.int32(number))
 
     def asked(self, state: RuleState) -> tuple[jax.Array, jax.Array]:
-        """Return the arms of the problem to pull next and how often each; of one run."""
+        """Return the arms of the problem to pull next, and how often to pull each; for one run."""
         if self.rule.in_batches:
             return batches.asked_arms(self.rule, self._asked(state), state)
         _, places, outside = self._decided(state, jnp.ones((), bool))
         arms = jnp.stack([state.arm_at(place) for place in places])
-        if not self.rule.one_by_one:  # an arm that is not there is shown as it was asked for
+        if not self.rule.one_by_one:  # an arm that does not exist is returned as the rule selected it
             arms = jnp.where(outside, jnp.atleast_1d(call(self.rule, self.facts, selected, state)), arms)
         return arms, jnp.ones_like(arms)
 
     def told(
         self, state: RuleState, asked: jax.Array, counts: jax.Array, sums: jax.Array, cost: jax.Array
     ) -> RuleState:
-        """Return the state after the rewards asked for; of one run."""
+        """Return the state after the requested rewards; for one run."""
         del counts
         live = jnp.ones((), bool)
         if self.rule.in_batches:

@@ -1,4 +1,4 @@
-"""A rule of any kind, as the engine wants an algorithm."""
+"""Maps a rule of any kind to an algorithm of the engine."""
 
 from typing import Any
 
@@ -15,6 +15,6 @@ def map_algorithm(rule: Any, facts: Facts | None = None) -> MappedAlgorithm:
 
     Args:
         rule: the rule.
-        facts: what is known of the numbers that it computes with; None for nothing.
+        facts: known properties of the numbers that it computes with; None for none.
     """
     return EliminationRule(rule, facts) if rule.eliminates else MappedRule(rule, facts)

@@ -1,10 +1,11 @@
-"""Memory of a device, which is known before a run: lanes, log and grid, whatever the number of runs.
+"""The memory of a device, known before a run: lanes, log and grid, for any number of runs.
 
-A device holds the lanes' state S twice, before and after a call, and what a step stores in between: from .4 S to 6 S
-(JAX 0.10.2 on CPU: .4 for UGapEc and LUCB, 1 to 2.5 for most, 3.6 for T3C, 5.9 for MAB-PPR, at 10 to 1000 arms). The
-log of a call is there twice, too. S is what a lane's counts, sums and hyperparameters take: some 300 bytes for 10 arms
-and 24 kB for 1000. Refused is what cannot fit, 3 S and two logs; what lies between that and 8 S may not, and is told of
-when it does not.
+A device holds the lanes' state S twice, before and after a call, and the intermediate arrays of a step. These take from
+0.4 S to 6 S at 10 to 1000 arms (JAX 0.10.2 on CPU). Their size is 0.4 S for UGapEc and LUCB, 1 S to 2.5 S for most,
+3.6 S for T3C and 5.9 S for MAB-PPR. The log of a call is stored twice, too. S is the size of the lanes' counts, sums
+and hyperparameters: about 300 bytes a lane for 10 arms and 24 kB for 1000. Lanes that need more than the memory with
+3 S and two logs are refused before the run. Between that and 8 S the memory may be exhausted during the run, and an
+error then reports it.
 """
 
 import contextlib
@@ -20,26 +21,26 @@ from jaxbandits.memory import check_fits_in_memory
 __all__ = ["check_memory", "oom_as_usage_error"]
 
 _STATES, _LOGS = 3, 2
-#: Bytes of a row of the log beside its returned arms, more or less.
+#: Bytes of a row of the log without its returned arms, about.
 _ROW = 64
 
 
 def check_memory(lanes: Any, arms: int, settings: Settings) -> None:
-    """Refuse lanes that no device of these holds.
+    """Check that the lanes fit into the memory of each device.
 
     Args:
-        lanes: all lanes, their shapes and dtypes, with the device axis first.
-        arms: of a run.
-        settings: what the loop is made for.
+        lanes: the shapes and dtypes of all lanes, with the device axis first.
+        arms: arms of a run.
+        settings: what the loop is compiled for.
 
     Raises:
-        UsageError: they do not fit.
+        UsageError: the lanes do not fit.
     """
     state = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(lanes)) / settings.mesh.size
     needed = _STATES * state + _LOGS * settings.capacity * (arms + _ROW)
     device = settings.mesh.devices.flat[0]
     limit = (device.memory_stats() or {}).get("bytes_limit")
-    if limit is None:  # the host's, which its devices share
+    if limit is None:  # the host's memory, which its devices share
         needed *= settings.mesh.size
     what = f"{settings.lanes:,} lanes of {arms:,} arms"
     check_fits_in_memory(what, needed, "take fewer lanes (lanes=…)", there=limit)
@@ -47,10 +48,10 @@ def check_memory(lanes: Any, arms: int, settings: Settings) -> None:
 
 @contextlib.contextmanager
 def oom_as_usage_error(settings: Settings) -> Iterator[None]:
-    """Say in one line that a device's memory is full, in place of the allocator's report.
+    """Replace the allocator's report of a full device by an error of one line.
 
     Raises:
-        UsageError: it is.
+        UsageError: the memory of a device is exhausted.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""What a user's methods return, while they are traced: types in words, and one line where they are others."""
+"""Checks the types that a user's methods return while they are traced, with errors of one line."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ __all__ = ["check_result", "check_same_state", "is_array", "type_of", "types"]
 
 
 def check_same_state(what: str, first: Any, begun: dict[str, str], after: Any, stepped: dict[str, str]) -> None:
-    """Check that a state is built as the first one.
+    """Check that a state has the structure and the types of the first one.
 
     Raises:
-        UsageError: it is not.
+        UsageError: it has others.
     """
     if (jax.tree.structure(first), classes(first)) != (jax.tree.structure(after), classes(after)):
         raise UsageError(
@@ -29,10 +29,10 @@ def check_same_state(what: str, first: Any, begun: dict[str, str], after: Any, s
 
 
 def check_result(what: str, found: Any, dtype: Any, shape: tuple[int, ...]) -> None:
-    """Whether something traced has a type.
+    """Check that a traced value has a dtype and a shape.
 
     Raises:
-        UsageError: it has another.
+        UsageError: it has others.
     """
     got = type_of(found) if is_array(found) else type(found).__name__
     if got != (wanted := type_of(jax.ShapeDtypeStruct(shape, dtype))):
@@ -40,7 +40,11 @@ def check_result(what: str, found: Any, dtype: Any, shape: tuple[int, ...]) -> N
 
 
 def types(what: str, state: Any) -> dict[str, str]:
-    """The type of every leaf of a state, by its place."""
+    """Return the type of every leaf of a state, by its path.
+
+    Raises:
+        UsageError: a leaf is not an array.
+    """
     leaves = jax.tree_util.tree_leaves_with_path(state)
     for path, leaf in leaves:
         if not is_array(leaf):
@@ -63,7 +67,7 @@ def type_of(leaf: Any) -> str:
 
 
 def is_array(leaf: Any) -> bool:
-    """Whether JAX takes a leaf: a number, an array of numbers or of keys."""
+    """Return whether JAX accepts a leaf: a number, or an array of numbers or of keys."""
     if isinstance(leaf, jax.Array | jax.ShapeDtypeStruct):
         return True
     return isinstance(leaf, bool | int | float | np.number | np.bool_) or (

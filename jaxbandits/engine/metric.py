@@ -1,4 +1,4 @@
-"""What is measured of a run: a function, and what its values are called."""
+"""Metrics of a run: a function, and the labels of its values."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -19,15 +19,15 @@ __all__ = ["Metric", "MetricKind", "Metrics", "check_metrics", "functions_of", "
 
 @dataclasses.dataclass(frozen=True)
 class Metric:
-    """A number that is measured of every run, or one of each arm.
+    """A number that is measured for every run, or for each arm of every run.
 
     Attributes:
-        function: of the problem, leaves `(K,)`, the run's state, and the returned arms, bool `(K,)`, to a truth value
-            or a number `()`, or one of each arm `(K,)`; written with `jax.numpy`. It sees the arms that a reservoir
-            gave the run, and the state as `jaxbandits.run` returns it. It is compiled into the engine: another function
-            object is another compilation.
-        unit: of its values, for labels.
-        long_name: in words, for labels; empty for the function's name.
+        function: takes the problem, leaves `(K,)`, the run's state, and the returned arms, bool `(K,)`. It returns a
+            truth value or a number `()`, or one for each arm `(K,)`, and is written with `jax.numpy`. It sees the arms
+            that a reservoir gave the run, and the state as `jaxbandits.run` returns it. It is compiled into the engine:
+            another function object compiles again.
+        unit: the unit of the values, for labels.
+        long_name: the name in words, for labels; empty for the function's name.
 
     Example:
         >>> pulls_of_first = jb.Metric(lambda problem, state, recommended: state.pulls[0], unit="pulls")
@@ -42,35 +42,35 @@ class Metric:
     long_name: str = ""
 
 
-#: Metrics by name, in the order in which they are logged; hashable, by the identity of the functions.
+#: Metrics by name, in the order of the log; hashable, by the identity of the functions.
 Metrics = tuple[tuple[str, Metric], ...]
 
 
 class MetricKind(NamedTuple):
-    """What the values of a metric are."""
+    """The type of a metric's values."""
 
     dtype: np.dtype[Any]
     per_arm: bool
 
 
 def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> Metrics:
-    """A user's metrics, looked at once.
+    """Return the user's metrics, after checking their names and functions.
 
     Args:
         given: functions or `Metric`s by name; None for none.
         taken: names that are in use.
 
     Raises:
-        UsageError: a name that is taken or is none, or what is no function.
+        UsageError: an invalid name, one that is in use, or an object that is not a function.
     """
     if given is None:
         return ()
     if not isinstance(given, Mapping):
-        raise UsageError(f"metrics are functions by name, {{'name': function}}, got {type(given).__name__}")
+        raise UsageError(f"metrics must be functions by name, {{'name': function}}, got {type(given).__name__}")
     found = []
     for name, one in given.items():
         if not isinstance(name, str) or not name.isidentifier():
-            raise UsageError(f"a metric's name must be one that Python could use, got {name!r}")
+            raise UsageError(f"a metric's name must be a Python identifier, got {name!r}")
         if name in taken:
             raise UsageError(f"the metric {name!r} needs another name: the results have {name!r} already")
         metric = one if isinstance(one, Metric) else Metric(one)
@@ -85,21 +85,21 @@ def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> 
 
 
 def functions_of(metrics: Metrics) -> dict[str, Callable[..., Any]]:
-    """The functions, by the metrics' names."""
+    """Return the functions, by the metrics' names."""
     return {name: metric.function for name, metric in metrics}
 
 
 def check_metrics(metrics: Metrics, algorithm: Any, problem: Problem, key: jax.Array) -> dict[str, MetricKind]:
-    """What metrics are of a run, which is traced and not run.
+    """Return the types of metrics; a run is traced, not made.
 
     Args:
-        metrics: by name.
-        algorithm: as the engine has it, for one run.
+        metrics: the metrics, by name.
+        algorithm: the mapped algorithm, for one run.
         problem: leaves `(K,)`.
         key: the run's typed key `()`.
 
     Raises:
-        UsageError: a function that fails, or whose result is no number.
+        UsageError: a function that fails, or whose result is not a number.
     """
     if not metrics:
         return {}
@@ -131,7 +131,7 @@ def check_metrics(metrics: Metrics, algorithm: Any, problem: Problem, key: jax.A
 
 
 def measured(metrics: Metrics, problem: Problem, state: Any, recommended: jax.Array) -> dict[str, jax.Array]:
-    """Metrics of R runs, float32, int32 or bool `(R,)` or `(K, R)`, from leaves that have the runs last."""
+    """Return the metrics of R runs, float32, int32 or bool `(R,)` or `(K, R)`, from leaves with runs last."""
 
     def of_run(metric: Metric) -> Callable[..., jax.Array]:
         def value(problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:

@@ -1,4 +1,4 @@
-"""Whether answers are correct by an algorithm's own criterion, which is written for one run."""
+"""Judges answers by an algorithm's own criterion, which is written for one run."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,16 +15,16 @@ __all__ = ["judged"]
 
 
 def judged(judge: Callable[..., Any], algorithm: Any, problem: Problem, answer: jax.Array) -> jax.Array:
-    """Return which of R answers are correct, bool `(R,)`; of arms that are there to fill up it is told nothing.
+    """Return which of R answers are correct, bool `(R,)`; the criterion does not see arms that are padding.
 
     Args:
-        judge: of algorithm, problem and answer of one run.
+        judge: the criterion, from algorithm, problem and answer of one run to a truth value.
         algorithm: leaves `(R,)`.
         problem: leaves `(K, R)`.
         answer: bool `(K, R)`.
 
     Raises:
-        UnpaddableError: these cannot be left out.
+        UnpaddableError: the padding cannot be left out.
     """
     if problem.mask is None:
         return jnp.asarray(map_runs(judge)(algorithm, problem, answer))

@@ -1,9 +1,9 @@
 """A block of steps as one kernel: the state of some lanes is loaded once, stays on chip, and is stored once.
 
-A step on its own moves all of a lane's state through memory. Here the unchanged step of an algorithm is traced into a
-Pallas kernel, in the forms `chip` (`arrays/platform_lowering.py`) and in the operations that compilers of kernels know
-(`compilers/pallas_lowering.py`): compiled by Triton for a GPU, by Mosaic for a TPU, and on CPU interpreted, as XLA
-operations with the bits of the plain loop.
+A separate step moves all of a lane's state through memory. Here the unchanged step of an algorithm is traced into a
+Pallas kernel. It uses the forms `chip` (`arrays/platform_lowering.py`) and the operations that kernel compilers support
+(`compilers/pallas_lowering.py`). Triton compiles the kernel for a GPU, and Mosaic for a TPU. On CPU it is interpreted,
+as XLA operations with the bits of the plain loop.
 """
 
 import math
@@ -22,34 +22,34 @@ from jaxbandits.compilers.pallas_lowering import lower_for_pallas
 
 __all__ = ["NAME", "loop_of_kernels", "tile", "whole_kernels"]
 
-#: Of a kernel, by which it is found in compiled programs.
+#: The name of the kernel in compiled programs.
 NAME = "steps_on_chip"
-#: Lane-arms of a kernel on a GPU, lanes at least, and words of its largest array that a warp holds (by what Triton
-#: makes: with more, registers are spilled; experiments/benchmarks/compiled.py).
+#: Lane-arms of a kernel on a GPU, its fewest lanes, and words of its largest array that a warp holds (by Triton's
+#: compiled code: with more, registers are spilled; experiments/benchmarks/compiled.py).
 _LANE_ARMS, _FEWEST_LANES, _WORDS_OF_A_WARP = 1024, 4, 256
-#: Lanes of a kernel on a TPU: what a vector register holds. Arms are then one register each, and what is reduced over
-#: them stays where it is.
+#: Lanes of a kernel on a TPU: those of a vector register. Each arm then has one register, and reductions over arms
+#: move no data between lanes.
 _VECTOR = (8, 128)
-#: Bytes that a kernel may hold: the registers of a GPU's multiprocessor, and of a TPU's VMEM what its compiler grants.
+#: Bytes that a kernel may hold: the registers of a GPU's multiprocessor, and the compiler's share of a TPU's VMEM.
 _REGISTERS, _VMEM = 2**18, 2**24
-#: Lanes of an interpreted one.
+#: Lanes of an interpreted kernel.
 _INTERPRETED = (16,)
 
 
 def whole_kernels(lanes: int, platform: str, arms: int) -> int:
-    """Lanes of a device, as many as asked for or more: a multiple of those of one kernel.
+    """Return the number of lanes, rounded up to a multiple of the lanes of one kernel.
 
     Args:
-        lanes: asked for.
-        platform: JAX's word.
-        arms: per run.
+        lanes: the requested number of lanes of a device.
+        platform: JAX's name of the platform.
+        arms: arms per run.
     """
     width = math.prod(tile(platform, arms))
     return -(-lanes // width) * width
 
 
 def tile(platform: str, arms: int) -> tuple[int, ...]:
-    """The shape in which one kernel holds its lanes; arguments as for `whole_kernels`."""
+    """Return the shape in which one kernel holds its lanes; arguments as for `whole_kernels`."""
     if platform in ("cpu", "tpu"):
         return _VECTOR if platform == "tpu" else _INTERPRETED
     return (max(_FEWEST_LANES, _LANE_ARMS // pl.next_power_of_2(arms)),)
@@ -70,14 +70,23 @@ class _Packed(NamedTuple):
         return cls(structure, [leaf.dtype for leaf in wide]), packed
 
     def tree(self, leaves: Sequence[jax.Array]) -> Any:
-        """The tree of leaves that are packed, with truth values again, and lanes as they stand."""
+        """Return the tree of packed leaves, with truth values again; lanes stay in tiles."""
         typed = [leaf != 0 if dtype.kind == "b" else leaf for leaf, dtype in zip(leaves, self.types, strict=True)]
         return jax.tree.unflatten(self.structure, typed)
 
 
 def _check_room(read: int, changed: int, shape: tuple[int, ...]) -> None:
-    """Refuse what cannot be held: Mosaic may look for room for minutes. Words that a lane reads and changes; a tile."""
-    # On a TPU there is a window for what comes in and one for what goes out, each twice: one is worked on, one moved.
+    """Check that a kernel's state fits on the chip: otherwise Mosaic may search for room for minutes.
+
+    Args:
+        read: words that a lane reads.
+        changed: words that a lane changes.
+        shape: the shape of a tile.
+
+    Raises:
+        ValueError: the state does not fit.
+    """
+    # A TPU has a window for input and one for output, each twice: one copy is used, the other is moved.
     words, room = (read + changed, _REGISTERS) if len(shape) == 1 else (2 * (read + 2 * changed), _VMEM)
     if (held := 4 * words * math.prod(shape)) > room:
         raise ValueError(f"the state of {math.prod(shape)} lanes takes {held:,} bytes on the chip, which has {room:,}")
@@ -92,19 +101,19 @@ def loop_of_kernels(
     *,
     interpret: bool,
 ) -> Any:
-    """`steps(fixed, lanes)`, so many times, each a kernel for as many lanes as a tile has.
+    """Apply `steps` to the lanes `blocks` times, each time as kernels for the lanes of one tile.
 
     Args:
-        steps: from pytrees of arrays to new `lanes`, lane by lane.
-        fixed: what it reads; leaves `(…, R)` or `()`.
-        lanes: what it changes; leaves `(…, R)`.
+        steps: from pytrees of arrays, `fixed` and `lanes`, to new `lanes`, lane by lane.
+        fixed: the arrays that are only read; leaves `(…, R)` or `()`.
+        lanes: the arrays that change; leaves `(…, R)`.
         blocks: int32 `()`: how many times.
-        shape: of a tile, `tile`; R is a multiple of its elements.
+        shape: the shape of a tile, by `tile`; R is a multiple of its size.
         interpret: whether kernels are interpreted.
 
     Raises:
-        ValueError: what a tile of lanes reads and changes is more than a chip holds.
-        Exception: whatever the compiler of kernels says of an operation that it does not know.
+        ValueError: the state of a tile of lanes does not fit on the chip.
+        Exception: the kernel compiler does not support an operation.
     """
     count = jax.tree.leaves(lanes)[0].shape[-1]
     (reads, read), (changes, changed) = _Packed.of(fixed, count, shape), _Packed.of(lanes, count, shape)

@@ -1,7 +1,7 @@
-"""Whether the state of lanes may stay on the chip for a block of steps (`engine/pallas_loop.py`), where that is wished.
+"""Checks whether the state of lanes can stay on the chip for a block of steps (`engine/pallas_loop.py`).
 
-It is found once, before the runs: by what is known of an algorithm's kind, and else by compiling the program. Where it
-may not, runs are made without, and one line says why.
+The check is made once, before the runs, if `on_chip` was requested. It excludes kinds of algorithms, and compiles the
+program. Where the state cannot stay on the chip, runs are made without kernels, and a warning gives the reason.
 """
 
 from typing import Any
@@ -16,30 +16,30 @@ __all__ = ["compiles_on_chip", "in_powers_of_two", "may_stay_on_chip"]
 
 
 def in_powers_of_two(placement: Placement) -> bool:
-    """Whether arms are to be padded to a power of two: Triton's arrays have no other lengths."""
+    """Return whether arms must be padded to a power of two: Triton's arrays have no other lengths."""
     return placement.on_chip and chosen_devices(placement)[0].platform not in ("cpu", "tpu")
 
 
 def may_stay_on_chip(algorithm: MappedAlgorithm) -> bool:
-    """Whether an algorithm, as the engine has it, is of a kind whose steps can be part of a kernel; says so if not."""
+    """Return whether the steps of a mapped algorithm can be part of a kernel; warn if not."""
     if algorithm.traits.in_batches:
         return _declined(algorithm, "a run has few steps, each of them long")
     return True
 
 
 def compiles_on_chip(function: Any, arguments: tuple[Any, ...], settings: Settings) -> bool:
-    """Whether a program with kernels compiles; says so if not.
+    """Return whether a program with kernels compiles; warn if not.
 
-    The program is kept: called afterwards, it is not compiled again.
+    JAX keeps the program: a later call does not compile it again.
 
     Args:
-        function: jitted, with the keyword argument `settings`.
+        function: a jitted function, with the keyword argument `settings`.
         arguments: pytrees of arrays.
         settings: what it is compiled for.
     """
     try:
         function.trace(*arguments, settings=settings).lower().compile()
-    except Exception as error:  # of as many classes as there are compilers, and as many ways to lack an operation
+    except Exception as error:  # each compiler has its own classes of errors for an unsupported operation
         why = " ".join(f"{type(error).__name__}: {error}".split())
         return _declined(arguments[0].algorithm, f"no kernel compiles for {settings.platform}: {why[:200]}")
     return True

@@ -1,4 +1,4 @@
-"""A user's problem, looked at once before it runs: what is wrong with it is one line, not a traceback of JAX."""
+"""Checks of a user's problem before it runs: an error is one line, not a traceback of JAX."""
 
 from typing import Any
 
@@ -19,11 +19,11 @@ __all__ = ["check_family", "check_problem", "check_values"]
 
 
 def check_problem(problem: Any) -> None:
-    """Check that something is a problem, or a family of them with axes.
+    """Check that an object is a problem, or a family of problems with axes.
 
     Raises:
-        UsageError: what it is, and what is needed; or a family of the user's own that is not registered as a pytree, or
-            whose parameters are no arrays.
+        UsageError: another object; or the user's own family, if it is not registered as a pytree, or its parameters
+            are not arrays.
     """
     if isinstance(problem, ProblemFamily):
         return
@@ -39,7 +39,7 @@ def check_problem(problem: Any) -> None:
         raise UsageError(f"a problem is needed, such as jb.bernoulli([0.7, 0.5]), got {got}")
     if any(leaf is problem for leaf in jax.tree.leaves(problem)):
         raise UsageError(
-            f"{type(problem).__name__} is no pytree: put @jb.problems.register_problem above its "
+            f"{type(problem).__name__} is not a pytree: put @jb.problems.register_problem above its "
             "@dataclasses.dataclass(frozen=True)"
         )
     for parameter in () if REGISTRY.holds(type(problem)) or problem.drawn else problem.parameters:
@@ -59,21 +59,21 @@ def check_family(problem: Problem, key: jax.Array) -> None:
         key: a run's typed key `()`.
 
     Raises:
-        UsageError: which of them returns what, in place of what.
+        UsageError: a method returns another type; it names the method, the type and the one needed.
     """
     if not REGISTRY.holds(type(problem)):
         jax.eval_shape(_check, problem, key)
 
 
 def check_values(problem: Problem, key: jax.Array) -> None:
-    """`check_family`, and check that float32 holds the means and variances that a problem says its arms have.
+    """Check a problem as `check_family` does, and that its means and variances fit float32.
 
     Args:
-        problem: leaves `(K,)`, one problem; what is being traced has no values yet.
+        problem: leaves `(K,)`, one problem; one that is being traced has no values yet, and is not checked.
         key: a run's typed key `()`.
 
     Raises:
-        UsageError: as for `check_family`; or a mean or a variance that float32 does not hold.
+        UsageError: as for `check_family`; or a mean or a variance outside the range of float32.
     """
     if not (is_checked(problem) or is_traced(problem)):
         check_family(problem, key)

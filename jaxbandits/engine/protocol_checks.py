@@ -1,4 +1,4 @@
-"""A user's algorithm, looked at once before it runs: what is wrong with it is one line, not a traceback of JAX."""
+"""Checks of a user's algorithm before it runs: an error is one line, not a traceback of JAX."""
 
 import dataclasses
 import inspect
@@ -26,10 +26,10 @@ _HOW = "write it as a rule of jb.algorithm, help(jaxbandits.algorithms.protocol)
 
 
 def check_kind(algorithm: Any) -> None:
-    """Check that something is an algorithm at all: made of a class by `jb.algorithm`.
+    """Check that an object is an algorithm: an instance of a class that `jb.algorithm` decorates.
 
     Raises:
-        UsageError: what it is, and what is needed.
+        UsageError: another object; the message says what it is, and what is needed.
     """
     if isinstance(algorithm, Rule):
         return
@@ -37,7 +37,7 @@ def check_kind(algorithm: Any) -> None:
     if isinstance(algorithm, type):
         if issubclass(algorithm, Rule):
             raise UsageError(f"an algorithm is needed, {algorithm.__name__}(…), not its class")
-        raise UsageError(f"the class {algorithm.__name__} is no algorithm: {_HOW}")
+        raise UsageError(f"the class {algorithm.__name__} is not an algorithm: {_HOW}")
     if isinstance(algorithm, Problem):
         got = f"the problem {algorithm.name}: the algorithm comes first"
     elif isinstance(algorithm, str):
@@ -46,18 +46,18 @@ def check_kind(algorithm: Any) -> None:
         needed = needed if name is None else f"jb.{_call(REGISTRY[name])}"
         got = f"the text {got}"
     elif any(hasattr(algorithm, method) for method in ("step", "select", "request", "recommend")):
-        raise UsageError(f"{type(algorithm).__name__} is no algorithm: {_HOW}")
+        raise UsageError(f"{type(algorithm).__name__} is not an algorithm: {_HOW}")
     raise UsageError(f"an algorithm is needed, {needed}, got {got}")
 
 
 def _call(cls: type) -> str:
-    """How an algorithm of this class is made."""
+    """Return the call that makes an algorithm of this class."""
     required = [field.name for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING]
     return f"{cls.__name__}({', '.join(f'{name}=…' for name in required)})"
 
 
 def is_registered(algorithm: Rule) -> bool:
-    """Return whether it is one of the package's, which the package's tests hold to the protocol."""
+    """Return whether an algorithm is one of the package's; the package's tests check those."""
     return REGISTRY.name_of(type(algorithm)) is not None
 
 
@@ -68,8 +68,8 @@ def check_algorithm(algorithm: Rule) -> None:
         algorithm: what a user passed.
 
     Raises:
-        UsageError: no pytree, a method that is missing or takes other arguments; a parameter that is no number, or
-            several; a declared tolerance that is none.
+        UsageError: an object that is not a pytree; a method that is missing or takes other arguments; a parameter that
+            is not one number; an invalid tolerance.
     """
     name = type(algorithm).__name__
     for field in dataclasses.fields(algorithm):
@@ -77,7 +77,7 @@ def check_algorithm(algorithm: Rule) -> None:
         shape, of_arms = np.shape(value), field.metadata.get("per_arm") is not None
         if shape and not of_arms:
             raise UsageError(f"{name}: {field.name} must be one number, got shape {shape}: for a grid, jb.axis(…)")
-        if isinstance(value, np.ndarray | jax.Array) and is_number(value):  # a class takes it as JAX puts it there
+        if isinstance(value, np.ndarray | jax.Array) and is_number(value):  # unchecked: JAX makes them
             check_parameter(name, field, np.asarray(value)[()])
         if shape and not is_traced(value):
             for one in np.asarray(value).flat:
@@ -87,22 +87,22 @@ def check_algorithm(algorithm: Rule) -> None:
     methods = methods_of(algorithm)
     for method, taken in methods.items():
         if not callable(function := getattr(algorithm, method, None)):
-            raise UsageError(f"{name} has no method {method!r}: it has to have {', '.join(methods)}")
+            raise UsageError(f"{name} has no method {method!r}: it needs {', '.join(methods)}")
         signature = inspect.signature(function)
         try:
             signature.bind(*taken)
         except TypeError:
-            raise UsageError(f"{name}.{method} must take ({', '.join(taken)}), and takes {signature}") from None
+            raise UsageError(f"{name}.{method} must take ({', '.join(taken)}), got {signature}") from None
     leaves = jax.tree_util.tree_leaves_with_path(algorithm)
     if any(leaf is algorithm for _, leaf in leaves):
-        raise UsageError(f"{name} is no pytree: put @jb.algorithm above its class, too")
+        raise UsageError(f"{name} is not a pytree: put @jb.algorithm above its class, too")
     for path, leaf in leaves:
         if is_masked(leaf):
             raise UsageError(f"{name}{jax.tree_util.keystr(path)} has masked values: leave them out or fill them")
         if not is_array(leaf) or jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
             raise UsageError(
-                f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {leaf!r}: what is neither is "
-                'part of the program, dataclasses.field(metadata={"static": True})'
+                f"{name}{jax.tree_util.keystr(path)} must be a number or an array, got {leaf!r}: declare other "
+                'values part of the program, dataclasses.field(metadata={"static": True})'
             )
     tolerance_of(algorithm)
     answers_of(algorithm)
@@ -115,10 +115,10 @@ def check_methods(algorithm: Rule, problem: Problem, key: jax.Array, *, judged: 
         algorithm: leaves as for one run.
         problem: leaves `(K,)`.
         key: the run's typed key `()`.
-        judged: whether answers are judged by a criterion of the user's own; not those of a live experiment.
+        judged: whether answers are judged by the user's own criterion; false in a live experiment.
 
     Raises:
-        UsageError: which method returns what, in place of what.
+        UsageError: a method returns another type; it names the method, the type and the one needed.
     """
     if is_registered(algorithm):
         return

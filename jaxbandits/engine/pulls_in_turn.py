@@ -1,4 +1,4 @@
-"""Rules whose arms are pulled for the first time one after another, as costs and reservoirs ask."""
+"""Rules that make the first pulls of the arms one after another, as costs and reservoirs require."""
 
 import dataclasses
 from typing import Any
@@ -22,14 +22,14 @@ def pulls_anew(rule: Any, facts: Facts | None, state: RuleState) -> jax.Array:
 
 
 def lacks_arms(rule: Any, facts: Facts | None, state: RuleState) -> jax.Array:
-    """Return whether the rule needs an arm more than there are, bool `(…)`."""
+    """Return whether the rule needs another arm, and none is left, bool `(…)`."""
     if not state.grows:
         return jnp.zeros(state.time.shape, bool)
     return pulls_anew(rule, facts, state) & (_known(state) >= _existing(state))
 
 
 def overspent(rule: Any, state: RuleState) -> jax.Array:
-    """Return whether a pull has cost more than was left of a budget, bool `(…)`."""
+    """Return whether a pull has cost more than the rest of a budget, bool `(…)`."""
     budget = rule.cost_budget
     if budget is None or state.costs is None:
         return jnp.zeros(state.time.shape, bool)
@@ -37,7 +37,7 @@ def overspent(rule: Any, state: RuleState) -> jax.Array:
 
 
 def ended(rule: Any, facts: Facts | None, state: RuleState) -> jax.Array:
-    """Return whether runs have ended, bool `(…)`: by their rule, once it is asked, or by their budget."""
+    """Return whether runs have ended, bool `(…)`: by their rule, once it decides, or by their budget."""
     found = jnp.asarray(call(rule, facts, done, state))
     return found if state.known is None else (found & _is_asked(state)) | overspent(rule, state)
 
@@ -45,14 +45,14 @@ def ended(rule: Any, facts: Facts | None, state: RuleState) -> jax.Array:
 def in_turn(
     rule: Any, facts: Facts | None, state: RuleState, places: list[jax.Array], done: jax.Array
 ) -> tuple[list[jax.Array], jax.Array]:
-    """Return the places to pull next and whether a run makes no step, where first pulls come before others.
+    """Return the places to pull next, and whether a run makes no step; first pulls come before others.
 
     Args:
         rule: the rule.
-        facts: what is known of the numbers that it computes with.
-        state: of one run, or of R.
-        places: that the rule selects, int32 `(R,)` each.
-        done: whether it has ended the run, bool `(R,)`.
+        facts: known properties of the numbers that it computes with; None for none.
+        state: the state of one run, or of R.
+        places: the places that the rule selects, int32 `(R,)` each.
+        done: whether the rule has ended the run, bool `(R,)`.
     """
     if state.known is None:
         return places, done
@@ -66,15 +66,15 @@ def in_turn(
 def with_pull(
     new: RuleState, old: RuleState, place: jax.Array, reward: jax.Array, cost: jax.Array | None, live: jax.Array
 ) -> RuleState:
-    """Return the states with a pull's cost, where it is told, and with its arm among those that have been pulled.
+    """Return the states with a pull's cost, where costs are recorded, and with its arm counted as pulled.
 
     Args:
         new: the states after the pull's reward.
         old: those before.
-        place: int32 `(…)`, that was pulled.
+        place: int32 `(…)`, the place that was pulled.
         reward: int32 or float32 `(…)`.
         cost: float32 `(…)`.
-        live: bool `(…)`; where false nothing happened.
+        live: bool `(…)`; where false there was no pull.
     """
     known = _known(old) + (live & (place == _known(old))).astype(jnp.int32)
     costs = old.costs
@@ -84,7 +84,7 @@ def with_pull(
 
 
 def _is_asked(state: RuleState) -> jax.Array:
-    """Return whether the rule is asked, bool `(…)`: it is when all arms that it is told of have been pulled."""
+    """Return whether the rule decides, bool `(…)`: once all arms that it sees have been pulled."""
     return _known(state) > 0 if state.grows else _known(state) >= _existing(state)
 
 

@@ -1,7 +1,7 @@
-"""Decisions of rules that take ever more arms: on CPU they are made of the first arms only, as far as any run has come.
+"""Decisions of rules that take more and more arms: on CPU they read only the arms that some run has reached.
 
-A reservoir has room for all arms that a run may ever take, and a run has a third of them on average. A rule that can be
-padded decides alike whatever the length of the arrays, so they are cut to one of a few lengths.
+A reservoir has room for all arms that a run may take, and a run has reached a third of them on average. The decision of
+a rule that can be padded does not depend on the length of the arrays. So they are cut to one of a few lengths.
 """
 
 import dataclasses
@@ -20,12 +20,12 @@ from jaxbandits.transform.operation import Value
 
 __all__ = ["decisions"]
 
-#: Arms by which lengths differ, about, and how many lengths there are at most: each is compiled.
+#: Approximate difference of two lengths, in arms, and the largest number of lengths: each is compiled.
 _BLOCK, _MOST = 64, 6
 
 
 def decisions(rule: Any, facts: Facts | None, state: RuleState) -> list[Value]:
-    """Return what `decided` tells of each run, as values with an axis of runs."""
+    """Return the results of `decided` for each run, as values with an axis of runs."""
     count = state.statistics.pulls.shape[0]
     number = min(_MOST, count // _BLOCK) if state.grows and lowering().chunked else 1
     if number < 2:
@@ -41,7 +41,7 @@ def decisions(rule: Any, facts: Facts | None, state: RuleState) -> list[Value]:
 
 
 def _cut(state: RuleState, length: int, axes: list[tuple[int, ...]]) -> RuleState:
-    """Return the states as if there was room for so many arms only."""
+    """Return the states cut to their first `length` arms."""
 
     def cut(x: jax.Array, axis: int = 0) -> jax.Array:
         return lax.slice_in_dim(x, 0, length, axis=axis)

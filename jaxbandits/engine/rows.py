@@ -1,4 +1,4 @@
-"""What is logged of runs: a row when a run ends, or is looked at; the log, and how the host reads it."""
+"""The log of runs: a row when a run ends or reaches a checkpoint, and how the host reads the rows."""
 
 import functools
 from typing import NamedTuple
@@ -20,20 +20,20 @@ from jaxbandits.status import CAPPED, ENDED, STALLED
 __all__ = ["ROUNDING", "Log", "LogRow", "Regret", "blank_log", "record", "row_types", "unpacked"]
 
 
-#: Means are float32: by this share of the larger one, four of its spacings, two that are compared may be off.
+#: Means are float32: the difference of two may be wrong by this share of the larger one, four of its spacings.
 ROUNDING = 2.0**-21
 
 
 class Regret(NamedTuple):
-    """How far the returned arms are from the best that the reservoir has, in value; NaN where none is returned."""
+    """The difference in value of the returned arms from the reservoir's best; NaN where none is returned."""
 
-    simple: jax.Array  # float32 (…): the worst of them
-    aggregate: jax.Array  # float32 (…): their mean
-    beyond: jax.Array  # float32 (…): the worst of m of them, from the m-th best that the run pulled, less `ROUNDING`
+    simple: jax.Array  # float32 (…): of the worst returned arm
+    aggregate: jax.Array  # float32 (…): the mean over the returned arms
+    beyond: jax.Array  # float32 (…): of the worst of m, from the m-th best arm that the run pulled, less `ROUNDING`
 
 
 class LogRow(NamedTuple):
-    """What is logged of a run at a time."""
+    """The entries of one row of the log."""
 
     cell: jax.Array  # int32 (…)
     seed: jax.Array  # int32 (…)
@@ -41,10 +41,10 @@ class LogRow(NamedTuple):
     account: Account  # (…)
     steps: jax.Array  # int32 (…)
     status: jax.Array  # int32 (…): how the run ended, a code of `jaxbandits.status`
-    ended: jax.Array  # bool (…): the run's last row
-    regret: Regret | None  # (…): where arms were drawn for the run, and only the device knows them
+    ended: jax.Array  # bool (…): whether it is the run's last row
+    regret: Regret | None  # (…): where the arms were drawn for the run, so that only the device has them
     correct: jax.Array | None  # bool (…): by the algorithm's own criterion, where it has one
-    own: dict[str, jax.Array]  # (…) or (K, …): a user's metrics
+    own: dict[str, jax.Array]  # (…) or (K, …): the user's metrics
 
 
 class Log(NamedTuple):
@@ -53,13 +53,13 @@ class Log(NamedTuple):
     rows: jax.Array  # int32 ()
     rounds: jax.Array  # int32 (): chunks of steps made in this call
     pulled: jax.Array  # float32 (): pulls made in this call, for the progress display
-    # One array: the compiler takes 30 ms for each loop over lanes, however small, and there is one for each array.
+    # One array: each array has a loop over lanes, and each loop takes 30 ms to compile, however small.
     words: jax.Array  # uint32 (W, capacity): the leaves of `LogRow`, see `unpacked`
     recommended: jax.Array  # bool (capacity, K)
 
 
 def row_types(cells: Cells, carry: Carry, settings: Settings) -> LogRow:
-    """The types of what is logged of these lanes, which have the device axis first."""
+    """Return the types of a row of these lanes, which have the device axis first."""
     types: LogRow = _of_devices.eval_shape(cells, carry, settings=settings)
     return types
 
@@ -72,7 +72,7 @@ def _of_devices(cells: Cells, carry: Carry, *, settings: Settings) -> LogRow:
 
 
 def blank_log(cells: Cells, carry: Carry, settings: Settings) -> Log:
-    """A log of these lanes without a row."""
+    """Return an empty log of these lanes."""
     row, recommended = jax.eval_shape(lambda c: _row(cells, c, c.cell, c.busy, settings), carry)
     return Log(
         rows=jnp.int32(0),
@@ -84,7 +84,7 @@ def blank_log(cells: Cells, carry: Carry, settings: Settings) -> Log:
 
 
 def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Carry, Log]:
-    """Log the lanes that are done, at a checkpoint or at `max_pulls`; free those whose run is over."""
+    """Log the lanes that are done, at a checkpoint or at `max_pulls`; free the lanes of ended runs."""
     time = carry.state.time
     done = carry.algorithm.done(carry.state)
     limited = carry.algorithm.at_limit(carry.state, cells.max_pulls)
@@ -97,7 +97,7 @@ def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Ca
     points = cells.checkpoints.shape[0]
     if points:
         written = carry.busy & (over | carry.state.reached(next_checkpoint(cells, carry)))
-        # The last checkpoint ends a run: nothing after it is asked for.
+        # The last checkpoint ends a run: nothing after it is logged.
         over = over | (written & (carry.checkpoint + 1 >= points))
     else:
         written = carry.busy & over
@@ -127,7 +127,7 @@ def record(cells: Cells, carry: Carry, log: Log, settings: Settings) -> tuple[Ca
 
 
 def _gone_on(cells: Cells, carry: Carry, ended: jax.Array) -> Carry:
-    """Lanes whose runs have ended in a cell and go on in another, as what they would be there by now."""
+    """Continue ended runs in the next cell, in which they would have the same state by now."""
     if cells.successor is None:
         return carry
     following = cells.successor[carry.cell]
@@ -146,7 +146,7 @@ def _gone_on(cells: Cells, carry: Carry, ended: jax.Array) -> Carry:
 def _row(
     cells: Cells, carry: Carry, status: jax.Array, ended: jax.Array, settings: Settings
 ) -> tuple[LogRow, jax.Array]:
-    """Rows of all lanes, and their recommended arms, bool (K, R)."""
+    """Return the rows of all lanes, and their recommended arms, bool `(K, R)`."""
     recommended = carry.algorithm.recommend(carry.state)
     budget = carry.algorithm.cost_budget
     if budget is not None and cells.checkpoints.shape[0]:
@@ -187,16 +187,16 @@ def _correct(carry: Carry, recommended: jax.Array, settings: Settings) -> jax.Ar
 
 
 def _packed(row: LogRow) -> jax.Array:
-    """The leaves of rows, `(R,)` or `(K, R)`, bit for bit below each other; uint32 `(W, R)`."""
+    """Return the bits of the leaves of rows, `(R,)` or `(K, R)`, stacked; uint32 `(W, R)`."""
     whole = [leaf.astype(jnp.int32) if leaf.dtype == bool else leaf for leaf in jax.tree.leaves(row)]
     return jnp.concatenate([lax.bitcast_convert_type(jnp.atleast_2d(leaf), jnp.uint32) for leaf in whole])
 
 
 def unpacked(words: np.ndarray, like: LogRow) -> LogRow:
-    """Rows `(N,)`, or `(N, K)` where there is a value of each arm, from the words `(W, N)` of a log, on the host.
+    """Return rows `(N,)`, or `(N, K)` where each arm has a value, from the words of a log, on the host.
 
     Args:
-        words: uint32.
+        words: uint32 `(W, N)`.
         like: rows with the leaves' types, of shape `(devices, R)` or `(devices, K, R)`.
     """
     leaves, structure = jax.tree.flatten(like)

@@ -1,4 +1,4 @@
-"""Batches of pulls that a rule asks for: how many pulls they make, and the sums of their rewards."""
+"""Batches of pulls that a rule requests: the number of their pulls, and the sums of their rewards."""
 
 import dataclasses
 from typing import Any
@@ -41,12 +41,12 @@ def with_counts(asked: Any, counts: jax.Array) -> Any:
 
 
 def takes_back(asked: Any, state: RuleState) -> jax.Array:
-    """Return which requests ask for fewer than no pulls, bool `(…)`."""
+    """Return which requests have a negative number of pulls or batches, bool `(…)`."""
     return over_arms.any_arm(counts_of(asked) < 0) | (number_of(asked, state) < 0)
 
 
 def wanted(rule: Rule, asked: Any, state: RuleState) -> Wanted:
-    """Return a request with how many pulls it makes, and whether these pass the range of counts or of the slots."""
+    """Return a request with its number of pulls, and whether it exceeds the range of counts or the slots."""
     number = number_of(asked, state)
     pulls, beyond = UInt64.total(fast_max(counts_of(asked), 0)).times(fast_max(number, 0)), number > rule.slots
     if rule.fresh_only or isinstance(asked, Batches):
@@ -57,7 +57,7 @@ def wanted(rule: Rule, asked: Any, state: RuleState) -> Wanted:
 
 
 def draw_sums(rule: Rule, problem: Problem, key: jax.Array, state: RuleState, asked: Any) -> jax.Array:
-    """Draw the sums of what was asked for, `(K, …)`, or those of several batches, `(slots, K, …)`; by places."""
+    """Draw the sums of the requested rewards, `(K, …)`, or of several batches, `(slots, K, …)`; by places."""
     counts, before = state.by_arm(counts_of(asked)), state.by_arm(state.statistics.pulls)
     if not isinstance(asked, Batches):
         return state.by_place(problem.sums(key, state.batches, counts, before))
@@ -76,15 +76,15 @@ def add_sums(
     state: RuleState, asked: Any, sums: jax.Array, live: jax.Array, problem: Problem | None = None,
     key: jax.Array | None = None,
 ) -> RuleState:  # fmt: skip
-    """Return the states after some batches, without what the rule makes of them.
+    """Return the states after some batches, before the rule's own update.
 
     Args:
-        state: before them.
-        asked: what was asked for; nothing where `live` is false.
-        sums: of the rewards, as `draw_sums` returns them.
+        state: the states before the batches.
+        asked: the requested pulls; none where `live` is false.
+        sums: the sums of the rewards, as `draw_sums` returns them.
         live: bool `(…)`, which runs made a step.
-        problem: the problem; None where nobody knows what pulls cost.
-        key: the runs' typed keys, likewise.
+        problem: the problem; None where the costs of pulls are unknown.
+        key: the runs' typed keys; None where the costs of pulls are unknown.
     """
     assert state.idle is not None
     assert state.wanted is not None
@@ -121,7 +121,7 @@ def _reward(sums: jax.Array, asked: Any) -> jax.Array:
 
 
 def asked_arms(rule: Rule, asked: Any, state: RuleState) -> tuple[jax.Array, jax.Array]:
-    """Return arms of the problem and how often to pull each, batch after batch; of one run."""
+    """Return arms of the problem and how often to pull each, batch after batch; for one run."""
     counts = state.by_arm(counts_of(asked))
     arms = jnp.arange(counts.shape[0], dtype=jnp.int32)
     if not isinstance(asked, Batches):
@@ -131,7 +131,7 @@ def asked_arms(rule: Rule, asked: Any, state: RuleState) -> tuple[jax.Array, jax
 
 
 def told_sums(rule: Rule, asked: Any, state: RuleState, arms: jax.Array, sums: jax.Array) -> jax.Array:
-    """Return sums as `draw_sums` does, of those of the arms that were pulled, batch after batch; of one run."""
+    """Return sums in the layout of `draw_sums`, from those of the pulled arms, batch after batch; for one run."""
     shape = counts_of(asked).shape
     if not isinstance(asked, Batches):
         return state.by_place(jnp.zeros(shape).at[arms].add(sums))

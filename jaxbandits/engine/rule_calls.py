@@ -1,4 +1,4 @@
-"""Methods of a rule, which are written for one run, called for one run or for R, runs last."""
+"""Calls of a rule's methods, which are written for one run, for one run or for R, runs last."""
 
 import dataclasses
 from collections.abc import Callable
@@ -23,16 +23,16 @@ __all__ = [
 ]  # fmt: skip
 
 
-#: What a run knows, or R.
+#: The state of one run, or of R.
 State = RuleState | EliminationState
 
 
 class Told(NamedTuple):
-    """What a rule is told in one run."""
+    """The arguments of a rule's methods in one run."""
 
     rule: Any
     arms: Arms
-    key: jax.Array  # typed key (): that of the step
+    key: jax.Array  # typed key () of the step
     own: Any  # the rule's own state; None where it has none
 
     def ask(self, method: Callable[..., Any], *more: Any) -> Any:
@@ -47,12 +47,12 @@ def selected(told: Told) -> jax.Array:
 
 
 def decided(told: Told) -> tuple[jax.Array, jax.Array]:
-    """Return them, and whether the run has ended: where every arm that the rule is told of has been pulled."""
+    """Return the arms to pull next, and whether the run has ended; every arm that the rule sees has been pulled."""
     return selected(told), done(told)
 
 
 def requested(told: Told) -> Any:
-    """Return how often to pull each arm, int32 `(K,)`, or several batches of that."""
+    """Return how often to pull each arm, int32 `(K,)`, or `Batches` of such counts."""
     asked = told.ask(told.rule.request, told.key)
     if isinstance(asked, Batches):
         return Batches(*(jnp.asarray(leaf).astype(jnp.int32) for leaf in asked))
@@ -60,7 +60,7 @@ def requested(told: Told) -> Any:
 
 
 def needed(told: Told) -> jax.Array:
-    """Return how many arms there must be by now, int32 `()`: one at least."""
+    """Return how many arms the rule needs by now, int32 `()`, at least 1."""
     return jnp.maximum(jnp.asarray(told.ask(told.rule.arms_needed)), 1).astype(jnp.int32)
 
 
@@ -84,18 +84,18 @@ def answered(told: Told) -> jax.Array:
     return jnp.asarray(told.ask(told.rule.recommend))
 
 
-#: From what a rule is told, and more, in one run, to a pytree.
+#: A function of one run, from a `Told` and further arguments to a pytree.
 Method = Callable[..., Any]
 
 
 def call(rule: Rule, facts: Facts | None, method: Method, state: State) -> Any:
-    """Return what a method tells of each run.
+    """Return the result of a method for each run.
 
     Args:
         rule: the rule.
-        facts: what is known of the numbers that it computes with; None for nothing.
-        method: from `Told`, of one run.
-        state: of one run, or of R.
+        facts: known properties of the numbers that it computes with; None for none.
+        method: from a `Told` of one run to a pytree.
+        state: the state of one run, or of R.
     """
     values, tree = results(rule, facts, method, state)
     found = jax.tree.unflatten(tree, [value.array for value in values])
@@ -103,7 +103,7 @@ def call(rule: Rule, facts: Facts | None, method: Method, state: State) -> Any:
 
 
 def results(rule: Rule, facts: Facts | None, method: Method, state: State) -> tuple[list[Value], Any]:
-    """Return the same as values, with what is known of them, which have an axis of runs in any case; and their tree."""
+    """Return the results of `call` as values, which always have an axis of runs, and their tree structure."""
     least = 1 if method is decided else rule.initial_pulls
     parts, known, padded = _arguments(rule, facts, state, least=least)
     with computed_once(rule.in_batches):
@@ -114,14 +114,14 @@ def make_step(
     rule: Rule, facts: Facts | None, update: Method, state: State, more: tuple[Any, jax.Array],
     live: jax.Array,
 ) -> Any:  # fmt: skip
-    """Return the rule's own state after a step, where `live` holds, and as it was elsewhere.
+    """Return the rule's own state after a step where `live` holds, and unchanged elsewhere.
 
     Args:
         rule: the rule.
         facts: as for `call`.
-        update: from `Told` and `more` to the new state, of one run.
-        state: of one run, or of R.
-        more: what the step was, leaves `(…)` or with axes before.
+        update: from `Told` and `more` of one run to the new state.
+        state: the state of one run, or of R.
+        more: the pulls of the step and their rewards, leaves `(…)` or with axes before.
         live: bool `(…)`.
     """
     parts, known, padded = _arguments(rule, facts, state, more)
@@ -132,14 +132,14 @@ def make_step(
 
 
 def shape_of(rule: Rule, method: Method, state: State) -> tuple[int, ...]:
-    """Return the shape of what a method returns for one run."""
+    """Return the shape of a method's result for one run."""
     parts, _, _ = _arguments(rule, None, state)
     one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype), parts)
     return tuple(jax.eval_shape(_of_one(method, state), *one).shape)
 
 
 def axes_of_own(rule: Rule, state: State) -> list[tuple[int, ...]]:
-    """Return the axes of arms of each leaf of the rule's own state: those that grow with the number of arms."""
+    """Return the axes of arms in each leaf of the rule's own state: those that grow with the number of arms."""
     if state.own is None:
         return []
     blank: State = dataclasses.replace(state, own=None, count=None)
@@ -157,7 +157,7 @@ def axes_of_own(rule: Rule, state: State) -> list[tuple[int, ...]]:
 
     try:
         pairs = zip(made(0), made(1), strict=True)
-    except Exception:  # a rule of so many arms only: its state is shown as it is
+    except Exception:  # a rule that works for this number of arms only: its state is shown unchanged
         return [()] * len(jax.tree.leaves(state.own))
     return [tuple(i for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True)) if a != b) for x, y in pairs]
 
@@ -165,12 +165,12 @@ def axes_of_own(rule: Rule, state: State) -> list[tuple[int, ...]]:
 def _of_one(method: Method, state: State) -> Callable[..., Any]:
     """Return a function of the parts that `_arguments` returns, for one run.
 
-    The key of a step is made of the run's key and of the time, where it is used.
+    The key of a step is computed from the run's key and the time, where it is used.
     """
     all_exist = state.told is None
 
     def one(rule: Any, arms: Arms, words: Any, more: Any, own: Any) -> Any:
-        if all_exist:  # how many is known
+        if all_exist:  # the number of arms is known
             arms = dataclasses.replace(arms, count=jnp.int32(len(arms)))
         return method(Told(rule, arms, step_key(KeyWords(*words), arms.time), own), *more)
 
@@ -180,9 +180,9 @@ def _of_one(method: Method, state: State) -> Callable[..., Any]:
 def _arguments(
     rule: Rule, facts: Facts | None, state: State, more: tuple[Any, ...] = (), *, least: int = 0
 ) -> tuple[Any, list[Known], Padded | None]:
-    """Return what a function of one run is given, with an axis of runs; what is known of it; how many arms exist.
+    """Return the arguments of a function of one run, with an axis of runs; their known properties; and the padding.
 
-    Of an arm that it is told of, `least` pulls have been made.
+    Every arm that the rule sees has had at least `least` pulls.
     """
     arms, runs = arms_of(state), state.time.ndim
     if state.placed:
@@ -197,7 +197,7 @@ def _arguments(
     known += [Known()] * sum(sizes[2:])
     axes: list[tuple[int, ...]] = [(0,) if is_one else () for is_one in by_arm(rule, runs)]
     axes += [(0,) if leaf.ndim > runs else () for leaf in jax.tree.leaves(arms)]
-    # What a step was: counts and sums of all arms, in one batch or several, or some arms and their rewards.
+    # `more` has counts and sums of all arms, in one batch or several, or some arms and their rewards.
     before = [leaf.ndim - runs for leaf in jax.tree.leaves(more)]
     axes += [()] * sizes[2] + [(n - 1,) if rule.in_batches and n else () for n in before]
     padded = None
@@ -209,16 +209,16 @@ def _arguments(
 
 
 def _with_runs(leaf: Any, state: State) -> jax.Array:
-    """Give what runs of any shape have one axis of runs: a single run has none, lanes in a kernel have two."""
+    """Reshape values to one axis of runs: a single run has none, lanes in a kernel have two."""
     leaf, batch = jnp.asarray(leaf), state.time.ndim
     return leaf if batch == 1 else leaf.reshape(*leaf.shape[: leaf.ndim - batch], -1)
 
 
 def of_shape(leaf: jax.Array, state: State) -> jax.Array:
-    """Give what has one axis of runs their shape."""
+    """Reshape values with one axis of runs to the shape of the runs."""
     return leaf if state.time.ndim == 1 else leaf.reshape(*leaf.shape[:-1], *state.time.shape)
 
 
 def as_runs(x: jax.Array) -> jax.Array:
-    """Give one number of each run one axis of runs."""
+    """Reshape one number per run to one axis of runs."""
     return x if x.ndim == 1 else x.reshape(-1)

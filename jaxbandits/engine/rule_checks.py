@@ -1,4 +1,4 @@
-"""A rule that is written for one run, looked at once: whether its methods take and return what the protocol says."""
+"""Checks of a rule that is written for one run: whether its methods take and return what the protocol says."""
 
 import dataclasses
 from typing import Any
@@ -50,10 +50,10 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool = T
         rule: for one run.
         problem: with the arms of the run, leaves `(K,)`.
         key: the run's typed key `()`.
-        judged: whether answers are judged by a criterion of the user's own; not those of a live experiment.
+        judged: whether answers are judged by the user's own criterion; false in a live experiment.
 
     Raises:
-        UsageError: which method returns what, in place of what.
+        UsageError: a method returns another type; it names the method, the type and the one needed.
     """
     if rule.eliminates:
         check_elimination(rule, problem, key, judged=judged)
@@ -90,7 +90,7 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool = T
     if rule.grows:
         check_whole(f"{name}.arms_needed", called("arms_needed", *own, arms), ((),), "a number of arms")
         if (why := why_unpaddable(rule, problem)) is not None:
-            raise UsageError(f"{name} takes ever more arms, and cannot be told of some of them only: {why}")
+            raise UsageError(f"{name} takes ever more arms, so it must work on some of them, and cannot: {why}")
     if hasattr(rule, "done"):
         check_result(f"{name}.done", called("done", *own, arms), bool, ())
     answer = called("recommend", *own, arms)
@@ -107,10 +107,10 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool = T
 
 
 def check_batches(name: str, slots: int, asked: Any, count: int) -> None:
-    """Check that a request is made of whole numbers, one for each arm, and of a number of batches where it has several.
+    """Check that a request has a whole number for each arm, and a number of batches where there are several.
 
     Raises:
-        UsageError: it is not.
+        UsageError: it has another type.
     """
     if not isinstance(asked, Batches):
         check_whole(f"{name}.request", asked, ((count,),), "pulls of each arm")
@@ -118,14 +118,17 @@ def check_batches(name: str, slots: int, asked: Any, count: int) -> None:
     check_whole(f"{name}.request: the counts of jb.Batches", asked.counts, ((count,),), "pulls of each arm")
     check_whole(f"{name}.request: the number of jb.Batches", asked.number, ((),), "a number of batches")
     if slots < 2:
-        raise UsageError(f"{name}.request returns jb.Batches: slots = … in the class must say how many at most, from 2")
+        raise UsageError(
+            f"{name}.request returns jb.Batches: the class must set slots = …, the largest number of batches, to 2 or "
+            "more"
+        )
 
 
 def check_whole(what: str, found: Any, shapes: tuple[tuple[int, ...], ...], words: str) -> None:
-    """Check that something traced is made of whole numbers and has one of some shapes.
+    """Check that a traced value has whole numbers and one of some shapes.
 
     Raises:
-        UsageError: it is not.
+        UsageError: it has another type.
     """
     whole = is_array(found) and jnp.issubdtype(jnp.result_type(found), np.integer)
     if not whole or np.shape(found) not in shapes:
@@ -134,10 +137,10 @@ def check_whole(what: str, found: Any, shapes: tuple[tuple[int, ...], ...], word
 
 
 def _check_stops_by(rule: Rule, arms: Arms, key: jax.Array) -> None:
-    """Check that of the fields in `traits.stops_by` only the stopping rule and the answer take notice.
+    """Check that the fields in `traits.stops_by` affect only the stopping rule and the answer.
 
     Raises:
-        UsageError: which field changes the pulls, or the rule's own state.
+        UsageError: a field changes the pulls, or the rule's own state.
     """
     for field in traits_of(rule).stops_by:
 
@@ -154,15 +157,17 @@ def _check_stops_by(rule: Rule, arms: Arms, key: jax.Array) -> None:
         jaxpr = jax.make_jaxpr(sampled)(rule).jaxpr
         if any(differing(jaxpr, [getattr(path[0], "name", None) == field for path, _ in leaves])):
             raise UsageError(
-                f"{type(rule).__name__}: traits.stops_by names {field}, but not only done and recommend hang on it"
+                f"{type(rule).__name__}: only done and recommend may depend on {field}, which traits.stops_by names"
             )
 
 
 def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
-    """Return why a rule's arrays cannot be longer than there are arms; None where they can. It is traced, not run.
+    """Return why a rule's arrays cannot be padded beyond its arms; None where they can.
+
+    The rule is traced, not run.
 
     Args:
-        rule: for one run.
+        rule: the rule, for one run.
         problem: leaves `(K,)`.
     """
     if any(by_arm(rule)):

@@ -1,4 +1,4 @@
-"""The state of a run of a rule: what is kept of the arms, in the order in which the run sees them."""
+"""The state of a run of a rule: the statistics of the arms, in the order in which the run sees them."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -23,11 +23,11 @@ __all__ = ["RuleState", "Wanted", "arms_of", "first_state", "order_of", "shown",
 
 
 class Wanted(NamedTuple):
-    """What runs ask for next: kept, since a step looks at it in many places."""
+    """The next requests of runs, stored, since a step reads them in many places."""
 
     asked: Any  # int32 (K, …): pulls of each arm by places; or `Batches` of that
     pulls: jax.Array  # int32 (…): of all arms; 2^31 - 1 for more
-    beyond: jax.Array  # bool (…): whether there is no room for it
+    beyond: jax.Array  # bool (…): whether it exceeds the range of counts or the slots
 
 
 @pytree
@@ -35,7 +35,7 @@ class Wanted(NamedTuple):
 class RuleState(PlacedArms):
     """The state of a run, or of R runs, runs last; arms by their places in the order of the run.
 
-    Arms that are there to fill up have one pull, or as many as all have first, so that nothing is divided by zero.
+    Padding arms have one pull, or the initial pulls of all arms, so that no division is by zero.
     """
 
     statistics: ArmStatistics
@@ -43,38 +43,38 @@ class RuleState(PlacedArms):
     count: jax.Array | None  # int32 (…): how many arms exist, the first ones; None for all
     order: ArmOrder | None  # the arm at each place; None where they stay in the problem's order
     known: jax.Array | None  # int32 (…): arms pulled so far, the first places; None where all are pulled first
-    costs: ArmCosts | None  # what pulls have cost; None where the rule is not told
+    costs: ArmCosts | None  # the costs of pulls; None where the rule takes none
     own: Any  # the rule's own state; None where it has none
     words: tuple[jax.Array, jax.Array]  # uint32 (…) each: the words of the runs' keys
     steps: jax.Array | None  # int32 (…): steps made; None where they follow from the pulls, as of rules without batches
     idle: jax.Array | None  # int32 (…): batches since the last one with a pull; None where arms are pulled one by one
-    fault: jax.Array  # int32 (…): the code of `jaxbandits.status` for what must not be, 0 for none
-    wanted: Wanted | None  # what it asks for next; None where arms are pulled one by one
+    fault: jax.Array  # int32 (…): the code of a fault in `jaxbandits.status`, 0 for none
+    wanted: Wanted | None  # the next request; None where arms are pulled one by one
     drawn: jax.Array | None  # int32 (…): batches so far; None where a step has one at most
-    spent: CostCounter | None  # what the run has spent, where pulls may pass 2^31; None where it follows from the pulls
-    bandits: int = dataclasses.field(default=1, metadata={"static": True})  # how many share the axis of arms
-    grows: bool = dataclasses.field(default=False, metadata={"static": True})  # the rule is told of known arms only
+    spent: CostCounter | None  # the costs so far, where pulls may pass 2^31; None where they follow from the pulls
+    bandits: int = dataclasses.field(default=1, metadata={"static": True})  # bandits that share the axis of arms
+    grows: bool = dataclasses.field(default=False, metadata={"static": True})  # whether the rule sees pulled arms only
     placed: tuple[jax.Array, ...] = ()  # (K, …) each: the rule's values of arms, by places; none where arms stay
 
     @property
     def pulls(self) -> jax.Array:
-        """Pulls of each arm of the problem, int32 `(K, …)`; none of those that do not exist."""
+        """Return the pulls of each arm of the problem, int32 `(K, …)`; 0 for arms that do not exist."""
         pulls = self.statistics.pulls
         return self.by_arm(pulls if self.count is None else jnp.where(self.exists, pulls, 0))
 
     @property
     def time(self) -> jax.Array:
-        """Pulls of all arms, int32 `(…)`."""
+        """Return the pulls of all arms, int32 `(…)`."""
         return self.statistics.time
 
     def made(self) -> jax.Array:
-        """Pulls so far, float32 `(…)`, beyond the range of `time` too."""
+        """Return the pulls so far, float32 `(…)`, also beyond the range of `time`."""
         return super().made() if self.spent is None else self.spent.pulls.as_float()
 
     def account(
         self, problem: Problem, key: jax.Array, budget: jax.Array | None = None, looked: CheckpointCosts | None = None
     ) -> Account:
-        """What runs have spent, and the reward that they collected within a budget."""
+        """Return the account of the runs: their costs, and the reward collected within a budget."""
         if self.spent is not None:
             return self.spent.account()
         if self.costs is not None:
@@ -82,36 +82,36 @@ class RuleState(PlacedArms):
         return super().account(problem, key, budget, looked)
 
     def reached(self, point: jax.Array) -> jax.Array:
-        """Whether runs are at a point of a curve, a number of pulls or a cost; bool `(…)`."""
+        """Return whether runs have reached a point of a curve, a number of pulls or a cost; bool `(…)`."""
         if self.costs is None or jnp.issubdtype(point.dtype, jnp.integer):
             return super().reached(point)
         return self.costs.ledger.beyond(point)
 
     @property
     def collected(self) -> jax.Array:
-        """Sum of the rewards of each arm of the problem, int32 or float32 `(K, …)`."""
+        """Return the sum of the rewards of each arm of the problem, int32 or float32 `(K, …)`."""
         return self.by_arm(self.statistics.total)
 
     @property
     def batches(self) -> jax.Array:
-        """Batches so far, int32 `(…)`."""
+        """Return the number of batches so far, int32 `(…)`."""
         found = self.steps if self.drawn is None else self.drawn
         assert found is not None
         return found
 
     @property
     def places(self) -> int:
-        """The length of the axis of arms."""
+        """Return the length of the axis of arms."""
         return int(self.statistics.pulls.shape[0])
 
     @property
     def told(self) -> jax.Array | None:
-        """How many arms the rule is told of, the first ones, int32 `(…)`; None for all."""
+        """Return how many arms the rule sees, the first ones, int32 `(…)`; None for all."""
         return self.known if self.grows else self.count
 
 
 def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
-    """Return what is known after the first pulls; a state of the rule's own is not made here.
+    """Return the state after the first pulls, without the rule's own state.
 
     Args:
         rule: the rule.
@@ -137,14 +137,14 @@ def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
 
 
 def order_of(rule: Rule, problem: Problem, key: jax.Array, count: jax.Array | None) -> ArmOrder | None:
-    """Return the order in which runs see their arms; None for the problem's. Arguments as for `first_state`."""
-    if not rule.shuffle_arms or problem.supremum is not None:  # arms that are drawn for a run are in no order
+    """Return the order in which runs see their arms; None for the problem's order. Arguments as for `first_state`."""
+    if not rule.shuffle_arms or problem.supremum is not None:  # drawn arms have no order
         return None
     return ArmOrder.draw(key, problem.arms, count, problem.bandits)
 
 
 def values_by_place(rule: Rule, order: ArmOrder | None, shape: tuple[int, ...]) -> tuple[jax.Array, ...]:
-    """Return the values of arms that a rule has, as runs of this shape see them; none where arms stay in order."""
+    """Return a rule's values of arms, in the order in which runs see them; empty if arms stay in order."""
     if order is None:
         return ()
     leaves = zip(jax.tree.leaves(rule), by_arm(rule, len(shape)), strict=True)
@@ -154,7 +154,7 @@ def values_by_place(rule: Rule, order: ArmOrder | None, shape: tuple[int, ...]) 
 def _first_statistics(
     rule: Rule, problem: Problem, key: jax.Array, count: jax.Array | None, order: ArmOrder | None
 ) -> ArmStatistics:
-    """Return what is known after the first pulls, by places."""
+    """Return the statistics after the first pulls, by places."""
     if rule.fresh_only:
         return ArmStatistics.none(problem.arms, key.shape, integer=problem.integer_rewards).without_sums()
     if not rule.initial_pulls:
@@ -172,7 +172,7 @@ def _first_statistics(
         return drawn if order is None else order.by_place(jnp.broadcast_to(drawn, (problem.arms, *key.shape)))
 
     known = ArmStatistics.first(rewards(0), None, variance=rule.second_moments)
-    if rule.in_batches:  # means are then not kept
+    if rule.in_batches:  # means are then not stored
         known = dataclasses.replace(known, moments=known.moments._replace(mean=None, inverse_root=None))
     for pull in range(1, rule.initial_pulls):
         known = known.add_each(rewards(pull), jnp.ones(known.pulls.shape, bool))
@@ -180,9 +180,9 @@ def _first_statistics(
 
 
 def _not_folded(known: ArmStatistics, key: jax.Array) -> ArmStatistics:
-    """Return the same, of which a compiler does not know that all runs begin with the same counts.
+    """Return the same statistics, but hide from the compiler that all runs begin with the same counts.
 
-    Else it would add constants in a formula of them first, in one program and not in another.
+    Otherwise it would fold constants in a formula of them in one program and not in another.
     """
     nothing = ((key_words(key)[0] >> 16) >> 16).astype(jnp.int32)
     moments, root = known.moments, known.moments.inverse_root
@@ -193,7 +193,7 @@ def _not_folded(known: ArmStatistics, key: jax.Array) -> ArmStatistics:
 
 
 def arms_of(state: RuleState | EliminationState) -> Arms:
-    """Return what a rule is told of its arms."""
+    """Return the arms as the rule sees them."""
     if isinstance(state, EliminationState):
         return state.surviving
     known, squares = state.statistics, state.statistics.moments.squares
@@ -209,7 +209,7 @@ def arms_of(state: RuleState | EliminationState) -> Arms:
 
 
 def shown(state: RuleState | EliminationState, answer: jax.Array, ended: jax.Array, own_axes: Any) -> Arms:
-    """Return what users are shown of a state: the arms in the problem's order.
+    """Return the part of a state that users see: the arms in the problem's order.
 
     Args:
         state: the state.
@@ -221,7 +221,7 @@ def shown(state: RuleState | EliminationState, answer: jax.Array, ended: jax.Arr
     leaves, tree = jax.tree.flatten(state.own)
     for i, axes in enumerate(own_axes):
         for axis in axes:
-            if leaves[i].shape[axis] == len(arms):  # and not the arms of each of several bandits
+            if leaves[i].shape[axis] == len(arms):  # not the arms of each of several bandits
                 leaves[i] = state.by_arm(leaves[i], axis)
     mean, root, squares = (
         None if value is None else state.by_arm(value) for value in (arms.mean, arms.inverse_root, arms.squares)

@@ -1,4 +1,4 @@
-"""One run, for people who want to look: to its end, or step by step."""
+"""One run, for inspection: to its end, or step by step."""
 
 from typing import Any
 
@@ -33,24 +33,24 @@ _MOST = 16
 
 @own_settings("jax_disable_jit")
 def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None = None) -> Any:
-    """The final state of one run.
+    """Return the final state of one run.
 
     Args:
         algorithm: any algorithm of the protocol.
         problem: the problem, leaves of shape `(K,)`.
         key: the run's typed key, shape `()`. Run `s` of `jb.simulate(…, root_seed=r)` has the key
             `jax.random.fold_in(jax.random.key(r), s)`. A run with the root key itself shares no reward with those.
-        max_pulls: most pulls; the step that would pass it, a batch as a whole, is not made. None as in `jb.simulate`:
-            10^9, or no limit where sums are drawn.
+        max_pulls: largest number of pulls; a step that would exceed it is not made, even in part. None as in
+            `jb.simulate`: 10^9, or no limit where sums are drawn.
 
     Returns:
-        The state, a `jb.Arms`: `answer` are the returned arms, and `ended` is false where the run was stopped, by
-        `max_pulls`, or after 10 000 steps without a pull, which only a user's own algorithm makes.
+        The state, a `jb.Arms`: `answer` are the returned arms, and `ended` is false where the run was truncated. That
+        is at `max_pulls`, or after 10 000 steps without a pull, which only your own algorithm can make.
 
     Raises:
-        UsageError: an algorithm that does not keep to the protocol, a grid, a key that is none, a derivative that is
-            asked for, first pulls that pass `max_pulls`; a run in which an algorithm of your own pulls an arm that does
-            not exist, or asks for fewer than no pulls.
+        UsageError: an algorithm that violates the protocol, a grid, an invalid key, a derivative of the run, or more
+            first pulls than `max_pulls`. Your own algorithm may pull no arm that does not exist, nor request a
+            negative number of pulls.
 
     Example:
         >>> state = jb.run(jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4]), jax.random.key(0))
@@ -70,7 +70,7 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
 
 
 def _looked_at(what: str, algorithm: Any, problem: Any, key: Any) -> Rule:
-    """The algorithm, if one run can be made of it on the problem.
+    """Return the algorithm, after checking that it can make one run on the problem.
 
     Raises:
         UsageError: it cannot.
@@ -93,15 +93,15 @@ def _looked_at(what: str, algorithm: Any, problem: Any, key: Any) -> Rule:
 
 
 def _number(name: str, value: Any, least: int) -> Any:
-    """A whole number, or what is traced and has no value yet."""
+    """Return a checked whole number; a traced one has no value yet, and is unchanged."""
     return value if isinstance(value, jax.core.Tracer) else whole(name, value, least, MAX_COUNT)
 
 
 def _without_fault(state: Any, fault: jax.Array, known: Rule, problem: Problem) -> Any:
-    """The state of a run without a fault, as far as it is known.
+    """Return the state of a run, after checking that it has no fault; a traced fault is not checked.
 
     Raises:
-        UsageError: there is one.
+        UsageError: the run has a fault.
     """
     if not isinstance(fault, jax.core.Tracer) and int(fault):
         raise UsageError(fault_of(int(fault), type(known).__name__, problem.arms))
@@ -109,12 +109,12 @@ def _without_fault(state: Any, fault: jax.Array, known: Rule, problem: Problem) 
 
 
 def prepared(known: Rule, problem: Problem) -> tuple[Any, Problem]:
-    """An algorithm with what it takes from the problem, and the problem with as many arms as it wants.
+    """Return an algorithm with what it takes from the problem, and the problem with the arms that it explores.
 
-    Both as they are where they are being traced and have no values.
+    Both are unchanged while they are traced and have no values.
 
     Raises:
-        UsageError: they do not fit, as in `jb.simulate`.
+        UsageError: the two do not fit, as in `jb.simulate`.
     """
     if is_traced((known, problem)):
         if known.oracle:
@@ -142,7 +142,7 @@ def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, co
 
 
 def _realised(algorithm: Any, problem: Problem, key: jax.Array) -> Problem:
-    """The problem with the arms of a run, once algorithm and problem have been looked at."""
+    """Return the problem with the arms of a run, after checking algorithm and problem."""
     check_family(problem, key)
     check_methods(algorithm, problem, key)
     return problem.realised(key)
@@ -150,13 +150,15 @@ def _realised(algorithm: Any, problem: Problem, key: jax.Array) -> Problem:
 
 @own_settings("jax_disable_jit")
 def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
-    """The states of one run after 0, 1, …, `steps` steps, on a new first axis; a run keeps its last state when done.
+    """Return the states of one run after 0, 1, …, `steps` steps, on a new first axis.
+
+    A run that is done keeps its last state.
 
     Args:
         algorithm: any algorithm of the protocol.
         problem: the problem, leaves of shape `(K,)`.
         key: the run's typed key, shape `()`.
-        steps: how many steps to look at.
+        steps: number of steps.
 
     Raises:
         UsageError: as for `run`.

@@ -1,4 +1,4 @@
-"""Like algorithms as one, for the cells of a grid that share a program."""
+"""Stacks compatible algorithms, for the cells of a grid that share a program."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -25,16 +25,16 @@ __all__ = ["check_like", "stack_algorithms"]
 def check_like(algorithms: Sequence[Rule], problem: Problem, key: jax.Array) -> None:
     """Check the methods and the numbers of compatible algorithms, as `check_methods` does of one."""
     if not is_registered(algorithms[0]):
-        _stacked(algorithms)  # whether each number has a type that runs compute with
+        _stacked(algorithms)  # checks that runs can compute with the type of each number
         check_methods(jax.tree.map(lambda leaf: leaf[..., 0], _stacked(algorithms[:1])), problem, key)
 
 
 def stack_algorithms(algorithms: Sequence[Rule], problem: Problem | None = None) -> MappedAlgorithm:
-    """C like algorithms as one, leaves of shape `(C,)`, as the engine wants them.
+    """Return C compatible algorithms as one mapped algorithm, leaves of shape `(C,)`.
 
     Args:
-        algorithms: these.
-        problem: their problems as one, leaves `(K, C)`, where there are any.
+        algorithms: the algorithms.
+        problem: their problems, stacked, leaves `(K, C)`; None for none.
     """
     stacked = _stacked(algorithms, 0 if problem is None else problem.arms)
     known = problem is not None and problem.bounded and not problem.drawn
@@ -43,7 +43,7 @@ def stack_algorithms(algorithms: Sequence[Rule], problem: Problem | None = None)
 
 
 def _stacked(algorithms: Sequence[Rule], width: int = 0) -> Any:
-    """Return like algorithms as one; where one has values of arms, all have `width` of them, or as many as the most."""
+    """Return compatible algorithms, stacked; values of arms are filled up to `width`, or to the longest."""
     lengths = [len(leaf) for one in algorithms for leaf in _arm_values(one)]
     if lengths:
         width = max(width, *lengths)

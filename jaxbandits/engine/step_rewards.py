@@ -1,4 +1,4 @@
-"""The rewards of a step, and what its pull costs where the rule is told."""
+"""The rewards of a step, and the cost of its pull where costs are recorded."""
 
 from collections.abc import Sequence
 
@@ -21,20 +21,20 @@ def draw(
     Args:
         problem: leaves `(K, …)`.
         key: the runs' typed keys, shape `(…)`.
-        state: before the step.
+        state: the state before the step.
         places: int32 `(…)` each.
 
     Returns:
-        Rewards, int32 or float32 `(…)` each, and the cost, float32 `(…)`; None where no costs are told.
+        Rewards, int32 or float32 `(…)` each, and the cost, float32 `(…)`; None where no costs are recorded.
     """
     rewards: list[jax.Array] = []
     for slot, place in enumerate(places):
         before = arms.take(state.statistics.pulls, place)
         if state.costs is not None:
-            # Several results depend on them, and the compiler would draw them for each.
+            # Several results depend on both, and the compiler would draw them for each.
             reward, cost = materialize(problem.payoff, key, state.arm_at(place), before)
             return [reward], cost
-        for other in places[:slot]:  # of an arm that is asked for twice the next reward
+        for other in places[:slot]:  # an arm that is selected twice has its next two rewards
             before = before + (other == place).astype(jnp.int32)
         rewards.append(problem.reward(key, state.arm_at(place), before))
     return rewards, None

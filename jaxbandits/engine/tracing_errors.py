@@ -1,4 +1,4 @@
-"""Errors of a user's own functions while they are traced: one line that names the function and the line of its file."""
+"""Errors of a user's functions while they are traced: one line that names the function and the line of its file."""
 
 import contextlib
 import linecache
@@ -11,7 +11,7 @@ from jaxbandits.errors import UsageError
 
 __all__ = ["traced"]
 
-#: Errors of JAX, the special before the general, and their cause in words.
+#: Errors of JAX, subclasses first, and their causes in words.
 _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (jax.errors.TracerArrayConversionError, "NumPy needs a value"),
     (jax.errors.TracerIntegerConversionError, "range() or the index of a list needs a value"),
@@ -27,16 +27,16 @@ _OF_SEVERAL = (
     "a Python if (or while, and, or, not) needs one value, and there are several: use jnp.where, or jnp.any, jnp.all "
     "and jax.lax.cond"
 )
-#: Packages whose own lines are not the user's.
+#: Packages whose lines are not the user's.
 _OTHERS = frozenset({"jax", "jaxlib", "jaxbandits", "numpy", "contextlib", "functools"})
 
 
 @contextlib.contextmanager
 def traced(what: str) -> Iterator[None]:
-    """Turn JAX's errors on values that are not known yet into one line; a `with` block around a call.
+    """Turn JAX's errors on values that are not known yet into one line, in a `with` block around a call.
 
     Args:
-        what: the function, as the sentence names it.
+        what: the function, as the message names it.
 
     Raises:
         UsageError: with the line of the user's file, and what to use instead.
@@ -46,14 +46,14 @@ def traced(what: str) -> Iterator[None]:
     except tuple(kind for kind, _ in _CAUSES) as error:
         cause = next(text for kind, text in _CAUSES if isinstance(error, kind))
         raise UsageError(f"{what}{_place(error)}: {cause} {_REMEDY}") from None
-    except ValueError as error:  # of an array of several values, which JAX refuses before it asks for them
+    except ValueError as error:  # JAX refuses an array of several values before it reads them
         if "truth value of an array" not in str(error):
             raise
         raise UsageError(f"{what}{_place(error)}: {_OF_SEVERAL}") from None
 
 
 def _place(error: Exception) -> str:
-    """The user's line that was reached last, as a sentence names it; empty where there is none."""
+    """Return the user's line that was reached last, as text of a message; empty where there is none."""
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in _OTHERS:
             file = frame.f_code.co_filename

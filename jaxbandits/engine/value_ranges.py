@@ -1,7 +1,7 @@
-"""Between which numbers lies what a rule is given: its parameters, and what is kept of the arms.
+"""Ranges of the numbers that a rule reads: its parameters, and the statistics of the arms.
 
-The transformation makes use of it (`transform/ranges.py`). The ends are powers of 2^8, so that other values of a
-parameter are no other program.
+The transformation uses them (`transform/ranges.py`). The ends are powers of 2^8, so that other values of a parameter
+rarely need another program.
 """
 
 import math
@@ -22,7 +22,7 @@ _STEP = 8
 
 
 class Facts(NamedTuple):
-    """What is known, before the runs, of the numbers that a rule computes with; part of the program."""
+    """Properties of the numbers that a rule computes with, known before the runs; part of the program."""
 
     rule: tuple[Range | None, ...]  # of each leaf of the rule
     reward_range: Range | None
@@ -43,7 +43,7 @@ def _around(values: np.ndarray) -> Range | None:
 
 
 def _power(size: float, *, up: bool, whole: bool = True) -> float:
-    """Return the next power of 2^8, up or down; 0 of 0. A float that is one has the range of what is a little less."""
+    """Return the next power of 2^8, up or down; 0 for 0. Rounding down, a float that is a power gives the one below."""
     if size == 0:
         return 0.0
     steps = math.log2(size) / _STEP
@@ -52,13 +52,13 @@ def _power(size: float, *, up: bool, whole: bool = True) -> float:
 
 
 def what_is_known(arms: Arms, rule: Rule, least: int, reward_range: Range | None) -> list[Known]:
-    """Return what is known of each leaf of what a rule is told of its arms.
+    """Return the known properties of each leaf of the arms that a rule sees.
 
     Args:
-        arms: that.
+        arms: the arms.
         rule: the rule.
-        least: how often every arm has been pulled at least.
-        reward_range: the range of the range of the rewards.
+        least: smallest number of pulls of an arm.
+        reward_range: the range of the values of b, the range of the rewards.
     """
     ranges: dict[str, Range | None] = {
         "pulls": (least, MAX_COUNT),
@@ -70,7 +70,7 @@ def what_is_known(arms: Arms, rule: Rule, least: int, reward_range: Range | None
         "costs.mean": (0.0, LARGEST_MEAN),
         "squares": (0.0, LARGEST_SQUARE * 2.0**31),
     }
-    if rule.eliminates:  # asked before the first pull, too, and of arms that are out
+    if rule.eliminates:  # called before the first pull, too, and with dropped arms
         ranges |= {"pulls": (0, MAX_COUNT), "time": (0, MAX_COUNT), "round": (0, MAX_COUNT), "left": (0, len(arms))}
         ranges["mean"], least = None, 0
     root = arms.inverse_root if least else None

@@ -33,7 +33,7 @@ __all__ = [
 NUDGE = "nudge"
 #: Half the distance of the two runs of a difference, as a share of the parameter.
 _WIDTH = 0.05
-#: Points of the Gauss-Hermite rule, of which half are positive: exact for polynomials of degree 11.
+#: Points of the Gauss-Hermite rule, half of them positive: exact for polynomials of degree 11.
 _POINTS = 6
 
 
@@ -70,7 +70,7 @@ def nudged(known: Rule, parameter: str, smoothing: float | None) -> tuple[Nudges
         raise UsageError(f"{type(known).__name__} takes {parameter} from the problem: give it a value to nudge")
     whole = {field.name for field in dataclasses.fields(known) if field.metadata.get("rule") == "count"}
     if parameter in whole or (isinstance(value, bool | str | int) and not is_number(value)):
-        raise UsageError(f"{type(known).__name__} has no derivative in {parameter}, which is counted or chosen")
+        raise UsageError(f"{type(known).__name__} has no derivative in {parameter}, an integer or a choice")
     if not is_number(value):
         raise UsageError(f"{type(known).__name__} needs one value of {parameter} for a derivative, got {value!r}")
     at = float(value)
@@ -104,9 +104,9 @@ def nudged_problem(problem: Problem, parameter: str, wrt: str) -> ProblemNudges:
     """Return the problems that a derivative needs in a parameter of each arm.
 
     Args:
-        problem: of one bandit, leaves `(K,)`.
+        problem: a problem of one bandit, leaves `(K,)`.
         parameter: name of the leaf.
-        wrt: what the user calls it.
+        wrt: the user's name of the parameter.
 
     Raises:
         UsageError: several bandits, or nudges that leave the parameter's range.

@@ -1,4 +1,4 @@
-"""The expectation of a metric and its gradient, in the parameters of the problem's law or of the algorithm."""
+"""The expectation of a metric, and its gradient in parameters of the problem's law or of the algorithm."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ from jaxbandits.sweeps.run import sweep
 
 __all__ = ["expected"]
 
-#: Metrics that a budget or a limit of pulls may settle.
+#: Metrics that a budget or a limit of pulls may determine.
 _SPENT = ("pulls", "steps", "cost")
 #: Name of the metric that a softened policy's gradient needs.
 POLICY_SCORE = "policy_score"
@@ -48,46 +48,49 @@ def expected(
     checkpoints: Sequence[int] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> xr.Dataset:
-    """The expectation of a metric over runs, and its gradient.
+    """Return the expectation of a metric over runs, and its gradient.
 
-    In a parameter of the problem's law, one of each arm, by the score function: the law of the rewards is
-    differentiated, and the metric where it depends on the means itself (a regret; costs paid per reward). What the
-    algorithm is told stays as it is, also where it took it from the problem: a range of rewards, a moment, the true
-    gaps of an oracle. With `refit_algorithm` it is told of the moved problem, and the derivative includes that, too; it
-    is then a difference of runs that see the same random numbers, at 5% on both sides of each arm's value.
+    **A parameter of the problem's law**, with one value for each arm: the gradient is estimated by the score function.
+    This differentiates the law of the rewards, and also a metric that depends on the means itself (a regret; costs paid
+    per reward). The algorithm's parameters stay fixed, also those that it takes from the problem: a range of rewards, a
+    moment, the true gaps of an oracle. With `refit_algorithm` these follow the problem, and the derivative includes
+    their change. It is then a difference of runs that see the same random numbers, at 5% on both sides of each value.
 
-    In a parameter of the algorithm by differences of runs that see the same rewards, at 5% on both sides of it; or,
-    with `smoothing`, of the expectation that is smoothed by normal noise of the parameter. An error is judged by the
-    algorithm's own epsilon: the derivative in it includes that the judge moves. In the parameters of a policy that
-    `jb.gradients.softened` made it is exact, by the score function too.
+    **A parameter of the algorithm**: the gradient is a difference of runs that see the same rewards, at 5% on both
+    sides of the value. With `smoothing` it is the derivative of the expectation under normal noise of the parameter.
+    An error is judged by the algorithm's own epsilon, so the derivative in epsilon includes the change of the
+    criterion.
+
+    **A parameter of a softened policy** (`jb.gradients.softened`): the derivative is exact, by the score function.
 
     Args:
         metric: `pulls`, `steps`, `cost`, `error`, `simple_regret` or `aggregate_regret`; or a function of problem,
             state and returned arms to a number, as for `jb.simulate`.
-        algorithm: for the law's parameters any that pulls arms one by one; its other parameters may have axes.
-        problem: for the law's parameters of a family whose densities are smooth in them.
-        wrt: `mean` where the mean is a parameter, or the name of one of the law (`sd`, `dof`, `a`, …) or of the
-            algorithm (`epsilon`, `delta`, `c`, …); `problem.a` or `algorithm.a` where both have it. Or a list of such
-            names, for which runs are made one after the other: `gradient_mean` and `gradient_mean_se`, say, for each.
-        seeds: runs, at least 2.
-        root_seed: as in `jb.simulate`, whose runs these are.
+        algorithm: for the law's parameters, an algorithm that pulls arms one by one; its other parameters may have
+            axes.
+        problem: for the law's parameters, a family whose densities are smooth in them.
+        wrt: the name of a parameter of the law (`mean` where it is one, `sd`, `dof`, `a`, …) or of the algorithm
+            (`epsilon`, `delta`, `c`, …). Where both have the name, use `problem.a` or `algorithm.a`. A list of names
+            makes the runs of each in turn, and returns `gradient_mean` and `gradient_mean_se`, for example, for each.
+        seeds: number of runs, at least 2.
+        root_seed: as in `jb.simulate`; the runs are the same.
         smoothing: standard deviation of the noise of an algorithm's parameter, positive; None for a difference.
-        refit_algorithm: whether what the algorithm takes from the problem moves with the parameter of the law.
-        max_pulls: as there; runs that are stopped are counted in `stopped_early`, and judged as they are then.
-        checkpoints: as there; the gradients of the curve.
+        refit_algorithm: whether the parameters that the algorithm takes from the problem follow the law's parameter.
+        max_pulls: as in `jb.simulate`. Truncated runs are counted in `stopped_early`, and judged by their last state.
+        checkpoints: as in `jb.simulate`; the gradients are then those of the curve.
         on_progress: called now and then with the runs and pulls done so far.
 
     Returns:
-        `value` and `value_se`, with the axes of the algorithm and `checkpoint` where asked for; `gradient` and
-        `gradient_se`, for the law's parameters with `arm` (`bandit`, `arm`) too; float64, standard errors of means over
-        runs. `outcomes`, how many different values of the metric were seen, and `gradient_runs`, how many runs the
-        gradient rests on, int64: where these are fewer than 30, and than a tenth of the runs, the standard error is
-        infinite, and there is a warning if 1000 runs or more were made. `attrs` name the estimator, and the width of a
-        difference or of the noise.
+        float64 `value` and `value_se`, with the axes of the algorithm, and `checkpoint` where there are checkpoints.
+        float64 `gradient` and `gradient_se`; for the law's parameters these also have the axes `arm` (`bandit`, `arm`).
+        Standard errors are those of means over runs. int64 `outcomes`, the number of different values of the metric.
+        int64 `gradient_runs`, the number of runs that carry the gradient. Where it is below 30 and below a tenth of the
+        runs, the standard error is infinite. There is also a warning if 1000 runs or more were made. `attrs` name the
+        estimator, and the width of a difference or of the noise.
 
     Raises:
-        UsageError: a metric or parameter that is not there, or that has no derivative: a whole number, a law without a
-            score, a value at the edge of its range, an algorithm that draws sums of rewards.
+        UsageError: an unknown metric or parameter; or a parameter without a derivative. These are whole numbers, a law
+            without a score, a value at the edge of its range, and parameters of laws where the algorithm draws sums.
 
     Example:
         >>> rule, problem = jb.Uniform(budget=20), jb.bernoulli([0.9, 0.4])
@@ -95,21 +98,23 @@ def expected(
         >>> g.gradient.shape
         (2,)
     """
-    assert isinstance(wrt, str)  # a list has been taken apart
+    assert isinstance(wrt, str)  # a list was split by `takes_several`
     measure = measure_of(metric)
     known, parameter, kind = _target(algorithm, problem, wrt)
     own: dict[str, Any] = {} if isinstance(metric, str) else {OWN: metric}
     about: dict[str, Any] = {}
     if kind != "algorithm" and smoothing is not None:
         what = "the problem" if kind == "law" else "a softened policy, whose derivative is exact"
-        raise UsageError(f"smoothing is of a parameter of the algorithm, and {wrt} is one of {what}")
+        raise UsageError(f"smoothing applies to a parameter of the algorithm, and {wrt} is one of {what}")
     explored: Any = problem
     if refit_algorithm and kind != "law":
-        raise UsageError(f"refit_algorithm=True is of a parameter of the problem, and {wrt} is one of the algorithm")
+        raise UsageError(
+            f"refit_algorithm=True applies to a parameter of the problem, and {wrt} is one of the algorithm"
+        )
     if refit_algorithm:
         around = nudged_problem(problem, parameter, wrt)
         explored = listed(around.problems, NUDGE)
-        about["estimator"] = "differences with common random numbers, the algorithm told anew"
+        about["estimator"] = "differences with common random numbers, the algorithm refitted"
     elif kind == "law":
         check_scored(known, problem, parameter, wrt)
         own |= score_metrics(measure, parameter)
@@ -140,9 +145,9 @@ def expected(
     else:
         terms, status = by_differences(value, nudges), runs["status"].isel({NUDGE: 0}, drop=True)
         value, number = value.isel({NUDGE: 0}, drop=True), carrying(terms)
-    terms = terms.drop_attrs()  # what is a gradient has other units
+    terms = terms.drop_attrs()  # gradients have other units
     outcomes, stopped = distinct(value), stopped_early(status)
-    if metric in _SPENT:  # a budget, or the limit, determines this number for every run, seen or not
+    if metric in _SPENT:  # the budget or the limit determines this number for every run
         given = known.given("budget") is not None
         number = number.where((outcomes > 1) | ~(stopped.all("seed") | given), runs.sizes["seed"])
     number = number.transpose(*(name for name in terms.dims if name != "seed")).drop_attrs()
@@ -171,9 +176,9 @@ def expected(
 
 
 def _target(algorithm: Any, problem: Any, wrt: str) -> tuple[Rule, str, str]:
-    """The algorithm, the name of what is meant, and whether it is one of a law, an algorithm or a softened policy."""
+    """Return the algorithm, the parameter's name, and its kind: `law`, `algorithm` or `policy`."""
     if not isinstance(problem, Problem):
-        raise UsageError(f"a gradient is one of a single problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")
+        raise UsageError(f"a gradient needs a single problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")
     known = accept(algorithm)
     law = {name: name for name in problem.parameters} | ({"mean": problem.mean_is} if problem.mean_is else {})
     policy = isinstance(algorithm, Softened)
@@ -181,7 +186,7 @@ def _target(algorithm: Any, problem: Any, wrt: str) -> tuple[Rule, str, str]:
     names = {f"problem.{name}": (leaf, "law") for name, leaf in law.items()}
     names |= {f"algorithm.{name}": (name, "policy" if policy else "algorithm") for name in own}
     if wrt in law and wrt in own:
-        raise UsageError(f"both have a parameter {wrt}: say problem.{wrt} or algorithm.{wrt}")
+        raise UsageError(f"problem and algorithm both have a parameter {wrt}: use problem.{wrt} or algorithm.{wrt}")
     names |= {name: names[f"problem.{name}"] for name in law} | {name: names[f"algorithm.{name}"] for name in own}
     if wrt not in names:
         raise unknown_name("parameter of the problem or the algorithm", wrt, [*law, *own])

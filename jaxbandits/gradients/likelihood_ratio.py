@@ -1,10 +1,10 @@
 """Gradients in the parameters of a problem by the score function, also called likelihood ratio or REINFORCE.
 
-d E[f] / d theta = E[(f - b) S] + E[d f / d theta], where S = d log p(rewards) / d theta is the score of a run and b any
-number, since E[S] = 0 (Williams 1992, "Simple statistical gradient-following algorithms for connectionist reinforcement
-learning"). An optional-stopping argument extends this to runs that end by themselves (Glynn 1990, "Likelihood ratio
-gradient estimation for stochastic systems"). Decisions need not be smooth: only the law of the rewards is
-differentiated.
+The identity is d E[f] / d theta = E[(f - b) S] + E[d f / d theta]. Here S = d log p(rewards) / d theta is the score of
+a run, and b is any number, since E[S] = 0. The source is Williams 1992, "Simple statistical gradient-following
+algorithms for connectionist reinforcement learning". An optional-stopping argument extends this to runs that end by
+themselves (Glynn 1990, "Likelihood ratio gradient estimation for stochastic systems"). Decisions need not be smooth:
+only the law of the rewards is differentiated.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def _arm_pulls(problem: Any, state: Any, recommended: Any) -> Any:
 
 
 def check_scored(known: Rule, problem: Problem, parameter: str, wrt: str) -> None:
-    """Refuse a problem or an algorithm without a score in a parameter, which the user calls `wrt`.
+    """Check that a problem and an algorithm have a score in a parameter, named `wrt` by the user.
 
     Raises:
         UsageError: a law without one in this parameter, a value at the edge of its range, or sums of rewards.
@@ -42,10 +42,10 @@ def check_scored(known: Rule, problem: Problem, parameter: str, wrt: str) -> Non
         others = f": only in {', '.join(problem.scored)}" if problem.scored else ""
         raise UsageError(
             f"{problem.name or type(problem).__name__} has no score in {wrt}{others} "
-            "(what rewards are possible moves with it, or they are no draws of a density)"
+            "(either the range of its rewards depends on it, or its rewards have no density)"
         )
     if known.traits.in_batches:
-        raise UsageError(f"{type(known).__name__} draws sums of rewards, of which no score is taken yet")
+        raise UsageError(f"{type(known).__name__} draws sums of rewards, which have no score yet")
     each(f"{wrt}, for a score,", np.asarray(getattr(problem, parameter)), problem.score_range or FINITE, "arm")
 
 

@@ -82,7 +82,7 @@ def measure_of(metric: Any) -> Measure:
     """Return the measure of this name, or of a user's function.
 
     Raises:
-        UsageError: an unknown name, or an object that is no function.
+        UsageError: an unknown name, or an object that is not a function.
     """
     if isinstance(metric, str):
         if metric not in MEASURES:

@@ -76,9 +76,9 @@ def warn_of_few(what: str, number: xr.DataArray, runs: int) -> None:
     """Warn of an estimate whose standard error cannot be trusted.
 
     Args:
-        what: what it is of, as a sentence names it.
-        number: how many runs carry it; for several arms and cells, of each.
-        runs: how many were made.
+        what: the metric and the parameter, as text of the message.
+        number: how many runs carry the estimate; of each arm and cell where there are several.
+        runs: number of all runs.
     """
     fewest = int(number.min())
     if runs < _MANY or enough(fewest, runs):

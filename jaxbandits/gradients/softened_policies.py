@@ -1,9 +1,9 @@
 """Index policies whose selection is softened, so that their expectations have exact derivatives in their parameters.
 
-The arm with the largest index + temperature x Gumbel noise is pulled, which is arm k with probability
-softmax(index / temperature)_k (Gumbel 1954). d E[f] / d theta = E[f S], with S the sum over the run of d log
-softmax(index / temperature)_arm / d theta at the arms pulled (Williams 1992). As the temperature goes to 0 it becomes
-the policy itself, and the variance of S grows without bound.
+The arm with the largest index + temperature x Gumbel noise is pulled. This is arm k with probability
+softmax(index / temperature)_k (Gumbel 1954). The derivative is d E[f] / d theta = E[f S]. Here S is the sum over the
+run of d log softmax(index / temperature)_arm / d theta at the pulled arms (Williams 1992). As the temperature goes to
+0, the softened policy becomes the policy itself, and the variance of S grows without bound.
 """
 
 import dataclasses
@@ -32,19 +32,19 @@ _OF_INDICES = ("a", "eta", "b")
 
 
 class _State(NamedTuple):
-    scores: tuple[jax.Array, ...]  # float32 () each: of the parameters in `Softened.scored`
-    slopes: tuple[jax.Array, ...]  # float32 (K,) each: d log probability of each arm, the next to be pulled
+    scores: tuple[jax.Array, ...]  # float32 () each: the scores of the parameters in `Softened.scored`
+    slopes: tuple[jax.Array, ...]  # float32 (K,) each: d log probability that each arm is pulled next
 
 
 @algorithm
 class Softened(Rule):
-    """An index policy at a temperature; `softened` makes one.
+    """An index policy, softened at a temperature; made by `softened`.
 
     Attributes:
         policy: the policy.
-        temperature: in units of its index.
+        temperature: the temperature, in units of the index.
         scored: the parameters with a derivative: those of the index that were given.
-        by_a: float32 `(P,)`, d a / d each of these, where a follows from them and the problem.
+        by_a: float32 `(P,)`, the derivative of a in each of these, where a follows from them and the problem.
     """
 
     policy: UCBE | GapE
@@ -54,20 +54,20 @@ class Softened(Rule):
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
-        """Those of the policy itself."""
+        """Return the traits of the policy."""
         return self.policy.traits
 
     @property
     def oracle(self) -> bool:
-        """Whether the policy computes a from the true gaps."""
+        """Return whether the policy computes a from the true gaps."""
         return self.policy.oracle
 
     def given(self, name: str) -> Any:
-        """The value of a hyperparameter of the policy."""
+        """Return the value of a hyperparameter of the policy."""
         return self.policy.given(name)
 
     def resolved(self, problem: Problem) -> Self:
-        """The policy with a, and how a follows from the parameters."""
+        """Return the policy with its a, and the derivatives of a in the parameters."""
         policy = self.policy.resolved(problem)
         if not self.oracle:
             return dataclasses.replace(self, policy=policy)
@@ -81,29 +81,29 @@ class Softened(Rule):
         return dataclasses.replace(self, policy=policy, by_a=by_a)
 
     def init(self, arms: Arms, key: jax.Array) -> _State:
-        """After the first pulls, which are those of the policy itself."""
+        """Return the state after the first pulls, which are those of the policy."""
         del key
         return _State(tuple(jnp.float32(0) for _ in self.scored), self._slopes(arms))
 
     def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
-        """The arm with the largest index and noise."""
+        """Return the arm with the largest sum of index and noise."""
         del state
         noise = jax.random.gumbel(key, arms.pulls.shape, jnp.float32, mode="low")
         return jnp.argmax(self._indices(arms, self._values()) + self.temperature * noise)
 
     def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
-        """What the pull adds to the scores."""
+        """Return the state with the scores of the pull added."""
         del reward
         scores = tuple(score + slope[arm] for score, slope in zip(*state, strict=True))
         return _State(scores, self._slopes(arms))
 
     def done(self, state: _State, arms: Arms) -> jax.Array:
-        """The budget is spent."""
+        """Return whether the budget is spent."""
         del state
         return arms.time >= self.policy.budget
 
     def recommend(self, state: _State, arms: Arms) -> jax.Array:
-        """The policy's answer."""
+        """Return the policy's answer: the arm with the largest mean."""
         del state
         return is_largest(arms.per_bandit(arms.mean), StaticInt(1)).reshape(-1)
 
@@ -111,16 +111,16 @@ class Softened(Rule):
         return [jnp.asarray(self.policy.given(name), jnp.float32) for name in self.scored]
 
     def _indices(self, arms: Arms, values: list[jax.Array]) -> jax.Array:
-        """The indices with other values of the parameters, as far as the first derivative."""
+        """Return the indices as a function of the parameters, exact up to the first derivative."""
         changes: dict[str, Any] = dict(zip(self.scored, values, strict=True))
         moved = dataclasses.replace(self.policy, **changes)
         a = jnp.asarray(moved.a, jnp.float32)
-        for place, value in enumerate(values):  # nothing is added but a derivative
+        for place, value in enumerate(values):  # adds 0, and a derivative
             a += jnp.asarray(self.by_a)[place] * (value - lax.stop_gradient(value))
         return moved.indices(arms, a)
 
     def _slopes(self, arms: Arms) -> tuple[jax.Array, ...]:
-        """The derivatives of the logarithm of each arm's probability."""
+        """Return the derivatives of the logarithm of each arm's probability."""
         values = self._values()
 
         def log_probabilities(*values: jax.Array) -> jax.Array:
@@ -132,7 +132,7 @@ class Softened(Rule):
 
 @own_settings()
 def softened(algorithm: UCBE | GapE, temperature: float) -> Softened:
-    """An index policy that pulls arm k with probability softmax(index / temperature)_k.
+    """Return an index policy that pulls arm k with probability softmax(index / temperature)_k.
 
     `jb.gradients.expected` differentiates it exactly, with respect to `a`, `eta` or `b` where these are given.
 
@@ -150,10 +150,11 @@ def softened(algorithm: UCBE | GapE, temperature: float) -> Softened:
     """
     if not isinstance(algorithm, UCBE | GapE):
         raise UsageError(
-            f"only what pulls the arm with the largest index is softened, UCBE and GapE, not {type(algorithm).__name__}"
+            f"only policies that pull the arm with the largest index can be softened: UCBE and GapE, not "
+            f"{type(algorithm).__name__}"
         )
     if algorithm.given("adaptive"):
-        raise UsageError(f"{type(algorithm).__name__} with adaptive estimates its exploration, and is not softened")
+        raise UsageError(f"adaptive {type(algorithm).__name__} estimates its exploration, and cannot be softened")
     scored = tuple(name for name in _OF_INDICES if algorithm.given(name) is not None)
     nothing = np.zeros(len(scored), np.float32)
     return Softened(algorithm, number("the temperature", temperature, POSITIVE), scored, nothing)
@@ -161,12 +162,12 @@ def softened(algorithm: UCBE | GapE, temperature: float) -> Softened:
 
 @dataclasses.dataclass(frozen=True)
 class PolicyScore:
-    """The metric that is one of a run's scores. Two of the same place are equal, so that they are one program."""
+    """The metric that is one of a run's scores; two of the same place are equal, so that they share a program."""
 
     place: int
 
     def __call__(self, problem: Any, state: Any, recommended: Any) -> jax.Array:
-        """Float32 `()`."""
+        """Return the score, float32 `()`."""
         del problem, recommended
         found: jax.Array = state.own.scores[self.place]
         return found

@@ -142,9 +142,9 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
         about = {"long_name": "runs whose answer has another number of arms than declared"}
         results["wrong_size"] = reduced.wrong_size.astype(np.int64).assign_attrs(about)
     results["runs"] = xr.full_like(censored, runs, dtype=np.int64).assign_attrs(long_name="number of runs")
-    results["censored"] = censored.astype(np.int64).assign_attrs(long_name="runs stopped early")
+    results["censored"] = censored.astype(np.int64).assign_attrs(long_name="truncated runs")
     if bool(reduced.stalled.any()):
-        about = {"long_name": "runs stopped as they pulled no more"}
+        about = {"long_name": "runs truncated after many steps without a pull"}
         results["stalled"] = reduced.stalled.astype(np.int64).assign_attrs(about)
     results["at_least"] = (censored > 0).assign_attrs(long_name="means of pulls, cost and steps are lower bounds")
     found = xr.Dataset(results, attrs={**reduced.attrs, "level": level})
@@ -152,7 +152,7 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
         idle = int(reduced.stalled.sum())
         why = "at max_pulls" if not idle else f"at max_pulls, or, {idle} of them, as they pulled no more"
         found.attrs["censored"] = (
-            f"{total} of {runs * censored.size} runs were stopped {why}: where at_least is true, "
+            f"{total} of {runs * censored.size} runs were truncated {why}: where at_least is true, "
             "means of pulls, cost and steps are lower bounds"
         )
     if "wrong_size" in found:

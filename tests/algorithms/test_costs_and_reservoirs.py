@@ -173,7 +173,7 @@ REVERSED = {
                 "arms_needed": lambda self, arms: arms.time,
                 "select": lambda self, arms, key: jnp.argmax(arms.mean[::-1]),
             },
-            "takes ever more arms, and cannot be told",
+            "takes ever more arms, so it must work on some of them, and cannot",
         ),
     ],
 )

@@ -111,7 +111,7 @@ def test_a_rule_may_have_an_estimator(estimator):
         ({"init": lambda self, arms, key: 0, "rounds": lambda self, state, arms: 2,
           "keep": lambda self, state, arms, key: arms.active}, "keep must return the new state and the arms that stay"),
         ({"mean_estimator": lambda self, arms: "mom"}, "mean_estimator must return a MeanEstimator, got str"),
-        ({"second_moments": True}, "its first round pulls each once, whatever initial_pulls says"),
+        ({"second_moments": True}, "its first round pulls each once, so initial_pulls must be 1"),
     ],
 )  # fmt: skip
 def test_what_no_elimination_does_is_refused_in_one_line(changes, message):

@@ -159,7 +159,7 @@ def test_a_session_of_several_batches():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"slots": 1}, "slots = … in the class must say how many"),
+        ({"slots": 1}, "the class must set slots = …"),
         (
             {"request": lambda self, s, arms, key: jb.Batches(arms.pulls * 1.0, 2)},
             "the counts of jb.Batches must return",

@@ -125,7 +125,7 @@ class Steps:
         return state > 0
 
 
-RULE = r"is no algorithm: write it as a rule of jb\.algorithm, help\(jaxbandits\.algorithms\.protocol\)"
+RULE = r"is not an algorithm: write it as a rule of jb\.algorithm, help\(jaxbandits\.algorithms\.protocol\)"
 
 
 @pytest.mark.parametrize("register", [jb.pytree, jax.tree_util.register_dataclass, lambda cls: cls])
@@ -146,7 +146,9 @@ def test_the_name_of_the_protocol_that_is_gone_says_what_is_in_its_place():
 
 
 def test_what_is_no_algorithm_is_one_line():
-    a_line(PROBLEM, own(own(), register=lambda cls: cls)(), "Own is no pytree: put @jb.algorithm above its class, too")
+    a_line(
+        PROBLEM, own(own(), register=lambda cls: cls)(), "Own is not a pytree: put @jb.algorithm above its class, too"
+    )
     a_line(PROBLEM, own(fields=[("rule", "greedy")])(), r"Own\.rule must be a number or an array, got 'greedy'")
     a_line(PROBLEM, own(), r"Own\(…\), not its class")
     a_line(PROBLEM, jb.UGapEc, r"UGapEc\(…\), not its class")
@@ -247,7 +249,7 @@ def test_a_run_without_pulls_ends_with_a_status_of_its_own():
 
     known = jb.summary(ds)
     assert (int(known["censored"]), int(known["stalled"]), bool(known["at_least"])) == (3, 3, True)
-    assert "3 of 3 runs were stopped at max_pulls, or, 3 of them, as they pulled no more" in known.attrs["censored"]
+    assert "3 of 3 runs were truncated at max_pulls, or, 3 of them, as they pulled no more" in known.attrs["censored"]
 
 
 def test_steps_without_a_pull_are_counted_anew_after_one():

@@ -67,7 +67,7 @@ def test_a_session_names_the_arm_that_is_not_there():
     session = jb.AskTell(own(select=lambda self, arms, key: jnp.int32(-1)), arms=3)
     for _ in range(2):
         session.tell(session.ask(), 0.5)
-    with pytest.raises(jb.UsageError, match="Own asks for arm -1: arms are numbered from 0 to 2"):
+    with pytest.raises(jb.UsageError, match="Own requests arm -1: arms are numbered from 0 to 2"):
         session.tell(session.ask(), 0.5)
 
 

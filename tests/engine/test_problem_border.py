@@ -108,7 +108,7 @@ def family(**changes):
 def test_a_family_that_is_not_registered_is_one_line():
     made = family()(jnp.asarray([0.3, 0.8]), name="own")
     for call in (lambda: jb.simulate(UGAPE, made, seeds=2), lambda: jb.run(UGAPE, made, KEY)):
-        one_line(call, r"Own is no pytree: put @jb\.problems\.register_problem above its @dataclasses")
+        one_line(call, r"Own is not a pytree: put @jb\.problems\.register_problem above its @dataclasses")
     registered = jb.problems.register_problem(family())(jnp.asarray([0.3, 0.8]), name="own")
     assert jb.simulate(UGAPE, registered, seeds=2).sizes["arm"] == 2
 

@@ -117,8 +117,8 @@ def test_metrics_and_sessions_and_families_too():
 @pytest.mark.parametrize(
     ("method", "function", "match"),
     [
-        ("select", lambda self, arms, key: 0, r"select must take \(state, arms, key\), and takes \(arms, key\)"),
-        ("done", lambda self: True, r"done must take \(state, arms\), and takes \(\)"),
+        ("select", lambda self, arms, key: 0, r"select must take \(state, arms, key\), got \(arms, key\)"),
+        ("done", lambda self: True, r"done must take \(state, arms\), got \(\)"),
     ],
 )
 def test_methods_that_take_something_else_are_one_line(method, function, match):

@@ -16,7 +16,7 @@ UGAPE = jb.UGapEc(epsilon=0.3, delta=0.2)
 
 @pytest.mark.parametrize(("wrt", "anew"), [("mean", False), ("epsilon", False), ("mean", True)])
 def test_one_object_has_the_numbers_of_the_python_interface(wrt, anew, capsys):
-    assert main([*GRADIENT, *FEW, "--wrt", wrt, "--json", *["--told-anew"] * anew, *SETTINGS]) == 0
+    assert main([*GRADIENT, *FEW, "--wrt", wrt, "--json", *["--refit-algorithm"] * anew, *SETTINGS]) == 0
     found = json.loads(capsys.readouterr().out)
     same = jb.gradients.expected("pulls", UGAPE, PROBLEM, wrt, seeds=50, refit_algorithm=anew)
     assert found["value"] == pytest.approx(float(same.value))
@@ -39,9 +39,9 @@ def test_a_table_has_a_line_for_each_slope(capsys):
     ("changed", "said"),
     [
         (["--wrt", "meen"], "did you mean 'mean'"),
-        (["--wrt", "m"], "no derivative in m, which is counted"),
+        (["--wrt", "m"], "no derivative in m, an integer or a choice"),
         (["--seeds", "1"], "at least 2 seeds"),
-        (["--smoothing", "0.1"], "smoothing is of a parameter of the algorithm"),
+        (["--smoothing", "0.1"], "smoothing applies to a parameter of the algorithm"),
     ],
 )
 def test_bad_input_is_one_line(changed, said, capsys):

@@ -51,15 +51,15 @@ def test_other_axes_and_checkpoints_stay():
 
 
 REFUSED = [
-    ({"wrt": "m"}, "no derivative in m, which is counted or chosen"),
+    ({"wrt": "m"}, "no derivative in m, an integer or a choice"),
     ({"wrt": "variance"}, "no derivative in variance"),
     ({"algorithm": jb.UGapEc(epsilon=jb.axis([0.1, 0.2]), delta=0.1)}, "needs one value of epsilon"),
     ({"wrt": "epsilonn"}, "did you mean 'epsilon'"),
     ({"smoothing": 0.0}, "smoothing must be positive"),
     ({"smoothing": 0.5}, "leave the range of epsilon"),
-    ({"wrt": "mean", "smoothing": 0.1}, "smoothing is of a parameter of the algorithm"),
+    ({"wrt": "mean", "smoothing": 0.1}, "smoothing applies to a parameter of the algorithm"),
     ({"wrt": "b"}, "takes b from the problem: give it a value"),
-    ({"wrt": "b", "problem": jb.beta([2.0, 1.0], 2.0)}, r"say problem\.b or algorithm\.b"),
+    ({"wrt": "b", "problem": jb.beta([2.0, 1.0], 2.0)}, r"use problem\.b or algorithm\.b"),
 ]
 
 

@@ -27,7 +27,7 @@ def test_both_together_are_the_sum_of_their_parts():
     assert float(total.gradient[0]) > 2 * abs(float(law.gradient[0]))
     assert float(total.value) == float(law.value)
     assert total.attrs["problem"] == PROBLEM.name
-    assert "told anew" in total.attrs["estimator"]
+    assert "refitted" in total.attrs["estimator"]
 
 
 def test_laws_without_a_score_have_differences():

@@ -162,7 +162,7 @@ def test_a_field_that_the_sampling_rule_knows_is_refused():
         traits = jb.Traits(stops_by=("haste",))
 
     with pytest.raises(
-        jb.UsageError, match=r"Hasty: traits\.stops_by names haste, but not only done and recommend"
+        jb.UsageError, match=r"Hasty: only done and recommend may depend on haste, which traits\.stops_by names"
     ) as e:
         jb.simulate(jb.algorithm(Hasty)(delta=0.1), PROBLEM, 2)
     assert "\n" not in str(e.value)
