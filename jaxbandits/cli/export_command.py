@@ -63,7 +63,7 @@ def export(
         if to == "latex":
             temporary.write_text(f"{made}\n", encoding="utf-8")
         elif to == "csv":
-            made.to_csv(temporary, index=False)
+            made.to_csv(temporary, index=False, encoding="utf-8")
         else:
             made.to_parquet(temporary, engine="pyarrow", index=False)
     display.print_result(str(out))
