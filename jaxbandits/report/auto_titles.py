@@ -1,42 +1,47 @@
 """Titles that say what the numbers show: measured values, never a judgement that an interval could overturn."""
 
+from collections.abc import Callable
+
 import numpy as np
 import xarray as xr
 
 from jaxbandits.report import formatting, style
 from jaxbandits.report.dimensions import parts, values_of
+from jaxbandits.report.intervals import least_change
 
 __all__ = ["of_bars", "of_curve", "of_distribution", "of_phase", "of_quantiles"]
 
 
 def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
-    """Say how the metric changes from the first to the last value of x, for every line."""
-    middle = known[parts(y, centre)[0]]
+    """Say how the metric changes from the first to the last value of x, as far as intervals tell for every line."""
+    middle, *bounds = (known[name] for name in parts(y, centre))
     first, last = middle.isel({x: 0}).values.ravel(), middle.isel({x: -1}).values.ravel()
     ends = [formatting.text(v) for v in (values_of(known, x)[0], values_of(known, x)[-1])]
     span = f"as {style.symbol(x)} goes from {ends[0]} to {ends[1]}"
     what = _what(known, y, centre)
-    show = formatting.probability if y == "failure" else formatting.value
+    show = _show(known, y)
     if known.sizes[x] == 1:
         low, high = show(middle.min().item()), show(middle.max().item())
         return f"{what} is {low if low == high else f'between {low} and {high}'} at {style.symbol(x)} = {ends[0]}"
+    # The band of a median is the spread of the runs, no interval of the median.
+    direction, factor = "", 1.0
+    if centre == "mean":
+        lows, highs = (bound.transpose(x, ...).values.reshape(known.sizes[x], -1) for bound in bounds)
+        direction, factor = least_change((lows[0], highs[0]), (lows[-1], highs[-1]))
     if first.size == 1:
         if first[0] == last[0]:
             return f"{what} is {show(first[0])} at both ends, {span}"
-        verb = "falls" if last[0] < first[0] else "grows"
-        return f"{what} {verb} from {show(first[0])} to {show(last[0])} {span}"
-    ratio = last / np.where(first > 0, first, np.nan)
-    if np.all(ratio > 1) or np.all((ratio < 1) & (ratio > 0)):
-        verb, size = ("grows", ratio) if np.all(ratio > 1) else ("falls", 1 / ratio)
-        low, high = formatting.fold(size.min()), formatting.fold(size.max())
-        return f"{what} {verb} {low if low == high else f'{low}- to {high}'}-fold {span}"
+        doubt = "" if direction or centre != "mean" else "; the difference may be chance"
+        return f"{what} {direction or 'goes'} from {show(first[0])} to {show(last[0])} {span}{doubt}"
+    if direction and (fold := formatting.at_least_fold(factor)):
+        return f"{what} {direction} {fold} {span}"
     return f"{what} is between {show(middle.min().item())} and {show(middle.max().item())} {span}"
 
 
 def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
     """Name the smallest and the largest cell, and where they are."""
     mean = known[value if value == "failure" else f"{value}_mean"]
-    show = formatting.probability if value == "failure" else formatting.value
+    show = _show(known, value)
 
     def cell(flat: int) -> str:
         place = dict(zip(mean.dims, np.unravel_index(flat, mean.shape), strict=True))
@@ -75,11 +80,19 @@ def of_distribution(known: xr.Dataset, y: str, hue: str | None) -> str:
 def of_bars(known: xr.Dataset, x: str, y: str) -> str:
     """Name the lowest and the highest bar."""
     centre = known[y if y == "failure" else f"{y}_mean"]
-    show = formatting.probability if y == "failure" else formatting.value
+    show = _show(known, y)
     names = [formatting.text(v).replace("\n", " ") for v in values_of(known, x)]
     low, high = int(np.nanargmin(centre.values)), int(np.nanargmax(centre.values))
     ends = [f"{show(centre.values[i])} ({names[i]})" for i in (low, high)]
     return f"{_what(known, y)}: lowest {ends[0]}, highest {ends[1]}"
+
+
+def _show(known: xr.Dataset, y: str) -> Callable[[float], str]:
+    """Return how numbers of the metric are written."""
+    if y != "failure":
+        return formatting.value
+    runs = int(known["runs"].min())
+    return lambda value: formatting.rate(value, runs)
 
 
 def _of(known: xr.Dataset) -> str:

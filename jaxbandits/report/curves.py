@@ -36,7 +36,10 @@ _ENOUGH_ERRORS = 400
 #: A bound this many times above all measured values is not drawn: it would leave no room for the rest.
 _OUT_OF_SIGHT = 1e6
 _SHADE = "#f3ead2"
-_ARROW_INCHES = 0.045
+#: The distance of marks of two lines at one place.
+_BESIDE_INCHES = 0.06
+#: The mark of a failure rate of 0 on a logarithmic axis.
+_ZERO: dict[str, Any] = {"linestyle": "", "marker": "v", "markerfacecolor": "white", "markersize": 5}
 
 
 def curve(
@@ -54,9 +57,9 @@ def curve(
     """Draw a metric's mean, or the failure rate, along a dimension, with its 95% interval as a band; or its median.
 
     The vertical axis is logarithmic where values span decades and, for failure rates, runs are many. On such an axis a
-    failure rate of 0 is drawn as a hollow triangle at the upper end of its interval. Where runs were truncated at
-    `max_pulls` the mean is a lower bound: the marker is an arrow up, and there is no band. A median is a lower bound
-    only where half of the runs were truncated.
+    failure rate of 0 in n runs is a hollow triangle at 1/n, with a line up to the upper end of its interval. Where runs
+    were truncated at `max_pulls` the mean is a lower bound: the marker is an arrow up, and there is no band. A median
+    is a lower bound only where half of the runs were truncated.
 
     Args:
         ds: runs, their summary or their moments.
@@ -95,6 +98,9 @@ def curve(
         vertical_log &= int(known["runs"].min()) * float(drawn[np.isfinite(drawn)].max()) >= _ENOUGH_ERRORS
     numbers_along = numeric(ds, x)
     places = np.asarray(values_of(known, x) if numbers_along else range(known.sizes[x]), float)
+    floor = positive.min() / 10 if vertical_log else 0.0
+    if zeros := vertical_log and y == "failure" and bool((measured == 0).any()):
+        floor = min(floor, 0.5 / int(known["runs"].max()))
     shown = [known] if panel is None else [known.isel({panel: i}) for i in range(known.sizes[panel])]
     picture, panels = style.new_panels(len(shown))
     for axes, part in zip(panels, shown, strict=True):
@@ -106,11 +112,12 @@ def curve(
             axes.set_xticks(places, [str(v) for v in values_of(known, x)])
         if panel is not None:
             axes.set_title(f"{style.label(known, panel)} = {formatting.text(part[panel].item())}", fontsize=11)
-        floor = positive.min() / 10 if vertical_log and positive.size else 0.0
         _draw_lines(axes, part, y, centre, hue, places, vertical_log, floor)
         _draw_bounds(axes, part, bounds, hue, places)
         if shaded is not None:
             axes.axvspan(*shaded[:2], color=_SHADE, linewidth=0, zorder=0, label=shaded[2])
+    if zeros:
+        _name_zeros(panels[0], known)
     if vertical_log and bounds:  # of all panels, which share their scale
         panels[0].set_ylim(top=min(panels[0].get_ylim()[1], _OUT_OF_SIGHT * np.nanmax(measured)))
     said = auto_titles.of_curve(known, x, y, centre) if title is None else title
@@ -193,14 +200,24 @@ def _draw_lines(
         axes.plot(places, np.where(inner, np.nan, values), markevery=~cut, color=colour, label=text, zorder=3, **look)
         bottom = np.maximum(bottom, floor) if logarithmic else bottom
         axes.fill_between(places, bottom, np.where(cut, values, top), color=colour, alpha=0.2, linewidth=0)
+        # Side by side: lines truncated at the same number of pulls, or without errors, would hide each other.
+        beside = axes.transData + ScaledTranslation(
+            (i - (len(lines) - 1) / 2) * _BESIDE_INCHES, 0.0, axes.figure.dpi_scale_trans
+        )
         if unseen.any():
-            axes.plot(places[unseen], top[unseen], linestyle="", marker="v", markerfacecolor="white", color=colour)
+            at_zero = 1 / known["runs"].isel(at).values[unseen] if y == "failure" else top[unseen]
+            axes.vlines(places[unseen], at_zero, top[unseen], color=colour, linewidth=1.2, transform=beside, zorder=3)
+            axes.plot(places[unseen], at_zero, color=colour, transform=beside, zorder=4, **_ZERO)
         if cut.any():
-            # Side by side: lines truncated at the same number of pulls would hide each other.
-            shift = (i - (len(lines) - 1) / 2) * _ARROW_INCHES
-            beside = axes.transData + ScaledTranslation(shift, 0.0, axes.figure.dpi_scale_trans)
             arrow: dict[str, Any] = {"marker": "$↑$", "markersize": 13, "markeredgewidth": 0, "linestyle": ""}
             axes.plot(places[cut], values[cut], transform=beside, color=colour, zorder=4, **arrow)
+
+
+def _name_zeros(axes: Axes, known: xr.Dataset) -> None:
+    """Put the mark of a failure rate of 0 into the legend: `< 1/n`."""
+    runs = np.unique(known["runs"].values)
+    number = formatting.count(runs[0]) if runs.size == 1 else "(number of runs)"
+    axes.plot([], [], color="#5A5A5A", label=f"< 1/{number}: no error", **_ZERO)
 
 
 def _draw_bounds(axes: Axes, known: xr.Dataset, bounds: Sequence[str], hue: str | None, places: NDArray[Any]) -> None:

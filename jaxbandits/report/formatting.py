@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-__all__ = ["count", "fold", "interval", "probability", "short", "text", "value"]
+__all__ = ["at_least_fold", "count", "fold", "interval", "probability", "rate", "short", "text", "value"]
 
 
 def value(x: float) -> str:
@@ -42,6 +42,19 @@ def count(x: float) -> str:
 def fold(x: float) -> str:
     """Format a ratio above 1: `3.1`, `48`."""
     return f"{x:.2g}" if x < 10 else f"{x:,.0f}"
+
+
+def at_least_fold(x: float) -> str:
+    """Format a ratio that is known to be at least x, rounded down: `at least 3.1-fold`; nothing where that is 1."""
+    if not math.isfinite(x):
+        return ""
+    down = math.floor(10 * x) / 10 if x < 10 else math.floor(x)
+    return f"at least {down:,.10g}-fold" if down > 1 else ""
+
+
+def rate(x: float, runs: int) -> str:
+    """Format a measured failure rate; of none, with the number of runs: `0 (of 1,000 runs)`."""
+    return f"0 (of {count(runs)} runs)" if x == 0 else probability(x)
 
 
 def interval(low: float, high: float, of_probability: bool = False) -> str:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jaxbandits.errors import UsageError
 
-__all__ = ["check_level", "clopper_pearson", "student_half_width"]
+__all__ = ["check_level", "clopper_pearson", "least_change", "student_half_width"]
 
 
 def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -60,3 +60,29 @@ def student_half_width(sd: Any, number: Any, tail: float) -> Any:
     """
     quantile = scipy.special.stdtrit(np.maximum(number - 1, 1), 1 - tail)
     return sd / np.where(number > 1, number, np.nan) ** 0.5 * quantile
+
+
+def least_change(first: tuple[ArrayLike, ArrayLike], last: tuple[ArrayLike, ArrayLike]) -> tuple[str, float]:
+    """Return the direction and the least factor of a change that the intervals at both ends allow.
+
+    Args:
+        first: lower and upper end of the interval of a number that is not negative, any shape: a number per line.
+        last: the same of what the number became; broadcasts with `first`.
+
+    Returns:
+        `grows` or `falls`, and the smallest factor above 1 over all lines: the quotient of the ends that are nearest
+        to each other. It is infinite where they are 0 and above. `""` and 1 where the intervals of a line overlap or
+        are not known, or the lines differ in direction.
+
+    Example:
+        >>> from jaxbandits.report.intervals import clopper_pearson, least_change
+        >>> direction, factor = least_change(clopper_pearson(297, 1000), clopper_pearson(1, 1000))
+        >>> direction, round(factor)
+        ('falls', 49)
+    """
+    first_low, first_high, last_low, last_high = (np.asarray(end, float) for end in (*first, *last))
+    for direction, small, large in (("grows", first_high, last_low), ("falls", last_high, first_low)):
+        if np.all(large > small):  # never with NaN
+            with np.errstate(divide="ignore"):
+                return direction, float(np.min(large / small))
+    return "", 1.0

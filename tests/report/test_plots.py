@@ -131,7 +131,25 @@ def test_curve_marks_a_failure_rate_of_zero_on_a_logarithmic_scale(make):
     ds["correct"][1, :2] = False
     axes = axes_of(plots.curve(ds, y="failure"))
     assert axes.get_yscale() == "log"
-    assert "v" in [line.get_marker() for line in axes.get_lines()]
+    marked, named = [line for line in axes.get_lines() if line.get_marker() == "v"]
+    assert (marked.get_xdata().tolist(), marked.get_ydata().tolist()) == ([10_000], [1 / 1000])
+    assert marked.get_markerfacecolor() == "white"
+    (whisker,) = axes.collections[-1].get_segments()  # to the upper end of the interval
+    assert whisker[:, 1] == pytest.approx([1 / 1000, float(summary(ds)["failure_high"][2])])
+    assert axes.get_ylim()[0] < 1 / 1000
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [named.get_label()] == ["< 1/1,000: no error"]
+
+
+def test_zeros_of_several_curves_do_not_hide_each_other(make):
+    ds = make({"eta": [1, 2, 4], "budget": [100, 1000]}, seeds=1000)
+    ds["correct"][:, 0], ds["correct"][:, 1] = False, True
+    ds["correct"][0, 1, :5] = False
+    axes = axes_of(plots.curve(ds, x="budget", y="failure"))
+    marked = [line for line in axes.get_lines() if line.get_marker() == "v" and line.get_xdata().size]
+    places = [line.get_transform().transform(line.get_xydata())[0] for line in marked]
+    assert len(places) == 2
+    assert abs(places[0][0] - places[1][0]) >= 0.05 * axes.figure.dpi
+    assert places[0][1] == pytest.approx(places[1][1])
 
 
 def test_phase_has_a_cell_and_a_number_per_cell(grid):

@@ -41,11 +41,7 @@ def show(bench: Bench, size: Size) -> None:
 
 def _draw(bench: Bench, stats: xr.Dataset, runs: dict[str, xr.Dataset], size: Size) -> None:
     shown = [str(number) for number in stats["number"].values]
-    best = stats["failure"].isel(budget=-1).argmin("algorithm")
-    winners = [
-        f"{stats['algorithm'].values[int(best.sel(number=number))]} on {number}" for number in stats["number"].values
-    ]
-    finding = f"Fewest errors with {formatting.count(size.budgets[-1])} pulls: {', '.join(winners)}"
+    finding = f"Fewest errors with {formatting.count(size.budgets[-1])} pulls: {_describe_best(stats.isel(budget=-1))}"
     bench.exhibit(
         f"frontier-budget-{'-'.join(shown)}",
         plots.curve(stats, x="budget", y="failure", hue="algorithm", panel="number", title=finding),
@@ -58,3 +54,15 @@ def _draw(bench: Bench, stats: xr.Dataset, runs: dict[str, xr.Dataset], size: Si
         f"{formatting.count(size.seeds)} runs a point. UCB-E knows H₁; the adaptive ones estimate it.",
         alt=f"Failure rate against budget for {len(runs)} algorithms, a panel per experiment.",
     )
+
+
+def _describe_best(stats: xr.Dataset) -> str:
+    """Name the algorithm whose interval lies below all others, for every experiment; say where there is none."""
+    won: list[str] = []
+    unknown: list[str] = []
+    for number in stats["number"].values:
+        low, high = (stats[name].sel(number=number) for name in ("failure_low", "failure_high"))
+        best = high.idxmin("algorithm").item()
+        below = float(high.min()) < float(low.drop_sel(algorithm=best).min())
+        (won if below else unknown).append(f"{best} on {number}" if below else str(number))
+    return ", ".join([*won, *([f"the intervals do not tell on {', '.join(unknown)}"] if unknown else [])])

@@ -76,5 +76,6 @@ def _describe_failures(stats: xr.Dataset) -> str:
     never = [label for label, share in broken.items() if not share]
     return (
         f"{int(first['errors'].sum())} failures in {int(first['runs'].sum())} runs as they are; failing more often "
-        f"than δ: {', '.join(failing) or 'none'}; not even at 1/{round(1 / left[-1])}: {', '.join(never) or 'none'}"
+        f"than δ: {', '.join(failing) or 'none'}; not shown even at "
+        f"1/{round(1 / left[-1])}: {', '.join(never) or 'none'}"
     )

@@ -35,7 +35,9 @@ def _draw(bench: Bench, name: str, label: str, algorithm: Any, size: Size) -> No
     stats = summaries.summary(runs)
     stats = stats.assign_coords(k=("k", stats["k"].values, {"long_name": "arms to return K"}))
     hardest = stats["failure"].mean("budget").idxmax("k").item()
-    finding = f"{label} on UNIFORM: the regret is above 0.01 most often at K = {hardest:g} of {chen.ARMS} arms"
+    finding = (
+        f"{label} on UNIFORM: in these runs the regret is above 0.01 most often at K = {hardest:g} of {chen.ARMS} arms"
+    )
     bench.exhibit(
         f"top-k-phase-{name}",
         plots.phase(stats, x="budget", y="k", value="failure", title=finding),

@@ -35,7 +35,7 @@ def show(bench: Bench, size: Size) -> None:
     stats = chen.label_axes(summaries.summary(runs))
     sure = stats["failure"].max("k") <= 0.01
     budgets = sure["budget"].where(sure).min("budget")
-    finding = "AdaptiveTopK as printed errs in at most 1% of the runs from these pulls on: " + ", ".join(
+    finding = f"AdaptiveTopK as printed errs in at most 1% of {size.seeds} runs from these pulls on: " + ", ".join(
         f"{name} {formatting.count(b) if np.isfinite(b) else 'none of these'}"
         for name, b in zip(chen.DATASETS, budgets.values.tolist(), strict=True)
     )

@@ -1,0 +1,65 @@
+"""What pictures' titles say of numbers: no more than their intervals do."""
+
+import math
+
+import numpy as np
+import pytest
+
+from jaxbandits.papers.frontier.audibert_experiments import _describe_best
+from jaxbandits.report import formatting, plots
+from jaxbandits.report.intervals import clopper_pearson, least_change
+from jaxbandits.report.summaries import summary
+
+
+def with_errors(ds, *errors):
+    """Runs with these numbers of errors, in the order of the cells."""
+    wrong = np.arange(ds.sizes["seed"]) < np.reshape(errors, (*ds["correct"].shape[:-1], 1))
+    return ds.assign(correct=(ds["correct"].dims, ~wrong))
+
+
+def title(ds, **places):
+    return plots.curve(ds, y="failure", **places).get_suptitle().replace("\n", " ")
+
+
+def test_the_least_change_is_that_between_the_nearest_ends():
+    assert least_change(([10, 20], [12, 22]), ([1, 1], [2, 4])) == ("falls", 5.0)
+    assert least_change((1, 2), (6, 7)) == ("grows", 3.0)
+    assert least_change((0, 0), (6, 7)) == ("grows", math.inf)
+    assert least_change((10, math.inf), (1, 2)) == ("falls", 5.0)
+    for overlap in [((1, 3), (2, 4)), ((math.nan,) * 2, (1, 2)), (([1, 8], [2, 9]), ([4, 4], [5, 5]))]:
+        assert least_change(*overlap) == ("", 1.0)
+
+
+def test_a_least_factor_is_rounded_down():
+    texts = [formatting.at_least_fold(x) for x in (3.19, 49.9, 1234.5, 1.04, math.inf)]
+    assert texts == ["at least 3.1-fold", "at least 49-fold", "at least 1,234-fold", "", ""]
+
+
+def test_few_errors_make_no_large_factor(make):
+    """It was "falls 128- to 297-fold", from 1 and 3 errors of 1000."""
+    ds = with_errors(make({"budget": [100, 1000], "n": [4, 8]}, seeds=1000), 297, 384, 1, 3)
+    low, high = clopper_pearson([297, 384, 1, 3], 1000)
+    assert math.floor(min(low[0] / high[2], low[1] / high[3])) == 40
+    assert title(ds, x="budget") == "Failure rate of UGapEc falls at least 40-fold as budget goes from 100 to 1,000"
+
+
+def test_lines_that_intervals_do_not_tell_apart_claim_nothing(make):
+    grid = make({"budget": [100, 1000], "n": [4, 8]}, seeds=1000)
+    for errors in [(300, 6, 1, 3), (300, 1, 1, 300)]:  # one line overlaps; the directions differ
+        assert "-fold" not in (text := title(with_errors(grid, *errors), x="budget"))
+        assert "is between 0.001 and 0.300" in text
+
+
+def test_one_line(make):
+    grid = make({"budget": [100, 1000]}, seeds=1000)
+    assert "falls from 0.300 to 0 (of 1,000 runs) as budget" in title(with_errors(grid, 300, 0))
+    assert title(with_errors(grid, 6, 3)).endswith(
+        "goes from 0.006 to 0.003 as budget goes from 100 to 1,000; the difference may be chance"
+    )
+    assert "median" not in plots.curve(grid, centre="median").get_suptitle().partition(" goes from ")[2]
+
+
+@pytest.mark.parametrize(("errors", "said"), [((90, 10), "UGapEc on 1"), ((12, 10), "the intervals do not tell on 1")])
+def test_a_winner_is_named_only_where_its_interval_is_below_the_others(make, errors, said):
+    ds = with_errors(make({"number": [1], "algorithm": ["LUCB", "UGapEc"]}, seeds=1000), *errors)
+    assert _describe_best(summary(ds)) == said
