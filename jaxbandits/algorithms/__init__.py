@@ -1,4 +1,4 @@
-"""Algorithms: the protocol, a room a family, and the registry."""
+"""Algorithms: the protocol, a folder for each family, and the registry."""
 
 from jaxbandits.algorithms.registry import REGISTRY
 from jaxbandits.lazy_registry import face

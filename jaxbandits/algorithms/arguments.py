@@ -1,4 +1,4 @@
-"""The arguments of a dataclass: which are missing, or are none, in one line in place of Python's `TypeError`."""
+"""Check the arguments of a dataclass: name the missing or unknown ones in one line, not in Python's `TypeError`."""
 
 import dataclasses
 import functools
@@ -11,10 +11,10 @@ __all__ = ["refusing_arguments"]
 
 
 def refusing_arguments(cls: type) -> Callable[..., None]:
-    """Return the `__init__` of a dataclass, which refuses arguments that do not fit with a `UsageError`.
+    """Return an `__init__` for a dataclass that refuses wrong arguments with a `UsageError`.
 
     Args:
-        cls: the class; its `__init__` is called first, and its arguments are looked at only if that fails.
+        cls: the class; its own `__init__` is called first, and the arguments are checked only if that fails.
     """
     make: Callable[..., None] = cls.__init__  # type: ignore[misc]
 
@@ -38,7 +38,7 @@ def _check(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         raise UsageError(f"{cls.__name__} has {len(fields)} parameters, {', '.join(fields)}, got {len(args)} values")
     by_place = list(fields)[: len(args)]
     if twice := [name for name in by_place if name in kwargs]:
-        raise UsageError(f"{cls.__name__}: {twice[0]} is given twice, by its place and by its name")
+        raise UsageError(f"{cls.__name__}: {twice[0]} is given twice, by position and by name")
     required = [name for name, field in fields.items() if _is_required(field)]
     if missing := [name for name in required if name not in kwargs and name not in by_place]:
         call = ", ".join(f"{name}=…" for name in required)

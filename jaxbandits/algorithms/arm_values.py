@@ -19,8 +19,8 @@ def by_arm(rule: Any, axes: int = 0) -> list[bool]:
     """Return for each leaf of a rule whether it has a value of each arm.
 
     Args:
-        rule: leaves with `axes` axes of runs, those of values of arms with one more before them.
-        axes: how many.
+        rule: leaves with `axes` axes of runs; leaves with values of arms have one more axis, before these.
+        axes: the number of axes of runs.
     """
     declared = {field.name for field in dataclasses.fields(rule) if field.metadata.get("per_arm")}
     leaves = jax.tree_util.tree_leaves_with_path(rule)
@@ -28,7 +28,7 @@ def by_arm(rule: Any, axes: int = 0) -> list[bool]:
 
 
 def moved(rule: T, move: Callable[[Any], Any], axes: int = 0) -> T:
-    """Return a rule whose values of arms are what `move` returns of them; arguments as for `by_arm`."""
+    """Apply `move` to a rule's values of arms; arguments as for `by_arm`."""
     leaves, tree = jax.tree.flatten(rule)
     found: T = jax.tree.unflatten(
         tree, [move(leaf) if is_one else leaf for leaf, is_one in zip(leaves, by_arm(rule, axes), strict=True)]
@@ -37,9 +37,9 @@ def moved(rule: T, move: Callable[[Any], Any], axes: int = 0) -> T:
 
 
 def filled(rule: T, width: int) -> T:
-    """Return a rule, leaves as for one run, with so many entries wherever it may have a value of each arm.
+    """Pad a rule's values of arms to `width` entries; leaves as for one run.
 
-    One number is repeated; of a list that is shorter, the last entry, for arms that do not exist.
+    One number is repeated. The last entry of a shorter array is repeated, for the padding.
     """
     changes: dict[str, Any] = {}
     for field in dataclasses.fields(rule):  # type: ignore[arg-type]
@@ -52,14 +52,14 @@ def filled(rule: T, width: int) -> T:
 
 
 def check_arm_values(rule: Any, count: int) -> None:
-    """Check that values of arms are as many as there are arms, and that no other array might be some.
+    """Check that values of arms have one entry for each arm, and that no undeclared array could be such values.
 
     Args:
         rule: leaves as for one run.
         count: number of arms K, of all bandits.
 
     Raises:
-        UsageError: they are not; or an array that is as long as there are arms, and nobody says what it is of.
+        UsageError: another number of entries, or an undeclared array of length K.
     """
     fields = {field.name: field.metadata for field in dataclasses.fields(rule)}
     for path, leaf in jax.tree_util.tree_leaves_with_path(rule):
@@ -69,7 +69,7 @@ def check_arm_values(rule: Any, count: int) -> None:
             raise UsageError(f"{name} must be one number or have one for each of {count} arms, got shape {shape}")
         if declared is None and count in shape:
             raise UsageError(
-                f"{name} has shape {shape}, and there are {count} arms, of which each run has an order of its own: "
+                f"{name} has shape {shape}, and there are {count} arms, which each run sees in its own order: "
                 f"declare {path[0].name} = jb.parameter(per_arm=True) if it has a value of each arm, per_arm=False if "
                 "not"
             )

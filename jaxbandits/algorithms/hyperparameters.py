@@ -1,4 +1,4 @@
-"""What a built-in algorithm is asked before a run: its hyperparameters, what it takes from a problem, its theorem."""
+"""The part of an algorithm that matters before a run: its hyperparameters, their defaults, its theorem."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -23,16 +23,16 @@ __all__ = ["Hyperparameters"]
 
 @dataclasses.dataclass(frozen=True)
 class Hyperparameters:
-    """Checks of hyperparameters, and what follows from them before a run."""
+    """Hyperparameters with their checks, and what follows from them before a run."""
 
-    #: What is to be known of the class; a subclass replaces it.
+    #: Facts about the class; a subclass replaces them.
     traits: ClassVar[Traits] = Traits()
-    #: Whether what a pull cost is told with its reward, in a live experiment.
+    #: Whether the cost of a pull must be given with its reward, in a live experiment.
     takes_costs: ClassVar[bool] = False
 
     @classmethod
     def when_complete(cls) -> None:
-        """Let the constructor say in one line which hyperparameters are missing, or are none."""
+        """Let the constructor name missing and unknown hyperparameters in one line."""
         cls.__init__ = refusing_arguments(cls)  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
@@ -50,7 +50,7 @@ class Hyperparameters:
 
     @property
     def initial_pulls(self) -> int:
-        """Pulls of every arm before the first decision: an empirical variance needs two."""
+        """The pulls of every arm before the first decision: an empirical variance needs two."""
         return 2 if self.second_moments else 1
 
     @property
@@ -64,15 +64,15 @@ class Hyperparameters:
         return bool(self.given("variance"))
 
     def given(self, name: str) -> Any:
-        """The value of a hyperparameter made with `parameter`; None if there is none, or a field of that name only."""
+        """Return the value of a hyperparameter made with `parameter`; None if there is no such field."""
         fields = {field.name: field for field in dataclasses.fields(self)}
         return getattr(self, name) if name in fields and is_parameter(fields[name]) else None
 
     def resolved(self, problem: Problem) -> Self:
-        """The algorithm with what it takes from the problem filled in, in double precision, before a run.
+        """Fill in what the algorithm takes from the problem, in double precision, before a run.
 
         Raises:
-            UsageError: if the problem does not have it.
+            UsageError: the problem does not have it.
         """
         if self.traits.spends is not None:
             check_budget(type(self).__name__, vars(self)[self.traits.spends], problem)
@@ -87,28 +87,28 @@ class Hyperparameters:
         return self
 
     def prepared(self) -> Self:
-        """The algorithm with the defaults filled in that depend on its own parameters; before a live experiment."""
+        """Fill in the defaults that depend on other parameters only, before a live experiment."""
         return self
 
     @classmethod
     def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str], ...]:
-        """Settings that deserve a row each where algorithms are compared on this problem."""
+        """Return the settings that get their own rows when algorithms are compared on this problem."""
         del problem
         return cls.traits.variants
 
     def unseen(self, problem: Problem) -> float | None:
-        """Where a problem has more arms than are simulated: how improbable it is, at most, that one would matter."""
+        """Bound the probability that an arm which is not simulated would matter; None if all arms are simulated."""
         del problem
         return None
 
     def explored(self, problem: Problem) -> Problem:
-        """The problem with as many arms as the algorithm wants, where a reservoir leaves that to it; before a run.
+        """Set the number of arms of a reservoir that leaves this to the algorithm, before a run.
 
-        Here K(B) of Li and Xia (2017, eq. 5).
+        The number is K(B) of Li and Xia (2017, eq. 5).
 
         Raises:
-            UsageError: if the algorithm has no budget, or the reservoir no known regularity, to tell by; or if pulls
-                have prices and the algorithm looks at rewards only.
+            UsageError: the algorithm has no budget, or the regularity of the reservoir is not known; or pulls have
+                prices and the algorithm ignores costs.
         """
         if not problem.drawn:
             return problem
@@ -119,26 +119,26 @@ class Hyperparameters:
         return problem.sized(reservoir_arms(*self.scale(problem)))
 
     def scale(self, problem: Problem) -> tuple[float, float]:
-        """Budget and regularity beta, for a reservoir that leaves the number of arms to the algorithm.
+        """Return budget and regularity beta, for a reservoir that leaves the number of arms to the algorithm.
 
         Raises:
-            UsageError: if either is not known.
+            UsageError: either is not known.
         """
         budget, beta = self.given("budget"), self.given("beta")
         beta = problem.regularity if beta is None else beta
         if budget is None or beta is None:
             lacks = "a budget" if budget is None else "the regularity beta"
             raise UsageError(
-                f"{type(self).__name__} has not {lacks} to choose a number of arms by: give {problem.name} arms="
+                f"{type(self).__name__} cannot choose a number of arms without {lacks}: give {problem.name} arms="
             )
         return float(budget), float(beta)
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
-        """Whether the hyperparameters fit a problem.
+        """Check that the hyperparameters fit a problem.
 
         Raises:
             UsageError: m >= K, a budget that does not cover the initial pulls, several bandits for an algorithm of
-                one, or an array that does not have a value of each arm, or may have.
+                one, or an error of `check_arm_values`.
         """
         name, count = type(self).__name__, arms_per_bandit * bandits
         if bandits > 1 and not self.traits.multi_bandit:
@@ -159,10 +159,10 @@ class Hyperparameters:
             raise UsageError(f"{name}: the budget must cover {needed} first pulls of {count} arms, got {budget:g}")
 
     def check_live(self) -> None:
-        """Whether rewards may come one at a time from outside, as in a live experiment.
+        """Check that rewards may come one at a time from outside, as in a live experiment.
 
         Raises:
-            UsageError: if the algorithm looks at earlier rewards again, or at the true gaps.
+            UsageError: the algorithm needs earlier rewards again, or the true gaps.
         """
         if self.oracle:
             raise UsageError(
@@ -171,10 +171,10 @@ class Hyperparameters:
             )
 
     def check_suitable(self, problem: Problem, m: float) -> None:
-        """Whether it can find the m best arms of a problem, with its guarantee.
+        """Check that the algorithm can find the m best arms of a problem, with its guarantee.
 
         Raises:
-            UsageError: why not.
+            UsageError: it cannot; the message is the reason.
         """
         if m > 1 and self.given("m") is None:
             raise UsageError("returns one arm")
@@ -183,25 +183,27 @@ class Hyperparameters:
 
     @property
     def oracle(self) -> bool:
-        """Whether a parameter is computed from the true gaps, which nobody has before an experiment."""
+        """Whether a parameter is computed from the true gaps, which are unknown in an experiment."""
         own = any(field.name == "a" and is_parameter(field) for field in dataclasses.fields(self))
         return own and self.a is None and not self.given("adaptive")  # type: ignore[attr-defined]
 
     @property
     def proved(self) -> bool:
-        """Whether a theorem says that it errs with probability at most delta: not so with heuristic constants."""
+        """Whether it is proved to err with probability at most delta: not with heuristic constants."""
         return True
 
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """What is proved of it on (b/2)-sub-Gaussian arms: pulls exceeded with probability at most delta, or an error.
+        """Return the theorem for (b/2)-sub-Gaussian arms: a bound of the pulls, or of the error; None without one.
+
+        The pulls exceed their bound with probability at most delta.
 
         Args:
             means: `(K,)`.
             variances: `(K,)`.
             b: the range of the rewards.
-            delta: the confidence asked for.
+            delta: the allowed probability of error.
             epsilon: the tolerance.
             m: the number of arms returned.
         """
@@ -209,10 +211,10 @@ class Hyperparameters:
         return None
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """What theory says of it on any problem: a bound, or a rate, which has no constant; for figures.
+        """Return a bound, or a rate without its constant, for figures; None without one.
 
         Args:
-            problem: one that suits it, from which it has taken what it needs.
+            problem: a suitable problem, from which the algorithm has taken what it needs.
         """
         del problem
         return None

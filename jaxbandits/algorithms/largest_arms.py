@@ -1,6 +1,6 @@
-"""The m arms with the largest values, of one run, of each bandit; of equal ones the first, or one at random.
+"""Find the m arms with the largest values, in one run; ties go to the first arm, or to a random one.
 
-Values are float32 `(K,)`, or `(K, M)` of M bandits: what is said of the arms of one holds for each.
+Values are float32 `(K,)`, or `(K, M)` of M bandits, each of which is treated separately.
 """
 
 import jax
@@ -43,52 +43,52 @@ def largest_of_others(values: jax.Array, m: Numeric) -> jax.Array:
 
 
 def exchange(values: jax.Array, chosen: jax.Array) -> jax.Array:
-    """Return the mask of the m largest values where one value has changed since `chosen` was it.
+    """Update the mask of the m largest values after one value has changed.
 
     Args:
         values: float32 `(K,)`.
-        chosen: bool `(K,)`, the m largest values but for one that has changed.
+        chosen: bool `(K,)`, the mask before the change.
     """
     return _exchange(values, chosen)[0]
 
 
 def exchanged(values: jax.Array, chosen: jax.Array) -> jax.Array:
-    """Return the mask of the m largest values, bool `(K,)`, by as few exchanges as `chosen` is away from it."""
+    """Return the mask of the m largest values, bool `(K,)`; from `chosen`, one exchange for each difference."""
     start = _exchange(values, chosen)
     mask, _ = lax.while_loop(lambda found: found[1], lambda found: _exchange(values, found[0]), start)
     return mask
 
 
 def value_at(values: jax.Array, place: jax.Array) -> jax.Array:
-    """Return the value at a place of each bandit."""
+    """Return the value at a position of each bandit."""
     return jnp.max(jnp.where(_places(values) == place, values, -jnp.inf), axis=0)
 
 
 def _mth_largest(values: jax.Array, m: Numeric) -> tuple[jax.Array, jax.Array]:
-    """Return the m-th largest value and its place."""
+    """Return the m-th largest value and its position."""
     first = jnp.max(values, axis=0), jnp.argmax(values, axis=0).astype(jnp.int32)
     return lax.fori_loop(1, m, lambda _, last: _next_largest(values, *last), first)
 
 
 def _next_largest(values: jax.Array, value: jax.Array, place: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return the value that comes next after one at a place, and its place."""
+    """Return the next largest value after the value at a position, and its position."""
     left = jnp.where((values < value) | ((values == value) & (_places(values) > place)), values, -jnp.inf)
     return jnp.max(left, axis=0), jnp.argmax(left, axis=0).astype(jnp.int32)
 
 
 def _places(values: jax.Array) -> jax.Array:
-    """Return the place of each arm, so that it broadcasts with the values."""
+    """Return the position of each arm, in a shape that broadcasts with the values."""
     return jnp.arange(len(values)).reshape(-1, *(1 for _ in values.shape[1:]))
 
 
 def are_largest(values: jax.Array, m: jax.Array, among: jax.Array, ties: jax.Array | None = None) -> jax.Array:
-    """Return a mask of the m largest values of some of many arms, or of all of these where they are fewer; bool `(K,)`.
+    """Return a mask of the m largest values among some of many arms, bool `(K,)`; of all of these if they are fewer.
 
     Args:
         values: float32 or int32 `(K,)`, not NaN.
         m: int32 `()`, at least 0.
-        among: bool `(K,)`, the arms that are looked at.
-        ties: int32 `(K,)`, different numbers: of equal values that with the larger one; None for the first.
+        among: bool `(K,)`, the arms that are compared.
+        ties: int32 `(K,)`, all different: a tie goes to the arm with the larger number; None for the first arm.
     """
     ties = -jnp.arange(len(values)) if ties is None else ties
     kth = kth_largest(values, jnp.maximum(m, 1), among)
@@ -98,15 +98,15 @@ def are_largest(values: jax.Array, m: jax.Array, among: jax.Array, ties: jax.Arr
 
 
 def kth_largest(values: jax.Array, k: jax.Array, among: jax.Array) -> jax.Array:
-    """Return the k-th largest value of some of many arms, `()`; the smallest where they are fewer.
+    """Return the k-th largest value among some of many arms, `()`; the smallest if they are fewer.
 
-    A threshold that k of them reach is found bit by bit: as many looks at the arms as the spread of the values has
-    bits, and fewer where k arms stand apart earlier.
+    A threshold that k values reach is found bit by bit. This takes one pass over the arms for each bit of the spread
+    of the values, and fewer passes if exactly k values reach the threshold earlier.
 
     Args:
         values: float32 or int32 `(K,)`, not NaN.
         k: int32 `()`, at least 1.
-        among: bool `(K,)`, the arms that are looked at.
+        among: bool `(K,)`, the arms that are compared.
     """
     bits = _sortable(values)
     low = jnp.min(jnp.where(among, bits, jnp.uint32(2**32 - 1)))
@@ -130,16 +130,16 @@ def kth_largest(values: jax.Array, k: jax.Array, among: jax.Array) -> jax.Array:
 
 
 def _sortable(values: jax.Array) -> jax.Array:
-    """Return uint32 numbers in the order of float32 or int32 ones."""
+    """Map float32 or int32 values to uint32 numbers in the same order."""
     bits = values
-    if jnp.issubdtype(values.dtype, jnp.floating):  # -0 and 0 are equal, and have other bits
+    if jnp.issubdtype(values.dtype, jnp.floating):  # -0 and 0 are equal, but have different bits
         bits = lax.bitcast_convert_type(jnp.where(values == 0, 0.0, values), jnp.int32)
         bits = jnp.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
     return lax.bitcast_convert_type(bits, jnp.uint32) ^ jnp.uint32(2**31)
 
 
 def _exchange(values: jax.Array, chosen: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Change the last of the chosen arms for the first of the others, if that comes before it; and say whether."""
+    """Swap the last of the chosen arms for the first of the others if that ranks higher; return also whether."""
     place = jnp.arange(len(values))
     least = jnp.min(jnp.where(chosen, values, jnp.inf))
     last = jnp.max(jnp.where(chosen & (values == least), place, -1))
@@ -150,12 +150,12 @@ def _exchange(values: jax.Array, chosen: jax.Array) -> tuple[jax.Array, jax.Arra
 
 
 def one_of_largest(values: jax.Array, words: jax.Array) -> jax.Array:
-    """Return an arm with the largest value, int32 `()`: of several one at random.
+    """Return an arm with the largest value, int32 `()`; a random one of several.
 
     Args:
         values: float32 or int32 `(K,)`, not NaN.
-        words: uint32 `(2,)`, random: the data of a key, or what `random.ties.turn` makes of it at a time.
+        words: uint32 `(2,)`, random: the data of a key, or what `random.tie_breaking.reshuffle` makes of it.
     """
     place = turned(jnp.arange(len(values)), words)
     arm = arm_turned(jnp.min(jnp.where(values == jnp.max(values), place, MAX_COUNT)), words)
-    return jnp.clip(arm, 0, len(values) - 1)  # as it is: it says so
+    return jnp.clip(arm, 0, len(values) - 1)  # changes nothing; it gives the compiler the range

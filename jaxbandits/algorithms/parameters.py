@@ -1,4 +1,4 @@
-"""Hyperparameters: what a field of a built-in algorithm may hold."""
+"""The fields of hyperparameters, and the checks of their values."""
 
 import dataclasses
 from typing import Any, TypeVar
@@ -27,13 +27,13 @@ __all__ = [
 
 T = TypeVar("T")
 
-#: A hyperparameter: a number, an array of numbers once it is batched, an axis of a grid, or None where that is allowed.
+#: A hyperparameter: a number, an array of numbers once it is batched, an axis of a grid, or None if that is allowed.
 Numeric = Any
 
 
 @jax.tree_util.register_static
 class Word(str):
-    """A word in place of a number: part of the program, as a number is of its input."""
+    """A word in place of a number; it is part of the program, while a number is part of its input."""
 
     __slots__ = ()
 
@@ -48,17 +48,17 @@ def parameter(
     words: tuple[str, ...] = (),
     per_arm: bool | None = None,
 ) -> Any:
-    """A hyperparameter's field.
+    """Declare a hyperparameter's field.
 
     Args:
         rule: the values that are allowed, one of the keys of `RULES`.
         default: the default value.
-        static: part of the program (a choice of code path), not of its input.
-        common: a whole number so common for this parameter that a grid that shares it gets its own, cheaper program.
-        choices: the words that are allowed, for a static parameter that is a word; None too where it is the default.
-        words: what may stand in place of a number: a rule by which the algorithm finds it.
-        per_arm: whether it may be an array `(K,)` of a value for each arm, in the problem's order: each run is given it
-            in its own. False of an array that has nothing to do with arms, though it may be as long as there are some.
+        static: whether the value is part of the program (a choice of code path), not of its input.
+        common: a common whole number: a grid in which all values equal it gets its own, cheaper program.
+        choices: the words that are allowed, for a static parameter that is a word; None too if it is the default.
+        words: words that are allowed in place of a number: rules by which the algorithm finds it.
+        per_arm: whether the value may be an array `(K,)` with a value for each arm, in the problem's order; each run
+            gets it in the run's order. False for an array that has nothing to do with arms, but may have length K.
 
     Example:
         >>> @jb.algorithm
@@ -86,26 +86,26 @@ def parameter(
 
 
 def is_parameter(field: dataclasses.Field[Any]) -> bool:
-    """Whether a field was made with `parameter`: what another is for, its name does not say."""
+    """Return whether a field was made with `parameter`; the meaning of other fields is never guessed from a name."""
     return "rule" in field.metadata
 
 
 def is_word(field: dataclasses.Field[Any], value: Any) -> bool:
-    """Whether a value is one of the words that may stand in place of the field's number."""
+    """Return whether a value is one of the words that are allowed in place of the field's number."""
     return isinstance(value, str) and value in field.metadata.get("words", ())
 
 
-#: Rules of values that runs do not compute with as float32.
+#: Rules for values that runs do not use as float32.
 _EXACT = ("count", "error probability")
 
 
 def by_logarithm(field: dataclasses.Field[Any]) -> bool:
-    """Return whether runs compute with the logarithm of a field's value, a `LogProbability`."""
+    """Return whether runs use the logarithm of a field's value, a `LogProbability`."""
     return field.metadata.get("rule") == "error probability"
 
 
 def with_logarithms(algorithm: T) -> T:
-    """Return an algorithm with a `LogProbability` for each value that is one number, as a run computes with it."""
+    """Replace each error probability that is one number by its `LogProbability`, as runs use it."""
     fields: Any = dataclasses.fields(algorithm)  # type: ignore[arg-type]
     values = {field.name: getattr(algorithm, field.name) for field in fields if by_logarithm(field)}
     found = {name: LogProbability.of(value) for name, value in values.items() if checks.is_number(value)}
@@ -114,7 +114,7 @@ def with_logarithms(algorithm: T) -> T:
 
 RULES = {
     "probability": checks.INSIDE_UNIT,
-    "error probability": checks.INSIDE_UNIT,  # however small: runs compute with its logarithm
+    "error probability": checks.INSIDE_UNIT,  # however small: runs use its logarithm
     "positive": checks.POSITIVE,
     "above one": checks.ABOVE_ONE,
     "not negative": checks.NOT_NEGATIVE,
@@ -125,7 +125,7 @@ RULES = {
 
 
 def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
-    """Whether a field made with `parameter` may hold a value; any other field may, and arrays, as JAX puts them there.
+    """Check that a field may hold a value, if it was made with `parameter`; arrays pass, since JAX puts them there.
 
     Raises:
         UsageError: it may not.

@@ -1,7 +1,7 @@
-"""The algorithms: a line each.
+"""The list of the algorithms, one line each.
 
-Public names, command line, specifications, documentation and tests follow from it. To add one: write a module like
-`apt.py` (the head of `protocol.py` has the protocol on one screen), then add its line here, the name on the command
+Public names, command line, specifications, documentation and tests follow from it. To add an algorithm, write a module
+like `apt.py`; the head of `protocol.py` has the protocol on one screen. Then add its line here: the name on the command
 line and `module:class`.
 """
 
@@ -64,10 +64,10 @@ REGISTRY = Registry(
 
 
 def normal_name(name: str) -> str:
-    """An algorithm's name on the command line, however it was written.
+    """Return an algorithm's name on the command line from any spelling of it.
 
     Raises:
-        UsageError: if there is none, with the nearest name there is.
+        UsageError: the name is unknown; the message has the nearest known name.
     """
     normal = re.sub(r"[_\s]+", "-", name.strip().lower())
     if normal not in REGISTRY:

@@ -1,4 +1,4 @@
-"""Algorithms of rewards in [0, b] or [0, 1]: what they ask of a problem."""
+"""Check the rewards of a problem for algorithms that need rewards in [0, b] or [0, 1]."""
 
 import dataclasses
 from typing import Any, TypeVar
@@ -14,14 +14,14 @@ A = TypeVar("A", bound=Any)
 
 
 def with_range_from_zero(algorithm: A, problem: Problem) -> A:
-    """The algorithm, with a `b` where the problem's range of rewards does not begin at 0: the end of that range.
+    """Set `b` to the largest reward if the problem's rewards do not begin at 0; else return the algorithm unchanged.
 
     Args:
-        algorithm: has a field `b`, None for the problem's range.
+        algorithm: an algorithm with a field `b`, None for the problem's range.
         problem: the problem.
 
     Raises:
-        UsageError: rewards that may be negative.
+        UsageError: the rewards may be negative.
     """
     lowest = problem.lowest_reward
     if lowest < 0:
@@ -36,11 +36,11 @@ def check_unit_rewards(name: str, problem: Problem) -> None:
     """Check that all rewards of a problem lie in [0, 1], as far as is known.
 
     Args:
-        name: of the algorithm that needs it.
+        name: the name of the algorithm.
         problem: the problem.
 
     Raises:
-        UsageError: they may be others.
+        UsageError: other rewards are possible.
     """
     lowest = problem.lowest_reward if problem.in_interval else -1.0
     if lowest < 0 or lowest + float(np.max(np.asarray(problem.reward_range))) > 1 + 1e-6:

@@ -1,4 +1,4 @@
-"""Which methods a rule has."""
+"""Check which methods a rule has."""
 
 from jaxbandits.algorithms.traits import traits_of
 from jaxbandits.errors import UsageError
@@ -10,16 +10,16 @@ def check_methods(cls: type) -> None:
     """Check that a class has the methods of one kind of rule.
 
     Raises:
-        UsageError: a method that is missing, or two where one is needed.
+        UsageError: a method is missing, or there are two where one is needed.
     """
     (_check_elimination if callable(getattr(cls, "keep", None)) else _check_steps)(cls)
 
 
 def _check_elimination(cls: type) -> None:
-    """Check that a class with a method `keep` says when it looks, and nothing of single pulls.
+    """Check that a class with a method `keep` has `rounds` or `due`, and no method for single pulls.
 
     Raises:
-        UsageError: a method that is missing, or one too many.
+        UsageError: a method is missing, or there is one too many.
     """
     name = cls.__name__
     for method in ("select", "request", "update", "absorb"):
@@ -38,7 +38,7 @@ def _check_steps(cls: type) -> None:
     """Check that a class whose steps are pulls has the methods for them.
 
     Raises:
-        UsageError: a method that is missing, or two where one is needed.
+        UsageError: a method is missing, or there are two where one is needed.
     """
     name, spends = cls.__name__, traits_of(cls).spends is not None
     for method in ("recommend",) if spends else ("done", "recommend"):

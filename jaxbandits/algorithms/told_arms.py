@@ -1,4 +1,4 @@
-"""What a rule is told of its arms, and how it asks for several batches of pulls at once."""
+"""What a rule knows about its arms, and how it requests several batches of pulls at once."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -13,16 +13,16 @@ from jaxbandits.statistics.arm_statistics import unbiased_variance
 
 __all__ = ["LARGEST_BATCH", "Arms", "Batches"]
 
-#: Rewards of an arm in one of several batches, or where nothing older is kept: the sum of two batches must be a count.
+#: The most rewards of an arm in one of several batches, or with `fresh_only`: two batches must sum to an int32.
 LARGEST_BATCH = 2**30 - 1
 
 
 class Batches(NamedTuple):
-    """Several batches that are asked for at once.
+    """Several batches that are requested at once.
 
     Attributes:
         counts: int32 `(K,)`, how often to pull each arm in a batch.
-        number: int32 `()`, how many batches.
+        number: int32 `()`, the number of batches.
 
     Example:
         >>> jb.Batches(counts=jnp.array([5, 5]), number=3).number
@@ -36,22 +36,22 @@ class Batches(NamedTuple):
 @pytree
 @dataclasses.dataclass(frozen=True)
 class Arms(ToldCosts):
-    """What is known of the arms of a run.
+    """The observations of a run, for each arm and in total.
 
     Attributes:
         pulls: int32 `(K,)`, pulls of each arm; 2^31 - 1 for more.
-        mean: float32 `(K,)`, mean reward of each arm, 0 before the first pull; no larger in size than 2^100.
-        inverse_root: float32 `(K,)`, `1 / sqrt(pulls)`, which is kept, since most confidence radii are multiples of it;
-            1 before the first pull.
-        total: float32 or int32 `(K,)`, sum of the rewards of each arm. Of a rule with `fresh_only` these are zeros, and
-            `mean` and `inverse_root` are None.
+        mean: float32 `(K,)`, mean reward of each arm, 0 before the first pull; at most 2^100 in absolute value.
+        inverse_root: float32 `(K,)`, `1 / sqrt(pulls)`; 1 before the first pull. It is kept because most confidence
+            radii are multiples of it.
+        total: float32 or int32 `(K,)`, sum of the rewards of each arm. With `fresh_only` these are zeros, and `mean`
+            and `inverse_root` are None.
         time: int32 `()`, pulls of all arms; 2^31 - 2 for more.
-        count: int32 `()`, the number of arms K that there are, of all bandits.
-        b: float32 `()`, what `reward_range` returns; None where rewards have no range.
-        squares: float32 `(K,)`, squared deviations of the rewards from their mean, of which `variance` is made; None
-            where they are not kept.
-        costs: of which `mean_cost`, `total_cost` and `spent` are made; None where they are not kept.
-        own: the rule's own state, where a run is shown to its user; None in the rule's methods.
+        count: int32 `()`, the number of arms K, of all bandits, without padding.
+        b: float32 `()`, what `reward_range` returns; None if rewards have no range.
+        squares: float32 `(K,)`, sum of the squared deviations of the rewards from their mean, for `variance`; None if
+            they are not kept.
+        costs: the data of `mean_cost`, `total_cost` and `spent`; None if they are not kept.
+        own: the rule's state, in the result of `jb.run` and for metrics; None in the rule's methods.
         answer: bool `(K,)`, the arms that the run returns, likewise.
         ended: bool `()`, whether the rule has ended the run, likewise.
         bandits: the number of bandits M.
@@ -93,7 +93,7 @@ class Arms(ToldCosts):
         return int(self.pulls.shape[0])
 
     def per_bandit(self, x: jax.Array) -> jax.Array:
-        """Return `(K,)` as `(K / M, M)`, each of M bandits' arms along the first axis; of one bandit as it is."""
+        """Reshape `(K,)` to `(K / M, M)`, the arms of each bandit along the first axis; unchanged for one bandit."""
         return per_bandit(x, self.bandits)
 
     @property
@@ -101,7 +101,7 @@ class Arms(ToldCosts):
         """The b of the papers, float32 `()`: rewards lie in an interval of this length, or are (b/2)-sub-Gaussian.
 
         Raises:
-            UsageError: nothing of that kind is known of the rewards.
+            UsageError: neither is known of the rewards.
         """
         if self.b is None:
             raise UsageError("the rule reads arms.reward_range, and these rewards have heavy tails: they have none")
@@ -109,13 +109,13 @@ class Arms(ToldCosts):
 
     @property
     def variance(self) -> jax.Array:
-        """Unbiased empirical variance of each arm, float32 `(K,)`; 0 before the second pull.
+        """The unbiased empirical variance of each arm, float32 `(K,)`; 0 before the second pull.
 
         Raises:
-            UsageError: the rule does not say that it needs squares.
+            UsageError: the class does not set `second_moments = True`.
         """
         if self.squares is None:
             raise UsageError(
-                "arms.variance is kept where the class says so, second_moments = True: all arms are pulled twice first"
+                "arms.variance needs second_moments = True in the class: all arms are then pulled twice first"
             )
         return unbiased_variance(self.squares, self.pulls)

@@ -1,4 +1,4 @@
-"""What an algorithm says of itself in so many words: nothing is taken from the names of its fields."""
+"""The facts that an algorithm declares about itself; nothing is guessed from the names of its fields."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -24,34 +24,35 @@ CRITERIA = {
 
 @dataclasses.dataclass(frozen=True)
 class Traits:
-    """Facts of an algorithm's class: its attribute `traits`, an instance of this; these defaults where it has none.
+    """The facts about an algorithm's class: its attribute `traits`. A class without it has these defaults.
 
     Attributes:
-        variants: settings that deserve a row each where algorithms are compared.
-        criterion: what counts as a correct answer: a key of `CRITERIA`, where m is the number of arms returned, or a
+        variants: settings that get their own rows when algorithms are compared.
+        criterion: what counts as a correct answer. A key of `CRITERIA`, where m is the number of arms returned; or a
             function of the problem, leaves `(K,)`, and the answer, bool `(K,)`, to a bool `()`, written with
-            `jax.numpy`. A function that is a method of the class gets the algorithm, too: `def is_right(self, problem,
+            `jax.numpy`. A function that is a method of the class also gets the algorithm: `def is_right(self, problem,
             answer)` in the class, and `traits = jb.Traits(criterion=is_right)` below it.
-        answers: how many arms an answer has (of each bandit): a whole number, the name of the field that holds it, or
-            "any". An answer of another number of arms is wrong.
-        tolerance: name of the field by which an answer may miss, the epsilon of the criterion; None for 0.
-        anytime: whether a run can be looked at before it ends, at checkpoints.
+        answers: the number of arms in an answer (of each bandit): a whole number, the name of the field that holds it,
+            or "any". An answer with another number of arms is wrong.
+        tolerance: name of the field with the epsilon of the criterion, by which an answer may miss; None for 0.
+        anytime: whether a run has an answer before it ends, at checkpoints.
         multi_bandit: whether the algorithm works on several bandits at once.
-        setting: what the algorithm is for, in the field's words, for lists.
-        source: where it comes from, for lists.
-        in_batches: a step is long and a run has few: the engine looks at the runs after each. Changes speed only.
-        stops_by: names of the fields of which only the stopping rule takes notice, and under which runs stop the
-            earlier the larger they are, such as the allowed probability of error of a sampling rule that does not know
-            it: a run then goes on from one value of one of them to the next smaller one, and a grid over it costs one
-            of its runs. Values in a grid must differ by more than rounding. Of a user's own algorithm it is checked
-            that nothing but `done` and `recommend` hangs on them; that a smaller one never stops a run earlier is not.
-        dearness: how many times as long a pull takes as one of UGapEc, more or less (measured): for the number of runs
-            that a comparison makes. Changes no result of a run.
-        unit_rewards: whether rewards must lie in [0, 1]: problems with others are refused.
+        setting: what the algorithm is for, in the field's terms, for lists.
+        source: the paper that it comes from, for lists.
+        in_batches: whether a step is long and a run has few steps, so that the engine checks the runs after each step.
+            This changes the speed only.
+        stops_by: names of fields that only the stopping rule uses. A run must stop the earlier the larger such a field
+            is, like the delta of a sampling rule that does not know it. One run then continues from each value in a
+            grid to the next smaller one, and the whole grid costs one run. Values in a grid must differ by more than
+            rounding. For a user's own algorithm it is checked that only `done` and `recommend` depend on these fields.
+            It is not checked that a smaller value never stops a run earlier.
+        relative_cost: how long a pull takes, roughly, as a multiple of a pull of UGapEc (measured). It sets the number
+            of runs in a comparison, and changes no result of a run.
+        unit_rewards: whether rewards must lie in [0, 1]: other problems are refused.
         spends: name of the field that holds a budget of cost, spent pull by pull; the engine keeps the account.
 
     Raises:
-        UsageError: a criterion that there is not, or a number of arms that is none.
+        UsageError: an unknown criterion, or `answers` is not a number of arms.
 
     Example:
         >>> jb.Traits(tolerance="epsilon", answers=2).criterion
@@ -80,7 +81,7 @@ class Traits:
 
 
 class Theorem(NamedTuple):
-    """A bound: a formula of `theory`, its arguments, and where it stands."""
+    """A bound: a formula of `theory`, its arguments, and its source."""
 
     formula: Callable[..., jax.Array]
     arguments: tuple[Any, ...]
@@ -88,13 +89,13 @@ class Theorem(NamedTuple):
 
 
 def traits_of(algorithm: Any) -> Traits:
-    """The facts of an algorithm, or of its class; the defaults where it has no `Traits` of its own."""
+    """Return the traits of an algorithm, or of its class; the defaults if it declares none."""
     declared = getattr(algorithm, "traits", None)
     return declared if isinstance(declared, Traits) else Traits()
 
 
 def tolerance_of(algorithm: Any) -> float:
-    """By how much an answer may miss and count as correct, at least 0.
+    """Return by how much a correct answer may miss, at least 0.
 
     Raises:
         UsageError: the declared field is missing, or holds no such number.
@@ -103,12 +104,12 @@ def tolerance_of(algorithm: Any) -> float:
     if field is None:
         return 0.0
     if not hasattr(algorithm, field):
-        raise UsageError(f"{name}: the tolerance is to be in the field {field!r}, which it has not")
+        raise UsageError(f"{name}: the tolerance must be the name of a field, got {field!r}, which it has not")
     return number(f"{name}: the tolerance {field}", getattr(algorithm, field), NOT_NEGATIVE)
 
 
 def answers_of(algorithm: Any) -> int | None:
-    """Return how many arms an answer of an algorithm has, at least 1; None for any number.
+    """Return the number of arms in an answer of an algorithm, at least 1; None for any number.
 
     Raises:
         UsageError: the declared field is missing, or holds no such number.
@@ -127,7 +128,7 @@ def answers_of(algorithm: Any) -> int | None:
 
 @dataclasses.dataclass(frozen=True)
 class _OfProblem:
-    """A criterion that takes no notice of the algorithm; two of the same function are one program."""
+    """A criterion that ignores the algorithm; two with the same function share one program."""
 
     function: Callable[[Any, jax.Array], Any]
 
@@ -138,7 +139,7 @@ class _OfProblem:
 
 
 def judge_of(algorithm: Any) -> Callable[[Any, Any, jax.Array], Any] | None:
-    """Return an algorithm's own criterion as a function of algorithm, problem and answer; None for one with a name."""
+    """Return an algorithm's own criterion as a function of algorithm, problem and answer; None for a named one."""
     criterion = traits_of(algorithm).criterion
     if not callable(criterion):
         return None

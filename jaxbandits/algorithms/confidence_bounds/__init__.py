@@ -1,1 +1,1 @@
-"""Rules that pull by confidence bounds: LUCB and its kin, UGapE, UCB-E, GapE, APT."""
+"""Rules that pull by confidence bounds: LUCB and its variants, UGapE, UCB-E, GapE, APT."""

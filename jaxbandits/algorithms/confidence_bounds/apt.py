@@ -15,8 +15,8 @@ __all__ = ["APT"]
 class APT(Rule):
     """Pulls the arm of which it is least sure on which side of the threshold it lies; returns those above.
 
-    An answer, of any number of arms, is correct if it has all arms with a mean of at least threshold + epsilon and none
-    with a mean below threshold - epsilon (their section 2). Its sampling does not know the budget.
+    An answer may have any number of arms. It is correct if it has all arms with a mean of at least threshold + epsilon,
+    and none with a mean below threshold - epsilon (section 2). The sampling does not depend on the budget.
 
     Attributes:
         budget: number of pulls, at least K.

@@ -1,7 +1,7 @@
-"""Gaps between arms, the complexities that are made of them, and exploration parameters that are made of those.
+"""Gaps between arms, complexities computed from gaps, and exploration parameters computed from complexities.
 
-They are of the true means before a run, NumPy's, and of the empirical ones within it, JAX's. Arrays are `(K,)`, or
-`(K, M)` of M bandits.
+Before a run they are computed from the true means, with NumPy; within a run, from the empirical means, with JAX. Arrays
+are `(K,)`, or `(K, M)` of M bandits.
 """
 
 import dataclasses
@@ -28,17 +28,17 @@ __all__ = [
 
 
 class GapBased(Rule):
-    """A rule that explores as much as a parameter a says, which follows from the true gaps where it is not given."""
+    """A rule with an exploration parameter a; if a is not given, it is computed from the true gaps."""
 
     a: Numeric
     b: Numeric
 
     def exploration(self, problem: Problem) -> Any:
-        """Return a, from the true gaps, `()`."""
+        """Compute a from the true gaps, `()`."""
         raise NotImplementedError
 
     def resolved(self, problem: Problem) -> Self:
-        """Return the rule with a."""
+        """Fill in a."""
         own = super().resolved(problem)
         if not own.oracle:
             return own
@@ -100,5 +100,5 @@ def bernstein_complexity(distance: Any, deviation: Any, b: Any, constant: float)
 
 
 def _numpy(tree: Any) -> Any:
-    """Return the NumPy that computes with arrays: JAX's where they are traced."""
+    """Return the NumPy module for these arrays: JAX's if they are traced."""
     return jnp if is_traced(tree) else np

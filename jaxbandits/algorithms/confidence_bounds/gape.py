@@ -37,8 +37,8 @@ class GapE(GapBased):
 
     Attributes:
         budget: number of pulls n, at least the number of arms of all bandits (twice that with `variance`).
-        a: exploration parameter, positive. None computes it from the complexity H: of the true gaps (an oracle), or
-            estimated.
+        a: exploration parameter, positive. None computes it from the complexity H of the true gaps (an oracle), or from
+            an estimate of H with `adaptive`.
         eta: a = eta n / H, positive; None takes the theorem's (4/9)(n - MK) / H, or (8/9)(n - 2MK) / H^sigma with
             `variance`.
         adaptive: estimate H before every pull (A-GapE, section 5.1).
@@ -92,12 +92,12 @@ class GapE(GapBased):
         return radius - gap
 
     def exploration(self, problem: Problem) -> Any:
-        """Return a, from the true gaps."""
+        """Compute a from the true gaps."""
         gap, b = self.true_gaps(problem, 1), self.true_range(problem)
         return self._exploration(gap, lambda: self.true_deviations(problem), b, problem.arms)
 
     def _exploration(self, distance: Any, deviation: Callable[[], Any], b: Any, count: Any) -> Any:
-        """Return eta n / H, or what the theorem has, with the complexity H of these distances."""
+        """Return eta n / H, or the theorem's a, with the complexity H of these distances."""
         if self.variance:
             complexity = bernstein_complexity(distance, deviation(), b, 16 / 3)
             theorem = 8 / 9 * (self.budget - 2 * count)  # section 4

@@ -27,16 +27,16 @@ __all__ = ["KLLUCB"]
 class KLLUCB(LUCBRounds):
     """LUCB with the bounds that are furthest with N d(mean, bound) <= beta(t), d the divergence of Bernoulli laws.
 
-    For rewards in [0, b], those of [0, 1] times b. t are rounds, 1 after the first pull of every arm. The exploration
-    rate beta(t):
+    Rewards lie in [0, b]; the bounds are those for [0, 1], times b. The round t is 1 after the first pull of every arm.
+    The exploration rate beta(t) is one of
 
-    * `kl2013`: x + ln x, x = ln(405.5 K t^1.1 / delta): an (epsilon, m)-optimal set is returned with probability at
+    * `kl2013`: x + ln x, x = ln(405.5 K t^1.1 / delta). An (epsilon, m)-optimal set is returned with probability at
       least 1 - delta (Theorem 1);
-    * `log`: ln(t / delta), after the paper's KL-LUCB-log(t), which is for a budget and has no delta: a heuristic;
-    * `heuristic`: ln((1 + ln s) / delta), s pulls so far, the usual in experiments (Garivier and Kaufmann 2016): a
-      heuristic.
+    * `log`: ln(t / delta), a heuristic after the paper's KL-LUCB-log(t), which is for a budget and has no delta;
+    * `heuristic`: ln((1 + ln s) / delta), s pulls so far, the usual choice in experiments (Garivier and Kaufmann 2016).
+      Nothing is proved.
 
-    Bounds keep their digits at both ends: means of 1e-8 are compared as those of 0.1 are.
+    Bounds keep their digits at both ends: means of 1e-8 are compared as accurately as means of 0.1.
 
     Attributes:
         epsilon: accuracy, not negative. With 0 and equal means the run only ends at `max_pulls`.
@@ -66,13 +66,13 @@ class KLLUCB(LUCBRounds):
 
     @property
     def proved(self) -> bool:
-        """With the rate of the paper."""
+        """Whether the rate is the paper's."""
         return self.exploration == "kl2013"
 
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """Its pulls on rewards in [0, 1]."""
+        """Return the bound of the pulls on rewards in [0, 1]."""
         del variances
         if not self.proved:
             return None
@@ -81,15 +81,15 @@ class KLLUCB(LUCBRounds):
         )
 
     def resolved(self, problem: Problem) -> Self:
-        """With a range that begins at 0.
+        """Fill in a range that begins at 0.
 
         Raises:
-            UsageError: rewards that do not lie in an interval [0, b].
+            UsageError: the rewards do not lie in an interval [0, b].
         """
         return with_range_from_zero(super().resolved(problem), problem)
 
     def _rivals(self, state: LUCBState, arms: Arms, chosen: jax.Array, b: jax.Array) -> Rivals:
-        """Return h and l by {q: N d(mean / b, q / b) <= beta(t)}; of the rest by what U lacks to b, to all digits."""
+        """Return h and l by {q: N d(mean / b, q / b) <= beta(t)}; U is compared as b - U, which keeps all digits."""
         share = self._beta(state.round, arms) / arms.pulls
         own = jnp.where(chosen, arms.mean, b - arms.mean)
         bound = b * kl_rival_key(own / b, arms.mean / b, share)

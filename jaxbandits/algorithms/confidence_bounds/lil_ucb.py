@@ -29,10 +29,10 @@ class LilUCB(Rule):
 
     The index is mean + (1 + beta) (1 + sqrt(e)) sqrt(2 s^2 (1 + e) ln(ln((1 + e) T) / omega) / T), s = b/2, with
 
-    * e = .01, beta = 1, lambda = 9, omega = (sqrt(1 + delta) - 1)^2 / (4 c_e), those of the theorem: the best arm is
-      returned with probability at least 1 - delta;
-    * `heuristic`: e = 0, beta = 1/2, lambda = 1 + 10/K, omega = delta / 5, and ln(T + 2) for ln((1 + e) T), the
-      paper's for experiments: nothing is proved.
+    * e = 0.01, beta = 1, lambda = 9, omega = (sqrt(1 + delta) - 1)^2 / (4 c_e), the constants of the theorem. The best
+      arm is returned with probability at least 1 - delta;
+    * `heuristic`: e = 0, beta = 1/2, lambda = 1 + 10/K, omega = delta / 5, and ln(T + 2) in place of ln((1 + e) T).
+      These are the paper's constants for experiments. Nothing is proved.
 
     Attributes:
         delta: allowed probability of error, in (0, 1). With two best arms the run only ends at `max_pulls`.
@@ -59,18 +59,18 @@ class LilUCB(Rule):
 
     @property
     def proved(self) -> bool:
-        """With the theorem's constants."""
+        """Whether the constants are the theorem's."""
         return not self.heuristic
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """The rate of its pulls (Theorem 2)."""
+        """Return the rate of the pulls (Theorem 2)."""
         if self.heuristic or problem.bandits > 1:
             return None
         arguments = (np.asarray(problem.mean), self.delta)
         return Theorem(theory.lil_ucb_pulls_rate, arguments, "Jamieson et al. 2014, Theorem 2, a rate")
 
     def init(self, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the index of each arm, which is kept: a pull changes one."""
+        """Return the index of each arm; the state keeps it, since a pull changes one index only."""
         del key
         return self._index(arms, arms.mean, arms.pulls)
 

@@ -23,7 +23,7 @@ class LUCB(LUCBRounds):
     """Samples the weakest of the m best-looking arms and the strongest of the rest until they are epsilon apart.
 
     Returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b]. The radius is
-    b sqrt(beta / (2 N)), in round t with the exploration rate beta
+    b sqrt(beta / (2 N)). In round t the exploration rate beta is one of
 
     * `lucb1`: ln(5 K t^4 / (4 delta));
     * `kl2013`: x + ln x, x = ln(405.5 K t^1.1 / delta), that of KL-LUCB, as in the comparison of Kaufmann and
@@ -56,7 +56,7 @@ class LUCB(LUCBRounds):
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """Return what is proved of its pulls on rewards in [0, 1], for `lucb1`."""
+        """Return the bound of the pulls on rewards in [0, 1], for `lucb1`."""
         del variances
         if self.exploration != "lucb1":
             return None

@@ -17,7 +17,7 @@ from jaxbandits.statistics.confidence import iterated_level
 
 __all__ = ["LUCBPlusPlus"]
 
-# Up to so much the bounds hold with the probability that they are meant for, whatever K and m: delta / 2 <= 0.09.
+# Up to this delta the bounds hold with the intended probability, for all K and m: delta / 2 <= 0.09.
 _MOST_DELTA = 0.18
 
 
@@ -26,7 +26,7 @@ class LUCBPlusPlus(LUCBRounds):
     """LUCB with the radius b sqrt(beta / (2 N)) that holds at all N, beta = level + (3/2) ln(1 + ln N).
 
     With d = delta / (2 (K - m)) for the m best-looking arms and delta / (2m) for the others, level = ln(1/d) +
-    3 ln ln(1/d). Only the lower bounds of bad arms and the upper bounds of good ones are to hold: K - m and m of them.
+    3 ln ln(1/d). Only the lower bounds of the K - m bad arms and the upper bounds of the m good arms must hold.
     Returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b], or
     (b/2)-sub-Gaussian; proved for delta up to 0.18.
 
@@ -54,7 +54,7 @@ class LUCBPlusPlus(LUCBRounds):
 
     @property
     def proved(self) -> bool:
-        """For small delta: see `confidence.iterated_level`."""
+        """Whether delta is small enough: see `confidence.iterated_level`."""
         return not is_number(self.delta) or bool(self.delta <= _MOST_DELTA)
 
     def _rivals(self, state: LUCBState, arms: Arms, chosen: jax.Array, b: jax.Array) -> Rivals:

@@ -1,6 +1,6 @@
-"""LUCB and its kin: every round pulls the weakest of the m best-looking arms and the strongest of the rest.
+"""The rounds of LUCB and its variants: pull the weakest of the m best-looking arms and the strongest of the rest.
 
-What differs is how far means may be from what they look like: one function, `_rivals`.
+The variants differ in their confidence bounds: one method, `_rivals`.
 """
 
 import abc
@@ -19,10 +19,10 @@ __all__ = ["LUCBRounds", "LUCBState", "Rivals", "rivals_of"]
 
 
 class LUCBState(NamedTuple):
-    """What is remembered from round to round."""
+    """The state between two rounds."""
 
     round: jax.Array  # int32 (): t, 1 after the first pull of every arm
-    chosen: jax.Array | None  # bool (K,): the m largest means, where these are kept from round to round
+    chosen: jax.Array | None  # bool (K,): the m largest means; None if they are computed when needed
 
 
 class Rivals(NamedTuple):
@@ -35,7 +35,7 @@ class Rivals(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class LUCBRounds(Rule):
-    """Pulls h and l until they are less than epsilon apart; a subclass has the bounds."""
+    """Pulls h and l until U_l - L_h < epsilon; a subclass has the bounds."""
 
     epsilon: Numeric = parameter("not negative")
     delta: Numeric = parameter("error probability")
@@ -44,7 +44,7 @@ class LUCBRounds(Rule):
 
     @abc.abstractmethod
     def _rivals(self, state: LUCBState, arms: Arms, chosen: jax.Array, b: jax.Array) -> Rivals:
-        """Return h and l, of the chosen arms and of the rest; b is the range of the rewards."""
+        """Return h among the chosen arms and l among the rest; b is the range of the rewards."""
 
     def init(self, arms: Arms, key: jax.Array) -> LUCBState:
         """Return the state after one pull of every arm."""
@@ -52,7 +52,7 @@ class LUCBRounds(Rule):
         return LUCBState(jnp.int32(1), None if isinstance(self.m, StaticInt) else is_largest(arms.mean, self.m))
 
     def update(self, state: LUCBState, arms: Arms, arm: jax.Array, reward: jax.Array) -> LUCBState:
-        """Return the state after a round's two rewards: a mean that changed moves at most one arm."""
+        """Return the state after a round's two rewards; each changed mean moves at most one arm."""
         del arm, reward
         chosen = state.chosen
         if chosen is not None:
@@ -74,12 +74,12 @@ class LUCBRounds(Rule):
         return is_largest(arms.mean, self.m) if state.chosen is None else state.chosen
 
     def rivals(self, state: LUCBState, arms: Arms) -> Rivals:
-        """Return h and l, and how far they are apart."""
+        """Return h and l, and U_l - L_h."""
         b = arms.reward_range if self.b is None else self.b
         return self._rivals(state, arms, self.recommend(state, arms), b)
 
 
 def rivals_of(lower: jax.Array, upper: jax.Array, chosen: jax.Array) -> Rivals:
-    """Return h and l of bounds `(K,)`, the lower ones of the chosen arms and the upper ones of the rest."""
+    """Return h and l by bounds `(K,)`; lower bounds count for chosen arms, upper bounds for the rest."""
     lower, upper = jnp.where(chosen, lower, jnp.inf), jnp.where(chosen, -jnp.inf, upper)
     return Rivals(jnp.argmin(lower), jnp.argmax(upper), jnp.max(upper) - jnp.min(lower))

@@ -21,12 +21,12 @@ from jaxbandits.problems.base import Problem
 
 __all__ = ["UCBE"]
 
-#: Of so many arms at most the phases are exact.
+#: The most arms for which the phases are exact.
 _MOST_ARMS = 3000
 
 
 class _Phase(NamedTuple):
-    """Where a run stands in the K - 1 phases of Successive Rejects."""
+    """A run's phase among the K - 1 phases of Successive Rejects."""
 
     number: jax.Array  # int32 (): k
     before: jax.Array  # int32 (): n_1 + … + n_{k-1}
@@ -80,10 +80,10 @@ class UCBE(GapBased):
         return Theorem(theory.ucb_e_error_bound, (means / b, self.budget), "UCB-E, Theorem 1")
 
     def check_suitable(self, problem: Problem, m: float) -> None:
-        """Also whether the best arm is one.
+        """Check also that there is only one best arm.
 
         Raises:
-            UsageError: why not.
+            UsageError: the rule is not suitable; the message is the reason.
         """
         super().check_suitable(problem, m)
         if np.sum(np.asarray(problem.mean) == np.max(problem.mean)) > 1:
@@ -123,7 +123,7 @@ class UCBE(GapBased):
         return arms.mean + self.range_of(arms) * jnp.sqrt(a / arms.pulls)
 
     def exploration(self, problem: Problem) -> Any:
-        """Return a, from H1 of the true gaps, that of the best arm being its lead."""
+        """Compute a from H1 of the true gaps; the gap of the best arm is its lead over the second best."""
         complexity = hoeffding_complexity(self.true_gaps(problem, 1), self.true_range(problem))
         theorem = 25 / 36 * (self.budget - problem.arms)
         return (theorem if self.eta is None else self.eta * self.budget) / complexity
@@ -132,7 +132,7 @@ class UCBE(GapBased):
         return (1.0 if self.eta is None else self.eta) * self.budget / complexity
 
     def _looked_at(self, state: _State, arms: Arms) -> _State:
-        """Return the state with another estimate of H1, where a phase ends."""
+        """Estimate H1 again if a phase ends."""
         assert state.phase is not None
         return lax.cond(arms.time == state.phase.end, self._at_end, lambda state, _: state, state, arms)
 

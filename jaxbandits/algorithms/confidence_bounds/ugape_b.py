@@ -39,8 +39,8 @@ class UGapEb(GapBased):
     """UGapE with a fixed budget: after n pulls returns the J(t) with the smallest B_J(t), t = K+1, …, n (Figure 1).
 
     P(simple regret >= epsilon) <= 2 K n exp(-2a) for 0 < a <= (n - K) / (4 H_eps) (Theorem 1). At realistic budgets
-    that a is so small that the smallest-index J is an early lucky one and the algorithm is worse than uniform sampling;
-    `last` returns the last J, `adaptive` estimates H.
+    that a is very small. The J with the smallest index is then an early, lucky one, and the algorithm is worse than
+    uniform sampling. `last` returns the last J, `adaptive` estimates H.
 
     Attributes:
         budget: number of pulls n, at least K (2K with `variance`).
@@ -94,7 +94,7 @@ class UGapEb(GapBased):
         return _Best(None, None) if self.last else _Best(*self._selection(arms)[:2])
 
     def update(self, best: _Best, arms: Arms, arm: jax.Array, reward: jax.Array) -> _Best:
-        """Return the J(t) with the smallest index; that after the last pull does not count."""
+        """Return the J(t) with the smallest index; the J(t) after the last pull does not count."""
         del arm, reward
         if best.worst is None or best.chosen is None:
             return best
@@ -125,7 +125,7 @@ class UGapEb(GapBased):
         return select_arm(arms, radius, self.m)
 
     def exploration(self, problem: Problem) -> Any:
-        """Return the largest a of Theorem 1, from the true gaps."""
+        """Compute the largest a of Theorem 1 from the true gaps."""
         distance = np.maximum((self.true_gaps(problem, self.m) + self.epsilon) / 2, self.epsilon)
         deviation = lambda: self.true_deviations(problem)  # noqa: E731
         return self._exploration(distance, deviation, self.true_range(problem), problem.arms)

@@ -22,9 +22,9 @@ __all__ = ["UGapEc"]
 class UGapEc(Rule):
     """UGapE with fixed confidence: returns an (epsilon, m)-optimal set with probability at least 1 - delta.
 
-    Rewards in [0, b] (or (b/2)-sub-Gaussian). Pulls: K + O(H_eps log(H_eps / delta)) (Theorem 2). With `variance` the
-    radii are empirical Bernstein's, with the guarantee derived in `_radius`. On a multi-bandit problem the m best of
-    every bandit are returned, and K counts the arms of all.
+    Rewards lie in [0, b], or are (b/2)-sub-Gaussian. It makes K + O(H_eps log(H_eps / delta)) pulls (Theorem 2). With
+    `variance` the radii are empirical Bernstein's, with the guarantee derived in `_radius`. On a multi-bandit problem
+    it returns the m best arms of every bandit, and K counts the arms of all bandits.
 
     Attributes:
         epsilon: accuracy, not negative. With 0 and equal means the run only ends at `max_pulls`.
@@ -61,7 +61,7 @@ class UGapEc(Rule):
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """Return Theorem 2; with empirical variances a bound derived like it."""
+        """Return Theorem 2; with empirical variances, a bound derived in the same way."""
         if self.variance:
             arguments = (means, variances, epsilon, delta, m, b)
             return Theorem(theory.ugape_c_variance_pulls_bound, arguments, "derived, empirical Bernstein")
@@ -86,9 +86,9 @@ class UGapEc(Rule):
     def _radius(self, arms: Arms) -> jax.Array:
         """Return b sqrt(c ln(4 K t^3 / delta) / T) (eq. 4); with variances Bernstein's, a = ln(7 K t^3 / delta).
 
-        The latter: Maurer and Pontil (2009), Theorem 4, fails with probability at most 4 exp(-a) for one arm and count,
-        and the union over t and counts up to t asks for sum_t K t 4 exp(-a_t) <= delta, where 4 pi^2 / 6 = 6.58 < 7.
-        (ln(4 K t^3 / delta) would only give 1.65 delta.)
+        Why 7: Maurer and Pontil (2009), Theorem 4, fails with probability at most 4 exp(-a) for one arm and count. A
+        union over t and counts up to t needs sum_t K t 4 exp(-a_t) <= delta. This holds, as 4 pi^2 / 6 = 6.58 < 7.
+        With ln(4 K t^3 / delta) the sum would be 1.65 delta.
         """
         b = arms.reward_range if self.b is None else self.b
         a = jnp.log((7 if self.variance else 4) * arms.count) + 3 * jnp.log(arms.time) - log_of(self.delta)

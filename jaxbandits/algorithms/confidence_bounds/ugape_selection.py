@@ -1,4 +1,4 @@
-"""Which arm UGapE pulls and which it returns, by the radii of its confidence intervals (SELECT-ARM, Figure 2).
+"""Select the arm that UGapE pulls and the arms that it returns, by its confidence intervals (SELECT-ARM, Figure 2).
 
 Gabillon, Ghavamzadeh, Lazaric (2012), "Best arm identification: a unified approach to fixed budget and fixed
 confidence", NIPS 25; empirical Bernstein radii (UGapE-V) and several bandits as in their appendix B.
@@ -18,7 +18,7 @@ __all__ = ["Selection", "bernstein_radius", "select_arm"]
 
 
 class Selection(NamedTuple):
-    """What SELECT-ARM finds."""
+    """The result of SELECT-ARM."""
 
     worst: jax.Array  # float32 (): B_J(t), the largest of the bandits'
     chosen: jax.Array  # bool (K,): J(t), of every bandit
@@ -39,7 +39,7 @@ def select_arm(arms: Arms, radius: jax.Array, m: Numeric) -> Selection:
     u = jnp.argmax(jnp.where(chosen, -jnp.inf, upper), axis=0)
     beta_l, beta_u = value_at(radius, l), value_at(radius, u)
     pulled = jnp.where((beta_u > beta_l) | ((beta_u == beta_l) & (u < l)), u, l)
-    if arms.bandits > 1:  # that with the largest B_J(t)
+    if arms.bandits > 1:  # the bandit with the largest B_J(t)
         bandit = jnp.argmax(worst)
         pulled = pulled[bandit] * arms.bandits + bandit
     return Selection(jnp.max(worst), chosen.reshape(-1), pulled)

@@ -1,6 +1,6 @@
 """Baselines for budgets of cost: epsilon-first, density-greedy upper bounds (KUBE), Thompson sampling.
 
-On a reservoir they take K(B) of its arms, as RCB-I.
+On a reservoir they take K(B) of its arms, as RCB-I does.
 """
 
 import jax
@@ -19,7 +19,7 @@ _TINY = 1e-30
 
 
 def _density(reward: jax.Array, cost: jax.Array) -> jax.Array:
-    """Return reward over cost, infinite where nothing was paid yet."""
+    """Return reward over cost; infinite if nothing was paid yet."""
     return jnp.maximum(reward, _TINY) / cost
 
 
@@ -28,11 +28,11 @@ class EpsilonFirst(BudgetIndex):
     """Spends a share of the budget on all arms in turn, and the rest on the arm with the largest mean ratio.
 
     Tran-Thanh, Chapman, Munoz de Cote, Rogers, Jennings (2010), "Epsilon-first policies for budget-limited multi-armed
-    bandits", AAAI. There costs are known; here means of costs take their place, and means go on being updated.
+    bandits", AAAI. The paper's costs are known; here means of costs take their place. All means are always updated.
 
     Attributes:
         budget: B, positive, in units of cost.
-        share: of the budget that is spent on exploring, in (0, 1): their epsilon.
+        share: share of the budget that is spent on exploring, in (0, 1): the paper's epsilon.
 
     Raises:
         UsageError: a value outside its range.
@@ -53,7 +53,7 @@ class EpsilonFirst(BudgetIndex):
     )
 
     def select(self, words: jax.Array, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the next arm in turn, or the best."""
+        """Return the next arm in turn, or the best arm after the exploration."""
         exploring = arms.spent <= self.budget * self.share
         return jnp.where(exploring, arms.time % arms.count, super().select(words, arms, key))
 
@@ -68,7 +68,7 @@ class KUBE(BudgetIndex):
     """Pulls the arm with the largest upper bound of the reward per mean cost: fractional KUBE.
 
     Tran-Thanh, Chapman, Rogers, Jennings (2012), "Knapsack based optimal policies for budget-limited multi-armed
-    bandits", AAAI. There costs are known; here means of costs take their place, without a bound of their own.
+    bandits", AAAI. The paper's costs are known; here means of costs take their place, without confidence bounds.
 
     Attributes:
         budget: B, positive, in units of cost.
@@ -99,8 +99,8 @@ class KUBE(BudgetIndex):
 class BudgetedThompson(BudgetIndex):
     """Pulls the arm with the largest ratio of a reward to a cost, both drawn from Beta posteriors.
 
-    Xia, Li, Qin, Yu, Liu (2015), "Thompson sampling for budgeted multi-armed bandits", IJCAI. Rewards and costs that
-    are not 0 or 1 count as fractions of a success; the paper tosses a coin for each.
+    Xia, Li, Qin, Yu, Liu (2015), "Thompson sampling for budgeted multi-armed bandits", IJCAI. Rewards and costs between
+    0 and 1 count as fractions of a success; the paper tosses a coin for each.
 
     Attributes:
         budget: B, positive, in units of cost.

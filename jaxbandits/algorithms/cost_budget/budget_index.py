@@ -1,4 +1,4 @@
-"""What the rules share that spend a budget of cost on the arm with the largest index."""
+"""The base class of the rules that spend a budget of cost on the arm with the largest index."""
 
 import abc
 import dataclasses
@@ -17,7 +17,7 @@ __all__ = ["BudgetIndex"]
 class BudgetIndex(Rule, abc.ABC):
     """Pulls every arm once, and then the arm with the largest index, until a pull costs more than is left.
 
-    That pull pays nothing. Of several arms with the largest index one is taken at random, anew at every pull.
+    That pull pays nothing. Ties for the largest index are broken at random, independently at every pull.
     """
 
     budget: Numeric = parameter("positive")
@@ -27,7 +27,7 @@ class BudgetIndex(Rule, abc.ABC):
         """Return the index of each arm, float32 `(K,)`, not NaN."""
 
     def init(self, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the random words of which ties are broken, uint32 `(2,)`."""
+        """Return the random words that break ties, uint32 `(2,)`."""
         del arms
         return jax.random.key_data(key)
 

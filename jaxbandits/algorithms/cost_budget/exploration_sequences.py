@@ -1,4 +1,4 @@
-"""Exploration sequences E_t: how sure confidence bounds are, by the rounds so far."""
+"""Exploration sequences E_t: the level of the confidence bounds after t rounds."""
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ def exploration(sequence: str, time: jax.Array) -> jax.Array:
     Args:
         sequence: `log`, log t, the natural choice; `peeling`, the smallest one that Theorem 1 of Li and Xia (2017)
             allows; `log-log`, that of Wang, Audibert and Munos (2008).
-        time: int32 `()`.
+        time: int32 `()`, t.
     """
     log_t = jnp.log(time)
     if sequence == "log":

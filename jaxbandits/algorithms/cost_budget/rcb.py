@@ -27,10 +27,10 @@ class _RatioBound(BudgetIndex):
     sequence: str = parameter(default="log", static=True, choices=("log", "peeling"))
 
     def index(self, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return min(r + E, 1) / max(c - E, 0), E = sqrt(E_(t-1) / (2 T)) (eq. 4): infinite where c <= E."""
+        """Return min(r + E, 1) / max(c - E, 0), E = sqrt(E_(t-1) / (2 T)) (eq. 4); infinite if c <= E."""
         del key
         radius = jnp.sqrt(exploration(self.sequence, arms.time) / 2 / arms.pulls)
-        # A numerator of 0 over a denominator of 0 would be no number.
+        # 0 / 0 would be NaN.
         upper = jnp.maximum(jnp.minimum(arms.mean + radius, 1), 1e-30)
         return upper / jnp.maximum(arms.mean_cost - radius, 0)
 
@@ -41,8 +41,8 @@ class RCB(_RatioBound):
 
     Attributes:
         budget: B, positive, in units of cost.
-        sequence: E_t: `log`, log t, or `peeling`, 2 log(4 (log2 t + 1)), which the analysis asks for at least. It is
-            the larger of the two below t = 2391.
+        sequence: E_t: `log`, log t, or `peeling`, 2 log(4 (log2 t + 1)), the least that the analysis needs. Below
+            t = 2391 `peeling` is the larger of the two.
 
     Raises:
         UsageError: a value outside its range.
@@ -90,20 +90,20 @@ class RCBI(_RatioBound, FromReservoir):
     )
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """Return its regret (Theorem 1)."""
+        """Return the rate of the regret (Theorem 1)."""
         del problem
         return Theorem(theory.rcb_i_regret_rate, (self.budget, self.beta), "Li, Xia 2017, Theorem 1, a rate")
 
 
 @algorithm
 class RCBAIR(_RatioBound, Growing):
-    """RCB with an arm-increasing rule (Algorithm 3), which need not know the budget: one run serves all smaller ones.
+    """RCB with an arm-increasing rule (Algorithm 3), which need not know the budget: one run holds for all smaller ones.
 
-    Regret O((log B)^2 B^(1/2)) below beta = 1, O((log B)^2 B^(beta/(1+beta))) from there on (Theorem 3, where the two
-    cases are printed the other way round).
+    Regret O((log B)^2 B^(1/2)) below beta = 1, O((log B)^2 B^(beta/(1+beta))) from there on (Theorem 3, which prints
+    the two cases the other way round).
 
     Attributes:
-        budget: B, positive, in units of cost: where the run ends.
+        budget: B, positive, in units of cost; the run ends there.
         beta: regularity of the reservoir, positive; None takes the reservoir's.
         sequence: as in `RCB`.
 
@@ -124,6 +124,6 @@ class RCBAIR(_RatioBound, Growing):
     )
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """Return its regret (Theorem 3)."""
+        """Return the rate of the regret (Theorem 3)."""
         del problem
         return Theorem(theory.rcb_air_regret_rate, (self.budget, self.beta), "Li, Xia 2017, Theorem 3, a rate")

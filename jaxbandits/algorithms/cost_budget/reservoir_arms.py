@@ -1,4 +1,4 @@
-"""How many arms the rules draw from a reservoir: all at once, or ever more as they go."""
+"""The number of arms that rules draw from a reservoir: all at once, or ever more during the run."""
 
 import dataclasses
 from typing import Any, Self
@@ -31,7 +31,7 @@ class FromReservoir(BudgetIndex):
         raise UsageError(f"{type(self).__name__} draws its arms from a reservoir: in a live experiment use RCB")
 
     def resolved(self, problem: Problem) -> Self:
-        """Return the rule with the reservoir's beta, where it has none of its own.
+        """Fill in the reservoir's beta if the rule has none.
 
         Raises:
             UsageError: the problem is no reservoir, or its beta is not known.
@@ -45,7 +45,7 @@ class FromReservoir(BudgetIndex):
         return dataclasses.replace(self, **known)
 
     def explored(self, problem: Problem) -> Problem:
-        """Return the reservoir with K(B) arms, unless it says itself how many."""
+        """Return the reservoir with K(B) arms, unless its number of arms is set."""
         if not problem.drawn or problem.arms:
             return problem
         budget, beta = self.scale(problem)
@@ -54,12 +54,12 @@ class FromReservoir(BudgetIndex):
         return problem.sized(max(2, int(np.ceil(power * (1 - 1e-12)))))
 
     def few(self, beta: Any, best: Any) -> Any:
-        """Return whether there are B^(beta/2) arms, else B^(beta/(1+beta)); `best` is the largest ratio."""
+        """Return whether there are B^(beta/2) arms, not B^(beta/(1+beta)); `best` is the largest ratio."""
         del best
         return beta < 1
 
     def rounds(self, budget: float, smallest_cost: float) -> float:
-        """Return the number of rounds that the number of arms is a power of."""
+        """Return the number of rounds; the number of arms is a power of it."""
         del smallest_cost
         return budget
 
@@ -71,12 +71,12 @@ class Growing(FromReservoir):
     def rounds(self, budget: float, smallest_cost: float) -> float:
         """Return a number of rounds that a run passes with probability below exp(-18 / (1 + 6 / sqrt(B))) (Chernoff).
 
-        It is then stopped.
+        A run that passes it is truncated.
         """
         return (budget + 6 * budget**0.5 + 20) / smallest_cost
 
     def arms_needed(self, words: jax.Array, arms: Arms) -> jax.Array:
-        """Return how many arms there must be in the next round; a power that is whole is not rounded up."""
+        """Return how many arms there must be in the next round; a whole power is not rounded up."""
         del words
         best = getattr(self, "best", None)
         few = self.few(self.beta, 1.0 if best is None else best)

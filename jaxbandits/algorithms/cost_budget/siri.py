@@ -25,8 +25,8 @@ __all__ = ["SiRI"]
 class SiRI(Rule):
     """Pulls a number of arms once, and then doubles the pulls of the arm with the largest bound, again and again.
 
-    Returns the arm pulled most often. Simple regret n^(-1/2) for beta < 2, n^(-1/beta) above, logarithms apart
-    (Theorem 2). The last doubling is cut so that n pulls are not exceeded.
+    Returns the arm pulled most often. The simple regret is n^(-1/2) for beta < 2, n^(-1/beta) above, up to logarithms
+    (Theorem 2). The last doubling is cut at n pulls.
 
     Attributes:
         budget: number of pulls n.
@@ -73,7 +73,7 @@ class SiRI(Rule):
         return problem.sized(max(2, min(wanted, int(budget))))
 
     def resolved(self, problem: Problem) -> Self:
-        """Return the rule with the reservoir's beta, where it has none of its own.
+        """Fill in the reservoir's beta if the rule has none.
 
         Raises:
             UsageError: a problem with given arms, or one whose pulls have prices.
@@ -93,7 +93,7 @@ class SiRI(Rule):
         raise UsageError("SiRI draws its arms from a reservoir, which a live experiment has not")
 
     def request(self, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return one pull of each arm; then as many of the arm with the largest bound as it has."""
+        """Return one pull of each arm; after that, doubled pulls of the arm with the largest bound."""
         del key
         best = jnp.arange(len(arms)) == jnp.argmax(self._bound(arms))
         double = jnp.where(best, jnp.minimum(arms.pulls, self.budget - arms.time), 0)

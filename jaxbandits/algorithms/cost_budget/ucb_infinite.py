@@ -1,7 +1,7 @@
 """UCB-V for infinitely many arms, with a known number of rounds and with an arm-increasing rule.
 
-Wang, Audibert, Munos (2008), "Algorithms for infinitely many-armed bandits", NIPS 21. They know of no costs: every pull
-costs one. Under a budget of cost they look at rewards only.
+Wang, Audibert, Munos (2008), "Algorithms for infinitely many-armed bandits", NIPS 21. The paper has no costs: every
+pull costs one. Under a budget of cost these rules use the rewards only.
 """
 
 import dataclasses
@@ -38,7 +38,7 @@ class _VarianceBound(BudgetIndex):
         return arms.mean + jnp.sqrt(2 * variance * level / arms.pulls) + 3 * level / arms.pulls
 
     def few(self, beta: Any, best: Any) -> Any:
-        """Return whether there are n^(beta/2) arms: if beta < 1 and the best mean is below 1."""
+        """Return whether there are n^(beta/2) arms: beta < 1 and the best mean is below 1."""
         return (beta < 1) & (best < 1)
 
 
@@ -49,7 +49,7 @@ class UCBVInf(_VarianceBound, FromReservoir):
     Attributes:
         budget: number of rounds n, positive, or a budget of cost.
         beta: regularity of the reservoir, positive; None takes the reservoir's.
-        sequence: E_t: `log-log`, log(10 log t), the smallest that is allowed but for a factor of two, or `log`, log t.
+        sequence: E_t: `log-log`, log(10 log t), the smallest allowed up to a factor of two, or `log`, log t.
 
     Raises:
         UsageError: a value outside its range, or a problem with given arms.
@@ -74,7 +74,7 @@ class UCBAIR(_VarianceBound, Growing):
     """UCB-V with an arm-increasing rule, which need not know the number of rounds.
 
     Attributes:
-        budget: number of rounds, positive, or a budget of cost: where the run ends.
+        budget: number of rounds, positive, or a budget of cost; the run ends there.
         beta: regularity of the reservoir, positive; None takes the reservoir's.
         sequence: as in `UCBVInf`.
         best: the largest mean that there is, positive; None takes the reservoir's.
@@ -97,7 +97,7 @@ class UCBAIR(_VarianceBound, Growing):
     )
 
     def resolved(self, problem: Problem) -> Self:
-        """Return the rule with the reservoir's beta and its largest mean, where it has none of its own.
+        """Fill in the reservoir's beta and its largest mean if the rule has none.
 
         Raises:
             UsageError: the problem is no reservoir, or its beta is not known.
