@@ -405,7 +405,8 @@ def test_best_arm_identification_from_a_reservoir():
         returned = value[found.recommended[seed].values].item()
         assert float(found.simple_regret[seed]) == pytest.approx(1 - returned, abs=1e-6)
         assert bool(found.correct[seed]) == (value.max() - returned <= 0.2)
-    with pytest.raises(jb.UsageError, match=r"cannot choose a number of arms without a budget: give reservoir:.* arms="):
+    wanted = r"cannot choose a number of arms without a budget: give reservoir:.* arms="
+    with pytest.raises(jb.UsageError, match=wanted):
         jb.simulate(jb.UGapEc(epsilon=0.2, delta=0.1), problem, 2)
 
 

@@ -97,7 +97,7 @@ class RCBI(_RatioBound, FromReservoir):
 
 @algorithm
 class RCBAIR(_RatioBound, Growing):
-    """RCB with an arm-increasing rule (Algorithm 3), which need not know the budget: one run holds for all smaller ones.
+    """RCB with an arm-increasing rule (Algorithm 3), which need not know the budget: one run covers smaller ones.
 
     Regret O((log B)^2 B^(1/2)) below beta = 1, O((log B)^2 B^(beta/(1+beta))) from there on (Theorem 3, which prints
     the two cases the other way round).

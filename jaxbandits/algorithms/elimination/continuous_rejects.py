@@ -1,4 +1,7 @@
-"""Continuous Rejects of Wang, Tzeng, Proutiere (2023), NeurIPS; after public programs, not checked with the paper."""
+"""Continuous Rejects of Wang, Tzeng, Proutiere (2023), NeurIPS.
+
+It follows public programs, and was not checked against the paper.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -14,12 +17,14 @@ __all__ = ["ContinuousRejects"]
 class ContinuousRejects(Rule):
     """CR-A: pulls the candidate with the fewest pulls, and drops the worst one when the others lead by enough.
 
-    Of j > 2 candidates C the worst, l, goes if the others' average mean (CR-C: least) exceeds its own by more than
-    beta^(-1/2) - 1 ranges of the rewards, beta = (sum_C N) logbar(j) / (T - sum_{not C} N), and N_l the pulls of each
-    dropped arm; logbar(j) = 1/2 + sum_{i=2}^j 1/i. This is asked before every pull.
+    Before every pull, the worst of j > 2 candidates C, l, is dropped if two conditions hold. The average mean of the
+    others (CR-C: their least mean) exceeds its own by more than beta^(-1/2) - 1 ranges of the rewards. And N_l exceeds
+    the pulls of each dropped arm. Here beta = (sum_C N) logbar(j) / (T - sum_{not C} N), with logbar(j) = 1/2 +
+    sum_{i=2}^j 1/i.
 
     Attributes:
-        budget, conservative: number of pulls T, at least K; whether it is CR-C.
+        budget: number of pulls T, at least K.
+        conservative: whether it is CR-C.
 
     Raises:
         UsageError: a value outside its range.
@@ -38,7 +43,7 @@ class ContinuousRejects(Rule):
         return self.update(jnp.ones(len(arms), bool), arms, key, key)
 
     def update(self, alive: jax.Array, arms: Arms, arm: jax.Array, reward: jax.Array) -> jax.Array:
-        """Return the candidates without the one that goes."""
+        """Return the candidates without the dropped one."""
         del arm, reward
         number, left, spent = jnp.arange(len(arms)), jnp.sum(alive), jnp.sum(arms.pulls, where=alive)
         worst = jnp.argmin(jnp.where(alive, arms.mean, jnp.inf))

@@ -1,4 +1,4 @@
-"""Moments that an algorithm takes from the problem when it is not given them."""
+"""Compute moments from the problem that the user of an algorithm did not give."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ __all__ = ["central_moment", "raw_moment"]
 
 
 def raw_moment(problem: Problem, p: Any, owner: str) -> float:
-    """The largest E|X|^p over arms (B of Yu et al. 2018).
+    """Return the largest E|X|^p over arms (B of Yu et al. 2018).
 
     Raises:
-        UsageError: if it is infinite, or the problem's family does not know its moments.
+        UsageError: it is infinite, or the problem's family does not know its moments.
     """
     return _largest(problem, float(p), owner, central=False)
 
 
 def central_moment(problem: Problem, p: Any, owner: str) -> float:
-    """The largest E|X - mean|^p over arms (C of Yu et al. 2018); errors as for `raw_moment`."""
+    """Return the largest E|X - mean|^p over arms (C of Yu et al. 2018); errors as for `raw_moment`."""
     return _largest(problem, float(p), owner, central=True)
 
 

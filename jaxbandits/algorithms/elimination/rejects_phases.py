@@ -1,8 +1,9 @@
 """The phases of Successive Rejects, as exact whole numbers.
 
-Audibert, Bubeck, Munos (2010), "Best arm identification in multi-armed bandits", COLT, Figure 3: at the end of phase k
-every surviving arm has n_k = ceil((n - K) / (H (K + 1 - k))) pulls, with H = 1/2 + sum_{i=2}^K 1/i. That is the ceiling
-of ceil((n - K) / H) / (K + 1 - k). Yu et al. (2018) take the whole harmonic sum.
+Audibert, Bubeck, Munos (2010), "Best arm identification in multi-armed bandits", COLT, Figure 3.
+
+At the end of phase k every surviving arm has n_k = ceil((n - K) / (H (K + 1 - k))) pulls, H = 1/2 + sum_{i=2}^K 1/i.
+That is the ceiling of ceil((n - K) / H) / (K + 1 - k). Yu et al. (2018) take the whole harmonic sum.
 """
 
 import functools
@@ -16,13 +17,13 @@ from jaxbandits.arrays.uint64 import UInt64
 
 __all__ = ["ceil_share", "rejects_share"]
 
-# Words of 32 bits of 1 / H: a whole number below 2^31 times what they lack is below 2^-64. Such a multiple of 1 / H
-# that is not whole is 2^-46 at least above a whole number, for up to 3000 arms, by continued fractions.
+# 32-bit words of 1 / H. Their error, times a whole number below 2^31, is below 2^-64. Such a multiple of 1 / H is whole
+# or at least 2^-46 above a whole number, for up to 3000 arms (by continued fractions).
 _WORDS = 3
 
 
 def rejects_share(budget: jax.Array, count: jax.Array, width: int, *, half: bool = True) -> jax.Array:
-    """Return ceil((n - K) / H), int32 `(…)`; whole numbers are computed with alone.
+    """Return ceil((n - K) / H), int32 `(…)`, by whole numbers only.
 
     Args:
         budget: n, int32 `(…)`, at least K.
@@ -32,8 +33,8 @@ def rejects_share(budget: jax.Array, count: jax.Array, width: int, *, half: bool
     """
     spare = jnp.asarray(budget, jnp.int32) - count
     first, second, third = jnp.asarray(_inverse_sums(width, half))[:, fast_max(count, 1) - 1]
-    # What 1 / H lacks is positive and takes no product below the next whole number but those that are whole: the floor
-    # is one less than the ceiling.
+    # The words are slightly below 1 / H, so only whole products fall below their own floor: the ceiling is always the
+    # floor plus 1.
     rest = UInt64.product(spare, third).high
     rest = UInt64.product(spare, second).plus(UInt64(jnp.zeros_like(rest), rest)).high
     whole = UInt64.product(spare, first).plus(UInt64(jnp.zeros_like(rest), rest)).high.astype(jnp.int32)
@@ -41,13 +42,13 @@ def rejects_share(budget: jax.Array, count: jax.Array, width: int, *, half: bool
 
 
 def ceil_share(share: jax.Array, left: jax.Array) -> jax.Array:
-    """Return n_k, int32 `(…)`: the share of a phase at whose begin so many arms are left, K + 1 - k, rounded up."""
+    """Return n_k, int32 `(…)`: the share over the arms left at the beginning of phase k, K + 1 - k, rounded up."""
     return (share - 1) // left + 1
 
 
 @functools.lru_cache(maxsize=64)
 def _inverse_sums(width: int, half: bool) -> np.ndarray:
-    """Return 1 / H of 1, …, `width` arms, less 2^-96 or a little more: uint32 `(3, width)`, the first word first."""
+    """Return 1 / H for 1, …, `width` arms, too small by about 2^-96: uint32 `(3, width)`, the highest word first."""
     bits = 64 * _WORDS
     total, words = -(1 << bits - 1) if half else 0, np.zeros((_WORDS, width), np.uint32)
     for i in range(1, width + 1):

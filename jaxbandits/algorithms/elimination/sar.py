@@ -21,7 +21,7 @@ __all__ = ["SAR"]
 
 
 class _State(NamedTuple):
-    share: jax.Array  # int32 (): ceil((n - K) / logbar(K)), of which n_k are shares
+    share: jax.Array  # int32 (): ceil((n - K) / logbar(K)), from which n_k follows
     accepted: jax.Array  # bool (K,)
     m: jax.Array  # int32 (): m(k), arms still to be accepted, of all bandits
 
@@ -30,18 +30,19 @@ class _State(NamedTuple):
 class SAR(Rule):
     """K - 1 phases of Successive Rejects' lengths; at the end of each, the arm that is surest is accepted or rejected.
 
-    At the end of phase k every active arm has n_k = ceil((n - K) / (logbar(K) (K + 1 - k))) pulls, logbar(K) = 1/2 +
-    sum_{i=2}^K 1/i; these are exact integers. One bandit: the active arm whose mean is farthest from the border between
-    the m(k) best active arms and the rest is deactivated, and accepted if it is above the border. When no arm is left
-    to accept, or as many as are active, the run ends. P(error) <= 2 K^2 exp(-(n - K) / (8 logbar(K) H2)),
-    H2 = max_i i / gap_(i)^2.
+    At the end of phase k every active arm has n_k = ceil((n - K) / (logbar(K) (K + 1 - k))) pulls, with logbar(K) =
+    1/2 + sum_{i=2}^K 1/i. The n_k are exact integers.
 
-    Several bandits, the best arm of each: K is the number of arms of all bandits together; an arm that is alone in its
-    bandit is accepted, and where there is none, the arm farthest below the best active arm of its bandit is rejected.
+    With one bandit, a border separates the m(k) best active arms from the rest. The active arm whose mean is farthest
+    from the border is deactivated; it is accepted if it is above. The run ends when m(k) is 0 or all active arms are to
+    be accepted. P(error) <= 2 K^2 exp(-(n - K) / (8 logbar(K) H2)), H2 = max_i i / gap_(i)^2.
+
+    With several bandits it finds the best arm of each, and K counts the arms of all. An arm that is alone in its bandit
+    is accepted. If there is none, the arm farthest below the best active arm of its bandit is rejected.
 
     Attributes:
         budget: number of pulls n of all bandits, at least the number of arms.
-        m: arms to return, 1 <= m < K; 1 for several bandits, for which the paper has no other rule.
+        m: arms to return, 1 <= m < K; must be 1 for several bandits, since the paper has no other rule for them.
 
     Raises:
         UsageError: a value outside its range.
@@ -64,7 +65,7 @@ class SAR(Rule):
     )
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
-        """Also that m is 1 for several bandits."""
+        """Check also that m is 1 for several bandits."""
         super().check(arms_per_bandit, bandits)
         if bandits > 1 and self.m != 1:
             raise UsageError(f"SAR returns one arm of each bandit where there are several, got m={self.m:g}")
@@ -80,9 +81,9 @@ class SAR(Rule):
         return ceil_share(state.share, arms.left) - arms.round
 
     def keep(self, state: _State, arms: SurvivingArms, key: jax.Array) -> tuple[_State, jax.Array]:
-        """Deactivate one arm, and accept it or not."""
+        """Deactivate one arm, and accept or reject it."""
         del key
-        # Active arms have equally many pulls: sums are ordered as means are, and equal gaps of whole sums are equal.
+        # Active arms have the same number of pulls, so sums have the order of means; gaps of whole sums are exact.
         value = jnp.where(arms.active, arms.total, -jnp.inf)
         if arms.bandits == 1:
             best = is_largest(value, self.m if isinstance(self.m, StaticInt) else state.m)
@@ -100,11 +101,11 @@ class SAR(Rule):
         return _State(state.share, state.accepted | accepted, m), arms.active & ~arm
 
     def done(self, state: _State, arms: SurvivingArms) -> jax.Array:
-        """Return whether every active arm is to be rejected, or every one to be accepted."""
+        """Return whether all active arms are to be rejected, or all to be accepted."""
         return (state.m == 0) | (state.m == arms.left)
 
     def recommend(self, state: _State, arms: SurvivingArms) -> jax.Array:
-        """Return the accepted arms, and the active arms with the largest means up to m (of each bandit)."""
+        """Return the accepted arms, and active arms with the largest means up to m in all (of each bandit)."""
         ranked = jnp.where(state.accepted, jnp.inf, arms.mean)
         if arms.bandits == 1:
             return is_largest(ranked, self.m)

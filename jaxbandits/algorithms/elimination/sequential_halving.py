@@ -43,7 +43,7 @@ class SequentialHalving(Rule):
     )
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
-        """Also that the budget gives every arm a pull in the first phase."""
+        """Check also that the budget gives every arm a pull in the first phase."""
         super().check(arms_per_bandit, bandits)
         phases = (arms_per_bandit - 1).bit_length()
         if isinstance(self.budget, int | float) and self.budget < arms_per_bandit * phases:
@@ -58,7 +58,7 @@ class SequentialHalving(Rule):
         return jnp.asarray(self.budget) // (arms.left * phases)
 
     def keep(self, arms: SurvivingArms, key: jax.Array) -> jax.Array:
-        """Return the ceil(|S_r| / 2) arms of S_r with the largest means; of fresh rewards ties are broken anew."""
+        """Return the ceil(|S_r| / 2) arms of S_r with the largest means; without `reuse`, ties are broken at random."""
         m = (arms.left + 1) // 2
         if self.reuse:
             return is_largest(arms.mean, m)

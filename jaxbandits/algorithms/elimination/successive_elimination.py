@@ -1,4 +1,4 @@
-"""Successive elimination with fixed confidence: SE-delta for heavy tails, and its sub-Gaussian forerunner.
+"""Successive elimination with fixed confidence: SE-delta for heavy tails, and the earlier sub-Gaussian version.
 
 Yu, Shao, Lyu, King (2018), "Pure exploration of multi-armed bandits with heavy-tailed payoffs", UAI, Algorithm 1;
 Even-Dar, Mannor, Mansour (2006), "Action elimination and stopping conditions", JMLR 7.
@@ -31,7 +31,7 @@ from jaxbandits.statistics.robust_means import (
 
 __all__ = ["SuccessiveElimination"]
 
-# Estimates that take long are looked at whenever their rewards have grown by about this factor.
+# Expensive estimates are computed whenever the number of rewards has grown by about this factor.
 _LOG_GROWTH = np.float32(np.log(1.1))
 
 
@@ -39,26 +39,27 @@ _LOG_GROWTH = np.float32(np.log(1.1))
 class SuccessiveElimination(Rule):
     """Pulls the surviving arms in turn; after round t drops those with an estimate 2 c_t below the largest.
 
-    Returns the best arm with probability at least 1 - delta as the paper argues; its proof takes no union over t, so
-    the statement is not strictly one for all times (with `hoeffding` it is). Estimators, and radii that hold for every
-    arm with probability 1 - delta at one t:
+    It returns the best arm with probability at least 1 - delta, as the paper argues. The paper's proof takes no union
+    over t, so strictly the statement does not hold for all times at once; with `hoeffding` it does. The estimators have
+    radii that hold for every arm with probability 1 - delta at one t:
 
-    * `ea`, empirical mean: c_t = (2 K C / (t^(p-1) delta))^(1/p) (Lemma 1), and C_p for 2 C and p/2 for p - 1 above 2;
-    * `tea`, the i-th reward of an arm counts where it is at most b_i = (B i / ln(2K/delta))^(1/p) in size:
-      c_t = 5 B^(1/p) (ln(2K/delta) / t)^((p-1)/p) (Lemma 1);
-    * `mom`, the median of the means of k = ceil(8 ln(2K/delta)) batches, looked at when all have N = t/k rewards:
-      c_t = (12 C / N^(p-1))^(1/p) (Bubeck, Cesa-Bianchi, Lugosi 2013, proof of Lemma 2, without rounding t/k);
-    * `catoni`, Catoni's M-estimator, with the radius derived at `robust_means.Catoni`; it draws all
-      rewards again for every look;
-    * `hoeffding`, empirical mean of rewards in an interval of length b: c_t = b sqrt(ln(4 K t^2 / delta) / (2t)), the
-      naive choice where tails are heavy.
+    * `ea`, the empirical mean: c_t = (2 K C / (t^(p-1) delta))^(1/p) (Lemma 1); for p above 2, C_p in place of 2 C and
+      p/2 in place of p - 1.
+    * `tea`, the truncated mean: the i-th reward of an arm counts if its size is at most
+      b_i = (B i / ln(2K/delta))^(1/p). c_t = 5 B^(1/p) (ln(2K/delta) / t)^((p-1)/p) (Lemma 1).
+    * `mom`, the median of the means of k = ceil(8 ln(2K/delta)) batches, computed when all have N = t/k rewards.
+      c_t = (12 C / N^(p-1))^(1/p) (Bubeck, Cesa-Bianchi, Lugosi 2013, proof of Lemma 2, without rounding t/k).
+    * `catoni`, Catoni's M-estimator, with the radius derived at `robust_means.Catoni`. It draws all rewards again for
+      every decision.
+    * `hoeffding`, the empirical mean of rewards in an interval of length b: c_t = b sqrt(ln(4 K t^2 / delta) / (2t)),
+      the naive choice for heavy tails.
 
-    None takes the one that suits the problem: `tea` where the rewards have heavy tails, where a moment (or another p
-    than 2) is given, and for a table with a few values so far out that 5 sqrt(B) is less than b / sqrt(2), the two
-    radii without their logarithms; `hoeffding` otherwise. On rewards in [0, 1] the paper's `tea` takes several times
-    the pulls of `hoeffding`.
+    None takes the estimator that suits the problem. That is `tea` for heavy tails, or if a moment or a p other than 2
+    is given. It is `tea` also for a table with a few extreme values: 5 sqrt(B) < b / sqrt(2), the two radii without
+    their logarithms. Otherwise it is `hoeffding`. On rewards in [0, 1] the paper's `tea` takes several times the pulls
+    of `hoeffding`.
 
-    `mom` and `catoni` take long to compute and are looked at when their rewards have grown by about a tenth.
+    `mom` and `catoni` are expensive, and are computed when the number of rewards has grown by about a tenth.
 
     Attributes:
         delta: allowed probability of error, in (0, 1); for `mom` at least 2 K exp(-24).
@@ -91,7 +92,7 @@ class SuccessiveElimination(Rule):
 
     @property
     def _chosen(self) -> str:
-        """The estimator; without a problem to choose it by, the one that what is given belongs to."""
+        """The estimator; without a problem, the one that fits the given parameters."""
         if self.estimator is not None:
             return self.estimator
         return "hoeffding" if self.moment_b is None and self.moment_c is None else "tea"
@@ -101,11 +102,11 @@ class SuccessiveElimination(Rule):
         return {"hoeffding": "b", "tea": "moment_b"}.get(self._chosen, "moment_c")
 
     def prepared(self) -> Self:
-        """With an estimator: without a problem, the one that what is given belongs to."""
+        """Fill in the estimator: without a problem, the one that fits the given parameters."""
         return dataclasses.replace(self, estimator=self._chosen)
 
     def resolved(self, problem: Problem) -> Self:
-        """With an estimator, and the moment or the range that it needs, from the problem."""
+        """Fill in the estimator, and from the problem the moment or the range that it needs."""
         if self.estimator is None:
             return dataclasses.replace(self, estimator=self._suitable(problem)).resolved(problem)
         if getattr(self, self._needs) is not None:
@@ -129,7 +130,7 @@ class SuccessiveElimination(Rule):
         return "tea" if 5 * raw_moment(problem, 2, type(self).__name__) ** 0.5 < b / 2**0.5 else "hoeffding"
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """The pulls of the paper's two versions (Yu et al. 2018, Theorem 1), for moments of order 2 and below."""
+        """Return the pulls of the paper's two versions (Yu et al. 2018, Theorem 1), for moments of order at most 2."""
         if self._chosen not in ("ea", "tea") or float(self.p) > 2 or problem.bandits > 1:
             return None
         formula = theory.se_ea_pulls_bound if self._chosen == "ea" else theory.se_tea_pulls_bound
@@ -137,18 +138,18 @@ class SuccessiveElimination(Rule):
         return Theorem(formula, (np.asarray(problem.mean), self.delta, self.p, moment), "Yu et al. 2018, Theorem 1")
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
-        """Also that delta does not ask for too many batches."""
+        """Check also that delta does not need too many batches."""
         super().check(arms_per_bandit, bandits)
         if self._chosen == "mom" and isinstance(self.delta, int | float):
             batches = np.ceil(8 * (np.log(2 * arms_per_bandit) - np.log(self.delta)))
             if batches > MOST_BATCHES:
                 raise UsageError(
                     f"SuccessiveElimination with mom takes at most {MOST_BATCHES} batches, and delta={self.delta:g} "
-                    f"asks for {batches:g}"
+                    f"needs {batches:g}"
                 )
 
     def check_live(self) -> None:
-        """Catoni's estimator needs the run's table of rewards."""
+        """Refuse Catoni's estimator, which needs the run's table of rewards."""
         if self._chosen == "catoni":
             raise UsageError(
                 "SuccessiveElimination with catoni looks at all earlier rewards again, which a live experiment does "
@@ -168,7 +169,7 @@ class SuccessiveElimination(Rule):
         return MedianOfMeans(self._batches(arms)) if self._chosen == "mom" else EmpiricalMean()
 
     def due(self, arms: SurvivingArms) -> jax.Array:
-        """Return whether an estimate may be 2 c_t below the largest; of those that take long, whether it is time."""
+        """Return whether an estimate may be 2 c_t below the largest, or whether an expensive estimate is due."""
         t = arms.round
         if self._chosen == "mom":
             k = self._batches(arms)
@@ -187,7 +188,7 @@ class SuccessiveElimination(Rule):
         t, level, log_t, (order, p) = arms.round, self._level(arms), jnp.log(arms.round), self._orders
         if self._chosen == "hoeffding":
             return self.b * jnp.sqrt((jnp.log(2.0) + level + 2 * log_t) / (2 * t))
-        if self._chosen == "tea":  # the moment is of the order that was given, whatever the rate
+        if self._chosen == "tea":  # the moment has the given order, which may exceed that of the rate
             return 5 * jnp.exp(jnp.log(self.moment_b) / order + (p - 1) / p * (jnp.log(level) - log_t))
         if self._chosen == "ea":
             # (2 K C / (t^(p-1) delta))^(1/p); above 2, (C_p K C / (t^(p/2) delta))^(1/p) with C_p^(1/p) =
@@ -203,13 +204,13 @@ class SuccessiveElimination(Rule):
 
     @property
     def _orders(self) -> tuple[jax.Array, jax.Array]:
-        """The order of the moment that is given, and that of the rate, 2 at most."""
+        """The order of the given moment, and the order of the rate, at most 2."""
         order = jnp.asarray(self.p, jnp.float32)
         return order, jnp.minimum(order, 2)
 
     @property
     def _log_c(self) -> jax.Array:
-        """Logarithm of C, of the p-th moment, which is bounded by C^(p/order) (Jensen)."""
+        """The logarithm of the bound C^(p/order) of the p-th moment (Jensen)."""
         order, p = self._orders
         return jnp.log(self.moment_c) * (p / order)
 
@@ -226,6 +227,6 @@ class SuccessiveElimination(Rule):
 
 
 def _grown(number: jax.Array) -> jax.Array:
-    """Return whether a count is the first in its power of the growth."""
+    """Return whether a count is the first that reaches its power of the growth factor."""
     power, before = (jnp.floor(jnp.log(n) / _LOG_GROWTH) for n in (number, jnp.maximum(number - 1, 1)))
     return (power > before) | (number == 1)

@@ -29,19 +29,19 @@ class SuccessiveRejects(Rule):
     """K - 1 phases; at the end of phase k every surviving arm has n_k pulls, and the one with the least estimate goes.
 
     n_k = ceil((T - K) / (Kbar (K + 1 - k))) with Kbar = 1/2 + sum_{i=2}^K 1/i (`harmonic="half"`, Audibert et al. 2010)
-    or sum_{i=1}^K 1/i (`full`, Yu et al. 2018, which leaves some of the budget unused: a seventh with 20 arms).
-    They are exact integers for every budget that is a count.
+    or sum_{i=1}^K 1/i (`full`, Yu et al. 2018). `full` leaves some of the budget unused: a seventh with 20 arms. The
+    n_k are exact integers for every budget.
 
     Attributes:
         budget: number of pulls T, at least K.
-        estimator: `ea`, empirical means; `tea`, rewards above b = (3 B p / gap)^(1/(p-1)) in size count as 0; `mom`,
-            the median of the means of batches.
+        estimator: `ea`, empirical means; `tea`, truncated means: rewards above b = (3 B p / gap)^(1/(p-1)) in size
+            count as 0; `mom`, the median of the means of batches.
         p: the moment that is bounded, in (1, 2]; larger counts as 2 (`tea`).
         moment_b: B, bound of E|X|^p, positive; None takes the problem's largest (`tea`).
         gap: the gap in b, positive; None takes the problem's smallest: an oracle (`tea`).
         threshold: b itself, positive, in place of the three.
-        batches: number of batches (`mom`), as many as there are rewards where these are fewer.
-        harmonic: `half` or `full`; the theorems of Yu et al. are of `full`.
+        batches: number of batches (`mom`), at most the number of rewards.
+        harmonic: `half` or `full`; the theorems of Yu et al. hold for `full`.
 
     Raises:
         UsageError: a value outside its range, or a moment that the problem does not have.
@@ -68,7 +68,7 @@ class SuccessiveRejects(Rule):
     )
 
     def resolved(self, problem: Problem) -> Self:
-        """With the threshold that the estimator needs, from the problem."""
+        """Fill in the threshold that the estimator needs, from the problem."""
         if self.estimator != "tea" or self.threshold is not None:
             return self
         p = min(float(self.p), 2.0)
@@ -87,7 +87,7 @@ class SuccessiveRejects(Rule):
         return dataclasses.replace(self, threshold=float(np.exp(min(exponent, np.log(1e30)))))
 
     def init(self, arms: SurvivingArms, key: jax.Array) -> jax.Array:
-        """Return ceil((T - K) / Kbar), of which n_k are shares."""
+        """Return ceil((T - K) / Kbar), from which n_k follows."""
         del key
         return rejects_share(self.budget, arms.count, len(arms), half=self.harmonic == "half")
 

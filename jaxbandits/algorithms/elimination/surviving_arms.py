@@ -1,4 +1,4 @@
-"""Rules that eliminate arms, and what they are told of them.
+"""How to write a rule that eliminates arms, and what it knows about them.
 
     @jb.algorithm
     class SequentialHalving:
@@ -14,21 +14,21 @@
             rank = jnp.argsort(jnp.argsort(-arms.mean))
             return rank < (arms.left + 1) // 2
 
-In each round every survivor is pulled once; the engine draws many rounds at once. A rule has
+In each round every survivor is pulled once; the engine draws many rounds at once. A rule has these methods:
 
-    rounds(arms)                   -> after how many more rounds it looks at the arms, int (); 0 for at once
-    due(arms)                      -> in place of `rounds`: whether it looks at them after this round, bool ()
-    keep(arms, key)                -> the arms that stay, bool (K,)
+    rounds(arms)                   -> the number of rounds until the next decision, int (); 0 for an immediate one
+    due(arms)                      -> in place of `rounds`: whether to decide after this round, bool ()
+    keep(arms, key)                -> the decision: the arms that stay, bool (K,)
 
-and may have `done` and `recommend`: without them it is done with one arm left, and returns this, or before that the
-largest mean. Means are those of the rewards, or those of an estimator:
+It may have `done` and `recommend`. Without them the run ends with one arm left and returns it; before that, the answer
+is the arm with the largest mean. Means are averages of the rewards, unless the rule has an estimator:
 
     mean_estimator(arms)           -> a `MeanEstimator` of `jaxbandits.statistics.robust_means`
 
-With a state of its own all of these take it first. `init(arms, key)` makes it before the first pull, and `keep` returns
-the new one, and the arms that stay. `rounds` is asked before the first pull and after every look, `due` after every
-round: it should look at nothing but `highest`, `lowest` and `round`. With `reuse = False` in the class the rewards are
-forgotten at every look.
+A rule may have a state, which all methods then take first. `init(arms, key)` returns it before the first pull; `keep`
+returns the new state and the arms that stay. The engine calls `rounds` before the first pull and after every decision.
+It calls `due` after every round; `due` should use only `highest`, `lowest` and `round`. With `reuse = False` in the
+class the rewards are forgotten at every decision.
 """
 
 import dataclasses
@@ -45,15 +45,15 @@ __all__ = ["SurvivingArms"]
 @pytree
 @dataclasses.dataclass(frozen=True)
 class SurvivingArms(Arms):
-    """What is known of the arms of a run between two rounds, in each of which every survivor is pulled once.
+    """The observations of a run between two rounds, in each of which every survivor is pulled once.
 
     Attributes:
-        mean: float32 `(K,)`, the estimates of the survivors' means, 0 before the first pull; -inf of the other arms.
+        mean: float32 `(K,)`, the estimates of the survivors' means, 0 before the first pull; -inf for other arms.
         active: bool `(K,)`, the survivors.
-        left: int32 `()`, how many there are.
-        round: int32 `()`, pulls of each of them.
-        highest: float32 `()`, the largest estimate of a survivor, for `due`; None elsewhere, and where the estimator
-            takes long.
+        left: int32 `()`, the number of survivors.
+        round: int32 `()`, pulls of each survivor.
+        highest: float32 `()`, the largest estimate of a survivor, in `due`; None elsewhere, and if the estimator is
+            expensive.
         lowest: float32 `()`, the smallest, likewise.
     """
 

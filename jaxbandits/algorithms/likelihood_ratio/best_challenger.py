@@ -17,13 +17,13 @@ __all__ = ["BestChallenger"]
 class BestChallenger(Tracked):
     """Pulls the best-looking arm or its nearest rival, by their shares in w*.
 
-    The rival is the arm with the least statistic. An arm pulled least is pulled while it has fewer than sqrt(t) - K/2
-    pulls; else the best-looking arm a, if N_a / (N_a + N_c) < w*_a / (w*_a + w*_c), and the rival c if not (the rule of
-    the paper's experiments, section 6).
+    The rival c is the arm with the least statistic. An arm pulled least is pulled while it has fewer than sqrt(t) - K/2
+    pulls. Otherwise the best-looking arm a is pulled if N_a / (N_a + N_c) < w*_a / (w*_a + w*_c), and else the rival c.
+    This is the rule of the paper's experiments (section 6).
 
     Attributes:
         delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
-        lazy: w* is computed again when the pulls have grown by a 64th, not at every pull.
+        lazy: compute w* again only when the pulls have grown by a 64th, not at every pull.
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family.

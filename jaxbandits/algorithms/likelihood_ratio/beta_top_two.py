@@ -14,15 +14,15 @@ __all__ = ["BetaTopTwo"]
 
 @algorithm
 class BetaTopTwo(Rule):
-    """Pulls the best arm of a posterior draw, or the best of a further one: of the first in which it is another.
+    """Pulls the best arm of a posterior draw, or the best arm of the first further draw in which it is another arm.
 
     Rewards in [0, 1] count as fractions of a success. The answer has the largest posterior mean.
 
     Attributes:
         budget: number of pulls, at least K.
-        prior_a, prior_b: a and b of Beta(a, b), positive: one number each, or one of each arm in the problem's order.
-        share: how often the first of the two is pulled, in (0, 1).
-        resamplings: further draws at most, at least 1; the second of the last one is pulled where all lead to one.
+        prior_a, prior_b: a and b of Beta(a, b), positive: one number each, or one for each arm in the problem's order.
+        share: probability with which the first of the two is pulled, in (0, 1).
+        resamplings: the most further draws, at least 1; if one arm is best in all, the second-best of the last counts.
 
     Raises:
         UsageError: a value outside its range.
@@ -41,7 +41,7 @@ class BetaTopTwo(Rule):
     traits = Traits(setting="fixed budget, one arm; Beta priors of the arms", source="Russo 2016", unit_rewards=True)
 
     def select(self, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the first arm or the second, by a toss."""
+        """Return the first arm or the second, at random."""
         draws, toss = jax.random.split(key)
         a, b = self.prior_a + arms.total, self.prior_b + (arms.pulls - arms.total)
 

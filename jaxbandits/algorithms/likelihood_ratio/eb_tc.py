@@ -21,16 +21,16 @@ _MOST_ARMS = 256
 
 @algorithm
 class EBTC(TopTwo):
-    """EB-TC: the empirical best arm leads; the challenger is the arm least apart from it, with a slack.
+    """EB-TC: the empirical best arm leads; the challenger is the arm hardest to distinguish from it, with a slack.
 
-    The challenger C minimises the statistic against the leader B with epsilon = slack, for normal rewards (mu_B - mu_C
-    + slack) / sqrt(1/N_B + 1/N_C). It is pulled if its pulls as challenger of this leader are at most the sum over the
-    times of this pair, this one included, of 1 - share; else the leader (Jourdan, Degenne, Kaufmann 2023, Algorithm 1).
-    The paper is about normal rewards; others take their own statistic.
+    The challenger C minimises the statistic against the leader B with epsilon = slack. For normal rewards this is
+    (mu_B - mu_C + slack) / sqrt(1/N_B + 1/N_C). Each pair of leader and challenger has a count of its times, this one
+    included. C is pulled if its pulls in this role are at most the sum of 1 - share over these times; else B (Jourdan,
+    Degenne, Kaufmann 2023, Algorithm 1). The paper is about normal rewards; others take their own statistic.
 
     Attributes:
         delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
-        share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
+        share: share of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
         slack: the paper's epsilon_0, not negative, in units of rewards. With 0 a run may stay with the wrong two arms
             for very long.
 
@@ -45,7 +45,7 @@ class EBTC(TopTwo):
 
     slack: Numeric = parameter("not negative", default=0.1, common=0)
     traits = Traits(
-        setting="fixed confidence, ε, one arm; top two: the best-looking arm and the one least apart from it",
+        setting="fixed confidence, ε, one arm; top two: the best-looking arm and its closest rival",
         source="Jourdan, Degenne, Kaufmann 2023",
         tolerance="epsilon",
         stops_by=("delta", "epsilon"),
@@ -53,7 +53,7 @@ class EBTC(TopTwo):
     )
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
-        """Also that the accounts of all pairs are not too many."""
+        """Check also that the accounts of all pairs are not too many."""
         super().check(arms_per_bandit, bandits)
         if arms_per_bandit > _MOST_ARMS:
             raise UsageError(
@@ -61,7 +61,7 @@ class EBTC(TopTwo):
             )
 
     def init(self, arms: Arms, key: jax.Array) -> Tracking:
-        """Return the state after the first pulls, with an account of every pair, leader and challenger."""
+        """Return the state after the first pulls, with an account for every pair of leader and challenger."""
         del key
         return self._decided(None, arms, jnp.zeros((len(arms), len(arms)), jnp.int32))
 

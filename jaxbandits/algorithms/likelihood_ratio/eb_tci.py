@@ -1,4 +1,4 @@
-"""EB-TCI: a top-two rule led by the empirical best arm, with a cost that remembers rarely pulled arms.
+"""EB-TCI: a top-two rule led by the empirical best arm, with a cost that favours rarely pulled arms.
 
 Jourdan, Degenne, Baudry, de Heide, Kaufmann (2022), "Top two algorithms revisited", NeurIPS 35; for m arms, You, Qin,
 Wang, Yang (2023), "Information-directed selection for top-two algorithms", COLT.
@@ -22,16 +22,16 @@ __all__ = ["EBTCI"]
 class EBTCI(TopTwo):
     """EB-TCI: the empirical best arm leads; the challenger minimises the statistic against it plus log N.
 
-    The logarithm keeps arms from being forgotten ("improved transportation cost"; Jourdan et al. 2022). The leader is
-    pulled with the probability `share`, tossed for from a stream of the run's own.
+    The logarithm keeps arms from being neglected ("improved transportation cost"; Jourdan et al. 2022). The leader is
+    pulled with the probability `share`.
 
-    To find m arms, the statistic of an arm is that against the one of the m best-looking arms that is least apart from
-    it, and this one leads (You, Qin, Wang, Yang 2023; no top-two rule is then asymptotically optimal with any constant
-    share, as they show).
+    To find m arms, each arm outside is compared with the one of the m best-looking arms that is hardest to distinguish
+    from it. That arm leads (You, Qin, Wang, Yang 2023). They show that no top-two rule with a constant share is then
+    asymptotically optimal.
 
     Attributes:
         delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
-        share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
+        share: share of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
         m: arms to return, 1 <= m < K.
 
     Raises:
@@ -54,7 +54,7 @@ class EBTCI(TopTwo):
     )
 
     def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the leader or the challenger, by a toss."""
+        """Return the leader or the challenger, at random."""
         del state
         standing = self.standing(arms)
         challenger = jnp.argmin(standing.evidence.cost + jnp.log(arms.pulls))

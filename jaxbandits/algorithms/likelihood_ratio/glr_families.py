@@ -1,4 +1,4 @@
-"""Which statistic and which threshold a likelihood ratio test takes: words, and what is proved of their pairs."""
+"""The names of the statistics and thresholds of likelihood ratio tests, and which pairs have a proof."""
 
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -20,15 +20,15 @@ __all__ = [
     "threshold_on",
 ]
 
-#: Normal rewards of which every arm has a variance of its own that nobody knows, and the threshold for them.
+#: Normal rewards with unknown variances, one for each arm, and the threshold for them.
 UNKNOWN_VARIANCE, STUDENT = "gaussian-unknown-variance", "student-mixture"
 FAMILY_WORDS = (*FAMILIES, UNKNOWN_VARIANCE)
-#: Those of likelihood ratios; the others are rates of intervals.
+#: The thresholds of likelihood ratios; the others are rates of intervals.
 THRESHOLD_WORDS = tuple(word for word in THRESHOLDS if word not in ("lucb1", "ugape"))
 #: Ways of stopping, and the exploration rates of those by intervals (`glr_statistic.py`).
 _RATES = {"lucb-gap": "lucb1", "ugape-index": "ugape", "elimination": "lucb1"}
 STOPPING_WORDS = ("glr", *_RATES)
-#: The threshold of which nothing is proved.
+#: The threshold without a proof.
 HEURISTIC = "heuristic"
 #: The families that a threshold is for (`jaxbandits.theory.glr_threshold`).
 _PROVED = {
@@ -38,35 +38,35 @@ _PROVED = {
 
 
 def rate_for(stopping: str) -> str | None:
-    """The name of the exploration rate of a stopping rule; None for the likelihood ratio's."""
+    """Return the name of a stopping rule's exploration rate; None for the likelihood ratio test."""
     return _RATES.get(stopping)
 
 
 def threshold_for(family: str) -> str:
-    """The proved threshold that is taken unless another is asked for: a mixture bound, by one of several methods."""
+    """Return the default threshold of a family, which is proved: a mixture bound."""
     return {"gaussian": "kk21-gaussian", UNKNOWN_VARIANCE: STUDENT}.get(family, "kk21")
 
 
 def threshold_on(problem: Problem, family: str) -> str:
-    """The proved threshold that is taken on a problem: on Bernoulli arms that of Garivier and Kaufmann (2016).
+    """Return the default threshold on a problem, which is proved; on Bernoulli arms Garivier and Kaufmann's (2016).
 
-    It is the lowest of those that hold there: with 3 arms and delta = .05 it is 13 after 6000 pulls, where the mixture
-    bound is 34, and stays below it for more pulls than can be made.
+    That one is the lowest of those that hold there. With 3 arms and delta = 0.05 it is 13 after 6000 pulls, and the
+    mixture bound is 34. It stays below the mixture bound for more pulls than can be made.
     """
     return "gk16" if family == "bernoulli" == family_of(problem) else threshold_for(family)
 
 
 def family_for(threshold: str | None) -> str:
-    """The family taken without a problem: the only one that a threshold is for, or the sub-Gaussian statistic."""
+    """Return the default family without a problem: a threshold's only family, or the sub-Gaussian statistic."""
     proved = _PROVED.get(threshold or "", ())
     return proved[0] if len(proved) == 1 else "gaussian"
 
 
 def family_of(problem: Problem) -> str:
-    """The family of a problem's rewards: the law that it names, or, without one, the sub-Gaussian statistic.
+    """Return the family of a problem's rewards: the law that it names, or else the sub-Gaussian statistic.
 
     Raises:
-        UsageError: a problem of the user's own names a law that is none.
+        UsageError: a user's problem names an unknown law.
     """
     law = problem.bound_law
     if law is not None and law[0] not in FAMILIES:
@@ -75,10 +75,10 @@ def family_of(problem: Problem) -> str:
 
 
 def check_pair(owner: str, family: str | None, threshold: str | None) -> None:
-    """Whether a threshold may be taken with a family: it is proved for it, or claims nothing.
+    """Check that a threshold may be used with a family: it is proved for it, or claims nothing.
 
     Raises:
-        UsageError: it is for another one.
+        UsageError: the threshold is for another family.
     """
     proved = _PROVED.get(threshold or "")
     if family is not None and proved is not None and family not in proved:

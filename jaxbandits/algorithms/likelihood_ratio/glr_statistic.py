@@ -1,14 +1,15 @@
 """The generalised likelihood ratio statistic of one arm against every other, by the family of the rewards.
 
-And of the answer, the m best-looking arms, against the arms outside it: the least over pairs. Confidence intervals may
-take the place of a likelihood ratio in the stopping rule. The interval of an arm is mean +- b sqrt(beta / (2 N)), of
-which either end errs with probability exp(-beta) at most, by Hoeffding's inequality. Those of arms 1 and a are epsilon
-apart, U_a - L_1 < epsilon, if
+The statistic of the answer, the m best-looking arms, against the arms outside it is the least over pairs.
 
-    2 (mu_1 - mu_a + epsilon)^2 / (b^2 (1/sqrt(N_1) + 1/sqrt(N_a))^2) > beta(t),
+Confidence intervals may replace the likelihood ratio in the stopping rule. The interval of an arm is
+mean +- b sqrt(beta / (2 N)). Either end errs with probability at most exp(-beta), by Hoeffding's inequality. The
+intervals of arms 1 and a are separated up to epsilon, U_a - L_1 < epsilon, if mu_1 - mu_a + epsilon > 0 and
 
-with a sum that is positive. So this takes the place of a likelihood ratio, and the rate beta(t) that of its threshold
-(`lucb1` and `ugape` of `jaxbandits.theory.glr_threshold`, with the proof).
+    2 (mu_1 - mu_a + epsilon)^2 / (b^2 (1/sqrt(N_1) + 1/sqrt(N_a))^2) > beta(t).
+
+So the left side replaces the likelihood ratio, and the rate beta(t) replaces its threshold (`lucb1` and `ugape` of
+`jaxbandits.theory.glr_threshold`, with the proof).
 """
 
 from typing import Any, NamedTuple
@@ -27,20 +28,20 @@ from jaxbandits.statistics.glr_unknown_variance import among_unknown_variances, 
 
 __all__ = ["PairwiseStatistic", "Standing"]
 
-# In place of a mean of 0, where the family has none.
+# Replaces a mean of 0 in families without one.
 _LEAST = 1e-30
 
 
 class Standing(NamedTuple):
-    """The answer against every arm outside it, `(K,)`; infinite costs of its own arms.
+    """The answer compared with every arm outside it, `(K,)`; the costs of its own arms are infinite.
 
     Attributes:
         answer: mask of the m best-looking arms, bool.
-        nearest: the one of them that is least apart from an arm, int32; of one, `()`.
-        evidence: of that pair, with the test's epsilon.
+        nearest: the arm of the answer that is hardest to distinguish from each arm, int32; `()` if m is static.
+        evidence: the evidence of that pair, with the test's epsilon.
         tested: what must exceed the threshold, the least over the answer, float32.
-        apart: the rate up to which an arm's interval is below those of all of the answer, with epsilon = 0, float32;
-            None where arms are not eliminated.
+        apart: the largest rate at which an arm's interval is below those of the whole answer, with epsilon = 0,
+            float32; None if arms are not eliminated.
     """
 
     answer: jax.Array
@@ -51,7 +52,7 @@ class Standing(NamedTuple):
 
 
 class PairwiseStatistic:
-    """Of rules with a family of rewards and a threshold."""
+    """The statistic of a rule with a family of rewards and a threshold."""
 
     #: The number of arms to find; a rule that finds several has a hyperparameter of that name.
     m: Any = StaticInt(1)
@@ -63,7 +64,7 @@ class PairwiseStatistic:
 
     @property
     def family_word(self) -> str:
-        """The family, where none is given the one that is taken without a problem."""
+        """The family; if none is given, the default without a problem."""
         return words.family_for(self.threshold) if self.family is None else self.family
 
     @property
@@ -76,16 +77,16 @@ class PairwiseStatistic:
 
     @property
     def second_moments(self) -> bool:
-        """Whether nobody knows the variances."""
+        """Whether the variances are unknown."""
         return self.family_word == words.UNKNOWN_VARIANCE
 
     @property
     def rewards(self) -> Family:
-        """The family of the rewards: normal ones also where nobody knows the variances."""
+        """The family of the rewards; the normal one also if variances are unknown."""
         return GAUSSIAN if self.second_moments else FAMILIES[self.family_word]
 
     def against(self, arms: Arms, arm: jax.Array, lead: Numeric) -> Evidence:
-        """Return the evidence of an arm against every arm, `(K,)`; of itself at an infinite cost.
+        """Return the evidence of an arm against every arm, `(K,)`; the cost against itself is infinite.
 
         Args:
             arms: what is known of the arms.
@@ -106,10 +107,10 @@ class PairwiseStatistic:
         return evidence._replace(cost=evidence.cost.at[arm].set(jnp.inf))
 
     def standing(self, arms: Arms) -> Standing:
-        """Return how the answer stands against the arms outside it.
+        """Compare the answer with the arms outside it.
 
-        Each of its arms is compared with all others: where numbers of pulls differ, the arm with the next smaller mean
-        need not be the nearest one.
+        Each arm of the answer is compared with all others. If numbers of pulls differ, the hardest arm to distinguish
+        need not be the one with the next smaller mean.
         """
         if isinstance(self.m, StaticInt):
             return self._of_one(arms, jnp.argmax(arms.mean))
@@ -135,7 +136,7 @@ class PairwiseStatistic:
         return found._replace(evidence=evidence, tested=jnp.where(found.answer, jnp.inf, found.tested))
 
     def _of_one(self, arms: Arms, arm: jax.Array) -> Standing:
-        """Return `standing` of one arm."""
+        """Return `standing` of an answer of one arm."""
         evidence = self.against(arms, arm, self.epsilon)
         tested = evidence.cost
         if words.rate_for(self.stopping) is not None:
@@ -147,7 +148,7 @@ class PairwiseStatistic:
         return Standing(jnp.arange(len(arms)) == arm, arm, evidence, tested, apart)
 
     def _parted(self, arms: Arms, arm: jax.Array, lead: Lead) -> jax.Array:
-        """Return the rate up to which an arm's interval is apart from every other, `(K,)`; of itself it is nothing."""
+        """Return the largest rate at which an arm's interval is above each other one, `(K,)`; unused for itself."""
         way = arms.mean[arm] - arms.mean
         if not isinstance(lead, StaticInt):
             way = way + lead
@@ -157,11 +158,11 @@ class PairwiseStatistic:
 
     @property
     def parts_arms(self) -> bool:
-        """Whether arms that were once below all best-looking ones stay so."""
+        """Whether arms that were once below all best-looking arms count as eliminated."""
         return self.stopping == "elimination"
 
     def spread(self, arms: Arms) -> jax.Array:
-        """Return the standard deviation of rewards: known, or by the empirical mean or variance; `()` or `(K,)`."""
+        """Return the standard deviation of rewards, known or by the empirical mean or variance; `()` or `(K,)`."""
         if self.second_moments:
             return jnp.sqrt(variance_by_pulls(arms.squares, arms.pulls))
         if self.family_word in ("bernoulli", "gaussian"):
@@ -175,7 +176,7 @@ class PairwiseStatistic:
         return lead if isinstance(lead, StaticInt) or unit is None else lead * unit
 
     def scaled_means(self, arms: Arms) -> jax.Array:
-        """Return means in the range of the family, `(K,)`: those of normal rewards in known standard deviations."""
+        """Return means in the range of the family, `(K,)`; for known variances in standard deviations."""
         unit = self._unit(arms)
         mean = arms.mean if unit is None else arms.mean * unit
         if self.rewards is GAUSSIAN:
@@ -184,7 +185,7 @@ class PairwiseStatistic:
         return jnp.minimum(mean, 1.0) if self.family_word == "bernoulli" else mean
 
     def _unit(self, arms: Arms) -> jax.Array | None:
-        """Return what rewards are multiplied by; None for nothing."""
+        """Return the factor that scales rewards; None for no scaling."""
         if self.family_word == "gaussian":
             return 2 / self.range_of(arms)
         return 1 / self.range_of(arms) if self.family_word == "bernoulli" else None

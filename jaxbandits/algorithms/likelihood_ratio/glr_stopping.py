@@ -1,10 +1,14 @@
 """Fixed confidence by a generalised likelihood ratio test: a stopping rule for every way of sampling one arm at a time.
 
 Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT, section 4 (Chernoff's stopping
-rule); with epsilon, Garivier, Kaufmann (2021), "Nonasymptotic sequential tests for overlapping hypotheses applied to
-near-optimal arm identification in bandit models", Sequential Analysis; for m arms, You, Qin, Wang, Yang (2023),
-"Information-directed selection for top-two algorithms", COLT. Confidence intervals may take the test's place
-(`glr_statistic.py`), under the same ways of sampling.
+rule).
+
+With epsilon: Garivier, Kaufmann (2021), "Nonasymptotic sequential tests for overlapping hypotheses applied to
+near-optimal arm identification in bandit models", Sequential Analysis.
+
+For m arms: You, Qin, Wang, Yang (2023), "Information-directed selection for top-two algorithms", COLT.
+
+Confidence intervals may replace the test (`glr_statistic.py`), under the same ways of sampling.
 """
 
 import dataclasses
@@ -29,36 +33,37 @@ __all__ = ["GLRStopped", "Tested"]
 
 
 class Tested(NamedTuple):
-    """The state of a rule that keeps nothing but what its test asks for."""
+    """The state of a rule that keeps only what its test needs."""
 
     parted: jax.Array | None  # float32 (K,): see `GLRStopped.parted`
 
 
 @dataclasses.dataclass(frozen=True)
 class GLRStopped(PairwiseStatistic, Rule):
-    """Samples in some way until the best-looking arm, or the m best-looking, are told from all others; returns them.
+    """Samples in some way until the m best-looking arms are distinguished from all others; returns them.
 
-    With probability at least 1 - delta none of them has a mean that is less, by more than epsilon, than that of an arm
-    left out, where the threshold is proved for the family, however arms are sampled. With epsilon = 0 and equal means
-    on either side a run only ends at `max_pulls`.
+    If the threshold is proved for the family, this holds with probability at least 1 - delta, for every way of
+    sampling: no returned arm's mean is more than epsilon below the mean of an arm left out. With epsilon = 0 and equal
+    means on either side a run only ends at `max_pulls`.
 
     Attributes:
-        delta: allowed probability of error, in (0, 1); only the stopping rule knows it.
+        delta: allowed probability of error, in (0, 1); only the stopping rule uses it.
         epsilon: accuracy, not negative.
         threshold: what the statistic must exceed, by its name in `jaxbandits.theory.glr_threshold`; None for a proved
             one: `gk16` on Bernoulli arms, `kk21-gaussian` with the family `gaussian`, `student-mixture` with unknown
             variances, else `kk21`. `heuristic` is not proved.
-        family: the statistic: `bernoulli`, also valid for all rewards in [0, b], `gaussian` with the standard deviation
-            b / 2, also valid for (b/2)-sub-Gaussian rewards, such as all in an interval of length b, `poisson`,
-            `exponential`, or `gaussian-unknown-variance`, for normal rewards of which every arm has a variance of its
-            own that nobody knows (two first pulls of each). None takes the problem's; `gaussian` where it names none,
-            as in a live experiment.
+        family: the statistic. `bernoulli` is also valid for all rewards in [0, b]. `gaussian` has the standard
+            deviation b / 2; it is also valid for (b/2)-sub-Gaussian rewards, such as rewards in an interval of length
+            b. The others are `poisson`, `exponential` and `gaussian-unknown-variance`: normal rewards with an unknown
+            variance for each arm (two first pulls of each). None takes the problem's; `gaussian` if it names none, as
+            in a live experiment.
         b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's.
-        stopping: `glr`, this test; or another one by the intervals mean +- b sqrt(beta(t) / (2 N)), of the best-looking
-            arm and all others: `lucb-gap`, LUCB's, U_l - L_h < epsilon with beta = ln(5 K t^4 / (4 delta)), t pulls;
-            `ugape-index`, UGapE's, the same with ln(4 K t^3 / delta): the index B of the best-looking arm, and at least
-            the largest of several; `elimination`, LUCB's, but for arms that once were below all best-looking ones with
-            epsilon = 0. All are proved for rewards in [0, b] and (b/2)-sub-Gaussian ones, however arms are sampled.
+        stopping: `glr`, this test, or one of three others. They use the intervals mean +- b sqrt(beta(t) / (2 N)) of
+            the best-looking arm and of all others. `lucb-gap` is LUCB's: U_l - L_h < epsilon, with
+            beta = ln(5 K t^4 / (4 delta)) after t pulls. `ugape-index` is UGapE's, the same with ln(4 K t^3 / delta):
+            the index B of the best-looking arm; of several, at least the largest index. `elimination` is LUCB's
+            without the arms that once were below all best-looking arms with epsilon = 0. All three are proved for
+            rewards in [0, b] and (b/2)-sub-Gaussian ones, for every way of sampling.
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family, or one beside a stopping
@@ -83,24 +88,24 @@ class GLRStopped(PairwiseStatistic, Rule):
 
     @property
     def proved(self) -> bool:
-        """Whether the threshold is."""
+        """Whether the threshold is proved."""
         return self.threshold != words.HEURISTIC
 
     @classmethod
     def variants_on(cls, problem: Problem) -> tuple[Mapping[str, bool | str], ...]:
-        """Also normal arms' own variances, where b, which is the widest one's, says little of the others."""
+        """Add unknown variances on normal arms with different variances: b, the widest one's, fits few of them."""
         unlike = problem.normal and np.ptp(np.asarray(problem.variance)) > 0
         return (*cls.traits.variants, {"family": words.UNKNOWN_VARIANCE}) if unlike else cls.traits.variants
 
     def prepared(self) -> Self:
-        """With a family: without a problem, the one that any rewards in an interval allow."""
+        """Fill in the family: without a problem, the one for any rewards in an interval."""
         return dataclasses.replace(self, family=self.family_word)
 
     def resolved(self, problem: Problem) -> Self:
-        """With the problem's family.
+        """Fill in the problem's family and the threshold.
 
         Raises:
-            UsageError: rewards that the family does not allow.
+            UsageError: the family does not allow the problem's rewards.
         """
         family = words.family_of(problem) if self.family is None else self.family
         threshold = self.threshold
@@ -153,10 +158,10 @@ class GLRStopped(PairwiseStatistic, Rule):
         return jnp.min(tested)
 
     def parted(self, before: jax.Array | None, arms: Arms) -> jax.Array | None:
-        """Return the most, over time, by which each arm was below all of an answer, with epsilon = 0, float32 `(K,)`.
+        """Return the most, over time, by which each arm was below a whole answer, with epsilon = 0, float32 `(K,)`.
 
-        As a part of the rate that does not depend on t: what exceeds the rest of it has been eliminated. None where
-        arms are not eliminated.
+        The values are rates less their growth with t. An arm is eliminated if its value exceeds the constant part of
+        the threshold. None if arms are not eliminated.
         """
         if not self.parts_arms:
             return None

@@ -1,4 +1,4 @@
-"""The proportions w* of the empirical means, from pull to pull: what Track-and-Stop and its kin sample by.
+"""The proportions w* of the empirical means, updated with the pulls, for Track-and-Stop and Best Challenger.
 
 Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT, section 3.
 """
@@ -21,16 +21,16 @@ from jaxbandits.statistics.optimal_proportions import Proportions, proportions
 
 __all__ = ["Tracked", "Weighed", "least_pulled"]
 
-# Rounds from the last pull's split: they leave w* within 1e-5 of where it is, two would but for the first 20 pulls
+# Rounds from the last pull's split. They bring w* within 1e-5 of its value; two would do after the first 20 pulls
 # (measured; tests/algorithms/test_glr_families.py).
 _ROUNDS, _ROUNDS_WITH_EPSILON = 3, 4
-# From a split of some pulls ago.
+# Rounds from the split of some pulls ago.
 _LAZY_ROUNDS, _LAZY_ROUNDS_WITH_EPSILON = 4, 8
-# A start beyond this is none.
+# A start beyond this is discarded.
 _FAR = 1e6
-# Where w* is not computed at every pull, it is again after 1/64 more of them.
+# With `lazy`, w* is computed again after 1/64 more pulls.
 _SHIFT = 6
-# A variance that is less, beside the largest one, counts as this: after few pulls that may be equal.
+# The least variance relative to the largest one: after few pulls, equal rewards have the empirical variance 0.
 _LEAST_VARIANCE = 1e-6
 
 
@@ -38,7 +38,7 @@ class Weighed(NamedTuple):
     """The state of a rule that samples by w*."""
 
     parted: jax.Array | None  # float32 (K,): see `GLRStopped.parted`
-    split: jax.Array  # float32 (K,): with which the next w* is begun; 1 of the best-looking arm
+    split: jax.Array  # float32 (K,): the start for the next w*; 1 for the best-looking arm
     weights: jax.Array  # float32 (K,): w*
     renewal: jax.Array | None  # int32 (): the time at which w* is computed again; None for every time
     asked: CompensatedSum | None  # (K,): sums of the proportions so far, in C-tracking
@@ -48,11 +48,11 @@ class Weighed(NamedTuple):
 class Tracked(GLRStopped):
     """A rule that samples by w*.
 
-    Where nobody knows the variances of normal arms, w* is that of arms which have the empirical ones (Jourdan, Degenne,
-    Kaufmann 2023, "Dealing with unknown variances in best-arm identification", ALT).
+    If the variances of normal arms are unknown, w* is computed with the empirical variances (Jourdan, Degenne, Kaufmann
+    2023, "Dealing with unknown variances in best-arm identification", ALT).
 
     Attributes:
-        lazy: compute w* when the pulls have grown by a 64th only, and not, as the paper does, after every pull.
+        lazy: compute w* only when the pulls have grown by a 64th, not after every pull as in the paper.
     """
 
     lazy: bool = parameter(default=False, static=True)
@@ -69,9 +69,9 @@ class Tracked(GLRStopped):
         return self._weighed(state, arms)
 
     def _weighed(self, state: Weighed, arms: Arms) -> Weighed:
-        """Return the state with the w* of the means, in the first steps of which the last one's split is a start.
+        """Return the state with the w* of the means, computed from the last split as a start.
 
-        Where several arms look best, w* is uniform over them (`optimal_proportions`).
+        If several arms look best, w* is uniform over them (`optimal_proportions`).
         """
         state = state._replace(parted=self.parted(state.parted, arms))
         if state.renewal is None:
@@ -85,7 +85,7 @@ class Tracked(GLRStopped):
         return state._replace(split=split, weights=weights, renewal=jnp.where(due, later, state.renewal))
 
     def _solved(self, split: jax.Array, arms: Arms) -> tuple[jax.Array, jax.Array]:
-        """Return split and weights of the means, from a split."""
+        """Return split and weights of the means, starting from a split."""
         family, means, lead, variances = (
             self.rewards,
             self.scaled_means(arms),
@@ -96,7 +96,7 @@ class Tracked(GLRStopped):
         chosen = jnp.arange(len(arms)) == best
         if self.second_moments:
             means, lead, variances = _in_standard_deviations(means, lead, arms, best)
-        # The split is one of pairs with another arm if that looked best: its entries are ratios to each other.
+        # If another arm looked best before, the split belongs to pairs with that arm; only ratios of entries count.
         start = split / split[best]
         start = jnp.where((start > 1 / _FAR) & (start < _FAR), start, 1.0)
 
@@ -113,7 +113,7 @@ class Tracked(GLRStopped):
             new = found(means.at[best].add(lead), None)
         else:
             new = jax.lax.cond(lead > 0, lambda: found(means, lead), lambda: found(means, None))
-        usual = (new.time > 0) & (new.time < jnp.inf)  # at an edge the split is that of other means
+        usual = (new.time > 0) & (new.time < jnp.inf)  # at an edge the split belongs to other means
         return jnp.where(usual & ~chosen, new.split, start), new.weights
 
 

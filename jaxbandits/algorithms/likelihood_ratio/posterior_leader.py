@@ -27,7 +27,7 @@ class PosteriorLeader(TopTwo):
         return posterior_draws(self.family_word, words_of(key, arms, attempt), arms, self.width(arms), tilted)
 
     def width(self, arms: Arms) -> jax.Array:
-        """Return the range of the rewards, where their posterior asks for it."""
+        """Return the range of the rewards if their posterior needs it, else 1."""
         return self.range_of(arms) if self.family_word in ("bernoulli", "gaussian") else jnp.float32(1)
 
 

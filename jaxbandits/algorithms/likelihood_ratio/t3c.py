@@ -19,7 +19,7 @@ __all__ = ["T3C"]
 
 @algorithm
 class T3C(PosteriorLeader):
-    """T3C: the best arm of a posterior draw leads; the challenger is the arm least apart from it.
+    """T3C: the best arm of a posterior draw leads; the challenger is the arm hardest to distinguish from it.
 
     The challenger minimises the statistic of the empirical means against the leader, which is 0 for arms with a larger
     mean. The leader is pulled with the probability `share` (Shang et al. 2020).
@@ -27,7 +27,7 @@ class T3C(PosteriorLeader):
 
     Attributes:
         delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
-        share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
+        share: share of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family.
@@ -39,7 +39,7 @@ class T3C(PosteriorLeader):
     """
 
     traits = Traits(
-        setting="fixed confidence, ε, one arm; top two: the best arm of a posterior draw and the arm least apart",
+        setting="fixed confidence, ε, one arm; top two: the best arm of a posterior draw and its closest rival",
         source="Shang, de Heide, Kaufmann, Ménard, Valko 2020",
         tolerance="epsilon",
         stops_by=("delta",),
@@ -47,7 +47,7 @@ class T3C(PosteriorLeader):
     )
 
     def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the leader or the challenger, by a toss."""
+        """Return the leader or the challenger, at random."""
         del state
         draw, toss = jax.random.split(key)
         leader = jnp.argmax(self.drawn(arms, draw, 0))

@@ -1,8 +1,7 @@
-"""Top-two rules: which of a leader and a challenger is pulled.
+"""Top-two rules: choose between a leader and a challenger, at random or by keeping pulls near shares ("tracking").
 
 Russo (2016), "Simple Bayesian algorithms for best arm identification", COLT; Jourdan, Degenne, Baudry, de Heide,
-Kaufmann (2022), "Top two algorithms revisited", NeurIPS 35. Which of the two is pulled is tossed for, or the numbers of
-pulls are kept near their shares ("tracking").
+Kaufmann (2022), "Top two algorithms revisited", NeurIPS 35.
 """
 
 import dataclasses
@@ -18,24 +17,24 @@ from jaxbandits.statistics.glr import Evidence
 
 __all__ = ["UNIT", "TopTwo", "Tracking", "paid", "toss_share"]
 
-#: A pull, in the whole numbers in which shares are added up: a share is a multiple of 2^-24.
+#: One pull in the whole numbers that add up shares: a share is a multiple of 2^-24.
 UNIT = 1 << 24
 
 
 @dataclasses.dataclass(frozen=True)
 class TopTwo(GLRStopped):
-    """A rule of a leader and a challenger.
+    """A rule with a leader and a challenger.
 
     Attributes:
-        share: of the pulls that go to the leader, in (0, 1), or `ids`: N_B d(mu_B, u) over N_B d(mu_B, u) + N_C d(mu_C,
-            u), the leader's part of the statistic of the two (information-directed selection; You, Qin, Wang, Yang
-            2023), which is N_C / (N_B + N_C) for normal rewards.
+        share: share of the pulls that go to the leader, in (0, 1), or `ids` (information-directed selection; You, Qin,
+            Wang, Yang 2023). `ids` is the leader's part of the statistic of the two, N_B d(mu_B, u) over
+            N_B d(mu_B, u) + N_C d(mu_C, u). For normal rewards it is N_C / (N_B + N_C).
     """
 
     share: Numeric = parameter("probability", default=0.5, words=("ids",))
 
     def leaders_share(self, evidence: Evidence, challenger: jax.Array) -> jax.Array:
-        """Return the leader's share, float32 `()`, by its evidence, `(K,)`, and against a challenger."""
+        """Return the leader's share against a challenger, float32 `()`, by its evidence, `(K,)`."""
         if isinstance(self.share, Word):
             return evidence.share[challenger]
         return jnp.asarray(self.share, jnp.float32)
@@ -44,8 +43,8 @@ class TopTwo(GLRStopped):
 class Tracking(NamedTuple):
     """The state of a rule that tracks shares, with the pull that it has decided on.
 
-    What is owed is the sum of shares so far less the pulls, kept as whole numbers: of each leader, or of the challenger
-    of each pair.
+    `owed` is the sum of the shares so far less the pulls, in whole numbers: for each leader, or for the challenger of
+    each pair.
     """
 
     parted: jax.Array | None  # float32 (K,): see `GLRStopped.parted`
@@ -54,7 +53,7 @@ class Tracking(NamedTuple):
 
 
 def paid(owed: jax.Array, share: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Credit an account with a share, and debit it a pull if it then is not negative: with the pull of its arm.
+    """Credit an account with a share; if it then is not negative, pull its arm and debit the pull.
 
     Args:
         owed: int32 `()`.

@@ -1,4 +1,4 @@
-"""Track-and-Stop: pulls in the proportions that would tell the best-looking arm soonest.
+"""Track-and-Stop: pulls in the proportions that would identify the best-looking arm soonest.
 
 Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT.
 """
@@ -14,7 +14,7 @@ from jaxbandits.arrays.compensated_sums import CompensatedSum
 
 __all__ = ["TrackAndStop"]
 
-# Newton's method on a piecewise linear, convex function: each step puts at least one more arm at the floor.
+# Steps of Newton's method on a piecewise linear, convex function; each step puts at least one more arm at the floor.
 _PROJECTIONS = 6
 
 
@@ -22,19 +22,19 @@ _PROJECTIONS = 6
 class TrackAndStop(Tracked):
     """Track-and-Stop: keeps the numbers of pulls near t w*, w* being optimal for the empirical means.
 
-    The expected pulls are T* log(1/delta) for small delta, as the lower bound has it (Theorems 1 and 14). w* is found
-    in a few rounds of Newton's method that start where they ended at the last pull.
+    The expected pulls are T* log(1/delta) for small delta, like the lower bound (Theorems 1 and 14). A few rounds of
+    Newton's method find w*; they start from the result of the last pull.
 
-    * `d`, D-tracking: an arm pulled least while it has fewer than sqrt(t) - K/2 pulls, else argmax t w*_a - N_a;
-    * `c`, C-tracking: argmax of the sum over s <= t of w^(e_s)_a - N_a, where w^e is the nearest point to w* in the
-      largest coordinate with entries of at least e, and e_s = (K^2 + s)^(-1/2) / 2. The sum begins with the one
-      pull of every arm.
+    * `d`, D-tracking: an arm pulled least while it has fewer than sqrt(t) - K/2 pulls, else argmax t w*_a - N_a.
+    * `c`, C-tracking: argmax of the sum over s <= t of w^(e_s)_a - N_a. Here w^e is the point nearest to w*, in the
+      maximum norm, with entries of at least e, and e_s = (K^2 + s)^(-1/2) / 2. The sum begins with the one pull of
+      every arm.
 
-    With epsilon, w* is that of the epsilon-best answer which looks best (Garivier and Kaufmann 2021).
+    With epsilon, w* belongs to the epsilon-best answer that looks best (Garivier and Kaufmann 2021).
 
     Attributes:
         delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
-        lazy: not the paper's rule but a cheaper one: w* is computed again when the pulls have grown by a 64th.
+        lazy: a cheaper rule than the paper's: compute w* again only when the pulls have grown by a 64th.
         tracking: `d` or `c`.
 
     Raises:
@@ -57,7 +57,7 @@ class TrackAndStop(Tracked):
     )
 
     def init(self, arms: Arms, key: jax.Array) -> Weighed:
-        """Return the state after the first pulls, in C-tracking with the sum of proportions that these have kept to."""
+        """Return the state after the first pulls; in C-tracking the sum of proportions starts with these pulls."""
         state = super().init(arms, key)
         return state if self.tracking == "d" else self._added(state, arms, CompensatedSum.of(jnp.ones_like(arms.mean)))
 
@@ -70,7 +70,7 @@ class TrackAndStop(Tracked):
         """Return the arm that is furthest behind."""
         del key
         if state.asked is not None:
-            # The difference of like numbers is exact: what the sum's high part has lost comes after it.
+            # A difference of nearby floats is exact, so the low part of the sum is added afterwards.
             return jnp.argmax((state.asked.high - arms.pulls) + state.asked.low)
         fewest, forced = least_pulled(arms)
         return jnp.where(forced, fewest, jnp.argmax(arms.time * state.weights - arms.pulls))
@@ -80,7 +80,7 @@ class TrackAndStop(Tracked):
         return state._replace(asked=asked.plus(self._at_least(state.weights, arms)))
 
     def _at_least(self, weights: jax.Array, arms: Arms) -> jax.Array:
-        """Return w^e: the floor raises some arms, and the others give the same each, but for those that it stops."""
+        """Return w^e: entries below the floor are raised to it; all others are reduced equally, down to the floor."""
         count = arms.count.astype(jnp.float32)
         floor = 0.5 / jnp.sqrt(count * count + arms.time)
         given = jnp.zeros_like(floor)

@@ -20,9 +20,9 @@ from jaxbandits.statistics.posterior_tilts import advantage, tilts
 
 __all__ = ["TTTS"]
 
-# An arm's number, or, beyond those of all arms, a word that no arm's draw takes.
+# A counter beyond the numbers of all arms: a random word that no arm's draw uses.
 _RIVAL = 1 << 30
-# Attempts, of which one succeeds with a probability of some 0.4 / z, z standard deviations between leader and rival.
+# The most attempts. One succeeds with probability about 0.4 / z, with z standard deviations between leader and rival.
 _MOST = 1024
 
 
@@ -30,18 +30,20 @@ _MOST = 1024
 class TTTS(PosteriorLeader):
     """Top-two Thompson sampling: the best arm of a posterior draw leads; that of another draw is the challenger.
 
-    Draws are repeated until another arm than the leader is best (Russo 2016), which takes 1 / delta of them and more
-    towards the end of a run. After as many as `resamplings` allows, the challenger is drawn from the law that further
-    ones would give it, at once (`jaxbandits.statistics.posterior_tilts`): the limit changes how long a step takes, and
-    no law, but for rounding, and for what 1024 attempts of this did not find, which is the arm least apart. Not so with
-    normal rewards of unknown variances: their challenger is then the arm least apart from the leader, to which that law
-    tends, as in T3C, and runs are somewhat shorter. The leader is pulled with the probability `share`. Priors:
-    `jaxbandits.statistics.posteriors`.
+    Draws are repeated until another arm than the leader is best (Russo 2016). Towards the end of a run this takes
+    1 / delta draws and more. After `resamplings` draws the challenger is drawn directly, from the law that further
+    draws would give it (`jaxbandits.statistics.posterior_tilts`). So the limit changes the time of a step, but not the
+    law, up to rounding. If 1024 attempts at this fail, the arm hardest to distinguish from the leader is taken.
+
+    With normal rewards of unknown variances there is no direct draw. After `resamplings` draws their challenger is the
+    arm hardest to distinguish from the leader, as in T3C. The law tends to this arm; runs are somewhat shorter.
+
+    The leader is pulled with the probability `share`. Priors: `jaxbandits.statistics.posteriors`.
 
     Attributes:
         delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
-        share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
-        resamplings: draws of a challenger before that, at least 1.
+        share: share of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
+        resamplings: repeated draws before the direct one, at least 1.
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family.
@@ -61,7 +63,7 @@ class TTTS(PosteriorLeader):
     )
 
     def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the leader or the challenger, by a toss."""
+        """Return the leader or the challenger, at random."""
         del state
         draws, rare, toss = jax.random.split(key, 3)
         leader = jnp.argmax(self.drawn(arms, draws, 0))
@@ -83,16 +85,16 @@ class TTTS(PosteriorLeader):
         return jnp.where(toss_share(toss, self.leaders_share(near, challenger)), leader, challenger)
 
     def rare(self, arms: Arms, key: jax.Array, leader: jax.Array) -> jax.Array:
-        """Return the best arm of a draw given that it is not the leader; the leader where none is found."""
+        """Return the best arm of a draw given that it is not the leader; the leader if none is found."""
         accept, draws = jax.random.split(key)
         tilt = tilts(self.family_word, arms, self.width(arms), leader)
         number = jnp.arange(len(arms))
         log_weight = jnp.where(number == leader, -jnp.inf, tilt.log_weight)
-        possible = jnp.max(log_weight) > -jnp.inf  # not of exponential rewards that are all 0
+        possible = jnp.max(log_weight) > -jnp.inf  # false if exponential rewards are all 0
 
         def again(last: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
             attempt = last[0]
-            # Gumbel's: the arm with the largest sum has a probability proportional to its weight.
+            # Gumbel's method: each arm has the largest sum with a probability proportional to its weight.
             level = -jnp.log(open_uniform(words_of(draws, arms, attempt, _RIVAL)[0]))
             rival = jnp.argmax(log_weight - jnp.log(jnp.maximum(level, 1e-30)))
             strength = tilt.strength[rival]

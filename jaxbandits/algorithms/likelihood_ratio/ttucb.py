@@ -18,17 +18,17 @@ _BONUS = 2 * 1.2 * (1 + 1.2)
 
 @algorithm
 class TTUCB(TopTwo):
-    """TTUCB: the arm with the largest upper bound leads; the challenger is the arm least apart from it.
+    """TTUCB: the arm with the largest upper bound leads; the challenger is the arm hardest to distinguish from it.
 
-    The bound is mu + sd sqrt(g(n) / N), g(n) = 2 alpha (1 + s) log n with alpha = s = 1.2 and n the number of the next
-    pull; the challenger minimises the statistic against the leader, 0 for arms with a larger mean. The leader is pulled
-    if its pulls while it led are at most the sum of its shares over the times it led, this one included (Jourdan,
-    Degenne 2023, Algorithm 1). The standard deviation is b / 2, and for other families, of which the paper says
-    nothing, that of a reward with the empirical mean, or the empirical one where variances are unknown.
+    The bound is mu + sd sqrt(g(n) / N), g(n) = 2 alpha (1 + s) log n with alpha = s = 1.2, for the n-th pull. The
+    challenger minimises the statistic against the leader, which is 0 for arms with a larger mean. The leader is pulled
+    if its pulls while it led are at most the sum of its shares over the times that it led, now included (Jourdan,
+    Degenne 2023, Algorithm 1). The standard deviation sd is b / 2. For other families, which the paper does not cover,
+    it is that of a reward with the empirical mean. If variances are unknown it is the empirical one.
 
     Attributes:
         delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
-        share: of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
+        share: share of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
 
     Raises:
         UsageError: a value outside its range, a threshold that is proved for another family.
@@ -40,7 +40,7 @@ class TTUCB(TopTwo):
     """
 
     traits = Traits(
-        setting="fixed confidence, ε, one arm; top two: the largest upper bound and the arm least apart from it",
+        setting="fixed confidence, ε, one arm; top two: the largest upper bound and its closest rival",
         source="Jourdan, Degenne 2023",
         tolerance="epsilon",
         stops_by=("delta",),
@@ -48,7 +48,7 @@ class TTUCB(TopTwo):
     )
 
     def init(self, arms: Arms, key: jax.Array) -> Tracking:
-        """Return the state after the first pulls, with an account of every leader."""
+        """Return the state after the first pulls, with an account for every leader."""
         del key
         return self._decided(None, arms, jnp.zeros_like(arms.pulls))
 

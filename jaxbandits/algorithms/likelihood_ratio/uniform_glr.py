@@ -1,4 +1,4 @@
-"""Uniform sampling that a likelihood ratio test stops.
+"""Uniform sampling, stopped by a likelihood ratio test.
 
 Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT, section 4.
 """
@@ -18,9 +18,9 @@ __all__ = ["UniformGLR"]
 
 @algorithm
 class UniformGLR(GLRStopped):
-    """Pulls the arm pulled least until the test tells the m best-looking ones from all others.
+    """Pulls the arm pulled least until the test distinguishes the m best-looking arms from all others.
 
-    What adaptive sampling is worth, with the same stopping rule.
+    A baseline that shows the gain of adaptive sampling with the same stopping rule.
 
     Attributes:
         delta: as for `GLRStopped`, as are the others.
