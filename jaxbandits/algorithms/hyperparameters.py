@@ -97,7 +97,7 @@ class Hyperparameters:
         return cls.traits.variants
 
     def unseen(self, problem: Problem) -> float | None:
-        """Bound the probability that an arm which is not simulated would matter; None if all arms are simulated."""
+        """Return a bound of the probability that an unsimulated arm matters; None if all arms are simulated."""
         del problem
         return None
 

@@ -1,8 +1,8 @@
 """One run to R runs: a function of one run, evaluated for R runs in the layout and the arithmetic of the engine.
 
-`map_runs` is the entry point, `map_step` that for steps of which some are not made. It does what `jax.vmap` does, with
-the runs on the last axis of everything, and with the same bits for a run whatever its neighbours are (`products.py`,
-`functions.py`, `reductions.py` say how).
+`map_runs` is the entry point; `map_step` is the one for steps that some runs do not make. They do what `jax.vmap` does,
+with two differences. The runs are on the last axis of everything. And each run has the same bits for any neighbours
+(`products.py`, `functions.py` and `reductions.py` say how).
 """
 
 from jaxbandits.transform.equations import Known, map_runs, results_of

@@ -1,4 +1,4 @@
-"""Operations that need not be made: their results follow from the ranges of their operands (`ranges.py`)."""
+"""Operations that can be skipped: their results follow from the ranges of their operands (`ranges.py`)."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,9 +11,9 @@ __all__ = ["answered"]
 def answered(operation: Operation) -> Value | None:
     """Return the result of an operation on whole numbers that is one of its operands; None where that is not known.
 
-    So `x[i]` and `x.at[i].set(value)` ask nothing of a place that is known to be inside. Floats are left alone, and
-    what is a constant or a broadcast: a compiler that sees one divides by it otherwise, and the bits would hang on
-    what is known.
+    So `x[i]` and `x.at[i].set(value)` need no check of a place that is known to be inside. Floats are left alone, and
+    so are constants and broadcasts: a compiler divides by these in another way, and the bits would then depend on the
+    known ranges.
     """
     name, values = operation.name, operation.values
     if not jnp.issubdtype(operation.out.dtype, np.integer):

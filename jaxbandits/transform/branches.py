@@ -1,9 +1,9 @@
 """Branches: one that differs between runs becomes a choice between results.
 
-Both branches of a `lax.cond` are then made for all runs, but for one that is costly, with a loop in it: that is made if
-any run wants it. Where the other branch returns what it is given, as in `lax.cond(due, solve, keep, state)`, it is
-made for a few runs at a time, those that want it, so that it may be rare for each and is not paid for by all. (So on
-CPU; elsewhere runs go together.) The results of a run are the same, bit for bit.
+Both branches of a `lax.cond` are then computed for all runs. A costly branch, one with a loop, is computed only if any
+run needs it. If the other branch returns its arguments, as in `lax.cond(due, solve, keep, state)`, the costly one is
+computed for a few runs at a time, those that need it. So a branch that is rare for each run does not cost all runs
+time. This is so on CPU; elsewhere runs go together. The results of a run are the same, bit for bit.
 """
 
 import functools
@@ -132,7 +132,7 @@ def _wanted(
     else:
 
         def made_for_all(state: list[Any]) -> list[Any]:
-            # Of a run that does not want it a loop need not end: one that does stands in its place.
+            # For a run that does not need the branch, its loop might not end: a run that needs it takes the place.
             source = jnp.where(wanted, every, jnp.argmax(wanted))
             return results(state, [array[..., source] for array in arrays], source)
 

@@ -1,4 +1,4 @@
-"""What has been computed, so that the same operation on the same operands is written into the program once."""
+"""Reuse results, so that the same operation on the same operands is written into the program once."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,8 @@
-"""Roots of counts, which are not taken again at every step: sqrt(s / n) as sqrt(s) times the 1 / sqrt(n) that is kept.
+"""Roots of counts: compute sqrt(s / n) as sqrt(s) times 1 / sqrt(n), which the engine keeps.
 
-A division and a root of every arm take longer than all the rest of a decision with 50 arms. Counts change for one arm
-at a step, and the engine keeps their inverse roots. The result differs from that of the two operations by two units in
-the last place at most. A whole multiple of counts is taken for what it is, where int32 would wrap.
+With 50 arms, a division and a root for every arm take longer than the rest of a decision. Counts change for one arm at
+a step, so the engine updates their inverse roots. The result differs from that of the two operations by at most two
+units in the last place. A whole multiple of counts that int32 would wrap has its true value here.
 """
 
 from collections.abc import Callable

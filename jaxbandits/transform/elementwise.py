@@ -115,7 +115,7 @@ def divide(operation: Operation) -> list[jax.Array]:
 
 
 def _product(operation: Operation, x: jax.Array, y: jax.Array) -> list[jax.Array]:
-    """Multiply; the product of floats is shielded where it may be added to something."""
+    """Multiply, and shield a product of floats that may be added to something."""
     return [shield(x * y, range_of(operation)) if operation.exposed else x * y]
 
 

@@ -35,9 +35,9 @@ class Known(NamedTuple):
 def map_runs(function: Callable[..., Any]) -> Callable[..., Any]:
     """Map a function of one run over R runs.
 
-    It is `jax.vmap(function, in_axes=-1, out_axes=-1)` in other forms. Each run has the same bits whatever R is and
-    whatever the other runs are, up to what XLA computes for `sin`, `erf`, `lgamma` and their like, whose bits are
-    XLA's. Operations without a rule are left to `jax.vmap`.
+    It computes `jax.vmap(function, in_axes=-1, out_axes=-1)` by other operations. Each run has the same bits for every
+    R and for any other runs. `sin`, `erf`, `lgamma` and similar functions are an exception: their bits are XLA's.
+    Operations without a rule are left to `jax.vmap`.
 
     Args:
         function: from pytrees of arrays to a pytree of arrays, in plain `jax.numpy`.
@@ -153,7 +153,7 @@ def evaluate(
             equation, values, suffix, bool(exposed.intersection(equation.outvars)), shape, unread=unread,
             live=computed.live,
         )  # fmt: skip
-        # Checked for each equation: what is alike for so many arms may not be for others.
+        # Checked for each equation: programs may agree for this number of arms and differ for another.
         programs = operation.name in CALLS or operation.name in control_flow.RULES
         axes = None if here is None or programs else axes_of_arms(operation, here)
         results = computed.again(operation, axes, functools.partial(_apply, operation, runs, here, axes, computed))

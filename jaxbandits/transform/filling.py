@@ -1,7 +1,6 @@
-"""What an operation over arms is given in place of arms that do not exist: what changes nothing.
+"""The neutral values that an operation over arms gets in the padding.
 
-Zero for a sum, minus infinity for a maximum; a place outside for what would be written. What has nothing of that kind
-is refused.
+A sum gets zeros, a maximum minus infinity, and a write a place outside. Operations without a neutral value are refused.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """Functions of float32 with the same bits in every program, for all numbers: infinities, NaN and what has no value.
 
-XLA's own differ in their last bits between vector lengths. Those of `arrays/numerics.py`, of which these are made, are
-for the numbers that the package gives them; users' programs may give any.
+XLA's own functions differ in their last bits between vector lengths. Those of `arrays/numerics.py` are for the numbers
+that the package gives them. The functions here are built from them, and take any number, as users' programs may.
 """
 
 import jax

@@ -162,7 +162,7 @@ def _plain(x: jax.Array) -> jax.Array:
 
 
 def _order(offset: Sequence[int], several: int, rank: int) -> list[int]:
-    """Return where each axis of a gather's result stands in (places…, rest…)."""
+    """Return the position of each axis of a gather's result in (places…, rest…)."""
     places, rest = iter(range(several)), iter(range(several, rank))
     return [next(rest) if axis in offset else next(places) for axis in range(rank)]
 

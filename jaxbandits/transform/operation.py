@@ -1,4 +1,4 @@
-"""What a rule of the transformation is given: one operation of one run, with its operands for R runs."""
+"""The argument of a rule of the transformation: one operation of one run, with its operands for R runs."""
 
 import contextlib
 import contextvars
@@ -149,15 +149,15 @@ class Operation:
         return self.equation.outvars[0].aval
 
     def aval(self, i: int) -> Any:
-        """The abstract value of operand i in one run."""
+        """Return the abstract value of operand i in one run."""
         return self.equation.invars[i].aval
 
     def full(self, i: int) -> jax.Array:
-        """Operand i with an axis of runs where any operand has one: its one-run shape and the suffix."""
+        """Return operand i with the shape of one run and the suffix: an axis of runs if any operand has one."""
         return spread(self.values[i], self.aval(i).shape, self.suffix)
 
     def like_result(self, i: int) -> jax.Array:
-        """Operand i, broadcast to the shape of the result and the suffix."""
+        """Return operand i, broadcast to the shape of the result and the suffix."""
         return spread(self.values[i], self.shape, self.suffix)
 
     def length(self, axis: int) -> Any:
@@ -193,10 +193,10 @@ def spread(value: Value, shape: tuple[int, ...], suffix: tuple[int, ...]) -> Any
 
 
 def is_float(dtype: Any) -> bool:
-    """Whether numbers of a type are rounded."""
+    """Return whether a type is a float, so that its numbers are rounded."""
     return bool(jnp.issubdtype(dtype, np.floating))
 
 
 def replaces(program: Any) -> bool:
-    """Whether a scatter puts the update in the place of an entry, as all do but `x.at[i].apply(function)`."""
+    """Return whether a scatter replaces an entry by the update; all do except `x.at[i].apply(function)`."""
     return program is None or (not program.eqns and program.outvars[0] is program.invars[1])

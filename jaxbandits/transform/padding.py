@@ -1,9 +1,9 @@
-"""Arrays that are longer than there are arms: which axes are axes of arms, and what is beyond the arms is left out.
+"""Padding: find the axes of arms of arrays with room for more arms than exist, and leave out the padding.
 
-A program is traced for several numbers of arms, more and fewer ones. An axis that grows with them is one of arms; a
-number that grows with them by whole steps, as in `4 * len(arms)`, is computed from how many there are. Every operation
-over an axis of arms is then given what changes nothing for those that do not exist (`filling.py`). What cannot be
-followed so is refused, never guessed: such a program is compiled for each number of arms.
+A program is traced for several numbers of arms, larger and smaller. An axis that grows with them is an axis of arms. A
+number that grows with them by whole steps, as in `4 * len(arms)`, is computed from the number of arms. Every operation
+over an axis of arms then gets neutral values in the padding (`filling.py`). If this fails it is never guessed: the
+program is refused here, and compiled for each number of arms.
 """
 
 import dataclasses
@@ -18,17 +18,17 @@ from jaxbandits.transform.operation import Value
 
 __all__ = ["Padded", "Padding", "UnpaddableError"]
 
-#: Up to so many arms a program is traced for each number of them; beyond for some, close together where they are few.
+#: Up to this number of arms, a program is traced for each number. Beyond, for some numbers, closest for few arms.
 _EACH = 8
 
 
 class UnpaddableError(Exception):
-    """A program cannot be followed to another number of arms; the text says why."""
+    """A program cannot be padded; the message says why."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Padding:
-    """What is needed to leave out arms that do not exist.
+    """The padding of a program: the number of arms, and the program for other numbers of arms.
 
     Attributes:
         count: int32 `(R,)`, how many arms exist.
@@ -60,7 +60,7 @@ class Padding:
         return dataclasses.replace(self, wider=tuple(p for p, _ in programs), consts=tuple(c for _, c in programs))
 
     def of_runs(self, some: jax.Array | None) -> "Padding":
-        """Return that of some runs, int32 `(W,)`; of all for None."""
+        """Return the padding of some runs, int32 `(W,)`; of all for None."""
         return self if some is None else dataclasses.replace(self, count=self.count[some])
 
     def check_program(self, jaxpr: Any, consts: Sequence[Any]) -> None:
@@ -111,7 +111,7 @@ class Padding:
         return Value(found, True, range=(min(ends), max(ends)), fixed=True)
 
     def touches(self, equation: Any) -> bool:
-        """Return whether an equation has to do with the number of arms: an axis, or a literal, grows with it."""
+        """Return whether an equation depends on the number of arms: an axis or a literal grows with it."""
         return _grows((equation, *self.wider))
 
     def grows_as_arms(self, sizes: tuple[int, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Which products a compiler could contract with a sum, and the shield that keeps it from doing so.
+"""Find the products that a compiler could contract with a sum, and shield them from it.
 
 `a * b + c` may become one fused multiply-add in one program and not in another, and a last bit decides which arm is
 pulled. A product that may be added to something is therefore hidden behind a comparison.
@@ -47,7 +47,7 @@ def exposed_results(jaxpr: Any) -> set[Any]:
 
 
 def _is_shield(selection: Any, made_by: dict[Any, Any]) -> bool:
-    """Return whether a choice is one of a number and of the lowest, the larger of both: `numerics.rounded`."""
+    """Return whether a choice is one of a number and of the lowest, the larger of both: `numerics.no_fma`."""
     condition, lowest, number = selection.invars[:3]
     comparison = made_by.get(condition) if isinstance(condition, core.Var) else None
     if comparison is None or comparison.primitive.name != "gt" or comparison.invars[0] is not number:
@@ -73,8 +73,9 @@ def shield(product: jax.Array, known: Range | None = None) -> jax.Array:
     compared with the largest finite number. What is chosen where it is no such number, infinity or NaN, is the same
     plus infinity, which is the same, as a compiler would have to compute to know.
 
-    Of a product that is known to be finite one comparison does, with the largest number: of a square a compiler knows
-    that it is not negative, and not that it is no larger. (With the lowest number, where none is positive.)
+    For a product that is known to be finite one comparison is enough, with the largest number. A compiler knows that a
+    square is not negative, but not that it is at most this number. If no product is positive, the lowest number is
+    used.
 
     Args:
         product: float, any shape.

@@ -1,4 +1,4 @@
-"""The programs that an equation calls, chooses from or repeats; and which of their results differ between runs."""
+"""The programs that an equation calls, branches to or repeats, and which of their results differ between runs."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -68,7 +68,7 @@ def _words(operation: Operation) -> tuple[jax.Array, jax.Array]:
 
 
 def _by_place() -> bool:
-    """Whether JAX draws element i with the block i, as it does unless told otherwise."""
+    """Return whether JAX draws element i with the block i, as it does by default."""
     return bool(getattr(jax.config, "jax_threefry_partitionable", True))
 
 

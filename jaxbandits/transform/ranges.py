@@ -1,7 +1,7 @@
-"""Between which numbers a value lies, found before anything is computed; and what that spares.
+"""Find the range of a value before it is computed, so that checks can be left out.
 
-A range [lo, hi] says that a value is a number in it, in every run and every entry: not NaN. Infinite ends allow for
-infinities. Then a maximum need not look for NaN, a logarithm not for zero; a place that `argmax` returned need not be
+A range [lo, hi] says that a value is a number in it, in every run and every entry, and not NaN. Infinite ends allow
+infinities. Then a maximum need not check for NaN, nor a logarithm for zero. A place that `argmax` returned need not be
 clipped. The bits are the same with ranges and without.
 """
 
@@ -22,7 +22,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 _SMALLEST = float(np.finfo(np.float32).tiny)
 #: More than the rounding of an operation, relatively.
 _ROUNDING = 2.0**-20
-#: Constants of more entries are not looked at.
+#: The most entries of a constant whose range is computed.
 _MOST_ENTRIES = 4096
 
 #: Operations whose results are entries of their first operand.
@@ -236,7 +236,7 @@ def _union(ranges: Sequence[Range | None]) -> Range | None:
 
 
 def constant_range(array: Any) -> Range | None:
-    """Return the range of a constant; None where one entry is NaN, or it is none, or too large to be looked at."""
+    """Return the range of a constant; None if an entry is NaN, if it is no number, or if it has too many entries."""
     if isinstance(array, jax.core.Tracer) or not isinstance(array, np.ndarray | np.generic | int | float | jax.Array):
         return None
     if isinstance(array, jax.Array) and jnp.issubdtype(array.dtype, jax.dtypes.extended):

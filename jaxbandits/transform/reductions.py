@@ -1,4 +1,4 @@
-"""Operations over an axis of one run: what is moved or compared as it is, and sums of floats in one order."""
+"""Operations over an axis of one run: moves, comparisons, and sums of floats in a fixed order."""
 
 import functools
 import math
@@ -14,7 +14,8 @@ from jaxbandits.transform.products import shield
 
 __all__ = ["RULES"]
 
-# So many terms are added one by one; more in a loop, as many in each round: a round of one is three kernels on XLA:CPU.
+# Up to this number of terms are added one by one. More are added in a loop with this number in each round, since even a
+# round of one term is three kernels on XLA:CPU.
 _WRITTEN_OUT = 32
 
 
@@ -43,8 +44,8 @@ def _added(count: int, terms: Callable[[jax.Array | int, int], jax.Array]) -> ja
     """Return a sum of floats, one after another.
 
     Args:
-        count: how many, at least 1.
-        terms: from a place and a number to so many terms from there on, along the first axis.
+        count: the number of terms, at least 1.
+        terms: from a place and a number n to n terms from that place on, along the first axis.
     """
     first = (count - 1) % _WRITTEN_OUT + 1
     rows = terms(0, first)
@@ -59,7 +60,7 @@ def _added(count: int, terms: Callable[[jax.Array | int, int], jax.Array]) -> ja
 
 
 def _rows(x: jax.Array, place: jax.Array | int, number: int) -> jax.Array:
-    """Return so many rows from a place on."""
+    """Return `number` rows from a place on."""
     return x[place : place + number] if isinstance(place, int) else lax.dynamic_slice_in_dim(x, place, number)
 
 

@@ -1,7 +1,7 @@
-"""Steps of R runs, of which some have ended: where a run has, its state is left as it is.
+"""Steps of R runs, some of which have ended: the state of an ended run does not change.
 
-A step changes one entry of an array or two. To choose between the new and the old array would be to read and write all
-of it; here the choice is made for the entry that was written.
+A step changes one or two entries of an array. A choice between the new and the old array would read and write all of
+it; here the choice is made for the written entry only.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Operations that move elements: the axis of runs stays the last, and the parameters grow by it."""
+"""Operations that move elements: the axis of runs stays the last, and is added to the parameters."""
 
 from collections.abc import Callable
 

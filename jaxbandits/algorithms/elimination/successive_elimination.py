@@ -47,8 +47,9 @@ class SuccessiveElimination(Rule):
       p/2 in place of p - 1.
     * `tea`, the truncated mean: the i-th reward of an arm counts if its size is at most
       b_i = (B i / ln(2K/delta))^(1/p). c_t = 5 B^(1/p) (ln(2K/delta) / t)^((p-1)/p) (Lemma 1).
-    * `mom`, the median of the means of k = ceil(8 ln(2K/delta)) batches, computed when all have N = t/k rewards.
-      c_t = (12 C / N^(p-1))^(1/p) (Bubeck, Cesa-Bianchi, Lugosi 2013, proof of Lemma 2, without rounding t/k).
+    * `mom`, the median of the means of k = ceil(8 ln(2K/delta)) batches, computed when all have N = t/k rewards. The
+      radius is c_t = (12 C / N^(p-1))^(1/p) (Bubeck, Cesa-Bianchi, Lugosi 2013, proof of Lemma 2, without rounding
+      t/k).
     * `catoni`, Catoni's M-estimator, with the radius derived at `robust_means.Catoni`. It draws all rewards again for
       every decision.
     * `hoeffding`, the empirical mean of rewards in an interval of length b: c_t = b sqrt(ln(4 K t^2 / delta) / (2t)),

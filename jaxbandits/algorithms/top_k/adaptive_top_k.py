@@ -19,13 +19,16 @@ __all__ = ["AdaptiveTopK"]
 class AdaptiveTopK(Rule):
     """Accepts and rejects arms in rounds of growing precision (Algorithm 1).
 
-    Round r pulls every active arm m_r = ceil(scale^2 4^r ln(2 n r^2 / delta)) times, accepts the arms whose mean is
-    more than 2 2^-r above the (K-|A|+1)-th largest and rejects those more than 2 2^-r below the (K-|A|)-th. With fixed
-    confidence (no budget) it stops once 2 2^-r (K-|A|) <= epsilon K, and the aggregate regret (the mean of the K best
-    means less that of the returned) is at most epsilon with probability at least 1 - delta for rewards in [0, 1].
-    With a budget it goes on until that is spent; a round that does not fit spends what is left evenly, and the arms
-    are then ranked by all their rewards. With the literal constants (`scale` 1) a budget below 49 n is plain uniform
-    sampling.
+    Round r pulls every active arm m_r = ceil(scale^2 4^r ln(2 n r^2 / delta)) times. It accepts the arms whose mean is
+    more than 2 2^-r above the (K-|A|+1)-th largest, and rejects those more than 2 2^-r below the (K-|A|)-th.
+
+    With fixed confidence (no budget) it stops once 2 2^-r (K-|A|) <= epsilon K. The aggregate regret (the mean of the K
+    best means less that of the returned) is then at most epsilon, with probability at least 1 - delta, for rewards in
+    [0, 1].
+
+    With a budget it continues until the budget is spent. The last round, if it does not fit, spends what is left
+    evenly, and the arms are ranked by all their rewards. With the literal constants (`scale` 1) a budget below 49 n is
+    plain uniform sampling.
 
     Attributes:
         k: arms to return, K, 1 <= K < n.
@@ -34,8 +37,8 @@ class AdaptiveTopK(Rule):
         budget: number of pulls, at least n; None for fixed confidence.
         schedule: `paper`, the rounds above; `fine`, one pull of every active arm a round, and radius
             scale sqrt(ln(2 n t^2 / delta) / t) in place of 2^-r.
-        scale: multiplies the radius, positive; the guarantee is that of 1.
-        reuse: whether decisions of the `paper` schedule rest on the rewards of all rounds.
+        scale: factor of the radius, positive; the guarantee is for 1.
+        reuse: whether decisions of the `paper` schedule use the rewards of all rounds.
 
     Raises:
         UsageError: a value outside its range.
@@ -65,11 +68,11 @@ class AdaptiveTopK(Rule):
     shuffle_arms = False
 
     def init(self, arms: Arms, key: jax.Array) -> Rounds:
-        """Return what is known before the first pull."""
+        """Return the state before the first pull."""
         return first_round(arms, key)
 
     def request(self, state: Rounds, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return m_r pulls of every active arm, or what the budget leaves, evenly."""
+        """Return m_r pulls of every active arm, or an even share of the remaining budget."""
         del key
         each = self._pulls(state.round, arms)
         if self.budget is not None:
@@ -77,11 +80,11 @@ class AdaptiveTopK(Rule):
         return jnp.where(state.active, each, 0)
 
     def absorb(self, state: Rounds, arms: Arms, counts: jax.Array, sums: jax.Array) -> Rounds:
-        """Return what is known after round r."""
+        """Return the state after round r."""
         whole = (self.budget is None) | (jnp.max(counts) == self._pulls(state.round, arms))
         cumulative = self.reuse or self.schedule == "fine"
         values, pulls = (arms.total, jnp.max(arms.pulls)) if cumulative else (sums, jnp.max(counts))
-        # More than 2 2^-r above the (K-|A|+1)-th largest mean, or below the (K-|A|)-th; in sums of so many rewards.
+        # More than 2 2^-r above the (K-|A|+1)-th largest mean, or below the (K-|A|)-th, in sums of `pulls` rewards.
         inner, outer = around(values, state.left(self.k), state.active)
         radius = self._radius(state.round, arms)
         accepted = whole & state.active & (values - outer > 2 * radius * pulls)
@@ -91,7 +94,7 @@ class AdaptiveTopK(Rule):
         return new.ending(self.k, close if self.budget is None else ~whole)
 
     def done(self, state: Rounds, arms: Arms) -> jax.Array:
-        """Return whether the budget is spent, the arms are told apart, or what is left is close enough."""
+        """Return whether the budget is spent, all arms are decided, or the remaining arms are close enough."""
         del arms
         return state.ended
 
@@ -113,5 +116,5 @@ class AdaptiveTopK(Rule):
         )
 
     def _radius(self, r: jax.Array, arms: Arms) -> jax.Array:
-        """Return how far a mean is taken to be off."""
+        """Return the assumed error of a mean."""
         return self.scale * jnp.sqrt(self._level(r, arms) / r) if self.schedule == "fine" else jnp.exp2(-r)

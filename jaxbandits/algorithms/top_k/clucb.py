@@ -1,7 +1,8 @@
 """CLUCB and CLUCB-PAC for top-K: combinatorial lower and upper confidence bounds, one pull a step.
 
-Chen, Lin, King, Lyu, Chen (2014), "Combinatorial pure exploration of multi-armed bandits", NIPS 27, for the sets of K
-arms; the version that stops early is in its appendix, and is what Chen, Chen, Zhang, Zhou (2017) compare with.
+Chen, Lin, King, Lyu, Chen (2014), "Combinatorial pure exploration of multi-armed bandits", NIPS 27, for sets of K arms.
+
+The version that stops early is in the paper's appendix. Chen, Chen, Zhang, Zhou (2017) compare with it.
 """
 
 from typing import NamedTuple
@@ -20,7 +21,7 @@ __all__ = ["CLUCB"]
 
 
 class _State(NamedTuple):
-    """Both sets are kept: a pull moves few arms across a border, and to find these is a few passes over the arms."""
+    """Both sets. They are kept since a pull moves few arms across a border, which takes few passes over the arms."""
 
     chosen: jax.Array  # bool (K,): M_t, the k largest means
     rival: jax.Array  # bool (K,): M~_t, the k largest once the means are moved against M_t
@@ -29,15 +30,17 @@ class _State(NamedTuple):
 
 @algorithm
 class CLUCB(Rule):
-    """Pulls the least pulled arm that is in doubt, until the best that the rival set can gain is small.
+    """Pulls the least pulled arm that is in doubt, until the most that the rival set can gain is small.
 
-    M_t are the k largest means. Moving these down and the others up by their radii gives another k largest, M~_t; with
-    epsilon = 0 the run ends when both are equally good (CLUCB), and else once the sum of moved means over M~_t exceeds
-    that over M_t by at most k epsilon (CLUCB-PAC). The radius is b sqrt(ln(4 n t^3 / delta) / (2 T)), that of rewards
-    with range b, or (b/2)-sub-Gaussian. With probability at least 1 - delta the aggregate regret (the mean of the k
-    best means less that of the returned) is at most epsilon (their Theorem 1 and its PAC version).
+    M_t are the k largest means. Moving these down and the others up by their radii gives another k largest, M~_t. With
+    epsilon = 0 the run ends when both are equally good (CLUCB). Otherwise it ends once the sum of moved means over M~_t
+    exceeds the sum over M_t by at most k epsilon (CLUCB-PAC).
 
-    A step costs a few passes over all arms, however large k is.
+    The radius is b sqrt(ln(4 n t^3 / delta) / (2 T)), for rewards with range b, or (b/2)-sub-Gaussian. The aggregate
+    regret is the mean of the k best means less that of the returned. It is at most epsilon with probability at least
+    1 - delta (Theorem 1 and its PAC version).
+
+    A step costs a few passes over all arms, for every k.
 
     Attributes:
         k: arms to return, 1 <= k < K.
@@ -76,14 +79,14 @@ class CLUCB(Rule):
         return self._state(chosen, is_largest(moved, self.k), moved)
 
     def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
-        """Return both sets after a reward: one mean has changed, so at most one arm of M_t."""
+        """Return both sets after a reward; one mean has changed, so at most one arm of M_t has."""
         del arm, reward
         chosen = exchange(arms.mean, state.chosen)
         moved = self._moved(chosen, arms)
         return self._state(chosen, exchanged(moved, state.rival), moved)
 
     def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the arm with the largest radius among those in one of the two sets."""
+        """Return the arm with the largest radius among those in exactly one of the two sets."""
         del key
         return jnp.argmin(jnp.where(state.chosen ^ state.rival, arms.pulls, MAX_COUNT))
 

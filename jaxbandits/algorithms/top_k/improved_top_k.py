@@ -21,13 +21,13 @@ __all__ = ["ImprovedTopK"]
 class ImprovedTopK(Rule):
     """A variant with a pull count free of ln n where n = O(K): derived, not the authors' ImprovedTopK.
 
-    The paper does not print its Algorithm 3 in full; this one has the bound of its Theorem 2 up to ln(n/K), by this
-    argument. Round r, with slack s_r = floor(epsilon K / (16 r (r+1))), pulls m_r = ceil(2^(2r-1) ln(2/eta_r)) times,
-    eta_r = (s_r + 1) delta / (n r (r+1)). By Markov's inequality at most s_r means are off by 2^-r, but with
-    probability delta / (r (r+1)); so the order statistics s_r ranks outside the border are right to 2^-r, and arms more
-    than 2 2^-r above or below them are settled with at most 6 s_r mistakes a round, 0.375 epsilon K in all. The last
-    round's loss is at most 2 2^-r (K-|A|) + s_r, below 0.5625 epsilon K where it stops. So the aggregate regret is at
-    most epsilon with probability 1 - delta, for rewards in [0, 1].
+    The paper does not print its Algorithm 3 in full. This variant has the bound of its Theorem 2 up to ln(n/K). The
+    argument: round r has the slack s_r = floor(epsilon K / (16 r (r+1))) and eta_r = (s_r + 1) delta / (n r (r+1)). It
+    pulls m_r = ceil(2^(2r-1) ln(2/eta_r)) times. By Markov's inequality at most s_r means are off by 2^-r, except with
+    probability delta / (r (r+1)). So the order statistics s_r ranks outside the border are right to 2^-r. Arms more
+    than 2 2^-r above or below them are decided with at most 6 s_r mistakes a round, 0.375 epsilon K in all. The loss of
+    the last round is at most 2 2^-r (K-|A|) + s_r, which is below 0.5625 epsilon K when it stops. So the aggregate
+    regret is at most epsilon with probability 1 - delta, for rewards in [0, 1].
 
     Attributes:
         k: arms to return, K, 1 <= K < n.
@@ -58,7 +58,7 @@ class ImprovedTopK(Rule):
     shuffle_arms = False
 
     def init(self, arms: Arms, key: jax.Array) -> Rounds:
-        """Return what is known before the first pull."""
+        """Return the state before the first pull."""
         return first_round(arms, key)
 
     def request(self, state: Rounds, arms: Arms, key: jax.Array) -> jax.Array:
@@ -69,7 +69,7 @@ class ImprovedTopK(Rule):
         return jnp.where(state.active, as_pulls(jnp.exp2(2 * r - 1) * level), 0)
 
     def absorb(self, state: Rounds, arms: Arms, counts: jax.Array, sums: jax.Array) -> Rounds:
-        """Return what is known after round r."""
+        """Return the state after round r."""
         active, left, count = state.active, state.left(self.k), jnp.sum(state.active)
         radius = jnp.exp2(-state.round)
         width = 2 * radius * jnp.max(counts)
@@ -84,7 +84,7 @@ class ImprovedTopK(Rule):
         return new.ending(self.k, 2 * radius * new.left(self.k) <= self.epsilon * self.k / 2)
 
     def done(self, state: Rounds, arms: Arms) -> jax.Array:
-        """Return whether the arms are told apart, or what is left is close enough."""
+        """Return whether all arms are decided, or the remaining arms are close enough."""
         del arms
         return state.ended
 
@@ -94,5 +94,5 @@ class ImprovedTopK(Rule):
         return with_best(state, state.values, self.k)
 
     def _slack(self, r: jax.Array) -> jax.Array:
-        """Return s_r = floor(epsilon K / (16 r (r+1))), int32 `()`; a floor that rounding cannot lower."""
+        """Return s_r = floor(epsilon K / (16 r (r+1))), int32 `()`; rounding errors cannot lower the floor."""
         return jnp.floor(self.epsilon * self.k / (16 * r * (r + 1)) * (1 + 4e-7)).astype(jnp.int32)

@@ -21,20 +21,21 @@ __all__ = ["OptMAI"]
 class OptMAI(Rule):
     """Quartile elimination while there are 4K arms or more, then accept and reject a quarter a round (Algorithm 1).
 
-    Round r spreads beta^r (1 - beta) Q' pulls over the active arms, Q' = Q / (1 - beta^(ln n / ln(4/3))) so that about
-    Q are used (section 5). Where K >= n/2 it finds the worst n - K arms (Theorem 4.5). The aggregate regret is
+    Round r spreads beta^r (1 - beta) Q' pulls over the active arms. With Q' = Q / (1 - beta^(ln n / ln(4/3))) about Q
+    pulls are made (section 5). If K >= n/2 it finds the worst n - K arms (Theorem 4.5). The aggregate regret is
     O(sqrt((n/Q) (1 + ln(1/delta)/K))) with probability 1 - delta for rewards in [0, 1] (Theorem 4.3).
 
-    An arm that is taken out is accepted if it is among the K - |T| best, tied means in a random order. Printed is "at
-    least the next best mean", by which the next best arm is accepted too when it is drawn, and of two arms left either.
-    The authors may have run that: their regret on few of the RTE workers is nearer to it (`top-k-published-workers`).
+    A deactivated arm is accepted if it is among the K - |T| best; tied means are in a random order. The paper prints
+    "at least the next best mean". By this the next best arm is accepted too when it is deactivated, and either of two
+    arms left. The authors may have run that: their regret on few of the RTE workers is nearer to it
+    (`top-k-published-workers`).
 
     Attributes:
         k: arms to return, K, 1 <= K < n.
-        budget: Q, at least n; rounds are rounded to whole pulls of every arm, so a little more or less is used.
-        beta: how fast budgets fall, in (0, 1); 0.8 is the paper's advice.
-        reuse: whether means are over all rewards so far, as in the paper's experiments, or over the round's, whose ties
-            are then broken anew.
+        budget: Q, at least n; rounds have whole pulls of every arm, so slightly more or less is used.
+        beta: rate at which the rounds' budgets fall, in (0, 1); 0.8 is the paper's advice.
+        reuse: whether means are over all rewards so far, as in the paper's experiments. Otherwise they are over the
+            rewards of the round, with a new random order of ties in each round.
 
     Raises:
         UsageError: a value outside its range.
@@ -60,7 +61,7 @@ class OptMAI(Rule):
     shuffle_arms = False
 
     def init(self, arms: Arms, key: jax.Array) -> Rounds:
-        """Return what is known before the first pull; rounds are numbered from 1."""
+        """Return the state before the first pull; rounds are numbered from 1."""
         return first_round(arms, key)
 
     def request(self, state: Rounds, arms: Arms, key: jax.Array) -> jax.Array:
@@ -72,20 +73,21 @@ class OptMAI(Rule):
         return jnp.where(state.active, each.astype(jnp.int32), 0)
 
     def absorb(self, state: Rounds, arms: Arms, counts: jax.Array, sums: jax.Array) -> Rounds:
-        """Return what is known after a round, without a quarter of the active arms."""
+        """Return the state after a round, with a quarter of the active arms deactivated."""
         del counts
         worst, wanted = self._sought(arms)
         values, number = (arms.total, 0) if self.reuse else (sums, state.round)
         ranked, ties = jnp.where(worst, -values, values), tie_numbers(state.seed, number, len(arms))
         size, left = jnp.sum(state.active), state.left(wanted)
-        # Quartile elimination, while there are 4 K arms or more: the worst floor(|S| / 4) go.
+        # Quartile elimination, while there are 4 K arms or more: drop the worst floor(|S| / 4).
         best = are_largest(ranked, size - size // 4, state.active, ties)
-        # Accept and reject: the ceil(|S| / 4) arms farthest from the border between the K - |T| best and the rest go.
+        # Accept and reject: decide on the ceil(|S| / 4) arms farthest from the border between the K - |T| best and the
+        # rest.
         inside = are_largest(ranked, left, state.active, ties)
         farthest = _farthest(ranked, inside, state.active & ~inside, ties, (size + 3) // 4)
         quartile = size >= 4 * wanted
         gone = jnp.where(quartile, state.active & ~best, farthest)
-        # Printed is "at least the (K - |T| + 1)-th best", which takes that arm too: its gap equals the one before's.
+        # The paper prints "at least the (K - |T| + 1)-th best", which accepts that arm too: its gap is the same.
         accepted = farthest & inside & ~quartile
         new = state.after(accepted, gone & ~accepted, values)
         return new._replace(ended=(new.left(wanted) <= 0) | ~jnp.any(new.active))
@@ -96,12 +98,12 @@ class OptMAI(Rule):
         return state.ended
 
     def recommend(self, state: Rounds, arms: Arms) -> jax.Array:
-        """Return the accepted arms, or all others if the worst were sought; what is missing, from the active ones."""
+        """Return the accepted arms and the best active ones up to K; if the worst were sought, all others."""
         worst, wanted = self._sought(arms)
         return worst ^ with_best(state, jnp.where(worst, -state.values, state.values), wanted)
 
     def _sought(self, arms: Arms) -> tuple[jax.Array, jax.Array]:
-        """Return whether the worst arms are sought (Theorem 4.5), bool `()`, and how many arms are, int32 `()`."""
+        """Return whether the worst arms are sought (Theorem 4.5), bool `()`, and the number sought, int32 `()`."""
         worst = 2 * self.k >= arms.count
         return worst, jnp.where(worst, arms.count - self.k, self.k)
 
@@ -111,16 +113,16 @@ def _farthest(
 ) -> jax.Array:
     """Return the arms farthest from the border between those inside and outside, bool `(K,)`.
 
-    Tied values stand in the order of the tie numbers: of arms equally far from the border, those go first that are
-    farther from it in that order too. Without it, as many arms would be accepted as rejected where one side of the
-    border is a long tie.
+    Tied values are in the order of the tie numbers. Of arms equally far from the border, those come first that are
+    farther from it in that order too. Without this, a long tie on one side of the border would be accepted as often as
+    rejected.
 
     Args:
         values: int32 or float32 `(K,)`.
         inside: bool `(K,)`: the arms with the largest values; at least one.
-        outside: bool `(K,)`: the other arms that are looked at.
+        outside: bool `(K,)`: the other arms that are compared.
         ties: int32 `(K,)`, tie numbers.
-        number: int32 `()`: how many.
+        number: int32 `()`: the number of arms to return.
     """
     floating = jnp.issubdtype(values.dtype, jnp.floating)
     infinity = jnp.asarray(jnp.inf if floating else MAX_COUNT, values.dtype)

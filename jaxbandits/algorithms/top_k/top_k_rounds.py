@@ -1,4 +1,4 @@
-"""What the rules for K arms share: what is known between two rounds, and who is accepted after one; of one run."""
+"""The state between two rounds that the rules for K arms share, and how arms are accepted; for one run."""
 
 from typing import NamedTuple
 
@@ -18,49 +18,49 @@ _LARGEST = 2.0**31 - 128
 
 
 class Rounds(NamedTuple):
-    """What is known before round r. Sets are masks of arms."""
+    """The state before round r. Sets are masks of arms."""
 
     active: jax.Array  # bool (K,): S_r, the arms that are neither accepted nor rejected
     accepted: jax.Array  # bool (K,): A
-    values: jax.Array  # int32 or float32 (K,): sums that the last round ranked, of as many rewards of active arms
+    values: jax.Array  # int32 or float32 (K,): sums ranked in the last round, of the same number of rewards
     round: jax.Array  # int32 (): r
     ended: jax.Array  # bool ()
-    seed: jax.Array  # uint32 (2,): what breaks ties
+    seed: jax.Array  # uint32 (2,): breaks ties
 
     def left(self, k: Numeric) -> jax.Array:
         """Return K - |A|, int32 `()`."""
         return k - jnp.sum(self.accepted)
 
     def after(self, accepted: jax.Array, rejected: jax.Array, values: jax.Array) -> "Rounds":
-        """Return what is known after a round that accepts and rejects some active arms, bool `(K,)`."""
+        """Return the state after a round that accepts and rejects some active arms, bool `(K,)`."""
         return self._replace(
             active=self.active & ~accepted & ~rejected, accepted=self.accepted | accepted, values=values,
             round=self.round + 1,
         )  # fmt: skip
 
     def ending(self, k: Numeric, over: jax.Array) -> "Rounds":
-        """Return the same, ended where it is `over`, or as many arms are active as are to be accepted, or none is."""
+        """Mark the state as ended if it is `over`, or if all active arms or none are to be accepted."""
         left = self.left(k)
         return self._replace(ended=over | (left == 0) | (left == jnp.sum(self.active)))
 
 
 def first_round(arms: Arms, key: jax.Array) -> Rounds:
-    """Return what is known before the first pull."""
+    """Return the state before the first pull."""
     everyone = jnp.ones(len(arms), bool)
     return Rounds(everyone, ~everyone, arms.total, jnp.int32(1), jnp.bool_(False), first_seed(key))
 
 
 def as_pulls(number: jax.Array) -> jax.Array:
-    """Return a formula's pulls of an arm, rounded up, int32 `()`; as 2^31 - 1 what has no room in it.
+    """Round a formula's pulls of an arm up to int32 `()`; 2^31 - 1 if they do not fit.
 
-    It is a ceiling that rounding of the formula cannot lift.
+    Rounding errors of the formula cannot raise the ceiling.
     """
     whole = jnp.ceil(number * (1 - 4e-7))
     return jnp.where(whole > _LARGEST, MAX_COUNT, jnp.minimum(whole, _LARGEST).astype(jnp.int32))
 
 
 def around(values: jax.Array, left: jax.Array, active: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return the `left`-th and the next largest value of the active arms, float32 `()`; -inf where there is no next."""
+    """Return the `left`-th and the next largest value of the active arms, float32 `()`; -inf if there is no next."""
     inner = kth_largest(values, jnp.maximum(left, 1), active)
     below = jnp.max(jnp.where(active & (values < inner), values, -jnp.inf))
     outer = jnp.where(jnp.sum(active & (values >= inner)) > left, inner, below)
@@ -68,5 +68,5 @@ def around(values: jax.Array, left: jax.Array, active: jax.Array) -> tuple[jax.A
 
 
 def with_best(state: Rounds, values: jax.Array, k: Numeric) -> jax.Array:
-    """Return the accepted arms and as many of the active ones as are missing, those with the largest values."""
+    """Return the accepted arms, filled up to k with the active arms that have the largest values."""
     return state.accepted | are_largest(values, state.left(k), state.active, tie_numbers(state.seed, 0, len(values)))

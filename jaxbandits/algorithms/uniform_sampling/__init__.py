@@ -1,1 +1,1 @@
-"""Rules that pull all arms, or all that are left, equally often: races, medians, union bounds."""
+"""Rules that pull all arms, or all remaining arms, equally often: races, medians, union bounds."""

@@ -1,4 +1,4 @@
-"""Medians of the sums of batches, and what weighs no more by these than a limit; of one run."""
+"""Medians of the sums of batches, and the longest prefix of arms whose median stays within a limit; for one run."""
 
 from collections.abc import Callable
 
@@ -14,11 +14,11 @@ __all__ = ["lightest", "twice_median", "weights"]
 def twice_median(sums: jax.Array, number: jax.Array) -> jax.Array:
     """Return twice the median over batches: the sum of the two middle values, or twice the middle one.
 
-    A few batches are compared in pairs faster than they are sorted.
+    For a few batches, comparisons of all pairs are faster than a sort.
 
     Args:
         sums: int32 or float32 `(Q, …)`, by batch; int32 below 2^30.
-        number: int32 `()`: the batches that there are, at least 1.
+        number: int32 `()`: the number of batches, at least 1.
 
     Returns:
         The type of `sums`, `(…)`.
@@ -54,15 +54,15 @@ def lightest(
 ) -> jax.Array:
     """Return A_N: the longest prefix of the arms, smallest estimate first, whose median sum is within the limit.
 
-    Rewards are not negative, so the sums of the batches grow with the prefix, and with them their median: its end is
-    found by halving, first the range of the estimates, then the tie numbers of those that share an estimate.
+    Rewards are not negative, so the sums of the batches and their median grow with the prefix. A bisection finds the
+    end of the prefix: first over the range of the estimates, then over the tie numbers of arms that share an estimate.
 
     Args:
         estimates: int32 or float32 `(K,)`, not negative.
-        active: bool `(K,)`: the arms that are looked at.
+        active: bool `(K,)`: the arms in the prefixes.
         ties: int32 `(K,)`: of equal estimates the one with the larger number comes first.
         sums: `(Q, K)`, the second batches.
-        number: int32 `()`, how many there are.
+        number: int32 `()`, the number of batches.
         limit: float32 `()`: twice the sum that a prefix may have; the whole set has more.
 
     Returns:
@@ -93,7 +93,7 @@ def lightest(
 
 
 def _order_bits(values: jax.Array) -> jax.Array:
-    """Return whole numbers, not negative, in the order of values that are not negative."""
+    """Map values that are not negative to int32 numbers in the same order, not negative."""
     if not jnp.issubdtype(values.dtype, jnp.floating):
         return values
     return lax.bitcast_convert_type(jnp.where(values > 0, values, 0), jnp.int32)

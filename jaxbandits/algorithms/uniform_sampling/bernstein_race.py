@@ -25,21 +25,26 @@ __all__ = ["BernsteinRace"]
 class BernsteinRace(Race):
     """A race with empirical Bernstein intervals: cheap arms leave early.
 
-    As `HoeffdingRace`, with mean +- sqrt(2 V level / n) + 3 b level / n, level = ln(3 K r (r+1) / delta) (Audibert,
-    Munos, Szepesvari 2009, "Exploration-exploitation tradeoff using variance estimates in multi-armed bandits",
-    Theorem 1), cut to [0, b]. V is mean (b - mean), which no empirical variance of rewards in [0, b] exceeds and that
-    of rewards 0 and b is: their sum suffices. Returns an (epsilon, m)-optimal set with probability at least 1 - delta
-    for rewards in [0, b].
+    It is `HoeffdingRace` with the intervals mean +- sqrt(2 V level / n) + 3 b level / n, cut to [0, b], and
+    level = ln(3 K r (r+1) / delta). The intervals are from Theorem 1 of Audibert, Munos, Szepesvari (2009),
+    "Exploration-exploitation tradeoff using variance estimates in multi-armed bandits". V is mean (b - mean): no
+    empirical variance of rewards in [0, b] exceeds it, and rewards 0 and b reach it. So the sum of the rewards is
+    enough. It returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b].
 
-    Where pulls cost their rewards, with means w_i of sum W, b = 1 and m = 1, the race costs, with the same probability,
-    at most O(sum_i (w_i^2 / epsilon^2 + w_i / epsilon) x), and so O(W max(w_max / epsilon^2, 1 / epsilon) x) with
-    x = ln(K log(1/epsilon) / delta). For with the intervals right, V <= mean <= w + sqrt(2 mean x / n) + 3 x / n gives
-    mean <= 2 w + 8 x / n, and a radius of at most 2 sqrt(w x / n) + 7 x / n. The bounds are monotone in the empirical
-    mean, so if arm i is not in J its distance U_i - L_l to the best-looking arm is at most that to the best one, and
-    with its gap D and w_max = w_i + D that is at most
-    -D + 4 sqrt(w_i x / n) + 4 sqrt((w_i + D) x / n) + 28 x / n <= 8 sqrt(w_i x / n) + 32 x / n,
-    below epsilon from n = x max(256 w_i / epsilon^2, 64 / epsilon) on. If arm i is in J by then, all others are
-    discarded, for their upper bounds are at most its own. So it is pulled O((w_i / epsilon^2 + 1 / epsilon) x) times.
+    Now let pulls cost their rewards, with means w_i of sum W, b = 1 and m = 1. With the same probability the race costs
+    at most O(sum_i (w_i^2 / epsilon^2 + w_i / epsilon) x), with x = ln(K log(1/epsilon) / delta). So it costs at most
+    O(W max(w_max / epsilon^2, 1 / epsilon) x).
+
+    Proof. Let the intervals hold. Then V <= mean <= w + sqrt(2 mean x / n) + 3 x / n. It follows that
+    mean <= 2 w + 8 x / n, and that the radius is at most 2 sqrt(w x / n) + 7 x / n. The bounds are monotone in the
+    empirical mean. So if arm i is not in J, its distance U_i - L_l to the best-looking arm is at most that to the best
+    arm. With its gap D and w_max = w_i + D, that distance is at most
+
+        -D + 4 sqrt(w_i x / n) + 4 sqrt((w_i + D) x / n) + 28 x / n <= 8 sqrt(w_i x / n) + 32 x / n.
+
+    This is below epsilon from n = x max(256 w_i / epsilon^2, 64 / epsilon) on. If arm i is in J by then, all others are
+    discarded, since their upper bounds are at most its own. So arm i is pulled O((w_i / epsilon^2 + 1 / epsilon) x)
+    times.
 
     Attributes:
         epsilon: accuracy, not negative.
@@ -68,14 +73,14 @@ class BernsteinRace(Race):
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """Return what is proved of its pulls on rewards in [0, b]."""
+        """Return the bound of the pulls on rewards in [0, b]."""
         del variances
         if means.min() < 0 or means.max() > b:
             return None
         return Theorem(theory.bernstein_race_pulls_bound, (means, epsilon, delta, m, b, self.growth), "derived")
 
     def resolved(self, problem: Problem) -> Self:
-        """Return the race with a range that begins at 0.
+        """Fill in a range that begins at 0.
 
         Raises:
             UsageError: rewards that do not lie in an interval [0, b].

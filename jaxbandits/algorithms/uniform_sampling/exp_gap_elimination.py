@@ -20,31 +20,34 @@ __all__ = ["ExpGapElimination"]
 
 class _State(NamedTuple):
     left: jax.Array  # bool (K,): S_r
-    sums: jax.Array  # int32 or float32 (K,): of the main round's own rewards
+    sums: jax.Array  # int32 or float32 (K,): sums of the main round's own rewards
     main: jax.Array  # int32 (): r - 1
-    median: jax.Array  # bool (): whether these are in, and a round of the Median Elimination inside comes next
-    active: jax.Array  # bool (K,): the arms of this one
+    median: jax.Array  # bool (): whether the next round is one of the inner Median Elimination
+    active: jax.Array  # bool (K,): the arms of that elimination
     round: jax.Array  # int32 (): its rounds so far
-    leader: jax.Array  # int32 (): the arm of those that has the largest mean of the rewards that were last looked at
-    seed: jax.Array  # uint32 (2,): what breaks ties
+    leader: jax.Array  # int32 (): the active arm with the largest mean in the last comparison
+    seed: jax.Array  # uint32 (2,): breaks ties
 
 
 @algorithm
 class ExpGapElimination(Rule):
     """Drops the arms that lie eps_r below a good one, with eps_r halved from round to round (Algorithm 1).
 
-    Round r, with eps_r = 2^-r / 4 in units of b and delta_r = delta / (50 r^3), pulls every arm left
-    t_r = ceil((2 / eps_r^2) ln(2 / delta_r)) times, has a fresh Median Elimination name an arm within eps_r / 2 of the
-    best one left with probability 1 - delta_r, and drops the arms whose mean is more than eps_r below that arm's. With
-    epsilon = 0 it goes on until one arm is left, the best with probability at least 1 - delta, for rewards in [0, b].
+    Round r has eps_r = 2^-r / 4 in units of b, and delta_r = delta / (50 r^3). It pulls every remaining arm
+    t_r = ceil((2 / eps_r^2) ln(2 / delta_r)) times. A fresh Median Elimination then names an arm within eps_r / 2 of
+    the best remaining one, with probability 1 - delta_r. Arms whose mean is more than eps_r below that arm's are
+    dropped. With epsilon = 0 this continues until one arm is left. It is the best arm with probability at least
+    1 - delta, for rewards in [0, b].
 
-    With epsilon > 0 it stops in the first round with eps_r / 2 <= epsilon, which is nothing but Median Elimination for
-    epsilon and delta_r: its arm is within epsilon of the best arm left, and that is the best of all but with
-    probability sum_r 2 delta_r. For the best arm goes in round r only if its mean is eps_r / 2 too low (probability
-    delta_r / 2 at most, by Hoeffding's inequality), that of the named arm as much too high (as likely, for it was named
-    by other rewards), or the named arm itself too bad (delta_r). Nothing of the kind holds earlier: in round r the
-    guarantee of the named arm is eps_r / 2, and those of the other arms left hold for each, but not for all at once.
-    The sum is below 0.05 delta: the constants are the paper's.
+    With epsilon > 0 it stops in the first round with eps_r / 2 <= epsilon. That round is only Median Elimination for
+    epsilon and delta_r, so its arm is within epsilon of the best remaining arm. The best of all arms remains, except
+    with probability sum_r 2 delta_r. It is dropped in round r only in three cases. Its mean is eps_r / 2 too low
+    (probability at most delta_r / 2, by Hoeffding's inequality). Or the named arm's mean is eps_r / 2 too high (as
+    likely, since other rewards named it). Or the named arm is too bad (delta_r). The sum is below 0.05 delta: the
+    constants are the paper's.
+
+    It cannot stop earlier. In round r the named arm's guarantee is eps_r / 2. The guarantees of the other remaining
+    arms hold for each, but not for all at once.
 
     Attributes:
         epsilon: accuracy, not negative; 0 for the best arm itself.
@@ -81,7 +84,7 @@ class ExpGapElimination(Rule):
         )
 
     def request(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the main round's own pulls of every arm left, or those of a round of Median Elimination."""
+        """Return the main round's own pulls of every remaining arm, or those of a round of Median Elimination."""
         del key
         accuracy = jnp.maximum(self._epsilon_r(state.main) / 2, self._accuracy(arms))
         median = median_pulls(accuracy, self._level_r(state.main), state.round)
@@ -96,8 +99,8 @@ class ExpGapElimination(Rule):
         # Drop the arms whose mean is more than eps_r below that of the named one.
         b = arms.reward_range if self.b is None else self.b
         width = self._epsilon_r(state.main) * self._main_pulls(state.main) * b
-        yardstick = jnp.sum(jnp.where(half, state.sums, 0))  # of one arm
-        near = state.left & ((state.sums - yardstick).astype(jnp.float32) >= -width)
+        reference = jnp.sum(jnp.where(half, state.sums, 0))  # of one arm
+        near = state.left & ((state.sums - reference).astype(jnp.float32) >= -width)
         left = jnp.where(named, jnp.where(last, half, near), state.left)
         main = state.main + named
         active = jnp.where(named, left, jnp.where(state.median, half, state.active))
@@ -118,7 +121,7 @@ class ExpGapElimination(Rule):
         return jnp.sum(state.left) == 1
 
     def recommend(self, state: _State, arms: Arms) -> jax.Array:
-        """Return it; before that the one that looks best."""
+        """Return the remaining arm; before the end, the best-looking one."""
         del arms
         return state.leader
 
@@ -127,11 +130,11 @@ class ExpGapElimination(Rule):
         return self.epsilon / (arms.reward_range if self.b is None else self.b)
 
     def _epsilon_r(self, main: jax.Array) -> jax.Array:
-        """Return eps_r = 2^-r / 4 in units of b: a power of two, exactly."""
+        """Return eps_r = 2^-r / 4 in units of b, exactly: it is a power of two."""
         return 0.125 / (jnp.int32(1) << main)
 
     def _level_r(self, main: jax.Array) -> jax.Array:
-        """Return ln(1 / delta_r), of delta_r = delta / (50 r^3)."""
+        """Return ln(1 / delta_r), delta_r = delta / (50 r^3)."""
         return jnp.log(50.0) + 3 * jnp.log(main + 1) - log_of(self.delta)
 
     def _main_pulls(self, main: jax.Array) -> jax.Array:

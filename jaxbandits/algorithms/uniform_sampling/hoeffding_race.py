@@ -1,4 +1,4 @@
-"""A race with Hoeffding's intervals: the arms are pulled equally often, and those whose intervals tell leave.
+"""A race with Hoeffding's intervals: the arms are pulled equally often, and those whose intervals are decisive leave.
 
 Kaufmann, Kalyanakrishnan (2013), "Information complexity in bandit subset selection", COLT, Algorithm 1; Maron, Moore
 (1994), "Hoeffding races", NIPS 6.
@@ -20,16 +20,16 @@ __all__ = ["HoeffdingRace"]
 class HoeffdingRace(Race):
     """A race with Hoeffding's intervals, mean +- b sqrt(level / (2 n)), level = ln(2 K r (r+1) / delta).
 
-    Returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b]. At every look J are
-    the best-looking arms, as many as are missing of the m. An arm outside whose upper bound is less than epsilon above
-    the smallest lower bound in J is discarded, and an arm of J whose lower bound is less than epsilon below the largest
-    upper bound outside is accepted (Algorithm 1: one arm after another, with the same outcome).
+    It returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b]. At every look, J
+    are the best-looking arms that would complete the m. An arm outside J is discarded if its upper bound is less than
+    epsilon above the smallest lower bound in J. An arm of J is accepted if its lower bound is less than epsilon below
+    the largest upper bound outside. Algorithm 1 does this one arm after another, with the same outcome.
 
     Attributes:
         epsilon: accuracy, not negative.
         delta: allowed probability of error, in (0, 1).
         m: arms to return, 1 <= m < K.
-        growth: pulls at a look over those at the last, above 1.
+        growth: ratio of the pulls at a look to those at the previous look, above 1.
         b: range of the rewards; None takes the problem's.
 
     Raises:
@@ -52,7 +52,7 @@ class HoeffdingRace(Race):
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """Return what is proved of its pulls."""
+        """Return the bound of the pulls."""
         del variances
         return Theorem(theory.hoeffding_race_pulls_bound, (means, epsilon, delta, m, b, self.growth), "derived")
 

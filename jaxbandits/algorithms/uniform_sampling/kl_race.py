@@ -22,15 +22,15 @@ __all__ = ["KLRace"]
 class KLRace(HoeffdingRace):
     """A race with the intervals {q: n d(mean / b, q / b) <= level}, d the divergence of Bernoulli laws.
 
-    As `HoeffdingRace`, whose intervals contain these, and with the same level; returns an (epsilon, m)-optimal set with
-    probability at least 1 - delta for rewards in [0, b]. Bounds of small means keep their digits: a race of means of
-    2e-8 and 1.5e-8 with epsilon 0 ends at the most pulls that a run may have.
+    It is `HoeffdingRace`, whose intervals contain these, with the same level. It returns an (epsilon, m)-optimal set
+    with probability at least 1 - delta for rewards in [0, b]. Bounds of small means keep their digits: a race between
+    means of 2e-8 and 1.5e-8 with epsilon 0 ends at the most pulls that a run may have.
 
     Attributes:
         epsilon: accuracy, not negative.
         delta: allowed probability of error, in (0, 1).
         m: arms to return, 1 <= m < K.
-        growth: pulls at a look over those at the last, above 1.
+        growth: ratio of the pulls at a look to those at the previous look, above 1.
         b: range of the rewards; None takes the problem's.
 
     Raises:
@@ -47,7 +47,7 @@ class KLRace(HoeffdingRace):
     )
 
     def resolved(self, problem: Problem) -> Self:
-        """Return the race with a range that begins at 0.
+        """Fill in a range that begins at 0.
 
         Raises:
             UsageError: rewards that do not lie in an interval [0, b].

@@ -26,52 +26,54 @@ from jaxbandits.problems.instances.ppr_instances import UNSEEN
 
 __all__ = ["MABPPR"]
 
-# What an algorithm is prepared for; delta_t is then 10^-9 delta, and no run comes near.
+# The rounds that slots are reserved for. In the last, delta_t is 10^-9 delta; no run gets near it.
 _ROUNDS = 30
 
 
 class _State(NamedTuple):
     active: jax.Array  # bool (K,): S_t
     round: jax.Array  # int32 (): t - 1, rounds finished
-    ordered: jax.Array  # bool (): whether the first batches of the round are in
-    estimates: jax.Array  # int32 or float32 (K,): by these, times 2 l
+    ordered: jax.Array  # bool (): whether the first batches of the round are done
+    estimates: jax.Array  # int32 or float32 (K,): the estimates from these, times 2 l
     ended: jax.Array  # bool ()
-    seed: jax.Array  # uint32 (2,): what breaks ties
+    seed: jax.Array  # uint32 (2,): breaks ties
 
 
 @algorithm
 class MABPPR(Rule):
     """Removes, round by round, the arms at the bottom that hold a share of the weight (Algorithm 1).
 
-    In round t a first batch of pulls orders the arms by medians of means; a second one estimates the weight of every
-    prefix of that order by the median of means *of the sums*, and the longest prefix with at most a share theta of the
-    whole weight goes. With valid constants the returned arm is within epsilon of the best with probability at least
-    1 - delta, at a cost O(W log(1/delta) max(1/epsilon^2, V/epsilon)), W the sum of all means (Theorem 3.1), for
-    rewards that are not negative with variance <= mean <= 1 (Assumption 2.1) and Var(X_A) <= V E X_A for the sum over
-    any set A of arms pulled together (Assumption 2.2).
+    In round t a first batch of pulls orders the arms by medians of means. A second batch estimates the weight of every
+    prefix of that order, by the median of means *of the sums*. The longest prefix with at most a share theta of the
+    whole weight is removed.
 
-    The constants of `practical` have no proof; those of `theory` are the cheapest valid ones, and cost 10^8 W
+    With valid constants the returned arm is within epsilon of the best with probability at least 1 - delta. The cost is
+    O(W log(1/delta) max(1/epsilon^2, V/epsilon)), W the sum of all means (Theorem 3.1). Rewards must not be negative,
+    with variance <= mean <= 1 (Assumption 2.1). For any set A of arms pulled together, with the sum X_A,
+    Var(X_A) <= V E X_A (Assumption 2.2).
+
+    The constants of `practical` have no proof. Those of `theory` are the cheapest valid ones, at a cost of 10^8 W
     log(1/delta)/epsilon^2: see `theory.ppr_constants`.
 
     Attributes:
         epsilon: how far the returned mean may lie below the best, in (0, 1).
         delta: allowed probability of error, in (0, 1).
-        correlation: V, at least 1; the problem's own when not given.
+        correlation: V, at least 1; None takes the problem's.
         constants: `practical` or `theory`, for those of the following that are not given.
         cq: C_q, positive.
         cq_prime: C'_q, positive.
         c1: C_1, positive.
         c2: C_2, positive.
         c3: C_3, positive.
-        n_final: N_final, with so many arms the final round starts; positive.
+        n_final: N_final, the number of arms with which the final round starts; positive.
         rho: factor of eps_t, in (0, 1).
-        theta: share of the weight that goes, in (0, 1).
+        theta: share of the weight that is removed, in (0, 1).
         factor: 9/2 in q2 and q3 of the paper, positive.
-        slots: most batches in a request, part of the program; enough for 30 rounds when not given.
+        slots: the most batches in a request, part of the program; None for enough for 30 rounds.
 
     Raises:
-        UsageError: a value outside its range; an arm that breaks Assumption 2.1, or rewards that may be negative; or
-            numbers that are traced before `prepared` or `resolved` has filled in the others.
+        UsageError: a value outside its range; an arm that breaks Assumption 2.1; or numbers that are traced before
+            `prepared` or `resolved` has filled in the others.
 
     Example:
         >>> ds = jb.simulate(jb.MABPPR(epsilon=0.5, delta=0.1), jb.ppr("one-good", k=4), seeds=20)
@@ -105,11 +107,11 @@ class MABPPR(Rule):
 
     @property
     def proved(self) -> bool:
-        """Not with the constants of `practical`."""
+        """Whether the constants have a proof: not those of `practical`."""
         return self.constants == "theory"
 
     def prepared(self) -> Self:
-        """With the constants that were not given, and as many slots as they need."""
+        """Fill in the constants that were not given, and the slots that they need."""
         correlation = 1.0 if self.correlation is None else self.correlation
         known = theory.PPR_PRACTICAL
         if self.constants == "theory":
@@ -121,24 +123,24 @@ class MABPPR(Rule):
         return new if self.slots is not None else dataclasses.replace(new, slots=new._slots())
 
     def rate(self, problem: Problem) -> Theorem | None:
-        """Its cost (Theorem 3.1)."""
+        """Return the rate of the cost (Theorem 3.1)."""
         weight = float(np.asarray(problem.mean, np.float64).sum())
         arguments = (self.epsilon, self.delta, self.correlation, weight)
         return Theorem(theory.ppr_cost_rate, arguments, "Sabato 2019, Theorem 3.1, a rate")
 
     def _slots(self) -> int:
-        """Enough for the largest request of the first rounds, a power of two so that few programs are made."""
+        """Return the slots for the largest request of the first rounds: a power of two, for few programs."""
         level = _ROUNDS * np.log(2.0) - np.log(float(self.delta))
         first = self.cq * (np.log(float(self.cq_prime)) + level)
         other = self.factor * (np.log(max(12.0, float(self.n_final))) + level)
         return 1 << int(np.ceil(np.log2(max(first, other, 1) + 1)))
 
     def resolved(self, problem: Problem) -> Self:
-        """With the problem's V and the constants filled in.
+        """Fill in the problem's V and the constants.
 
         Raises:
-            UsageError: rewards that may be negative, an arm that breaks Assumption 2.1, sums beyond the counts, or too
-                short a head of infinitely many arms.
+            UsageError: rewards may be negative, an arm breaks Assumption 2.1, sums exceed the range of counts, or the
+                head of infinitely many arms is too short.
         """
         check_weights(type(self).__name__, problem)
         own = problem.correlation if self.correlation is None else self.correlation
@@ -152,8 +154,8 @@ class MABPPR(Rule):
             )
         if problem.unseen_mean is not None and problem.arms <= float(new.n_final):
             raise UsageError(
-                f"MABPPR: the {problem.arms} arms of the head would go to the final round (n_final={new.n_final:g}), "
-                "and infinitely many would not: a longer head, with larger first_pulls"
+                f"MABPPR: the head must have more than n_final={new.n_final:g} arms, so that the final round does not "
+                f"start at once without the others, got {problem.arms}: give larger first_pulls"
             )
         if (unseen := new.unseen(problem) or 0.0) > UNSEEN:
             raise UsageError(
@@ -163,7 +165,7 @@ class MABPPR(Rule):
         return new
 
     def _first_pulls(self) -> float:
-        """Joint pulls of the first round, of a prepared algorithm."""
+        """Return the joint pulls of the first round, for a prepared algorithm."""
         level = np.log(2.0) - np.log(float(self.delta))
         epsilon, v = float(self.epsilon), float(self.correlation)
         first = (1 - float(self.rho)) * epsilon / 2
@@ -171,7 +173,7 @@ class MABPPR(Rule):
         return float(ordering + np.ceil(self.factor * (np.log(12) + level)) * np.ceil(self.c2 * v / epsilon))
 
     def unseen(self, problem: Problem) -> float | None:
-        """Probability that an arm which is not simulated pays in the first round, at most; None if all are."""
+        """Return a bound of the probability that an unsimulated arm pays in the first round; None if there is none."""
         return None if problem.unseen_mean is None else self._first_pulls() * problem.unseen_mean
 
     def init(self, arms: Arms, key: jax.Array) -> _State:
@@ -182,7 +184,7 @@ class MABPPR(Rule):
         return _State(jnp.ones(len(arms), bool), jnp.int32(0), no, arms.total, no, first_seed(key))
 
     def request(self, state: _State, arms: Arms, key: jax.Array) -> Batches:
-        """Return the joint pulls of the active arms in a batch, and how many batches."""
+        """Return the joint pulls of the active arms in a batch, and the number of batches."""
         del arms, key
         level = (state.round + 1) * jnp.log(2.0) - log_of(self.delta)  # ln(1 / delta_t), lines 1 and 17
         epsilon_t = (1 - self.rho) * self.epsilon / 2 * self.rho**state.round
@@ -198,12 +200,12 @@ class MABPPR(Rule):
         return Batches(jnp.where(state.active, as_count(each), 0), as_count(number))
 
     def absorb(self, state: _State, arms: Arms, counts: Batches, sums: jax.Array) -> _State:
-        """Return the state after first batches, second batches, or the final round."""
+        """Return the state after the first batches, the second batches, or the final round."""
         del arms
         return lax.cond(state.ordered, self._removed, self._ordered, state, counts, sums)
 
     def _ordered(self, state: _State, batches: Batches, sums: jax.Array) -> _State:
-        """Return the state after first batches, or the final round."""
+        """Return the state after the first batches, or the final round."""
         estimates = twice_median(sums, batches.number)  # lines 5 and 21
         ties, final = tie_numbers(state.seed, state.round, len(state.active)), self._is_final(state)
         best = jnp.arange(len(state.active)) == one_of(estimates, state.active, ties)  # line 22
@@ -211,7 +213,7 @@ class MABPPR(Rule):
         return state._replace(active=active, estimates=estimates, ordered=~final, ended=final)
 
     def _removed(self, state: _State, batches: Batches, sums: jax.Array) -> _State:
-        """Return the state after second batches, without the lightest arms."""
+        """Return the state after the second batches, without the lightest arms."""
         number, active = batches.number, state.active
         weight = twice_median(weights(sums, active, number), number).astype(jnp.float32)
         light = weight <= jnp.max(batches.counts) * self.epsilon / 2  # line 15, in sums: 2 l W~ <= 2 l epsilon / 4
@@ -230,7 +232,7 @@ class MABPPR(Rule):
         return state.ended
 
     def recommend(self, state: _State, arms: Arms) -> jax.Array:
-        """Return it; before that the active arm with the largest estimate."""
+        """Return the active arm with the largest estimate."""
         del arms
         return one_of(state.estimates, state.active, tie_numbers(state.seed, state.round, len(state.active)))
 

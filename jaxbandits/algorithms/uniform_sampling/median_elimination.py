@@ -1,8 +1,9 @@
-"""Median Elimination: a good arm with fixed confidence, half of the arms less in every round.
+"""Median Elimination: a good arm with fixed confidence; every round drops half of the arms.
 
 Even-Dar, Mannor, Mansour (2006), "Action elimination and stopping conditions for the multi-armed bandit and
-reinforcement learning problems", JMLR 7, Algorithm 3 (first in their "PAC bounds for multi-armed bandit and Markov
-decision processes", COLT 2002).
+reinforcement learning problems", JMLR 7, Algorithm 3.
+
+It appeared first in their "PAC bounds for multi-armed bandit and Markov decision processes", COLT 2002.
 """
 
 from typing import NamedTuple
@@ -41,8 +42,8 @@ def upper_half(active: jax.Array, sums: jax.Array, ties: jax.Array) -> jax.Array
 class _State(NamedTuple):
     active: jax.Array  # bool (K,): S_l
     round: jax.Array  # int32 (): l - 1
-    leader: jax.Array  # int32 (): the arm of these with the largest mean
-    seed: jax.Array  # uint32 (2,): what breaks ties
+    leader: jax.Array  # int32 (): the active arm with the largest mean
+    seed: jax.Array  # uint32 (2,): breaks ties
 
 
 @algorithm
@@ -50,9 +51,10 @@ class MedianElimination(Rule):
     """Drops the lower half of the arms, round by round, until one is left (Algorithm 3).
 
     The arm is within epsilon of the best with probability at least 1 - delta, for rewards in [0, b]. Round l pulls
-    every arm ceil((4 / eps_l^2) ln(3 / delta_l)) times afresh, with eps_l = (epsilon / 4) (3/4)^(l-1) in units of b
-    and delta_l = delta 2^-l: O(K log(1/delta) / epsilon^2) pulls in all (Theorem 10). A good arm stays to the last
-    round and is pulled K^0.83 log K times, so that pulls which cost their reward cost the more the more arms there are.
+    every arm ceil((4 / eps_l^2) ln(3 / delta_l)) times and uses these rewards only. Here delta_l = delta 2^-l, and
+    eps_l = (epsilon / 4) (3/4)^(l-1) in units of b. There are O(K log(1/delta) / epsilon^2) pulls in all (Theorem 10).
+    A good arm stays to the last round and is pulled K^0.83 log K times. So if pulls cost their reward, the cost grows
+    with the number of arms.
 
     Attributes:
         epsilon: accuracy, positive.
@@ -104,6 +106,6 @@ class MedianElimination(Rule):
         return jnp.sum(state.active) == 1
 
     def recommend(self, state: _State, arms: Arms) -> jax.Array:
-        """Return it; before that the one with the largest mean."""
+        """Return the remaining arm; before the end, the active arm with the largest mean."""
         del arms
         return state.leader

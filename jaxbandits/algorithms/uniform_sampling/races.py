@@ -1,4 +1,4 @@
-"""Races: the arms are pulled equally often, and those whose intervals tell leave; what all of them share.
+"""The base class of races: the arms are pulled equally often, and those whose intervals are decisive leave.
 
 Kaufmann, Kalyanakrishnan (2013), "Information complexity in bandit subset selection", COLT, Algorithm 1.
 """
@@ -23,7 +23,7 @@ __all__ = ["Bounds", "Race", "RaceState"]
 
 
 class RaceState(NamedTuple):
-    """What is remembered from look to look."""
+    """The state between two looks."""
 
     total: jax.Array | CompensatedSum  # (K,): the sums of all rewards
     active: jax.Array  # bool (K,)
@@ -38,7 +38,7 @@ class RaceState(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Of the means, float32 `(K,)`, none falling where the empirical mean rises."""
+    """Bounds of the means, float32 `(K,)`, monotone in the empirical mean."""
 
     lower: jax.Array
     upper: jax.Array
@@ -48,8 +48,9 @@ class Bounds(NamedTuple):
 class Race(Rule):
     """A race; a subclass has the intervals.
 
-    The r-th look is at n_r pulls of every active arm: n_1 = ceil(level), n_(r+1) = ceil(growth n_r). Its intervals all
-    hold with probability 1 - delta / (r (r+1)), and so those of all looks with probability 1 - delta.
+    The r-th look is after n_r pulls of every active arm: n_1 = ceil(level), n_(r+1) = ceil(growth n_r). All its
+    intervals hold with probability 1 - delta / (r (r+1)). So the intervals of all looks hold with probability
+    1 - delta.
     """
 
     epsilon: Numeric = parameter("not negative")
@@ -59,7 +60,7 @@ class Race(Rule):
     b: Numeric = parameter("positive", default=None)
     initial_pulls = 0
     fresh_only = True
-    #: c, where an interval fails with probability at most c exp(-level).
+    #: c: an interval fails with probability at most c exp(-level).
     sides: ClassVar[float]
 
     @abc.abstractmethod
@@ -74,7 +75,7 @@ class Race(Rule):
         return RaceState(total, ~nobody, nobody, jnp.int32(0), jnp.int32(0))
 
     def request(self, state: RaceState, arms: Arms, key: jax.Array) -> jax.Array:
-        """Return the pulls until the next look; too many for any where the sums would pass the range of counts."""
+        """Return the pulls until the next look; if sums would exceed the range of counts, a number that is refused."""
         del key
         further = (self.growth - 1) * state.looked
         each = as_count(jnp.where(state.round == 0, self._level(state, arms), further))
@@ -82,7 +83,7 @@ class Race(Rule):
         return jnp.where(state.active, each, 0)
 
     def absorb(self, state: RaceState, arms: Arms, counts: jax.Array, sums: jax.Array) -> RaceState:
-        """Return the state after a look: J are the best-looking arms, as many as are missing of the m."""
+        """Return the state after a look; J are the best-looking arms that complete the m."""
         b = arms.reward_range if self.b is None else self.b
         total = state.total.plus(sums) if isinstance(state.total, CompensatedSum) else state.total + sums
         n = state.looked + jnp.max(counts)
@@ -97,7 +98,7 @@ class Race(Rule):
         return new._replace(active=state.active & ~accepted & ~discarded, accepted=state.accepted | accepted)
 
     def done(self, state: RaceState, arms: Arms) -> jax.Array:
-        """Return whether all m are accepted, or as many arms are left as are missing."""
+        """Return whether all m are accepted, or all active arms complete the m."""
         del arms
         left = self._left(state)
         return (left == 0) | (left == jnp.sum(state.active))
@@ -108,11 +109,11 @@ class Race(Rule):
         return state.accepted | self._leaders(state)
 
     def _left(self, state: RaceState) -> jax.Array:
-        """Return how many of the m arms are not accepted yet."""
+        """Return how many of the m arms are not yet accepted."""
         return self.m - jnp.sum(state.accepted)
 
     def _leaders(self, state: RaceState) -> jax.Array:
-        """Return J, the active arms with the largest means, as many as are missing of the m; bool `(K,)`."""
+        """Return J, the active arms with the largest means that complete the m; bool `(K,)`."""
         return are_largest(state.values, self._left(state), state.active)
 
     def _level(self, state: RaceState, arms: Arms) -> jax.Array:

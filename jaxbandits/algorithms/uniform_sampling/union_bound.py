@@ -1,8 +1,8 @@
-"""Every arm equally often, once: so often that all estimates are right at the same time.
+"""Pull every arm equally often, in one batch, so often that all estimates are right at the same time.
 
-By Hoeffding (1963), "Probability inequalities for sums of bounded random variables", and a union bound; or by medians
-of means, the final round of Algorithm 1 of Sabato (2019), "Epsilon-best-arm identification in pay-per-reward
-multi-armed bandits", NeurIPS, for all arms.
+The number of pulls is from Hoeffding (1963), "Probability inequalities for sums of bounded random variables", and a
+union bound. Or estimates are medians of means, as in the final round of Algorithm 1 of Sabato (2019),
+"Epsilon-best-arm identification in pay-per-reward multi-armed bandits", NeurIPS.
 """
 
 from typing import NamedTuple, Self
@@ -34,12 +34,15 @@ class _State(NamedTuple):
 class UnionBound(Rule):
     """Pulls every arm equally often and returns the one with the largest estimate.
 
-    All estimates are within epsilon / 2 of the means with probability at least 1 - delta, and the arm then within
-    epsilon of the best. `hoeffding` pulls ceil(2 b^2 ln(2 K / delta) / epsilon^2) times, for rewards in [0, b], and
-    takes the mean. `mom` takes the median of the means of ceil(factor ln(K / delta)) batches of ceil(c3 / epsilon^2)
-    pulls, for rewards that are not negative with variance <= mean <= 1, in no interval: with c3 = 96 Chebyshev's
-    inequality has a batch err with probability 1/24 at most, half of q batches with exp(-0.9 q), and so all arms
-    together with delta for a factor of 9/2.
+    All estimates are within epsilon / 2 of the means with probability at least 1 - delta. The arm is then within
+    epsilon of the best.
+
+    `hoeffding` pulls ceil(2 b^2 ln(2 K / delta) / epsilon^2) times, for rewards in [0, b], and takes the mean.
+
+    `mom` takes the median of the means of ceil(factor ln(K / delta)) batches of ceil(c3 / epsilon^2) pulls. Rewards
+    must not be negative, with variance <= mean <= 1; they need no upper bound. With c3 = 96 a batch errs with
+    probability at most 1/24, by Chebyshev's inequality. Half of q batches err with probability at most exp(-0.9 q). So
+    with a factor of 9/2 any arm errs with probability at most delta.
 
     Attributes:
         epsilon: accuracy, positive.
@@ -75,14 +78,14 @@ class UnionBound(Rule):
 
     @property
     def slots(self) -> int:  # type: ignore[override]
-        """One batch, or room for all that `mom` may need."""
+        """The most batches of a request: one, or room for all that `mom` may need."""
         return 1 if self.estimator == "hoeffding" else MOST_BATCHES
 
     def resolved(self, problem: Problem) -> Self:
-        """The algorithm itself.
+        """Check the rewards, and return the algorithm itself.
 
         Raises:
-            UsageError: rewards that the estimator is not for.
+            UsageError: the estimator is not for these rewards.
         """
         if self.estimator == "hoeffding":
             return super().resolved(problem)
@@ -90,7 +93,7 @@ class UnionBound(Rule):
         return self
 
     def check(self, arms_per_bandit: int, bandits: int) -> None:
-        """Whether the hyperparameters fit a problem.
+        """Check that the hyperparameters fit a problem.
 
         Raises:
             UsageError: several bandits, or more batches than there is room for.
@@ -99,7 +102,7 @@ class UnionBound(Rule):
         wanted = float(np.max(np.asarray(self.factor) * (np.log(arms_per_bandit) - np.log(np.asarray(self.delta)))))
         if self.estimator == "mom" and wanted > MOST_BATCHES:
             raise UsageError(
-                f"UnionBound: mom needs {wanted:.0f} batches, at most {MOST_BATCHES} fit: a smaller factor"
+                f"UnionBound: mom needs {wanted:.0f} batches, at most {MOST_BATCHES} fit: give a smaller factor"
             )
 
     def init(self, arms: Arms, key: jax.Array) -> _State:

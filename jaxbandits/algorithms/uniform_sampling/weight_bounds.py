@@ -1,4 +1,4 @@
-"""What theorems of pay-per-reward ask of the arms' weights, their expected rewards."""
+"""Check what theorems of pay-per-reward assume about the arms' weights, their expected rewards."""
 
 import numpy as np
 
@@ -9,10 +9,10 @@ __all__ = ["check_weights"]
 
 
 def check_weights(owner: str, problem: Problem) -> None:
-    """Assumption 2.1, 0 <= X and Var(X_i) <= w_i <= 1.
+    """Check Assumption 2.1, 0 <= X and Var(X_i) <= w_i <= 1.
 
     Raises:
-        UsageError: which arm breaks it, and by how much.
+        UsageError: the assumption fails; the message names the arm and by how much.
     """
     if problem.lowest_reward < 0:
         raise UsageError(f"{owner} needs rewards that are not negative; those of {problem.name} can be")
