@@ -2,11 +2,15 @@
 
 import contextlib
 import difflib
+import functools
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
-__all__ = ["UsageError", "about", "unknown_name", "warn"]
+__all__ = ["UsageError", "about", "renamed", "unknown_name", "warn"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 #: Modules through which a call passes on its way to the line that a warning is about.
 _WITHIN = {__name__.partition(".")[0], "contextlib"}
@@ -59,3 +63,27 @@ def warn(message: str) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _WITHIN:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, stacklevel=level)
+
+
+def renamed(**names: str) -> Callable[[F], F]:
+    """Decorate a function or a class whose arguments have new names, so that an old name is an error with the new one.
+
+    Args:
+        names: the new name of each old one.
+    """
+
+    def decorate(function: F) -> F:
+        call: Any = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
+
+        @functools.wraps(call)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            for old in names.keys() & kwargs.keys():
+                raise UsageError(f"{function.__name__}: {old}= is now {names[old]}=")
+            return call(*args, **kwargs)
+
+        if isinstance(function, type):
+            function.__init__ = checked  # type: ignore[misc]
+            return function
+        return checked  # type: ignore[return-value]
+
+    return decorate

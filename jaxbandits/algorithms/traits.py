@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxbandits.checks import NOT_NEGATIVE, number, whole
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError, renamed, unknown_name
 
 __all__ = ["ANY", "CRITERIA", "Theorem", "Traits", "answers_of", "judge_of", "tolerance_of", "traits_of"]
 
@@ -22,6 +22,7 @@ CRITERIA = {
 }
 
 
+@renamed(dearness="relative_cost")
 @dataclasses.dataclass(frozen=True)
 class Traits:
     """The facts about an algorithm's class: its attribute `traits`. A class without it has these defaults.

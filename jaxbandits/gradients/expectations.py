@@ -12,7 +12,7 @@ from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.metric import Metric
-from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.errors import UsageError, renamed, unknown_name
 from jaxbandits.gradients.differences import NUDGE, by_differences, by_problem_differences, nudged, nudged_problem
 from jaxbandits.gradients.likelihood_ratio import by_scores, centred, check_scored, score_metrics
 from jaxbandits.gradients.measures import OWN, measure_of
@@ -32,6 +32,7 @@ _SPENT = ("pulls", "steps", "cost")
 POLICY_SCORE = "policy_score"
 
 
+@renamed(told_anew="refit_algorithm")
 @takes_several
 @own_settings()
 def expected(

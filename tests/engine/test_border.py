@@ -145,6 +145,13 @@ def test_the_name_of_the_protocol_that_is_gone_says_what_is_in_its_place():
         jb.Algorithm  # noqa: B018
 
 
+def test_old_names_of_arguments_say_the_new_ones():
+    with pytest.raises(jb.UsageError, match=r"^expected: told_anew= is now refit_algorithm=$"):
+        jb.gradients.expected("pulls", jb.Uniform(budget=9), PROBLEM, told_anew=True)
+    with pytest.raises(jb.UsageError, match=r"^Traits: dearness= is now relative_cost=$"):
+        jb.Traits(dearness=2.0)
+
+
 def test_what_is_no_algorithm_is_one_line():
     a_line(
         PROBLEM, own(own(), register=lambda cls: cls)(), "Own is not a pytree: put @jb.algorithm above its class, too"
