@@ -21,21 +21,23 @@ LONG = 30
 ODD = re.compile(
     r"\b(anew|dear|dearer|dearest|kin|forerunners?|yardsticks?|and the like|in vain|signs? of life|told apart|told of|"
     r"looked at|stands?(?! for\b|-)|serves|so many|as many as|like cells|runs? of (?:its|their) own|of which none|"
-    r"in so many words|one line says so|says so|what it is worth|wished|heard of|unites|nobody knows)\b",
+    r"in so many words|one line says so|what it is worth|wished|heard of|unites|nobody knows)\b",
     re.IGNORECASE,
 )
 #: Verbs with which docstrings of the package begin.
 VERBS = set(
     re.findall(
         r"\w+",
-        """Add Append Apply Assemble Attach Begin Bind Broadcast Build Call Cast Change Check Choose Clip Close Collect
-    Combine Commit Compare Compile Compute Convert Copy Count Create Credit Deactivate Decide Decorate Delete Divide
-    Do Draw Drop Encrypt Enter Estimate Evaluate Fill Find Finish Fit Fold Follow Forget Format Give Go Group Hold
-    Import Insert Join Judge Keep Leave Let List Load Locate Look Make Map Mark Measure Merge Move Multiply Name Open
-    Pack Pad Parse Permute Pick Plot Print Project Pull Put Raise Read Record Reduce Refuse Register Remember Remove
-    Replace Repeat Report Reproduce Reset Reshape Restore Return Round Run Save Say Search Select Send Set Show Simulate
-    Skip Slice Solve Sort Split Start Stop Store Subtract Suggest Sum Swap Sweep Switch Take Tell Test Trace Turn Tune
-    Unite Unpack Unroll Update Use Validate Wait Warn Weigh Wrap Write Yield""",
+        """Accept Add Adopt Align Allocate Append Apply Arrange Assemble Attach Begin Bind Broadcast Build Cache
+    Call Cast Change Check Choose Clip Close Collect Combine Commit Compare Compile Compute Continue Convert Copy Count
+    Create Credit Deactivate Decide Declare Decorate Delete Dispatch Divide Do Draw Drop Encrypt Enter Estimate
+    Evaluate Fill Find Finish Fit Fold Follow Force Forget Format Give Go Group Hold Import Insert Invert Join Judge
+    Keep Leave Let List Load Locate Log Look Make Map Mark Maximise Measure Merge Minimise Move Multiply Name
+    Normalise Open Pack Pad Parse Permute Pick Plot Print Project Pull Put Raise Rank Read Record Reduce Refuse
+    Register Reject Remember Remove Repeat Replace Report Reproduce Reset Reshape Resolve Restore Return Round Run
+    Sample Save Say Scale Search Select Send Serialize Set Shield Show Simulate Skip Slice Solve Sort Split Start
+    Step Stop Store Subtract Suggest Sum Swap Sweep Switch Take Tell Test Time Trace Tune Turn Unite Unpack Unroll
+    Update Use Validate Wait Warn Weigh Wrap Write Yield""",
     )
 )
 

@@ -25,7 +25,7 @@ __all__ = [
     "wide_proportion_difference",
 ]
 
-#: After so many halvings an interval of length 2 is as short as a float64 can tell.
+#: After this number of halvings an interval of length 2 is as short as float64 allows.
 _HALVINGS = 60
 
 Array = NDArray[Any]

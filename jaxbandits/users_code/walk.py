@@ -225,7 +225,7 @@ class _Walk:
                 self._named(label, f"{name}.{attribute}", found, attributes, within=(*within, value))
 
     def _class(self, label: str, cls: type) -> None:
-        written = vars(cls).get("__made_of__")  # by a decorator, which made this class anew under its name
+        written = vars(cls).get("__made_of__")  # by a decorator, which made this class from another of its name
         bases = [base for base in cls.__bases__ if base is not written] + ([*written.__bases__] if written else [])
         if bases := [base for base in (*bases, type(cls)) if base not in (object, type)]:
             self._value(f"{label}: bases", label, bases)
