@@ -46,7 +46,7 @@ def export(
         value: metrics, such as pulls and failure; without, all of csv and parquet, and these two of latex.
         level: level of the intervals.
         runs: of csv and parquet, a row for each run in place of each cell.
-        sel: dimension=value, as many as needed: export only what was run there.
+        sel: dimension=value, may be repeated: export only what was run there.
     """
     files.check_writable(out, (_ENDINGS[to],))
     if to == "parquet" and importlib.util.find_spec("pyarrow") is None:
