@@ -141,7 +141,8 @@ def begins_with_a_verb(text: Text) -> bool:
 def odd_words() -> list[str]:
     """Return the odd words of the package and of the documentation, with their place."""
     places = [(text.path, text.line, text.prose) for text in of_package()]
-    for path, page in texts().items():
+    others = {ROOT / name: (ROOT / name).read_text() for name in ("CONTRIBUTING.md", "CHANGELOG.md")}
+    for path, page in (texts() | others).items():
         places += [(path, number, re.sub(r"`[^`]*`", "X", line)) for number, line in enumerate(page.splitlines(), 1)]
     return [
         f"{path.relative_to(ROOT)}:{line}: {found[0]}"
