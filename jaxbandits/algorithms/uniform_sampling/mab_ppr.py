@@ -154,8 +154,8 @@ class MABPPR(Rule):
             )
         if problem.unseen_mean is not None and problem.arms <= float(new.n_final):
             raise UsageError(
-                f"MABPPR: the head of infinitely many arms must have more than n_final={new.n_final:g} arms, which start "
-                f"the final round, got {problem.arms}: a longer head, with larger first_pulls"
+                f"MABPPR: the head must have more arms than n_final={new.n_final:g}, with which the final round starts, "
+                f"got {problem.arms}: a longer head, with larger first_pulls"
             )
         if (unseen := new.unseen(problem) or 0.0) > UNSEEN:
             raise UsageError(
