@@ -6,7 +6,7 @@ With epsilon > 0 the other arm has to lead by epsilon. With a given share of the
 maximum is over the other arms' proportions. Normal arms may have different variances s_a^2: n pulls then count n /
 s_a^2, so that a unit of what counts has the price s_a^2.
 
-float32 or float64; differentiable; shapes as in `alternatives`. `allocation_newton` has the method.
+float32 or float64; differentiable; shapes as in `closest_alternative`. `allocation_newton` has the method.
 """
 
 from typing import NamedTuple

@@ -154,7 +154,7 @@ class MABPPR(Rule):
             )
         if problem.unseen_mean is not None and problem.arms <= float(new.n_final):
             raise UsageError(
-                f"MABPPR: the head must have more arms than n_final={new.n_final:g}, with which the final round starts, "
+                f"MABPPR: the head must have more arms than n_final={new.n_final:g}, which start the final round, "
                 f"got {problem.arms}: a longer head, with larger first_pulls"
             )
         if (unseen := new.unseen(problem) or 0.0) > UNSEEN:
