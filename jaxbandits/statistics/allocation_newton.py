@@ -1,7 +1,7 @@
 """The iterations behind `optimal_proportions`: rounds of Newton's method on all arms at once.
 
-They maximise over w the least cost of `closest_alternative` over the other arms. With w scaled so that every cost is 1, arm a
-needs w_a(w_1), and the sum w_1 + sum of w_a(w_1) is T*. Its derivative vanishes where F = sum of d(mu_1, lambda_a) /
+They maximise over w the least cost of `closest_alternative` over the other arms. With w scaled so that every cost is 1,
+arm a needs w_a(w_1), and the sum w_1 + sum of w_a(w_1) is T*. Its derivative vanishes where F = sum of d(mu_1, lambda_a) /
 d(mu_a, lambda_a + epsilon) = 1 (Garivier and Kaufmann 2016, Theorem 5 for epsilon = 0). A term of F is -d w_a / d w_1.
 In a top-two algorithm the leader's share of the pulls is given: sum of x_a = (1 - share) / share replaces F = 1. Where
 units of weight have prices, every term is multiplied by that of its arm.
@@ -12,8 +12,8 @@ and slope there; for normal rewards that is the term itself. It solves F = 1 by 
 concave in w. Then it moves every arm to that w by a similar function fitted to w_a. This is Newton's method on all
 unknowns: the number of right digits doubles.
 
-float32 or float64; shapes as in `closest_alternative`. Differentiable in means, epsilon and odds, by the implicit function
-theorem.
+float32 or float64; shapes as in `closest_alternative`. Differentiable in means, epsilon and odds, by the implicit
+function theorem.
 """
 
 import functools
