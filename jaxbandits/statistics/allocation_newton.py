@@ -1,10 +1,10 @@
 """The iterations behind `optimal_proportions`: rounds of Newton's method on all arms at once.
 
 They maximise over w the least cost of `closest_alternative` over the other arms. With w scaled so that every cost is 1,
-arm a needs w_a(w_1), and the sum w_1 + sum of w_a(w_1) is T*. Its derivative vanishes where F = sum of d(mu_1, lambda_a) /
-d(mu_a, lambda_a + epsilon) = 1 (Garivier and Kaufmann 2016, Theorem 5 for epsilon = 0). A term of F is -d w_a / d w_1.
-In a top-two algorithm the leader's share of the pulls is given: sum of x_a = (1 - share) / share replaces F = 1. Where
-units of weight have prices, every term is multiplied by that of its arm.
+arm a needs w_a(w_1), and the sum w_1 + sum of w_a(w_1) is T*. Its derivative vanishes where F = sum of d(mu_1,
+lambda_a) / d(mu_a, lambda_a + epsilon) = 1 (Garivier and Kaufmann 2016, Theorem 5 for epsilon = 0). A term of F is -d
+w_a / d w_1. In a top-two algorithm the leader's share of the pulls is given: sum of x_a = (1 - share) / share replaces
+F = 1. Where units of weight have prices, every term is multiplied by that of its arm.
 
 Instead of nested bisections, all arms and w_1 move at once. A round evaluates each pair at its current split, which may
 belong to a different w_1 for each pair. It replaces each term of F by the function c^2 / (w - p)^2 with the same value

@@ -1,9 +1,9 @@
 """When to stop: thresholds of generalised likelihood ratio tests, by their name.
 
 A run stops at time t and returns its empirical best arm or arms. It stops when the least cost of distinguishing them
-from any other arm (`closest_alternative.least_cost`, with numbers of pulls for weights) exceeds a threshold. The threshold
-is a constant of the run, computed once, plus a function of t. `jaxbandits.theory.glr_threshold` says what is proved of
-each, and why.
+from any other arm (`closest_alternative.least_cost`, with numbers of pulls for weights) exceeds a threshold. The
+threshold is a constant of the run, computed once, plus a function of t. `jaxbandits.theory.glr_threshold` says what is
+proved of each, and why.
 """
 
 import math
