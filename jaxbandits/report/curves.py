@@ -71,8 +71,8 @@ def curve(
         bounds: variables of the Dataset without seeds, drawn dashed; parts 10^6 times and more above all measured
             values are not shown.
         shaded: two ends on the horizontal axis, and the legend's text for the part between them.
-        title: None for a sentence on what the numbers show.
-        ax: axes to draw into, in a figure of your own: a new picture without them.
+        title: None for a sentence on what the numbers show, unless there are several `ax`.
+        ax: axes to draw into, one for each panel, in a figure of your own: a new picture without them.
         style: `paper` for a column of a paper: 3.25 inches, small text, and fonts that journals take (Type 42).
         width: of a new picture, in inches.
 
@@ -126,11 +126,12 @@ def curve(
     if vertical_log and bounds:  # of all panels, which share their scale
         for axes in panels:
             axes.set_ylim(top=min(axes.get_ylim()[1], _OUT_OF_SIGHT * np.nanmax(measured)))
-    said = auto_titles.of_curve(known, x, y, centre) if title is None else title
+    if title is None and (ax is None or len(panels) == 1):
+        title = auto_titles.of_curve(known, x, y, centre)
     # A failure rate, or an estimate from all runs together, is no metric of a run: it has no mean and spread.
     vertical = f"{centre} {looks.label(ds, y)}" if f"{y}_sd" in known else looks.label(ds, y)
     legend = None if hue is None else looks.label(ds, hue)
-    looks.finish(panels[0], said, looks.label(ds, x), vertical, legend, others=panels[1:])
+    looks.finish(panels[0], title, looks.label(ds, x), vertical, legend, others=panels[1:])
     return picture
 
 

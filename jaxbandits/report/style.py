@@ -85,7 +85,7 @@ class Picture(Figure):
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
-        self.savefig(buffer, format="png", dpi=self.dpi / 2)
+        self.savefig(buffer, format="png", dpi=_DPI / 2 if self.dpi == _DPI else self.dpi)
         return buffer.getvalue()
 
 
@@ -168,7 +168,7 @@ def finish(
     """Add title, axis labels, and a legend where there is more than one thing to distinguish.
 
     The legend is to the right of the axes, or below them and the `others` beside them. In a figure of the user's own
-    all of it is inside the axes, with matplotlib's sizes, and several axes have no title over them.
+    all of it is inside the axes, with matplotlib's sizes; of several, the first ones have the title, if there is one.
     """
     figure: Any = axes.figure
     own = isinstance(figure, Picture)
@@ -182,8 +182,9 @@ def finish(
         size, colour = font_size(12.5, "figure.titlesize"), setting("text.color", _INK)
         heading = figure.suptitle("", x=0.012, ha="left", fontsize=size, fontweight="bold", color=colour)
         heading.set_text(_wrapped(title, figure.get_figwidth(), heading.get_fontsize()))
-    elif not others:
-        axes.set_title(_wrapped(title, axes.bbox.width / axes.figure.dpi, axes.title.get_fontsize()))
+    elif title:
+        lines = _wrapped(title, axes.bbox.width / axes.figure.dpi, axes.title.get_fontsize())
+        axes.set_title(f"{lines}\n{axes.get_title()}".strip() if others else lines)
     _add_legend(axes, legend, columns, bool(others), own)
 
 

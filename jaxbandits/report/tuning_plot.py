@@ -35,8 +35,8 @@ def tuning(
 
     Args:
         ds: the `history` of `jb.tune`, or of the command `tune`.
-        title: None for a sentence on what was found.
-        ax: axes to draw into, in a figure of your own: a new picture without them.
+        title: None for a sentence on what was found, in a new picture.
+        ax: two axes to draw into, in a figure of your own: a new picture without them.
         style: `paper` for a column of a paper: 3.25 inches, small text, and fonts that journals take (Type 42).
         width: of a new picture, in inches.
 
@@ -73,7 +73,9 @@ def tuning(
         looks.set_scale(axes.yaxis, values[values > 0], decades, narrow=True)
         # A step without errors has no place on a logarithmic axis: the line leaves the picture at the bottom.
         axes.set_ylim(bottom=values[values > 0].min() / 2 if decades else 0)
-    looks.finish(left, title or _sentence(ds), "step", "share", others=(right,))
+    if title is None and ax is None:
+        title = _sentence(ds)
+    looks.finish(left, title, "step", "share", others=(right,))
     return picture
 
 

@@ -50,7 +50,11 @@ def test_several_axes_are_given_one_a_panel(grid, history):
     panels = figure.subplots(1, 2)
     assert plots.curve(grid, panel="n", ax=panels) is figure
     assert [axes.get_title() for axes in panels] == ["number of arms K = 4", "number of arms K = 8"]
-    assert plots.tuning(history, ax=Figure().subplots(2)) is not None
+    plots.curve(grid, panel="n", ax=panels, title="mine")
+    assert panels[0].get_title() == "mine\nnumber of arms K = 4"
+    top, bottom = Figure().subplots(2)
+    assert plots.tuning(history, ax=(top, bottom), title="a search") is top.figure
+    assert (top.get_title(), bottom.get_title()) == ("a search", "")
     with pytest.raises(jb.UsageError, match="ax must be 2 of matplotlib's Axes, one a panel, got Axes"):
         plots.curve(grid, panel="n", ax=panels[0])
     with pytest.raises(jb.UsageError, match="got Figure"):
