@@ -18,6 +18,7 @@ __all__ = ["cell", "index_page", "page"]
 
 #: Values with which a class is made to ask what is proved of it.
 _VALUES = {"epsilon": 0.1, "delta": 0.05, "budget": 1000, "k": 1, "threshold": 0.5}
+_PICTURES = Path(__file__).parent / "_static"
 _WHEN = tomllib.loads(Path(__file__).with_name("when_to_use.toml").read_text())
 
 
@@ -119,7 +120,19 @@ def _figures(title: str) -> list[str]:
         return []
     commands = [f"jaxbandits reproduce {name} --out out" for name in found]
     text = "It runs in these figures. They say what the paper claims, and what was measured."
-    return ["## Figures", "", text, "", "```bash", *commands, "```", ""]
+    return ["## Figures", "", text, "", "```bash", *commands, "```", "", *_picture(found)]
+
+
+def _picture(names: list[str]) -> list[str]:
+    """Return the picture of the first of these papers that has one."""
+    for name in names:
+        if (_PICTURES / f"{name}.png").exists():
+            about = f"{papers.REGISTRY[name].title}."
+            caption = f"{about} The first figure, from few runs: `python docs/draw_pictures.py papers` draws it."
+            place = f"../_static/{name}.png"
+            options = [f":alt: A figure of {about}", f":target: {place}", ":width: 600px"]
+            return [f"```{{figure}} {place}", *options, "", caption, "```", ""]
+    return []
 
 
 def _code(cls: Any) -> str:

@@ -1,6 +1,8 @@
-"""Draw the pictures that the README and the pages show: `python docs/draw_pictures.py [choosing] [phase]`."""
+"""Draw the pictures that the README and the pages show: `python docs/draw_pictures.py [choosing] [phase] [papers]`."""
 
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib as mpl
@@ -27,6 +29,14 @@ _TREE = {
         ("of infinitely many", "SiRI"),
     ],
     "an amount of money": [("given arms", "RCB, KUBE"), ("infinitely many arms", "RCBI, RCBAIR")],
+}
+#: Of the first figures of a paper the picture that its algorithms' pages show.
+_PAPERS = {
+    "ugape": "ugape-epsilon",
+    "heavy-tailed": "heavy-tailed-s1-delta",
+    "top-k": "top-k-figure-1",
+    "pay-per-reward": "pay-per-reward-arms",
+    "budgeted": "budgeted-regret",
 }
 
 
@@ -69,8 +79,21 @@ def phase() -> None:
     picture.savefig(PLACE / "phase.png", dpi=110)
 
 
+def papers() -> None:
+    """Draw the first figure of each of the five papers, legible on a phone, from few runs: a few minutes."""
+    import jaxbandits as jb
+    from jaxbandits.papers import reproduce
+
+    jb.use_all_cores()
+    mpl.rcParams.update({"figure.figsize": (5.0, 4.8), "figure.dpi": 120, "font.size": 11.0})
+    with tempfile.TemporaryDirectory() as folder:
+        reproduce([], "quick", Path(folder), first=True)
+        for name, figure in _PAPERS.items():
+            shutil.copy(Path(folder) / f"{figure}.png", PLACE / f"{name}.png")
+
+
 if __name__ == "__main__":
     PLACE.mkdir(exist_ok=True)
-    known = {"choosing": choosing, "phase": phase}
+    known = {"choosing": choosing, "phase": phase, "papers": papers}
     for name in sys.argv[1:] or known:
         known[name]()

@@ -8,6 +8,7 @@ import xarray as xr
 from jaxbandits.report import formatting, style
 from jaxbandits.report.dimensions import parts, values_of
 from jaxbandits.report.intervals import least_change
+from jaxbandits.report.summaries import GROWING
 
 __all__ = ["of_bars", "of_curve", "of_distribution", "of_phase", "of_quantiles"]
 
@@ -32,7 +33,8 @@ def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
         if first[0] == last[0]:
             return f"{what} is {show(first[0])} at both ends, {span}"
         doubt = "" if direction or centre != "mean" else "; the difference may be chance"
-        return f"{what} {direction or 'goes'} from {show(first[0])} to {show(last[0])} {span}{doubt}"
+        start, end = (_at_least(known.isel({x: i}), y, centre) + show(ends[0]) for i, ends in ((0, first), (-1, last)))
+        return f"{what} {direction or 'goes'} from {start} to {end} {span}{doubt}"
     if direction and (fold := formatting.at_least_fold(factor)):
         return f"{what} {direction} {fold} {span}"
     return f"{what} is between {show(middle.min().item())} and {show(middle.max().item())} {span}"
@@ -93,6 +95,12 @@ def _show(known: xr.Dataset, y: str) -> Callable[[float], str]:
         return formatting.value
     runs = int(known["runs"].min())
     return lambda value: formatting.rate(value, runs)
+
+
+def _at_least(known: xr.Dataset, y: str, centre: str) -> str:
+    """Return the words for a number that is a lower bound, as runs were truncated."""
+    bound = known["at_least"] if centre == "mean" else 2 * known["censored"] >= known["runs"]
+    return "at least " if y in GROWING and bool(bound.any()) else ""
 
 
 def _of(known: xr.Dataset) -> str:

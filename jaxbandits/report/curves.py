@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
-from jaxbandits.errors import UsageError
-from jaxbandits.report import auto_titles, formatting, style
+from jaxbandits.report import auto_titles, formatting
+from jaxbandits.report import style as looks
 from jaxbandits.report.dimensions import (
     check_some,
     choose,
@@ -19,15 +19,13 @@ from jaxbandits.report.dimensions import (
     metric,
     numeric,
     parts,
-    summarised,
     unknown_variable,
     usable,
     values_of,
 )
-from jaxbandits.report.intervals import clopper_pearson
-from jaxbandits.report.summaries import is_summary
+from jaxbandits.report.user_settings import in_style
 
-__all__ = ["curve", "distribution"]
+__all__ = ["curve"]
 
 #: Limit on the steps of a distribution function: more are not visible.
 _MOST_STEPS = 400
@@ -36,12 +34,11 @@ _ENOUGH_ERRORS = 400
 #: A bound this many times above all measured values is not drawn: it would leave no room for the rest.
 _OUT_OF_SIGHT = 1e6
 _SHADE = "#f3ead2"
-#: The distance of marks of two lines at one place.
-_BESIDE_INCHES = 0.06
 #: The mark of a failure rate of 0 on a logarithmic axis.
-_ZERO: dict[str, Any] = {"linestyle": "", "marker": "v", "markerfacecolor": "white", "markersize": 5}
+_ZERO: dict[str, Any] = {"linestyle": "", "marker": "v", "markerfacecolor": "white"}
 
 
+@in_style
 def curve(
     ds: xr.Dataset,
     x: str | None = None,
@@ -53,6 +50,9 @@ def curve(
     bounds: Sequence[str] = (),
     shaded: tuple[float, float, str] | None = None,
     title: str | None = None,
+    ax: looks.Place = None,
+    style: str | None = None,
+    width: float | None = None,
 ) -> Figure:
     """Draw a metric's mean, or the failure rate, along a dimension, with its 95% interval as a band; or its median.
 
@@ -71,10 +71,14 @@ def curve(
         bounds: variables of the Dataset without seeds, drawn dashed; parts 10^6 times and more above all measured
             values are not shown.
         shaded: two ends on the horizontal axis, and the legend's text for the part between them.
-        title: None for a sentence on what the numbers show.
+        title: None for a sentence on what the numbers show, unless there are several `ax`.
+        ax: axes to draw into, one for each panel, in a figure of your own: a new picture without them.
+        style: `paper` for a column of a paper: 3.25 inches, small text, and fonts that journals take (Type 42).
+        width: of a new picture, in inches.
 
     Raises:
-        UsageError: no such dimension, metric, centre or bound, a dimension without a place, or nothing to draw.
+        UsageError: no such dimension, metric, centre or bound, a dimension without a place, or nothing to draw,
+            or `ax`, `style` or `width` do not fit.
 
     Example:
         >>> ds = jb.sweep(jb.Uniform(budget=jb.axis([10, 20])), jb.bernoulli([0.9, 0.4]), seeds=10)
@@ -93,7 +97,7 @@ def curve(
     check_some(y, measured)
     drawn = np.concatenate([measured, *(known[name].values.ravel() for name in bounds)])
     positive = drawn[np.isfinite(drawn) & (drawn > 0)]
-    vertical_log = style.spans_decades(positive, 20 if y == "failure" else 8)
+    vertical_log = looks.spans_decades(positive, 20 if y == "failure" else 8)
     if y == "failure":  # with few runs, most of a logarithmic axis would show rates that they cannot distinguish
         vertical_log &= int(known["runs"].min()) * float(drawn[np.isfinite(drawn)].max()) >= _ENOUGH_ERRORS
     numbers_along = numeric(ds, x)
@@ -102,16 +106,17 @@ def curve(
     if zeros := vertical_log and y == "failure" and bool((measured == 0).any()):
         floor = min(floor, 0.5 / int(known["runs"].max()))
     shown = [known] if panel is None else [known.isel({panel: i}) for i in range(known.sizes[panel])]
-    picture, panels = style.new_panels(len(shown))
+    picture, panels = looks.new_panels(len(shown), ax=ax, style=style, width=width)
     for axes, part in zip(panels, shown, strict=True):
-        at_values, narrow = panel is None, panel is not None
-        along_log = numbers_along and style.spread_by_factors(places)
-        style.set_scale(axes.xaxis, places, along_log, at_values=at_values, narrow=narrow)
-        style.set_scale(axes.yaxis, positive, vertical_log)
+        narrow = panel is not None or looks.is_narrow(axes)
+        along_log = numbers_along and looks.spread_by_factors(places)
+        looks.set_scale(axes.xaxis, places, along_log, at_values=not narrow, narrow=narrow)
+        looks.set_scale(axes.yaxis, positive, vertical_log, narrow=looks.is_narrow(axes) and panel is None)
         if not numbers_along:
             axes.set_xticks(places, [str(v) for v in values_of(known, x)])
         if panel is not None:
-            axes.set_title(f"{style.label(known, panel)} = {formatting.text(part[panel].item())}", fontsize=11)
+            heading = f"{looks.label(known, panel)} = {formatting.text(part[panel].item())}"
+            axes.set_title(heading, fontsize=looks.font_size(11, "axes.titlesize"))
         _draw_lines(axes, part, y, centre, hue, places, vertical_log, floor)
         _draw_bounds(axes, part, bounds, hue, places)
         if shaded is not None:
@@ -119,57 +124,14 @@ def curve(
     if zeros:
         _name_zeros(panels[0], known)
     if vertical_log and bounds:  # of all panels, which share their scale
-        panels[0].set_ylim(top=min(panels[0].get_ylim()[1], _OUT_OF_SIGHT * np.nanmax(measured)))
-    said = auto_titles.of_curve(known, x, y, centre) if title is None else title
+        for axes in panels:
+            axes.set_ylim(top=min(axes.get_ylim()[1], _OUT_OF_SIGHT * np.nanmax(measured)))
+    if title is None and (ax is None or len(panels) == 1):
+        title = auto_titles.of_curve(known, x, y, centre)
     # A failure rate, or an estimate from all runs together, is no metric of a run: it has no mean and spread.
-    vertical = f"{centre} {style.label(ds, y)}" if f"{y}_sd" in known else style.label(ds, y)
-    legend = None if hue is None else style.label(ds, hue)
-    style.finish(panels[0], said, style.label(ds, x), vertical, legend, others=panels[1:])
-    return picture
-
-
-def distribution(ds: xr.Dataset, y: str | None = None, hue: str | None = None, *, title: str | None = None) -> Figure:
-    """Draw the share of runs at or below each value of a metric, with its pointwise 95% interval as a band.
-
-    Args:
-        ds: runs; a summary has none.
-        y: any metric but `failure`; None for `regret` where there is one, else `pulls`.
-        hue: dimension with a line per value; None for the only one there is, if any.
-        title: None for a sentence on what the numbers show.
-
-    Raises:
-        UsageError: no such dimension or metric, a dimension without a place, a summary, or nothing to draw.
-
-    Example:
-        >>> ds = jb.sweep(jb.Uniform(budget=jb.axis([10, 20])), jb.bernoulli([0.9, 0.4]), seeds=10)
-        >>> jb.plot.distribution(ds, y="simple_regret", hue="budget").savefig("picture.png")
-    """
-    if is_summary(ds := usable(ds)):
-        raise UsageError("a distribution needs the runs themselves, this is their summary")
-    y = metric(ds, y)
-    if y == "failure":
-        raise UsageError("a failure rate has no distribution: draw it with curve or bars")
-    hue = choose(ds, hue=hue)["hue"]
-    flat = ds.squeeze([d for d in ds[y].dims if d not in ("seed", hue) and ds.sizes[d] == 1], drop=True)
-    picture, axes = style.new_picture()
-    runs = flat.sizes["seed"]
-    shares = np.unique(np.linspace(1, runs, min(runs, _MOST_STEPS)).round())
-    low, high = clopper_pearson(shares, runs)
-    everything = flat[y].values.astype(float)
-    check_some(y, everything)
-    style.set_scale(axes.xaxis, everything, style.spans_decades(everything))
-    style.set_scale(axes.yaxis, np.asarray([0.0, 1.0]), False)
-    lines = values_of(flat, hue)
-    for i, (line, colour) in enumerate(zip(lines, style.colours(lines), strict=True)):
-        values = np.sort(flat[y].isel({} if hue is None else {hue: i}).values)[shares.astype(int) - 1]
-        text = None if line is None else formatting.text(line)
-        axes.step(values, shares / runs, where="post", color=colour, linewidth=2, label=text)
-        axes.fill_between(values, low, high, step="post", color=colour, alpha=0.2, linewidth=0)
-    axes.set_ylim(0, 1.02)
-    said = auto_titles.of_distribution(summarised(flat), y, hue) if title is None else title
-    style.finish(
-        axes, said, f"{style.label(ds, y)} of a run", "share of runs at or below", hue and style.label(ds, hue)
-    )
+    vertical = f"{centre} {looks.label(ds, y)}" if f"{y}_sd" in known else looks.label(ds, y)
+    legend = None if hue is None else looks.label(ds, hue)
+    looks.finish(panels[0], title, looks.label(ds, x), vertical, legend, others=panels[1:])
     return picture
 
 
@@ -188,7 +150,7 @@ def _draw_lines(
     # Half of the runs: the median itself is then a truncated run, or lies between such a run and another.
     stopped = known["at_least"] if centre == "mean" else 2 * known["censored"] >= known["runs"]
     lines = values_of(known, hue)
-    for i, (line, colour) in enumerate(zip(lines, style.colours(lines), strict=True)):
+    for i, (line, colour) in enumerate(zip(lines, looks.colours(lines), strict=True)):
         at = {} if hue is None else {hue: i}
         values, bottom, top = (v.isel(at).values.astype(float) for v in (middle, low, high))
         unseen = (values <= 0) if logarithmic else np.zeros(values.shape, bool)
@@ -196,20 +158,22 @@ def _draw_lines(
         values = np.where(unseen, np.nan, values)
         inner = cut & np.append(cut[1:], True) & np.append(True, cut[:-1])  # nothing is known between lower bounds
         text = None if line is None else formatting.text(line)
-        look: dict[str, Any] = {"marker": style.MARKERS[i % len(style.MARKERS)], "markersize": 6, "linewidth": 2}
+        look = looks.line_look(i)
+        size = look["markersize"]
         axes.plot(places, np.where(inner, np.nan, values), markevery=~cut, color=colour, label=text, zorder=3, **look)
         bottom = np.maximum(bottom, floor) if logarithmic else bottom
         axes.fill_between(places, bottom, np.where(cut, values, top), color=colour, alpha=0.2, linewidth=0)
         # Side by side: lines truncated at the same number of pulls, or without errors, would hide each other.
         beside = axes.transData + ScaledTranslation(
-            (i - (len(lines) - 1) / 2) * _BESIDE_INCHES, 0.0, axes.figure.dpi_scale_trans
+            (i - (len(lines) - 1) / 2) * size / 100, 0.0, axes.figure.dpi_scale_trans
         )
         if unseen.any():
             at_zero = 1 / known["runs"].isel(at).values[unseen] if y == "failure" else top[unseen]
-            axes.vlines(places[unseen], at_zero, top[unseen], color=colour, linewidth=1.2, transform=beside, zorder=3)
-            axes.plot(places[unseen], at_zero, color=colour, transform=beside, zorder=4, **_ZERO)
+            whisker: dict[str, Any] = {"color": colour, "linewidth": 0.6 * look["linewidth"], "transform": beside}
+            axes.vlines(places[unseen], at_zero, top[unseen], zorder=3, **whisker)
+            axes.plot(places[unseen], at_zero, color=colour, transform=beside, zorder=4, markersize=0.8 * size, **_ZERO)
         if cut.any():
-            arrow: dict[str, Any] = {"marker": "$↑$", "markersize": 13, "markeredgewidth": 0, "linestyle": ""}
+            arrow: dict[str, Any] = {"marker": "$↑$", "markersize": 2.2 * size, "markeredgewidth": 0, "linestyle": ""}
             axes.plot(places[cut], values[cut], transform=beside, color=colour, zorder=4, **arrow)
 
 
@@ -217,24 +181,26 @@ def _name_zeros(axes: Axes, known: xr.Dataset) -> None:
     """Put the mark of a failure rate of 0 into the legend: `< 1/n`."""
     runs = np.unique(known["runs"].values)
     number = formatting.count(runs[0]) if runs.size == 1 else "(number of runs)"
-    axes.plot([], [], color="#5A5A5A", label=f"< 1/{number}: no error", **_ZERO)
+    size = 0.8 * looks.line_look(0)["markersize"]
+    axes.plot([], [], color="#5A5A5A", label=f"< 1/{number}: no error", markersize=size, **_ZERO)
 
 
 def _draw_bounds(axes: Axes, known: xr.Dataset, bounds: Sequence[str], hue: str | None, places: NDArray[Any]) -> None:
     """Draw dashed lines: one per bound, in grey, or one per hue and in its colour where the bound depends on it."""
     dashes = [(6, 3), (2, 2), (6, 2, 2, 2)]
+    width = looks.line_look(0)["linewidth"]
     for i, name in enumerate(bounds):
         bound = known[name]
         text = str(bound.attrs.get("long_name", name))
         own = hue is not None and hue in bound.dims
         lines = values_of(known, hue) if own else [None]
-        for j, colour in enumerate(style.colours(lines) if own else ["#5A5A5A"]):
+        for j, colour in enumerate(looks.colours(lines) if own else ["#5A5A5A"]):
             values = bound.isel({str(hue): j}).values if own else bound.values
             axes.plot(
                 places,
                 np.broadcast_to(values, places.shape),
                 color=colour,
-                linewidth=1.6,
+                linewidth=0.8 * width,
                 dashes=dashes[i % len(dashes)],
                 label=text if j == 0 else None,
                 zorder=2,

@@ -29,15 +29,16 @@ a { color: #0060a8; }
 section { border-top: 2px solid #bbb; margin-top: 2.5rem; padding-top: 1.5rem; }
 article + article { border-top: 1px solid #ddd; margin-top: 2rem; padding-top: 1.5rem; }
 figure { margin: 0; }
-img { width: 100%; height: auto; }
+img { width: 100%; min-width: 40rem; height: auto; display: block; }
 dl { display: grid; grid-template-columns: 7.5rem 1fr; gap: 0.35rem 1rem; margin: 0.8rem 0; }
 dt { font-weight: 600; }
 dd { margin: 0; }
 .scroll { overflow-x: auto; }
+.hint { display: none; color: #555; font-size: 0.85rem; margin: 0.3rem 0; }
 table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid #e3e3e3; padding: 0.25rem 0.7rem; text-align: right; white-space: nowrap; }
 code { background: #f3f3f3; padding: 0.1rem 0.3rem; border-radius: 3px; }
-@media (max-width: 40rem) { dl { grid-template-columns: 1fr; } }
+@media (max-width: 42rem) { dl { grid-template-columns: 1fr; } .hint { display: block; } }
 """
 
 
@@ -124,10 +125,12 @@ def _article(shown: Exhibit) -> str:
         *(("Note", text) for text in shown.notes),
     ]
     caption = "".join(f"<dt>{term}</dt><dd>{escape(text)}</dd>\n" for term, text in entries)
-    file = _quoted(shown.numbers.name)
+    file, image = _quoted(shown.numbers.name), _quoted(shown.picture.name)
+    # On a phone a picture is 640 pixels wide, not less, and is scrolled: its smallest texts are 9 pixels high then.
     return (
         f'<article id="{_quoted(shown.name)}">\n<h3>{escape(shown.name)}</h3>\n<figure>\n'
-        f'<img src="{_quoted(shown.picture.name)}" alt="{_quoted(shown.alt)}"/>\n'
+        f'<div class="scroll"><a href="{image}"><img src="{image}" alt="{_quoted(shown.alt)}"/></a></div>\n'
+        '<p class="hint">Wider than the screen: scroll it, or tap it for its full size.</p>\n'
         f"<figcaption><dl>\n{caption}</dl></figcaption>\n</figure>\n"
         f'<p><a href="{file}" download="{file}">Numbers as CSV</a></p>\n'
         f'<details><summary>Numbers</summary><div class="scroll">{_html_table(shown.numbers)}</div></details>\n'

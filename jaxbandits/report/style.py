@@ -1,4 +1,4 @@
-"""The look of every picture: size, colours, scales, labels. Matplotlib's global state stays untouched."""
+"""The look of every picture: size, scales, labels. Matplotlib's global state stays untouched."""
 
 import io
 import math
@@ -8,36 +8,36 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib import colormaps
+from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
-from numpy.typing import NDArray
 
-from jaxbandits.report import formatting
+from jaxbandits.errors import UsageError
+from jaxbandits.report.axis_scales import NARROW, is_narrow, set_scale, spans_decades, spread_by_factors, tick_texts
+from jaxbandits.report.user_settings import COLUMN, MARKERS, colours, font_size, line_look, setting
 
 __all__ = [
     "MARKERS",
     "Picture",
     "colours",
     "finish",
+    "font_size",
+    "is_narrow",
     "label",
+    "line_look",
     "new_panels",
     "new_picture",
     "set_scale",
     "spans_decades",
     "spread_by_factors",
     "symbol",
+    "tick_texts",
 ]
 
 #: 900 pixels wide in a README, twice that in the file for dense screens.
 _WIDTH, _HEIGHT, _DPI = 9.0, 5.2, 200
 _INK, _FAINT = "#222222", "#8a8a8a"
-#: Okabe and Ito's palette, distinguishable with any colour vision; without its yellow, too pale on white.
-_PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A"]
-MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 _LABELS = {
     "epsilon": "accuracy ε",
     "dof": "degrees of freedom ν",
@@ -68,37 +68,97 @@ _SYMBOLS = {
 
 
 class Picture(Figure):
-    """A figure that belongs to no window or global list, and shows itself in a notebook."""
+    """A figure that belongs to no window or global list, and shows itself in a notebook.
+
+    It is saved with the font type that was set where it was made: Type 42 of the style `paper`.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        kinds = {name: setting(name, None) for name in ("pdf.fonttype", "ps.fonttype")}
+        self._font_types: dict[Any, Any] = {name: kind for name, kind in kinds.items() if kind is not None}
+
+    def savefig(self, *args: Any, **options: Any) -> None:
+        """Save the figure, as matplotlib's `Figure.savefig` does."""
+        with rc_context(self._font_types):
+            super().savefig(*args, **options)
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
-        self.savefig(buffer, format="png", dpi=_DPI / 2)
+        self.savefig(buffer, format="png", dpi=_DPI / 2 if self.dpi == _DPI else self.dpi)
         return buffer.getvalue()
 
 
-def new_picture(height: float = _HEIGHT) -> tuple[Picture, Axes]:
-    """Return an empty picture with one pair of axes."""
-    picture, (axes,) = new_panels(1, height)
+#: Where to draw: a pair of axes, or several for a picture of several.
+Place = Axes | Sequence[Axes] | None
+
+
+def new_picture(ax: Place = None, style: str | None = None, width: float | None = None) -> tuple[Figure, Axes]:
+    """Return a picture with one pair of axes, as `new_panels` does."""
+    picture, (axes,) = new_panels(1, ax=ax, style=style, width=width)
     return picture, axes
 
 
-def new_panels(count: int, height: float = _HEIGHT, *, shared: bool = True) -> tuple[Picture, list[Axes]]:
-    """Return an empty picture with pairs of axes side by side, on one vertical scale or on separate ones."""
-    picture = Picture(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained", facecolor="white")
+def new_panels(
+    count: int,
+    height: float = _HEIGHT,
+    *,
+    shared: bool = True,
+    ax: Place = None,
+    style: str | None = None,
+    width: float | None = None,
+) -> tuple[Figure, list[Axes]]:
+    """Return an empty picture with pairs of axes side by side, or the given axes and their figure.
+
+    Args:
+        count: how many pairs of axes there are.
+        height: inches, of a picture of the usual width.
+        shared: give new axes one vertical scale.
+        ax: axes to draw into; None for a new picture.
+        style: `paper` for the width of a column.
+        width: inches; None for the style's, or the user's `figure.figsize`.
+
+    Raises:
+        UsageError: another number of axes than `count`, or a width that is not positive or not the picture's to choose.
+    """
+    if ax is not None:
+        return _given_panels(count, ax, width)
+    if width is not None and not 0 < width < math.inf:
+        raise UsageError(f"width must be a positive number of inches, got {width}")
+    usual = COLUMN if style == "paper" else (_WIDTH, height)
+    size = setting("figure.figsize", usual)
+    if width is not None:
+        size = (width, min(width * usual[1] / usual[0], max(_HEIGHT, height)))
+    face = setting("figure.facecolor", "white")
+    picture = Picture(figsize=size, dpi=setting("figure.dpi", _DPI), layout="constrained", facecolor=face)
     panels = list(picture.subplots(1, count, sharey=shared, squeeze=False)[0])
     for axes in panels:
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
         for side in ("left", "bottom"):
-            axes.spines[side].set_color(_FAINT)
-        axes.tick_params(colors=_INK, labelsize=11)
+            axes.spines[side].set_color(setting("axes.edgecolor", _FAINT))
+        for name in ("xtick", "ytick"):
+            points = font_size(11, f"{name}.labelsize")
+            axes.tick_params(axis=name[0], colors=setting(f"{name}.color", _INK), labelsize=points)
         axes.set_axisbelow(True)
     return picture, panels
 
 
+def _given_panels(count: int, ax: Any, width: float | None) -> tuple[Figure, list[Axes]]:
+    panels = list(np.asarray(ax, dtype=object).ravel())
+    if len(panels) != count or not all(isinstance(axes, Axes) for axes in panels):
+        kinds = ", ".join(type(axes).__name__ for axes in panels)
+        raise UsageError(f"ax must be {count} of matplotlib's Axes, one a panel, got {kinds or 'none'}")
+    if width is not None:
+        raise UsageError("width is that of a new picture, and ax has its own: give one of them")
+    for axes in panels:
+        axes.set_axisbelow(True)
+    return panels[0].figure, panels
+
+
 def finish(
     axes: Axes,
-    title: str,
+    title: str | None,
     x: str,
     y: str,
     legend: str | None = None,
@@ -107,25 +167,54 @@ def finish(
 ) -> None:
     """Add title, axis labels, and a legend where there is more than one thing to distinguish.
 
-    The legend is to the right of the axes, or below them and the `others` beside them.
+    The legend is to the right of the axes, or below them and the `others` beside them. In a figure of the user's own
+    all of it is inside the axes, with matplotlib's sizes; of several, the first ones have the title, if there is one.
     """
-    # Over the whole picture, not the axes alone: a legend beside them would leave too little room.
-    text = textwrap.fill(title, 80)
-    axes.figure.suptitle(text, x=0.012, ha="left", fontsize=12.5, fontweight="bold", color=_INK)
+    figure: Any = axes.figure
+    own = isinstance(figure, Picture)
+    ink = setting("axes.labelcolor", _INK)
+    look: dict[str, Any] = {"fontsize": font_size(12, "axes.labelsize"), "color": ink} if own else {}
     for panel in (axes, *others):
-        panel.set_xlabel(x, fontsize=12, color=_INK)
-    axes.set_ylabel(y, fontsize=12, color=_INK)
+        panel.set_xlabel(x, **look)
+    axes.set_ylabel(y, **look)
+    if own:
+        # Over the whole picture, not the axes alone: a legend beside them would leave too little room.
+        size, colour = font_size(12.5, "figure.titlesize"), setting("text.color", _INK)
+        heading = figure.suptitle("", x=0.012, ha="left", fontsize=size, fontweight="bold", color=colour)
+        heading.set_text(_wrapped(title, figure.get_figwidth(), heading.get_fontsize()))
+    elif title:
+        lines = _wrapped(title, axes.bbox.width / axes.figure.dpi, axes.title.get_fontsize())
+        axes.set_title(f"{lines}\n{axes.get_title()}".strip() if others else lines)
+    _add_legend(axes, legend, columns, bool(others), own)
+
+
+def _wrapped(title: str | None, inches: float, size: Any) -> str:
+    return textwrap.fill(title or "", max(12, int(inches * 72 / (0.648 * size))))
+
+
+def _add_legend(axes: Axes, title: str | None, columns: int, several: bool, own: bool) -> None:
     entries = list(zip(*axes.get_legend_handles_labels(), strict=True))
     if not entries:
         return
     entries.sort(key=lambda entry: not isinstance(entry[0], BarContainer))  # bars first, then their references
     handles, texts = zip(*entries, strict=True)
+    if not own:
+        axes.legend(handles, texts, title=title)
+        return
+    size = font_size(10.5, "legend.fontsize")
     look: dict[str, Any] = {
-        "title": legend, "fontsize": 10.5, "title_fontsize": 10.5, "frameon": False, "alignment": "left",
-        "labelspacing": 0.7,
+        "title": title, "fontsize": size, "title_fontsize": font_size(10.5, "legend.title_fontsize"),
+        "frameon": False, "alignment": "left", "labelspacing": 0.7,
     }  # fmt: skip
-    if others:
-        axes.figure.legend(handles, texts, loc="outside lower center", ncols=min(3, len(texts)), **look)
+    figure: Any = axes.figure
+    inches = figure.get_figwidth()
+    if several or inches < 1.5 * NARROW:
+        room = 3 if inches >= 1.5 * NARROW else max(1, int(inches / (0.4 + 0.075 * max(map(len, texts)))))
+        columns = min(room, len(texts), 3)
+        placed = figure.legend(handles, texts, loc="outside lower center", ncols=columns, **look)
+        if not several and setting("figure.figsize", None) is None:  # room for the legend below a narrow picture
+            rows = -(-len(texts) // columns) + (title is not None)
+            figure.set_figheight(figure.get_figheight() + rows * 1.8 * placed.get_texts()[0].get_fontsize() / 72)
     else:
         wrapped = [textwrap.fill(text, 26) for text in texts]
         axes.legend(
@@ -145,61 +234,3 @@ def label(ds: xr.Dataset, name: str) -> str:
 def symbol(name: str) -> str:
     """Return the name of a dimension in running text: its letter where it has one."""
     return _SYMBOLS.get(name, name)
-
-
-def colours(values: Sequence[Any]) -> list[Any]:
-    """Return a colour per value: a sequence from dark to light for numbers in order, else the palette, in turn."""
-    if len(values) > 3 and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
-        return [colormaps["viridis"](place) for place in np.linspace(0.0, 0.85, len(values))]
-    return [_PALETTE[i % len(_PALETTE)] for i in range(len(values))]
-
-
-def spans_decades(values: NDArray[Any], factor: float = 8.0) -> bool:
-    """Return whether positive numbers differ so much that a logarithmic scale reads better."""
-    finite = np.asarray(values, float)[np.isfinite(values)]
-    return bool(finite.size) and bool(finite.min() > 0) and bool(finite.max() / finite.min() >= factor)
-
-
-def spread_by_factors(values: NDArray[Any]) -> bool:
-    """Return whether places along an axis are spaced by factors rather than by differences."""
-    if not spans_decades(values):
-        return False
-    if np.unique(values).size < 3:  # two are spaced by both
-        return True
-    low, middle, high = float(np.min(values)), float(np.median(values)), float(np.max(values))
-    return abs(math.log(middle / math.sqrt(low * high))) <= abs(math.log(middle / ((low + high) / 2)))
-
-
-def set_scale(
-    axis: Axis, values: NDArray[Any], logarithmic: bool, at_values: bool = False, narrow: bool = False
-) -> None:
-    """Set scale and ticks with plain numbers, and a light grid.
-
-    Args:
-        axis: `axes.xaxis` or `axes.yaxis`.
-        values: what is drawn along it.
-        logarithmic: the scale.
-        at_values: put the ticks at the values themselves, for a grid of few that leaves room for their numbers.
-        narrow: few ticks with short texts, for panels.
-    """
-    axis.axes.grid(True, axis=axis.axis_name, color="#e6e6e6", linewidth=0.8)  # type: ignore[attr-defined]
-    values = np.unique(np.asarray(values, float)[np.isfinite(values)])
-    if logarithmic:
-        getattr(axis.axes, f"set_{axis.axis_name}scale")("log")  # type: ignore[attr-defined]
-        decades = np.log10(values.max() / values.min()) if values.size else 1.0
-        between = (1.0, 2.0, 5.0) if decades < (1.5 if narrow else 2.7) else (1.0,)
-        axis.set_major_locator(LogLocator(subs=between, numticks=5 if narrow else None))
-        axis.set_minor_locator(NullLocator())
-    elif values.size and np.all(values == np.round(values)):
-        axis.set_major_locator(MaxNLocator(integer=True))
-    if at_values and values.size <= 9 and _room(np.log(values) if logarithmic else values):
-        axis.set_ticks(values.tolist())
-        axis.set_minor_locator(NullLocator())
-    if logarithmic or at_values or (values.size and np.abs(values).max() >= 1e4):
-        show = formatting.short if narrow else formatting.value
-        axis.set_major_formatter(FuncFormatter(lambda number, _: show(float(f"{number:.6g}"))))
-
-
-def _room(places: NDArray[Any]) -> bool:
-    """Return whether numbers written at places, in order along an axis, do not overlap."""
-    return places.size < 2 or bool(np.diff(places).min() >= 0.06 * np.ptp(places))

@@ -10,7 +10,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from jaxbandits.errors import UsageError
-from jaxbandits.report import formatting, style
+from jaxbandits.report import formatting
+from jaxbandits.report import style as looks
+from jaxbandits.report.user_settings import in_style
 
 __all__ = ["tuning"]
 
@@ -18,14 +20,25 @@ _Z = 1.96
 _FAINT = "#8a8a8a"
 
 
-def tuning(ds: xr.Dataset, *, title: str | None = None) -> Figure:
+@in_style
+def tuning(
+    ds: xr.Dataset,
+    *,
+    title: str | None = None,
+    ax: looks.Place = None,
+    style: str | None = None,
+    width: float | None = None,
+) -> Figure:
     """Draw the parameters along the steps, with objective and error beside them, all relative to the start.
 
     An error with a limit is drawn as a share of the limit. Bands are 95% intervals from a step's own runs.
 
     Args:
         ds: the `history` of `jb.tune`, or of the command `tune`.
-        title: None for a sentence on what was found.
+        title: None for a sentence on what was found, in a new picture.
+        ax: two axes to draw into, in a figure of your own: a new picture without them.
+        style: `paper` for a column of a paper: 3.25 inches, small text, and fonts that journals take (Type 42).
+        width: of a new picture, in inches.
 
     Raises:
         UsageError: a Dataset that is no such history, or one without a step.
@@ -40,27 +53,29 @@ def tuning(ds: xr.Dataset, *, title: str | None = None) -> Figure:
     if not ds.sizes["step"] or not ds.sizes["parameter"]:
         raise UsageError("there is nothing to draw: the history has no step, or no parameter")
     steps, limit = ds["step"].to_numpy() + 1, json.loads(ds.attrs["spec"])["error_at_most"]
-    picture, (left, right) = style.new_panels(2, shared=False)
+    picture, (left, right) = looks.new_panels(2, shared=False, ax=ax, style=style, width=width)
     names = [str(name) for name in ds["parameter"].to_numpy()]
-    blue, red = style.colours(["objective", "error"])
-    others = style.colours(range(len(names)) if len(names) > 3 else ["", "", *names])[-len(names) :]
+    blue, red = looks.colours(["objective", "error"])
+    others = looks.colours(range(len(names)) if len(names) > 3 else ["", "", *names])[-len(names) :]
     for name, colour in zip(names, others, strict=True):
         values = ds["value"].sel(parameter=name).to_numpy()
         left.plot(steps, values / values[0], color=colour, label=f"{name} / at the start")
     goal = json.loads(ds.attrs["spec"])["objective"]
     _band(right, steps, ds, "objective", abs(float(ds["objective"][0])) or 1.0, blue)
-    left.plot([], [], color=blue, label=f"{style.label(ds, goal)} / at the start")  # the legend is the left one's
+    left.plot([], [], color=blue, label=f"{looks.label(ds, goal)} / at the start")  # the legend is the left one's
     if limit is not None:
         _band(right, steps, ds, "error", limit, red)
         left.plot([], [], color=red, label=f"error / {limit:g}, its limit")
         right.axhline(1, color=_FAINT, linestyle="--", linewidth=1)
     for axes in (left, right):
         values = np.concatenate([np.asarray(line.get_ydata(), float) for line in axes.get_lines()])
-        decades = style.spans_decades(values[values > 0])
-        style.set_scale(axes.yaxis, values[values > 0], decades, narrow=True)
+        decades = looks.spans_decades(values[values > 0])
+        looks.set_scale(axes.yaxis, values[values > 0], decades, narrow=True)
         # A step without errors has no place on a logarithmic axis: the line leaves the picture at the bottom.
         axes.set_ylim(bottom=values[values > 0].min() / 2 if decades else 0)
-    style.finish(left, title or _sentence(ds), "step", "share", others=(right,))
+    if title is None and ax is None:
+        title = _sentence(ds)
+    looks.finish(left, title, "step", "share", others=(right,))
     return picture
 
 

@@ -282,9 +282,12 @@ def test_a_specification_longer_than_an_attribute_may_be_survives():
 
 def test_plot_draws_from_a_store(specification, capsys):
     assert main(["sweep", str(specification), "--out", "grid.nc"]) == 0
-    for name in ("curve.png", "curve.pdf"):
-        assert main(["plot", "grid.nc", "--kind", "curve", "--out", name]) == 0
+    for name, look in [("curve.png", []), ("curve.pdf", ["--style", "paper", "--width", "3"])]:
+        assert main(["plot", "grid.nc", "--kind", "curve", "--out", name, *look]) == 0
         assert Path(name).stat().st_size > 1000
+    assert b"/MediaBox [ 0 0 216 " in Path("curve.pdf").read_bytes()
+    assert main(["plot", "grid.nc", "--kind", "curve", "--out", "a.png", "--style", "poster"]) == 2
+    assert "unknown style 'poster'" in capsys.readouterr().err
     plt.close("all")
 
 

@@ -50,6 +50,13 @@ def test_lines_that_intervals_do_not_tell_apart_claim_nothing(make):
         assert "is between 0.001 and 0.300" in text
 
 
+def test_a_truncated_end_is_a_lower_bound(make):
+    ds = make({"budget": [100, 1000]})
+    ds["status"][1, :3] = 1
+    text = plots.curve(ds).get_suptitle()
+    assert f"to at least {formatting.value(float(ds['pulls'][1].mean()))} as budget" in text.replace("\n", " ")
+
+
 def test_one_line(make):
     grid = make({"budget": [100, 1000]}, seeds=1000)
     assert "falls from 0.300 to 0 (of 1,000 runs) as budget" in title(with_errors(grid, 300, 0))

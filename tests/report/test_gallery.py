@@ -3,6 +3,8 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
+from matplotlib.text import Text
+
 from jaxbandits.report import plots
 from jaxbandits.report.gallery import exhibit, write_gallery
 from jaxbandits.report.tables import frame
@@ -32,7 +34,7 @@ def test_well_formed_with_all_that_a_reader_needs(tmp_path, grid):
     assert image.get("alt") == 'a "picture" in words'
     assert (tmp_path / image.get("src")).read_bytes().startswith(b"\x89PNG")
     links = [a.get("href") for a in root.iter("a")]
-    assert links == ["#first", "#second", "first.csv", "second.csv"]
+    assert links == ["#first", "#second", "first.png", "first.csv", "second.png", "second.csv"]
     assert [section.find("h2").text for section in root.iter("section")] == [
         "A paper (2012): of <arms>",
         "Another (2018)",
@@ -61,3 +63,16 @@ def test_a_title_stands_once(tmp_path, grid):
     root = ElementTree.fromstring(make_page(tmp_path, grid).read_text("utf-8").removeprefix("<!DOCTYPE html>\n"))
     assert "fewer pulls < more" not in " ".join(root.itertext())
     assert [heading.text for heading in root.iter("h3")] == ["first", "second"]
+
+
+def test_pictures_link_to_their_full_size_and_stay_legible_on_a_phone(tmp_path, grid):
+    """At 390 pixels texts of 10.5 points in a picture of 9 inches were 5.8 pixels high."""
+    text = make_page(tmp_path, grid).read_text("utf-8")
+    root = ElementTree.fromstring(text.removeprefix("<!DOCTYPE html>\n"))
+    for figure in root.iter("figure"):
+        link = figure.find("./div[@class='scroll']/a")
+        assert link.get("href") == link.find("img").get("src")
+    (least,) = re.findall(r"img {[^}]*min-width: (\d+)rem", text)
+    picture = plots.phase(grid)  # its numbers and the labels of contours are the smallest texts
+    smallest = min(text.get_fontsize() for text in picture.findobj(Text) if text.get_text())
+    assert 16 * int(least) / picture.get_figwidth() * min(smallest, 9.5) / 72 >= 9

@@ -1,0 +1,85 @@
+"""Scales and ticks of axes, chosen by the numbers along them."""
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from numpy.typing import NDArray
+
+from jaxbandits.report import formatting
+from jaxbandits.report.user_settings import font_size, setting
+
+__all__ = ["NARROW", "is_narrow", "set_scale", "spans_decades", "spread_by_factors", "tick_texts"]
+
+#: Limit on the width of axes, in inches, that have room for few labels.
+NARROW = 4.0
+
+
+def spans_decades(values: NDArray[Any], factor: float = 8.0) -> bool:
+    """Return whether positive numbers differ so much that a logarithmic scale reads better."""
+    finite = np.asarray(values, float)[np.isfinite(values)]
+    return bool(finite.size) and bool(finite.min() > 0) and bool(finite.max() / finite.min() >= factor)
+
+
+def spread_by_factors(values: NDArray[Any]) -> bool:
+    """Return whether places along an axis are spaced by factors rather than by differences."""
+    if not spans_decades(values):
+        return False
+    if np.unique(values).size < 3:  # two are spaced by both
+        return True
+    low, middle, high = float(np.min(values)), float(np.median(values)), float(np.max(values))
+    return abs(math.log(middle / math.sqrt(low * high))) <= abs(math.log(middle / ((low + high) / 2)))
+
+
+def set_scale(
+    axis: Axis, values: NDArray[Any], logarithmic: bool, at_values: bool = False, narrow: bool = False
+) -> None:
+    """Set scale and ticks with plain numbers, and a light grid.
+
+    Args:
+        axis: `axes.xaxis` or `axes.yaxis`.
+        values: what is drawn along it.
+        logarithmic: the scale.
+        at_values: put the ticks at the values themselves, for a grid of few that leaves room for their numbers.
+        narrow: few ticks with short texts, for panels.
+    """
+    axis.axes.grid(True, axis=axis.axis_name, color=setting("grid.color", "#e6e6e6"), linewidth=0.8)  # type: ignore[attr-defined]
+    values = np.unique(np.asarray(values, float)[np.isfinite(values)])
+    if logarithmic:
+        getattr(axis.axes, f"set_{axis.axis_name}scale")("log")  # type: ignore[attr-defined]
+        decades = np.log10(values.max() / values.min()) if values.size else 1.0
+        between = (1.0, 2.0, 5.0) if decades < (1.5 if narrow else 2.7) else (1.0,)
+        axis.set_major_locator(LogLocator(subs=between, numticks=5 if narrow else None))
+        axis.set_minor_locator(NullLocator())
+    elif values.size and np.all(values == np.round(values)):
+        axis.set_major_locator(MaxNLocator(integer=True))
+    if at_values and values.size <= 9 and _room(np.log(values) if logarithmic else values):
+        axis.set_ticks(values.tolist())
+        axis.set_minor_locator(NullLocator())
+    if logarithmic or at_values or (values.size and np.abs(values).max() >= 1e4):
+        show = formatting.short if narrow else formatting.value
+        axis.set_major_formatter(FuncFormatter(lambda number, _: show(float(f"{number:.6g}"))))
+
+
+def _room(places: NDArray[Any]) -> bool:
+    """Return whether numbers written at places, in order along an axis, do not overlap."""
+    return places.size < 2 or bool(np.diff(places).min() >= 0.06 * np.ptp(places))
+
+
+def is_narrow(axes: Axes) -> bool:
+    """Return whether axes have room for few labels only."""
+    return bool(axes.bbox.width / axes.figure.dpi < NARROW)
+
+
+def tick_texts(axes: Axes, values: Sequence[Any]) -> list[str]:
+    """Return the texts of ticks at equal distances, on several lines where the axes are narrow."""
+    texts = [formatting.text(value) for value in values]
+    if not is_narrow(axes):
+        return texts
+    room = int(axes.bbox.width / axes.figure.dpi * 72 / (0.65 * font_size(11) * len(texts)))
+    return [textwrap.fill(text, max(6, room), break_long_words=False) for text in texts]
