@@ -23,6 +23,7 @@ ALLOWED = {
         "report/style.py",
         "getattr(axis.axes, f'set_{axis.axis_name}scale')",
     ): "matplotlib names each direction",
+    ("report/axis_scales.py", "getattr(axis.axes, f'set_{axis.axis_name}scale')"): "matplotlib names each direction",
     ("sweeps/grid.py", "getattr(problem, name)"): "names of fields that the problem declares in `choices`",
     ("sweeps/grid.py", "hasattr(leaf, 'dtype')"): "numbers and arrays",
     ("sweeps/grid.py", "hasattr(value, '__qualname__')"): "functions and classes",
