@@ -14,8 +14,7 @@ from jaxbandits.arrays.compensated_sums import CompensatedSum
 
 __all__ = ["TrackAndStop"]
 
-# Steps of Newton's method on a piecewise linear, convex function; each step puts at least one more arm at the floor.
-_PROJECTIONS = 6
+_PROJECTIONS = 6  # steps of Newton's method on a piecewise linear, convex function: each puts an arm at the floor
 
 
 @algorithm

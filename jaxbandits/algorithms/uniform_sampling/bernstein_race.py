@@ -26,10 +26,9 @@ class BernsteinRace(Race):
     """A race with empirical Bernstein intervals: cheap arms leave early.
 
     It is `HoeffdingRace` with the intervals mean +- sqrt(2 V level / n) + 3 b level / n, cut to [0, b], and
-    level = ln(3 K r (r+1) / delta). The intervals are from Theorem 1 of Audibert, Munos, Szepesvari (2009),
-    "Exploration-exploitation tradeoff using variance estimates in multi-armed bandits". V is mean (b - mean): no
-    empirical variance of rewards in [0, b] exceeds it, and rewards 0 and b reach it. So the sum of the rewards is
-    enough. It returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b].
+    level = ln(3 K r (r+1) / delta) (Audibert, Munos, Szepesvari 2009, Theorem 1). V is mean (b - mean): no empirical
+    variance of rewards in [0, b] exceeds it, and rewards 0 and b reach it. So the sum of the rewards is enough. It
+    returns an (epsilon, m)-optimal set with probability at least 1 - delta for rewards in [0, b].
 
     Now let pulls cost their rewards, with means w_i of sum W, b = 1 and m = 1. With the same probability the race costs
     at most O(sum_i (w_i^2 / epsilon^2 + w_i / epsilon) x), with x = ln(K log(1/epsilon) / delta). So it costs at most
@@ -43,8 +42,7 @@ class BernsteinRace(Race):
         -D + 4 sqrt(w_i x / n) + 4 sqrt((w_i + D) x / n) + 28 x / n <= 8 sqrt(w_i x / n) + 32 x / n.
 
     This is below epsilon from n = x max(256 w_i / epsilon^2, 64 / epsilon) on. If arm i is in J by then, all others are
-    discarded, since their upper bounds are at most its own. So arm i is pulled O((w_i / epsilon^2 + 1 / epsilon) x)
-    times.
+    discarded, since their upper bounds are at most its own. So it has O((w_i / epsilon^2 + 1 / epsilon) x) pulls.
 
     Attributes:
         epsilon: accuracy, not negative.
@@ -64,11 +62,9 @@ class BernsteinRace(Race):
 
     sides = 3.0
     traits = Traits(
-        setting="fixed confidence, (ε, m); looks at growing numbers of pulls",
+        setting="fixed confidence, (ε, m); looks at growing numbers of pulls", answers="m", tolerance="epsilon",
         source="Audibert, Munos, Szepesvári 2009; Kaufmann, Kalyanakrishnan 2013",
-        answers="m",
-        tolerance="epsilon",
-    )
+    )  # fmt: skip
 
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
