@@ -23,20 +23,27 @@ _STORED = {"div", "sqrt"}
 # uniform sampling takes half the time by rows with up to 12 Bernoulli arms; with 13, no longer vectorised, half as
 # long again.
 _SHARED = 90
+# Largest number of rows that one loop computes: UGapEc's with 80 arms, which takes 5 seconds to compile. LLVM takes 40
+# seconds with 84 arms, and minutes with 100.
+_MOST_OPERATIONS = 5_700
 
 
 def fits_one_fusion(jaxpr: Any) -> bool:
     """Return whether XLA:CPU fuses the rows into one loop, and LLVM vectorises it."""
-    counted = _Counted(set(), 0)
+    counted = _Counted(set(), 0, 0)
     _count(jaxpr, {atom: atom for atom in jaxpr.invars}, counted)
     rows = sum(1 if atom.aval.ndim < 2 else atom.aval.shape[0] for atom in counted.read)
-    return rows <= lowering().max_unrolled_rows and counted.shared <= _SHARED
+    if rows > lowering().max_unrolled_rows:
+        return False
+    # Where rows are stored the loop is several, and their number is the limit.
+    return counted.shared <= _SHARED if counted.shared else counted.operations <= _MOST_OPERATIONS
 
 
 @dataclasses.dataclass
 class _Counted:
     read: set[Any]  # arrays from outside
     shared: int  # rows of quotients and roots that several operations read: XLA:CPU stores each by a loop
+    operations: int  # rows that are computed
 
 
 def _count(jaxpr: Any, outside: dict[Any, Any], counted: _Counted) -> list[Any]:
@@ -57,6 +64,7 @@ def _count(jaxpr: Any, outside: dict[Any, Any], counted: _Counted) -> list[Any]:
             continue
         counted.read.update(atom for atom in known if atom is not None)
         out = equation.outvars[0]
+        counted.operations += out.aval.shape[0] if len(out.aval.shape) == 2 else 1
         if name in _STORED and len(out.aval.shape) == 2 and uses[out] > 1:
             counted.shared += out.aval.shape[0]
     return origins(jaxpr.outvars)

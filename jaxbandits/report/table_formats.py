@@ -1,10 +1,10 @@
 """A table's cells as LaTeX, Markdown, HTML or CSV, with all text escaped."""
 
-import csv
 import html
 import io
 import re
 from collections.abc import Callable
+from csv import writer
 from typing import Any, NamedTuple
 
 from jaxbandits.report.rounded_cells import Cell
@@ -119,11 +119,11 @@ def as_html(table: TextTable) -> str:
 def as_csv(table: TextTable) -> str:
     """Return lines of CSV; numbers have no commas, and a star follows what other formats have in bold."""
     lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(table.heading)
+    rows = writer(lines, lineterminator="\n")
+    rows.writerow(table.heading)
     for names, cells in table.rows:
         bare = [Cell._make(_bare(part) for part in cell) for cell in cells]
-        writer.writerow([*names, *(plain(cell) + " *" * cell.bold for cell in bare)])
+        rows.writerow([*names, *(plain(cell) + " *" * cell.bold for cell in bare)])
     return lines.getvalue()
 
 

@@ -471,7 +471,7 @@ def test_bad_input(make, message):
 def test_a_table_that_does_not_know_its_regularity(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("reward,cost\n0.5,0.5\n0.1,0.25\n", encoding="utf-8")
-    with pytest.raises(jb.UsageError, match="has not the regularity beta"):
+    with pytest.raises(jb.UsageError, match="without the regularity beta"):
         jb.simulate(jb.RCBI(50.0), jb.reservoir_from_csv(str(path)), 2)
     ds = jb.simulate(jb.RCBI(50.0, beta=1.0), jb.reservoir_from_csv(str(path)), 4)
     assert ds.sizes["arm"] == 8

@@ -219,17 +219,6 @@ def marked(index, *, each_time):
     return pytest.param(index, id=CASES[index].id, marks=marks)
 
 
-def first_of_each(condition, often=(Rule,)):
-    """The first case of each algorithm that meets a condition, and its case of several bandits."""
-    chosen = {}
-    for index, case in enumerate(CASES):
-        algorithm, problem = case.values[0]
-        if condition(algorithm):
-            chosen.setdefault((type(algorithm), problem.bandits), index)
-    cases = [marked(i, each_time=isinstance(CASES[i].values[0].algorithm, often)) for i in chosen.values()]
-    return pytest.mark.parametrize("index", cases)
-
-
 # And of what differs from them in more than an index or a schedule.
 TYPICAL = (
     *KINDS,
@@ -243,12 +232,23 @@ TYPICAL = (
 )
 
 
+def first_of_each(condition, often=TYPICAL):
+    """The first case of each algorithm that meets a condition, and its case of several bandits."""
+    chosen = {}
+    for index, case in enumerate(CASES):
+        algorithm, problem = case.values[0]
+        if condition(algorithm):
+            chosen.setdefault((type(algorithm), problem.bandits), index)
+    cases = [marked(i, each_time=isinstance(CASES[i].values[0].algorithm, often)) for i in chosen.values()]
+    return pytest.mark.parametrize("index", cases)
+
+
 def all_cases():
     """The first case of each typical algorithm, and UGapEc's others, each time; the rest with the slow tests."""
     seen, cases = set(), []
     for index, case in enumerate(CASES):
         kind = type(case.values[0].algorithm)
-        each_time = kind is jb.UGapEc or ((kind in TYPICAL or issubclass(kind, Rule)) and kind not in seen)
+        each_time = kind is jb.UGapEc or (kind in TYPICAL and kind not in seen)
         seen.add(kind)
         cases.append(marked(index, each_time=each_time))
     return pytest.mark.parametrize("index", cases)
@@ -313,14 +313,14 @@ def test_a_run_alone_has_the_bits_of_the_batch(index):
         assert_same_bits(alone, of_run(batch, run))
 
 
-@first_of_each(lambda algorithm: True, (*KINDS, Rule))
+@first_of_each(lambda algorithm: True, KINDS)
 def test_vmap_of_one_run_has_the_bits_of_the_batch(index):
     algorithm, problem = CASES[index].values[0]
     assert_same_bits(jax.device_get(each_alone(problem, KEYS, algorithm, LIVE)), together(index))
 
 
 @pytest.mark.parametrize("platform", ["gpu", "tpu"])
-@first_of_each(lambda algorithm: True, (*KINDS, Rule))
+@first_of_each(lambda algorithm: True, KINDS)
 def test_forms_of_other_platforms_have_the_same_bits(index, platform):
     algorithm, problem = CASES[index].values[0]
     with override_lowering(platform):
@@ -328,7 +328,7 @@ def test_forms_of_other_platforms_have_the_same_bits(index, platform):
     assert_same_bits(played, together(index))
 
 
-@first_of_each(lambda algorithm: True, (*KINDS, Rule))
+@first_of_each(lambda algorithm: True, KINDS)
 def test_padding_changes_neither_pulls_nor_the_answer(index):
     """Tie orders keep their high bits when arms are added, so even ties fall alike (but for 2^-27 a pair)."""
     algorithm, problem = CASES[index].values[0]
