@@ -20,7 +20,7 @@ ALLOWED = {
     ("cli/plot_commands.py", "hasattr(module, contents)"): "an installation may lack a part",
     ("engine/devices.py", "hasattr(os, 'sched_getaffinity')"): "not on every system",
     (
-        "report/style.py",
+        "report/axis_scales.py",
         "getattr(axis.axes, f'set_{axis.axis_name}scale')",
     ): "matplotlib names each direction",
     ("sweeps/grid.py", "getattr(problem, name)"): "names of fields that the problem declares in `choices`",
