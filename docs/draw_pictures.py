@@ -1,6 +1,5 @@
 """Draw the pictures that the README and the pages show: `python docs/draw_pictures.py [choosing] [phase] [papers]`."""
 
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -10,6 +9,7 @@ import matplotlib as mpl
 mpl.use("agg")
 
 from matplotlib.figure import Figure
+from PIL import Image
 
 PLACE = Path(__file__).parent / "_static"
 #: What is fixed, what the answer is, and where to start.
@@ -89,7 +89,10 @@ def papers() -> None:
     with tempfile.TemporaryDirectory() as folder:
         reproduce([], "quick", Path(folder), first=True)
         for name, figure in _PAPERS.items():
-            shutil.copy(Path(folder) / f"{figure}.png", PLACE / f"{name}.png")
+            few = (
+                Image.open(Path(folder) / f"{figure}.png").convert("RGB").quantize(128)
+            )  # colours: a third of the bytes
+            few.save(PLACE / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -65,6 +65,20 @@ def test_with_many_arms_as_it_stands():
         assert "reduce" not in lines_of(with_more, *given(119), given(119)[0])
 
 
+def test_a_loop_that_llvm_does_not_compile_in_seconds_as_it_stands():
+    """UGapEc computes 5,624 rows with 80 arms; LLVM took minutes with 100."""
+
+    def long(x):
+        for turn in range(100):
+            x = x * x + turn
+        return jnp.argmax(x, axis=0)
+
+    with override_lowering("cpu"):
+        by_rows, whole = (lines_of(long, jnp.ones((count, 4))) for count in (28, 29))
+    assert "argmax" not in by_rows
+    assert "argmax" in whole
+
+
 @pytest.mark.parametrize(("count", "shared"), [(45, True), (46, True), (46, False)])
 def test_with_many_quotients_that_several_read_as_it_stands(count, shared):
     """XLA:CPU stores them: 90 at most."""

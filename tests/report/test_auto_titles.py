@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from jaxbandits.papers.frontier.audibert_experiments import _describe_best
+from jaxbandits.papers.top_k import failure_over_budgets
 from jaxbandits.report import formatting, plots
 from jaxbandits.report.intervals import clopper_pearson, least_change
 from jaxbandits.report.summaries import summary
@@ -70,3 +71,13 @@ def test_one_line(make):
 def test_a_winner_is_named_only_where_its_interval_is_below_the_others(make, errors, said):
     ds = with_errors(make({"number": [1], "algorithm": ["LUCB", "UGapEc"]}, seeds=1000), *errors)
     assert _describe_best(summary(ds)) == said
+
+
+def test_the_first_to_a_small_error_is_one_whose_interval_is_below_it(make, monkeypatch):
+    """60 runs without an error tell that; with two they do not."""
+    monkeypatch.setattr(failure_over_budgets.chen, "KS", (10, 20, 30))
+    ds = make({"k": [10, 20, 30], "budget": [100, 200], "algorithm": ["one", "two"]}, seeds=60)
+    ds = with_errors(ds, *(9, 9), *(0, 2), *(0, 1), *(0, 0), *(9, 9), *(2, 9))
+    assert failure_over_budgets._describe_first(summary(ds)) == (
+        "one at K = 10 (200 pulls), 2 of 2 at K = 20 (100 pulls), none at K = 30"
+    )

@@ -85,7 +85,7 @@ def _draw(bench: Bench, number: int, name: str, every: xr.Dataset, runs: dict[st
 
 
 def _describe_first(stats: xr.Dataset) -> str:
-    """Name the algorithms with the smallest budget at which the interval of the error is below 0.1, for every K."""
+    """Name the algorithm with the smallest budget at which the interval of the error is below 0.1, for every K."""
     texts = []
     for k in chen.KS:
         sure = stats["failure_high"].sel(k=k) <= 0.1
@@ -94,7 +94,8 @@ def _describe_first(stats: xr.Dataset) -> str:
             texts.append(f"none at K = {k}")
             continue
         names = sure["algorithm"].values[sure.sel(budget=first).values]
-        texts.append(f"{' and '.join(names)} at K = {k} ({formatting.count(first)} pulls)")
+        who = names[0] if len(names) == 1 else f"{len(names)} of {sure.sizes['algorithm']}"
+        texts.append(f"{who} at K = {k} ({formatting.count(first)} pulls)")
     return ", ".join(texts)
 
 
