@@ -71,12 +71,12 @@ def test_a_loop_that_llvm_does_not_compile_in_seconds_as_it_stands():
     def long(x):
         for turn in range(100):
             x = x * x + turn
-        return jnp.argmax(x, axis=0)
+        return jnp.max(x, axis=0).astype(int)
 
     with override_lowering("cpu"):
         by_rows, whole = (lines_of(long, jnp.ones((count, 4))) for count in (28, 29))
-    assert "argmax" not in by_rows
-    assert "argmax" in whole
+    assert "reduce" not in by_rows
+    assert "reduce" in whole
 
 
 @pytest.mark.parametrize(("count", "shared"), [(45, True), (46, True), (46, False)])
