@@ -51,18 +51,18 @@ def expected(
 ) -> xr.Dataset:
     """Return the expectation of a metric over runs, and its gradient.
 
-    **A parameter of the problem's law**, with one value for each arm: the gradient is estimated by the score function.
+    A parameter of the problem's law, with one value for each arm: the gradient is estimated by the score function.
     This differentiates the law of the rewards, and also a metric that depends on the means itself (a regret; costs paid
     per reward). The algorithm's parameters stay fixed, also those that it takes from the problem: a range of rewards, a
     moment, the true gaps of an oracle. With `refit_algorithm` these follow the problem, and the derivative includes
     their change. It is then a difference of runs that see the same random numbers, at 5% on both sides of each value.
 
-    **A parameter of the algorithm**: the gradient is a difference of runs that see the same rewards, at 5% on both
+    A parameter of the algorithm: the gradient is a difference of runs that see the same rewards, at 5% on both
     sides of the value. With `smoothing` it is the derivative of the expectation under normal noise of the parameter.
     An error is judged by the algorithm's own epsilon, so the derivative in epsilon includes the change of the
     criterion.
 
-    **A parameter of a softened policy** (`jb.gradients.softened`): the derivative is exact, by the score function.
+    A parameter of a softened policy (`jb.gradients.softened`): the derivative is exact, by the score function.
 
     Args:
         metric: `pulls`, `steps`, `cost`, `error`, `simple_regret` or `aggregate_regret`; or a function of problem,
