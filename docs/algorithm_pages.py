@@ -112,7 +112,7 @@ def _figures(title: str) -> list[str]:
         name
         for name, paper in papers.REGISTRY.items()
         if any(
-            re.search(rf"\b{title}\(", (root / figure.replace(".", "/")).with_suffix(".py").read_text())
+            re.search(rf"\bjb\.{title}\b", (root / figure.replace(".", "/")).with_suffix(".py").read_text())
             for figure in paper.figures
         )
     ]
