@@ -113,7 +113,7 @@ def comparisons(
     most = reach if max_pulls is None else max_pulls
     asked = {"epsilon": epsilon, "m": m}
     stopping, left_out = ({}, []) if delta is None else _candidates(problem, max_pulls, delta=delta, **asked)
-    stopping = dict(sorted(stopping.items(), key=lambda item: _dearness(item[1], problem)))
+    stopping = dict(sorted(stopping.items(), key=lambda item: _relative_cost(item[1], problem)))
     # The budget decides which algorithms are suitable; while it is unknown, these are only counted.
     spending, also_left_out = _candidates(problem, max_pulls, budget=budget or most, **asked)
     if not stopping and not spending:
@@ -192,7 +192,7 @@ def _spent(found: Comparison, reach: int, max_pulls: int | None) -> int:
     return max(spent, found.problem.arms)
 
 
-def _dearness(algorithm: Rule, problem: Problem) -> float:
+def _relative_cost(algorithm: Rule, problem: Problem) -> float:
     """Return the cost of a pull relative to one of UGapEc; 0 for pulls that take no time."""
     return 0.0 if _draws_sums(algorithm, problem) else algorithm.traits.relative_cost
 

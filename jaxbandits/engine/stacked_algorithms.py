@@ -50,8 +50,9 @@ def _stacked(algorithms: Sequence[Rule], width: int = 0) -> Any:
         algorithms = [filled(one, width) for one in algorithms]
     first, name = algorithms[0], type(algorithms[0]).__name__
     changes: dict[str, Any] = {}
+    given = [values_of(algorithm) for algorithm in algorithms]
     for field in dataclasses.fields(first):
-        values = [values_of(algorithm)[field.name] for algorithm in algorithms]
+        values = [one[field.name] for one in given]
         if not is_parameter(field) or field.metadata["static"] or values[0] is None or is_word(field, values[0]):
             continue
         if by_logarithm(field) or np.ndim(values[0]):

@@ -124,10 +124,10 @@ def _content_of_problem(problem: Problem) -> list[Any]:
 
 
 def _content_of_algorithm(algorithm: Rule) -> list[Any]:
-    found = {}
+    found, given = {}, values_of(algorithm)
     for field in dataclasses.fields(algorithm):
         rule = field.metadata["rule"] if is_parameter(field) else ""
-        value, default = (_content(_computed(x, rule)) for x in (values_of(algorithm)[field.name], field.default))
+        value, default = (_content(_computed(x, rule)) for x in (given[field.name], field.default))
         if value != default:
             found[field.name] = value
     return [type(algorithm).__qualname__, found]
