@@ -78,7 +78,7 @@ class MappedRule(MappedAlgorithm):
         count = state.statistics.pulls.shape[0]
 
         def found(rule: Any, state: RuleState, live: jax.Array) -> tuple[jax.Array, ...]:
-            chosen, done = decisions(rule, self.facts, state)
+            chosen, done = decisions(rule, self.facts, state, as_runs(live))
             places = [chosen.array] if chosen.array.ndim == 1 else list(chosen.array)
             inside = chosen.range is not None and chosen.range[0] >= 0 and chosen.range[1] < count
             places, ended = in_turn(rule, self.facts, state, places, done.array)

@@ -24,16 +24,26 @@ __all__ = ["decisions"]
 _BLOCK, _MOST = 64, 6
 
 
-def decisions(rule: Any, facts: Facts | None, state: RuleState) -> list[Value]:
-    """Return the results of `decided` for each run, as values with an axis of runs."""
+def decisions(rule: Any, facts: Facts | None, state: RuleState, live: jax.Array) -> list[Value]:
+    """Return the results of `decided` for each run, as values with an axis of runs.
+
+    Args:
+        rule: the rule.
+        facts: known properties of the numbers that it computes with; None for none.
+        state: the state of one run, or of R.
+        live: bool `(R,)`, the runs of which the results are read.
+    """
     count = state.statistics.pulls.shape[0]
     number = min(_MOST, count // _BLOCK) if state.grows and lowering().chunked else 1
     if number < 2:
-        return results(rule, facts, decided, state)[0]
+        return results(rule, facts, decided, state, live)[0]
     lengths, axes = [-(-count * i // number) for i in range(1, number + 1)], axes_of_own(rule, state)
 
     def of(length: int) -> Callable[[RuleState], list[jax.Array]]:
-        return lambda state: [value.array for value in results(rule, facts, decided, _cut(state, length, axes))[0]]
+        def decided_by_first(state: RuleState) -> list[jax.Array]:
+            return [value.array for value in results(rule, facts, decided, _cut(state, length, axes), live)[0]]
+
+        return decided_by_first
 
     assert state.known is not None
     shortest = jnp.sum(jnp.max(state.known) > jnp.asarray(lengths[:-1]))

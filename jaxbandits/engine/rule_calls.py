@@ -102,12 +102,22 @@ def call(rule: Rule, facts: Facts | None, method: Method, state: State) -> Any:
     return jax.tree.map(lambda leaf: of_shape(leaf, state), found)
 
 
-def results(rule: Rule, facts: Facts | None, method: Method, state: State) -> tuple[list[Value], Any]:
-    """Return the results of `call` as values, which always have an axis of runs, and their tree structure."""
+def results(
+    rule: Rule, facts: Facts | None, method: Method, state: State, live: jax.Array | None = None
+) -> tuple[list[Value], Any]:
+    """Return the results of `call` as values, which always have an axis of runs, and their tree structure.
+
+    Args:
+        rule: as for `call`, as are facts, method and state.
+        facts: see there.
+        method: see there.
+        state: see there.
+        live: bool `(R,)`, the runs of which the results are read; None for all.
+    """
     least = 1 if method is decided else rule.initial_pulls
     parts, known, padded = _arguments(rule, facts, state, least=least)
     with computed_once(rule.in_batches):
-        return results_of(_of_one(method, state), parts, known, padded)
+        return results_of(_of_one(method, state), parts, known, padded, live)
 
 
 def make_step(

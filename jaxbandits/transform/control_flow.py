@@ -11,7 +11,7 @@ from jaxbandits.compilers.jax_versions import scan_sizes
 from jaxbandits.transform.branches import switch
 from jaxbandits.transform.operation import Operation, Value, computed_once, spread
 from jaxbandits.transform.padding import Padding, UnpaddableError
-from jaxbandits.transform.programs_inside import arrays_of, check_differing, padding_inside
+from jaxbandits.transform.programs_inside import arrays_of, check_differing, has_loop, padding_inside
 from jaxbandits.transform.programs_inside import differing as differing_in
 
 __all__ = ["RULES"]
@@ -25,9 +25,10 @@ def loop(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding |
     So does `jax.vmap` within one run: its conditions are arrays, whose axes are the first of all that changes. A
     counter is one number for all runs, if nobody asks where it ended: those that go on have the same one.
     """
-    params, values = operation.params, operation.values
+    params = operation.params
     n_cond, n_body = params["cond_nconsts"], params["body_nconsts"]
     cond, body = params["cond_jaxpr"], params["body_jaxpr"]
+    values = _of_live_runs(operation) if has_loop(body.jaxpr) else operation.values
     outside, within = (
         padding_inside(operation, padding, operator.itemgetter(name)) for name in ("cond_jaxpr", "body_jaxpr")
     )
@@ -53,7 +54,8 @@ def loop(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding |
     def holds(arrays: Iterable[Any]) -> Any:
         now = [Value(array, flag) for array, flag in zip(arrays, mapped, strict=True)]
         (value,) = evaluate(cond.jaxpr, cond.consts, [*cond_consts, *now], runs, outside)
-        return spread(value, shape, (runs,) if apart else ())
+        found = spread(value, shape, (runs,) if apart else ())
+        return found & operation.live if apart and operation.live is not None else found
 
     def going(arrays: Iterable[Any]) -> Any:
         return jnp.any(holds(arrays)) if several else holds(arrays)
@@ -79,6 +81,20 @@ def loop(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding |
     with computed_once(False):  # in a small loop more kernels cost more than what they spare
         last = lax.while_loop(going, step, first)
     return [Value(array, flag) for array, flag in zip(last, mapped, strict=True)]
+
+
+def _of_live_runs(operation: Operation) -> Sequence[Value]:
+    """Return the operands, where those of a run that nobody reads are replaced by a live run's.
+
+    A loop within the loop might take long for it, or never end: a lane without a job has parameters of 0.
+    """
+    if operation.live is None:
+        return operation.values
+    source = jnp.where(operation.live, jnp.arange(operation.live.shape[0]), jnp.argmax(operation.live))
+    return [
+        Value(value.array[..., source], True, range=value.range, fixed=value.fixed) if value.mapped else value
+        for value in operation.values
+    ]
 
 
 def scan(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding | None = None) -> list[Value]:

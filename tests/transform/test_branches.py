@@ -133,3 +133,23 @@ def test_a_rule_with_a_rare_branch_has_its_bits_alone_in_batches_and_padded():
     runs = made(problem)
     for other in (made(problem, lanes=7), made(problem.padded(6))):
         np.testing.assert_array_equal(runs.pulls_of, other.pulls_of[:, :3])
+
+
+def looped(s):
+    """Return how often a loop was repeated, within a loop that ends for a positive number only."""
+
+    def inner(count):
+        return lax.while_loop(lambda w: (w[0] < 3) & (w[1] < 999), lambda w: (w[0] + s, w[1] + 1), (0.0, count))[1]
+
+    return lax.while_loop(lambda z: z[0] < 2, lambda z: (z[0] + 1, inner(z[1])), (0, 0))[1]
+
+
+def test_no_loop_waits_for_a_run_that_nobody_reads():
+    """A lane without a job has parameters of 0, for which a loop may take long or never end."""
+    s = jnp.asarray([1.0, 0.0, 0.5])
+    live = jnp.asarray([True, False, True])
+    for function, spared in ((looped, 3), (lambda s: lax.while_loop(lambda z: z < 3, lambda z: z + s, 1.0), 1)):
+        (found,), _ = results_of(function, (s,), live=live)
+        wanted = [function(x) for x in s[live]]
+        np.testing.assert_array_equal(found.array[live], wanted)
+        assert found.array[1] == spared or found.array[1] in wanted
