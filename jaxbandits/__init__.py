@@ -28,6 +28,8 @@ _FURTHER = {
     "UsageError": "errors:UsageError",
     "adversary": "tuning.adversarial:adversary",
     "axis": "axes:axis",
+    "Comparison": "comparison.result:Comparison",
+    "compare": "comparison.run_rows:compare",
     "difference": "report.paired_differences:difference",
     "estimate_correlation": "problems.correlation:estimate_correlation",
     "find_best": "report.best_candidates:find_best",

@@ -56,6 +56,8 @@ from jaxbandits.arrays.pytrees import pytree as pytree
 from jaxbandits.ask_tell.session import AskTell as AskTell
 from jaxbandits.axes import Axis as Axis
 from jaxbandits.axes import axis as axis
+from jaxbandits.comparison.result import Comparison as Comparison
+from jaxbandits.comparison.run_rows import compare as compare
 from jaxbandits.comparison.theory_overlay import with_theory as with_theory
 from jaxbandits.engine.devices import use_all_cores as use_all_cores
 from jaxbandits.engine.driver import Progress as Progress
@@ -145,6 +147,7 @@ __all__ = [
     "BestChallenger",
     "BetaTopTwo",
     "BudgetedThompson",
+    "Comparison",
     "ContinuousRejects",
     "EpsilonFirst",
     "ExpGapElimination",
@@ -181,6 +184,7 @@ __all__ = [
     "blocks",
     "c_spread",
     "click_rates",
+    "compare",
     "difference",
     "empirical",
     "empirical_from_csv",

@@ -1,7 +1,9 @@
 """The commands that run algorithms. Each checks all of its input first, then works, then prints or writes."""
 
+import json as json_text
 import math
 import time
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -9,8 +11,9 @@ from cyclopts import Parameter
 import jaxbandits as jb
 from jaxbandits.cli import display, inputs, result_text
 from jaxbandits.cli.inputs import Switch, Whole
-from jaxbandits.comparison.advice import Comparison
-from jaxbandits.comparison.candidates import comparisons
+from jaxbandits.comparison.compared_rows import Row
+from jaxbandits.comparison.comparison_text import finished, show
+from jaxbandits.comparison.result import Comparison
 from jaxbandits.errors import UsageError
 
 __all__ = ["compare", "simulate"]
@@ -80,6 +83,8 @@ def compare(
     seeds: Whole = 1000,
     root_seed: Whole = 0,
     max_pulls: Whole | None = None,
+    store: Path | None = None,
+    json: Switch = False,
     progress: bool | None = None,
 ) -> None:
     """Run every suitable algorithm on one problem: the table from which to pick one.
@@ -95,6 +100,8 @@ def compare(
         root_seed: seed of all randomness.
         max_pulls: stop a run after this many pulls. By default a row gets some seconds: 3e9 / (seeds * (arms + 12))
             pulls a run. It gets up to five times that where this allows 4 times the pulls of the best.
+        store: a folder for the runs, so that an interrupted comparison goes on where it was.
+        json: print one JSON object instead of tables.
         progress: report each finished row on stderr, and show a progress bar if that is a terminal; no progress is
             quiet.
     """
@@ -102,10 +109,24 @@ def compare(
         raise UsageError("compare needs --means or --problem, one of them")
     inputs.start_jax()
     explored = inputs.problem_of(f"bernoulli:{means}" if problem is None else problem)
-    found: Comparison | None = None
+    last: Comparison | None = None
+    due = time.monotonic() + _PRELIMINARY_SECONDS
+
+    def report(row: Row, found: Comparison) -> None:
+        nonlocal last, due
+        last = found
+        if progress is not False:
+            display.print_status(finished(row))
+            if found.missing and time.monotonic() > due:
+                display.print_status(found.advice())
+                due = math.inf
+
+    def print_all(found: Comparison) -> None:
+        display.print_result(json_text.dumps(found.as_dict()) if json else show(found, display.width()))
+
     try:
         with display.progress_bar(progress) as update:
-            rows = comparisons(
+            found = jb.compare(
                 explored,
                 delta=delta,
                 epsilon=epsilon,
@@ -114,20 +135,14 @@ def compare(
                 seeds=seeds,
                 root_seed=root_seed,
                 max_pulls=max_pulls,
+                store=store,
+                on_row=report,
                 on_progress=update,
             )
-            due = time.monotonic() + _PRELIMINARY_SECONDS
-            for row, found in rows:
-                if progress is not False:
-                    display.print_status(result_text.finished(row))
-                    if found.missing and time.monotonic() > due:
-                        display.print_status(found.advice())
-                        due = math.inf
     except KeyboardInterrupt as interrupt:
-        if found is not None:
-            display.print_result(result_text.comparison(found, display.width()))
+        if last is not None:
+            print_all(last)
             said = f"{interrupt}" or "interrupted"
-            raise KeyboardInterrupt(f"{said}, {len(found.missing)} rows are missing") from None
+            raise KeyboardInterrupt(f"{said}, {len(last.missing)} rows are missing") from None
         raise
-    assert found is not None  # without a row there is an error
-    display.print_result(result_text.comparison(found, display.width()))
+    print_all(found)

@@ -47,6 +47,7 @@ _lock = threading.Lock()
 # Largest number of programs that a process holds: each takes about 500 of its memory maps, which are limited.
 _MOST_PROGRAMS = 16
 _programs: dict[Path, Callable[..., Any]] = {}
+_locks: dict[Path, threading.Lock] = {}
 
 
 @contextlib.contextmanager
@@ -88,12 +89,16 @@ def _kept(place: Path | None, make: Callable[[], Any] = lambda: None) -> Any:
     if place is None:
         return None
     with _lock:
-        program = _programs.pop(place, None) or _read(place) or make()
+        own = _locks.setdefault(place, threading.Lock())
+    with own:  # one thread makes a program, others may make other programs
+        program = _programs.get(place) or _read(place) or make()
+    with _lock:
+        _programs.pop(place, None)
         while len(_programs) >= _MOST_PROGRAMS:
             _programs.pop(next(iter(_programs)))
         if program is not None:
             _programs[place] = program
-        return program
+    return program
 
 
 def _made(place: Path, function: Any, arguments: Arguments, settings: Settings) -> jax.stages.Compiled:

@@ -25,9 +25,11 @@ __all__ = ["chosen_folder", "folder", "kept_programs", "only_compiled"]
 _MOST_BYTES = 2**30
 #: Programs that take less time than this to compile are compiled again: hundreds of files cost more than they save.
 _LEAST_SECONDS = 0.1
-_USERS = ("jax_compilation_cache_dir", "jax_enable_compilation_cache")
+_SWITCH = "jax_enable_compilation_cache"
+_USERS = ("jax_compilation_cache_dir", _SWITCH)
 _lock = threading.Lock()
 _before: list[dict[str, Any]] = []  # the settings to restore, for every open block
+_switched_off: list[dict[str, Any]] = []
 
 
 @contextlib.contextmanager
@@ -50,15 +52,21 @@ def kept_programs() -> Iterator[None]:
 
 @contextlib.contextmanager
 def only_compiled() -> Iterator[None]:
-    """Switch JAX's cache off inside a `with` block: programs are neither stored on disk nor loaded from there."""
+    """Switch JAX's cache off inside a `with` block: programs are neither stored on disk nor loaded from there.
+
+    Blocks of several threads may overlap: the last one to end switches it on again.
+    """
     with _lock:
-        switch = "jax_enable_compilation_cache"
-        before = {switch: getattr(jax.config, switch)}
-        _set({switch: False})
-        try:
-            yield
-        finally:
-            _set(before)
+        _switched_off.append({} if _switched_off else {_SWITCH: getattr(jax.config, _SWITCH)})
+        _set({_SWITCH: False})
+    try:
+        yield
+    finally:
+        with _lock:
+            if len(_switched_off) > 1:
+                _switched_off.pop()
+            else:
+                _set(_switched_off.pop())
 
 
 def chosen_folder() -> Path | None:

@@ -7,32 +7,21 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax.sharding import AxisType, NamedSharding, PartitionSpec
+from jax.sharding import NamedSharding, PartitionSpec
 
-from jaxbandits.arrays.numerics import MAX_COUNT
-from jaxbandits.checks import whole
 from jaxbandits.costs.accounts import Account
 from jaxbandits.engine.aot_cache import with_machine_code
-from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.job_queue import JobQueue
-from jaxbandits.engine.jobs import empty_carry
 from jaxbandits.engine.lane_compaction import lanes_worth_having, packed
-from jaxbandits.engine.lane_counts import block_length, lane_count
-from jaxbandits.engine.lane_state import Cells, Settings
 from jaxbandits.engine.lanes import advance
+from jaxbandits.engine.loop_start import log_capacity, start_loop
 from jaxbandits.engine.memory_limits import oom_as_usage_error
-from jaxbandits.engine.metric import functions_of
-from jaxbandits.engine.pallas_loop import whole_kernels
-from jaxbandits.engine.pallas_support import compiles_on_chip, may_stay_on_chip
+from jaxbandits.engine.pallas_support import compiles_on_chip
 from jaxbandits.engine.program import Placement, Program
-from jaxbandits.engine.rows import Log, LogRow, Regret, row_types, unpacked
-from jaxbandits.random.streams import root_key
-from jaxbandits.users_code.cache_key import code_of
+from jaxbandits.engine.rows import Log, LogRow, Regret, unpacked
 
 __all__ = ["LogRows", "Progress", "run_jobs"]
 
-#: Bytes of a log of returned arms: above 65 536 arms there is room for fewer than 1024 runs.
-_LOGGED = 2**26
 _FIRST_LOOKS = 4
 #: The cost of refilling and logging, in blocks of steps of all lanes (measured for 10 and 50 arms, and long steps).
 _LOOK_BLOCKS = 5 / 16
@@ -94,53 +83,10 @@ def run_jobs(
     Raises:
         UsageError: devices, lanes or chunk outside their ranges; more lanes than fit into a device's memory.
     """
-    algorithm, problem, identity, checkpoints, runs, metrics, judge, successor = program
-    lanes, chunk = placement.lanes, placement.chunk
-    cells_count = identity.shape[1]
-    available = chosen_devices(placement)
-    mesh = jax.make_mesh((len(available),), ("device",), (AxisType.Auto,), devices=available)
-    in_batches = algorithm.traits.in_batches
-    platform = available[0].platform
-    on_chip = placement.on_chip and may_stay_on_chip(algorithm)
-    shrinks = lanes is None and platform == "cpu" and not on_chip
-    if lanes is None:
-        lanes = lane_count(algorithm, problem.arms, queue.left, mesh.size, platform)
-    lanes = whole("lanes", lanes, 1, MAX_COUNT)
-    if on_chip:
-        lanes = whole_kernels(lanes, platform, problem.arms)
-    usual = block_length(platform, in_batches=in_batches, on_chip=on_chip)
-    block = usual if chunk is None else whole("chunk", chunk, 1, MAX_COUNT)
-    settings = Settings(
-        mesh=mesh,
-        lanes=lanes,
-        block=block,
-        capacity=_capacity(lanes, problem.arms),
-        independent=runs.independent,
-        together=in_batches,
-        metrics=metrics,
-        judge=judge,
-        code=code_of(algorithm, problem, functions=functions_of(metrics)),
-        on_chip=on_chip,
-    )
-    width = _bucket(cells_count) - cells_count
-
-    def pad(leaf: Any) -> Any:
-        leaf = np.asarray(leaf)
-        return np.concatenate([leaf, np.repeat(leaf[..., -1:], width, axis=-1)], axis=-1)
-
-    max_pulls: Any = np.int32(runs.max_pulls)
-    cells = Cells(
-        algorithm=jax.tree.map(pad, algorithm),
-        problem=jax.tree.map(pad, problem),
-        identity=pad(identity.astype(np.uint32)),
-        checkpoints=pad(checkpoints),
-        root=root_key(runs.root_seed),
-        max_pulls=max_pulls,
-        successor=None if successor is None else pad(successor),
-    )
-    cells = jax.device_put(cells, NamedSharding(mesh, PartitionSpec()))
-    carry = empty_carry(cells, settings)
-    types = row_types(cells, carry, settings)
+    problem, successor = program.problem, program.successor
+    settings, cells, carry, types = start_loop(program, queue.left, placement)
+    mesh, block, chunk = settings.mesh, settings.block, placement.chunk
+    shrinks = placement.lanes is None and settings.platform == "cpu" and not settings.on_chip
     split = NamedSharding(mesh, PartitionSpec("device"))
     pace, done, in_lanes, compiled = _Pace(chunk, block), Progress(runs=0, pulls=0.0), 0, False
     work: Callable[..., Any] | None = None
@@ -179,7 +125,7 @@ def run_jobs(
             fewer = lanes_worth_having(carry, queue, settings, seconds / max(int(made.max()), 1))
         compiled = fewer == settings.lanes
         if not compiled:
-            settings = dataclasses.replace(settings, lanes=fewer, capacity=_capacity(fewer, problem.arms))
+            settings = dataclasses.replace(settings, lanes=fewer, capacity=log_capacity(fewer, problem.arms))
             carry, work = packed(carry, settings), None
 
 
@@ -212,19 +158,6 @@ class _Pace:
             wanted = (2 * look * self._steps / self._rows) ** 0.5 if self._rows else 2 * self.chunk
             self.chunk = int(np.clip(wanted // self._block, 1, 64)) * self._block
         self.rounds = int(np.clip(steps / self.chunk, 1, 2**24))
-
-
-def _capacity(lanes: int, arms: int) -> int:
-    """Return the number of rows of a log."""
-    return max(4 * lanes, min(1024, _LOGGED // arms))
-
-
-def _bucket(count: int) -> int:
-    """Return the size of a table of cells: one of few, so that another number of cells rarely compiles again."""
-    size = 64
-    while size < count:
-        size *= 8
-    return size
 
 
 def _rows(log: Log, types: LogRow) -> Iterator[LogRows]:

@@ -21,11 +21,12 @@ from jaxbandits.engine.driver import Progress, run_jobs
 from jaxbandits.engine.first_pulls import check_first_pulls
 from jaxbandits.engine.gradient_guard import INSTEAD
 from jaxbandits.engine.job_queue import JobQueue, Ranges
+from jaxbandits.engine.loop_start import compile_loop
 from jaxbandits.engine.mapping import map_algorithm
 from jaxbandits.engine.metric import Metric, Metrics, check_metrics, functions_of, users_metrics
 from jaxbandits.engine.pallas_support import in_powers_of_two
 from jaxbandits.engine.problem_checks import check_family, check_problem, check_values
-from jaxbandits.engine.program import Placement, Runs
+from jaxbandits.engine.program import Placement, Program, Runs
 from jaxbandits.engine.protocol_checks import check_algorithm
 from jaxbandits.engine.stacked_algorithms import check_like
 from jaxbandits.errors import UsageError
@@ -44,7 +45,7 @@ from jaxbandits.sweeps.spec import describe
 from jaxbandits.users_code.records import recorded
 from jaxbandits.xla_flags import ATTRIBUTE, flags_now
 
-__all__ = ["Plan", "Timing", "make_plan", "make_runs"]
+__all__ = ["Plan", "Timing", "compile_runs", "make_plan", "make_runs"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,14 +199,34 @@ def make_runs(
 
             places = plan.places(cells)
             gathering = RunAssembler(plan.layout, plan.metrics)
-            wanted = [pending[place] for place in places]
-            following = next_cells(plan.chains.places, places, wanted)
-            batched = program(
-                cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following,
-                in_powers_of_two=in_powers_of_two(placement),
-            )  # fmt: skip
-            for rows in run_jobs(batched, JobQueue(wanted, following), placement, report):
+            batched, queue = _jobs_of(plan, cells, pending, placement)
+            for rows in run_jobs(batched, queue, placement, report):
                 refuse_faults(rows, cells, plan.layout.dimensions)
                 take(gathering.add(cells, places, rows))
     seconds = time.perf_counter() - began
     return Timing(max(seconds - clock.seconds, 1e-9), clock.seconds, done)
+
+
+def compile_runs(plan: Plan, placement: Placement) -> None:
+    """Compile the programs with which `make_runs` makes all runs of a plan, and make none.
+
+    Another thread may compile while runs are made: what it compiles is not compiled again.
+    """
+    pending: list[Ranges] = [[(plan.layout.first_seed, plan.layout.first_seed + plan.layout.seeds)]] * len(plan.cells)
+    with kept_programs():
+        for cells in plan.groups(plan.cells):
+            compile_loop(*_jobs_of(plan, cells, pending, placement), placement)
+
+
+def _jobs_of(
+    plan: Plan, cells: Sequence[Cell], pending: Sequence[Ranges], placement: Placement
+) -> tuple[Program, JobQueue]:
+    """Return the program of some cells, and the queue of their runs."""
+    places = plan.places(cells)
+    wanted = [pending[place] for place in places]
+    following = next_cells(plan.chains.places, places, wanted)
+    batched = program(
+        list(cells), plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following,
+        in_powers_of_two=in_powers_of_two(placement),
+    )  # fmt: skip
+    return batched, JobQueue(wanted, following)

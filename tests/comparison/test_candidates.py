@@ -1,6 +1,7 @@
 """`compare`: which algorithms are suitable, that the numbers are those of single simulations, and honest advice."""
 
 import dataclasses
+import json
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,11 @@ from jaxbandits.algorithms import REGISTRY
 from jaxbandits.algorithms.traits import ANY
 from jaxbandits.cli import main, run_commands
 from jaxbandits.comparison import candidates as module
-from jaxbandits.comparison.candidates import Comparison, Row, compare, comparisons
+from jaxbandits.comparison import row_limits
+from jaxbandits.comparison import run_rows as comparing
+from jaxbandits.comparison.compared_rows import Row
+from jaxbandits.comparison.result import Comparison
+from jaxbandits.comparison.run_rows import compare, comparisons
 
 MEANS = [0.7, 0.5, 0.4]
 #: The algorithms of which it is said here when they are candidates.
@@ -37,7 +42,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _labels(problem: jb.Problem, **known: float) -> tuple[list[str], str]:
-    found, left_out = module._candidates(problem, **known)
+    found, left_out = module.find_candidates(problem, **known)
     return list(found), "; ".join(left_out)
 
 
@@ -190,7 +195,7 @@ def test_the_interrupted_keep_what_is_finished(capsys, monkeypatch):
         yield next(rows)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_commands, "comparisons", interrupted)
+    monkeypatch.setattr(comparing, "comparisons", interrupted)
     command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.1", "--seeds", "200"]
     assert main(command) == 130
     captured = capsys.readouterr()
@@ -204,7 +209,7 @@ def test_the_interrupted_keep_what_is_finished(capsys, monkeypatch):
 def test_hopeless_rows_are_stopped_by_their_work_and_say_so(capsys, monkeypatch):
     """Gaps of .002 would take 10^7 pulls and more; what sums are drawn at once of takes them."""
     monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("lucb", "bernstein-race", "uniform")})
-    monkeypatch.setattr(module, "_WORK", 3e5)
+    monkeypatch.setattr(row_limits, "_WORK", 3e5)
     problem = jb.bernoulli([0.04, 0.038, 0.03])
     found = compare(problem, delta=0.1, seeds=20)
     reach = int(3e5 / (100 * (3 + 12)))
@@ -221,27 +226,29 @@ def test_hopeless_rows_are_stopped_by_their_work_and_say_so(capsys, monkeypatch)
     assert compare(problem, delta=0.1, seeds=20, max_pulls=400).fixed_confidence[0].limit == 400
 
 
-def test_what_is_within_reach():
+def test_what_is_within_reach(monkeypatch):
     """Four times the best, between the work of a row and five times that; else the work of a row."""
     slow = _row("slow", [9000] * 10)
+    limits = row_limits.RowLimits(jb.bernoulli(MEANS), 10, None)
+    monkeypatch.setattr(row_limits, "_WORK", 1000 * 100 * (len(MEANS) + 12))
     for pulls, limit, budget in ((100, 1000, 100), (400, 1600, 400), (1250, 5000, 1250), (1251, 1000, 1000)):
         known = _comparison([slow, _row("best", [pulls] * 10)], [])
-        assert module._within_reach(known, 1000, 4) == limit
-        assert module._within_reach(known, 1000, 1) == budget
+        assert limits.pulls(known, jb.UGapEc(epsilon=0.1, delta=0.1)) == limit
+        assert limits.budget(known) == budget
     stopped = dataclasses.replace(_row("stopped", [10] * 10), stopped_early=10)
-    assert module._within_reach(_comparison([stopped], []), 1000, 4) == 1000
+    assert limits.pulls(_comparison([stopped], []), jb.UGapEc(epsilon=0.1, delta=0.1)) == 1000
 
 
 def test_every_kind_of_stop_counts(monkeypatch):
     """A run that ended with a status other than 0 was stopped, for whatever reason."""
-    real = module.simulate
+    real = comparing.sweep
 
     def stalled(*arguments, **options):
         runs = real(*arguments, **options)
         return runs.assign(status=runs["status"] + np.asarray([2] + [0] * (runs.sizes["seed"] - 1), np.int8))
 
     monkeypatch.setattr(module, "REGISTRY", {"lucb": REGISTRY["lucb"]})
-    monkeypatch.setattr(module, "simulate", stalled)
+    monkeypatch.setattr(comparing, "sweep", stalled)
     (row,) = compare(jb.bernoulli(MEANS), delta=0.1, epsilon=0.1, seeds=20).fixed_confidence
     assert row.stopped_early == 1
 
@@ -321,6 +328,9 @@ def test_advice_says_what_few_runs_leave_open():
         return dataclasses.replace(_comparison(list(rows), []), delta=0.05, seeds=100).advice()
 
     text = advice(few, many)
+    assert text.startswith("To stop when sure, use many: 200 pulls on average, the fewest of those that have a proof, ")
+    assert "few took 100 pulls, and 0 of 22 were wrong (95% interval up to 15.4%)." in text
+    text = advice(few, dataclasses.replace(many, algorithm=guess))
     assert "use few: 100 pulls on average, the fewest (by 22 runs only, 95% interval 95 to 105)" in text
     assert "0 of 22 wrong (95% interval up to 15.4%); that it errs with probability at most 0.05 is a theorem" in text
     assert "which so few runs cannot show. Of many, with 200 pulls, the runs themselves show it." in text
@@ -404,7 +414,7 @@ def test_rules_that_take_long_to_decide_get_fewer_runs(capsys, monkeypatch):
         * 15
         * jb.TTUCB.traits.relative_cost
     )
-    monkeypatch.setattr(module, "_WORK_EXPENSIVE", 30.5 * looks)
+    monkeypatch.setattr(row_limits, "_WORK_SLOW", 30.5 * looks)
     fewer = {row.label: row for row in compare(problem, delta=0.1, epsilon=0.2, seeds=60, budget=3).fixed_confidence}
     whole = {row.label: row for row in known}
     assert fewer["ttucb"].runs == 30
@@ -413,7 +423,7 @@ def test_rules_that_take_long_to_decide_get_fewer_runs(capsys, monkeypatch):
     command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.2", "--seeds", "60"]
     assert main([*command, "--budget", "3", "--no-progress"]) == 0
     assert "Fewer runs, as a pull takes long: ttucb 30." in capsys.readouterr().out
-    monkeypatch.setattr(module, "_WORK_EXPENSIVE", 19 * looks)
+    monkeypatch.setattr(row_limits, "_WORK_SLOW", 19 * looks)
     found = compare(problem, delta=0.1, epsilon=0.2, seeds=60)
     assert [row.label for row in found.fixed_confidence] == ["ugape-c"]
     assert found.missing == []
@@ -424,9 +434,8 @@ def test_runs_are_reckoned_by_how_many_arms_are_sought():
     found = dataclasses.replace(
         _comparison([_row("one", [1000] * 9)], []), seeds=10**6, problem=jb.bernoulli([0.9] + [0.1] * 19)
     )
-    runs = {
-        m: module._affordable(dataclasses.replace(found, m=m), jb.EBTCI(delta=0.1, m=m), limit=1000) for m in (1, 6, 11)
-    }
+    limits = row_limits.RowLimits(found.problem, found.seeds, max_pulls=1000)
+    runs = {m: limits.runs(dataclasses.replace(found, m=m), jb.EBTCI(delta=0.1, m=m)) for m in (1, 6, 11)}
     assert runs[1] > 1000
     assert runs[6] == pytest.approx(runs[1] / 2, rel=1e-3)
     assert runs[11] == pytest.approx(runs[1] / 3, rel=1e-3)
@@ -439,3 +448,42 @@ def test_what_cannot_make_its_first_batch_is_left_out():
         found = compare(jb.bernoulli([0.7, 0.4]), delta=0.1, epsilon=0.1, seeds=5, max_pulls=300)
     assert [row.label for row in found.fixed_confidence] == ["lucb"]
     assert any("union-bound (UnionBound: its first batch is" in reason for reason in found.left_out)
+
+
+def test_a_stored_comparison_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("ugape-c", "uniform", "sar")})
+    monkeypatch.setattr(jb.UGapEc, "traits", dataclasses.replace(jb.UGapEc.traits, variants=({},)))
+    question = {"delta": 0.1, "epsilon": 0.1, "seeds": 30, "store": tmp_path / "asked"}
+    made = []
+
+    def stop(row, found):
+        made.append(row.label)
+        if len(made) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        jb.compare(jb.bernoulli(MEANS), on_row=stop, **question)
+    kept = {file: file.stat().st_mtime_ns for file in (tmp_path / "asked").rglob("*") if file.is_file()}
+    assert {path.name for path in (tmp_path / "asked").iterdir() if path.suffix == ".zarr"} == {
+        "ugape-c.zarr", "uniform.zarr",
+    }  # fmt: skip
+    found = jb.compare(jb.bernoulli(MEANS), **question)
+    plain = jb.compare(jb.bernoulli(MEANS), **{**question, "store": None})
+    assert found.as_dict() == plain.as_dict()
+    assert str(found) == str(plain)
+    changed = [file for file, time in kept.items() if "blocks" in file.parts and file.stat().st_mtime_ns != time]
+    assert not changed
+    with pytest.raises(jb.UsageError, match="delta"):
+        jb.compare(jb.bernoulli(MEANS), **{**question, "delta": 0.2})
+
+
+@pytest.mark.usefixtures("few")
+def test_json_has_the_numbers_of_the_table(capsys):
+    command = ["compare", "--means", "0.7,0.5,0.4", "--delta", "0.1", "--epsilon", "0.1", "--seeds", "50"]
+    assert main([*command, "--json", "--no-progress"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    found = jb.compare(jb.bernoulli(MEANS), delta=0.1, epsilon=0.1, seeds=50)
+    assert told == json.loads(json.dumps(found.as_dict()))
+    (row,) = told["fixed_confidence"]
+    assert (row["algorithm"], row["runs"], row["failures"]) == ("ugape-c", 50, found.fixed_confidence[0].failures)
+    assert row["mean_pulls"] == found.fixed_confidence[0].pulls.mean()

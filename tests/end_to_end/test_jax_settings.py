@@ -20,7 +20,7 @@ import jaxbandits as jb
 from jaxbandits.algorithms import REGISTRY
 from jaxbandits.ask_tell.session import AskTell
 from jaxbandits.cli import main
-from jaxbandits.comparison.candidates import compare
+from jaxbandits.comparison.run_rows import compare
 from jaxbandits.compilers.jax_settings import narrowed, own_settings
 
 VALUES = {"epsilon": 0.5, "delta": 0.3, "budget": 60, "k": 2, "threshold": 0.5}

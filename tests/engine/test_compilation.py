@@ -1,6 +1,7 @@
 """One compilation per algorithm, reward family and padded number of arms, whatever else varies."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import jaxbandits as jb
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.compilation import compile_clock, make_room
 from jaxbandits.engine.lanes import advance
-from jaxbandits.engine.program import Runs
+from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.sweeps.grid import expand
 from jaxbandits.sweeps.group_cells import group_by_program
+from jaxbandits.sweeps.plan import compile_runs, make_plan, make_runs
 
 MEANS = [0.9, 0.5, 0.4, 0.3, 0.2, 0.1]
 
@@ -95,3 +97,15 @@ def test_programs_are_forgotten_only_when_there_is_little_room() -> None:
     assert compilations(run) == 0
     make_room(share=0.0)
     assert compilations(run) == 1
+
+
+def test_what_another_thread_has_compiled_is_not_compiled_again() -> None:
+    plan = make_plan(jb.UGapEc(epsilon=0.3, delta=0.3), jb.bernoulli([0.9, 0.5, 0.4]), 20)
+    placement = Placement(devices=1, lanes=None, chunk=None)
+    with ThreadPoolExecutor() as pool:
+        pool.submit(compile_runs, plan, placement).result()
+    made = []
+    with compile_clock() as clock:
+        make_runs(plan, [[(0, 20)]], placement, made.append)
+    assert clock.programs == 0
+    assert sum(len(runs.seed) for runs in made) == 20

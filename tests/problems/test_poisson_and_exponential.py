@@ -216,7 +216,7 @@ def test_compare_knows_the_bound_and_takes_rules_that_fit(name, monkeypatch):
     few = ("ugape-c", "track-and-stop", "eb-tc")
     monkeypatch.setattr(candidates, "REGISTRY", {word: candidates.REGISTRY[word] for word in few})
     problem = getattr(jb, name)([5.0, 1.0])
-    found = candidates.compare(problem, delta=0.2, seeds=40)
+    found = jb.compare(problem, delta=0.2, seeds=40)
     expected = float(theory.pulls_lower_bound(np.asarray([5.0, 1.0]), 0.2, family=name))
     assert found.lower_bound == pytest.approx(expected, rel=1e-5)
     rows = {row.label: row for row in found.fixed_confidence}

@@ -9,8 +9,9 @@ import pytest
 import xarray as xr
 
 import jaxbandits as jb
-from jaxbandits.cli import main, run_commands
-from jaxbandits.comparison.candidates import comparisons
+from jaxbandits.cli import main
+from jaxbandits.comparison import run_rows as comparing
+from jaxbandits.comparison.run_rows import comparisons
 from jaxbandits.interruptions import _DEFAULTS, interruptible, interrupts
 from jaxbandits.storage.store_files import blocks_folder, done_by_cell
 from jaxbandits.storage.writer import BlockWriter
@@ -161,7 +162,7 @@ def test_compare_shows_the_rows_that_are_finished(capsys, monkeypatch):
         os.kill(os.getpid(), signal.SIGTERM)
         yield next(rows)
 
-    monkeypatch.setattr(run_commands, "comparisons", interrupted)
+    monkeypatch.setattr(comparing, "comparisons", interrupted)
     assert main(["compare", "--means", "0.7,0.5", "--budget", "20", "--seeds", "10"]) == 143
     told = capsys.readouterr()
     assert "PRELIMINARY" in told.out

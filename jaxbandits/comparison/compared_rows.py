@@ -1,0 +1,135 @@
+"""The rows of a comparison: each algorithm's runs, and what a theorem promises for it."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy  # type: ignore[import-untyped,unused-ignore]
+
+from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.problems import Problem
+from jaxbandits.report.intervals import clopper_pearson
+
+__all__ = ["ComparedRows", "Row"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Row:
+    """One algorithm's runs, and what a theorem promises for it.
+
+    Attributes:
+        label: its name on the command line, with the settings that differ from the defaults.
+        algorithm: the algorithm.
+        pulls: int64 `(runs,)`.
+        wrong: bool `(runs,)`.
+        stopped_early: truncated runs; the mean of the pulls is then a lower bound.
+        limit: pulls at which a run was truncated; None where only the range of the counts is a limit.
+        bound: pulls exceeded with probability at most delta, or probability of error at a budget; None without a
+            theorem.
+        theorem: the source of the bound; empty without one.
+    """
+
+    label: str
+    algorithm: Rule
+    pulls: np.ndarray
+    wrong: np.ndarray
+    stopped_early: int
+    limit: int | None
+    bound: float | None
+    theorem: str
+
+    @property
+    def runs(self) -> int:
+        """Return the number of runs: fewer than requested where a pull takes long."""
+        return len(self.pulls)
+
+    @property
+    def mean_pulls(self) -> float:
+        """Return the mean number of pulls."""
+        return float(self.pulls.mean())
+
+    @property
+    def failures(self) -> int:
+        """Return the number of runs with a wrong answer."""
+        return int(self.wrong.sum())
+
+    @property
+    def failure_interval(self) -> tuple[float, float]:
+        """Return the 95% interval of the probability of a wrong answer."""
+        low, high = clopper_pearson(self.failures, len(self.wrong))
+        return float(low), float(high)
+
+    @property
+    def pulls_interval(self) -> tuple[float, float]:
+        """Return the 95% interval of the mean number of pulls, Student's t; of two runs or more."""
+        half = scipy.special.stdtrit(self.runs - 1, 0.975) * self.pulls.std(ddof=1) / math.sqrt(self.runs)
+        return self.mean_pulls - float(half), self.mean_pulls + float(half)
+
+    def keeps(self, delta: float) -> bool:
+        """Return whether it errs with probability at most delta.
+
+        Its runs decide, or a theorem that they do not contradict.
+        """
+        low, high = self.failure_interval
+        return low <= delta if self.proved else high <= delta
+
+    @property
+    def proved(self) -> bool:
+        """Return whether a theorem bounds its probability of error by delta."""
+        return self.algorithm.proved
+
+    @property
+    def oracle(self) -> bool:
+        """Return whether a parameter is computed from the true gaps, which are unknown before the experiment."""
+        return self.algorithm.oracle
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as numbers, texts and lists, such as JSON takes.
+
+        Intervals are of 95%. A bound is None without a theorem, and where it is infinite.
+        """
+        bound = self.bound if self.bound is not None and math.isfinite(self.bound) else None
+        low, high = self.pulls_interval if self.runs > 1 else (None, None)
+        return {
+            "algorithm": self.label, "runs": self.runs, "mean_pulls": self.mean_pulls,
+            "mean_pulls_interval": [low, high], "failures": self.failures,
+            "failures_interval": list(self.failure_interval), "truncated": self.stopped_early, "limit": self.limit,
+            "bound": bound, "theorem": self.theorem, "proved": self.proved, "oracle": self.oracle,
+        }  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class ComparedRows:
+    """The rows of a comparison, and what was asked.
+
+    Attributes:
+        problem: the problem.
+        delta: allowed probability of error of the fixed-confidence rows; None where there are none.
+        epsilon: accuracy.
+        m: arms to return.
+        seeds: runs per row.
+        max_pulls: where runs were to be truncated; None for the limit that `compare` chose for each row.
+        fixed_confidence: rows of algorithms that stop by themselves, fewest pulls first, then truncated ones.
+        budget: pulls of the fixed-budget rows; None while it is unknown.
+        given_budget: whether the budget was given, and not taken from the fixed-confidence rows.
+        fixed_budget: rows of algorithms that spend the budget, fewest failures first.
+        lower_bound: fewest mean pulls of any algorithm with this confidence; None for families without such a bound.
+        left_out: algorithms that are not suitable, and why.
+        missing: labels of algorithms that have not been run yet.
+    """
+
+    problem: Problem
+    delta: float | None
+    epsilon: float
+    m: int
+    seeds: int
+    max_pulls: int | None
+    fixed_confidence: list[Row]
+    budget: int | None
+    given_budget: bool
+    fixed_budget: list[Row]
+    lower_bound: float | None
+    left_out: list[str]
+    missing: Sequence[str] = ()

@@ -1,0 +1,71 @@
+"""Compile the next algorithms of a comparison while one of them runs: compiling takes longer than most runs."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.compilers.jax_settings import own_settings
+from jaxbandits.engine.program import Placement
+from jaxbandits.errors import UsageError
+from jaxbandits.problems import Problem
+from jaxbandits.sweeps.plan import compile_runs, make_plan
+
+__all__ = ["CompileAhead", "compiling"]
+
+#: Programs that are compiled at a time. The compiler uses one to two cores for each.
+_AHEAD = 2
+
+
+class CompileAhead:
+    """Threads that compile the algorithms of a comparison, in its order."""
+
+    def __init__(self, problem: Problem, pool: ThreadPoolExecutor) -> None:
+        """Compile nothing yet.
+
+        Args:
+            problem: the problem of all algorithms.
+            pool: of `_AHEAD` threads.
+        """
+        self._problem, self._pool = problem, pool
+        self._waiting: dict[str, Rule] = {}
+        self._started: dict[str, Future[None]] = {}
+
+    def add(self, algorithms: Mapping[str, Rule]) -> None:
+        """Add algorithms, by label, in the order of the comparison."""
+        self._waiting |= algorithms
+
+    def wait(self, label: str, seeds_of: Callable[[Rule], int]) -> None:
+        """Wait until an algorithm is compiled, and start to compile those after it.
+
+        An algorithm that cannot be compiled has the same error when it is run.
+
+        Args:
+            label: which algorithm is run now.
+            seeds_of: returns how many runs an algorithm is likely to make, which affects how many are made at a time.
+        """
+        self._waiting.pop(label, None)
+        # An algorithm that was not started before is compiled by the caller.
+        busy = sum(not future.done() for future in self._started.values()) + (label not in self._started)
+        for following in [*self._waiting][: _AHEAD - busy]:
+            algorithm = self._waiting.pop(following)
+            seeds = seeds_of(algorithm)
+            self._started[following] = self._pool.submit(_compile, algorithm, self._problem, seeds)
+        if label in self._started:
+            self._started[label].exception()
+
+
+@contextlib.contextmanager
+def compiling(problem: Problem) -> Iterator[CompileAhead]:
+    """Open the threads for a `with` block; the problem is that of all algorithms."""
+    pool = ThreadPoolExecutor(_AHEAD, thread_name_prefix="compile")
+    try:
+        yield CompileAhead(problem, pool)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+@own_settings()
+def _compile(algorithm: Rule, problem: Problem, seeds: int) -> None:
+    with contextlib.suppress(UsageError):
+        compile_runs(make_plan(algorithm, problem, seeds), Placement(None, None, None))

@@ -1,0 +1,40 @@
+"""The result of a comparison of algorithms: a row for each, and the advice that follows from them."""
+
+import dataclasses
+from typing import Any
+
+from jaxbandits.comparison.advice import advise
+from jaxbandits.comparison.compared_rows import ComparedRows
+from jaxbandits.comparison.comparison_text import show
+
+__all__ = ["Comparison"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Comparison(ComparedRows):
+    """The result of `compare`, preliminary while algorithms are `missing`; attributes as of `ComparedRows`."""
+
+    def advice(self) -> str:
+        """Return one line on which algorithm to use, on what grounds, and whether all have been run."""
+        return advise(self)
+
+    def __str__(self) -> str:
+        """Return the advice, both tables and the omissions, in lines of at most 80 characters of prose."""
+        return show(self, 80)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as numbers, texts, lists and dictionaries, such as JSON takes.
+
+        Example:
+            >>> found = jb.compare(jb.bernoulli([0.9, 0.2]), budget=20, seeds=50)
+            >>> sorted(found.as_dict()["fixed_budget"][0])[:4]
+            ['algorithm', 'bound', 'failures', 'failures_interval']
+        """
+        return {
+            "problem": self.problem.name, "delta": self.delta, "epsilon": self.epsilon, "m": self.m,
+            "seeds": self.seeds, "max_pulls": self.max_pulls, "budget": self.budget,
+            "given_budget": self.given_budget, "lower_bound": self.lower_bound, "left_out": list(self.left_out),
+            "missing": list(self.missing), "advice": self.advice(),
+            "fixed_confidence": [row.as_dict() for row in self.fixed_confidence],
+            "fixed_budget": [row.as_dict() for row in self.fixed_budget],
+        }  # fmt: skip

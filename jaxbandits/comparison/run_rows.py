@@ -1,0 +1,203 @@
+"""Runs every algorithm that answers a question about one problem, to show which to pick, with bounds of theory.
+
+All rows are judged by the same criterion: every returned mean is at least the m-th best minus epsilon. They see the
+same rewards (common random numbers), so differences between rows are paired. Algorithms for another criterion, such as
+aggregate regret, are not compared.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import jax
+import numpy as np
+
+from jaxbandits import theory
+from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.arrays.numerics import MAX_COUNT
+from jaxbandits.checks import whole
+from jaxbandits.comparison.candidates import find_candidates
+from jaxbandits.comparison.compared_rows import Row
+from jaxbandits.comparison.compile_ahead import compiling
+from jaxbandits.comparison.guarantees import guarantee, lower_bound, number, value
+from jaxbandits.comparison.result import Comparison
+from jaxbandits.comparison.row_limits import FEWEST_SLOW, RowLimits, relative_cost
+from jaxbandits.compilers.jax_settings import own_settings
+from jaxbandits.engine.driver import Progress
+from jaxbandits.errors import UsageError
+from jaxbandits.problems import Problem
+from jaxbandits.status import stopped_early
+from jaxbandits.sweeps.run import sweep
+from jaxbandits.sweeps.success import within
+
+__all__ = ["compare", "comparisons"]
+
+
+@own_settings()
+def compare(
+    problem: Problem,
+    *,
+    delta: float | None = None,
+    epsilon: float = 0.0,
+    m: int = 1,
+    budget: int | None = None,
+    seeds: int = 1000,
+    root_seed: int = 0,
+    max_pulls: int | None = None,
+    store: str | Path | None = None,
+    on_row: Callable[[Row, Comparison], None] | None = None,
+    on_progress: Callable[[Progress, int], None] | None = None,
+) -> Comparison:
+    """Run every suitable algorithm on one problem, and return a table with advice; `jaxbandits compare` in Python.
+
+    Algorithms that draw sums of rewards at once come first: they take no time, and show how many pulls the others may
+    have. Those with slow pulls come last and get fewer runs, the first of those of the others; the row reports it.
+
+    Args:
+        problem: the problem, no axes.
+        delta: allowed probability of error, in (0, 1); None, with a budget, for the fixed-budget algorithms alone.
+        epsilon: accuracy, not negative; 0 requires the m best arms themselves.
+        m: arms to return, 1 <= m < K.
+        budget: pulls of the fixed-budget algorithms; None for the mean pulls of the best fixed-confidence one, or for
+            N where that is more than 5/4 N.
+        seeds: runs per algorithm, at least 1.
+        root_seed: as in `sweep`.
+        max_pulls: where runs are truncated. None for N = 3 10^9 / (max(seeds, 100) (K + 12)), at least ten pulls of
+            every arm. It is 4 times the mean pulls of the best algorithm so far where that is between N and 5 N. Sums
+            that are drawn at once have no limit then. Slow rules have twice the mean pulls of the best one with a
+            proof, or N where that is more.
+        store: a folder. Each row's runs are stored there as they end, so that an interrupted comparison, asked again,
+            makes the other runs only. Another question needs another folder.
+        on_row: called with each finished row and the comparison so far.
+        on_progress: called now and then with the progress so far and the number of runs in total.
+
+    Returns:
+        Rows, bounds and advice. `print` shows it as the command does; `as_dict` has it in plain Python.
+
+    Raises:
+        UsageError: a question that is invalid or, with epsilon = 0 and a tie for the m-th place, has no answer; a
+            folder with runs of another question.
+
+    Example:
+        >>> found = jb.compare(jb.bernoulli([0.9, 0.2]), budget=20, seeds=50)
+        >>> len(found.fixed_budget) > 5 and not found.fixed_confidence
+        True
+    """
+    rows = comparisons(
+        problem, delta=delta, epsilon=epsilon, m=m, budget=budget, seeds=seeds, root_seed=root_seed,
+        max_pulls=max_pulls, store=store, on_progress=on_progress,
+    )  # fmt: skip
+    for row, found in rows:
+        if on_row is not None:
+            on_row(row, found)
+    return found
+
+
+def comparisons(
+    problem: Problem,
+    *,
+    delta: float | None,
+    epsilon: float,
+    m: int,
+    budget: int | None,
+    seeds: int,
+    root_seed: int,
+    max_pulls: int | None,
+    store: str | Path | None = None,
+    on_progress: Callable[[Progress, int], None] | None = None,
+) -> Iterator[tuple[Row, Comparison]]:
+    """Yield each finished row with the comparison so far; arguments and errors as of `compare`."""
+    if delta is None and budget is None:
+        raise UsageError("compare needs --delta, for algorithms that stop when sure, or --budget, for the others")
+    if problem.axes:
+        raise UsageError("compare needs one problem, without axes")
+    seeds = whole("seeds", seeds, 1, MAX_COUNT)
+    budget = None if budget is None else whole("budget", budget, 1, MAX_COUNT)
+    _check_question(problem, delta, epsilon, m, budget)
+    limits, asked = RowLimits(problem, seeds, max_pulls), {"epsilon": epsilon, "m": m}
+    stopping, left_out = ({}, []) if delta is None else find_candidates(problem, max_pulls, delta=delta, **asked)
+    stopping = dict(sorted(stopping.items(), key=lambda item: relative_cost(item[1], problem)))
+    # The budget decides which algorithms are suitable; while it is unknown, these are only counted.
+    spending, also_left_out = find_candidates(problem, max_pulls, budget=budget or limits.most, **asked)
+    if not stopping and not spending:
+        raise UsageError(f"no algorithm is suitable: {'; '.join([*left_out, *also_left_out])}")
+    known = budget if stopping else budget or limits.most
+    found = Comparison(
+        problem=problem, delta=delta, epsilon=epsilon, m=m, seeds=seeds, max_pulls=max_pulls, fixed_confidence=[],
+        budget=known, given_budget=budget is not None, fixed_budget=[],
+        lower_bound=value(lower_bound(problem, delta, epsilon, m)), missing=[*stopping, *spending],
+        left_out=left_out if known is None else [*dict.fromkeys([*left_out, *also_left_out])],
+    )  # fmt: skip
+    run = _Runner(found, root_seed, None if store is None else Path(store), on_progress)
+    with compiling(problem) as ahead:
+        ahead.add(stopping)
+        waiting = [*stopping.items()]
+        while waiting:
+            label, algorithm = waiting.pop(0)
+            ahead.wait(label, lambda following: limits.runs(found, following))  # noqa: B023 - called at once
+            row = run(label, algorithm, limits.pulls(found, algorithm), limits.runs(found, algorithm))
+            rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.stopped_early > 0, row.mean_pulls))
+            found = dataclasses.replace(found, fixed_confidence=rows)
+            while waiting and limits.too_slow(found, waiting[0][1]):
+                few = f"fewer than {FEWEST_SLOW} runs in the time of others"
+                left_out.append(f"{waiting.pop(0)[0]} (takes long to decide: {few})")
+            if not waiting and budget is None:
+                spent = limits.budget(found)
+                spending, also_left_out = find_candidates(problem, max_pulls, budget=spent, **asked)
+                found = dataclasses.replace(found, budget=spent)
+            told = left_out if found.budget is None else [*left_out, *also_left_out]
+            missing = [*(label for label, _ in waiting), *spending]
+            found = dataclasses.replace(found, missing=missing, left_out=[*dict.fromkeys(told)])
+            yield row, found
+        ahead.add(spending)  # not before: programs depend on the size of the budget
+        for label, algorithm in spending.items():
+            ahead.wait(label, lambda _: seeds)
+            row = run(label, algorithm, max_pulls, seeds)
+            rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures, row.oracle))
+            found = dataclasses.replace(found, fixed_budget=rows, missing=found.missing[1:])
+            yield row, found
+
+
+def _check_question(problem: Problem, delta: float | None, epsilon: float, m: int, budget: int | None) -> None:
+    """Refuse values outside their ranges, by their names, and ties."""
+    means = np.asarray(problem.mean).reshape(-1, problem.bandits)
+    some_delta = 0.5 if delta is None else delta  # without a delta any valid one will do
+    jax.eval_shape(lambda: theory.ugape_c_pulls_bound(means, epsilon, some_delta, m))
+    if delta is not None and epsilon == 0 and np.any(number(theory.gaps, means, m) <= 0):
+        raise UsageError(f"arms tie for place m={m}: with epsilon 0 no algorithm can ever stop, give one above 0")
+    if budget is not None and budget < problem.arms:
+        raise UsageError(f"the budget must cover the first pulls of {problem.arms} arms, got {budget}")
+
+
+class _Runner:
+    """Makes the runs of one row after another, and adds up their progress."""
+
+    def __init__(
+        self, found: Comparison, root_seed: int, store: Path | None,
+        on_progress: Callable[[Progress, int], None] | None,
+    ) -> None:  # fmt: skip
+        self._question, self._root_seed, self._store, self._on_progress = found, root_seed, store, on_progress
+        self._runs = found.seeds * len(found.missing)
+        self._done = Progress(runs=0, pulls=0.0)
+
+    def __call__(self, label: str, algorithm: Rule, limit: int | None, seeds: int) -> Row:
+        before, asked = self._done, self._question
+
+        def report(progress: Progress) -> None:
+            self._done = progress.after(before)
+            if self._on_progress is not None:
+                self._on_progress(self._done, self._runs)
+
+        store = None if self._store is None else self._store / f"{label.replace(' ', '-')}.zarr"
+        dataset = sweep(
+            algorithm, asked.problem, seeds, root_seed=self._root_seed, max_pulls=limit, on_progress=report, store=store
+        )
+        delta = 0.5 if asked.delta is None else asked.delta
+        bound, theorem = guarantee(asked.problem, algorithm, delta=delta, epsilon=asked.epsilon, m=asked.m)
+        return Row(
+            # Not `correct`: it judges an algorithm without an epsilon with 0.
+            label=label, algorithm=algorithm, pulls=dataset["pulls"].to_numpy(),
+            wrong=~within(asked.problem, dataset["recommended"], asked.epsilon),
+            stopped_early=int(stopped_early(dataset["status"].to_numpy()).sum()),
+            limit=limit, bound=bound, theorem=theorem,
+        )  # fmt: skip
