@@ -37,7 +37,7 @@ def test_the_bytes_are_those_of_the_lanes(monkeypatch):
     monkeypatch.setattr(jobs, "check_memory", lambda lanes, arms, settings: seen.append((lanes, arms, settings)))
     made = jobs.empty_carry
     carried = []
-    monkeypatch.setattr("jaxbandits.engine.driver.empty_carry", lambda *a: carried.append(made(*a)) or carried[-1])
+    monkeypatch.setattr("jaxbandits.engine.loop_start.empty_carry", lambda *a: carried.append(made(*a)) or carried[-1])
     jb.simulate(jb.UGapEc(epsilon=0.3, delta=0.1), jb.bernoulli([0.8, 0.5, 0.4]), seeds=4, lanes=8, devices=1)
     ((lanes, arms, _),) = seen
 

@@ -241,17 +241,17 @@ def test_memory_does_not_follow_the_number_of_jobs() -> None:
         seen.append(sum(leaf.size for leaf in jax.tree.leaves((cells, carry))) + settings.capacity)
         return carry
 
-    from jaxbandits.engine import driver
+    from jaxbandits.engine import loop_start
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "empty_carry", spy)
+        patch.setattr(loop_start, "empty_carry", spy)
         jb.simulate(jb.Uniform(budget=6), PROBLEM, seeds=2_000)
         jb.simulate(jb.Uniform(budget=6), PROBLEM, seeds=20_000)
     assert seen[0] == seen[1]
 
 
 def test_few_jobs_have_few_lanes() -> None:
-    from jaxbandits.engine import driver, lane_state
+    from jaxbandits.engine import lane_state, loop_start
 
     seen = []
 
@@ -266,7 +266,7 @@ def test_few_jobs_have_few_lanes() -> None:
 
     number = [1, 2, 10, 100, 1000]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "empty_carry", spy)
+        patch.setattr(loop_start, "empty_carry", spy)
         assert [lanes_of(ALGORITHMS["lucb"], PROBLEM, seeds) for seeds in number] == [1, 48, 48, 144, 592]
         assert [lanes_of(ALGORITHMS["lucb"], jb.linear(n=1000), seeds) for seeds in number] == [1, 4, 16, 80, 80]
         # Few steps, which cost less than another program until there are very many arms.
