@@ -68,6 +68,9 @@ def _run(argv: Sequence[str] | None, interrupted: Interrupts) -> int:
             application()(sys.argv[1:] if argv is None else list(argv), exit_on_error=False, print_error=False)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
+    except cyclopts.MissingArgumentError as error:
+        command = " ".join(["jaxbandits", *(error.command_chain or ())])
+        return _complain(f"{error} See {command} --help.", _USAGE)
     except (UsageError, cyclopts.CycloptsError) as error:
         return _complain(str(error), _USAGE)
     except KeyboardInterrupt as interrupt:

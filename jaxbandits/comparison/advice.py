@@ -30,7 +30,7 @@ def _of_confidence(found: ComparedRows) -> Iterator[str]:
     if not finished or found.delta is None:
         if found.fixed_confidence:
             longest = max(float(row.pulls.max()) for row in found.fixed_confidence)
-            yield f"No fixed-confidence algorithm ended all its runs: they were truncated, after {longest:,.0f} "
+            yield f"No fixed-confidence algorithm ended all its runs: they were truncated, after {longest:,.0f}"
             yield "pulls or fewer."
         return
     delta = found.delta

@@ -84,7 +84,7 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: b
         number = is_array(answer) and np.shape(answer) == () and jnp.issubdtype(jnp.result_type(answer), np.integer)
         if number and problem.bandits == 1:
             answer = jnp.arange(count) == answer
-        check_result(f"{name}.recommend: without an arm's number, the answer", answer, bool, (count,))
+        check_result(f"{name}.recommend, unless the answer is an arm, int32 (),", answer, bool, (count,))
     if judged and (judge := judge_of(rule)) is not None:
         check_result(f"{name}: the criterion", judge(rule, problem, answer), bool, ())
 

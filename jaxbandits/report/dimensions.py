@@ -113,8 +113,9 @@ def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
             has = ", ".join(every) if every else "none"
             raise UsageError(f"this picture needs a dimension with several values for {place}; the grid has {has}")
     if left:
-        example = f"ds.sel({left[0]}={values_of(ds, left[0])[0]!r})"
-        raise UsageError(f"the Dataset also varies over {', '.join(left)}: choose one value, {example}")
+        place = f"{left[0]}={values_of(ds, left[0])[0]!r}"
+        how = f"choose one value, ds.sel({place}) or --sel {place}"
+        raise UsageError(f"the Dataset also varies over {', '.join(left)}: {how}")
     if chosen.get("hue") and ds.sizes[str(chosen["hue"])] > MOST_HUES:
         size = ds.sizes[str(chosen["hue"])]
         raise UsageError(f"{size} values of {chosen['hue']} are too many to distinguish: choose at most {MOST_HUES}")
