@@ -111,7 +111,8 @@ def _of_budget(found: ComparedRows) -> Iterator[str]:
     equal = [row for row in others if not _differ_in_failures(best.wrong, row.wrong)]
     text = f"With {found.budget:,} pulls to spend, use "
     if equal:
-        text += f"any of {_listed([best, *equal])}, which {found.seeds:,} runs cannot distinguish"
+        runs = min(row.runs for row in [best, *equal])
+        text += f"any of {_listed([best, *equal])}, which {runs:,} runs cannot distinguish"
         if best.failures == 0 and len(equal) == len(others):
             text += " (a smaller --budget would)"
     else:
@@ -135,6 +136,8 @@ def _differ(first: np.ndarray, second: np.ndarray) -> bool:
 
 def _differ_in_failures(first: np.ndarray, second: np.ndarray) -> bool:
     """Return whether failures differ, by McNemar's exact test on the seeds where just one of the two is wrong."""
+    both = min(len(first), len(second))
+    first, second = first[:both], second[:both]
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
     if only_first + only_second == 0:
         return False

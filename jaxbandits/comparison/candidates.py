@@ -4,6 +4,7 @@ import dataclasses
 
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.algorithms.registry import REGISTRY
+from jaxbandits.comparison.row_limits import RowLimits
 from jaxbandits.engine.first_pulls import check_first_pulls_of_one
 from jaxbandits.errors import UsageError
 from jaxbandits.problems import Problem
@@ -11,9 +12,7 @@ from jaxbandits.problems import Problem
 __all__ = ["find_candidates"]
 
 
-def find_candidates(
-    problem: Problem, max_pulls: int | None = None, **known: float
-) -> tuple[dict[str, Rule], list[str]]:
+def find_candidates(problem: Problem, limits: RowLimits, **known: float) -> tuple[dict[str, Rule], list[str]]:
     """Return algorithms of one kind, by label, and why others are left out; `known` has delta or budget."""
     kind = "delta" if "delta" in known else "budget"
     found: dict[str, Rule] = {}
@@ -33,8 +32,8 @@ def find_candidates(
                 own = algorithm.resolved(problem)
                 algorithm.check(problem.arms // problem.bandits, problem.bandits)
                 algorithm.check_suitable(problem, known["m"])
-                if max_pulls is not None:
-                    check_first_pulls_of_one(own, problem, max_pulls)
+                if (most := limits.least_limit(algorithm)) is not None:
+                    check_first_pulls_of_one(own, problem, most)
             except UsageError as reason:
                 left_out.append(f"{label} ({reason})")
             else:

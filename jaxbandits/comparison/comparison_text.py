@@ -28,6 +28,7 @@ def show(found: ComparedRows, width: int) -> str:
         parts += ["", *_confidence_part(found, prose)]
     if found.fixed_budget:
         parts += ["", prose(_budget_heading(found)), _columns(_budget_rows(found.fixed_budget))]
+        parts += map(prose, _fewer_runs(found, found.fixed_budget))
     if found.left_out or found.missing:
         parts.append("")
     if found.missing:
@@ -53,8 +54,7 @@ def _confidence_part(found: ComparedRows, prose: Callable[[str], str]) -> Iterat
         ]
     errors = [_errors(row, value) for row in found.fixed_confidence]
     yield _columns([(*heading, *_ERRORS), *((*row, *more) for row, more in zip(rows, errors, strict=True))])
-    if fewer := [row for row in found.fixed_confidence if row.runs < found.seeds]:
-        yield prose(f"Fewer runs, as a pull takes long: {', '.join(f'{row.label} {row.runs:,}' for row in fewer)}.")
+    yield from map(prose, _fewer_runs(found, found.fixed_confidence))
     if any(row.stopped_early for row in found.fixed_confidence):
         limits = {row.limit for row in found.fixed_confidence if row.stopped_early}
         places = [f"at {limit:,} pulls" for limit in sorted(limit for limit in limits if limit is not None)]
@@ -71,6 +71,11 @@ def _confidence_part(found: ComparedRows, prose: Callable[[str], str]) -> Iterat
         if found.epsilon:
             promise = "none needs fewer on average as delta tends to 0 (Degenne and Koolen 2019)"
         yield prose(f"Lower bound: {value(found.lower_bound)} pulls, {promise}.")
+
+
+def _fewer_runs(found: ComparedRows, rows: Sequence[Row]) -> Iterator[str]:
+    if fewer := [f"{row.label} {row.runs:,}" for row in rows if row.runs < found.seeds]:
+        yield f"Fewer runs, as a pull takes long: {', '.join(fewer)}."
 
 
 def _budget_heading(found: ComparedRows) -> str:

@@ -49,9 +49,7 @@ class RowLimits:
         return self.reach if self.max_pulls is None else self.max_pulls
 
     def runs(self, found: Comparison, algorithm: Rule) -> int:
-        """Return how many runs a row gets: fewer where a pull takes long, and a run does not end at a budget."""
-        if "budget" in vars(algorithm):
-            return self.seeds
+        """Return how many runs a row gets: fewer where a pull takes long."""
         return max(self._affordable(found, algorithm), min(FEWEST_SLOW, self.seeds))
 
     def pulls(self, found: Comparison, algorithm: Rule) -> int | None:
@@ -61,6 +59,12 @@ class RowLimits:
         if algorithm.traits.relative_cost > 1:
             return max(self.reach, math.ceil(_TIMES_BEST_SLOW * self._fewest_proved(found)))
         return None if _draws_sums(algorithm, self.problem) else self._within_reach(found, _TIMES_BEST)
+
+    def least_limit(self, algorithm: Rule) -> int | None:
+        """Return where the runs of a row are truncated at the earliest; None for no limit."""
+        if self.max_pulls is not None or "budget" in vars(algorithm) or _draws_sums(algorithm, self.problem):
+            return self.max_pulls
+        return self.reach
 
     def too_slow(self, found: Comparison, algorithm: Rule) -> bool:
         """Return whether an algorithm would make too few runs in the time of the others."""
@@ -74,11 +78,15 @@ class RowLimits:
         return max(pulls, self.problem.arms)
 
     def _affordable(self, found: Comparison, algorithm: Rule) -> int:
-        """Return the number of runs in a few seconds, all for fast algorithms; the best one's pulls are assumed."""
+        """Return the number of runs in a few seconds, all for fast algorithms.
+
+        Each spends its budget, or is assumed to take the pulls of the best one.
+        """
         cost = algorithm.traits.relative_cost
         if cost <= 1:
             return self.seeds
         pulls = min(self._fewest_proved(found, self.most), _TIMES_BOUND * (found.lower_bound or math.inf))
+        pulls = vars(algorithm).get("budget", pulls)
         looks = pulls * (self.problem.arms + _PULL) * cost * (1 + (found.m - 1) / _SOUGHT)
         return min(self.seeds, int(_WORK_SLOW / looks))
 

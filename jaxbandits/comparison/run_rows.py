@@ -32,6 +32,8 @@ from jaxbandits.sweeps.success import within
 
 __all__ = ["compare", "comparisons"]
 
+_TOO_SLOW = f"takes long to decide: fewer than {FEWEST_SLOW} runs in the time of others"
+
 
 @own_settings()
 def compare(
@@ -115,10 +117,10 @@ def comparisons(
     budget = None if budget is None else whole("budget", budget, 1, MAX_COUNT)
     _check_question(problem, delta, epsilon, m, budget)
     limits, asked = RowLimits(problem, seeds, max_pulls), {"epsilon": epsilon, "m": m}
-    stopping, left_out = ({}, []) if delta is None else find_candidates(problem, max_pulls, delta=delta, **asked)
+    stopping, left_out = ({}, []) if delta is None else find_candidates(problem, limits, delta=delta, **asked)
     stopping = dict(sorted(stopping.items(), key=lambda item: relative_cost(item[1], problem)))
     # The budget decides which algorithms are suitable; while it is unknown, these are only counted.
-    spending, also_left_out = find_candidates(problem, max_pulls, budget=budget or limits.most, **asked)
+    spending, also_left_out = find_candidates(problem, limits, budget=budget or limits.most, **asked)
     if not stopping and not spending:
         raise UsageError(f"no algorithm is suitable: {'; '.join([*left_out, *also_left_out])}")
     known = budget if stopping else budget or limits.most
@@ -139,21 +141,26 @@ def comparisons(
             rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.stopped_early > 0, row.mean_pulls))
             found = dataclasses.replace(found, fixed_confidence=rows)
             while waiting and limits.too_slow(found, waiting[0][1]):
-                few = f"fewer than {FEWEST_SLOW} runs in the time of others"
-                left_out.append(f"{waiting.pop(0)[0]} (takes long to decide: {few})")
+                left_out.append(f"{waiting.pop(0)[0]} ({_TOO_SLOW})")
             if not waiting and budget is None:
                 spent = limits.budget(found)
-                spending, also_left_out = find_candidates(problem, max_pulls, budget=spent, **asked)
+                spending, also_left_out = find_candidates(problem, limits, budget=spent, **asked)
                 found = dataclasses.replace(found, budget=spent)
             told = left_out if found.budget is None else [*left_out, *also_left_out]
             missing = [*(label for label, _ in waiting), *spending]
             found = dataclasses.replace(found, missing=missing, left_out=[*dict.fromkeys(told)])
             yield row, found
+        for label, algorithm in [*spending.items()]:
+            if limits.too_slow(found, algorithm):
+                spending.pop(label)
+                left_out.append(f"{label} ({_TOO_SLOW})")
+        told = [*dict.fromkeys([*left_out, *also_left_out])]
+        found = dataclasses.replace(found, missing=[*spending], left_out=told)
         ahead.add(spending)  # not before: programs depend on the size of the budget
         for label, algorithm in spending.items():
-            ahead.wait(label, lambda _: seeds)
-            row = run(label, algorithm, max_pulls, seeds)
-            rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures, row.oracle))
+            ahead.wait(label, lambda following: limits.runs(found, following))  # noqa: B023 - called at once
+            row = run(label, algorithm, max_pulls, limits.runs(found, algorithm))
+            rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures / row.runs, row.oracle))
             found = dataclasses.replace(found, fixed_budget=rows, missing=found.missing[1:])
             yield row, found
 

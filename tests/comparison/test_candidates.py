@@ -42,7 +42,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _labels(problem: jb.Problem, **known: float) -> tuple[list[str], str]:
-    found, left_out = module.find_candidates(problem, **known)
+    found, left_out = module.find_candidates(problem, row_limits.RowLimits(problem, 1000, None), **known)
     return list(found), "; ".join(left_out)
 
 
@@ -487,3 +487,26 @@ def test_json_has_the_numbers_of_the_table(capsys):
     (row,) = told["fixed_confidence"]
     assert (row["algorithm"], row["runs"], row["failures"]) == ("ugape-c", 50, found.fixed_confidence[0].failures)
     assert row["mean_pulls"] == found.fixed_confidence[0].pulls.mean()
+
+
+def test_a_first_batch_that_takes_too_long_is_left_out_and_does_not_end_the_comparison(monkeypatch):
+    monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("mab-ppr", "hoeffding-race")})
+    table = jb.empirical(np.tile([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], (50, 1)))  # sums are not drawn
+    found = compare(table, delta=0.05, epsilon=0.01, seeds=2000)
+    assert [row.label for row in found.fixed_confidence] == ["hoeffding-race"]
+    assert any("mab-ppr (MABPPR: its first batch is" in reason for reason in found.left_out)
+
+
+def test_slow_rules_with_a_budget_get_fewer_runs_or_are_left_out(capsys, monkeypatch):
+    monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("beta-top-two", "uniform")})
+    looks = 40 * (len(MEANS) + 12) * jb.BetaTopTwo.traits.relative_cost
+    monkeypatch.setattr(row_limits, "_WORK_SLOW", 30.5 * looks)
+    found = compare(jb.bernoulli(MEANS), budget=40, seeds=50)
+    assert {row.label: row.runs for row in found.fixed_budget} == {"uniform": 50, "beta-top-two": 30}
+    assert "Fewer runs, as a pull takes long: beta-top-two 30." in str(found)
+    assert "50 runs cannot" not in found.advice()
+    monkeypatch.setattr(row_limits, "_WORK_SLOW", 19 * looks)
+    found = compare(jb.bernoulli(MEANS), budget=40, seeds=50)
+    assert [row.label for row in found.fixed_budget] == ["uniform"]
+    assert found.missing == []
+    assert "beta-top-two (takes long to decide: fewer than 20 runs in the time of others)" in found.left_out

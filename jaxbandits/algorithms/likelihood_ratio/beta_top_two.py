@@ -38,7 +38,10 @@ class BetaTopTwo(Rule):
     prior_b: Numeric = parameter("positive", default=1.0, per_arm=True)
     share: Numeric = parameter("probability", default=0.5)
     resamplings: Numeric = parameter("count", default=100)
-    traits = Traits(setting="fixed budget, one arm; Beta priors of the arms", source="Russo 2016", unit_rewards=True)
+    traits = Traits(
+        setting="fixed budget, one arm; Beta priors of the arms", source="Russo 2016", unit_rewards=True,
+        relative_cost=300,
+    )  # fmt: skip
 
     def select(self, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the first arm or the second, at random."""
