@@ -19,6 +19,10 @@ from jaxbandits.random.streams import cell_key, run_key
 
 __all__ = ["empty_carry", "refill"]
 
+#: Lanes of a vector. Loops over fewer numbers are written out by the compiler, one number after another: programs took
+#: 9% longer to compile.
+_VECTOR = 16
+
 
 def empty_carry(cells: Cells, settings: Settings) -> Carry:
     """Return lanes without jobs, with the device axis first on every leaf.
@@ -64,7 +68,7 @@ def _loaded(cells: Cells, number: jax.Array, *, settings: Settings) -> Carry:
 def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Carry:
     """Load the next job of the window into every idle lane; on CPU a few at a time where few end together."""
     together = settings.together or not lowering().chunked
-    width = settings.lanes if together else max(1, settings.lanes // 16)
+    width = settings.lanes if together else min(settings.lanes, _VECTOR * -(-settings.lanes // _VECTOR**2))
 
     def wanting(carry: Carry) -> jax.Array:
         return (carry.following < window.jobs) & ~jnp.all(carry.busy)
