@@ -145,4 +145,8 @@ def compare(
             said = f"{interrupt}" or "interrupted"
             raise KeyboardInterrupt(f"{said}, {len(last.missing)} rows are missing") from None
         raise
+    except UsageError:  # of one row: the finished ones are not lost
+        if last is not None:
+            print_all(last)
+        raise
     print_all(found)

@@ -9,7 +9,7 @@ import scipy  # type: ignore[import-untyped,unused-ignore]
 from jaxbandits.comparison.compared_rows import ComparedRows, Row
 from jaxbandits.report.formatting import fold, value
 
-__all__ = ["advise"]
+__all__ = ["advise", "advised_rows"]
 
 #: Two rows are called different at this level of a two-sided test.
 _LEVEL = 0.05
@@ -25,6 +25,19 @@ def advise(found: ComparedRows) -> str:
     return " ".join(advice)
 
 
+def advised_rows(found: ComparedRows) -> list[Row]:
+    """Return the fixed-confidence rows that may be advised, fewest pulls first: all that their runs or a proof allow.
+
+    A theorem that the runs show comes first, then one that they do not contradict, then the runs alone.
+    """
+    if (delta := found.delta) is None:
+        return []
+    finished = [row for row in found.fixed_confidence if not row.stopped_early]
+    proved = [row for row in finished if row.proved]
+    shown = [row for row in finished if row.failure_interval[1] <= delta]
+    return [row for row in proved if row in shown] or [row for row in proved if row.keeps(delta)] or shown
+
+
 def _of_confidence(found: ComparedRows) -> Iterator[str]:
     finished = [row for row in found.fixed_confidence if not row.stopped_early]
     if not finished or found.delta is None:
@@ -34,10 +47,7 @@ def _of_confidence(found: ComparedRows) -> Iterator[str]:
             yield "pulls or fewer."
         return
     delta = found.delta
-    proved = [row for row in finished if row.proved]
-    shown = [row for row in finished if row.failure_interval[1] <= delta]
-    # A theorem that the runs show, then one that they do not contradict, then the runs alone.
-    advised = [row for row in proved if row in shown] or [row for row in proved if row.keeps(delta)] or shown
+    advised = advised_rows(found)
     if not advised:
         yield _not_known(finished[0], delta)
         return
@@ -72,7 +82,7 @@ def _of_confidence(found: ComparedRows) -> Iterator[str]:
                 "times what it took"
             )
     yield f"To stop when sure, use {best.label}: {reason}."
-    if high > delta and shown:
+    if high > delta and (shown := [row for row in finished if row.failure_interval[1] <= delta]):
         yield f"Of {shown[0].label}, with {shown[0].mean_pulls:,.0f} pulls, the runs themselves show it."
     if passed:
         yield _passed_over(passed[0], delta)

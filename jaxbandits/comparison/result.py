@@ -3,8 +3,8 @@
 import dataclasses
 from typing import Any
 
-from jaxbandits.comparison.advice import advise
-from jaxbandits.comparison.compared_rows import ComparedRows
+from jaxbandits.comparison.advice import advise, advised_rows
+from jaxbandits.comparison.compared_rows import ComparedRows, Row
 from jaxbandits.comparison.comparison_text import show
 
 __all__ = ["Comparison"]
@@ -17,6 +17,11 @@ class Comparison(ComparedRows):
     def advice(self) -> str:
         """Return one line on which algorithm to use, on what grounds, and whether all have been run."""
         return advise(self)
+
+    @property
+    def best(self) -> Row | None:
+        """Return the row that the advice names to stop when sure; None without one."""
+        return next(iter(advised_rows(self)), None)
 
     def __str__(self) -> str:
         """Return the advice, both tables and the omissions, in lines of at most 80 characters of prose."""
@@ -34,7 +39,7 @@ class Comparison(ComparedRows):
             "problem": self.problem.name, "delta": self.delta, "epsilon": self.epsilon, "m": self.m,
             "seeds": self.seeds, "max_pulls": self.max_pulls, "budget": self.budget,
             "given_budget": self.given_budget, "lower_bound": self.lower_bound, "left_out": list(self.left_out),
-            "missing": list(self.missing), "advice": self.advice(),
+            "missing": list(self.missing), "advice": self.advice(), "best": self.best.label if self.best else None,
             "fixed_confidence": [row.as_dict() for row in self.fixed_confidence],
             "fixed_budget": [row.as_dict() for row in self.fixed_budget],
         }  # fmt: skip

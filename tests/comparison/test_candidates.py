@@ -510,3 +510,21 @@ def test_slow_rules_with_a_budget_get_fewer_runs_or_are_left_out(capsys, monkeyp
     assert [row.label for row in found.fixed_budget] == ["uniform"]
     assert found.missing == []
     assert "beta-top-two (takes long to decide: fewer than 20 runs in the time of others)" in found.left_out
+
+
+def test_heavy_tails_leave_out_what_needs_a_range():
+    labels, left_out = _labels(jb.pareto([1.4, 1.0, 0.9], tail=2.2), budget=1000, epsilon=0.0, m=1)
+    assert labels == ["uniform", "successive-rejects", "sequential-halving", "sar"]
+    assert "continuous-rejects (ContinuousRejects needs rewards in an interval" in left_out
+
+
+def test_an_error_in_one_row_keeps_the_finished_ones(capsys, monkeypatch):
+    def failing(*arguments, **options):
+        yield next(comparisons(*arguments, **options))
+        raise jb.UsageError("this row cannot be run")
+
+    monkeypatch.setattr(comparing, "comparisons", failing)
+    assert main(["compare", "--means", "0.7,0.5", "--budget", "20", "--seeds", "10", "--no-progress"]) == 2
+    told = capsys.readouterr()
+    assert "PRELIMINARY" in told.out
+    assert told.err.splitlines()[-1] == "jaxbandits: this row cannot be run"

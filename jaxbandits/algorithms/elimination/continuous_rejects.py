@@ -25,6 +25,7 @@ class ContinuousRejects(Rule):
     Attributes:
         budget: number of pulls T, at least K.
         conservative: whether it is CR-C.
+        b: range of the rewards; None for the problem's.
 
     Raises:
         UsageError: a value outside its range.
@@ -36,6 +37,7 @@ class ContinuousRejects(Rule):
 
     budget: Numeric = parameter("count")
     conservative: bool = parameter(default=False, static=True)
+    b: Numeric = parameter("positive", default=None)
     traits = Traits(setting="fixed budget, one arm", source="Wang et al. 2023", anytime=False)
 
     def init(self, arms: Arms, key: jax.Array) -> jax.Array:
@@ -47,7 +49,8 @@ class ContinuousRejects(Rule):
         del arm, reward
         number, left, spent = jnp.arange(len(arms)), jnp.sum(alive), jnp.sum(arms.pulls, where=alive)
         worst = jnp.argmin(jnp.where(alive, arms.mean, jnp.inf))
-        others, ahead = alive & (number != worst), (arms.mean - arms.mean[worst]) / arms.reward_range
+        b = arms.reward_range if self.b is None else self.b
+        others, ahead = alive & (number != worst), (arms.mean - arms.mean[worst]) / b
         gap = jnp.min(ahead, where=others, initial=jnp.inf) if self.conservative else jnp.mean(ahead, where=others)
         scale = spent * (jnp.sum(1 / (number + 1), where=number < left) - 0.5)
         far = gap + 1 > jnp.sqrt((self.budget - arms.time + spent) / scale)
