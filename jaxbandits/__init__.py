@@ -4,11 +4,14 @@ import jaxbandits as jb; jb.simulate(jb.UGapEc(epsilon=0.1, delta=0.05), jb.bern
 """
 
 import importlib.metadata
+import logging
 from typing import Any
 
 from jaxbandits.algorithms.registry import REGISTRY as _ALGORITHMS
 from jaxbandits.lazy_registry import face
 from jaxbandits.problems.registry import REGISTRY as _PROBLEMS
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent, unless the caller sets logging up
 
 #: Public names beside the registries' algorithms and problems.
 _FURTHER = {
@@ -30,6 +33,7 @@ _FURTHER = {
     "axis": "axes:axis",
     "Comparison": "comparison.result:Comparison",
     "compare": "comparison.run_rows:compare",
+    "compact": "storage.compaction:compact",
     "difference": "report.paired_differences:difference",
     "estimate_correlation": "problems.correlation:estimate_correlation",
     "find_best": "report.best_candidates:find_best",

@@ -113,6 +113,7 @@ from jaxbandits.report.paired_differences import ratio as ratio
 from jaxbandits.report.seed_numbers import seeds_needed as seeds_needed
 from jaxbandits.report.study_tables import table as table
 from jaxbandits.report.summaries import summary as summary
+from jaxbandits.storage.compaction import compact as compact
 from jaxbandits.sweeps.merging import merge as merge
 from jaxbandits.sweeps.rerun import repeat as repeat
 from jaxbandits.sweeps.run import simulate as simulate
@@ -184,6 +185,7 @@ __all__ = [
     "blocks",
     "c_spread",
     "click_rates",
+    "compact",
     "compare",
     "difference",
     "empirical",

@@ -1,4 +1,4 @@
-"""The command line: `jaxbandits list | simulate | compare | gradient | tune | sweep | status | merge | export | …`.
+"""The command line: `jaxbandits list | simulate | compare | gradient | tune | sweep | status | merge | compact | …`.
 
 `main` reports any bad input as one line on stderr with exit status 2. The commands are in `run_commands`,
 `sweep_commands`, `gradient_command`, `tune_command`, `plot_commands`, `export_command` and `list_command`. `inputs`
@@ -19,17 +19,18 @@ from jaxbandits.cli.gradient_command import gradient
 from jaxbandits.cli.list_command import list_
 from jaxbandits.cli.plot_commands import plot, reproduce
 from jaxbandits.cli.run_commands import compare, simulate
-from jaxbandits.cli.sweep_commands import merge, status, sweep
+from jaxbandits.cli.sweep_commands import compact, merge, status, sweep
 from jaxbandits.cli.tune_command import tune
 from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.aot_cache import machine_code
 from jaxbandits.engine.compilation_cache import kept_programs
 from jaxbandits.errors import UsageError
 from jaxbandits.interruptions import Interrupts, interruptible
+from jaxbandits.sweeps.time_limit import OutOfTimeError
 
 __all__ = ["main"]
 
-_USAGE, _FAILED = 2, 1
+_USAGE, _FAILED, _OUT_OF_TIME = 2, 1, 75  # the last is EX_TEMPFAIL of sysexits.h: try again
 
 
 def application() -> cyclopts.App:
@@ -41,7 +42,7 @@ def application() -> cyclopts.App:
         suppress_keyboard_interrupt=False,  # `main` reports it in one line
     )
     app.command(list_, name="list")
-    for command in (simulate, compare, gradient, tune, sweep, status, merge, plot, export, reproduce):
+    for command in (simulate, compare, gradient, tune, sweep, status, merge, compact, plot, export, reproduce):
         app.command(command)
     return app
 
@@ -53,8 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments; None for those of the process.
 
     Returns:
-        The exit status: 0, 2 for input that cannot be used, 1 where the machine failed (a full disk), 130 when
-        interrupted, 143 by SIGTERM and 138 by SIGUSR1.
+        The exit status: 0, 2 for input that cannot be used, 1 where the machine failed (a full disk), 75 where a time
+        limit ended a sweep, 130 when interrupted, 143 by SIGTERM and 138 by SIGUSR1.
     """
     with interruptible() as interrupted, printable():
         return _run(argv, interrupted)
@@ -73,6 +74,8 @@ def _run(argv: Sequence[str] | None, interrupted: Interrupts) -> int:
         return _complain(f"{error} See {command} --help.", _USAGE)
     except (UsageError, cyclopts.CycloptsError) as error:
         return _complain(str(error), _USAGE)
+    except OutOfTimeError as over:
+        return _complain(str(over), _OUT_OF_TIME)
     except KeyboardInterrupt as interrupt:
         return _complain(str(interrupt) or interrupted.words, interrupted.status)
     except BrokenPipeError:

@@ -119,8 +119,10 @@ def problem_of(text: str, costs: str | None = None) -> Problem:
     return problem
 
 
-def plan_of(path: Path) -> tuple[Plan, str]:
-    """Return the plan of a sweep's TOML file, and what it keeps of the runs, without running anything.
+def plan_of(path: Path) -> tuple[Plan, str, float | None]:
+    """Return the plan of a sweep's TOML file, what it keeps of the runs, and its time limit in seconds.
+
+    Nothing is run.
 
     Raises:
         UsageError: a file that cannot be read, or is not a specification that can be run: with the key and the line.
@@ -134,8 +136,8 @@ def plan_of(path: Path) -> tuple[Plan, str]:
         algorithm, problem, options = spec.build(file.tables)
         with about("run"):
             run = validated(RunTable, options).model_dump()
-        keep = run.pop("keep")
-        return make_plan(algorithm, problem, **run), keep
+        keep, max_time = run.pop("keep"), run.pop("max_time")
+        return make_plan(algorithm, problem, **run), keep, max_time
 
 
 def start_jax() -> None:

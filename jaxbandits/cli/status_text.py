@@ -10,10 +10,10 @@ from tqdm import tqdm  # type: ignore[import-untyped,unused-ignore]
 from jaxbandits.report.text_tables import text_table
 from jaxbandits.sweeps.dry_run import Estimate, bytes_of_runs
 from jaxbandits.sweeps.plan import Plan
-from jaxbandits.sweeps.store_status import State
+from jaxbandits.sweeps.store_status import State, pace
 from jaxbandits.xla_flags import NONE
 
-__all__ = ["estimate", "state"]
+__all__ = ["bytes_text", "estimate", "state"]
 
 
 def estimate(plan: Plan, keep: str, found: Estimate) -> str:
@@ -28,8 +28,8 @@ def estimate(plan: Plan, keep: str, found: Estimate) -> str:
         ("programs", f"{found.programs}, some {found.compile_seconds:.3g} s to compile, the first time"),
         ("pulls", f"{more}{pulls}"),
         ("time", f"{more}{_time(found.seconds)} on this machine, as measured in a few seconds"),
-        ("memory", _bytes(_peak())),
-        ("on disk", _bytes(bytes_of_runs(layout)) if keep == "runs" else f"little, for {keep} only are kept"),
+        ("memory", bytes_text(_peak())),
+        ("on disk", bytes_text(bytes_of_runs(layout)) if keep == "runs" else f"little, for {keep} only are kept"),
     ]
     return text_table(lines, left=(0, 1))
 
@@ -45,7 +45,7 @@ def _state(store: Path, found: State) -> Iterator[str]:
     share = 100 * found.there / max(found.wanted, 1)
     arrays = "its arrays are there" if found.readable else "its arrays are made once all runs are complete"
     lines = [
-        ("store", f"{store}, {_bytes(found.bytes)}"),
+        ("store", f"{store}, {bytes_text(found.bytes)}"),
         ("of", f"{algorithm.get('name')} on {what}, keeping {run.get('keep', 'runs')}"),
         ("runs", f"{found.there:,} of {found.wanted:,} ({share:.3g}%); {arrays}"),
     ]
@@ -64,17 +64,12 @@ def _state(store: Path, found: State) -> Iterator[str]:
 
 def _writer(told: dict[str, Any]) -> tuple[str, ...]:
     """Return a line about a process that is writing."""
-
-    def of(name: str) -> float:
-        value = told.get(name, 0.0)
-        return float(value) if isinstance(value, int | float) else 0.0
-
-    seconds, runs, wanted = max(of("seconds"), 1e-9), of("runs"), of("wanted")
-    left = _time(seconds * (wanted - runs) / runs) if runs else "not known yet"
-    busy = f"{100 * of('steps') / of('lane_steps'):.0f}%" if of("lane_steps") else "-"
+    now = pace(told)
+    left = "not known yet" if now["seconds_left"] is None else _time(now["seconds_left"])
+    busy = "-" if now["lanes_busy"] is None else f"{100 * now['lanes_busy']:.0f}%"
     who = f"{told.get('process')} on {told.get('host')}"
-    speed = tqdm.format_sizeof(of("pulls") / seconds)
-    return (f"part {told.get('part')}", who, f"{runs:,.0f} of {wanted:,.0f}", speed, busy, left)
+    speed = tqdm.format_sizeof(now["pulls_per_second"])
+    return (f"part {told.get('part')}", who, f"{now['runs']:,} of {now['wanted']:,}", speed, busy, left)
 
 
 def _time(seconds: float) -> str:
@@ -83,7 +78,8 @@ def _time(seconds: float) -> str:
     return str(tqdm.format_interval(seconds))
 
 
-def _bytes(count: float) -> str:
+def bytes_text(count: float) -> str:
+    """Return a number of bytes as a text."""
     return f"{tqdm.format_sizeof(count, 'B', 1024)}"
 
 

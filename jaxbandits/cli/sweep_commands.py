@@ -1,25 +1,30 @@
-"""The commands on large sweeps: `sweep`, `status`, `merge`."""
+"""The commands on large sweeps: `sweep`, `status`, `merge`, `compact`."""
 
+import time
+from json import dumps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import jax
 from cyclopts import Parameter
 
 from jaxbandits.cli import display, files, inputs, status_text
 from jaxbandits.cli.inputs import Switch, Whole
-from jaxbandits.engine.driver import Progress
+from jaxbandits.cli.json_progress import progress_lines
 from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError
 from jaxbandits.status import STATUS
+from jaxbandits.storage.compaction import compact as compact_blocks
 from jaxbandits.storage.merged_specs import refuse_another
 from jaxbandits.sweeps.dry_run import estimated
 from jaxbandits.sweeps.merging import merge_stores
 from jaxbandits.sweeps.plan import Plan
-from jaxbandits.sweeps.store_status import state_of
+from jaxbandits.sweeps.store_status import as_json, state_of
 from jaxbandits.sweeps.stored import Outcome, part_of, run_stored
+from jaxbandits.sweeps.stored_runs import Listeners
+from jaxbandits.sweeps.time_limit import OutOfTimeError, TimeLimit, seconds_of
 
-__all__ = ["merge", "status", "sweep"]
+__all__ = ["compact", "merge", "status", "sweep"]
 
 Share = Annotated[str | None, Parameter(name="--part")]
 
@@ -34,7 +39,8 @@ def sweep(
     distributed: Switch = False,
     devices: Whole | None = None,
     dry_run: Switch = False,
-    progress: bool | None = None,
+    progress: bool | Literal["json"] | None = None,
+    max_time: str | None = None,
 ) -> None:
     """Run a grid into a store, block by block; an interrupted sweep can be resumed or extended.
 
@@ -48,7 +54,10 @@ def sweep(
             MPI, Kubernetes, Cloud TPU).
         devices: how many of JAX's devices to use.
         dry_run: print the numbers of cells, runs and programs, and the expected time and memory.
-        progress: show a progress bar on stderr; by default, if that is a terminal.
+        progress: show a progress bar on stderr; by default, if that is a terminal. `--progress json` prints events on
+            stdout in its place, one JSON object a line, and nothing else there.
+        max_time: stop before this time is over, such as 3:50:00, 50:00 (minutes) or 1-12:00:00 (with days): what has
+            ended is kept, and the exit status is 75.
     """
     files.check_writable(out)
     share = _share(part)
@@ -56,30 +65,46 @@ def sweep(
         if share is not None:
             raise UsageError("--part is for independent processes, --distributed for those of one job: give one")
         _join()
-    plan, keep = inputs.plan_of(specification)
+    given = None if max_time is None else TimeLimit(seconds_of(max_time))
+    began = time.monotonic()
+    plan, keep, usual = inputs.plan_of(specification)
+    limit = given if usual is None or given is not None else TimeLimit(usual - (time.monotonic() - began))
     if dry_run:
         with display.progress_bar(False):
             display.print_result(status_text.estimate(plan, keep, estimated(plan, Placement(devices, None, None))))
         return
     if not resume and share is None and not distributed:
         _refuse_what_is_there(plan, keep, out)
-    with display.progress_bar(progress) as update:
+    own, placement = part_of(share), Placement(devices, None, None)
+    if progress == "json":
+        with progress_lines(out, f"{own.number}/{own.of}") as lines:
+            listeners = Listeners(lines.update, lines.start_program)
+            found = run_stored(plan, out, keep, own, placement, listeners, limit)
+            outcome = "out of time" if found.out_of_time else "done"
+            facts = {"made": found.made, "truncated": found.stopped, "store_runs": found.there}
+            lines.end(outcome, **facts, store_wanted=found.wanted, complete=found.there == found.wanted)
+    else:
+        with display.progress_bar(progress) as update:
+            found = run_stored(plan, out, keep, own, placement, Listeners(update), limit)
+    if found.out_of_time:
+        rest = "the others" if found.there < found.wanted else "its arrays"
+        raise OutOfTimeError(
+            f"the time is over: {found.there:,} of {found.wanted:,} runs are kept in {out}, --resume makes {rest}"
+        )
+    if progress != "json":
+        display.print_result(_told(found, out))
 
-        def report(done: Progress, wanted: int) -> None:
-            update(done, wanted)
 
-        found = run_stored(plan, out, keep, part_of(share), Placement(devices, None, None), report)
-    display.print_result(_told(found, out))
-
-
-def status(store: Path, /) -> None:
+def status(store: Path, /, *, json: Switch = False) -> None:
     """Show how complete a sweep is, from any terminal.
 
     Args:
         store: the store that `sweep` writes.
+        json: print one JSON object.
     """
     store = files.with_name(store)
-    display.print_result(status_text.state(store, state_of(store)))
+    found = state_of(store)
+    display.print_result(dumps(as_json(store, found)) if json else status_text.state(store, found))
 
 
 def merge(*stores: Path, out: Path) -> None:
@@ -92,6 +117,18 @@ def merge(*stores: Path, out: Path) -> None:
     files.check_writable(out)
     found = merge_stores([files.with_name(store) for store in stores], out)
     display.print_result(f"{found.there:,} of {found.wanted:,} runs: {out}")
+
+
+def compact(store: Path, /) -> None:
+    """Make few large blocks of the many small ones of a store; no run changes, also if the command is killed.
+
+    Args:
+        store: the store that `sweep` wrote; nothing may write to it meanwhile.
+    """
+    store = files.with_name(store)
+    found = compact_blocks(store)
+    before, now = status_text.bytes_text(found.bytes_before), status_text.bytes_text(found.bytes)
+    display.print_result(f"{store}: {found.blocks_before:,} blocks, {before}; now {found.blocks:,}, {now}")
 
 
 def _share(text: str | None) -> tuple[Any, Any] | None:

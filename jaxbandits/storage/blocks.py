@@ -8,7 +8,7 @@ from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.accumulators import Stream
 from jaxbandits.storage.layout import FinishedRuns, Layout
 
-__all__ = ["Block", "block_of", "entered", "joined", "summed"]
+__all__ = ["Block", "block_of", "entered", "joined", "joined_blocks", "summed"]
 
 
 class Block(NamedTuple):
@@ -49,6 +49,27 @@ def block_of(runs: FinishedRuns, layout: Layout, keep: str) -> Block:
     return Block(about, arrays)
 
 
+def joined_blocks(blocks: list[Block]) -> Block:
+    """Return one block with the runs of several, each run once, ordered by cell and seed.
+
+    Args:
+        blocks: blocks of runs with the same `about` and variables; of equal runs the last stays.
+    """
+    parts = [block.arrays for block in blocks]
+    names, number = np.unique(np.concatenate([part["cells"] for part in parts]), return_inverse=True)
+    ends = np.cumsum([part["cells"].size for part in parts])[:-1]
+    cells = [own[part["cell"]] for own, part in zip(np.split(number, ends), parts, strict=True)]
+    key = (np.concatenate(cells).astype(np.int64) << 33) | np.concatenate([part["seed"] for part in parts])
+    order = np.argsort(key, kind="stable")
+    order = order[np.append(np.diff(key[order]) != 0, True)]
+    arrays = {"cells": names, **_done(seed_ranges.of_seeds(key[order]))}
+    arrays["cell"], arrays["seed"] = (key[order] >> 33).astype(np.uint32), (key[order] & 0xFFFFFFFF).astype(np.uint32)
+    for name in parts[0]:
+        if name.startswith("value."):
+            arrays[name] = np.concatenate([part[name] for part in parts])[order]
+    return Block(blocks[0].about, arrays)
+
+
 def summed(blocks: list[Block], layout: Layout) -> Block:
     """Return one block with the sums of several.
 
@@ -69,7 +90,8 @@ def summed(blocks: list[Block], layout: Layout) -> Block:
             (cell | block.arrays["done_start"]).tolist(), (cell | block.arrays["done_stop"]).tolist(), strict=True
         )
     arrays = {"cells": np.asarray([layout.cells[i] for i in there], "S16"), **_done(seed_ranges.united(done))}
-    return Block(blocks[0].about, arrays | stream.arrays())
+    about = {**blocks[0].about, "bandits": layout.bandits, "arms": layout.arms}
+    return Block(about, arrays | stream.arrays())
 
 
 def _done(keys: list[seed_ranges.Stretch]) -> dict[str, np.ndarray]:

@@ -29,7 +29,17 @@ from jaxbandits.storage.store_files import (
     read_description,
 )
 
-__all__ = ["blocks_of", "count_of_runs", "is_current", "is_made", "make_view", "places_of", "read_store"]
+__all__ = [
+    "blocks_of",
+    "check_counted_once",
+    "count_of_runs",
+    "is_current",
+    "is_made",
+    "keep_view",
+    "make_view",
+    "places_of",
+    "read_store",
+]
 
 #: Largest arrays that are made in memory, in bytes; larger ones are made in a file beside the store.
 _IN_MEMORY = 2**28
@@ -69,6 +79,12 @@ def blocks_of(folder: Path) -> Iterator[Block]:
         yield block
 
 
+def check_counted_once(folder: Path) -> None:
+    """Check the blocks of a folder; arguments and errors as for `blocks_of`."""
+    for _ in blocks_of(folder):
+        pass
+
+
 def make_view(path: Path, description: Description) -> None:
     """Make the arrays of a store with all its runs.
 
@@ -91,14 +107,30 @@ def make_view(path: Path, description: Description) -> None:
                 _move_in(made, path)
             else:
                 write_arrays(dataset, path)
+        made_of = _made_of(folder, block_names(folder))
         hashes = {name: _hash(path / name) for name in _files(path)} if path.is_dir() else {path.name: _hash(path)}
-        write_whole(folder / "view.json", json.dumps({"made_of": _made_of(folder), "files": hashes}).encode())
+        write_whole(folder / "view.json", json.dumps({"made_of": made_of, "files": hashes}).encode())
 
 
 def is_made(path: Path) -> bool:
     """Return whether the arrays were made from the present blocks."""
     folder = blocks_folder(path)
-    return _view(folder).get("made_of") == _made_of(folder)
+    view, now = _view(folder), _made_of(folder, block_names(folder))
+    return now in (view.get("made_of"), view.get("made_of_next"))
+
+
+def keep_view(path: Path, names: list[str]) -> None:
+    """Note that the arrays, if they are made from the present blocks, are also those of other ones.
+
+    Args:
+        path: the store.
+        names: the blocks that will have the same runs.
+    """
+    folder = blocks_folder(path)
+    if is_made(path):
+        now, following = (_made_of(folder, blocks) for blocks in (block_names(folder), names))
+        view = {"made_of": now, "made_of_next": following, "files": _view(folder)["files"]}
+        write_whole(folder / "view.json", json.dumps(view).encode())
 
 
 def is_current(path: Path) -> bool:
@@ -110,7 +142,8 @@ def _view(folder: Path) -> dict[str, Any]:
     """Return the hashes of the blocks and of the arrays' files; empty where no arrays were made."""
     try:
         view = json.loads((folder / "view.json").read_bytes())
-        return {"made_of": str(view["made_of"]), "files": dict(view["files"])}
+        made_of = {name: str(view[name]) for name in ("made_of", "made_of_next") if name in view}
+        return {**made_of, "files": dict(view["files"])}
     except (OSError, ValueError, KeyError, TypeError):
         return {"files": {}}
 
@@ -189,9 +222,8 @@ def _move_in(made: Path, path: Path) -> None:
         os.replace(made / name, path / name)
 
 
-def _made_of(folder: Path) -> str:
-    """Return a hash of the blocks and the description."""
-    names = block_names(folder)
+def _made_of(folder: Path, names: list[str]) -> str:
+    """Return a hash of blocks by name and of the description."""
     return hashlib.sha256("\n".join(names).encode() + (folder / "sweep.json").read_bytes()).hexdigest()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-__all__ = ["Stretch", "common", "missing", "of_seeds", "overlap", "united"]
+__all__ = ["Stretch", "common", "missing", "of_seeds", "overlap", "united", "united_arrays"]
 
 Stretch = tuple[int, int]
 
@@ -27,6 +27,15 @@ def united(stretches: Iterable[Stretch]) -> list[Stretch]:
         else:
             found.append((start, stop))
     return found
+
+
+def united_arrays(starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `united` returns, for ranges as two arrays, int64 `(N,)`."""
+    order = np.argsort(starts, kind="stable")
+    starts, latest = starts[order], np.maximum.accumulate(stops[order])
+    first = np.append(True, starts[1:] > latest[:-1])[: starts.size]
+    last = np.append(first[1:], True)[: starts.size]
+    return starts[first], latest[last]
 
 
 def overlap(stretches: Iterable[Stretch]) -> Stretch | None:

@@ -2,12 +2,14 @@
 
     NAME.zarr/         arrays that xarray opens, made from the blocks once all runs are complete
     NAME.zarr/blocks/  sweep.json, the description; a file per block; view.json, the hashes of the arrays' files;
+                       replacing.json, while blocks are replaced by one with the same runs;
                        writer-1-of-2.lock and .json, of a process that is writing; .marker in place of .lock where
                        the file system has no locks
 
 The blocks of NAME.nc are in NAME.nc.blocks, beside it. The blocks hold the runs; all else follows from them.
 """
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +18,7 @@ import numpy as np
 
 from jaxbandits.errors import UsageError
 from jaxbandits.storage import seed_ranges
-from jaxbandits.storage.block_files import block_names, read_part, write_whole
+from jaxbandits.storage.block_files import block_names, damaged, read_part, write_whole
 from jaxbandits.storage.layout import Layout, Variable
 from jaxbandits.storage.seed_ranges import Stretch
 
@@ -25,6 +27,10 @@ __all__ = ["KEEP", "Description", "blocks_folder", "done_by_cell", "done_of_bloc
 #: What a sweep keeps of its runs.
 KEEP = ("runs", "summary", "moments")
 _FORMAT = 1
+#: How often the blocks are listed again if one is gone.
+_TRIES = 9
+#: The arrays that say which seeds a block has.
+_DONE = frozenset({"cells", "done_cell", "done_start", "done_stop"})
 #: Largest size of a description in bytes: some million cells.
 _LONGEST = 2**28
 
@@ -127,9 +133,29 @@ def done_by_cell(folder: Path) -> dict[str, list[Stretch]]:
     Raises:
         UsageError: a block that cannot be read.
     """
-    found: dict[str, list[Stretch]] = {}
-    for name in block_names(folder):
-        block = read_part(folder / name, ("cells", "done_cell", "done_start", "done_stop"))
-        for cell, seeds in done_of_block(block).items():
-            found.setdefault(cell, []).extend(seeds)
-    return {cell: seed_ranges.united(seeds) for cell, seeds in found.items()}
+    for _ in range(_TRIES):
+        with contextlib.suppress(FileNotFoundError):  # another process has just replaced it by one with the same runs
+            return _done_by_cell(folder, block_names(folder))
+    return _done_by_cell(folder, block_names(folder))
+
+
+def _done_by_cell(folder: Path, blocks: list[str]) -> dict[str, list[Stretch]]:
+    numbers: dict[bytes, int] = {}  # of the cells, in the order in which they are met
+    keys, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for name in blocks:
+        block = read_part(folder / name, _DONE)
+        try:
+            cells = [numbers.setdefault(cell, len(numbers)) for cell in block["cells"].astype("S16").tolist()]
+            cell = np.asarray(cells, np.int64)[block["done_cell"]] << 33  # seeds are below 2^32
+            keys.append(cell | block["done_start"])
+            ends.append(cell | block["done_stop"])
+        except (IndexError, TypeError, ValueError):
+            raise damaged(folder / name) from None
+    names = [cell.decode(errors="replace") for cell in numbers]
+    found: dict[str, list[Stretch]] = {name: [] for name in names}
+    starts, stops = seed_ranges.united_arrays(np.concatenate(keys), np.concatenate(ends))
+    seeds = np.int64(2**33 - 1)
+    parts = ((starts >> 33).tolist(), (starts & seeds).tolist(), (stops & seeds).tolist())
+    for number, start, stop in zip(*parts, strict=True):
+        found[names[number]].append((start, stop))
+    return found

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import os
 import platform
 import time
@@ -19,6 +20,8 @@ from jaxbandits.storage.locks import lock_of, remedy
 from jaxbandits.storage.write_buffer import HeldRuns
 
 __all__ = ["BlockWriter", "Part", "listening", "writing"]
+
+_LOGGER = logging.getLogger(__name__)
 
 #: Seconds between two blocks: at first, as a share of the time so far, and at most.
 _FIRST, _SHARE, _MOST = 0.5, 0.05, 300.0
@@ -139,6 +142,11 @@ class BlockWriter:
         if now - self._committed >= wait or self._held.full:
             self.commit()
 
+    @property
+    def seconds_of_a_block(self) -> float:
+        """Return how long the latest block took to write."""
+        return self._writing
+
     def commit(self) -> None:
         """Write a block of the buffered runs.
 
@@ -147,8 +155,9 @@ class BlockWriter:
         """
         began = time.monotonic()
         if count := self._held.count:
-            write_block(self._folder, *self._held.block())
+            size = write_block(self._folder, *self._held.block())
             self.runs += count
+            _LOGGER.debug("%s: a block of %d runs, %d bytes", self._folder, count, size)
         self._committed = time.monotonic()
         self._writing = self._committed - began
 

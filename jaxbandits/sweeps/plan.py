@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import json
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -45,7 +46,9 @@ from jaxbandits.sweeps.spec import describe
 from jaxbandits.users_code.records import recorded
 from jaxbandits.xla_flags import ATTRIBUTE, flags_now
 
-__all__ = ["Plan", "Timing", "compile_runs", "make_plan", "make_runs"]
+__all__ = ["Plan", "ProgramStart", "Timing", "compile_runs", "make_plan", "make_runs"]
+
+_LOGGER = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,6 +97,15 @@ class Plan:
     def groups(self, cells: Sequence[Cell]) -> list[list[Cell]]:
         """Return groups of cells that share a program."""
         return group_by_program(list(cells), self.runs, padded=not self.own)
+
+
+class ProgramStart(NamedTuple):
+    """A program that is about to be compiled and run."""
+
+    number: int  # from 1
+    of: int
+    cells: int
+    arms: int  # the most of its cells
 
 
 class Timing(NamedTuple):
@@ -171,6 +183,7 @@ def make_runs(
     placement: Placement,
     take: Callable[[FinishedRuns], None],
     on_progress: Callable[[Progress], None] | None = None,
+    on_program: Callable[[ProgramStart], None] | None = None,
 ) -> Timing:
     """Make runs of a plan.
 
@@ -180,6 +193,7 @@ def make_runs(
         placement: the devices and lanes.
         take: called now and then with runs that have ended.
         on_progress: called now and then with the progress so far.
+        on_program: called before each program.
 
     Raises:
         UsageError: a run in which a user's own algorithm broke the protocol.
@@ -188,7 +202,12 @@ def make_runs(
     done = Progress(runs=0, pulls=0.0)
     make_room()
     with interruptible(), kept_programs(), compile_clock() as clock:
-        for cells in plan.groups([cell for cell, seeds in zip(plan.cells, pending, strict=True) if seeds]):
+        groups = plan.groups([cell for cell, seeds in zip(plan.cells, pending, strict=True) if seeds])
+        for number, cells in enumerate(groups, 1):
+            start = ProgramStart(number, len(groups), len(cells), max(cell.problem.arms for cell in cells))
+            _LOGGER.info("program %d of %d: %d cells, up to %d arms", *start)
+            if on_program is not None:
+                on_program(start)
             before = done
 
             def report(progress: Progress, before: Progress = before) -> None:

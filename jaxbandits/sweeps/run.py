@@ -17,6 +17,8 @@ from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.sweeps.plan import make_plan, make_runs
 from jaxbandits.sweeps.results import Results
 from jaxbandits.sweeps.stored import check_keep, part_of, results_in, run_stored
+from jaxbandits.sweeps.stored_runs import Listeners
+from jaxbandits.sweeps.time_limit import TimeLimit, seconds_of
 
 __all__ = ["simulate", "sweep"]
 
@@ -41,6 +43,7 @@ def sweep(
     store: str | Path | None = None,
     keep: str | None = None,
     part: tuple[int, int] | None = None,
+    max_time: float | str | None = None,
 ) -> xr.Dataset:
     """Run every cell of a grid with the same seeds and return a labelled Dataset.
 
@@ -82,6 +85,9 @@ def sweep(
             means and variances. The latter two take no more memory or disk for more runs.
         part: (1, 8) for the first of eight parts: an independent process that makes these runs only, in one store with
             the others. The last one to end makes the arrays; until then an empty Dataset is returned.
+        max_time: of a sweep with a store, how long the call may take: seconds, or a text such as "3:50:00" (hours) or
+            "50:00" (minutes). Before it is over, completed runs are committed, and an empty Dataset is returned whose
+            attribute `missing` says what is left. The same call makes the rest.
 
     Returns:
         Dimensions: one per axis, `checkpoint` where requested, `seed`, and `arm` (`bandit`, `arm` for several
@@ -106,6 +112,7 @@ def sweep(
         >>> ds.pulls.mean("seed").values.tolist()
         [10.0, 20.0]
     """
+    limit = None if max_time is None else TimeLimit(seconds_of(max_time))
     plan = make_plan(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
         checkpoints=checkpoints, independent=independent, metrics=metrics,
@@ -114,12 +121,14 @@ def sweep(
     if store is not None:
         path, share = Path(store), part_of(part)
         report = None if on_progress is None else lambda progress, _: on_progress(progress)
-        outcome = run_stored(plan, path, check_keep(keep or "runs"), share, placement, report)
-        if outcome.there < outcome.wanted:
-            return xr.Dataset(attrs=plan.attrs | {"missing": f"{outcome.wanted - outcome.there} runs, of other parts"})
+        outcome = run_stored(plan, path, check_keep(keep or "runs"), share, placement, Listeners(report), limit)
+        if outcome.out_of_time or outcome.there < outcome.wanted:
+            why = "since the time was over" if outcome.out_of_time else "of other parts"
+            return xr.Dataset(attrs=plan.attrs | {"missing": f"{outcome.wanted - outcome.there} runs, {why}"})
         return with_one_row(results_in(path, plan))  # a summary or moments of one cell have no dimension
-    if part is not None or keep is not None:
-        raise UsageError(f"{'part' if part is not None else 'keep'}=… is for sweeps with a store=…")
+    for name, given in (("part", part), ("keep", keep), ("max_time", max_time)):
+        if given is not None:
+            raise UsageError(f"{name}=… is for sweeps with a store=…")
     results = Results(plan.layout)
     first, count = plan.layout.first_seed, plan.layout.seeds
     everything = [[(first, first + count)]] * len(plan.cells)
@@ -147,6 +156,7 @@ def simulate(
     store: str | Path | None = None,
     keep: str | None = None,
     part: tuple[int, int] | None = None,
+    max_time: float | str | None = None,
 ) -> xr.Dataset:
     """Run one algorithm on one problem: `sweep` under a name for a single cell; arguments as in `sweep`.
 
@@ -158,5 +168,5 @@ def simulate(
     return sweep(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
         checkpoints=checkpoints, independent=independent, devices=devices, lanes=lanes, chunk=chunk, on_chip=on_chip,
-        metrics=metrics, on_progress=on_progress, store=store, keep=keep, part=part,
+        metrics=metrics, on_progress=on_progress, store=store, keep=keep, part=part, max_time=max_time,
     )  # fmt: skip

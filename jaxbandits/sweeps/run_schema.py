@@ -12,6 +12,7 @@ from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.errors import UsageError
 from jaxbandits.io.schemas import Table, as_checked
 from jaxbandits.sweeps.stored import check_keep
+from jaxbandits.sweeps.time_limit import seconds_of
 
 __all__ = ["RunTable"]
 
@@ -29,7 +30,7 @@ def _points(value: Any) -> list[Any]:
 
 
 class RunTable(Table):
-    """The options of `jaxbandits.sweep` that a specification may set, and what is kept of the results."""
+    """The options of `jaxbandits.sweep` that a specification may set."""
 
     seeds: Annotated[int, as_checked(checks.whole, 1, MAX_COUNT)] = 1000
     first_seed: Annotated[int, as_checked(checks.whole, 0, MAX_COUNT)] = 0
@@ -38,3 +39,4 @@ class RunTable(Table):
     independent: Annotated[bool, BeforeValidator(_switch)] = False
     checkpoints: Annotated[list[float], BeforeValidator(_points)] | None = None
     keep: Annotated[str, BeforeValidator(check_keep)] = "runs"
+    max_time: Annotated[float, BeforeValidator(seconds_of)] | None = None

@@ -1,6 +1,7 @@
 """The progress of a store, readable from another terminal."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,13 +10,14 @@ import xarray as xr
 
 from jaxbandits.errors import UsageError
 from jaxbandits.storage.arrays_on_disk import open_arrays
+from jaxbandits.storage.block_files import block_names
 from jaxbandits.storage.consolidate import count_of_runs, is_made
 from jaxbandits.storage.store_files import blocks_folder, done_by_cell, read_description
 from jaxbandits.storage.writer import listening
 from jaxbandits.sweeps.grid import RESERVED
 from jaxbandits.xla_flags import ATTRIBUTE
 
-__all__ = ["State", "state_of"]
+__all__ = ["State", "as_json", "pace", "state_of"]
 
 
 class State(NamedTuple):
@@ -29,6 +31,7 @@ class State(NamedTuple):
     xla_flags: str  # "" where they were not recorded
     readable: bool  # whether its arrays are made of all its runs
     writers: list[dict[str, Any]]  # the status of each process that is writing
+    blocks: int = 0
 
 
 def state_of(path: Path) -> State:
@@ -68,7 +71,54 @@ def state_of(path: Path) -> State:
         str(description.attrs.get(ATTRIBUTE, "")),
         is_made(path),
         writers=list(listening(folder)),
+        blocks=len(block_names(folder)),
     )
+
+
+def as_json(path: Path, state: State) -> dict[str, Any]:
+    """Return the progress of a store as JSON-ready data: what `status --json` prints."""
+    algorithm, problem, run = (state.spec.get(table, {}) for table in ("algorithm", "problem", "run"))
+    return {
+        "store": str(path),
+        "algorithm": algorithm.get("name"),
+        "problem": problem.get("label") or problem.get("name") or problem.get("spec"),
+        "keep": run.get("keep", "runs"),
+        "runs": state.there,
+        "wanted": state.wanted,
+        "complete": state.there == state.wanted,
+        "arrays": state.readable,
+        "blocks": state.blocks,
+        "bytes": state.bytes,
+        "made_with": state.made_with,
+        "xla_flags": state.xla_flags,
+        "writers": [
+            {name: writer.get(name) for name in ("part", "process", "host", "committed")} | pace(writer)
+            for writer in state.writers
+        ],
+    }
+
+
+def pace(told: dict[str, Any]) -> dict[str, Any]:
+    """Return the numbers of a process that makes runs, from its status; null where they are not known yet.
+
+    Args:
+        told: `runs`, `wanted`, `pulls`, `seconds`, `steps` and `lane_steps`; others are left out.
+    """
+
+    def of(name: str) -> float:
+        value = told.get(name, 0.0)
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    seconds, runs, wanted = of("seconds"), int(of("runs")), int(of("wanted"))
+    return {
+        "runs": runs,
+        "wanted": wanted,
+        "pulls": of("pulls"),
+        "seconds": round(seconds, 3),
+        "pulls_per_second": of("pulls") / max(seconds, 1e-9),
+        "lanes_busy": of("steps") / of("lane_steps") if of("lane_steps") else None,
+        "seconds_left": seconds * (wanted - runs) / runs if runs else None,
+    }
 
 
 def _cells_of(dataset: xr.Dataset) -> list[int]:
@@ -77,5 +127,6 @@ def _cells_of(dataset: xr.Dataset) -> list[int]:
 
 def _bytes_of(path: Path) -> int:
     if path.is_dir():
-        return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+        with os.scandir(path) as entries:
+            return sum(_bytes_of(Path(one.path)) if one.is_dir() else one.stat().st_size for one in entries)
     return path.stat().st_size if path.exists() else 0

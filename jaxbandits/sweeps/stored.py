@@ -2,7 +2,7 @@
 
 import importlib.metadata
 import json
-from collections.abc import Callable
+import logging
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,25 +12,28 @@ import xarray as xr
 
 from jaxbandits.checks import whole
 from jaxbandits.engine.devices import chosen_devices
-from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError, unknown_name
-from jaxbandits.interruptions import interruptible, interrupts
+from jaxbandits.interruptions import interruptible
 from jaxbandits.io.diff import difference
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.arrays_on_disk import ENDINGS, open_arrays, read_arrays
-from jaxbandits.storage.consolidate import blocks_of, count_of_runs, make_view
-from jaxbandits.storage.layout import FinishedRuns
+from jaxbandits.storage.block_files import bytes_of_blocks
+from jaxbandits.storage.consolidate import check_counted_once, count_of_runs, is_made, make_view
 from jaxbandits.storage.locks import hold_lock
 from jaxbandits.storage.merged_specs import merge_specs, refuse_another
 from jaxbandits.storage.seed_ranges import Stretch
 from jaxbandits.storage.spec_axes import same_files, with_paths_of
 from jaxbandits.storage.store_files import KEEP, Description, blocks_folder, done_by_cell, read_description
 from jaxbandits.storage.writer import BlockWriter, Part, writing
-from jaxbandits.sweeps.plan import Plan, Timing, make_runs
+from jaxbandits.sweeps.plan import Plan, Timing
+from jaxbandits.sweeps.stored_runs import Listeners, make_stored_runs
+from jaxbandits.sweeps.time_limit import TimeLimit
 from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["Outcome", "check_keep", "part_of", "results_in", "run_stored"]
+
+_LOGGER = logging.getLogger(__name__)
 
 
 class Outcome(NamedTuple):
@@ -41,6 +44,7 @@ class Outcome(NamedTuple):
     there: int  # runs of the whole sweep in the store
     wanted: int  # runs of the whole sweep
     spent: Timing | None
+    out_of_time: bool = False  # whether a time limit ended it before it was complete
 
 
 def check_keep(keep: Any) -> str:
@@ -76,7 +80,8 @@ def run_stored(
     keep: str,
     part: Part,
     placement: Placement,
-    on_progress: Callable[[Progress, int], None] | None = None,
+    listeners: Listeners | None = None,
+    limit: TimeLimit | None = None,
 ) -> Outcome:
     """Make the runs that a store lacks, and its arrays once it has all.
 
@@ -86,7 +91,8 @@ def run_stored(
         keep: what is kept of the runs.
         part: which of the missing runs to make.
         placement: the devices and lanes.
-        on_progress: called now and then with the progress so far, and how many runs are to be made.
+        listeners: called now and then with the progress.
+        limit: the time that there is: before it is over, completed runs are committed, and the call ends.
 
     Raises:
         UsageError: a store of another specification or made under other XLA flags, one that is damaged or being
@@ -106,14 +112,20 @@ def run_stored(
         pending = _pending(plan, done, part)
         count = sum(stop - start for seeds in pending for start, stop in seeds)
         description = _described(plan, path, keep, running=count > 0)
-        spent, stopped = None, 0
+        spent, made, stopped = None, 0, 0
         if count:
+            there = plan.layout.runs - count
+            _LOGGER.info("%s: %d runs to make in part %d/%d, %d are there or of other parts", path, count, *part, there)
             writer = BlockWriter(folder, part, plan.layout, keep, count)
-            spent, stopped = _run(plan, pending, placement, writer, on_progress, path), writer.stopped
+            spent = make_stored_runs(plan, pending, placement, writer, path, limit, listeners or Listeners())
+            made, stopped = writer.runs, writer.stopped
         there = count_of_runs(description.layout, done_by_cell(folder))
+    late = made < count
     if there == description.layout.runs:
-        make_view(path, description)
-    return Outcome(count, stopped, there, description.layout.runs, spent)
+        late = limit is not None and not is_made(path) and not limit.allows_arrays(bytes_of_blocks(folder))
+        if not late:
+            make_view(path, description)
+    return Outcome(made, stopped, there, description.layout.runs, spent, late)
 
 
 def results_in(path: Path, plan: Plan) -> xr.Dataset:
@@ -152,8 +164,7 @@ def _of_arrays_only(plan: Plan, path: Path, keep: str) -> Outcome:
 
 def _done(folder: Path) -> dict[str, list[Stretch]]:
     """Return the seeds of each cell in a store; every byte of every block is checked."""
-    for _ in blocks_of(folder):
-        pass
+    check_counted_once(folder)
     return done_by_cell(folder)
 
 
@@ -184,40 +195,3 @@ def _described(plan: Plan, path: Path, keep: str, *, running: bool) -> Descripti
         if there is None or both.content() != there.content():
             both.write(folder)
         return both
-
-
-def _run(
-    plan: Plan,
-    pending: list[list[Stretch]],
-    placement: Placement,
-    writer: BlockWriter,
-    on_progress: Callable[[Progress, int], None] | None,
-    path: Path,
-) -> Timing:
-    with interrupts() as interrupted:
-
-        def stop_if_asked() -> None:
-            if interrupted.asked:
-                writer.commit()
-                rest = "the others" if writer.runs < writer.wanted else "its arrays"
-                raise KeyboardInterrupt(
-                    f"{interrupted.words}: {writer.runs:,} of {writer.wanted:,} runs are kept in {path}, --resume "
-                    f"makes {rest}"
-                )
-
-        def take(runs: FinishedRuns) -> None:
-            writer.add(runs)
-            stop_if_asked()
-
-        def report(progress: Progress) -> None:
-            stop_if_asked()
-            writer.tell(**progress._asdict())
-            if on_progress is not None:
-                on_progress(progress, writer.wanted)
-
-        if on_progress is not None:
-            on_progress(Progress(0, 0.0), writer.wanted)
-        spent = make_runs(plan, pending, placement, take, report)
-        writer.commit()
-        stop_if_asked()  # after the last check: the caller may have more to run
-    return spent

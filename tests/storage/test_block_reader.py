@@ -1,0 +1,84 @@
+"""Which seeds a store has is read from the first arrays of its blocks: the same as from whole blocks, or an error."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+import jaxbandits as jb
+from jaxbandits.cli import main
+from jaxbandits.storage import seed_ranges
+from jaxbandits.storage.block_files import block_names, read_block, read_part
+from jaxbandits.storage.store_files import blocks_folder, done_by_cell, done_of_block
+from jaxbandits.sweeps.store_status import state_of
+from tests.storage.many_blocks import make_store
+
+NAMES = frozenset({"cells", "done_cell", "done_start", "done_stop"})
+
+
+@pytest.fixture
+def store(tmp_path):
+    make_store(tmp_path / "many.zarr", blocks=40)
+    return tmp_path / "many.zarr"
+
+
+def test_a_part_of_a_block_is_what_the_whole_block_has(store):
+    folder, expected = blocks_folder(store), {}
+    for name in block_names(folder):
+        _, whole = read_block(folder / name)
+        part = read_part(folder / name, NAMES)
+        assert part.keys() == NAMES
+        for one, values in part.items():
+            np.testing.assert_array_equal(values, whole[one])
+            assert values.dtype == whole[one].dtype
+        for cell, seeds in done_of_block(whole).items():
+            expected.setdefault(cell, []).extend(seeds)
+    assert done_by_cell(folder) == {cell: seed_ranges.united(seeds) for cell, seeds in expected.items()}
+
+
+def test_ranges_as_arrays_are_those_of_lists():
+    random = np.random.default_rng(5)
+    for _ in range(300):
+        start = random.integers(0, 60, random.integers(0, 12))
+        stop = start + random.integers(1, 9, start.size)
+        starts, stops = seed_ranges.united_arrays(start, stop)
+        assert list(zip(starts.tolist(), stops.tolist(), strict=True)) == seed_ranges.united(
+            zip(start.tolist(), stop.tolist(), strict=True)
+        )
+
+
+def test_a_damaged_block_is_an_error_or_read(store):
+    """Any byte may be another, and any end may be missing: never another error, an endless read or a huge array."""
+    folder, random = blocks_folder(store), np.random.default_rng(6)
+    name = block_names(folder)[0]
+    content = (folder / name).read_bytes()
+    refused = 0
+    for trial in range(600):
+        harmed = bytearray(content[: random.integers(1, 1500)] if trial % 3 == 0 else content)
+        for place in random.integers(0, min(len(harmed), 1500), 3):
+            harmed[place] = random.integers(256)
+        (folder / name).write_bytes(harmed)
+        try:
+            done_by_cell(folder)
+        except jb.UsageError:
+            refused += 1
+    assert refused > 100
+
+
+def test_status_of_many_blocks_is_quick_and_json(tmp_path, capsys):
+    """Of 10,000 it takes 0.7 s (`experiments/benchmarks/many_blocks.py`); here the machine may be busy."""
+    make_store(tmp_path / "many.zarr", blocks=1000)
+    began = time.perf_counter()
+    state = state_of(tmp_path / "many.zarr")
+    assert time.perf_counter() - began < 1
+    assert (state.there, state.wanted, state.blocks) == (100_000, 100_000, 1000)
+    assert main(["status", str(tmp_path / "many.zarr"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {name: found[name] for name in ("algorithm", "problem", "keep", "runs", "wanted", "complete", "arrays")} == {
+        "algorithm": "ugape-c", "problem": "two-group", "keep": "runs", "runs": 100_000, "wanted": 100_000,
+        "complete": True, "arrays": False,
+    }  # fmt: skip
+    assert found["writers"] == []
+    assert found["blocks"] == 1000
+    assert found["bytes"] > 10**6

@@ -1,0 +1,198 @@
+"""Many blocks become few: the same runs to the last bit, once each, whenever the process dies."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import jaxbandits as jb
+from jaxbandits.cli import main
+from jaxbandits.storage import replaced_blocks, writer
+from jaxbandits.storage.block_files import NOTE, block_names
+from jaxbandits.storage.compaction import _groups
+from jaxbandits.storage.consolidate import blocks_of, check_counted_once, is_current, read_store
+from jaxbandits.storage.store_files import blocks_folder, done_by_cell, read_description
+from jaxbandits.sweeps.store_status import state_of
+from tests.storage.many_blocks import make_store
+
+STORE = Path("grid.zarr")
+KEEP = ["runs", "summary", "moments"]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """A block is written whenever runs have ended."""
+    monkeypatch.setattr(writer, "_FIRST", 0.0)
+    monkeypatch.setattr(writer, "_SHARE", 0.0)
+    monkeypatch.setattr(writer, "_WRITING", 1e9)
+
+
+def sweep(seeds=16, n=(3, 5), **options):
+    """A grid whose variables differ in length with its arms."""
+    algorithm = jb.UGapEc(epsilon=jb.axis([0.2, 0.4]), delta=0.1)
+    return jb.sweep(algorithm, jb.one_sparse(n=jb.axis(list(n))), seeds, lanes=4, chunk=8, **options)
+
+
+def same(one, other):
+    xr.testing.assert_identical(one.drop_attrs(deep=False).load(), other.drop_attrs(deep=False).load())
+
+
+@pytest.mark.parametrize(
+    ("name", "keep"), [("grid.zarr", "runs"), ("grid.nc", "runs"), ("grid.zarr", "summary"), ("grid.zarr", "moments")]
+)
+def test_nothing_changes_but_the_number_of_blocks(name, keep, small_blocks):
+    """Blocks of fewer arms are among them; the arrays stay valid; and the store is extended as before."""
+    sweep(n=[3], store=name, keep=keep)
+    before = sweep(store=name, keep=keep).load()
+    folder, done = blocks_folder(Path(name)), done_by_cell(blocks_folder(Path(name)))
+    found = jb.compact(name)
+    assert found.blocks_before > 4
+    assert found.blocks == len(block_names(folder)) == (2 if keep == "runs" else 1)  # of 3 and of 5 arms
+    assert found.bytes < found.bytes_before
+    assert done_by_cell(folder) == done
+    assert is_current(Path(name))
+    same(read_store(Path(name)), before)
+    (folder / "view.json").unlink()  # the arrays are made again, of the new blocks
+    seen = []
+    same(sweep(store=name, keep=keep, on_progress=seen.append), before)
+    assert not seen
+    more = sweep(seeds=24, store=name, keep=keep).load()
+    jb.compact(name)
+    assert len(block_names(folder)) == (2 if keep == "runs" else 1)
+    same(read_store(Path(name)), more)
+    if keep == "runs":
+        same(more, sweep(seeds=24))
+    assert not list(folder.glob(".*.part"))
+    assert not (folder / NOTE).exists()
+
+
+class DiedError(Exception):
+    """A process that is gone."""
+
+
+@pytest.mark.parametrize("keep", KEEP)
+def test_at_any_moment_all_runs_are_there_once(keep, monkeypatch, small_blocks):
+    """A process that dies before or after any change of the folder, in turn; it is read as it is, then mended."""
+    whole = sweep(store=STORE, keep=keep).load()
+    folder, done = blocks_folder(STORE), done_by_cell(blocks_folder(STORE))
+    blocks = {name: (folder / name).read_bytes() for name in block_names(folder)}
+    calls, ends_at = 0, 0
+
+    def counted(real):
+        def call(*arguments, **options):
+            nonlocal calls
+            for _ in range(2):  # before it, and after it
+                calls += 1
+                if calls == ends_at:
+                    raise DiedError
+                if calls % 2:
+                    real(*arguments, **options)
+
+        return call
+
+    moments = 0
+    while True:
+        for name in block_names(folder):
+            (folder / name).unlink()
+        for name, content in blocks.items():
+            (folder / name).write_bytes(content)
+        calls, ends_at = 0, ends_at + 1
+        with monkeypatch.context() as patched:
+            patched.setattr(replaced_blocks, "write_whole", counted(replaced_blocks.write_whole))
+            patched.setattr(replaced_blocks.Path, "unlink", counted(Path.unlink))
+            try:
+                jb.compact(STORE)
+            except DiedError:
+                moments += 1
+            else:
+                break
+        assert done_by_cell(folder) == done
+        assert sum(1 for _ in blocks_of(folder)) == len(block_names(folder))
+        assert is_current(STORE)
+        same(read_store(STORE), whole)
+        assert main(["merge", str(STORE), str(STORE), "--out", "both.zarr"]) == (0 if keep == "runs" else 2)
+        jb.compact(STORE)
+        assert len(block_names(folder)) == len(list(folder.glob("*.npz"))) == 1
+        subprocess.run(["rm", "-rf", "both.zarr"], check=True)
+    assert moments > 2 * len(blocks)
+
+
+@pytest.mark.parametrize("keep", ["runs", "summary"])
+def test_kill_9_loses_nothing(keep):
+    make_store(STORE, blocks=400, keep=keep)
+    folder, done = blocks_folder(STORE), done_by_cell(blocks_folder(STORE))
+    # Twenty blocks or so become one at a time.
+    code = f"from jaxbandits.storage import compaction as c; c._TOGETHER = 2**18; c.compact({str(STORE)!r})"
+    moments, during = np.random.default_rng(4), 0
+    for _ in range(8):
+        with subprocess.Popen([sys.executable, "-c", code]) as process:
+            began = time.monotonic()
+            while not (folder / NOTE).exists() and process.poll() is None and time.monotonic() - began < 60:
+                time.sleep(0.001)
+            time.sleep(moments.uniform(0, 0.02))
+            process.send_signal(signal.SIGKILL)
+        during += (folder / NOTE).exists()
+        assert done_by_cell(folder) == done
+        assert state_of(STORE).there == 40_000
+        check_counted_once(folder)
+    assert during
+    jb.compact(STORE)
+    assert len(block_names(folder)) == 1
+    assert done_by_cell(folder) == done
+
+
+@pytest.mark.parametrize("keep", KEEP)
+def test_large_stores_become_several_blocks(keep, monkeypatch):
+    from jaxbandits.storage import compaction
+
+    make_store(STORE, blocks=60, keep=keep)
+    folder = blocks_folder(STORE)
+    done = done_by_cell(folder)
+    monkeypatch.setattr(compaction, "_TOGETHER", 2**17)
+    monkeypatch.setattr(compaction, "_LARGE", 2**16)
+    monkeypatch.setattr(compaction, "_SUMS", 7)
+    found = jb.compact(STORE)
+    assert found.blocks == 1 if keep != "runs" else 2 < found.blocks < 20
+    assert done_by_cell(folder) == done
+    assert not list(_groups(folder, read_description(STORE)))
+
+
+def test_a_store_that_is_written_is_refused():
+    make_store(STORE, blocks=3)
+    folder = blocks_folder(STORE)
+    with writer.writing(folder, writer.Part(2, 3)), pytest.raises(jb.UsageError, match=r"is writing part 2/3"):
+        jb.compact(STORE)
+    assert len(block_names(folder)) == 3
+
+
+def test_what_cannot_be_compacted_is_one_line(capsys):
+    for name in ("none.zarr", "none.nc"):
+        assert main(["compact", name]) == 2
+    make_store(STORE, blocks=3)
+    folder = blocks_folder(STORE)
+    block = folder / block_names(folder)[1]
+    content = block.read_bytes()
+    block.write_bytes(content[:-9])
+    capsys.readouterr()
+    assert main(["compact", str(STORE)]) == 2
+    assert "is damaged" in capsys.readouterr().err
+    block.write_bytes(content)
+    for note in ("{", "[]", json.dumps({"new": "../a.npz", "old": ["../../precious.txt"]})):
+        (folder / NOTE).write_text(note)
+        assert main(["compact", str(STORE)]) == 2
+        assert "replacing.json is damaged: delete it" in capsys.readouterr().err
+    (folder / NOTE).unlink()
+    assert main(["compact", str(STORE)]) == 0
+    assert "grid.zarr: 3 blocks, " in (told := capsys.readouterr().out)
+    assert "; now 1, " in told
