@@ -27,7 +27,9 @@ def estimate(plan: Plan, keep: str, found: Estimate) -> str:
         ("runs", f"{layout.runs:,} ({layout.seeds:,} of each cell)"),
         ("programs", f"{found.programs}, some {found.compile_seconds:.3g} s to compile, the first time"),
         ("pulls", f"{more}{pulls}"),
-        ("time", f"{more}{_time(found.seconds)} on this machine, as measured in a few seconds"),
+        ("time", f"{more}{_time(found.seconds)} on this machine, as measured in some seconds"),
+        ("lanes", f"{100 * found.busy:.0f}% busy"),
+        *(("", why) for why in found.idle),
         ("memory", bytes_text(_peak())),
         ("on disk", bytes_text(bytes_of_runs(layout)) if keep == "runs" else f"little, for {keep} only are kept"),
     ]

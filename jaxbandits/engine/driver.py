@@ -84,7 +84,7 @@ def run_jobs(
         UsageError: devices, lanes or chunk outside their ranges; more lanes than fit into a device's memory.
     """
     problem, successor = program.problem, program.successor
-    settings, cells, carry, types = start_loop(program, queue.left, placement)
+    settings, cells, carry, types = start_loop(program, queue, placement)
     mesh, block, chunk = settings.mesh, settings.block, placement.chunk
     shrinks = placement.lanes is None and settings.platform == "cpu" and not settings.on_chip
     split = NamedSharding(mesh, PartitionSpec("device"))

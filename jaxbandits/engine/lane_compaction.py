@@ -13,12 +13,12 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jaxbandits.engine.job_queue import JobQueue
 from jaxbandits.engine.lane_state import Carry, Settings
 
-__all__ = ["lanes_worth_having", "packed"]
+__all__ = ["WORTH", "lanes_worth_having", "packed"]
 
 #: Lanes of a vector.
 _VECTOR = 16
 #: Fewer lanes must save at least this many seconds: compiling takes about 4 (measured).
-_WORTH = 8.0
+WORTH = 8.0
 
 
 def lanes_worth_having(carry: Carry, queue: JobQueue, settings: Settings, seconds_of_a_step: float) -> int:
@@ -39,7 +39,7 @@ def lanes_worth_having(carry: Carry, queue: JobQueue, settings: Settings, second
         return settings.lanes
     still = queue.still(np.asarray(carry.cell)[busy], np.asarray(carry.steps)[busy])
     saved = float(still.max()) * seconds_of_a_step * (1 - lanes / settings.lanes)
-    return lanes if saved > _WORTH else settings.lanes
+    return lanes if saved > WORTH else settings.lanes
 
 
 def packed(carry: Carry, settings: Settings) -> Carry:

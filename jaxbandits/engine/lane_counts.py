@@ -32,7 +32,7 @@ def lane_count(algorithm: Any, arms: int, jobs: int, devices: int, platform: str
     Args:
         algorithm: the mapped algorithm.
         arms: arms per run.
-        jobs: number of all runs.
+        jobs: number of all runs; on a CPU, in units of the longest.
         devices: number of devices.
         platform: JAX's name of the devices' platform.
     """

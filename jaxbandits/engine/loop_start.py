@@ -39,12 +39,12 @@ class LoopStart(NamedTuple):
     types: LogRow  # shapes and dtypes of a logged row
 
 
-def start_loop(program: Program, jobs: int, placement: Placement) -> LoopStart:
+def start_loop(program: Program, queue: JobQueue, placement: Placement) -> LoopStart:
     """Return the start of a program's loop.
 
     Args:
         program: what to run.
-        jobs: number of all runs.
+        queue: the runs to make of its cells.
         placement: where to run it.
 
     Raises:
@@ -57,6 +57,8 @@ def start_loop(program: Program, jobs: int, placement: Placement) -> LoopStart:
     in_batches, platform = algorithm.traits.in_batches, available[0].platform
     on_chip = placement.on_chip and may_stay_on_chip(algorithm)
     if lanes is None:
+        # On a CPU idle lanes take time, and only the longest runs keep all of them busy until the end.
+        jobs = queue.longest_left if platform == "cpu" else queue.left
         lanes = lane_count(algorithm, problem.arms, jobs, mesh.size, platform)
     lanes = whole("lanes", lanes, 1, MAX_COUNT)
     if on_chip:
@@ -97,7 +99,7 @@ def start_loop(program: Program, jobs: int, placement: Placement) -> LoopStart:
 
 def compile_loop(program: Program, queue: JobQueue, placement: Placement) -> None:
     """Compile the loop with which `run_jobs` makes these runs, and make none; arguments and errors as there."""
-    settings, cells, carry, _ = start_loop(program, queue.left, placement)
+    settings, cells, carry, _ = start_loop(program, queue, placement)
     window = queue.deal(settings.mesh.size, settings.window)
     window = jax.device_put(window, NamedSharding(settings.mesh, PartitionSpec("device")))
     arguments = (cells, window, carry, np.int32(0), np.int32(settings.block))  # no rounds

@@ -1,4 +1,4 @@
-"""The expected time and size of a sweep, estimated from a few seconds of its runs."""
+"""The expected time and size of a sweep, estimated from some seconds of its runs."""
 
 import time
 from collections.abc import Sequence
@@ -6,21 +6,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxbandits.engine.compilation import compile_clock, make_room
-from jaxbandits.engine.compilation_cache import kept_programs
-from jaxbandits.engine.driver import Progress, run_jobs
-from jaxbandits.engine.job_queue import JobQueue
+from jaxbandits.engine.compilation import make_room
 from jaxbandits.engine.program import Placement
 from jaxbandits.storage.layout import Layout
 from jaxbandits.sweeps.grid import Cell
-from jaxbandits.sweeps.group_cells import program
+from jaxbandits.sweeps.lane_schedule import Schedule, schedule
 from jaxbandits.sweeps.plan import Plan
-from jaxbandits.sweeps.shared_trajectories import next_cells
+from jaxbandits.sweeps.run_samples import Sample, sample
 
 __all__ = ["Estimate", "bytes_of_runs", "estimated"]
 
-#: Seconds of runs, of all programs together; and of runs and compilation, where that is possible.
-_SECONDS, _ALTOGETHER = 4.0, 9.0
+#: Seconds of runs of all programs, and how long a dry run may take if it can; compiling one program is not counted.
+_SECONDS, _ALTOGETHER = 8.0, 12.0
+#: Shares of the lanes' time that are worth a word.
+_BUSY, _PADDED = 0.8, 0.2
 
 
 class Estimate(NamedTuple):
@@ -31,24 +30,12 @@ class Estimate(NamedTuple):
     at_least: bool  # whether no run of some cell ended
     seconds: float  # of all runs, without compilation
     compile_seconds: float
-
-
-class _Sample(NamedTuple):
-    """Measurements of some seconds of a program's runs."""
-
-    arms: int
-    pulls: float  # of a run, on average over its cells
-    rate: float  # pulls a second
-    compile_seconds: float
-    at_least: bool
-
-    def moved(self, arms: int) -> "_Sample":
-        """Return the sample scaled to another number of arms: pulls and the time of a pull grow about in proportion."""
-        return self._replace(arms=arms, pulls=self.pulls * arms / self.arms, rate=self.rate * self.arms / arms)
+    busy: float  # share of the lanes' time in which they run something
+    idle: tuple[str, ...]  # why lanes are idle, or work for nothing
 
 
 def estimated(plan: Plan, placement: Placement) -> Estimate:
-    """Estimate a sweep from a few seconds of runs, the programs with most arms first.
+    """Estimate a sweep from some seconds of runs, the programs with most arms first.
 
     Programs that take too long to compile are estimated from the others.
 
@@ -57,23 +44,28 @@ def estimated(plan: Plan, placement: Placement) -> Estimate:
         placement: where it is to be run.
     """
     groups = sorted(plan.groups(plan.cells), key=lambda cells: -_arms(cells))
-    began, samples = time.perf_counter(), list[_Sample]()
+    began, samples = time.perf_counter(), list[Sample]()
     make_room()
     for number, cells in enumerate(groups):
         left = _ALTOGETHER - (time.perf_counter() - began)
-        if samples and left < 1 + max(sample.compile_seconds for sample in samples):
-            nearest = min(samples, key=lambda sample: abs(sample.arms - _arms(cells)))
-            samples.append(nearest.moved(_arms(cells)))
+        if samples and left < 1 + max(one.compile_seconds for one in samples):
+            nearest = min(
+                samples, key=lambda one: (one.kind is not type(cells[0].algorithm), abs(one.arms - _arms(cells)))
+            )
+            samples.append(nearest.moved(plan, cells))
         else:
-            samples.append(_sampled(plan, cells, placement, min(_SECONDS, max(left - 1, 0.5)) / (len(groups) - number)))
-    seeds = plan.layout.seeds
-    pulls = [sample.pulls * len(cells) * seeds for sample, cells in zip(samples, groups, strict=True)]
+            samples.append(sample(plan, cells, placement, max(_SECONDS / (len(groups) - number), 0.5)))
+            began += samples[-1].compile_seconds if not number else 0.0
+    times = [_scheduled(one) for one in samples]
+    seconds = sum(one.seconds for one in times)
     return Estimate(
         programs=len(groups),
-        pulls=sum(pulls),
-        at_least=any(sample.at_least for sample in samples),
-        seconds=sum(count / sample.rate for count, sample in zip(pulls, samples, strict=True)),
-        compile_seconds=sum(sample.compile_seconds for sample in samples),
+        pulls=sum(float(one.lengths @ one.jobs) * one.pulls_of_a_step for one in samples),
+        at_least=any(one.at_least for one in samples),
+        seconds=seconds,
+        compile_seconds=sum(one.compile_seconds for one in samples),
+        busy=sum(one.busy * one.seconds for one in times) / max(seconds, 1e-9),
+        idle=tuple(_reasons(plan, groups, samples, times)),
     )
 
 
@@ -81,33 +73,39 @@ def _arms(cells: Sequence[Cell]) -> int:
     return max(cell.problem.arms for cell in cells)
 
 
-def _sampled(plan: Plan, cells: list[Cell], placement: Placement, seconds: float) -> _Sample:
-    """Make runs of compatible cells for `seconds`, and return their measurements."""
-    places, first = plan.places(cells), plan.layout.first_seed
-    seeds = [[(first, first + plan.layout.seeds)]] * len(cells)
-    following = next_cells(plan.chains.places, places, seeds)
-    batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following)
-    ended, pulls = np.zeros(len(cells)), np.zeros(len(cells))
-    latest, began = Progress(0, 0.0), time.perf_counter()
+def _scheduled(one: Sample) -> Schedule:
+    if one.measured is not None:  # all runs have been made
+        return one.measured
+    return schedule(one.lengths, one.jobs, one.ratios, one.lanes, one.seconds_of_a_step, shrinks=one.shrinks)
 
-    def report(progress: Progress) -> None:
-        nonlocal latest
-        latest = progress
 
-    with kept_programs(), compile_clock() as clock:
-        queue = JobQueue(seeds, following)
-        for rows in run_jobs(batched, queue, placement, report):
-            over = rows.ended
-            np.add.at(ended, rows.cell[over], 1)
-            np.add.at(pulls, rows.cell[over], rows.account.pulls.to_numpy()[over])
-            if time.perf_counter() - began - clock.seconds >= seconds:
-                break
-    running = max(time.perf_counter() - began - clock.seconds, 1e-6)
-    known = ended > 0
-    mean = pulls / np.maximum(ended, 1)
-    mean = np.where(known, mean, mean.max())  # runs of a cell are the longest if none has ended
-    rate = max(latest.pulls, pulls.sum(), 1.0) / running
-    return _Sample(_arms(cells), float(mean.mean()), rate, clock.seconds, not known.all())
+def _reasons(plan: Plan, groups: list[list[Cell]], samples: list[Sample], times: list[Schedule]) -> list[str]:
+    """Return why lanes are idle, or compute arms that do not exist, of the program that takes longest."""
+    most = int(np.argmax([one.seconds for one in times]))
+    one, cells, found = samples[most], groups[most], list[str]()
+    if times[most].busy < _BUSY:
+        longest = int(np.argmax(np.where(one.jobs > 0, one.lengths, 0)))
+        where, mean = _where(plan, cells[longest]), float(one.lengths @ one.jobs) / max(int(one.jobs.sum()), 1)
+        times_mean = one.lengths[longest] / max(mean, 1e-9)
+        found.append(
+            f"{one.lanes:,} lanes wait for the longest runs{where and f' ({where})'}, {times_mean:.2g} times the mean: "
+            "more seeds keep them busy"
+        )
+    work = one.lengths * one.jobs
+    existing = np.asarray([cell.problem.arms for cell in cells]) / one.arms
+    if (padded := 1 - float(work @ existing) / max(float(work.sum()), 1e-9)) > _PADDED:
+        few = min(cell.problem.arms for cell in cells)
+        found.append(f"{100 * padded:.0f}% of the work is padding: problems of {few} arms run beside {one.arms}")
+    return found
+
+
+def _where(plan: Plan, cell: Cell) -> str:
+    """Return the values of the axes in a cell."""
+    found = []
+    for (name, known), i in zip(plan.layout.dimensions.items(), cell.position, strict=True):
+        value = np.asarray(known).tolist()[i]
+        found.append(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}")
+    return ", ".join(found)
 
 
 def bytes_of_runs(layout: Layout) -> int:

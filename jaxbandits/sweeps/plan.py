@@ -38,6 +38,7 @@ from jaxbandits.storage.layout import FinishedRuns, Layout
 from jaxbandits.sweeps.assemble_runs import RunAssembler, refuse_faults
 from jaxbandits.sweeps.grid import RESERVED, Cell, expand, hash_cells
 from jaxbandits.sweeps.group_cells import batched_problem, group_by_program, program
+from jaxbandits.sweeps.length_guesses import rough_lengths
 from jaxbandits.sweeps.metrics import METRICS, MetricSpec, table
 from jaxbandits.sweeps.options import check_names, checkpoint_values
 from jaxbandits.sweeps.results import layout_of
@@ -227,10 +228,7 @@ def make_runs(
 
 
 def compile_runs(plan: Plan, placement: Placement) -> None:
-    """Compile the programs with which `make_runs` makes all runs of a plan, and make none.
-
-    Another thread may compile while runs are made: what it compiles is not compiled again.
-    """
+    """Compile the programs of all runs of a plan, and make none; another thread may do so while runs are made."""
     pending: list[Ranges] = [[(plan.layout.first_seed, plan.layout.first_seed + plan.layout.seeds)]] * len(plan.cells)
     with kept_programs():
         for cells in plan.groups(plan.cells):
@@ -248,4 +246,4 @@ def _jobs_of(
         list(cells), plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following,
         in_powers_of_two=in_powers_of_two(placement),
     )  # fmt: skip
-    return batched, JobQueue(wanted, following)
+    return batched, JobQueue(wanted, following, rough_lengths(cells, plan.runs.max_pulls))

@@ -108,6 +108,8 @@ EXCEPTIONS = {
     ("statistics/arm_statistics.py", "plus", PRODUCT): WHOLE,
     ("statistics/robust_means.py", "slot", PRODUCT): WHOLE,
     ("sweeps/dry_run.py", "bytes_of_runs", PRODUCT): HOST,
+    ("sweeps/lane_schedule.py", "*", PRODUCT): HOST,
+    ("sweeps/time_limit.py", "seconds_of", PRODUCT): HOST,
     ("sweeps/success.py", "judge_means", PRODUCT): AFTERWARDS,
     ("sweeps/metrics.py", "reward_regret", PRODUCT): AFTERWARDS,
     ("transform/functions.py", "*", "clip"): NOT_A_NUMBER,
