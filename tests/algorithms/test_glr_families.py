@@ -39,6 +39,22 @@ def test_family_and_threshold_suit_the_problem(problem, family, threshold):
     assert jb.TTUCB(delta=0.1, threshold="student-mixture").prepared().family == "gaussian-unknown-variance"
 
 
+CLICKS = np.asarray([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_rewards_in_an_interval_may_take_the_family_bernoulli(joint):
+    """With the largest reward for b, since the likelihood ratio holds for rewards in [0, b]."""
+    rule = jb.EBTCI(delta=0.1, family="bernoulli")
+    for problem, b in ((jb.empirical(CLICKS / 2, joint=joint), None), (jb.empirical(CLICKS / 2 + 2, joint=joint), 2.5)):
+        found = rule.resolved(problem)
+        assert (found.family, found.threshold, found.b) == ("bernoulli", "kk21", b)
+    assert rule.resolved(jb.rademacher([1.0, 2.0], [3.0, 2.5])).b == 3.0
+    assert jb.EBTCI(delta=0.1, family="bernoulli", b=4.0).resolved(jb.rademacher([1.0, 2.0], [3.0, 2.5])).b == 4.0
+    with pytest.raises(jb.UsageError, match="needs rewards of at least 0"):
+        rule.resolved(jb.empirical(CLICKS - 0.5, joint=joint))
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -22,8 +22,8 @@ class InUnit:
 
 
 def test_other_rewards_are_refused():
-    table = np.asarray([[0.2, 0.9], [0.1, 1.2]])
-    for problem in (jb.gaussian([0.5, 0.4], 0.1), jb.poisson([0.5, 0.4]), jb.empirical(table)):
+    tables = [jb.empirical(np.asarray([[0.2, 0.9], [0.1, other]])) for other in (1.2, -0.1)]
+    for problem in (jb.gaussian([0.5, 0.4], 0.1), jb.poisson([0.5, 0.4]), *tables):
         with pytest.raises(jb.UsageError, match=r"InUnit needs rewards in \[0, 1\]"):
             jb.simulate(InUnit(), problem, seeds=2)
     for given in ({"bounded": False}, {"reward_range": 2.0}):
@@ -32,5 +32,6 @@ def test_other_rewards_are_refused():
 
 
 def test_rewards_in_the_unit_interval_are_taken():
-    assert jb.simulate(InUnit(), jb.bernoulli([0.5, 0.4]), seeds=2).pulls.max() == 30
+    for problem in (jb.bernoulli([0.5, 0.4]), jb.empirical(np.asarray([[0.2, 0.9], [0.1, 1.0]]))):
+        assert jb.simulate(InUnit(), problem, seeds=2).pulls.max() == 30
     assert not jb.AskTell(InUnit(), arms=2).done

@@ -94,6 +94,14 @@ def test_unsuitable_algorithms_are_left_out_with_a_reason():
     assert "one bandit" in _labels(jb.gabillon(1), delta=0.1, epsilon=0.0, m=1)[1]
 
 
+def test_a_table_has_rewards_in_an_interval():
+    for joint in (False, True):
+        table = jb.empirical(np.asarray([[0.2, 0.9, 0.5], [0.1, 0.3, -0.4]]), joint=joint)
+        found, left_out = _labels(table, delta=0.1, epsilon=0.0, m=1)
+        assert "ugape-c variance" in found
+        assert "bounded rewards" not in left_out
+
+
 def test_an_algorithm_that_needs_more_is_left_out(monkeypatch):
     @dataclasses.dataclass(frozen=True)
     class Needy(REGISTRY["uniform"]):

@@ -24,6 +24,7 @@ from jaxbandits.algorithms.likelihood_ratio import glr_families as words
 from jaxbandits.algorithms.likelihood_ratio.glr_statistic import PairwiseStatistic
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.reward_range import with_range_from_zero
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -57,7 +58,8 @@ class GLRStopped(PairwiseStatistic, Rule):
             b. The others are `poisson`, `exponential` and `gaussian-unknown-variance`: normal rewards with an unknown
             variance for each arm (two first pulls of each). None takes the problem's; `gaussian` if it names none, as
             in a live experiment.
-        b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's.
+        b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's, or with the
+            family `bernoulli` the largest reward.
         stopping: `glr`, this test, or one of three others. They use the intervals mean +- b sqrt(beta(t) / (2 N)) of
             the best-looking arm and of all others. `lucb-gap` is LUCB's: U_l - L_h < epsilon, with
             beta = ln(5 K t^4 / (4 delta)) after t pulls. `ugape-index` is UGapE's, the same with ln(4 K t^3 / delta):
@@ -127,7 +129,7 @@ class GLRStopped(PairwiseStatistic, Rule):
         super().resolved(problem)
         if new.family == "bernoulli" and self.b is None and not problem.in_interval:
             raise UsageError(f"{name}: family=bernoulli needs rewards in an interval [0, b]: give b, or no family")
-        return new
+        return with_range_from_zero(new, problem) if new.family == "bernoulli" else new
 
     def init(self, arms: Arms, key: jax.Array) -> Any:
         """Return the state after the first pulls."""

@@ -40,6 +40,7 @@ class Empirical(Problem):
     """
 
     has_moments = True
+    in_interval = True
 
     table: jax.Array
     joint: bool = False
