@@ -8,6 +8,7 @@ import pytest
 import jaxbandits as jb
 from jaxbandits.algorithms.likelihood_ratio.optimal_tracking import Tracked
 from jaxbandits.bounded_jit import recent_programs
+from jaxbandits.comparison.guarantees import lower_bound, value
 from jaxbandits.engine.mapped_rule import MappedRule
 from jaxbandits.statistics.arm_statistics import variance_by_pulls
 from jaxbandits.statistics.optimal_proportions import proportions
@@ -42,6 +43,34 @@ def test_family_and_threshold_suit_the_problem(problem, family, threshold):
 CLICKS = np.asarray([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
 
 
+@pytest.mark.parametrize("name", RULES)
+def test_a_table_of_zeros_and_ones_is_as_bernoulli_arms_with_its_means(name):
+    table, coins = jb.empirical(CLICKS), jb.bernoulli(CLICKS.mean(0))
+    assert table.bound_law == coins.bound_law == table.padded(5).bound_law
+    found, wanted = (RULES[name](delta=0.1).resolved(problem) for problem in (table, coins))
+    assert (found.family, found.threshold) == (wanted.family, wanted.threshold) == ("bernoulli", "gk16")
+    assert lower_bound(table, 0.1, 0.0, 1).formula is lower_bound(coins, 0.1, 0.0, 1).formula
+    assert value(lower_bound(table, 0.1, 0.0, 1)) == pytest.approx(value(lower_bound(coins, 0.1, 0.0, 1)))
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        jb.empirical(CLICKS, joint=True),
+        jb.empirical(CLICKS / 2),
+        jb.empirical(2 * CLICKS),
+        jb.empirical(1 - 2 * CLICKS),
+        jb.empirical(np.vstack([CLICKS, [[0.5, 0.5, 1.0]]]), name="bernoulli clicks"),
+    ],
+    ids=["joint", "halves", "twos", "signs", "a half among them"],
+)
+def test_other_tables_name_no_law(problem):
+    rule = jb.EBTCI(delta=0.1).resolved(problem)
+    assert problem.bound_law is None
+    assert lower_bound(problem, 0.1, 0.0, 1) is None
+    assert (rule.family, rule.threshold) == ("gaussian", "kk21-gaussian")
+
+
 @pytest.mark.parametrize("joint", [False, True])
 def test_rewards_in_an_interval_may_take_the_family_bernoulli(joint):
     """With the largest reward for b, since the likelihood ratio holds for rewards in [0, b]."""
@@ -53,6 +82,13 @@ def test_rewards_in_an_interval_may_take_the_family_bernoulli(joint):
     assert jb.EBTCI(delta=0.1, family="bernoulli", b=4.0).resolved(jb.rademacher([1.0, 2.0], [3.0, 2.5])).b == 4.0
     with pytest.raises(jb.UsageError, match="needs rewards of at least 0"):
         rule.resolved(jb.empirical(CLICKS - 0.5, joint=joint))
+
+
+def test_a_table_of_zeros_and_ones_needs_the_pulls_of_bernoulli_arms():
+    """Two means of some 400 runs, whose standard deviations are below half the mean, are within a fifth."""
+    rule = jb.EBTCI(delta=0.1)
+    table, coins = (jb.simulate(rule, p, seeds=400) for p in (jb.empirical(CLICKS), jb.bernoulli(CLICKS.mean(0))))
+    assert float(table.pulls.mean()) == pytest.approx(float(coins.pulls.mean()), rel=0.2)
 
 
 @pytest.mark.parametrize(

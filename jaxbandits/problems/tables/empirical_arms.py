@@ -11,22 +11,18 @@ from jax.typing import ArrayLike
 from jaxbandits import data
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.on_host import as_float32
-from jaxbandits.checks import SUMMABLE, as_single, numbers
+from jaxbandits.checks import numbers
 from jaxbandits.errors import UsageError
 from jaxbandits.io.csv_files import Table, looks_like_number, meant_as_number
-from jaxbandits.io.index_columns import index_like
 from jaxbandits.io.serialize import File
 from jaxbandits.problems.base import Problem, register_problem
 from jaxbandits.problems.constructors import varying
 from jaxbandits.problems.correlation import estimate_correlation
-from jaxbandits.problems.value_range import HELD
+from jaxbandits.problems.tables.column_checks import check_columns, refuse_indices
 from jaxbandits.random.streams import SHARED_ROWS, reward_block
 from jaxbandits.random.threefry import block
 
 __all__ = ["Empirical", "empirical", "empirical_from_csv", "empirical_from_data"]
-
-#: Largest share of a column's standard deviation by which rounding to float32 may move a value.
-_ROUNDING = 0.1
 
 
 @register_problem
@@ -56,6 +52,15 @@ class Empirical(Problem):
     def variance(self) -> jax.Array:
         """Return the variance of the values; they are the whole law, so the divisor is N."""
         return jnp.var(self.table, axis=1)
+
+    @property
+    def bound_law(self) -> tuple[str, float] | None:
+        """Return the Bernoulli law if all values are 0 or 1 and rows are independent; else None.
+
+        Where arms share their rows, the reward of a pull depends on rewards of other arms.
+        """
+        table = np.asarray(self.table)
+        return ("bernoulli", 1.0) if not self.joint and bool(np.all((table == 0) | (table == 1))) else None
 
     @property
     def reward_range(self) -> jax.Array:
@@ -142,7 +147,7 @@ def empirical(samples: ArrayLike, *, joint: bool = False, name: str = "") -> Emp
         return _checked(table, [f"column {j + 1}" for j in range(table.shape[1])], joint, name)
     names = [str(column) for column in samples.columns]
     made = _checked(table, [f"column {column!r}" for column in names], joint, name)
-    _refuse_indices("samples", names, table, "leave it out, or give samples.to_numpy() if it is one")
+    refuse_indices("samples", names, table, "leave it out, or give samples.to_numpy() if it is one")
     return made
 
 
@@ -205,46 +210,10 @@ def _from_file(file: str | Path, joint: bool) -> Empirical:
         raise UsageError(f"{source}: there are {names.count(twice[0])} columns {twice[0]!r}: a column is an arm")
     values = np.asarray([[table.number(line, row, place) for place in places] for line, row in table.rows])
     made = _checked(values, [f"column {name!r}" for name in names], joint, source)
-    _refuse_indices(source, names, values, "leave it out of the file, or give the numbers to jb.empirical if it is one")
+    refuse_indices(source, names, values, "leave it out of the file, or give the numbers to jb.empirical if it is one")
     return made
 
 
-def _refuse_indices(source: str, names: list[str], table: np.ndarray, remedy: str) -> None:
-    """Refuse columns that number or date the rows of a table `(N, K)`."""
-    for name, values in zip(names, table.T, strict=True):
-        if what := index_like(name, values):
-            few = ", ".join(f"{value:.10g}" for value in values[:2])
-            raise UsageError(f"{source}: column {name!r} looks like {what} ({few}, …), not like an arm: {remedy}")
-
-
 def _checked(table: np.ndarray, columns: list[str], joint: bool, name: str) -> Empirical:
-    where = f"{name}: " if name else "samples: "
-    if not 2 <= table.shape[0] < 2**16:
-        raise UsageError(f"{where}between 2 and 65535 rows are needed, got {table.shape[0]}")
-    if not np.all(np.isfinite(table)):
-        row, column = np.argwhere(~np.isfinite(table))[0]
-        raise UsageError(f"{where}row {row + 1}, {columns[column]} is not finite")
-    for column, values in zip(columns, table.T, strict=True):
-        _refuse_lost(f"{where}{column}", values)
-    label = name or f"empirical ({table.shape[1]} arms)"
-    return Empirical(as_float32(table.T), joint, name=label)
-
-
-def _refuse_lost(column: str, values: np.ndarray) -> None:
-    """Refuse a column `(N,)` of one value, or one whose values or variation float32 does not hold."""
-    if np.ptp(values) == 0:
-        raise UsageError(f"{column} is constant, {values[0]:g}: nothing is random there")
-    lost = (values != 0) & (np.abs(values) < np.finfo(np.float32).tiny) | ~SUMMABLE.holds(values)
-    if lost.any():
-        row = int(np.argmax(lost))
-        as_single(f"{column}, row {row + 1},", float(values[row]))
-        raise UsageError(f"{column}, row {row + 1}, {SUMMABLE.words}, got {values[row]:g}")
-    variance = float(np.var(values))
-    if not HELD.holds(variance):
-        raise UsageError(f"{column} has a variance of {variance:g}, which must be {HELD.words}: use other units")
-    moved = float(np.max(np.abs(values.astype(np.float32) - values)))
-    if moved > _ROUNDING * np.sqrt(variance):
-        raise UsageError(
-            f"{column} varies by {np.sqrt(variance):.2g} about {np.mean(values):g}, and float32 moves its values by up "
-            f"to {moved:.2g}: move the values towards 0"
-        )
+    check_columns(f"{name}: " if name else "samples: ", columns, table)
+    return Empirical(as_float32(table.T), joint, name=name or f"empirical ({table.shape[1]} arms)")
