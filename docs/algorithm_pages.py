@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+import jaxbandits
 from jaxbandits import papers
+from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
 from jaxbandits.algorithms.parameters import RULES
 from jaxbandits.algorithms.registry import REGISTRY
 
-__all__ = ["cell", "index_page", "page"]
+__all__ = ["attributes_of", "cell", "index_page", "page", "plain"]
 
 #: Values with which a class is made to ask what is proved of it.
 _VALUES = {"epsilon": 0.1, "delta": 0.05, "budget": 1000, "k": 1, "threshold": 0.5}
@@ -25,6 +27,20 @@ _WHEN = tomllib.loads(Path(__file__).with_name("when_to_use.toml").read_text())
 def cell(text: str) -> str:
     """Return a text as a cell of a table."""
     return text.replace("|", "\\|")
+
+
+def plain(text: str) -> str:
+    """Return a text in which nothing is taken for markup."""
+    return re.sub(r"(?<!`)([*_<>])(?![^`]*`)", r"\\\1", text)
+
+
+def attributes_of(cls: Any) -> dict[str, str]:
+    """Return what the docstring of a class says of its attributes, by name."""
+    text = inspect.cleandoc(vars(cls).get("__doc__") or "")
+    found = re.search(r"^Attributes:\n(.*?)(?:\n\S|\Z)", text, re.DOTALL | re.MULTILINE)
+    entries = re.split(r"\n {4}(?=\S)", "\n" + found[1])[1:] if found else []
+    pairs = [" ".join(entry.split()).partition(": ") for entry in entries]
+    return {name: text for name, _, text in pairs}
 
 
 def index_page() -> str:
@@ -84,7 +100,21 @@ def _facts(cls: Any) -> list[str]:
 def _parameters(cls: Any) -> list[str]:
     fields = [field for field in dataclasses.fields(cls) if field.init]
     rows = [f"| `{field.name}` | {_default(field)} | {_range(field)} |" for field in fields]
-    return ["## Parameters", "", "| parameter | default | range |", "|---|---|---|", *rows, ""]
+    return ["## Parameters", "", "| parameter | default | range |", "|---|---|---|", *rows, "", *_elsewhere(cls)]
+
+
+def _elsewhere(cls: Any) -> list[str]:
+    """Return the meanings of the parameters that the docstring does not explain itself: "as for `UniformGLR`"."""
+    own = attributes_of(cls)
+    others = {name: found[1] for name, text in own.items() if (found := re.match(r"as (?:for|in) `(\w+)`", text))}
+    lines = []
+    for field in dataclasses.fields(cls):
+        for other in [others[field.name]] if field.name in others else others.values() if field.name not in own else ():
+            meaning = attributes_of(getattr(jaxbandits, other))[field.name]
+            lines += [f"- `{field.name}`: {plain(meaning)}"]
+    if issubclass(cls, GLRStopped):
+        lines += ["", "[Stopping rules](../stopping.md) has thresholds, families and ways of stopping in numbers."]
+    return [*lines, ""] if lines else []
 
 
 def _guarantee(cls: Any) -> list[str]:

@@ -63,11 +63,14 @@ def _formulas() -> str:
     lines = []
     for names in _by_module(jb.theory).values():
         about = describe(inspect.getmodule(getattr(jb.theory, names[0])))
-        lines += [f"### {_plain(re.split(r'[.:,;]', about)[0])}", ""]
+        lines += [f"### {algorithm_pages.plain(re.split(r'[.:,;]', about)[0])}", ""]
         for name in names:
             formula = getattr(jb.theory, name)
-            what = _plain(describe(formula))
-            lines += [f"- [`{name}`](api/jaxbandits.theory.md): {what}", f"  *Domain:* {_plain(_domain(formula))}."]
+            what = algorithm_pages.plain(describe(formula))
+            lines += [
+                f"- [`{name}`](api/jaxbandits.theory.md): {what}",
+                f"  *Domain:* {algorithm_pages.plain(_domain(formula))}.",
+            ]
         lines.append("")
     return "\n".join(lines) + "\n"
 
@@ -91,11 +94,6 @@ def _domain(formula: Any) -> str:
     return "; ".join(" ".join(entry.split()).rstrip(".") for entry in entries)
 
 
-def _plain(text: str) -> str:
-    """Return a text in which nothing is taken for markup."""
-    return re.sub(r"(?<!`)([*_<>])(?![^`]*`)", r"\\\1", text)
-
-
 def _protocol() -> str:
     return inspect.cleandoc(protocol.__doc__ or "") + "\n"  # the text is Markdown as it stands
 
@@ -116,7 +114,8 @@ def _module(name: str, module: ModuleType) -> str:
         path = f"{name}.{one}"
         if inspect.isclass(thing):
             plain = hasattr(thing, "traits") or issubclass(thing, tuple)  # whose attributes stand in the docstring
-            lines += [f".. autoclass:: {path}", "   :no-members:" if plain else "   :members:", ""]
+            lines += [f".. autoclass:: {path}", "   :no-members:" if plain else "   :members:"]
+            lines += ["   :inherited-members:", ""] if thing is jb.Problem else [""]
         elif callable(thing):
             lines += [f".. autofunction:: {path}", ""]
         else:

@@ -104,6 +104,30 @@ def test_every_public_name_is_in_the_reference():
         assert names <= documented, names - documented
 
 
+@pytest.mark.parametrize("name", algorithms.REGISTRY)
+def test_the_page_of_an_algorithm_explains_every_parameter(name):
+    """In the docstring, which it shows, or below the table where the docstring says "as for" another algorithm."""
+    cls, page = algorithms.REGISTRY[name], written_pages()[f"algorithms/{name}.md"]
+    section = page.split("## Parameters", 1)[1].split("## Guarantee")[0]
+    own = re.findall(r"^ {4}([\w, ]+): (?!as (?:for|in) `)", inspect.cleandoc(vars(cls)["__doc__"]), re.MULTILINE)
+    explained = {word for names in own for word in names.split(", ")} | set(re.findall(r"^- `(\w+)`: .", section, re.M))
+    assert {field.name for field in dataclasses.fields(cls) if field.init} <= explained
+    if "stopping" in vars(cls)["__dataclass_fields__"]:
+        assert "kk21-gaussian" in section.split("|\n\n")[1] or name == "uniform-glr"
+        assert "](../stopping.md)" in section
+
+
+def test_no_public_text_refers_to_what_has_no_page():
+    faces = (jb, jb.problems, jb.theory, jb.gradients, jb.plot)
+    things = [getattr(face, name) for face in faces for name in face.__all__]
+    members = {name for thing in things if inspect.isclass(thing) for name in dir(thing)}
+    public = {name for face in faces for name in face.__all__} | members | {"protocol"}
+    for thing in things:
+        text = " ".join((inspect.getdoc(thing) or "").split())
+        for name in re.findall(r"\b(?:as (?:for|in|of)|see|those of|(?:keys?) of) `(?:help\()?([\w.]+)[`)]", text):
+            assert name.split(".")[-1] in public, f"{thing}: {name}"
+
+
 @pytest.mark.parametrize("cls", algorithms.REGISTRY.values(), ids=algorithms.REGISTRY)
 def test_every_algorithm_says_what_it_is_for(cls):
     assert cls.traits.setting

@@ -51,7 +51,8 @@ def parameter(
     """Declare a hyperparameter's field.
 
     Args:
-        rule: the values that are allowed, one of the keys of `RULES`.
+        rule: the values that are allowed: `probability` or `error probability` (strictly between 0 and 1), `positive`,
+            `above one`, `not negative`, `finite`, `at least one` (1 and above), or `count` (whole numbers from 1 on).
         default: the default value.
         static: whether the value is part of the program (a choice of code path), not of its input.
         common: a common whole number: a grid in which all values equal it gets its own, cheaper program.

@@ -29,10 +29,13 @@ class Traits:
 
     Attributes:
         variants: settings that get their own rows when algorithms are compared.
-        criterion: what counts as a correct answer. A key of `CRITERIA`, where m is the number of arms returned; or a
-            function of the problem, leaves `(K,)`, and the answer, bool `(K,)`, to a bool `()`, written with
-            `jax.numpy`. A function that is a method of the class also gets the algorithm: `def is_right(self, problem,
-            answer)` in the class, and `traits = jb.Traits(criterion=is_right)` below it.
+        criterion: what counts as a correct answer. `epsilon-m`: every returned mean is at least the m-th best minus
+            epsilon, where m is the number of arms returned. `exact`: no other m arms have a larger mean. `aggregate`:
+            the mean of the best means exceeds that of the returned arms by at most epsilon. `ratio`: as `epsilon-m`
+            for ratios of expected reward to expected cost. Or a function of the problem, leaves `(K,)`, and the answer,
+            bool `(K,)`, to a bool `()`, written with `jax.numpy`. A function that is a method of the class also gets
+            the algorithm: `def is_right(self, problem, answer)` in the class, and
+            `traits = jb.Traits(criterion=is_right)` below it.
         answers: the number of arms in an answer (of each bandit): a whole number, the name of the field that holds it,
             or "any". An answer with another number of arms is wrong.
         tolerance: name of the field with the epsilon of the criterion, by which an answer may miss; None for 0.

@@ -102,23 +102,7 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class ComparedRows:
-    """The rows of a comparison, and what was asked.
-
-    Attributes:
-        problem: the problem.
-        delta: allowed probability of error of the fixed-confidence rows; None where there are none.
-        epsilon: accuracy.
-        m: arms to return.
-        seeds: runs per row.
-        max_pulls: where runs were to be truncated; None for the limit that `compare` chose for each row.
-        fixed_confidence: rows of algorithms that stop by themselves, fewest pulls first, then truncated ones.
-        budget: pulls of the fixed-budget rows; None while it is unknown.
-        given_budget: whether the budget was given, and not taken from the fixed-confidence rows.
-        fixed_budget: rows of algorithms that spend the budget, fewest failures first.
-        lower_bound: fewest mean pulls of any algorithm with this confidence; None for families without such a bound.
-        left_out: algorithms that are not suitable, and why.
-        missing: labels of algorithms that have not been run yet.
-    """
+    """The rows of a comparison, and what was asked: the attributes of `Comparison`."""
 
     problem: Problem
     delta: float | None

@@ -39,7 +39,7 @@ class Problem(Facts):
     """Arms, each with its own reward distribution.
 
     Subclasses are frozen dataclasses registered with `register_problem`. Their array fields, shape `(K,)` float32,
-    are the parameters of the law. `Facts` has the other properties of a problem.
+    are the parameters of the law. Properties with a default that holds for most families are inherited.
 
     Attributes:
         mask: bool `(K,)`, false for padded arms; None when no arm is padded.

@@ -22,7 +22,7 @@ class BestChallenger(Tracked):
     This is the rule of the paper's experiments (section 6).
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
+        delta: as for `UniformGLR`, as are epsilon, threshold, family, b and stopping.
         lazy: compute w* again only when the pulls have grown by a 64th, not at every pull.
 
     Raises:

@@ -29,7 +29,7 @@ class EBTC(TopTwo):
     Degenne, Kaufmann 2023, Algorithm 1). The paper is about normal rewards; others take their own statistic.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
+        delta: as for `UniformGLR`, as are epsilon, threshold, family, b and stopping.
         share: share of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
         slack: the paper's epsilon_0, not negative, in units of rewards. With 0 a run may stay with the wrong two arms
             for very long.

@@ -30,7 +30,7 @@ class EBTCI(TopTwo):
     asymptotically optimal.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
+        delta: as for `UniformGLR`, as are epsilon, threshold, family, b and stopping.
         share: share of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
         m: arms to return, 1 <= m < K.
 

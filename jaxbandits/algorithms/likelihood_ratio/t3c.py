@@ -26,7 +26,7 @@ class T3C(PosteriorLeader):
     Priors: `jaxbandits.statistics.posteriors`.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
+        delta: as for `UniformGLR`, as are epsilon, threshold, family, b and stopping.
         share: share of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
 
     Raises:

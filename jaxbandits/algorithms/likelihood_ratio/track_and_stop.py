@@ -32,7 +32,7 @@ class TrackAndStop(Tracked):
     With epsilon, w* belongs to the epsilon-best answer that looks best (Garivier and Kaufmann 2021).
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
+        delta: as for `UniformGLR`, as are epsilon, threshold, family, b and stopping.
         lazy: a cheaper rule than the paper's: compute w* again only when the pulls have grown by a 64th.
         tracking: `d` or `c`.
 

@@ -41,7 +41,7 @@ class TTTS(PosteriorLeader):
     The leader is pulled with the probability `share`. Priors: `jaxbandits.statistics.posteriors`.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
+        delta: as for `UniformGLR`, as are epsilon, threshold, family, b and stopping.
         share: share of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
         resamplings: repeated draws before the direct one, at least 1.
 

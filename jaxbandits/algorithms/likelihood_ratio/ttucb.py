@@ -27,7 +27,7 @@ class TTUCB(TopTwo):
     it is that of a reward with the empirical mean. If variances are unknown it is the empirical one.
 
     Attributes:
-        delta: as for `GLRStopped`, as are epsilon, threshold, family, b and stopping.
+        delta: as for `UniformGLR`, as are epsilon, threshold, family, b and stopping.
         share: share of the leader, in (0, 1), or `ids`: N_C / (N_B + N_C) for normal rewards.
 
     Raises:

@@ -23,7 +23,25 @@ class UniformGLR(GLRStopped):
     A baseline that shows the gain of adaptive sampling with the same stopping rule.
 
     Attributes:
-        delta: as for `GLRStopped`, as are the others.
+        delta: allowed probability of error, in (0, 1); only the stopping rule uses it.
+        epsilon: accuracy, not negative.
+        threshold: what the statistic must exceed, by its name in `jaxbandits.theory.glr_threshold`; None for a proved
+            one: `gk16` on Bernoulli arms, `kk21-gaussian` with the family `gaussian`, `student-mixture` with unknown
+            variances, else `kk21`. `heuristic` is not proved.
+        family: the law of the rewards, which the statistic uses. `bernoulli` is also valid for all rewards in [0, b].
+            `gaussian` has the standard deviation b / 2; it is also valid for (b/2)-sub-Gaussian rewards, such as
+            rewards in an interval of length b. The others are `poisson`, `exponential` and `gaussian-unknown-variance`:
+            normal rewards with an unknown variance for each arm (two first pulls of each). None takes the problem's,
+            which is `bernoulli` for a table of zeros and ones too; `gaussian` if it names none, as in a live
+            experiment.
+        b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's, or with the
+            family `bernoulli` the largest reward.
+        stopping: `glr`, this test, or one of three others. They use the intervals mean +- b sqrt(beta(t) / (2 N)) of
+            the best-looking arm and of all others. `lucb-gap` is LUCB's: U_l - L_h < epsilon, with
+            beta = ln(5 K t^4 / (4 delta)) after t pulls. `ugape-index` is UGapE's, the same with ln(4 K t^3 / delta):
+            the index B of the best-looking arm; of several, at least the largest index. `elimination` is LUCB's
+            without the arms that once were below all best-looking arms with epsilon = 0. All three are proved for
+            rewards in [0, b] and (b/2)-sub-Gaussian ones, for every way of sampling.
         m: arms to return, 1 <= m < K.
 
     Raises:
