@@ -20,7 +20,7 @@ from jaxbandits.ask_tell.placeholder_problem import LiveProblem
 from jaxbandits.ask_tell.saved_sessions import data_of, moment_of, rewarded
 from jaxbandits.ask_tell.snapshot import Moment, advance, begin, first_order
 from jaxbandits.ask_tell.state_text import to_plain
-from jaxbandits.ask_tell.validation import cost_of, key_of, range_of, reward_of
+from jaxbandits.ask_tell.validation import arms_of, cost_of, key_of, range_of, reward_of
 from jaxbandits.compilers.jax_settings import narrowed, own_settings
 from jaxbandits.engine.binding import accept
 from jaxbandits.engine.mapping import map_algorithm
@@ -28,7 +28,6 @@ from jaxbandits.engine.method_types import check_result
 from jaxbandits.engine.protocol_checks import check_algorithm, check_methods
 from jaxbandits.errors import UsageError
 from jaxbandits.io.diff import difference, warn_of_doubts
-from jaxbandits.random.streams import MOST_ARMS
 from jaxbandits.random.threefry import key_words
 from jaxbandits.sweeps.spec import build_algorithm, describe_algorithm
 from jaxbandits.users_code.cache_key import code_of
@@ -81,7 +80,7 @@ class AskTell:
         check_algorithm(known)
         algorithm = known.prepared()
         self._algorithm, self._runs = algorithm, narrowed(map_algorithm(with_logarithms(algorithm)))
-        self._arms = checks.whole("arms", arms, 2, MOST_ARMS)
+        self._arms = arms_of(arms)
         algorithm.check(self._arms, bandits=1)
         algorithm.check_live()
         self._reward_range = range_of(algorithm, reward_range, bool(bounded))

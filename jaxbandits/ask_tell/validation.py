@@ -9,9 +9,23 @@ import numpy as np
 from jaxbandits import checks
 from jaxbandits.algorithms.hyperparameters import Hyperparameters
 from jaxbandits.errors import UsageError
-from jaxbandits.random.streams import root_key
+from jaxbandits.problems.base import Problem
+from jaxbandits.random.streams import MOST_ARMS, root_key
 
-__all__ = ["cost_of", "key_of", "range_of", "reward_of"]
+__all__ = ["arms_of", "cost_of", "key_of", "range_of", "reward_of"]
+
+
+def arms_of(given: Any) -> int:
+    """Return a number of arms.
+
+    Raises:
+        UsageError: another number, or no number: a problem, whose number of arms the message says.
+    """
+    if isinstance(given, Problem):
+        rule = checks.whole_rule(2, MOST_ARMS)
+        count = f", which has {given.arms} arms: arms={given.arms}" if given.arms > 1 else ""
+        raise UsageError(f"arms {rule.words}, got the problem {checks.shown(given.name)}{count}")
+    return checks.whole("arms", given, 2, MOST_ARMS)
 
 
 def key_of(given: jax.Array | int) -> jax.Array:

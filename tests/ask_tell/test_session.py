@@ -295,6 +295,14 @@ def test_an_algorithm_that_needs_the_true_means_says_so_at_once(algorithm):
     [
         (lambda: AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=1), "arms must be a whole number from 2"),
         (lambda: AskTell(jb.LUCB(epsilon=0.1, delta=0.1), arms=2.5), "arms must be a whole number"),
+        (
+            lambda: AskTell(jb.Uniform(budget=9), arms=jb.bernoulli([0.1, 0.2, 0.3], name="mine")),
+            "^arms must be a whole number from 2 to 8,388,608, got the problem 'mine', which has 3 arms: arms=3$",
+        ),
+        (
+            lambda: AskTell(jb.Uniform(budget=9), arms=jb.reservoir(beta=1)),
+            "got the problem 'reservoir:beta=1[^ ]*'$",
+        ),
         (lambda: AskTell(jb.LUCB(epsilon=0.1, delta=0.1, m=3), arms=3), "m must be smaller"),
         (lambda: AskTell(jb.Uniform(budget=3), arms=4), "budget must cover"),
         (lambda: AskTell(jb.LUCB(epsilon=jb.axis([0.1, 0.2]), delta=0.1), arms=3), "epsilon is an axis"),
