@@ -222,7 +222,7 @@ def _plain(value: Any) -> int | float | None:
     if isinstance(value, bool | np.bool_):
         return None
     if isinstance(value, int | float):
-        return value
+        return value.item() if isinstance(value, np.generic) else value  # NumPy warns where Python does not
     if getattr(value, "shape", None) != () or is_masked(value):
         return None
     try:

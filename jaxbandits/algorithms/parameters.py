@@ -19,6 +19,7 @@ __all__ = [
     "by_logarithm",
     "check_parameter",
     "is_parameter",
+    "is_whole",
     "is_word",
     "parameter",
     "values_of",
@@ -125,8 +126,16 @@ RULES = {
 }
 
 
+def is_whole(field: dataclasses.Field[Any]) -> bool:
+    """Return whether a field is for whole numbers: by its rule, or because it is declared as `int` or `int | None`."""
+    declared: Any = field.type
+    return field.metadata.get("rule") == "count" or declared in ("int", "int | None", int, int | None)
+
+
 def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
-    """Check that a field may hold a value, if it was made with `parameter`; arrays pass, since JAX puts them there.
+    """Check that a field may hold a value; arrays pass, since JAX puts them there.
+
+    A field without a rule may hold anything but nan. If it is declared as `int`, a number must be whole.
 
     Raises:
         UsageError: it may not.
@@ -137,6 +146,11 @@ def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> No
     rule = field.metadata.get("rule")
     if is_word(field, value):
         return
+    if not rule and isinstance(value, int | float | np.number):
+        if is_whole(field):
+            checks.whole(f"{owner}: {field.name}", value)
+        elif value != value:
+            raise UsageError(f"{owner}: {field.name} must be a number, got nan")
     if not rule or (value is None and field.default is None):
         return
     if isinstance(value, list | tuple):

@@ -73,7 +73,9 @@ def check_algorithm(algorithm: Rule) -> None:
     """
     name = type(algorithm).__name__
     for field in dataclasses.fields(algorithm):
-        value: Any = getattr(algorithm, field.name) if is_parameter(field) else None
+        value: Any = getattr(algorithm, field.name)
+        if not is_parameter(field) and not is_number(value):
+            continue
         shape, of_arms = np.shape(value), field.metadata.get("per_arm") is not None
         if shape and not of_arms:
             raise UsageError(f"{name}: {field.name} must be one number, got shape {shape}: for a grid, jb.axis(…)")

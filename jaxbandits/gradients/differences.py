@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from jaxbandits.algorithms.parameters import is_whole
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.axes import axis
 from jaxbandits.checks import FINITE, POSITIVE, each, is_number, number
@@ -68,7 +69,7 @@ def nudged(known: Rule, parameter: str, smoothing: float | None) -> tuple[Nudges
     value = getattr(known, parameter)
     if value is None:
         raise UsageError(f"{type(known).__name__} takes {parameter} from the problem: give it a value to nudge")
-    whole = {field.name for field in dataclasses.fields(known) if field.metadata.get("rule") == "count"}
+    whole = {field.name for field in dataclasses.fields(known) if is_whole(field)}
     if parameter in whole or (isinstance(value, bool | str | int) and not is_number(value)):
         raise UsageError(f"{type(known).__name__} has no derivative in {parameter}, an integer or a choice")
     if not is_number(value):

@@ -1,5 +1,7 @@
 """Rules of `jb.algorithm` that are wrong: one clear line, and nothing lost. And what follows without another line."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -163,3 +165,62 @@ def test_gradients_follow():
         for rule in (RULES["ugape-c"], jb.UGapEc(epsilon=0.2, delta=0.1))
     ]
     np.testing.assert_allclose(found[0].gradient, found[1].gradient, rtol=0.05)
+
+
+@jb.algorithm
+class Declared(Base):
+    budget: int
+    rate: float = 0.5
+    loose: Any = 1
+    limit: int | None = None
+    text: "int" = 3
+    prior: jax.Array = jb.parameter(default=0.0, per_arm=True)
+
+    def done(self, arms):
+        return arms.time >= self.budget
+
+
+@pytest.mark.parametrize("made", [lambda x: x, lambda x: jb.axis([7, x]), jnp.float32, np.float32, np.asarray])
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("budget", 100.5, "budget must be a whole number, got 100.5"),
+        ("budget", np.nan, "budget must be a whole number, got nan"),
+        ("budget", np.inf, "budget must be a whole number, got inf"),
+        ("limit", 2.5, "limit must be a whole number, got 2.5"),
+        ("text", 2.5, "text must be a whole number, got 2.5"),
+        ("rate", np.nan, "rate must be a number, got nan"),
+        ("loose", np.nan, "loose must be a number, got nan"),
+        ("prior", np.nan, "prior must be a number, got nan"),
+    ],
+)
+def test_numbers_that_a_field_is_not_for_are_refused(made, name, value, said):
+    def run():
+        jb.sweep(Declared(**{"budget": 9, name: made(value)}), PROBLEM, seeds=2, max_pulls=100)
+
+    with pytest.raises(jb.UsageError, match=f"^Declared: {said}$"):
+        run()
+
+
+def test_numbers_are_refused_at_every_entry():
+    wrong = Declared(budget=jnp.float32(100.5))
+    for call in (
+        lambda: jb.AskTell(wrong, arms=3),
+        lambda: jb.run(wrong, PROBLEM, jax.random.key(0)),
+        lambda: jb.simulate(wrong, PROBLEM, seeds=2, max_pulls=100),
+        lambda: jb.sweep(
+            Declared(budget=jb.axis([jnp.float32(9), jnp.float32(100.5)])), PROBLEM, seeds=2, max_pulls=100
+        ),
+        lambda: jb.simulate(Declared(budget=9, prior=np.asarray([0.0, np.nan, 0.0])), PROBLEM, seeds=2, max_pulls=100),
+    ):
+        with pytest.raises(jb.UsageError, match=r"^Declared: (budget|prior) must be a .*number, got (100.5|nan)$"):
+            call()
+
+
+def test_other_numbers_are_taken():
+    for given in ({"budget": 9.0}, {"budget": np.int32(9)}, {"budget": jnp.int32(9)}, {"budget": jb.axis([9, 12])}):
+        assert jb.sweep(Declared(**given), PROBLEM, seeds=2, max_pulls=100).pulls.min() == 9
+    for rate in (1, -2.5, 1e30, np.float64(0.1), jnp.float32(3.5), np.inf, jb.axis([0.5, 1.5])):
+        assert jb.sweep(Declared(budget=9, rate=rate, loose=rate), PROBLEM, seeds=2, max_pulls=100).pulls.min() == 9
+    with pytest.raises(jb.UsageError, match="Declared has no derivative in budget, an integer or a choice"):
+        jb.gradients.expected("pulls", Declared(budget=9), PROBLEM, wrt="budget", seeds=10)
