@@ -19,14 +19,15 @@ __all__ = ["export"]
 
 Names = Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())]
 Selection = Annotated[tuple[str, ...], Parameter(name="--sel", consume_multiple=True, negative=())]
-_ENDINGS = {"csv": ".csv", "parquet": ".parquet", "latex": ".tex"}
+Format = Literal["csv", "parquet", "latex"]
+_ENDINGS: dict[Format, str] = {"csv": ".csv", "parquet": ".parquet", "latex": ".tex"}
 
 
 def export(
     store: Path,
     /,
     *,
-    to: Literal["csv", "parquet", "latex"],
+    to: Format | None = None,
     out: Path,
     rows: Names = (),
     columns: Names = (),
@@ -39,7 +40,8 @@ def export(
 
     Args:
         store: a store that `sweep` wrote.
-        to: csv or parquet (numbers that are not rounded), or latex (means and intervals, the best in bold).
+        to: csv or parquet (numbers that are not rounded), or latex (means and intervals, the best in bold); without,
+            what the ending of the file says.
         out: the file, NAME.csv, NAME.parquet or NAME.tex.
         rows: of latex, the dimensions that label the rows; all others without.
         columns: of latex, the dimensions that label the columns.
@@ -48,7 +50,9 @@ def export(
         runs: of csv and parquet, a row for each run in place of each cell.
         sel: dimension=value, may be repeated: export only what was run there.
     """
-    files.check_writable(out, (_ENDINGS[to],))
+    to = to or next((name for name, ending in _ENDINGS.items() if ending == out.suffix), None)
+    files.check_writable(out, tuple(_ENDINGS.values()) if to is None else (_ENDINGS[to],))
+    assert to is not None
     if to == "parquet" and importlib.util.find_spec("pyarrow") is None:
         raise UsageError("--to parquet needs the package pyarrow: pip install pyarrow")
     if to == "latex" and runs:

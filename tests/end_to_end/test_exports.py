@@ -63,6 +63,14 @@ def test_latex(store, keep):
     assert text.endswith("\\end{tabular}\n")
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.tex"])
+def test_the_ending_says_the_format(store, name):
+    made, to = store(), {"t.csv": "csv", "t.tex": "latex"}[name]
+    assert main(["export", made, "--out", name]) == 0
+    assert main(["export", made, "--to", to, "--out", f"same-{name}"]) == 0
+    assert Path(name).read_text() == Path(f"same-{name}").read_text()
+
+
 def test_parquet(store, capsys):
     name = store()
     there = importlib.util.find_spec("pyarrow") is not None
@@ -87,6 +95,8 @@ def test_parquet(store, capsys):
         (["--to", "csv", "--out", "a.csv", "--level", "2"], "level must lie strictly between 0 and 1, got 2"),
         (["--to", "csv", "--out", "no/a.csv"], "cannot write to no: No such file or directory"),
         (["--to", "xml", "--out", "a.xml"], "xml"),
+        (["--out", "a.xml"], "--out must end in .csv or .parquet or .tex, got 'a.xml'"),
+        (["--out", "a.tex", "--runs"], "--runs has no place in latex"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(store, capsys, options, message):
