@@ -55,7 +55,7 @@ def phase(
         y: dimension along the vertical axis; None for the remaining one.
         value: `pulls`, `cost`, `simple_regret`, … or `failure`; None for `regret` where there is one, else `pulls`.
         contours: a variable over the two dimensions drawn as lines of equal value, such as those that
-            `jaxbandits.with_theory` adds, or another metric.
+            `jaxbandits.with_theory` adds, or another metric. Where cells carry numbers, the lines have none.
         title: None for a sentence on what the numbers show.
         ax: axes to draw into, in a figure of your own: a new picture without them.
         style: `paper` for a column of a paper: 3.25 inches, small text, and fonts that journals take (Type 42).
@@ -106,7 +106,7 @@ def phase(
     elif stopped.any():
         at = [np.arange(size) + 0.5 for size in stopped.shape]
         axes.contourf(at[1], at[0], stopped, [0.5, 1], colors="none", hatches=["//"])
-    lines = "" if contours is None else f"\ndashed: {_contours(axes, known, contours, (x, y))}"
+    lines = "" if contours is None else f"\ndashed: {_contours(axes, known, contours, (x, y), labelled=dense)}"
     what = looks.label(ds, value) if value == "failure" else f"mean {looks.label(ds, value)}"
     # In a figure of the user's own beside the axes, which keep their size.
     new: dict[str, Any] = {"ax": axes, "pad": 0.015, "aspect": 25}
@@ -134,8 +134,8 @@ def _numbers(axes: Axes, mean: np.ndarray, stopped: np.ndarray, value: str, norm
         axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=looks.font_size(10))
 
 
-def _contours(axes: Axes, known: xr.Dataset, name: str, places: tuple[str, str]) -> str:
-    """Draw lines of equal value of a variable over two dimensions, with their values; return the variable's label."""
+def _contours(axes: Axes, known: xr.Dataset, name: str, places: tuple[str, str], *, labelled: bool) -> str:
+    """Draw lines of equal value of a variable over two dimensions; return the variable's label."""
     x, y = places
     over = [str(other) for other, variable in known.data_vars.items() if set(variable.dims) == {x, y}]
     variable = name if name in over else f"{name}_mean"
@@ -154,7 +154,8 @@ def _contours(axes: Axes, known: xr.Dataset, name: str, places: tuple[str, str])
     at = [np.arange(size) + 0.5 for size in height.shape]
     lines = axes.contour(at[1], at[0], np.where(np.isfinite(height), height, np.nan), levels, colors="white")
     lines.set(linewidth=1.1, linestyle="--")
-    axes.clabel(lines, fmt=lambda level: formatting.value(float(level)), fontsize=looks.font_size(9.5))
+    if labelled:
+        axes.clabel(lines, fmt=lambda level: formatting.value(float(level)), fontsize=looks.font_size(9.5))
     return str(known[variable].attrs.get("long_name", name.replace("_", " ")))
 
 

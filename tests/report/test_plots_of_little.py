@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
+from jaxbandits.report import heatmaps
 
 KINDS = ["curve", "quantiles", "bars", "distribution"]
 
@@ -70,6 +71,15 @@ def test_a_metric_without_a_number_is_one_line(grids, kind):
     nothing = ds.assign(simple_regret=ds.simple_regret * np.nan)
     name = "value" if kind == "phase" else "y"
     one_line(lambda: getattr(jb.plot, kind)(nothing, **{name: "simple_regret"}), "simple_regret is nowhere a finite")
+
+
+def test_contours_have_labels_where_cells_have_no_numbers(grids, monkeypatch):
+    """Labels hid the numbers of the cells."""
+    ds = grids["two by two"]
+    assert len(jb.plot.phase(ds, contours="steps").axes[0].texts) == len(jb.plot.phase(ds).axes[0].texts) == 4
+    monkeypatch.setattr(heatmaps, "_ROOM", (1, 1, 10))
+    assert not jb.plot.phase(ds).axes[0].texts
+    assert jb.plot.phase(ds, contours="steps").axes[0].texts
 
 
 def test_contours_and_bounds_without_their_theory_say_how_to_add_it(grids):
