@@ -1,7 +1,6 @@
 """Scales and ticks of axes, chosen by the numbers along them."""
 
 import math
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -82,4 +81,4 @@ def tick_texts(axes: Axes, values: Sequence[Any]) -> list[str]:
     if not is_narrow(axes):
         return texts
     room = int(axes.bbox.width / axes.figure.dpi * 72 / (0.65 * font_size(11) * len(texts)))
-    return [textwrap.fill(text, max(6, room), break_long_words=False) for text in texts]
+    return [formatting.wrap(text, max(6, room), long_words=False) for text in texts]

@@ -1,9 +1,19 @@
 """Numbers as people read them: the same in titles, tables and captions."""
 
 import math
+import textwrap
 from typing import Any
 
-__all__ = ["at_least_fold", "count", "fold", "interval", "probability", "rate", "short", "text", "value"]
+__all__ = ["at_least_fold", "count", "fold", "interval", "probability", "rate", "short", "text", "value", "wrap"]
+
+
+def wrap(text: str, width: int, *, long_words: bool = True) -> str:
+    """Break a text into lines of at most `width` characters; `name = value` stays on one line.
+
+    A longer word is broken, unless `long_words` is false.
+    """
+    together = textwrap.fill(text.replace(" = ", "\u00a0=\u00a0"), width, break_long_words=long_words)
+    return together.replace("\u00a0=\u00a0", " = ")
 
 
 def value(x: float) -> str:

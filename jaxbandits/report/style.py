@@ -2,7 +2,6 @@
 
 import io
 import math
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
 from jaxbandits.errors import UsageError
+from jaxbandits.report import formatting
 from jaxbandits.report.axis_scales import NARROW, is_narrow, set_scale, spans_decades, spread_by_factors, tick_texts
 from jaxbandits.report.user_settings import COLUMN, MARKERS, colours, font_size, line_look, setting
 
@@ -189,7 +189,7 @@ def finish(
 
 
 def _wrapped(title: str | None, inches: float, size: Any) -> str:
-    return textwrap.fill(title or "", max(12, int(inches * 72 / (0.648 * size))))
+    return formatting.wrap(title or "", max(12, int(inches * 72 / (0.648 * size))))
 
 
 def _add_legend(axes: Axes, title: str | None, columns: int, several: bool, own: bool) -> None:
@@ -216,7 +216,7 @@ def _add_legend(axes: Axes, title: str | None, columns: int, several: bool, own:
             rows = -(-len(texts) // columns) + (title is not None)
             figure.set_figheight(figure.get_figheight() + rows * 1.8 * placed.get_texts()[0].get_fontsize() / 72)
     else:
-        wrapped = [textwrap.fill(text, 26) for text in texts]
+        wrapped = [formatting.wrap(text, 26) for text in texts]
         axes.legend(
             handles, wrapped, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, ncols=columns, **look
         )

@@ -106,7 +106,9 @@ def as_html(table: TextTable) -> str:
         text = re.sub(r"\^(-?\d+)", r"<sup>\1</sup>", html.escape(plain(cell)))
         return f"<td><b>{text}</b></td>" if cell.bold else f"<td>{text}</td>"
 
-    heading = "".join(f'<th scope="col">{_in_html(text)}</th>' for text in table.heading)
+    heading = "".join(
+        f'<th scope="col">{_in_html(text).replace(" = ", "&nbsp;=&nbsp;")}</th>' for text in table.heading
+    )
     rows = [
         "".join(f'<th scope="row">{_in_html(name)}</th>' for name in names) + "".join(map(cell, cells))
         for names, cells in table.rows

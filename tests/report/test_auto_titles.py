@@ -58,6 +58,15 @@ def test_a_truncated_end_is_a_lower_bound(make):
     assert f"to at least {formatting.value(float(ds['pulls'][1].mean()))} as budget" in text.replace("\n", " ")
 
 
+@pytest.mark.parametrize("width", range(5, 40))
+def test_a_name_stays_on_the_line_of_its_value(width):
+    text = "Failure rate of UGapEc: from 0.1 at epsilon = 0.05, n = 1,000 to 0.3 at epsilon = 0.4, n = 10"
+    lines = formatting.wrap(text, width, long_words=False).split("\n")
+    assert " ".join(lines) == text
+    assert max(map(len, lines)) <= max(width, len("epsilon = 0.05,"))
+    assert not [line for line in lines if line.startswith("=") or line.endswith(("=", " n", "epsilon"))]
+
+
 def test_one_line(make):
     grid = make({"budget": [100, 1000]}, seeds=1000)
     assert "falls from 0.300 to 0 (of 1,000 runs) as budget" in title(with_errors(grid, 300, 0))

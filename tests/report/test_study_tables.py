@@ -170,6 +170,12 @@ def test_markdown_is_escaped(study):
     assert r"a\_b\*" in lines[6]
 
 
+def test_a_heading_of_html_keeps_a_name_with_its_value(study):
+    text = jb.table(study, "algorithm", "n", format="html")
+    assert '<th scope="col">n&nbsp;=&nbsp;' in text
+    assert " = " not in text.partition("</thead>")[0].partition("<thead>")[2]
+
+
 def test_html_is_escaped(study):
     text = jb.table(study.assign_coords(algorithm=[NASTY, "lucb", "a"]), "algorithm", "n", format="html")
     seen, stack = [], []
