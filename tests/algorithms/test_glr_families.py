@@ -79,6 +79,7 @@ def test_rewards_in_an_interval_may_take_the_family_bernoulli(joint):
         found = rule.resolved(problem)
         assert (found.family, found.threshold, found.b) == ("bernoulli", "kk21", b)
     assert rule.resolved(jb.rademacher([1.0, 2.0], [3.0, 2.5])).b == 3.0
+    assert rule.resolved(jb.rademacher([0.2, 0.3], [0.4, 0.9])).b is None
     assert jb.EBTCI(delta=0.1, family="bernoulli", b=4.0).resolved(jb.rademacher([1.0, 2.0], [3.0, 2.5])).b == 4.0
     with pytest.raises(jb.UsageError, match="needs rewards of at least 0"):
         rule.resolved(jb.empirical(CLICKS - 0.5, joint=joint))

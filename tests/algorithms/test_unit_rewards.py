@@ -32,6 +32,10 @@ def test_other_rewards_are_refused():
 
 
 def test_rewards_in_the_unit_interval_are_taken():
-    for problem in (jb.bernoulli([0.5, 0.4]), jb.empirical(np.asarray([[0.2, 0.9], [0.1, 1.0]]))):
+    for problem in (
+        jb.bernoulli([0.5, 0.4]),
+        jb.rademacher([0.2, 0.3], [0.4, 0.9]),
+        jb.empirical(np.asarray([[0.2, 0.9], [0.1, 1.0]])),
+    ):
         assert jb.simulate(InUnit(), problem, seeds=2).pulls.max() == 30
     assert not jb.AskTell(InUnit(), arms=2).done

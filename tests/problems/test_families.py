@@ -183,7 +183,9 @@ def test_ranges_of_the_rewards():
     # Rewards in [0, b] are (b/2)-sub-Gaussian, as normal rewards are with b = 2 sd.
     assert float(jb.gaussian([0.0, 1.0], [0.5, 1.5]).reward_range) == 3
     assert float(jb.rademacher([0.2, 0.3], [0.4, 0.9]).reward_range) == 1  # within [0, 1], as in the paper
+    assert jb.rademacher([0.2, 0.3], [0.4, 0.9]).lowest_reward == 0
     assert float(jb.rademacher([-1.0, 0.0], [0.0, 2.0]).reward_range) == 3
+    assert jb.rademacher([2.0, 3.0], [4.0, 9.0]).lowest_reward == 2
 
 
 NAN, INF = float("nan"), float("inf")

@@ -102,8 +102,9 @@ class TwoPoint(Problem):
 
     @property
     def lowest_reward(self) -> float:
-        """Return the smallest of the lower points."""
-        return float(np.min(np.asarray(self.low)))
+        """Return 0 when all rewards lie in [0, 1], whose length `reward_range` is then; else the smallest point."""
+        bottom, top = float(np.min(np.asarray(self.low))), float(np.max(np.asarray(self.high)))
+        return 0.0 if bottom >= 0 and top <= 1 else bottom
 
     @property
     def reward_range(self) -> jax.Array:
