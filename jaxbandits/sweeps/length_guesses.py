@@ -40,7 +40,7 @@ def _complexity(algorithm: Rule, problem: Problem) -> float:
     """Return the complexity of UGapE (eq. 6 of the paper), or the number of arms where it is not known."""
     if problem.drawn or not problem.mean_is or problem.bandits > 1:
         return float(problem.arms)
-    means = np.sort(np.asarray(getattr(problem, problem.mean_is), np.float64))[::-1]
+    means = np.sort(np.asarray(vars(problem)[problem.mean_is], np.float64))[::-1]
     if problem.mask is not None:
         means = means[: int(np.count_nonzero(problem.mask))]
     m = int(_number(algorithm.given("m")) or 1)
