@@ -7,11 +7,9 @@ Both have limits. Beyond them a decision by rows takes up to six times as long a
 import collections
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
-
-from jax.extend import core
 
 from jaxbandits.arrays.platform_lowering import lowering
+from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, JaxprEqn, Var
 
 __all__ = ["CALLS", "fits_one_fusion", "live_equations"]
 
@@ -28,7 +26,7 @@ _SHARED = 90
 _MOST_OPERATIONS = 5_700
 
 
-def fits_one_fusion(jaxpr: Any) -> bool:
+def fits_one_fusion(jaxpr: Jaxpr) -> bool:
     """Return whether XLA:CPU fuses the rows into one loop, and LLVM vectorises it."""
     counted = _Counted(set(), 0, 0)
     _count(jaxpr, {atom: atom for atom in jaxpr.invars}, counted)
@@ -41,19 +39,19 @@ def fits_one_fusion(jaxpr: Any) -> bool:
 
 @dataclasses.dataclass
 class _Counted:
-    read: set[Any]  # arrays from outside
+    read: set[Var]  # arrays from outside
     shared: int  # rows of quotients and roots that several operations read: XLA:CPU stores each by a loop
     operations: int  # rows that are computed
 
 
-def _count(jaxpr: Any, outside: dict[Any, Any], counted: _Counted) -> list[Any]:
+def _count(jaxpr: Jaxpr, outside: dict[Var, Var | None], counted: _Counted) -> list[Var | None]:
     """Count what is needed; return the arrays from outside that are the results, None for others."""
     equations = live_equations(jaxpr)
     read = [*(atom for equation in equations for atom in equation.invars), *jaxpr.outvars]
-    uses = collections.Counter(atom for atom in read if isinstance(atom, core.Var))
+    uses = collections.Counter(atom for atom in read if isinstance(atom, Var))
 
-    def origins(atoms: Sequence[Any]) -> list[Any]:
-        return [outside.get(atom) if isinstance(atom, core.Var) else None for atom in atoms]
+    def origins(atoms: Sequence[Atom]) -> list[Var | None]:
+        return [outside.get(atom) if isinstance(atom, Var) else None for atom in atoms]
 
     for equation in equations:
         name, known = equation.primitive.name, origins(equation.invars)
@@ -70,12 +68,12 @@ def _count(jaxpr: Any, outside: dict[Any, Any], counted: _Counted) -> list[Any]:
     return origins(jaxpr.outvars)
 
 
-def live_equations(jaxpr: Any) -> list[Any]:
+def live_equations(jaxpr: Jaxpr) -> list[JaxprEqn]:
     """Return the equations that the results depend on: others may have no form by rows."""
-    wanted = {atom for atom in jaxpr.outvars if isinstance(atom, core.Var)}
+    wanted = {atom for atom in jaxpr.outvars if isinstance(atom, Var)}
     kept = []
     for equation in reversed(jaxpr.eqns):
         if wanted.intersection(equation.outvars):
             kept.append(equation)
-            wanted.update(atom for atom in equation.invars if isinstance(atom, core.Var))
+            wanted.update(atom for atom in equation.invars if isinstance(atom, Var))
     return kept[::-1]

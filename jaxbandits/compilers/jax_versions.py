@@ -9,7 +9,7 @@ __all__ = ["KERNELS_IN_TURN", "scan_sizes"]
 
 #: The option with which XLA:CPU runs the kernels of a program one after the other. A step has dozens of small ones:
 #: handing some to a second thread and waiting for it doubled the processor time of SE-TEA and RCB-I on two cores.
-KERNELS_IN_TURN: dict[str, Any] = (
+KERNELS_IN_TURN: dict[str, str | bool] = (
     {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
     if jax.__version_info__ >= (0, 9, 1)
     else {"xla_cpu_enable_concurrency_optimized_scheduler": False}

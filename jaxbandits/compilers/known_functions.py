@@ -2,9 +2,11 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
+
+from jaxbandits.compilers.jaxpr_types import JaxprEqn
 
 __all__ = ["KnownFunction", "function_called", "known_function"]
 
@@ -33,7 +35,7 @@ def known_function(least: float, most: float) -> Callable[[Callable[..., jax.Arr
 
     def known(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
         @functools.wraps(function)
-        def named(*operands: Any) -> jax.Array:
+        def named(*operands: jax.Array) -> jax.Array:
             return function(*operands)
 
         named.__name__ = name = f"{_PREFIX}{function.__module__.replace('.', '_')}_{function.__name__}"
@@ -43,6 +45,6 @@ def known_function(least: float, most: float) -> Callable[[Callable[..., jax.Arr
     return known
 
 
-def function_called(equation: Any) -> KnownFunction | None:
+def function_called(equation: JaxprEqn) -> KnownFunction | None:
     """Return the elementwise function that an equation calls; None for any other equation."""
     return _KNOWN.get(str(equation.params.get("name"))) if equation.primitive.name in ("jit", "pjit") else None

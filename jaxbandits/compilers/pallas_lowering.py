@@ -9,33 +9,33 @@ it supports it.
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 from jaxbandits.arrays.numerics import fast_min
 from jaxbandits.compilers.jax_versions import scan_sizes
+from jaxbandits.compilers.jaxpr_types import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Parameters, Var
 from jaxbandits.compilers.pallas_rules import RULES
 
 __all__ = ["lower_for_pallas"]
 
 
-def lower_for_pallas(function: Callable[..., Any], *operands: Any) -> Any:
+def lower_for_pallas(function: Callable[..., Any], *operands: object) -> Any:
     """Return `function(*operands)` in supported operations; operands and results are pytrees of arrays."""
     jaxpr, shapes = jax.make_jaxpr(function, return_shape=True)(*operands)
-    results = _evaluated(jaxpr, jax.tree.leaves(operands))
+    results = _evaluated(cast("ClosedJaxpr", jaxpr), jax.tree.leaves(operands))
     return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
 
-def _evaluated(closed: ClosedJaxpr | Jaxpr, operands: Sequence[Any]) -> list[Any]:
+def _evaluated(closed: ClosedJaxpr | Jaxpr, operands: Sequence[jax.Array]) -> list[jax.Array]:
     jaxpr, constants = (closed.jaxpr, closed.consts) if isinstance(closed, ClosedJaxpr) else (closed, [])
     known = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*constants, *operands], strict=True))
 
-    def read(atom: Any) -> Any:
+    def read(atom: Atom) -> jax.Array:
         return atom.val if isinstance(atom, Literal) else known[atom]
 
     for equation in jaxpr.eqns:
@@ -44,8 +44,8 @@ def _evaluated(closed: ClosedJaxpr | Jaxpr, operands: Sequence[Any]) -> list[Any
     return [read(atom) for atom in jaxpr.outvars]
 
 
-def _applied(equation: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
-    primitive: Any = equation.primitive
+def _applied(equation: JaxprEqn, operands: list[jax.Array]) -> Sequence[jax.Array]:
+    primitive = equation.primitive
     name, parameters = primitive.name, equation.params
     if name in _CALLS:
         return _evaluated(parameters[_CALLS[name]], operands)
@@ -62,25 +62,25 @@ def _applied(equation: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
     return found if primitive.multiple_results else [found]
 
 
-def _of_numbers(results: Sequence[Any], operands: list[Any]) -> bool:
+def _of_numbers(results: Sequence[Var], operands: list[jax.Array]) -> bool:
     """Return whether an operation has constant numbers only, as operands and as results."""
     known = operands and not any(isinstance(x, jax.core.Tracer) for x in operands)
     return bool(known) and not any(variable.aval.shape for variable in results)
 
 
-def _scan(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _scan(operands: list[jax.Array], parameters: Parameters) -> list[jax.Array] | None:
     fixed, carried = scan_sizes(parameters)
     constants, carry = operands[:fixed], operands[fixed:]
     if len(carry) != carried or len(parameters["jaxpr"].out_avals) != len(carry):
         return None  # not a pure counting loop
 
-    def body(words: list[Any], _: None) -> tuple[list[Any], None]:
+    def body(words: list[jax.Array], _: None) -> tuple[list[jax.Array], None]:
         return _as_words(_evaluated(parameters["jaxpr"], [*constants, *_like(carry, words)])), None
 
     return _like(carry, lax.scan(body, _as_words(carry), None, length=parameters["length"])[0])
 
 
-def _while(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _while(operands: list[jax.Array], parameters: Parameters) -> list[jax.Array] | None:
     """Evaluate a loop that also carries its constants, and whether it continues.
 
     Triton, of JAX 0.10.2, confuses the carried values of a loop of unknown length, and crashes, once it finds that
@@ -89,11 +89,11 @@ def _while(operands: list[Any], parameters: dict[str, Any]) -> Any:
     """
     first, second = parameters["cond_nconsts"], parameters["cond_nconsts"] + parameters["body_nconsts"]
 
-    def goes_on(values: Sequence[Any]) -> jax.Array:
+    def goes_on(values: Sequence[jax.Array]) -> jax.Array:
         wanted = _evaluated(parameters["cond_jaxpr"], [*values[:first], *values[second:]])[0]
         return jnp.asarray(wanted).astype(jnp.int32)
 
-    def body(loop: tuple[jax.Array, list[Any]]) -> tuple[jax.Array, list[Any]]:
+    def body(loop: tuple[jax.Array, list[jax.Array]]) -> tuple[jax.Array, list[jax.Array]]:
         going, words = loop
         nothing = fast_min(going, jnp.int32(0))  # 0, since going == 1 here, but the compiler cannot know it
         fixed = [_with(word, nothing) for word in words[:second]]
@@ -111,17 +111,17 @@ def _with(word: jax.Array, bits: jax.Array) -> jax.Array:
     return lax.bitcast_convert_type(whole, word.dtype)
 
 
-def _cond(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _cond(operands: list[jax.Array], parameters: Parameters) -> list[jax.Array] | None:
     branches = [lambda *x, branch=branch: _as_words(_evaluated(branch, x)) for branch in parameters["branches"]]
     return _like(parameters["branches"][0].out_avals, lax.switch(operands[0], branches, *operands[1:]))
 
 
-def _as_words(values: Sequence[Any]) -> list[Any]:
+def _as_words(values: Sequence[jax.Array]) -> list[jax.Array]:
     """Return truth values as int32: on TPU no loop carries them."""
     return [jnp.asarray(x, jnp.int32 if x.dtype == bool else x.dtype) for x in values]
 
 
-def _like(values: Sequence[Any], words: Sequence[Any]) -> list[Any]:
+def _like(values: Sequence[jax.Array], words: Sequence[jax.Array]) -> list[jax.Array]:
     """Return the inverse of `_as_words`."""
     return [word != 0 if x.dtype == bool else word for x, word in zip(values, words, strict=True)]
 

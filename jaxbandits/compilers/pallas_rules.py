@@ -6,7 +6,7 @@ not apply: the primitive is then unchanged.
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import cast
 
 import jax
 import jax.numpy as jnp
@@ -14,15 +14,18 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.arrays.numerics import fast_max, fast_min
+from jaxbandits.compilers.jaxpr_types import Parameters
 
 __all__ = ["RULES", "Rule"]
 
+#: The result of a primitive, or its results; None where a rule does not apply.
+Found = jax.Array | list[jax.Array] | None
 #: A function of operands and parameters.
-Rule = Callable[[list[Any], dict[str, Any]], Any]
+Rule = Callable[[list[jax.Array], Parameters], Found]
 _SIGN = np.uint32(1 << 31)
 
 
-def _row(x: jax.Array, number: Any) -> jax.Array:
+def _row(x: jax.Array, number: int | jax.Array) -> jax.Array:
     """Return one entry of the first axis, `(n, …)` to `(1, …)`."""
     if x.shape[0] == 1:
         return x
@@ -36,24 +39,24 @@ def _one_row(shape: Sequence[int], sizes: Sequence[int]) -> bool:
     return len(shape) > 1 and sizes[0] == 1 and tuple(shape[1:]) == tuple(sizes[1:])
 
 
-def _slice(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _slice(operands: list[jax.Array], parameters: Parameters) -> Found:
     (x,), start = operands, parameters["start_indices"]
     sizes = [b - a for a, b in zip(start, parameters["limit_indices"], strict=True)]
     return _row(x, start[0]) if _one_row(x.shape, sizes) else None
 
 
-def _dynamic_slice(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _dynamic_slice(operands: list[jax.Array], parameters: Parameters) -> Found:
     x, first = operands[:2]
     if not _one_row(x.shape, parameters["slice_sizes"]):
         return None
     return _row(x, fast_min(fast_max(jnp.asarray(first), 0), x.shape[0] - 1))
 
 
-def _stack(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _stack(operands: list[jax.Array], parameters: Parameters) -> Found:
     if parameters["axis"] != 0 or operands[0].ndim == 0:
         return None
     if operands[0].dtype == bool:
-        return _stack([x.astype(jnp.int32) for x in operands], parameters) != 0
+        return cast("jax.Array", _stack([x.astype(jnp.int32) for x in operands], parameters)) != 0
     shape = (len(operands), *operands[0].shape)
     place = lax.broadcasted_iota(jnp.int32, shape, 0)
     stacked = jnp.broadcast_to(operands[-1][None], shape)
@@ -62,20 +65,20 @@ def _stack(operands: list[Any], parameters: dict[str, Any]) -> Any:
     return stacked
 
 
-def _concatenate(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _concatenate(operands: list[jax.Array], parameters: Parameters) -> Found:
     if parameters["dimension"] != 0 or any(x.ndim < 2 or x.shape[0] != 1 for x in operands):
         return None
     return _stack([x.reshape(x.shape[1:]) for x in operands], {"axis": 0})
 
 
-def _unstack(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _unstack(operands: list[jax.Array], parameters: Parameters) -> Found:
     (x,) = operands
     if parameters["axis"] != 0 or x.ndim < 2:
         return None
     return [_row(x, number).reshape(x.shape[1:]) for number in range(x.shape[0])]
 
 
-def _cumsum(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _cumsum(operands: list[jax.Array], parameters: Parameters) -> Found:
     (x,) = operands
     if parameters["axis"] != 0 or parameters["reverse"] or not jnp.issubdtype(x.dtype, jnp.integer):
         return None  # the order of additions of floats must not change
@@ -83,15 +86,15 @@ def _cumsum(operands: list[Any], parameters: dict[str, Any]) -> Any:
     return lax.fori_loop(0, x.shape[0], lambda i, sums: sums + jnp.where(place >= i, _row(x, i), 0), jnp.zeros_like(x))
 
 
-def _reduce_or(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _reduce_or(operands: list[jax.Array], parameters: Parameters) -> Found:
     return jnp.max(operands[0].astype(jnp.int32), axis=parameters["axes"]) != 0
 
 
-def _reduce_and(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _reduce_and(operands: list[jax.Array], parameters: Parameters) -> Found:
     return jnp.min(operands[0].astype(jnp.int32), axis=parameters["axes"]) != 0
 
 
-def _select(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _select(operands: list[jax.Array], parameters: Parameters) -> Found:
     del parameters
     which, *cases = operands
     if which.dtype != bool or cases[0].dtype != bool:
@@ -99,7 +102,7 @@ def _select(operands: list[Any], parameters: dict[str, Any]) -> Any:
     return (which & cases[1]) | (~which & cases[0])
 
 
-def _reduce_sum(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _reduce_sum(operands: list[jax.Array], parameters: Parameters) -> Found:
     (x,) = operands
     if x.dtype != jnp.uint32:
         return None
@@ -107,7 +110,7 @@ def _reduce_sum(operands: list[Any], parameters: dict[str, Any]) -> Any:
     return lax.bitcast_convert_type(found, jnp.uint32)
 
 
-def _extremum(operands: list[Any], parameters: dict[str, Any], reduce: Callable[..., jax.Array]) -> Any:
+def _extremum(operands: list[jax.Array], parameters: Parameters, reduce: Callable[..., jax.Array]) -> Found:
     (x,) = operands
     if x.dtype != jnp.uint32:
         return None
@@ -115,7 +118,7 @@ def _extremum(operands: list[Any], parameters: dict[str, Any], reduce: Callable[
     return lax.bitcast_convert_type(found, jnp.uint32) ^ _SIGN
 
 
-def _round(operands: list[Any], parameters: dict[str, Any]) -> Any:
+def _round(operands: list[jax.Array], parameters: Parameters) -> Found:
     (x,) = operands
     if parameters["rounding_method"] != lax.RoundingMethod.TO_NEAREST_EVEN:
         return None

@@ -11,15 +11,16 @@ import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.extend import core
+from jax.typing import ArrayLike
 
 from jaxbandits.arrays.platform_lowering import lowering, mask_every_take
 from jaxbandits.compilers.fusion_budget import CALLS, fits_one_fusion, live_equations
+from jaxbandits.compilers.jaxpr_types import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Parameters
 from jaxbandits.compilers.xla_cpu import barrier
 
 __all__ = ["fuse_outputs", "unroll_over_arms"]
@@ -29,7 +30,7 @@ _ELEMENTWISE = {
     "max", "min", "mul", "ne", "neg", "not", "or", "rem", "round", "select_n", "shift_left",
     "shift_right_arithmetic", "shift_right_logical", "sign", "sqrt", "sub", "xor",
 }  # fmt: skip
-_REDUCTIONS: dict[str, Callable[..., Any]] = {
+_REDUCTIONS: dict[str, Callable[[jax.Array, jax.Array], jax.Array]] = {
     "reduce_max": lax.max,
     "reduce_min": lax.min,
     "reduce_and": lax.bitwise_and,
@@ -43,7 +44,7 @@ class _NoRowsError(Exception):
     """An operation without a form by rows."""
 
 
-def unroll_over_arms(function: Callable[..., jax.Array], *operands: Any) -> jax.Array:
+def unroll_over_arms(function: Callable[..., jax.Array], *operands: object) -> jax.Array:
     """Return `function(*operands)`, on CPU by rows, where that yields one loop that XLA:CPU can vectorise.
 
     An operation without a form by rows, such as a loop, is unchanged.
@@ -55,7 +56,9 @@ def unroll_over_arms(function: Callable[..., jax.Array], *operands: Any) -> jax.
     return _by_arms(lambda *operands: (function(*operands),), operands)[0]
 
 
-def fuse_outputs(function: Callable[..., tuple[jax.Array, ...]], limit: int, *operands: Any) -> tuple[jax.Array, ...]:
+def fuse_outputs(
+    function: Callable[..., tuple[jax.Array, ...]], limit: int, *operands: object
+) -> tuple[jax.Array, ...]:
     """Return `function(*operands)`, several whole numbers of each run, computed in one loop.
 
     A fusion of XLA:CPU has one result, so the numbers are packed into one word. Elsewhere this saves a kernel or two.
@@ -80,7 +83,7 @@ def fuse_outputs(function: Callable[..., tuple[jax.Array, ...]], limit: int, *op
     return (word, *reversed(parts))
 
 
-def _by_arms(function: Callable[..., tuple[jax.Array, ...]], operands: Sequence[Any]) -> tuple[jax.Array, ...]:
+def _by_arms(function: Callable[..., tuple[jax.Array, ...]], operands: Sequence[object]) -> tuple[jax.Array, ...]:
     """Return `function(*operands)` by rows, or unchanged where it has no such form, or is faster without it."""
     leaves, structure = jax.tree.flatten(jax.tree.map(jnp.asarray, operands))
     most = max((leaf.shape[0] for leaf in leaves if leaf.ndim == 2), default=0)
@@ -105,7 +108,7 @@ class _Value:
     matrix: bool
 
     @classmethod
-    def of(cls, array: Any) -> "_Value":
+    def of(cls, array: ArrayLike) -> "_Value":
         """Return the rows of an array."""
         array = jnp.asarray(array)
         if array.ndim > 2:
@@ -120,13 +123,13 @@ class _Value:
         return self.rows[0]
 
 
-def _evaluated(jaxpr: Any, consts: Sequence[Any], arguments: Sequence[_Value]) -> list[_Value]:
+def _evaluated(jaxpr: Jaxpr, consts: Sequence[jax.Array], arguments: Sequence[_Value]) -> list[_Value]:
     known = dict(zip(jaxpr.constvars, map(_Value.of, consts), strict=True)) | dict(
         zip(jaxpr.invars, arguments, strict=True)
     )
 
-    def read(atom: Any) -> _Value:
-        return _Value.of(atom.val) if isinstance(atom, core.Literal) else known[atom]
+    def read(atom: Atom) -> _Value:
+        return _Value.of(atom.val) if isinstance(atom, Literal) else known[atom]
 
     for equation in live_equations(jaxpr):
         found = _operation(equation, [read(atom) for atom in equation.invars])
@@ -134,7 +137,7 @@ def _evaluated(jaxpr: Any, consts: Sequence[Any], arguments: Sequence[_Value]) -
     return [read(atom) for atom in jaxpr.outvars]
 
 
-def _operation(equation: Any, values: list[_Value]) -> list[_Value]:
+def _operation(equation: JaxprEqn, values: list[_Value]) -> list[_Value]:
     name, params = equation.primitive.name, equation.params
     if name in CALLS:
         called = params[CALLS[name]]
@@ -147,7 +150,7 @@ def _operation(equation: Any, values: list[_Value]) -> list[_Value]:
     return [_by_rows(equation, name, params, values)]
 
 
-def _by_rows(equation: Any, name: str, params: dict[str, Any], values: list[_Value]) -> _Value:
+def _by_rows(equation: JaxprEqn, name: str, params: Parameters, values: list[_Value]) -> _Value:
     """Evaluate an operation with arrays of two axes among its operands or results."""
     out, *others = equation.outvars
     if others:
@@ -176,13 +179,13 @@ def _by_rows(equation: Any, name: str, params: dict[str, Any], values: list[_Val
     raise _NoRowsError
 
 
-def _adds_floats(equation: Any) -> bool:
+def _adds_floats(equation: JaxprEqn) -> bool:
     """Return whether the order of a reduction's terms may change its bits."""
     operations = {inner.primitive.name for inner in equation.params["jaxpr"].jaxpr.eqns}
     return jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.floating) and bool(operations & {"add", "mul"})
 
 
-def _called(closed: Any) -> Callable[[jax.Array, jax.Array], jax.Array]:
+def _called(closed: ClosedJaxpr) -> Callable[[jax.Array, jax.Array], jax.Array]:
     """Return an operation of two arrays that a program of single numbers defines."""
 
     def operation(a: jax.Array, b: jax.Array) -> jax.Array:
@@ -200,7 +203,7 @@ def _broadcast(value: _Value, shape: tuple[int, ...], axes: tuple[int, ...]) -> 
     return _Value(spread if len(spread) == shape[0] else spread * shape[0], True)
 
 
-def _tree(operation: Callable[[Any, Any], Any], rows: Sequence[Any]) -> Any:
+def _tree(operation: Callable[[jax.Array, jax.Array], jax.Array], rows: Sequence[jax.Array]) -> jax.Array:
     """Combine all rows, neighbours first."""
     while len(rows) > 1:
         rows = [functools.reduce(operation, rows[i : i + 2]) for i in range(0, len(rows), 2)]

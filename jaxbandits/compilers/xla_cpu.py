@@ -8,7 +8,7 @@ cores of a shared AVX-512 machine, processor time.
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,12 +19,15 @@ from jaxbandits.arrays.platform_lowering import lowering
 
 __all__ = ["LEAVE_BARRIERS", "barrier", "barrier_pair", "blockwise", "materialize", "where_if_any", "where_sparse"]
 
+#: A pytree of arrays.
+Tree = TypeVar("Tree")
+
 #: XLA passes to disable (`xla_disable_hlo_passes`) where `barrier` is to work. One removes barriers. The other makes
 #: one kernel of a loop over less than a KB, such as that of a single lane, by code that does not support barriers.
 LEAVE_BARRIERS = "cse_barrier_expander,small-while-loop-hoisting"
 
 
-def materialize(function: Callable[..., Any], *operands: Any) -> Any:
+def materialize(function: Callable[..., Tree], *operands: object) -> Tree:
     """Return `function(*operands)`, computed once, however often its results are used.
 
     XLA:CPU copies cheap operations, such as a block cipher, into each of their uses and computes them that often. Here
@@ -37,7 +40,7 @@ def materialize(function: Callable[..., Any], *operands: Any) -> Any:
     return barrier(function(*barrier(operands)))
 
 
-def barrier(values: Any) -> Any:
+def barrier(values: Tree) -> Tree:
     """Return a pytree of arrays, computed once and stored in memory, however often it is used.
 
     It is a barrier to XLA:CPU's fusion in the programs of the engine, which disable the pass that removes barriers
@@ -86,7 +89,7 @@ def blockwise(function: Callable[..., jax.Array], *operands: jax.Array, elements
     return lax.fori_loop(0, -(-shape[0] // rows), block, jnp.zeros(result.shape, result.dtype))
 
 
-def where_if_any(condition: jax.Array, function: Callable[[Any], Any], state: Any) -> Any:
+def where_if_any(condition: jax.Array, function: Callable[[Tree], Tree], state: Tree) -> Tree:
     """Return `function(state)` for the runs where the condition holds, `state` elsewhere.
 
     On CPU nothing is computed when no run needs it: for rare but costly events.
@@ -97,7 +100,7 @@ def where_if_any(condition: jax.Array, function: Callable[[Any], Any], state: An
         state: such a pytree.
     """
 
-    def changed(state: Any) -> Any:
+    def changed(state: Tree) -> Tree:
         return jax.tree.map(lambda new, old: jnp.where(condition, new, old), function(state), state)
 
     if not lowering().chunked:
@@ -105,7 +108,9 @@ def where_if_any(condition: jax.Array, function: Callable[[Any], Any], state: An
     return lax.cond(jnp.any(condition), changed, lambda state: state, state)
 
 
-def where_sparse(condition: jax.Array, function: Callable[..., Any], state: Any, *fixed: Any, width: int = 16) -> Any:
+def where_sparse(
+    condition: jax.Array, function: Callable[..., Tree], state: Tree, *fixed: object, width: int = 16
+) -> Tree:
     """Return `where_if_any` computed for a few runs at a time: for functions so costly that only those runs should pay.
 
     Args:
@@ -117,14 +122,14 @@ def where_sparse(condition: jax.Array, function: Callable[..., Any], state: Any,
     """
     if condition.ndim != 1 or condition.shape[0] <= width:
 
-        def changed(state: Any) -> Any:
+        def changed(state: Tree) -> Tree:
             new = function(state, *fixed)
             return jax.tree.map(lambda new, old: jnp.where(condition, new, old), new, state)
 
         return lax.cond(jnp.any(condition), changed, lambda state: state, state)
     runs = condition.shape[0]
 
-    def take_some(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
+    def take_some(carry: tuple[jax.Array, Tree]) -> tuple[jax.Array, Tree]:
         waiting, state = carry
         (run,) = jnp.nonzero(waiting, size=width, fill_value=runs)
         # Where fewer runs wait, the first of them is computed again and dropped.

@@ -8,7 +8,6 @@ time. This is so on CPU; elsewhere runs go together. The results of a run are th
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +15,7 @@ from jax import lax
 
 from jaxbandits.arrays.numerics import fast_max, fast_min
 from jaxbandits.arrays.platform_lowering import lowering
+from jaxbandits.compilers.jaxpr_types import ClosedJaxpr, Jaxpr, Parameters
 from jaxbandits.compilers.xla_cpu import where_if_any, where_sparse
 from jaxbandits.transform.operation import Operation, Value, spread
 from jaxbandits.transform.padding import Padding, UnpaddableError
@@ -23,7 +23,7 @@ from jaxbandits.transform.programs_inside import arrays_of, check_differing, dif
 
 __all__ = ["switch"]
 
-Evaluate = Callable[[Any, Sequence[Any], Sequence[Value], int, Padding | None], list[Value]]
+Evaluate = Callable[[Jaxpr, Sequence[jax.Array], Sequence[Value], int, Padding | None], list[Value]]
 #: How many runs a rare branch is made for at a time.
 _FEW = 64
 
@@ -44,7 +44,7 @@ def switch(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding
     mapped = differ(operation.values, inner)
     check_differing(operation, mapped, lambda known: differ(known, [None] * len(branches)), padding)
 
-    def made(i: int, values: Sequence[Value], some: jax.Array | None = None) -> list[Any]:
+    def made(i: int, values: Sequence[Value], some: jax.Array | None = None) -> list[jax.Array]:
         there = inner[i]
         if some is not None and there is not None:
             there = there.of_runs(some)
@@ -52,7 +52,7 @@ def switch(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding
         found = evaluate(branches[i].jaxpr, branches[i].consts, values, count, there)
         return arrays_of(found, branches[i].jaxpr.outvars, mapped, count)
 
-    def branch_of(i: int) -> Callable[..., list[Any]]:
+    def branch_of(i: int) -> Callable[..., list[jax.Array]]:
         return lambda *arrays: made(i, [v._replace(array=x) for x, v in zip(arrays, operands, strict=True)])
 
     if index.range is not None and index.range[0] == index.range[1]:  # it is known which
@@ -66,7 +66,7 @@ def switch(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding
     return _chosen(operation, place, made)
 
 
-def _chosen(operation: Operation, place: jax.Array, made: Callable[..., list[Any]]) -> list[Value]:
+def _chosen(operation: Operation, place: jax.Array, made: Callable[..., list[jax.Array]]) -> list[Value]:
     """Make the branches, int32 `(R,)`, for the runs that want them, and choose; the costly ones last.
 
     A costly one is not made for runs of which nobody reads the results: they keep those of the others.
@@ -74,8 +74,8 @@ def _chosen(operation: Operation, place: jax.Array, made: Callable[..., list[Any
     operands, branches, outs = operation.values[1:], operation.params["branches"], operation.equation.outvars
     costly = [lowering().chunked and has_loop(branch.jaxpr) for branch in branches]
     few = sum(costly) == 1 and all(_is_kept(branch.jaxpr) or costly[i] for i, branch in enumerate(branches))
-    found: list[Any] | None = None
-    unless: list[Any] = [None] * len(outs)
+    found: list[jax.Array] | None = None
+    unless: list[jax.Array] | list[None] = [None] * len(outs)
     for number in sorted(range(len(branches)), key=lambda number: costly[number]):
         if costly[number]:
             if found is None:
@@ -91,19 +91,24 @@ def _chosen(operation: Operation, place: jax.Array, made: Callable[..., list[Any
     return [Value(array, True, unless=old) for array, old in zip(found, unless, strict=True)]
 
 
-def _branch(number: int, params: Any) -> Any:
+def _branch(number: int, params: Parameters) -> ClosedJaxpr:
     """Return a branch of a choice, by its number."""
     return params["branches"][number]
 
 
-def _is_kept(jaxpr: Any) -> bool:
+def _is_kept(jaxpr: Jaxpr) -> bool:
     """Return whether a branch returns what it is given."""
     return all(atom in jaxpr.invars for atom in jaxpr.outvars)
 
 
 def _wanted(
-    made: Callable[..., list[Any]], wanted: jax.Array, otherwise: list[Any], operands: Sequence[Value], *, few: bool
-) -> list[Any]:
+    made: Callable[..., list[jax.Array]],
+    wanted: jax.Array,
+    otherwise: list[jax.Array],
+    operands: Sequence[Value],
+    *,
+    few: bool,
+) -> list[jax.Array]:
     """Return the results of a branch for the runs that want it, bool `(R,)`, and `otherwise` for the others.
 
     What is known of its operands beside their ranges is forgotten in any case: a run has the same bits however many
@@ -112,7 +117,7 @@ def _wanted(
     arrays = [value.array for value in operands if value.mapped]
     runs = wanted.shape[0]
 
-    def results(state: list[Any], arrays: Sequence[Any], some: jax.Array | None) -> list[Any]:
+    def results(state: list[jax.Array], arrays: Sequence[jax.Array], some: jax.Array | None) -> list[jax.Array]:
         given = iter(arrays)
         values = [Value(next(given) if v.mapped else v.array, v.mapped, range=v.range, fixed=v.fixed) for v in operands]
         return [
@@ -121,17 +126,17 @@ def _wanted(
         ]
 
     every = jnp.arange(runs, dtype=jnp.int32)
-    found: list[Any]
+    found: list[jax.Array]
     if few and runs > _FEW:
 
-        def made_for_few(state: list[Any]) -> list[Any]:
+        def made_for_few(state: list[jax.Array]) -> list[jax.Array]:
             return where_sparse(wanted, results, state, arrays, every, width=_FEW)
 
         # A loop that is not entered copies what it would change: a choice does not.
         found = lax.cond(jnp.any(wanted), made_for_few, lambda state: state, otherwise)
     else:
 
-        def made_for_all(state: list[Any]) -> list[Any]:
+        def made_for_all(state: list[jax.Array]) -> list[jax.Array]:
             # For a run that does not need the branch, its loop might not end: a run that needs it takes the place.
             source = jnp.where(wanted, every, jnp.argmax(wanted))
             return results(state, [array[..., source] for array in arrays], source)

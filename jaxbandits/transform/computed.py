@@ -1,7 +1,6 @@
 """Reuse results, so that the same operation on the same operands is written into the program once."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable
 
 import jax
 import numpy as np
@@ -26,12 +25,12 @@ class Computed:
 
     def __init__(self, live: jax.Array | None = None) -> None:
         self.live = live
-        self._found: dict[Any, tuple[list[Value], list[Value]]] = {}
+        self._found: dict[Hashable, tuple[list[Value], list[Value]]] = {}
 
-    def again(self, operation: Operation, axes: Any, compute: Callable[[], list[Value]]) -> list[Value]:
+    def again(self, operation: Operation, axes: Hashable, compute: Callable[[], list[Value]]) -> list[Value]:
         """Return the results of an operation, computed now or before; `axes` are what tells it from others beside."""
         if function_called(operation.equation) is not None:
-            params: tuple[Any, ...] = (operation.params["name"],)
+            params: tuple[Hashable, ...] = (operation.params["name"],)
         elif operation.name in _PROGRAMS:
             return compute()
         else:
@@ -44,7 +43,7 @@ class Computed:
         return self._found[key][0]
 
 
-def _identity(value: Value) -> Any:
+def _identity(value: Value) -> Hashable:
     """Return what tells one operand from another: constants by their value."""
     array, counts = value.array, value.counts
     if not value.mapped and isinstance(array, np.ndarray | np.generic | int | float) and np.ndim(array) == 0:

@@ -2,12 +2,13 @@
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.compilers.jax_versions import scan_sizes
+from jaxbandits.compilers.jaxpr_types import Jaxpr
 from jaxbandits.transform.branches import switch
 from jaxbandits.transform.operation import Operation, Value, computed_once, spread
 from jaxbandits.transform.padding import Padding, UnpaddableError
@@ -16,7 +17,7 @@ from jaxbandits.transform.programs_inside import differing as differing_in
 
 __all__ = ["RULES"]
 
-Evaluate = Callable[[Any, Sequence[Any], Sequence[Value], int, Padding | None], list[Value]]
+Evaluate = Callable[[Jaxpr, Sequence[jax.Array], Sequence[Value], int, Padding | None], list[Value]]
 
 
 def loop(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding | None = None) -> list[Value]:
@@ -51,16 +52,16 @@ def loop(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding |
     check_differing(operation, mapped, lambda known: differing(known, None, None)[0], padding)
     several = apart or bool(shape)
 
-    def holds(arrays: Iterable[Any]) -> Any:
+    def holds(arrays: Iterable[jax.Array]) -> jax.Array:
         now = [Value(array, flag) for array, flag in zip(arrays, mapped, strict=True)]
         (value,) = evaluate(cond.jaxpr, cond.consts, [*cond_consts, *now], runs, outside)
         found = spread(value, shape, (runs,) if apart else ())
         return found & operation.live if apart and operation.live is not None else found
 
-    def going(arrays: Iterable[Any]) -> Any:
+    def going(arrays: Iterable[jax.Array]) -> jax.Array:
         return jnp.any(holds(arrays)) if several else holds(arrays)
 
-    def step(arrays: Iterable[Any]) -> list[Any]:
+    def step(arrays: Iterable[jax.Array]) -> list[jax.Array]:
         now = [Value(array, flag) for array, flag in zip(arrays, mapped, strict=True)]
         found = evaluate(body.jaxpr, body.consts, [*body_consts, *now], runs, within)
         new = arrays_of(found, body.jaxpr.outvars, mapped, runs)
@@ -69,7 +70,7 @@ def loop(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding |
         live = holds(arrays)
         rest = live.shape[len(shape) :]  # the runs, or nothing
 
-        def chosen(a: Any, b: Any, flag: bool) -> Any:
+        def chosen(a: jax.Array, b: jax.Array, flag: bool) -> jax.Array:
             if apart and not flag:
                 return a
             between = (1 for _ in range(a.ndim - live.ndim))
@@ -120,7 +121,7 @@ def scan(operation: Operation, runs: int, evaluate: Evaluate, padding: Padding |
     mapped, outs = differing(values, within)
     check_differing(operation, outs, lambda known: differing(known, None)[1], padding)
 
-    def step(arrays: Sequence[Any], entry: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def step(arrays: Sequence[jax.Array], entry: Sequence[jax.Array]) -> tuple[list[jax.Array], list[jax.Array]]:
         now = [Value(array, flag) for array, flag in zip(arrays, mapped, strict=True)]
         here = [Value(array, value.mapped) for array, value in zip(entry, entries, strict=True)]
         found = evaluate(body.jaxpr, body.consts, [*consts, *now, *here], runs, within)

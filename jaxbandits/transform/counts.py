@@ -6,10 +6,10 @@ units in the last place. A whole multiple of counts that int32 would wrap has it
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.typing import DTypeLike
 
 from jaxbandits.transform.operation import Counts, Operation, Range, Value, spread
 from jaxbandits.transform.products import shield
@@ -69,7 +69,7 @@ def is_moderate(found: Range | None) -> bool:
     return found is not None and found[0] >= 2.0**-24 and found[1] <= 2.0**24
 
 
-def _is_kept(before: Any, after: Any) -> bool:
+def _is_kept(before: DTypeLike, after: DTypeLike) -> bool:
     """Return whether counts of a type, or floats, are the same numbers in another, up to a rounding of float32."""
     whole = jnp.issubdtype(before, jnp.integer) and jnp.issubdtype(after, jnp.integer)
     return bool(after == jnp.float32 or (whole and jnp.dtype(after).itemsize >= jnp.dtype(before).itemsize))

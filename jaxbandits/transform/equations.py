@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.extend import core
+from jax.tree_util import PyTreeDef
 
 from jaxbandits.compilers.fusion_budget import live_equations
+from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, Literal, Var
 from jaxbandits.compilers.known_functions import function_called
 from jaxbandits.transform import control_flow, counts, elementwise, indexing, random_keys, ranges, reductions, structure
 from jaxbandits.transform.answers import answered
@@ -28,7 +29,7 @@ class Known(NamedTuple):
     """What is known of a leaf before it is computed with."""
 
     range: Range | None = None  # of its entries
-    root: Any = None  # 1 / sqrt of its entries, where they are counts of which this is kept
+    root: jax.Array | None = None  # 1 / sqrt of its entries, where they are counts of which this is kept
     fixed: bool = False  # whether it hangs on the number of arms only, where arrays are padded
 
 
@@ -64,11 +65,11 @@ def map_runs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def results_of(
     function: Callable[..., Any],
-    arguments: Any,
+    arguments: tuple[Any, ...],
     known: Sequence[Known] | None = None,
     padded: Padded | None = None,
     live: jax.Array | None = None,
-) -> tuple[list[Value], Any]:
+) -> tuple[list[Value], PyTreeDef]:
     """Evaluate a function of one run for R runs.
 
     Args:
@@ -90,7 +91,7 @@ def results_of(
     runs = leaves[0].shape[-1]
     one = [jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype) for leaf in leaves]
 
-    def of_leaves(*leaves: Any) -> Any:
+    def of_leaves(*leaves: jax.Array) -> Any:
         return function(*jax.tree.unflatten(tree, leaves))
 
     closed, results = jax.make_jaxpr(of_leaves, return_shape=True)(*one)
@@ -106,8 +107,8 @@ def results_of(
 
 
 def evaluate(
-    jaxpr: Any,
-    consts: Sequence[Any],
+    jaxpr: Jaxpr,
+    consts: Sequence[jax.Array],
     arguments: Sequence[Value],
     runs: int,
     padding: Padding | None = None,
@@ -125,19 +126,19 @@ def evaluate(
     """
     computed = Computed() if computed is None else computed
     exposed = exposed_results(jaxpr)
-    known: dict[Any, Value] = dict(zip(jaxpr.constvars, map(_constant, consts), strict=True))
+    known: dict[Atom, Value] = dict(zip(jaxpr.constvars, map(_constant, consts), strict=True))
     known |= dict(zip(jaxpr.invars, arguments, strict=True))
     if padding is not None:
         padding.check_program(jaxpr, consts)
 
-    def read(atom: Any, i: int, wider: Any) -> Value:
-        if not isinstance(atom, core.Literal):
+    def read(atom: Atom, i: int, wider: Sequence[Sequence[Any]]) -> Value:
+        if not isinstance(atom, Literal):
             return known[atom]
         growing = None if padding is None else padding.literal(atom, [other[i] for other in wider])
         return _constant(atom.val) if growing is None else growing
 
-    read_later = {atom for equation in jaxpr.eqns for atom in equation.invars if isinstance(atom, core.Var)}
-    read_later |= {atom for atom in jaxpr.outvars if isinstance(atom, core.Var)}
+    read_later = {atom for equation in jaxpr.eqns for atom in equation.invars if isinstance(atom, Var)}
+    read_later |= {atom for atom in jaxpr.outvars if isinstance(atom, Var)}
     wanted = {id(equation) for equation in live_equations(jaxpr)}
     for place, equation in enumerate(jaxpr.eqns):
         if id(equation) not in wanted:
@@ -164,13 +165,13 @@ def evaluate(
     return [read(atom, i, wider) for i, atom in enumerate(jaxpr.outvars)]
 
 
-def _input(array: Any, known: Known) -> Value:
+def _input(array: jax.Array, known: Known) -> Value:
     """Return a value that differs between runs, with what is known of it."""
     counted = None if known.root is None else Counts(known.root, Value(jnp.float32(1), False), 1)
     return Value(array, True, range=known.range, counts=counted, fixed=known.fixed)
 
 
-def _constant(array: Any) -> Value:
+def _constant(array: jax.Array) -> Value:
     """Return a value that all runs share, and is known."""
     return Value(array, False, range=ranges.constant_range(array))
 

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxbandits.arrays import arms
+from jaxbandits.compilers.jaxpr_types import Atom
 from jaxbandits.transform.counts import is_moderate
 from jaxbandits.transform.operation import Operation, Value, is_float, spread
 from jaxbandits.transform.padding import Padding, UnpaddableError
@@ -19,11 +21,15 @@ from jaxbandits.transform.padding import Padding, UnpaddableError
 __all__ = ["Axes", "axes_of_arms", "filled"]
 
 
+#: Axes of arms of each operand or result.
+AxesOfEach = tuple[tuple[int, ...], ...]
+
+
 class Axes(NamedTuple):
     """The axes of arms of an operation."""
 
-    reads: tuple[tuple[int, ...], ...]  # of each operand
-    makes: tuple[tuple[int, ...], ...]  # of each result
+    reads: AxesOfEach  # of each operand
+    makes: AxesOfEach  # of each result
 
 
 #: Operations on each element, which need nothing.
@@ -56,7 +62,7 @@ _NEUTRAL = {
 }  # fmt: skip
 
 
-def _neutral(name: str, dtype: Any, i: int) -> jax.Array:
+def _neutral(name: str, dtype: np.dtype, i: int) -> jax.Array:
     """Return what changes nothing as operand i of an operation over numbers of a type."""
     number = _NEUTRAL[name]
     if is_float(dtype):
@@ -118,7 +124,7 @@ def _check_numbers(operation: Operation) -> None:
         raise UnpaddableError("pulls are multiplied with a number that changes with the number of arms")
 
 
-def _is_followed(operation: Operation, reads: Any, makes: Any, padding: Padding) -> bool:
+def _is_followed(operation: Operation, reads: AxesOfEach, makes: AxesOfEach, padding: Padding) -> bool:
     """Return whether an operation with axes of arms is one that can be given what changes nothing, or needs none."""
     name, params = operation.name, operation.params
     if name in _ELEMENTWISE | _INDEXED | _MOVES | {"argmax", "argmin", "dot_general"}:
@@ -144,7 +150,7 @@ def _is_followed(operation: Operation, reads: Any, makes: Any, padding: Padding)
     return name.startswith("reduce_") and name in _NEUTRAL
 
 
-def _in_parts(atom: Any, axes: tuple[int, ...], number: int, padding: Padding) -> list[int]:
+def _in_parts(atom: Atom, axes: tuple[int, ...], number: int, padding: Padding) -> list[int]:
     """Return the shape without axes of size 1, an axis of the arms of all bandits as two, arms and bandits."""
     parts = []
     for axis, size in enumerate(atom.aval.shape):

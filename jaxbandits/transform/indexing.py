@@ -5,12 +5,12 @@ is left to `jax.vmap`.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import ArrayLike, DTypeLike
 
 from jaxbandits.arrays import arms
 from jaxbandits.transform.operation import Operation, Value, Written, is_float, replaces, spread
@@ -31,7 +31,7 @@ def dynamic_slice(operation: Operation) -> list[jax.Array]:
     return [jnp.expand_dims(take(operation.full(0), axis, place), axis)]
 
 
-def dynamic_update_slice(operation: Operation) -> list[jax.Array | Value]:
+def dynamic_update_slice(operation: Operation) -> Sequence[jax.Array | Value]:
     """Write a slice from a place on."""
     x, update, *places = operation.values
     if not any(place.mapped for place in places) and operation.exist is None:
@@ -105,12 +105,12 @@ def scatter(operation: Operation) -> list[jax.Array | Value]:
     return [_written(whole, axis, place, value)]
 
 
-def _is_inside(places: Value, count: Any) -> bool:
+def _is_inside(places: Value, count: int | jax.Array) -> bool:
     """Return whether places are known to be in [0, count)."""
     return isinstance(count, int) and places.range is not None and places.range[0] >= 0 and places.range[1] < count
 
 
-def _inside(places: Value, count: Any, place: jax.Array) -> jax.Array:
+def _inside(places: Value, count: int | jax.Array, place: jax.Array) -> jax.Array:
     """Clip places to [0, count)."""
     return place if _is_inside(places, count) else jnp.clip(place, 0, count - 1)
 
@@ -120,7 +120,7 @@ def _wide(place: jax.Array) -> jax.Array:
     return place if place.dtype.itemsize >= 4 else place.astype(jnp.int32)
 
 
-def _starts(operation: Operation, first: int) -> list[Any]:
+def _starts(operation: Operation, first: int) -> list[jax.Array]:
     """Return the places from operand `first` on, which all runs share, and one of the axis of runs."""
     starts = [place.array for place in operation.values[first:]]
     return [*starts, jnp.zeros((), operation.aval(first).dtype)] if starts and operation.suffix else starts
@@ -167,7 +167,7 @@ def _order(offset: Sequence[int], several: int, rank: int) -> list[int]:
     return [next(rest) if axis in offset else next(places) for axis in range(rank)]
 
 
-def _fill(value: Any, dtype: Any) -> Any:
+def _fill(value: ArrayLike | None, dtype: DTypeLike) -> jax.Array:
     """Return what JAX fills in for a place outside."""
     if value is not None:
         return jnp.asarray(value, dtype)

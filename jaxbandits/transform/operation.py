@@ -10,7 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import DTypeLike
 
+from jaxbandits.compilers.jaxpr_types import Jaxpr, JaxprEqn
 from jaxbandits.compilers.xla_cpu import barrier
 
 __all__ = [
@@ -55,7 +57,7 @@ class Written(NamedTuple):
         value: what was written, the shape of `base` without that axis.
     """
 
-    base: Any
+    base: jax.Array
     axis: int
     place: jax.Array
     value: jax.Array
@@ -70,7 +72,7 @@ class Counts(NamedTuple):
         power: 1, 1/2 or -1 accordingly.
     """
 
-    root: Any
+    root: jax.Array
     scale: "Value"
     power: float
 
@@ -91,14 +93,14 @@ class Value(NamedTuple):
             is then computed with as with one.
     """
 
-    array: Any
+    array: jax.Array
     mapped: bool
     thin: "Value | None" = None
     written: Written | None = None
     range: Range | None = None
     counts: Counts | None = None
     fixed: bool = False
-    unless: Any = None
+    unless: jax.Array | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -123,7 +125,7 @@ class Operation:
         live: bool `(R,)`, the runs of which results are read; None for all.
     """
 
-    equation: Any
+    equation: JaxprEqn
     values: Sequence[Value]
     suffix: tuple[int, ...]
     exposed: bool
@@ -144,11 +146,11 @@ class Operation:
         return dict(self.equation.params)
 
     @property
-    def out(self) -> Any:
+    def out(self) -> jax.core.ShapedArray:
         """The abstract value of the first result in one run."""
         return self.equation.outvars[0].aval
 
-    def aval(self, i: int) -> Any:
+    def aval(self, i: int) -> jax.core.ShapedArray:
         """Return the abstract value of operand i in one run."""
         return self.equation.invars[i].aval
 
@@ -160,7 +162,7 @@ class Operation:
         """Return operand i, broadcast to the shape of the result and the suffix."""
         return spread(self.values[i], self.shape, self.suffix)
 
-    def length(self, axis: int) -> Any:
+    def length(self, axis: int) -> int | jax.Array:
         """Return how many entries the first operand has along an axis, an int, or int32 `(R,)`."""
         return self.exist if self.exist is not None and axis in self.arm_axes else self.aval(0).shape[axis]
 
@@ -169,18 +171,18 @@ class Operation:
         """Whether the result would differ between runs if all had the same number of arms."""
         return any(value.mapped and not value.fixed for value in self.values)
 
-    def bind(self, *arrays: Any, **changed: Any) -> list[Any]:
+    def bind(self, *arrays: jax.Array, **changed: object) -> list[jax.Array]:
         """Apply the primitive itself, with some parameters changed; a list of its results."""
         found = self.equation.primitive.bind(*arrays, **(self.params | changed))
         return list(found) if self.equation.primitive.multiple_results else [found]
 
 
-def as_it_is(operation: Operation) -> list[Any]:
+def as_it_is(operation: Operation) -> list[jax.Array]:
     """Apply an operation whose parameters name axes of one run: they come before that of the runs."""
     return operation.bind(*(operation.full(i) for i in range(len(operation.values))))
 
 
-def spread(value: Value, shape: tuple[int, ...], suffix: tuple[int, ...]) -> Any:
+def spread(value: Value, shape: tuple[int, ...], suffix: tuple[int, ...]) -> jax.Array:
     """Broadcast a value to a one-run shape and the suffix; scalars and axes of size 1 broadcast."""
     array = value.array if isinstance(value.array, jax.Array) else jnp.asarray(value.array)
     whole = (*shape, *suffix)
@@ -192,11 +194,11 @@ def spread(value: Value, shape: tuple[int, ...], suffix: tuple[int, ...]) -> Any
     return lax.broadcast_in_dim(array, whole, axes)
 
 
-def is_float(dtype: Any) -> bool:
+def is_float(dtype: DTypeLike) -> bool:
     """Return whether a type is a float, so that its numbers are rounded."""
     return bool(jnp.issubdtype(dtype, np.floating))
 
 
-def replaces(program: Any) -> bool:
+def replaces(program: Jaxpr | None) -> bool:
     """Return whether a scatter replaces an entry by the update; all do except `x.at[i].apply(function)`."""
     return program is None or (not program.eqns and program.outvars[0] is program.invars[1])

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax.extend import core
 
+from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, JaxprEqn, Literal, Var
 from jaxbandits.transform.operation import Value
 
 __all__ = ["Padded", "Padding", "UnpaddableError"]
@@ -43,7 +43,7 @@ class Padding:
     width: int
     sizes: tuple[int, ...]
     wider: tuple[Any, ...]
-    consts: tuple[Sequence[Any], ...] = ()
+    consts: tuple[Sequence[jax.Array], ...] = ()
     bandits: int = 1
 
     def exist(self, size: int) -> jax.Array:
@@ -54,7 +54,7 @@ class Padding:
         """Return the padding of one equation."""
         return dataclasses.replace(self, wider=tuple(program.eqns[place] for program in self.wider))
 
-    def inside(self, called: Callable[[Any], tuple[Any, Any]]) -> "Padding":
+    def inside(self, called: Callable[[JaxprEqn], tuple[Jaxpr, Sequence[jax.Array]]]) -> "Padding":
         """Return the padding of the program that an equation calls."""
         programs = [called(equation) for equation in self.wider]
         return dataclasses.replace(self, wider=tuple(p for p, _ in programs), consts=tuple(c for _, c in programs))
@@ -63,7 +63,7 @@ class Padding:
         """Return the padding of some runs, int32 `(W,)`; of all for None."""
         return self if some is None else dataclasses.replace(self, count=self.count[some])
 
-    def check_program(self, jaxpr: Any, consts: Sequence[Any]) -> None:
+    def check_program(self, jaxpr: Jaxpr, consts: Sequence[jax.Array]) -> None:
         """Check that the programs for other numbers of arms are made of the same operations and constants.
 
         Raises:
@@ -76,7 +76,7 @@ class Padding:
             if len(others) != len(consts) or not all(map(self._follows, consts, others)):
                 raise UnpaddableError("a constant array changes with the number of arms")
 
-    def _follows(self, narrow: Any, other: Any) -> bool:
+    def _follows(self, narrow: jax.Array, other: jax.Array) -> bool:
         """Return whether a constant is the same for another number of arms, but that it has an entry for each arm."""
         if narrow is other:
             return True
@@ -87,7 +87,7 @@ class Padding:
         both = tuple(slice(min(a, b)) for a, b in lengths)
         return bool(np.all(np.asarray(narrow)[both] == np.asarray(other)[both]))
 
-    def literal(self, narrow: Any, others: Sequence[Any]) -> Value | None:
+    def literal(self, narrow: Literal, others: Sequence[Literal]) -> Value | None:
         """Return a literal that grows with the number of arms, for each run; None for one that does not.
 
         Raises:
@@ -110,7 +110,7 @@ class Padding:
         found = self.exist(width).astype(dtype) * dtype.type(step) + dtype.type(start)
         return Value(found, True, range=(min(ends), max(ends)), fixed=True)
 
-    def touches(self, equation: Any) -> bool:
+    def touches(self, equation: JaxprEqn) -> bool:
         """Return whether an equation depends on the number of arms: an axis or a literal grows with it."""
         return _grows((equation, *self.wider))
 
@@ -119,13 +119,13 @@ class Padding:
         numbers = (self.width, *self.sizes)
         return sizes in (numbers, tuple(n // self.bandits for n in numbers))
 
-    def axes_of(self, narrow: Any, others: Sequence[Any]) -> tuple[int, ...]:
+    def axes_of(self, narrow: Atom, others: Sequence[Atom]) -> tuple[int, ...]:
         """Return the axes of arms of a variable, from its shapes for several numbers of arms.
 
         Raises:
             UnpaddableError: an axis that grows with the arms and is not as long as they are.
         """
-        if isinstance(narrow, core.Literal):
+        if isinstance(narrow, Literal):
             return ()
         shapes = [atom.aval.shape for atom in (narrow, *others)]
         if len({len(shape) for shape in shapes}) > 1:
@@ -147,7 +147,7 @@ class Padded(NamedTuple):
     axes: Sequence[tuple[int, ...]]  # of each leaf of the arguments, in one run
     bandits: int = 1  # how many share the arms: their number is then a multiple of it
 
-    def followed(self, function: Callable[..., Any], leaves: Sequence[Any]) -> Padding:
+    def followed(self, function: Callable[..., Any], leaves: Sequence[jax.ShapeDtypeStruct]) -> Padding:
         """Trace a function of these leaves, of one run, for other numbers of arms.
 
         Raises:
@@ -172,11 +172,11 @@ class Padded(NamedTuple):
         return Padding(self.exist, self.width, sizes, jaxprs, consts, self.bandits)
 
 
-def _grows(equations: Sequence[Any]) -> bool:
+def _grows(equations: Sequence[JaxprEqn]) -> bool:
     """Return whether one equation for several numbers of arms differs in shapes or literals, or what it calls does."""
     for name in ("invars", "outvars"):
         for narrow, *wider in zip(*(getattr(one, name) for one in equations), strict=True):
-            literal = isinstance(narrow, core.Literal)
+            literal = isinstance(narrow, Literal)
             for atom in wider:
                 if atom.aval.shape != narrow.aval.shape or (literal and not _is_same(narrow.val, atom.val)):
                     return True
@@ -184,16 +184,16 @@ def _grows(equations: Sequence[Any]) -> bool:
     return any(_grows(inner) for several in programs for inner in zip(*(p.eqns for p in several), strict=True))
 
 
-def _programs(equation: Any) -> list[Any]:
+def _programs(equation: JaxprEqn) -> list[Jaxpr]:
     """Return the programs among the parameters of an equation."""
     leaves = jax.tree.leaves(
         list(equation.params.values()), is_leaf=lambda x: hasattr(x, "jaxpr") or hasattr(x, "eqns")
     )
-    found = [getattr(leaf, "jaxpr", leaf) for leaf in leaves]
+    found: list[Any] = [getattr(leaf, "jaxpr", leaf) for leaf in leaves]
     return [program for program in found if hasattr(program, "eqns")]
 
 
-def _is_same(a: Any, b: Any) -> bool:
+def _is_same(a: jax.Array, b: jax.Array) -> bool:
     """Return whether two constants are the same."""
     return a is b or (np.shape(a) == np.shape(b) and bool(np.all(np.asarray(a) == np.asarray(b))))
 
@@ -207,13 +207,13 @@ def _other_sizes(width: int) -> tuple[int, ...]:
     return width + 1, width + 2, *fewer
 
 
-def _plan(jaxpr: Any) -> list[Any]:
+def _plan(jaxpr: Jaxpr) -> list[object]:
     """Return the operations of a program, and which result is the operand of which."""
-    number: dict[Any, int] = {}
+    number: dict[Var, int] = {}
 
-    def of(atoms: Sequence[Any]) -> list[int | None]:
-        return [None if isinstance(a, core.Literal) else number.setdefault(a, len(number)) for a in atoms]
+    def of(atoms: Sequence[Atom]) -> list[int | None]:
+        return [None if isinstance(a, Literal) else number.setdefault(a, len(number)) for a in atoms]
 
-    plan: list[Any] = [of([*jaxpr.constvars, *jaxpr.invars])]
+    plan: list[object] = [of([*jaxpr.constvars, *jaxpr.invars])]
     plan += [(str(equation.primitive), of(equation.invars), of(equation.outvars)) for equation in jaxpr.eqns]
     return [*plan, of(jaxpr.outvars)]

@@ -5,14 +5,13 @@ pulled. A product that may be added to something is therefore hidden behind a co
 """
 
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend import core
 
 from jaxbandits.arrays.numerics import fast_max, fast_min
+from jaxbandits.compilers.jaxpr_types import Atom, Jaxpr, JaxprEqn, Var
 from jaxbandits.transform.operation import Range, is_float
 
 __all__ = ["exposed_results", "shield"]
@@ -32,9 +31,9 @@ _MOVE = {
 }  # fmt: skip
 
 
-def exposed_results(jaxpr: Any) -> set[Any]:
+def exposed_results(jaxpr: Jaxpr) -> set[Var]:
     """Return the variables of a program that may reach a sum with nothing in between, its results among them."""
-    exposed = {atom for atom in jaxpr.outvars if isinstance(atom, core.Var)}
+    exposed = {atom for atom in jaxpr.outvars if isinstance(atom, Var)}
     made_by = {variable: equation for equation in jaxpr.eqns for variable in equation.outvars}
     for equation in reversed(jaxpr.eqns):
         name = equation.primitive.name
@@ -42,23 +41,23 @@ def exposed_results(jaxpr: Any) -> set[Any]:
             continue
         if name == "select_n" and _is_shield(equation, made_by):
             continue
-        exposed.update(atom for atom in equation.invars if isinstance(atom, core.Var))
+        exposed.update(atom for atom in equation.invars if isinstance(atom, Var))
     return exposed
 
 
-def _is_shield(selection: Any, made_by: dict[Any, Any]) -> bool:
+def _is_shield(selection: JaxprEqn, made_by: dict[Var, JaxprEqn]) -> bool:
     """Return whether a choice is one of a number and of the lowest, the larger of both: `numerics.no_fma`."""
     condition, lowest, number = selection.invars[:3]
-    comparison = made_by.get(condition) if isinstance(condition, core.Var) else None
+    comparison = made_by.get(condition) if isinstance(condition, Var) else None
     if comparison is None or comparison.primitive.name != "gt" or comparison.invars[0] is not number:
         return False
     values = (_constant_of(atom, made_by) for atom in (lowest, comparison.invars[1]))
     return is_float(number.aval.dtype) and all(value == jnp.finfo(number.aval.dtype).min for value in values)
 
 
-def _constant_of(atom: Any, made_by: dict[Any, Any]) -> Any:
+def _constant_of(atom: Atom, made_by: dict[Var, JaxprEqn]) -> jax.Array | None:
     """Return the number that an operand is, or is made of; None where it is no constant."""
-    while isinstance(atom, core.Var):
+    while isinstance(atom, Var):
         maker = made_by.get(atom)
         if maker is None or maker.primitive.name not in ("broadcast_in_dim", "convert_element_type"):
             return None

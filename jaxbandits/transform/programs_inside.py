@@ -1,11 +1,11 @@
 """The programs that an equation calls, branches to or repeats, and which of their results differ between runs."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
+import jax
 import jax.numpy as jnp
-from jax.extend import core
 
+from jaxbandits.compilers.jaxpr_types import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Parameters, Var
 from jaxbandits.transform.operation import Operation, Value, spread
 from jaxbandits.transform.padding import Padding, UnpaddableError
 
@@ -25,14 +25,14 @@ CALLS = {
 }
 
 
-def called(equation: Any) -> tuple[Any, Sequence[Any]]:
+def called(equation: JaxprEqn) -> tuple[Jaxpr, Sequence[jax.Array]]:
     """Return the program that a call calls, and its constants."""
     names = CALLS[equation.primitive.name]
     found = next(equation.params[name] for name in names if name in equation.params)
     return getattr(found, "jaxpr", found), getattr(found, "consts", ())
 
 
-def _inner_programs(equation: Any) -> list[Any]:
+def _inner_programs(equation: JaxprEqn) -> list[ClosedJaxpr]:
     """Return the programs that a branch or a loop is made of, closed."""
     name, params = equation.primitive.name, equation.params
     if name == "cond":
@@ -40,7 +40,7 @@ def _inner_programs(equation: Any) -> list[Any]:
     return [params["cond_jaxpr"], params["body_jaxpr"]] if name == "while" else [params["jaxpr"]]
 
 
-def has_loop(jaxpr: Any) -> bool:
+def has_loop(jaxpr: Jaxpr) -> bool:
     """Return whether there is a loop in a program, or in one that it calls or chooses."""
     for equation in jaxpr.eqns:
         name = equation.primitive.name
@@ -53,7 +53,7 @@ def has_loop(jaxpr: Any) -> bool:
     return False
 
 
-def arrays_of(values: Sequence[Value], atoms: Sequence[Any], mapped: Sequence[bool], runs: int) -> list[Any]:
+def arrays_of(values: Sequence[Value], atoms: Sequence[Atom], mapped: Sequence[bool], runs: int) -> list[jax.Array]:
     """Return arrays, with an axis of runs where they are to have one."""
     return [
         spread(value, atom.aval.shape, (runs,)) if flag else jnp.asarray(value.array)
@@ -61,22 +61,24 @@ def arrays_of(values: Sequence[Value], atoms: Sequence[Any], mapped: Sequence[bo
     ]
 
 
-def differing(jaxpr: Any, mapped: Sequence[bool], padding: Padding | None = None) -> list[bool]:
+def differing(jaxpr: Jaxpr, mapped: Sequence[bool], padding: Padding | None = None) -> list[bool]:
     """Return which results differ between runs: those that hang on something that does, or on the number of arms."""
     differs = {var for var, flag in zip(jaxpr.invars, mapped, strict=True) if flag}
     for place, equation in enumerate(jaxpr.eqns):
         padded = padding is not None and padding.at(place).touches(equation)
-        if padded or any(isinstance(atom, core.Var) and atom in differs for atom in equation.invars):
+        if padded or any(isinstance(atom, Var) and atom in differs for atom in equation.invars):
             differs.update(equation.outvars)
-    return [isinstance(atom, core.Var) and atom in differs for atom in jaxpr.outvars]
+    return [isinstance(atom, Var) and atom in differs for atom in jaxpr.outvars]
 
 
-def padding_inside(operation: Operation, padding: Padding | None, program: Callable[[Any], Any]) -> Padding | None:
+def padding_inside(
+    operation: Operation, padding: Padding | None, program: Callable[[Parameters], ClosedJaxpr]
+) -> Padding | None:
     """Return the padding of a program that an equation has among its parameters."""
     if padding is None:
         return None
 
-    def chosen(equation: Any) -> tuple[Any, Any]:
+    def chosen(equation: JaxprEqn) -> tuple[Jaxpr, Sequence[jax.Array]]:
         found = program(equation.params)
         return found.jaxpr, found.consts
 

@@ -5,7 +5,6 @@ JAX's own cipher is rolled into a loop on CPU, which is several times slower for
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -87,7 +86,7 @@ def _blocks(operation: Operation, shape: tuple[int, ...]) -> tuple[jax.Array, ja
     return first, second
 
 
-def _keys(first: jax.Array, second: jax.Array) -> Any:
+def _keys(first: jax.Array, second: jax.Array) -> jax.Array:
     """Make keys of two words each."""
     return jax.random.wrap_key_data(barrier(jnp.stack([first, second], axis=-1)), impl="threefry2x32")
 

@@ -8,7 +8,6 @@ clipped. The bits are the same with ranges and without.
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -235,7 +234,7 @@ def _union(ranges: Sequence[Range | None]) -> Range | None:
     return (min(lo for lo, _ in known), max(hi for _, hi in known)) if len(known) == len(ranges) else None
 
 
-def constant_range(array: Any) -> Range | None:
+def constant_range(array: object) -> Range | None:
     """Return the range of a constant; None if an entry is NaN, if it is no number, or if it has too many entries."""
     if isinstance(array, jax.core.Tracer) or not isinstance(array, np.ndarray | np.generic | int | float | jax.Array):
         return None

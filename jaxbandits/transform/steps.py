@@ -49,7 +49,7 @@ def map_step(
     return mapped
 
 
-def _chosen(live: jax.Array, new: Value, old: Any) -> Any:
+def _chosen(live: jax.Array, new: Value, old: jax.Array) -> jax.Array:
     """Return the new leaf where `live` holds and the old one elsewhere."""
     if new.unless is old:  # chosen already, where it was computed
         return new.array
