@@ -6,6 +6,7 @@ import sys
 import types
 import xml.etree.ElementTree as ElementTree
 
+import jax
 import numpy as np
 import pytest
 import xarray as xr
@@ -18,6 +19,7 @@ from jaxbandits.papers.budgeted.regret_exponents import fit_exponent
 from jaxbandits.papers.gape import published_bars
 from jaxbandits.papers.heavy_tailed.tails_and_pulls import choose_order
 from jaxbandits.papers.top_k import chen_data_sets
+from jaxbandits.papers.ugape import theorem_parameter
 
 
 @pytest.fixture
@@ -75,6 +77,21 @@ def test_ugape(draw, tmp_path):
     assert [e.name for e in shown] == ["ugape-epsilon", "ugape-arms", "ugape-m", "ugape-phase", "ugape-budget"]
     for row in rows(tmp_path / "ugape-phase.csv"):
         assert float(row["lower_bound"]) < float(row["pulls_mean"]) < float(row["upper_bound"])
+
+
+def test_ugape_watches_what_its_runs_return():
+    size = theorem_parameter.Size(budgets=(60,), seeds=1, watched=3, at=60)
+    found = theorem_parameter._watch_choices(size)
+    problem, algorithm = jb.abm(1), jb.UGapEb(budget=60)
+    for seed in range(3):
+        key = jax.random.fold_in(jax.random.key(0), seed)
+        states = jb.trajectory(algorithm, problem, key, 40)
+        when = int(found["chosen"][seed]) - problem.arms
+        assert float(states.own.worst[when]) == float(states.own.worst[-1])
+        assert when == 0 or float(states.own.worst[when - 1]) > float(states.own.worst[-1])
+        (arm,) = np.flatnonzero(jb.run(algorithm, problem, key).answer)
+        assert float(found["arm_pulls"][seed]) == int(states.pulls[when, arm])
+        assert float(found["arm_mean"][seed]) == pytest.approx(float(states.mean[when, arm]))
 
 
 @pytest.mark.slow

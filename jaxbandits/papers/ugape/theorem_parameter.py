@@ -62,19 +62,19 @@ def _watch_choices(size: Size) -> xr.Dataset:
     Returns:
         The pull at which the returned J was chosen, and its arm's pulls and mean then.
     """
-    problem, algorithm = jb.abm(1), jb.UGapEb(budget=size.at)
+    problem = jb.abm(1)
+    algorithm = jb.UGapEb(budget=size.at).resolved(problem)
     steps = size.at - problem.arms
 
     def watch(seed: jax.Array) -> dict[str, jax.Array]:
         states = jb.trajectory(algorithm, problem, jax.random.fold_in(jax.random.key(0), seed), steps)
-        # After step s the smallest index includes that of the decision before it, so it is s - 1 that decided.
-        when = jnp.maximum(jnp.argmin(states.best_index) - 1, 0)
-        own = states.best[-1]
-        then = jax.tree.map(lambda leaf: leaf[when], states.statistics)
+        # The smallest index so far includes that of the arms of the same state.
+        when = jnp.argmin(states.own.worst)
+        own = states.own.chosen[-1]
         return {
             "chosen": problem.arms + when,
-            "arm_pulls": jnp.sum(then.pulls * own),
-            "arm_mean": jnp.sum(then.mean * own),
+            "arm_pulls": jnp.sum(states.pulls[when] * own),
+            "arm_mean": jnp.sum(states.mean[when] * own),
         }
 
     found = jax.jit(jax.vmap(watch))(jnp.arange(size.watched))
