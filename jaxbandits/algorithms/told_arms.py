@@ -1,7 +1,7 @@
 """What a rule knows about its arms, and how it requests several batches of pulls at once."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 
@@ -11,10 +11,14 @@ from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import per_bandit
 from jaxbandits.statistics.arm_statistics import unbiased_variance
 
-__all__ = ["LARGEST_BATCH", "Arms", "Batches"]
+__all__ = ["LARGEST_BATCH", "Arms", "Batches", "OwnState"]
 
 #: The most rewards of an arm in one of several batches, or with `fresh_only`: two batches must sum to an int32.
 LARGEST_BATCH = 2**30 - 1
+
+
+#: The own state of a rule: any pytree of arrays; None where it has none.
+OwnState: TypeAlias = Any
 
 
 class Batches(NamedTuple):
@@ -83,7 +87,7 @@ class Arms(ToldCosts):
     inverse_root: Any = None
     squares: jax.Array | None = None
     costs: ArmCosts | None = None
-    own: Any = None
+    own: OwnState = None
     answer: jax.Array | None = None
     ended: jax.Array | None = None
     bandits: int = dataclasses.field(default=1, metadata={"static": True})

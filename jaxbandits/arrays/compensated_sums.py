@@ -9,7 +9,7 @@ from jax import lax
 
 from jaxbandits.arrays.pytrees import pytree
 
-__all__ = ["CompensatedSum", "IntSum", "compensated_total"]
+__all__ = ["CompensatedSum", "IntSum", "Sums", "compensated_total"]
 
 
 @pytree
@@ -56,6 +56,10 @@ class IntSum:
     def high(self) -> jax.Array:
         """Return the nearest float32."""
         return self.value.astype(jnp.float32)
+
+
+#: Sums of rewards, of floats or of counts.
+Sums = CompensatedSum | IntSum
 
 
 def compensated_total(x: jax.Array) -> jax.Array:

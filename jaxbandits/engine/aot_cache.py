@@ -22,18 +22,21 @@ from typing import Any
 
 import jax
 import jaxlib.version
+import numpy as np
 from jax.experimental import serialize_executable
 
 from jaxbandits.arrays.platform_lowering import lowering
+from jaxbandits.bounded_jit import RecentPrograms
 from jaxbandits.engine.compilation import loaded
 from jaxbandits.engine.compilation_cache import chosen_folder, only_compiled
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window
+from jaxbandits.engine.rows import Log
 from jaxbandits.storage.block_files import write_whole
 
 __all__ = ["kept_types", "machine_code", "with_machine_code"]
 
 #: The arguments of the engine's program: the grid, jobs, lanes, the number of rounds, and the steps of a round.
-Arguments = tuple[Cells, Window, Carry, Any, Any]
+Arguments = tuple[Cells, Window, Carry, np.int32 | jax.Array, np.int32 | jax.Array]
 _LANES = 2
 
 #: Largest number of bytes on disk; the least recently used programs are deleted.
@@ -70,7 +73,9 @@ def kept_types(cells: Cells, settings: Settings) -> Carry | None:
     return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), lanes)
 
 
-def with_machine_code(function: Any, arguments: Arguments, settings: Settings) -> Callable[..., Any]:
+def with_machine_code(
+    function: RecentPrograms[tuple[Carry, Log]], arguments: Arguments, settings: Settings
+) -> Callable[..., Any]:
     """Return a function for these arguments and others of their types, as machine code from disk where it is stored.
 
     Args:
@@ -101,7 +106,9 @@ def _kept(place: Path | None, make: Callable[[], Any] = lambda: None) -> Any:
     return program
 
 
-def _made(place: Path, function: Any, arguments: Arguments, settings: Settings) -> jax.stages.Compiled:
+def _made(
+    place: Path, function: RecentPrograms[tuple[Carry, Log]], arguments: Arguments, settings: Settings
+) -> jax.stages.Compiled:
     with only_compiled():  # a program from JAX's cache lacks the code of its parts when it is serialised again
         compiled: jax.stages.Compiled = function.trace(*arguments, settings=settings).lower().compile()
     content = pickle.dumps(serialize_executable.serialize(compiled))

@@ -6,6 +6,7 @@ are needed before its runs.
 """
 
 import dataclasses
+from collections.abc import Hashable
 from typing import Any
 
 import jax
@@ -64,7 +65,7 @@ def with_values(algorithm: Rule, changes: dict[str, Any]) -> Rule:
     return dataclasses.replace(algorithm, **changes) if changes else algorithm
 
 
-def program_key(algorithm: Rule) -> Any:
+def program_key(algorithm: Rule) -> Hashable:
     """Return what must be equal for two algorithms to share a program."""
     return jax.tree.structure(algorithm), classes(algorithm)
 

@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import jax
 
@@ -26,7 +25,7 @@ class CompileClock:
 _clocks: list[CompileClock] = []
 
 
-def _listen(event: str, seconds: float, **metadata: Any) -> None:
+def _listen(event: str, seconds: float, **metadata: object) -> None:
     if event.startswith("/jax/core/compile/"):
         for clock in _clocks:
             clock.seconds += seconds

@@ -12,7 +12,6 @@ import platform
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import filelock
 import jax
@@ -28,8 +27,8 @@ _LEAST_SECONDS = 0.1
 _SWITCH = "jax_enable_compilation_cache"
 _USERS = ("jax_compilation_cache_dir", _SWITCH)
 _lock = threading.Lock()
-_before: list[dict[str, Any]] = []  # the settings to restore, for every open block
-_switched_off: list[dict[str, Any]] = []
+_before: list[dict[str, object]] = []  # the settings to restore, for every open block
+_switched_off: list[dict[str, object]] = []
 
 
 @contextlib.contextmanager
@@ -77,7 +76,7 @@ def chosen_folder() -> Path | None:
     return folder() if chosen is None else Path(chosen)
 
 
-def _switched_on() -> dict[str, Any]:
+def _switched_on() -> dict[str, object]:
     """Switch JAX's cache on, and return the settings to restore; empty where none was changed."""
     chosen, used = (getattr(jax.config, name) for name in _USERS)
     if chosen is not None or not used or not _usable(place := folder()):
@@ -92,7 +91,7 @@ def _switched_on() -> dict[str, Any]:
     return before
 
 
-def _set(settings: dict[str, Any]) -> None:
+def _set(settings: dict[str, object]) -> None:
     for name, value in settings.items():
         jax.config.update(name, value)
     if settings:

@@ -3,7 +3,7 @@
 import dataclasses
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -13,6 +13,7 @@ from jaxbandits.costs.accounts import Account
 from jaxbandits.engine.aot_cache import with_machine_code
 from jaxbandits.engine.job_queue import JobQueue
 from jaxbandits.engine.lane_compaction import lanes_worth_having, packed
+from jaxbandits.engine.lane_state import Carry
 from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.loop_start import log_capacity, start_loop
 from jaxbandits.engine.memory_limits import oom_as_usage_error
@@ -89,7 +90,7 @@ def run_jobs(
     shrinks = placement.lanes is None and settings.platform == "cpu" and not settings.on_chip
     split = NamedSharding(mesh, PartitionSpec("device"))
     pace, done, in_lanes, compiled = _Pace(chunk, block), Progress(runs=0, pulls=0.0), 0, False
-    work: Callable[..., Any] | None = None
+    work: Callable[..., tuple[Carry, Log]] | None = None
     while queue.left or in_lanes:
         began = time.perf_counter()
         window = jax.device_put(queue.deal(mesh.size, settings.window), split)

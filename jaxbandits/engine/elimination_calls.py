@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.arrays.numerics import MAX_COUNT, fast_max, fast_min
 from jaxbandits.engine.rule_calls import Told
 from jaxbandits.statistics.robust_means import EmpiricalMean, MeanEstimator
@@ -30,7 +31,7 @@ def is_due(told: Told) -> jax.Array:
     return jnp.asarray(told.ask(told.rule.due))
 
 
-def looked(told: Told) -> tuple[Any, jax.Array]:
+def looked(told: Told) -> tuple[OwnState, jax.Array]:
     """Return the rule's own state after an evaluation, None where it has none; and the arms that stay, bool `(K,)`."""
     found = told.ask(told.rule.keep, told.key)
     own, kept = found if told.rule.has_state else (None, found)

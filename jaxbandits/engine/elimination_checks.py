@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.algorithms.traits import judge_of
 from jaxbandits.engine.elimination_start import unpulled
 from jaxbandits.engine.method_types import check_result, check_same_state, is_array, type_of, types
@@ -47,9 +48,9 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: b
             f"{rule.initial_pulls}"
         )
     arms = unpulled(rule, problem, key).surviving
-    own: tuple[Any, ...] = ()
+    own: tuple[OwnState, ...] = ()
 
-    def called(method: str, *arguments: Any) -> Any:
+    def called(method: str, *arguments: object) -> Any:
         with traced(f"{name}.{method}"):
             return getattr(rule, method)(*arguments)
 
@@ -89,7 +90,7 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: b
         check_result(f"{name}: the criterion", judge(rule, problem, answer), bool, ())
 
 
-def check_number(what: str, found: Any) -> None:
+def check_number(what: str, found: object) -> None:
     """Check that a traced value is one whole number.
 
     Raises:

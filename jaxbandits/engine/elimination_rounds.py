@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays import arms
+from jaxbandits.arrays.compensated_sums import Sums
 from jaxbandits.arrays.numerics import fast_max, fast_min
 from jaxbandits.compilers.xla_cpu import materialize, where_if_any
 from jaxbandits.engine.elimination_state import EliminationState
@@ -98,11 +99,11 @@ def _drawn(
     state: EliminationState,
     rewards: Callable[[jax.Array, jax.Array], jax.Array],
     place: jax.Array,
-    sums: Any,
+    sums: Sums,
     rounds: jax.Array,
     *,
     most: int,
-) -> tuple[Any, jax.Array, jax.Array]:
+) -> tuple[Sums, Any, Any]:
     """Return an arm's sum after its rewards of some rounds, at most `most`, and its extreme estimates in them."""
     estimator, follows = state.estimator, state.highest is not None
     index = arms.index(most, state.round.shape)
@@ -112,7 +113,7 @@ def _drawn(
         reward = rewards(place, number - 1)
         return jnp.where(within, estimator.term(reward.astype(jnp.float32), number), 0)
 
-    def added(sums: Any, term: jax.Array, number: jax.Array) -> tuple[Any, ...]:
+    def added(sums: Sums, term: jax.Array, number: jax.Array) -> tuple[Sums, Any, Any]:
         highest, lowest = (jnp.full(number.shape[1:], limit) for limit in (-jnp.inf, jnp.inf))
         for i in range(most):
             sums = sums.plus(term[i])
@@ -131,7 +132,7 @@ def _drawn(
 def _undone(state: EliminationState, again: jax.Array) -> EliminationState:
     """Return the state without the rewards of a block that is to be repeated."""
 
-    def before(sums: Any) -> Any:
+    def before(sums: Sums) -> Sums:
         return jax.tree.map(lambda new, old: jnp.where(state.active, old, new), sums, state.undone)
 
     return dataclasses.replace(state, sums=where_if_any(again, before, state.sums))

@@ -12,7 +12,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
 from jaxbandits.arrays import arms as over_arms
+from jaxbandits.arrays.compensated_sums import Sums
 from jaxbandits.arrays.numerics import NO_LIMIT
 from jaxbandits.arrays.platform_lowering import lowering
 from jaxbandits.arrays.pytrees import pytree
@@ -147,7 +149,7 @@ class EliminationRule(MappedAlgorithm):
             answer = number == over_arms.smallest(jnp.where(best, number, state.places))
         return state.by_arm(answer & state.exists)
 
-    def state_of(self, state: EliminationState) -> Any:
+    def state_of(self, state: EliminationState) -> SurvivingArms:
         """Return the part of a state that a user sees."""
         arms: Any = shown(state, self.recommend(state), self.done(state), axes_of_own(self.rule, state))
         return dataclasses.replace(
@@ -171,7 +173,7 @@ class EliminationRule(MappedAlgorithm):
         return self._looked(state, due, None, None)
 
 
-def _look(state: EliminationState, sums: Any, mapped: EliminationRule, problem: Any, key: Any) -> EliminationState:
+def _look(state: EliminationState, sums: Sums, mapped: EliminationRule, problem: Any, key: Any) -> EliminationState:
     """Evaluate the arms of some runs, and again where the next evaluation is due at once; sums are only read."""
     estimator = state.estimator
     if isinstance(estimator, Catoni):

@@ -1,7 +1,6 @@
 """The first round of a run of a rule that eliminates arms, and the length of its blocks of rounds."""
 
 import dataclasses
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -61,7 +60,7 @@ def first_round(rule: Rule, state: EliminationState, problem: Problem, key: jax.
     first = estimator.term(state.by_place(drawn).astype(jnp.float32), one)
     others = jnp.zeros(((estimator.slots - 1) * state.places, *state.time.shape), first.dtype)
     whole = problem.integer_rewards and isinstance(estimator, EmpiricalMean)
-    sums: Any = (IntSum if whole else CompensatedSum).of(jnp.concatenate([first, others]))
+    sums = (IntSum if whole else CompensatedSum).of(jnp.concatenate([first, others]))
     if isinstance(estimator, Catoni):
         estimator = dataclasses.replace(estimator, last=first)
     state = dataclasses.replace(state, sums=sums, estimator=estimator, round=one, time=state.left)

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.elimination.surviving_arms import SurvivingArms
+from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.numerics import fast_max
 from jaxbandits.arrays.pytrees import pytree
@@ -43,7 +44,7 @@ class EliminationState(PlacedArms):
     b: jax.Array | None  # float32 (…): range of the rewards; None where they have none
     count: jax.Array | None  # int32 (…): how many arms exist, the first ones; None for all
     order: ArmOrder | None  # the arm at each place; None where they stay in the problem's order
-    own: Any  # the rule's own state; None where it has none
+    own: OwnState  # the rule's own state; None where it has none
     words: tuple[jax.Array, jax.Array]  # uint32 (…) each: the words of the runs' keys
     bandits: int = dataclasses.field(metadata={"static": True})  # bandits that share the axis of arms
     fault: jax.Array  # int32 (…): the code of a fault in `jaxbandits.status`, 0 for none

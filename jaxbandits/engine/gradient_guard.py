@@ -1,6 +1,6 @@
 """Refuses derivatives through hard decisions, instead of a silent zero, and names the function to use."""
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 
@@ -28,7 +28,7 @@ def _refused_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple
 def undifferentiated(tree: T) -> T:
     """Return the tree with traced leaves that raise a `UsageError` when they are differentiated."""
 
-    def leaf(x: Any) -> Any:
+    def leaf(x: object) -> object:
         return _refused(x) if isinstance(x, jax.core.Tracer) and jax.numpy.issubdtype(x.dtype, jax.numpy.inexact) else x
 
     found: T = jax.tree.map(leaf, tree)

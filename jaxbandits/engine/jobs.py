@@ -13,7 +13,9 @@ from jaxbandits.arrays.platform_lowering import lowering
 from jaxbandits.costs.accounts import CheckpointCosts
 from jaxbandits.engine.aot_cache import kept_types
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.memory_limits import check_memory
+from jaxbandits.engine.rule_states import RunState
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.streams import cell_key, run_key
 
@@ -33,7 +35,7 @@ def empty_carry(cells: Cells, settings: Settings) -> Carry:
     types = kept_types(cells, settings) or _types(cells, settings)
     check_memory(types, cells.problem.arms, settings)
 
-    def blank(leaf: Any) -> Any:
+    def blank(leaf: jax.ShapeDtypeStruct) -> jax.Array | np.ndarray:
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             words: Any = np.zeros((*leaf.shape, 2), np.uint32)
             return jax.random.wrap_key_data(words, impl="threefry2x32")
@@ -105,7 +107,9 @@ def refill(cells: Cells, window: Window, carry: Carry, settings: Settings) -> Ca
     return lax.while_loop(wanting, load, carry)
 
 
-def _load(cells: Cells, cell: jax.Array, seed: jax.Array, settings: Settings) -> tuple[Any, Problem, jax.Array, Any]:
+def _load(
+    cells: Cells, cell: jax.Array, seed: jax.Array, settings: Settings
+) -> tuple[MappedAlgorithm, Problem, jax.Array, RunState]:
     """Return the algorithm, problem, key and first state of jobs, `(R,)`."""
     algorithm, problem = jax.tree.map(lambda leaf: leaf[..., cell], (cells.algorithm, cells.problem))
     key = run_key(cells.root, seed)
@@ -115,6 +119,8 @@ def _load(cells: Cells, cell: jax.Array, seed: jax.Array, settings: Settings) ->
     return algorithm, problem, key, algorithm.init(problem, key)
 
 
-def _never_looked(cells: Cells, algorithm: Any, problem: Problem, shape: tuple[int, ...]) -> CheckpointCosts | None:
+def _never_looked(
+    cells: Cells, algorithm: MappedAlgorithm, problem: Problem, shape: tuple[int, ...]
+) -> CheckpointCosts | None:
     drawn = problem.costs is not None and problem.costs.drawn_as_sums and algorithm.cost_budget is None
     return CheckpointCosts.never(problem.arms, shape) if drawn and cells.checkpoints.shape[0] > 1 else None

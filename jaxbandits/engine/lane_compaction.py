@@ -46,13 +46,13 @@ def packed(carry: Carry, settings: Settings) -> Carry:
     """Return the busy lanes, distributed evenly over devices with `settings.lanes` lanes each, enough for all."""
     devices, lanes = settings.mesh.size, settings.lanes
     busy = np.flatnonzero(np.asarray(carry.busy).ravel())
-    source: Any = np.zeros((devices, lanes), np.int64)
+    source = np.zeros((devices, lanes), np.int64)
     filled: Any = np.zeros((devices, lanes), bool)
     for device in range(devices):
         part = busy[device::devices]
         source[device, : part.size], filled[device, : part.size] = part, True
 
-    def leaf(old: Any) -> Any:
+    def leaf(old: jax.Array) -> jax.Array | np.ndarray:
         if jnp.issubdtype(old.dtype, jax.dtypes.prng_key):
             words: Any = np.asarray(jax.random.key_data(old)).reshape(-1, 2)[source]
             return jax.random.wrap_key_data(words, impl="threefry2x32")

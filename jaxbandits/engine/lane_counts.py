@@ -1,8 +1,8 @@
 """The number of runs that a device makes at a time, and the steps between two checks; these change speed only."""
 
-from typing import Any
-
 import numpy as np
+
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 
 __all__ = ["block_length", "lane_count"]
 
@@ -26,7 +26,7 @@ _BLOCK, _GPU_BLOCK = 16, 32
 _CHIP_BLOCK = 64
 
 
-def lane_count(algorithm: Any, arms: int, jobs: int, devices: int, platform: str) -> int:
+def lane_count(algorithm: MappedAlgorithm, arms: int, jobs: int, devices: int, platform: str) -> int:
     """Return the number of runs at a time per device; on accelerators never more than a device has jobs.
 
     Args:

@@ -2,14 +2,16 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 from jax.sharding import Mesh
 
 from jaxbandits.arrays.numerics import fast_min
 from jaxbandits.costs.accounts import CheckpointCosts
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.metric import Metrics
+from jaxbandits.engine.rule_states import RunState
 from jaxbandits.problems.base import Problem
 from jaxbandits.users_code.cache_key import Code
 
@@ -19,7 +21,7 @@ __all__ = ["Carry", "Cells", "Settings", "Window", "next_checkpoint"]
 class Cells(NamedTuple):
     """The grid: hyperparameters, problems and checkpoints of C cells, padded, and the data that all jobs share."""
 
-    algorithm: Any  # leaves (C,)
+    algorithm: MappedAlgorithm  # leaves (C,)
     problem: Problem  # leaves (K, C)
     identity: jax.Array  # uint32 (2, C): a hash of the cell, folded into run keys when cells are to be independent
     checkpoints: jax.Array  # (Q, C), increasing: int32, pulls at which a run is logged, or float32, costs
@@ -60,7 +62,7 @@ class Settings:
     independent: bool
     together: bool  # whether lanes tend to end in the same step, and are refilled all at once, as on accelerators
     metrics: Metrics  # the user's
-    judge: Callable[..., Any] | None  # the algorithm's own criterion; None where the host judges the answers
+    judge: Callable[..., jax.Array] | None  # the algorithm's own criterion; None where the host judges the answers
     code: Code  # the code of algorithm, problem and metrics
     on_chip: bool  # whether a block is a kernel that keeps the lanes' state on the chip
 
@@ -78,8 +80,8 @@ class Settings:
 class Carry(NamedTuple):
     """The R lanes of one device, arms first, runs last; a leading device axis is added outside."""
 
-    state: Any  # the algorithm's state, (…, R)
-    algorithm: Any  # leaves (R,)
+    state: RunState  # the algorithm's state, (…, R)
+    algorithm: MappedAlgorithm  # leaves (R,)
     problem: Problem  # leaves (K, R)
     key: jax.Array  # typed keys (R,)
     busy: jax.Array  # bool (R,)

@@ -20,8 +20,10 @@ from jaxbandits.compilers.jax_versions import KERNELS_IN_TURN
 from jaxbandits.compilers.xla_cpu import LEAVE_BARRIERS
 from jaxbandits.engine.jobs import refill
 from jaxbandits.engine.lane_state import Carry, Cells, Settings, Window, next_checkpoint
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.pallas_loop import loop_of_kernels, tile
 from jaxbandits.engine.rows import Log, blank_log, record
+from jaxbandits.engine.rule_states import RunState
 from jaxbandits.problems.base import Problem
 from jaxbandits.random.threefry import KeyWords
 
@@ -95,7 +97,7 @@ def _work(
 class _LoopInvariants(NamedTuple):
     """The data that a step reads and does not change."""
 
-    algorithm: Any  # leaves (R,)
+    algorithm: MappedAlgorithm  # leaves (R,)
     problem: Problem  # leaves (K, R)
     key: Any  # words of the runs' keys, runs last for vectorisation: uint32 (2, R), or `KeyWords`
     busy: jax.Array  # bool (R,)
@@ -104,7 +106,7 @@ class _LoopInvariants(NamedTuple):
     point: jax.Array | None  # int32 or float32 (R,): the next checkpoint
 
 
-_Lanes = tuple[Any, jax.Array]  # the state, and int32 (R,) steps
+_Lanes = tuple[RunState, jax.Array]  # the state, and int32 (R,) steps
 
 
 def run_chunk(cells: Cells, carry: Carry, log: Log, chunk: jax.Array, settings: Settings) -> tuple[Carry, Log]:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
+from jax.typing import ArrayLike
 
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import whole
@@ -78,7 +79,7 @@ def start_loop(program: Program, queue: JobQueue, placement: Placement) -> LoopS
     )
     width = _bucket(identity.shape[1]) - identity.shape[1]
 
-    def pad(leaf: Any) -> Any:
+    def pad(leaf: ArrayLike) -> Any:
         leaf = np.asarray(leaf)
         return np.concatenate([leaf, np.repeat(leaf[..., -1:], width, axis=-1)], axis=-1)
 

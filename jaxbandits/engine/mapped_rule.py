@@ -8,13 +8,12 @@ import dataclasses
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxbandits.algorithms.protocol import Arms
+from jaxbandits.algorithms.protocol import Arms, Batches, Rule
 from jaxbandits.arrays.numerics import NO_LIMIT, fast_max, fast_min
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.compilers.unroll_arms import fuse_outputs
@@ -77,7 +76,7 @@ class MappedRule(MappedAlgorithm):
         """
         count = state.statistics.pulls.shape[0]
 
-        def found(rule: Any, state: RuleState, live: jax.Array) -> tuple[jax.Array, ...]:
+        def found(rule: Rule, state: RuleState, live: jax.Array) -> tuple[jax.Array, ...]:
             chosen, done = decisions(rule, self.facts, state, as_runs(live))
             places = [chosen.array] if chosen.array.ndim == 1 else list(chosen.array)
             inside = chosen.range is not None and chosen.range[0] >= 0 and chosen.range[1] < count
@@ -128,7 +127,7 @@ class MappedRule(MappedAlgorithm):
         new = dataclasses.replace(new, fault=jnp.where(taken_back, TAKEN_BACK, new.fault))
         return self.asking(self._updated(new, live, asked, sums))
 
-    def _updated(self, state: RuleState, live: jax.Array, pulled: Any, rewards: jax.Array) -> RuleState:
+    def _updated(self, state: RuleState, live: jax.Array, pulled: jax.Array | Batches, rewards: jax.Array) -> RuleState:
         """Return the states after the rule's own update, where `live` holds."""
         if not self.rule.has_state:
             return state
@@ -142,7 +141,7 @@ class MappedRule(MappedAlgorithm):
             asked = batches.with_counts(asked, jnp.where(state.exists, batches.counts_of(asked), 0))
         return dataclasses.replace(state, wanted=batches.wanted(self.rule, asked, state))
 
-    def _asked(self, state: RuleState) -> Any:
+    def _asked(self, state: RuleState) -> jax.Array | Batches:
         """Return how often the runs pull each arm next, int32 `(K, …)`, or `Batches` of such counts."""
         assert state.wanted is not None
         return state.wanted.asked

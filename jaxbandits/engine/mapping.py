@@ -1,7 +1,6 @@
 """Maps a rule of any kind to an algorithm of the engine."""
 
-from typing import Any
-
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.engine.elimination_rule import EliminationRule
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapped_rule import MappedRule
@@ -10,7 +9,7 @@ from jaxbandits.engine.value_ranges import Facts
 __all__ = ["map_algorithm"]
 
 
-def map_algorithm(rule: Any, facts: Facts | None = None) -> MappedAlgorithm:
+def map_algorithm(rule: Rule, facts: Facts | None = None) -> MappedAlgorithm:
     """Map a rule over the runs.
 
     Args:

@@ -10,11 +10,10 @@ error then reports it.
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
 
 import jax
 
-from jaxbandits.engine.lane_state import Settings
+from jaxbandits.engine.lane_state import Carry, Settings
 from jaxbandits.errors import UsageError
 from jaxbandits.memory import check_fits_in_memory
 
@@ -25,7 +24,7 @@ _STATES, _LOGS = 3, 2
 _ROW = 64
 
 
-def check_memory(lanes: Any, arms: int, settings: Settings) -> None:
+def check_memory(lanes: Carry, arms: int, settings: Settings) -> None:
     """Check that the lanes fit into the memory of each device.
 
     Args:

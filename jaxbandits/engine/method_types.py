@@ -1,10 +1,12 @@
 """Checks the types that a user's methods return while they are traced, with errors of one line."""
 
-from typing import Any
+from typing import TypeGuard
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.tree_util import KeyPath
+from jax.typing import ArrayLike, DTypeLike
 
 from jaxbandits.arrays.pytrees import classes
 from jaxbandits.errors import UsageError
@@ -12,7 +14,7 @@ from jaxbandits.errors import UsageError
 __all__ = ["check_result", "check_same_state", "is_array", "type_of", "types"]
 
 
-def check_same_state(what: str, first: Any, begun: dict[str, str], after: Any, stepped: dict[str, str]) -> None:
+def check_same_state(what: str, first: object, begun: dict[str, str], after: object, stepped: dict[str, str]) -> None:
     """Check that a state has the structure and the types of the first one.
 
     Raises:
@@ -28,7 +30,7 @@ def check_same_state(what: str, first: Any, begun: dict[str, str], after: Any, s
             raise UsageError(f"{what}: the state's `{path}` must stay {was} as in init, got {stepped[path]}")
 
 
-def check_result(what: str, found: Any, dtype: Any, shape: tuple[int, ...]) -> None:
+def check_result(what: str, found: object, dtype: DTypeLike, shape: tuple[int, ...]) -> None:
     """Check that a traced value has a dtype and a shape.
 
     Raises:
@@ -39,7 +41,7 @@ def check_result(what: str, found: Any, dtype: Any, shape: tuple[int, ...]) -> N
         raise UsageError(f"{what} must be {wanted}{', a mask of arms' if shape and dtype is bool else ''}, got {got}")
 
 
-def types(what: str, state: Any) -> dict[str, str]:
+def types(what: str, state: object) -> dict[str, str]:
     """Return the type of every leaf of a state, by its path.
 
     Raises:
@@ -56,17 +58,17 @@ def types(what: str, state: Any) -> dict[str, str]:
     return {_place(path): type_of(leaf) for path, leaf in leaves}
 
 
-def _place(path: Any) -> str:
+def _place(path: KeyPath[object]) -> str:
     return jax.tree_util.keystr(path).lstrip(".")
 
 
-def type_of(leaf: Any) -> str:
+def type_of(leaf: ArrayLike | jax.ShapeDtypeStruct) -> str:
     """Return the type and the shape of an array, in words."""
     dtype = leaf.dtype if hasattr(leaf, "dtype") else jnp.result_type(leaf)
     return f"{dtype} {tuple(np.shape(leaf))}"
 
 
-def is_array(leaf: Any) -> bool:
+def is_array(leaf: object) -> TypeGuard[ArrayLike | jax.ShapeDtypeStruct]:
     """Return whether JAX accepts a leaf: a number, or an array of numbers or of keys."""
     if isinstance(leaf, jax.Array | jax.ShapeDtypeStruct):
         return True

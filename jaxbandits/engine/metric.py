@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
+from jaxbandits.algorithms.protocol import Arms
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -37,7 +40,7 @@ class Metric:
         10
     """
 
-    function: Callable[[Any, Any, jax.Array], Any]
+    function: Callable[[Any, Arms, jax.Array], ArrayLike]
     unit: str = ""
     long_name: str = ""
 
@@ -49,11 +52,11 @@ Metrics = tuple[tuple[str, Metric], ...]
 class MetricKind(NamedTuple):
     """The type of a metric's values."""
 
-    dtype: np.dtype[Any]
+    dtype: np.dtype
     per_arm: bool
 
 
-def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> Metrics:
+def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, object]) -> Metrics:
     """Return the user's metrics, after checking their names and functions.
 
     Args:
@@ -84,12 +87,14 @@ def users_metrics(given: Mapping[str, Any] | None, taken: Mapping[str, Any]) -> 
     return tuple(found)
 
 
-def functions_of(metrics: Metrics) -> dict[str, Callable[..., Any]]:
+def functions_of(metrics: Metrics) -> dict[str, Callable[..., ArrayLike]]:
     """Return the functions, by the metrics' names."""
     return {name: metric.function for name, metric in metrics}
 
 
-def check_metrics(metrics: Metrics, algorithm: Any, problem: Problem, key: jax.Array) -> dict[str, MetricKind]:
+def check_metrics(
+    metrics: Metrics, algorithm: MappedAlgorithm, problem: Problem, key: jax.Array
+) -> dict[str, MetricKind]:
     """Return the types of metrics; a run is traced, not made.
 
     Args:
@@ -104,7 +109,7 @@ def check_metrics(metrics: Metrics, algorithm: Any, problem: Problem, key: jax.A
     if not metrics:
         return {}
 
-    def first(problem: Problem) -> tuple[Problem, Any, jax.Array]:
+    def first(problem: Problem) -> tuple[Problem, Arms, jax.Array]:
         realised = problem.realised(key)
         state = algorithm.init(realised, key)
         return realised, algorithm.state_of(state), algorithm.recommend(state)
@@ -130,11 +135,11 @@ def check_metrics(metrics: Metrics, algorithm: Any, problem: Problem, key: jax.A
     return found
 
 
-def measured(metrics: Metrics, problem: Problem, state: Any, recommended: jax.Array) -> dict[str, jax.Array]:
+def measured(metrics: Metrics, problem: Problem, state: Arms, recommended: jax.Array) -> dict[str, jax.Array]:
     """Return the metrics of R runs, float32, int32 or bool `(R,)` or `(K, R)`, from leaves with runs last."""
 
     def of_run(metric: Metric) -> Callable[..., jax.Array]:
-        def value(problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
+        def value(problem: Problem, state: Arms, recommended: jax.Array) -> jax.Array:
             found = jnp.asarray(metric.function(problem, state, recommended))
             kinds = {"b": jnp.bool_, "i": jnp.int32, "u": jnp.int32, "f": jnp.float32}
             return found.astype(kinds[found.dtype.kind])

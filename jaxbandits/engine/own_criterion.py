@@ -1,12 +1,13 @@
 """Judges answers by an algorithm's own criterion, which is written for one run."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 
 from jaxbandits.algorithms.arm_values import by_arm
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays import arms
 from jaxbandits.problems.base import Problem
 from jaxbandits.transform import Padded, map_runs, results_of
@@ -14,7 +15,7 @@ from jaxbandits.transform import Padded, map_runs, results_of
 __all__ = ["judged"]
 
 
-def judged(judge: Callable[..., Any], algorithm: Any, problem: Problem, answer: jax.Array) -> jax.Array:
+def judged(judge: Callable[..., ArrayLike], algorithm: Rule, problem: Problem, answer: jax.Array) -> jax.Array:
     """Return which of R answers are correct, bool `(R,)`; the criterion does not see arms that are padding.
 
     Args:

@@ -8,7 +8,7 @@ as XLA operations with the bits of the plain loop.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,7 @@ import numpy as np
 from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
+from jax.tree_util import PyTreeDef
 
 from jaxbandits.arrays.platform_lowering import override_lowering
 from jaxbandits.compilers.pallas_lowering import lower_for_pallas
@@ -55,14 +56,19 @@ def tile(platform: str, arms: int) -> tuple[int, ...]:
     return (max(_FEWEST_LANES, _LANE_ARMS // pl.next_power_of_2(arms)),)
 
 
+#: Pytrees of arrays: those that are only read, and those that change.
+Fixed = TypeVar("Fixed")
+Lanes = TypeVar("Lanes")
+
+
 class _Packed(NamedTuple):
     """A pytree of arrays `(…, R)` as kernels take it: no truth values, and lanes by tiles `(…, R / T, *tile)`."""
 
-    structure: Any
-    types: list[np.dtype[Any]]
+    structure: PyTreeDef
+    types: list[np.dtype]
 
     @classmethod
-    def of(cls, tree: Any, lanes: int, shape: tuple[int, ...]) -> tuple["_Packed", list[jax.Array]]:
+    def of(cls, tree: object, lanes: int, shape: tuple[int, ...]) -> tuple["_Packed", list[jax.Array]]:
         leaves, structure = jax.tree.flatten(tree)
         wide = [jnp.broadcast_to(leaf, (lanes,)) if jnp.ndim(leaf) == 0 else leaf for leaf in leaves]
         packed = [leaf.reshape(*leaf.shape[:-1], -1, *shape[1:]) for leaf in wide]
@@ -93,14 +99,14 @@ def _check_room(read: int, changed: int, shape: tuple[int, ...]) -> None:
 
 
 def loop_of_kernels(
-    steps: Callable[[Any, Any], Any],
-    fixed: Any,
-    lanes: Any,
+    steps: Callable[[Fixed, Lanes], Lanes],
+    fixed: Fixed,
+    lanes: Lanes,
     blocks: jax.Array | int,
     shape: tuple[int, ...],
     *,
     interpret: bool,
-) -> Any:
+) -> Lanes:
     """Apply `steps` to the lanes `blocks` times, each time as kernels for the lanes of one tile.
 
     Args:

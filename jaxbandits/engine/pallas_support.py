@@ -4,12 +4,13 @@ The check is made once, before the runs, if `on_chip` was requested. It excludes
 program. Where the state cannot stay on the chip, runs are made without kernels, and a warning gives the reason.
 """
 
-from typing import Any
-
+from jaxbandits.bounded_jit import RecentPrograms
+from jaxbandits.engine.aot_cache import Arguments
 from jaxbandits.engine.devices import chosen_devices
-from jaxbandits.engine.lane_state import Settings
+from jaxbandits.engine.lane_state import Carry, Settings
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.program import Placement
+from jaxbandits.engine.rows import Log
 from jaxbandits.errors import warn
 
 __all__ = ["compiles_on_chip", "in_powers_of_two", "may_stay_on_chip"]
@@ -27,7 +28,7 @@ def may_stay_on_chip(algorithm: MappedAlgorithm) -> bool:
     return True
 
 
-def compiles_on_chip(function: Any, arguments: tuple[Any, ...], settings: Settings) -> bool:
+def compiles_on_chip(function: RecentPrograms[tuple[Carry, Log]], arguments: Arguments, settings: Settings) -> bool:
     """Return whether a program with kernels compiles; warn if not.
 
     JAX keeps the program: a later call does not compile it again.

@@ -1,7 +1,5 @@
 """Checks of a user's problem before it runs: an error is one line, not a traceback of JAX."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +16,7 @@ from jaxbandits.problems.value_range import check_moments, check_parameters, is_
 __all__ = ["check_family", "check_problem", "check_values"]
 
 
-def check_problem(problem: Any) -> None:
+def check_problem(problem: object) -> None:
     """Check that an object is a problem, or a family of problems with axes.
 
     Raises:
@@ -96,7 +94,7 @@ def _check(problem: Problem, key: jax.Array) -> None:
     _check_type(f"{name}.reward", one, "int32" if whole else "float32", ())
 
 
-def _check_type(what: str, array: Any, dtype: str, shape: tuple[int, ...]) -> None:
+def _check_type(what: str, array: jax.Array, dtype: str, shape: tuple[int, ...]) -> None:
     got = f"{jnp.result_type(array)} {np.shape(array)}"
     if got != (wanted := f"{dtype} {shape}"):
         hint = ", as integer_rewards says" if dtype == "int32" else ""

@@ -1,10 +1,12 @@
 """The input of one compiled loop: compatible cells of a grid, their runs, and where these are made."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import jax
 import numpy as np
 
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.metric import Metrics
 from jaxbandits.problems.base import Problem
 
@@ -32,11 +34,11 @@ class Placement(NamedTuple):
 class Program(NamedTuple):
     """C compatible cells of a grid, stacked, and their runs."""
 
-    algorithm: Any  # leaves (C,)
+    algorithm: MappedAlgorithm  # leaves (C,)
     problem: Problem  # leaves (K, C)
     identity: np.ndarray  # uint32 (2, C): a hash of each cell, used where cells are to be independent
     checkpoints: np.ndarray  # (Q, C): int32, numbers of pulls, or float32, costs where a budget is spent
     runs: Runs
     metrics: Metrics = ()  # the user's
-    judge: Callable[..., Any] | None = None  # the algorithm's own criterion: of algorithm, problem and answer
+    judge: Callable[..., jax.Array] | None = None  # the algorithm's own criterion: of algorithm, problem and answer
     successor: np.ndarray | None = None  # int32 (C,): the cell in which an ended run continues, -1 for none

@@ -25,7 +25,7 @@ __all__ = ["check_algorithm", "check_kind", "check_methods", "is_registered"]
 _HOW = "write it as a rule of jb.algorithm, help(jaxbandits.algorithms.protocol)"
 
 
-def check_kind(algorithm: Any) -> None:
+def check_kind(algorithm: object) -> None:
     """Check that an object is an algorithm: an instance of a class that `jb.algorithm` decorates.
 
     Raises:

@@ -1,11 +1,11 @@
 """Rules that make the first pulls of the arms one after another, as costs and reservoirs require."""
 
 import dataclasses
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays import arms
 from jaxbandits.arrays.numerics import fast_min
 from jaxbandits.engine.rule_calls import as_runs, call, done, needed
@@ -15,20 +15,20 @@ from jaxbandits.engine.value_ranges import Facts
 __all__ = ["ended", "in_turn", "lacks_arms", "with_pull"]
 
 
-def pulls_anew(rule: Any, facts: Facts | None, state: RuleState) -> jax.Array:
+def pulls_anew(rule: Rule, facts: Facts | None, state: RuleState) -> jax.Array:
     """Return whether the next pull is the first one of the next arm, bool `(…)`."""
     number = call(rule, facts, needed, state) if state.grows else _existing(state)
     return jnp.asarray(_known(state) < number)
 
 
-def lacks_arms(rule: Any, facts: Facts | None, state: RuleState) -> jax.Array:
+def lacks_arms(rule: Rule, facts: Facts | None, state: RuleState) -> jax.Array:
     """Return whether the rule needs another arm, and none is left, bool `(…)`."""
     if not state.grows:
         return jnp.zeros(state.time.shape, bool)
     return pulls_anew(rule, facts, state) & (_known(state) >= _existing(state))
 
 
-def overspent(rule: Any, state: RuleState) -> jax.Array:
+def overspent(rule: Rule, state: RuleState) -> jax.Array:
     """Return whether a pull has cost more than the rest of a budget, bool `(…)`."""
     budget = rule.cost_budget
     if budget is None or state.costs is None:
@@ -36,14 +36,14 @@ def overspent(rule: Any, state: RuleState) -> jax.Array:
     return state.costs.ledger.beyond(budget)
 
 
-def ended(rule: Any, facts: Facts | None, state: RuleState) -> jax.Array:
+def ended(rule: Rule, facts: Facts | None, state: RuleState) -> jax.Array:
     """Return whether runs have ended, bool `(…)`: by their rule, once it decides, or by their budget."""
     found = jnp.asarray(call(rule, facts, done, state))
     return found if state.known is None else (found & _is_asked(state)) | overspent(rule, state)
 
 
 def in_turn(
-    rule: Any, facts: Facts | None, state: RuleState, places: list[jax.Array], done: jax.Array
+    rule: Rule, facts: Facts | None, state: RuleState, places: list[jax.Array], done: jax.Array
 ) -> tuple[list[jax.Array], jax.Array]:
     """Return the places to pull next, and whether a run makes no step; first pulls come before others.
 

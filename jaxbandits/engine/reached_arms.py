@@ -6,12 +6,12 @@ a rule that can be padded does not depend on the length of the arrays. So they a
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.platform_lowering import lowering
 from jaxbandits.engine.rule_calls import axes_of_own, decided, results
 from jaxbandits.engine.rule_states import RuleState
@@ -24,7 +24,7 @@ __all__ = ["decisions"]
 _BLOCK, _MOST = 64, 6
 
 
-def decisions(rule: Any, facts: Facts | None, state: RuleState, live: jax.Array) -> list[Value]:
+def decisions(rule: Rule, facts: Facts | None, state: RuleState, live: jax.Array) -> list[Value]:
     """Return the results of `decided` for each run, as values with an axis of runs.
 
     Args:

@@ -1,7 +1,6 @@
 """Batches of pulls that a rule requests: the number of their pulls, and the sums of their rewards."""
 
 import dataclasses
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,28 +23,32 @@ __all__ = [
 ]  # fmt: skip
 
 
-def number_of(asked: Any, state: RuleState) -> jax.Array:
+#: How often to pull each arm, int32 `(K, …)`, or `Batches` of such counts.
+Request = jax.Array | Batches
+
+
+def number_of(asked: Request, state: RuleState) -> jax.Array:
     """Return how many batches there are, int32 `(…)`."""
     return asked.number if isinstance(asked, Batches) else jnp.ones(state.time.shape, jnp.int32)
 
 
-def counts_of(asked: Any) -> jax.Array:
+def counts_of(asked: Request) -> jax.Array:
     """Return the pulls of each arm in a batch, int32 `(K, …)`."""
     counts: jax.Array = asked.counts if isinstance(asked, Batches) else asked
     return counts
 
 
-def with_counts(asked: Any, counts: jax.Array) -> Any:
+def with_counts(asked: Request, counts: jax.Array) -> Request:
     """Return a request with other pulls of each arm."""
     return asked._replace(counts=counts) if isinstance(asked, Batches) else counts
 
 
-def takes_back(asked: Any, state: RuleState) -> jax.Array:
+def takes_back(asked: Request, state: RuleState) -> jax.Array:
     """Return which requests have a negative number of pulls or batches, bool `(…)`."""
     return over_arms.any_arm(counts_of(asked) < 0) | (number_of(asked, state) < 0)
 
 
-def wanted(rule: Rule, asked: Any, state: RuleState) -> Wanted:
+def wanted(rule: Rule, asked: Request, state: RuleState) -> Wanted:
     """Return a request with its number of pulls, and whether it exceeds the range of counts or the slots."""
     number = number_of(asked, state)
     pulls, beyond = UInt64.total(fast_max(counts_of(asked), 0)).times(fast_max(number, 0)), number > rule.slots
@@ -56,7 +59,7 @@ def wanted(rule: Rule, asked: Any, state: RuleState) -> Wanted:
     return Wanted(asked, pulls.capped(), beyond)
 
 
-def draw_sums(rule: Rule, problem: Problem, key: jax.Array, state: RuleState, asked: Any) -> jax.Array:
+def draw_sums(rule: Rule, problem: Problem, key: jax.Array, state: RuleState, asked: Request) -> jax.Array:
     """Draw the sums of the requested rewards, `(K, …)`, or of several batches, `(slots, K, …)`; by places."""
     counts, before = state.by_arm(counts_of(asked)), state.by_arm(state.statistics.pulls)
     if not isinstance(asked, Batches):
@@ -73,7 +76,7 @@ def draw_sums(rule: Rule, problem: Problem, key: jax.Array, state: RuleState, as
 
 
 def add_sums(
-    state: RuleState, asked: Any, sums: jax.Array, live: jax.Array, problem: Problem | None = None,
+    state: RuleState, asked: Request, sums: jax.Array, live: jax.Array, problem: Problem | None = None,
     key: jax.Array | None = None,
 ) -> RuleState:  # fmt: skip
     """Return the states after some batches, before the rule's own update.
@@ -108,7 +111,7 @@ def add_sums(
     )  # fmt: skip
 
 
-def _reward(sums: jax.Array, asked: Any) -> jax.Array:
+def _reward(sums: jax.Array, asked: Request) -> jax.Array:
     """Return the sum of all rewards, float32 `(…)`."""
     over = compensated_total if jnp.issubdtype(sums.dtype, jnp.floating) else over_arms.total_of_counts
     if not isinstance(asked, Batches):
@@ -120,7 +123,7 @@ def _reward(sums: jax.Array, asked: Any) -> jax.Array:
     return lax.fori_loop(0, jnp.max(asked.number), add, jnp.zeros(sums.shape[2:]))
 
 
-def asked_arms(rule: Rule, asked: Any, state: RuleState) -> tuple[jax.Array, jax.Array]:
+def asked_arms(rule: Rule, asked: Request, state: RuleState) -> tuple[jax.Array, jax.Array]:
     """Return arms of the problem and how often to pull each, batch after batch; for one run."""
     counts = state.by_arm(counts_of(asked))
     arms = jnp.arange(counts.shape[0], dtype=jnp.int32)
@@ -130,7 +133,7 @@ def asked_arms(rule: Rule, asked: Any, state: RuleState) -> tuple[jax.Array, jax
     return jnp.tile(arms, rule.slots), counts
 
 
-def told_sums(rule: Rule, asked: Any, state: RuleState, arms: jax.Array, sums: jax.Array) -> jax.Array:
+def told_sums(rule: Rule, asked: Request, state: RuleState, arms: jax.Array, sums: jax.Array) -> jax.Array:
     """Return sums in the layout of `draw_sums`, from those of the pulled arms, batch after batch; for one run."""
     shape = counts_of(asked).shape
     if not isinstance(asked, Batches):

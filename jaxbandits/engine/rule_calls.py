@@ -6,9 +6,12 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.tree_util import PyTreeDef
+from jax.typing import ArrayLike
 
 from jaxbandits.algorithms.arm_values import by_arm, moved
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule
+from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.engine.elimination_state import EliminationState
 from jaxbandits.engine.rule_states import RuleState, arms_of
 from jaxbandits.engine.value_ranges import Facts, what_is_known
@@ -33,9 +36,9 @@ class Told(NamedTuple):
     rule: Any
     arms: Arms
     key: jax.Array  # typed key () of the step
-    own: Any  # the rule's own state; None where it has none
+    own: OwnState  # the rule's own state; None where it has none
 
-    def ask(self, method: Callable[..., Any], *more: Any) -> Any:
+    def ask(self, method: Callable[..., Any], *more: object) -> Any:
         """Call a method of the rule, with its own state first where it has one, and the arms."""
         own = () if self.own is None else (self.own,)
         return method(*own, self.arms, *more)
@@ -51,7 +54,7 @@ def decided(told: Told) -> tuple[jax.Array, jax.Array]:
     return selected(told), done(told)
 
 
-def requested(told: Told) -> Any:
+def requested(told: Told) -> jax.Array | Batches:
     """Return how often to pull each arm, int32 `(K,)`, or `Batches` of such counts."""
     asked = told.ask(told.rule.request, told.key)
     if isinstance(asked, Batches):
@@ -64,12 +67,12 @@ def needed(told: Told) -> jax.Array:
     return jnp.maximum(jnp.asarray(told.ask(told.rule.arms_needed)), 1).astype(jnp.int32)
 
 
-def updated(told: Told, pulled: Any, rewards: jax.Array) -> Any:
+def updated(told: Told, pulled: jax.Array | Batches, rewards: jax.Array) -> OwnState:
     """Return the rule's own state after a step."""
     return told.ask(told.rule.absorb if told.rule.in_batches else told.rule.update, pulled, rewards)
 
 
-def begun(told: Told) -> Any:
+def begun(told: Told) -> OwnState:
     """Return the rule's own state after the first pulls."""
     return told.rule.init(told.arms, told.key)
 
@@ -104,7 +107,7 @@ def call(rule: Rule, facts: Facts | None, method: Method, state: State) -> Any:
 
 def results(
     rule: Rule, facts: Facts | None, method: Method, state: State, live: jax.Array | None = None
-) -> tuple[list[Value], Any]:
+) -> tuple[list[Value], PyTreeDef]:
     """Return the results of `call` as values, which always have an axis of runs, and their tree structure.
 
     Args:
@@ -121,9 +124,9 @@ def results(
 
 
 def make_step(
-    rule: Rule, facts: Facts | None, update: Method, state: State, more: tuple[Any, jax.Array],
+    rule: Rule, facts: Facts | None, update: Method, state: State, more: tuple[jax.Array | Batches, jax.Array],
     live: jax.Array,
-) -> Any:  # fmt: skip
+) -> OwnState:  # fmt: skip
     """Return the rule's own state after a step where `live` holds, and unchanged elsewhere.
 
     Args:
@@ -157,8 +160,8 @@ def axes_of_own(rule: Rule, state: State) -> list[tuple[int, ...]]:
         blank = dataclasses.replace(blank, grows=False)
     parts, _, _ = _arguments(rule, None, blank)
 
-    def made(more: int) -> list[Any]:
-        def longer(leaf: Any) -> jax.ShapeDtypeStruct:
+    def made(more: int) -> list[jax.ShapeDtypeStruct]:
+        def longer(leaf: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
             return jax.ShapeDtypeStruct(tuple(n + more * state.bandits for n in leaf.shape), leaf.dtype)
 
         one = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype), parts)
@@ -179,7 +182,7 @@ def _of_one(method: Method, state: State) -> Callable[..., Any]:
     """
     all_exist = state.told is None
 
-    def one(rule: Any, arms: Arms, words: Any, more: Any, own: Any) -> Any:
+    def one(rule: Rule, arms: Arms, words: tuple[jax.Array, jax.Array], more: tuple[object, ...], own: OwnState) -> Any:
         if all_exist:  # the number of arms is known
             arms = dataclasses.replace(arms, count=jnp.int32(len(arms)))
         return method(Told(rule, arms, step_key(KeyWords(*words), arms.time), own), *more)
@@ -188,7 +191,7 @@ def _of_one(method: Method, state: State) -> Callable[..., Any]:
 
 
 def _arguments(
-    rule: Rule, facts: Facts | None, state: State, more: tuple[Any, ...] = (), *, least: int = 0
+    rule: Rule, facts: Facts | None, state: State, more: tuple[object, ...] = (), *, least: int = 0
 ) -> tuple[Any, list[Known], Padded | None]:
     """Return the arguments of a function of one run, with an axis of runs; their known properties; and the padding.
 
@@ -218,7 +221,7 @@ def _arguments(
     return parts, known, padded
 
 
-def _with_runs(leaf: Any, state: State) -> jax.Array:
+def _with_runs(leaf: ArrayLike, state: State) -> jax.Array:
     """Reshape values to one axis of runs: a single run has none, lanes in a kernel have two."""
     leaf, batch = jnp.asarray(leaf), state.time.ndim
     return leaf if batch == 1 else leaf.reshape(*leaf.shape[: leaf.ndim - batch], -1)

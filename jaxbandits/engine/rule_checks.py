@@ -10,8 +10,10 @@ import numpy as np
 from jaxbandits.algorithms.arm_values import by_arm, filled
 from jaxbandits.algorithms.parameters import with_logarithms
 from jaxbandits.algorithms.protocol import Arms, Batches, Rule
+from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.algorithms.traits import judge_of, traits_of
 from jaxbandits.engine.elimination_checks import check_elimination, elimination_methods
+from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.mapping import map_algorithm
 from jaxbandits.engine.method_types import check_result, check_same_state, is_array, type_of, types
 from jaxbandits.engine.own_criterion import judged
@@ -61,10 +63,10 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool = T
     name, count = type(rule).__name__, problem.arms
     state = first_state(rule, problem, key)
     arms: Arms = arms_of(state)
-    own: tuple[Any, ...] = ()
+    own: tuple[OwnState, ...] = ()
     begun: dict[str, str] = {}
 
-    def called(method: str, *arguments: Any) -> Any:
+    def called(method: str, *arguments: object) -> Any:
         with traced(f"{name}.{method}"):
             return getattr(rule, method)(*arguments)
 
@@ -106,7 +108,7 @@ def check_rule(rule: Rule, problem: Problem, key: jax.Array, *, judged: bool = T
         check_result(f"{name}: the criterion", judge(rule, problem, answer), bool, ())
 
 
-def check_batches(name: str, slots: int, asked: Any, count: int) -> None:
+def check_batches(name: str, slots: int, asked: object, count: int) -> None:
     """Check that a request has a whole number for each arm, and a number of batches where there are several.
 
     Raises:
@@ -144,7 +146,7 @@ def _check_stops_by(rule: Rule, arms: Arms, key: jax.Array) -> None:
     """
     for field in traits_of(rule).stops_by:
 
-        def sampled(rule: Rule) -> list[Any]:
+        def sampled(rule: Rule) -> list[object]:
             told = Told(rule, arms, key, None)
             if rule.has_state:
                 told = told._replace(own=begun(told))
@@ -174,7 +176,7 @@ def why_unpaddable(rule: Rule, problem: Problem) -> str | None:
         rule = filled(rule, problem.arms)
     own, key = map_algorithm(with_logarithms(rule)), jax.random.key(0, impl="threefry2x32")
 
-    def methods(own: Any, problem: Problem) -> Any:
+    def methods(own: MappedAlgorithm, problem: Problem) -> jax.Array:
         problem = problem.realised(key)
         answer = own.recommend(own.step(problem, key, own.init(problem, key)))
         several = jax.tree.map(lambda leaf: jnp.asarray(leaf)[..., None], (own.rule, problem, answer))

@@ -1,13 +1,15 @@
 """The state of a run of a rule: the statistics of the arms, in the order in which the run sees them."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.arm_values import by_arm
-from jaxbandits.algorithms.protocol import Arms, Rule
+from jaxbandits.algorithms.protocol import Arms, Batches, Rule
+from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.arrays import arms as over_arms
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.costs.accounts import Account, CheckpointCosts, CostCounter, account_of_ledger
@@ -19,13 +21,13 @@ from jaxbandits.random.arm_orders import ArmOrder
 from jaxbandits.random.threefry import key_words
 from jaxbandits.statistics.arm_statistics import ArmStatistics
 
-__all__ = ["RuleState", "Wanted", "arms_of", "first_state", "order_of", "shown", "values_by_place"]
+__all__ = ["RuleState", "RunState", "Wanted", "arms_of", "first_state", "order_of", "shown", "values_by_place"]
 
 
 class Wanted(NamedTuple):
     """The next requests of runs, stored, since a step reads them in many places."""
 
-    asked: Any  # int32 (K, …): pulls of each arm by places; or `Batches` of that
+    asked: jax.Array | Batches  # int32 (K, …): pulls of each arm by places; or `Batches` of that
     pulls: jax.Array  # int32 (…): of all arms; 2^31 - 1 for more
     beyond: jax.Array  # bool (…): whether it exceeds the range of counts or the slots
 
@@ -44,7 +46,7 @@ class RuleState(PlacedArms):
     order: ArmOrder | None  # the arm at each place; None where they stay in the problem's order
     known: jax.Array | None  # int32 (…): arms pulled so far, the first places; None where all are pulled first
     costs: ArmCosts | None  # the costs of pulls; None where the rule takes none
-    own: Any  # the rule's own state; None where it has none
+    own: OwnState  # the rule's own state; None where it has none
     words: tuple[jax.Array, jax.Array]  # uint32 (…) each: the words of the runs' keys
     steps: jax.Array | None  # int32 (…): steps made; None where they follow from the pulls, as of rules without batches
     idle: jax.Array | None  # int32 (…): batches since the last one with a pull; None where arms are pulled one by one
@@ -108,6 +110,10 @@ class RuleState(PlacedArms):
     def told(self) -> jax.Array | None:
         """Return how many arms the rule sees, the first ones, int32 `(…)`; None for all."""
         return self.known if self.grows else self.count
+
+
+#: The state of runs of a mapped rule: a `RuleState`, or an `EliminationState`. Each kind of rule takes its own.
+RunState: TypeAlias = Any
 
 
 def first_state(rule: Rule, problem: Problem, key: jax.Array) -> RuleState:
@@ -208,7 +214,9 @@ def arms_of(state: RuleState | EliminationState) -> Arms:
     )  # fmt: skip
 
 
-def shown(state: RuleState | EliminationState, answer: jax.Array, ended: jax.Array, own_axes: Any) -> Arms:
+def shown(
+    state: RuleState | EliminationState, answer: jax.Array, ended: jax.Array, own_axes: Sequence[tuple[int, ...]]
+) -> Arms:
     """Return the part of a state that users see: the arms in the problem's order.
 
     Args:

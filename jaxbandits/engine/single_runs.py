@@ -1,13 +1,11 @@
 """One run, for inspection: to its end, or step by step."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 from jaxbandits.algorithms.parameters import axes_of, with_logarithms
-from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.pytrees import is_traced
 from jaxbandits.bounded_jit import recent_programs
@@ -20,6 +18,7 @@ from jaxbandits.engine.gradient_guard import undifferentiated
 from jaxbandits.engine.mapping import map_algorithm
 from jaxbandits.engine.problem_checks import check_family, check_problem, check_values
 from jaxbandits.engine.protocol_checks import check_algorithm, check_methods
+from jaxbandits.engine.rule_states import RunState
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.status import fault_of
@@ -32,7 +31,7 @@ _MOST = 16
 
 
 @own_settings("jax_disable_jit")
-def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None = None) -> Any:
+def run(algorithm: object, problem: Problem, key: jax.Array, max_pulls: int | None = None) -> Arms:
     """Return the final state of one run.
 
     Args:
@@ -69,7 +68,7 @@ def run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int | None 
     return _without_fault(state, fault, known, problem)
 
 
-def _looked_at(what: str, algorithm: Any, problem: Any, key: Any) -> Rule:
+def _looked_at(what: str, algorithm: object, problem: Problem, key: object) -> Rule:
     """Return the algorithm, after checking that it can make one run on the problem.
 
     Raises:
@@ -92,12 +91,7 @@ def _looked_at(what: str, algorithm: Any, problem: Any, key: Any) -> Rule:
     return known
 
 
-def _number(name: str, value: Any, least: int) -> Any:
-    """Return a checked whole number; a traced one has no value yet, and is unchanged."""
-    return value if isinstance(value, jax.core.Tracer) else whole(name, value, least, MAX_COUNT)
-
-
-def _without_fault(state: Any, fault: jax.Array, known: Rule, problem: Problem) -> Any:
+def _without_fault(state: Arms, fault: jax.Array, known: Rule, problem: Problem) -> Arms:
     """Return the state of a run, after checking that it has no fault; a traced fault is not checked.
 
     Raises:
@@ -108,7 +102,7 @@ def _without_fault(state: Any, fault: jax.Array, known: Rule, problem: Problem) 
     return state
 
 
-def prepared(known: Rule, problem: Problem) -> tuple[Any, Problem]:
+def prepared(known: Rule, problem: Problem) -> tuple[Rule, Problem]:
     """Return an algorithm with what it takes from the problem, and the problem with the arms that it explores.
 
     Both are unchanged while they are traced and have no values.
@@ -128,10 +122,10 @@ def prepared(known: Rule, problem: Problem) -> tuple[Any, Problem]:
 
 
 @recent_programs(_MOST, "code")
-def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, code: Code) -> Any:
+def _run(algorithm: Rule, problem: Problem, key: jax.Array, max_pulls: int, *, code: Code) -> tuple[Arms, jax.Array]:
     one = map_algorithm(algorithm)
 
-    def unfinished(state: Any) -> jax.Array:
+    def unfinished(state: RunState) -> jax.Array:
         going = ~jnp.asarray(one.done(state)) & ~one.at_limit(state, max_pulls)
         return going & ~jnp.asarray(one.exhausted(state)) & ~jnp.asarray(one.stalled(state))
 
@@ -141,7 +135,7 @@ def _run(algorithm: Any, problem: Problem, key: jax.Array, max_pulls: int, *, co
         return one.state_of(state), one.fault(state)
 
 
-def _realised(algorithm: Any, problem: Problem, key: jax.Array) -> Problem:
+def _realised(algorithm: Rule, problem: Problem, key: jax.Array) -> Problem:
     """Return the problem with the arms of a run, after checking algorithm and problem."""
     check_family(problem, key)
     check_methods(algorithm, problem, key)
@@ -149,7 +143,7 @@ def _realised(algorithm: Any, problem: Problem, key: jax.Array) -> Problem:
 
 
 @own_settings("jax_disable_jit")
-def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> Any:
+def trajectory(algorithm: object, problem: Problem, key: jax.Array, steps: int) -> Arms:
     """Return the states of one run after 0, 1, …, `steps` steps, on a new first axis.
 
     A run that is done keeps its last state.
@@ -177,10 +171,10 @@ def trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int) -> 
 
 
 @recent_programs(_MOST, "steps", "code")
-def _trajectory(algorithm: Any, problem: Problem, key: jax.Array, steps: int, *, code: Code) -> Any:
+def _trajectory(algorithm: Rule, problem: Problem, key: jax.Array, steps: int, *, code: Code) -> tuple[Arms, jax.Array]:
     one = map_algorithm(algorithm)
 
-    def one_step(arms: Problem, state: Any) -> tuple[Any, Any]:
+    def one_step(arms: Problem, state: RunState) -> tuple[RunState, Arms]:
         new = one.step(arms, key, state)
         done = one.done(state)
         new = jax.tree.map(lambda a, b: jnp.where(done, a, b), state, new)

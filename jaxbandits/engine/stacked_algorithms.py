@@ -2,10 +2,10 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 import numpy as np
+from jax.typing import ArrayLike
 
 from jaxbandits.algorithms.arm_values import by_arm, filled
 from jaxbandits.algorithms.parameters import by_logarithm, is_parameter, is_word, values_of, with_logarithms
@@ -42,14 +42,14 @@ def stack_algorithms(algorithms: Sequence[Rule], problem: Problem | None = None)
     return map_algorithm(stacked, Facts(ranges_of_values(stacked), reward_range))
 
 
-def _stacked(algorithms: Sequence[Rule], width: int = 0) -> Any:
+def _stacked(algorithms: Sequence[Rule], width: int = 0) -> Rule:
     """Return compatible algorithms, stacked; values of arms are filled up to `width`, or to the longest."""
     lengths = [len(leaf) for one in algorithms for leaf in _arm_values(one)]
     if lengths:
         width = max(width, *lengths)
         algorithms = [filled(one, width) for one in algorithms]
     first, name = algorithms[0], type(algorithms[0]).__name__
-    changes: dict[str, Any] = {}
+    changes: dict[str, np.ndarray | StaticInt] = {}
     given = [values_of(algorithm) for algorithm in algorithms]
     for field in dataclasses.fields(first):
         values = [one[field.name] for one in given]
@@ -70,11 +70,11 @@ def _stacked(algorithms: Sequence[Rule], width: int = 0) -> Any:
     return dataclasses.replace(stacked, **changes) if changes else stacked
 
 
-def _arm_values(rule: Any) -> list[Any]:
+def _arm_values(rule: Rule) -> list[np.ndarray]:
     return [leaf for leaf, is_one in zip(jax.tree.leaves(rule), by_arm(rule), strict=True) if is_one]
 
 
-def _stack(owner: str, leaves: Sequence[Any]) -> np.ndarray:
+def _stack(owner: str, leaves: Sequence[ArrayLike]) -> np.ndarray:
     stacked = np.stack([np.asarray(leaf) for leaf in leaves], axis=-1)
     if np.issubdtype(stacked.dtype, np.floating):
         for value in stacked.flat:

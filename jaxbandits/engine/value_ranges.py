@@ -5,7 +5,7 @@ rarely need another program.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -28,7 +28,7 @@ class Facts(NamedTuple):
     reward_range: Range | None
 
 
-def ranges_of_values(tree: Any) -> tuple[Range | None, ...]:
+def ranges_of_values(tree: object) -> tuple[Range | None, ...]:
     """Return a range for each leaf of a tree of numbers on the host: powers of 2^8 around them, or 0."""
     return tuple(_around(np.asarray(leaf)) for leaf in jax.tree.leaves(tree))
 

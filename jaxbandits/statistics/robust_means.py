@@ -20,7 +20,7 @@ import numpy as np
 from jax import lax
 
 from jaxbandits.arrays import arms, ranking
-from jaxbandits.arrays.compensated_sums import CompensatedSum
+from jaxbandits.arrays.compensated_sums import CompensatedSum, Sums
 from jaxbandits.arrays.numerics import exp, fast_max, fast_min, log, no_fma
 from jaxbandits.arrays.pytrees import pytree
 from jaxbandits.compilers.xla_cpu import materialize
@@ -58,7 +58,7 @@ class MeanEstimator:
         del number
         return reward
 
-    def estimates(self, sums: CompensatedSum, number: jax.Array) -> jax.Array:
+    def estimates(self, sums: Sums, number: jax.Array) -> jax.Array:
         """Return estimated means after `number` rewards of every arm, at least 1."""
         return sums.high / number.astype(jnp.float32)
 
@@ -103,7 +103,7 @@ class MedianOfMeans(MeanEstimator):
         """Return the sum of the reward's batch: batches first, then arms."""
         return (number - 1) % self.batches * count + arm
 
-    def estimates(self, sums: CompensatedSum, number: jax.Array) -> jax.Array:
+    def estimates(self, sums: Sums, number: jax.Array) -> jax.Array:
         """Return the median over the batches that have rewards; of an even number, the mean of the two middle ones."""
         means = sums.high.reshape(self.slots, -1, *sums.high.shape[1:])  # batch, arm, run
         batch = arms.index(self.slots, means.shape[1:])
@@ -142,7 +142,7 @@ class Catoni(MeanEstimator):
 
     running: ClassVar[bool] = False
 
-    def estimates(self, sums: CompensatedSum, number: jax.Array) -> jax.Array:
+    def estimates(self, sums: Sums, number: jax.Array) -> jax.Array:
         """Return the latest estimates."""
         del sums, number
         return self.last
