@@ -16,7 +16,7 @@ __all__ = ["MORE_OPTIONS", "RecentPrograms", "forget_older", "recent_programs"]
 T = TypeVar("T")
 
 #: Options of the compiler besides those of a function, for what is not traced within another: tests compile plainly.
-MORE_OPTIONS: dict[str, Any] = {}
+MORE_OPTIONS: dict[str, str | bool | int] = {}
 
 _all: list["RecentPrograms[Any]"] = []
 
@@ -28,7 +28,9 @@ class RecentPrograms(Generic[T]):
         most: how many are kept.
     """
 
-    def __init__(self, function: Callable[..., T], most: int, static: tuple[str, ...], options: dict[str, Any]) -> None:
+    def __init__(
+        self, function: Callable[..., T], most: int, static: tuple[str, ...], options: dict[str, str | bool | int]
+    ) -> None:
         """Start without a program.
 
         Args:
@@ -44,16 +46,16 @@ class RecentPrograms(Generic[T]):
         functools.update_wrapper(self, function)
         _all.append(self)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> T:
+    def __call__(self, *args: object, **kwargs: object) -> T:
         """Return what the function returns."""
         found: T = self._program(args, kwargs)(*args, **kwargs)
         return found
 
-    def trace(self, *args: Any, **kwargs: Any) -> jax.stages.Traced:
+    def trace(self, *args: object, **kwargs: object) -> jax.stages.Traced:
         """Trace the function, as of `jax.jit`."""
         return self._program(args, kwargs).trace(*args, **kwargs)
 
-    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+    def eval_shape(self, *args: object, **kwargs: object) -> Any:
         """Return shapes and dtypes of the result, as of `jax.jit`."""
         return self._program(args, kwargs).eval_shape(*args, **kwargs)
 
@@ -73,7 +75,7 @@ class RecentPrograms(Generic[T]):
         """Return for how many types of arguments programs are kept."""
         return len(self._programs)
 
-    def _program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _program(self, args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
         """Return a separate jitted function for these types: JAX forgets a function's programs together."""
         traced = {name: value for name, value in kwargs.items() if name not in self._static}
         leaves, structure = jax.tree.flatten((args, traced))
@@ -91,16 +93,16 @@ class RecentPrograms(Generic[T]):
             self.clear_cache(keep=self.most)
         return program
 
-    def _fresh(self, options: dict[str, Any]) -> Any:
+    def _fresh(self, options: dict[str, str | bool | int]) -> Any:
         @functools.wraps(self._function)
-        def same(*args: Any, **kwargs: Any) -> T:
+        def same(*args: object, **kwargs: object) -> T:
             return self._function(*args, **kwargs)
 
         return jax.jit(same, static_argnames=self._static, compiler_options=options or None)
 
 
 def recent_programs(
-    most: int, *static: str, compiler_options: dict[str, Any] | None = None
+    most: int, *static: str, compiler_options: dict[str, str | bool | int] | None = None
 ) -> Callable[[Callable[..., T]], RecentPrograms[T]]:
     """Decorate a function: compile it as `jax.jit` does, and keep a limited number of programs.
 

@@ -79,17 +79,17 @@ def whole_rule(least: int | None = None, most: int | None = None, bound: str = "
     return Rule(words, lambda x: (x // 1 == x) & (x >= low) & (x <= high))
 
 
-def is_masked(value: Any) -> bool:
+def is_masked(value: object) -> bool:
     """Return whether this is a NumPy array with masked values: they count as missing, whatever they hold."""
     return isinstance(value, np.ma.MaskedArray) and bool(np.any(np.ma.getmaskarray(value)))
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Return whether this is one number, with a value."""
     return _plain(value) is not None
 
 
-def number(name: str, value: Any, rule: Rule = FINITE) -> float:
+def number(name: str, value: object, rule: Rule = FINITE) -> float:
     """Return one number as a float.
 
     Args:
@@ -127,7 +127,7 @@ def as_single(name: str, plain: float) -> np.float32:
     return single
 
 
-def whole(name: str, value: Any, least: int | None = None, most: int | None = None, *, bound: str = "") -> int:
+def whole(name: str, value: object, least: int | None = None, most: int | None = None, *, bound: str = "") -> int:
     """Return one whole number, such as a count, as an int.
 
     Args:
@@ -146,7 +146,7 @@ def whole(name: str, value: Any, least: int | None = None, most: int | None = No
     return int(plain)
 
 
-def index(name: str, value: Any, least: int, most: int) -> int:
+def index(name: str, value: object, least: int, most: int) -> int:
     """Return a whole number that is an index; as `whole`, but 3.0 is refused.
 
     Raises:
@@ -157,7 +157,7 @@ def index(name: str, value: Any, least: int, most: int) -> int:
     return whole(name, value, least, most)
 
 
-def seed(name: str, value: Any, bits: int = 64) -> int:
+def seed(name: str, value: object, bits: int = 64) -> int:
     """Return a seed, from 0 to 2^bits - 1.
 
     Raises:
@@ -211,13 +211,13 @@ def each(name: str, values: ArrayLike, rule: Rule, place: str = "") -> np.ndarra
     return found
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value as a message shows it: on one line, and not long."""
     text = " ".join((str(value) if is_number(value) else repr(value)).split())
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _plain(value: Any) -> int | float | None:
+def _plain(value: object) -> int | float | None:
     """Return the number that a value is; None if it is none."""
     if isinstance(value, bool | np.bool_):
         return None

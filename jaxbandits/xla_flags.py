@@ -10,7 +10,6 @@ import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from jaxbandits.errors import UsageError
 
@@ -40,7 +39,7 @@ def flags_now() -> str:
     return " ".join(f"{name}={value}" for name, value in sorted(found.items())) or NONE
 
 
-def refuse_other_flags(there: Mapping[str, Any], here: Mapping[str, Any], what: str) -> None:
+def refuse_other_flags(there: Mapping[str, object], here: Mapping[str, object], what: str) -> None:
     """Refuse to merge runs that were made under different flags; attributes without a record pass.
 
     Args:

@@ -3,9 +3,12 @@
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jaxbandits.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = ["refusing_arguments"]
 
@@ -19,7 +22,7 @@ def refusing_arguments(cls: type) -> Callable[..., None]:
     make: Callable[..., None] = cls.__init__  # type: ignore[misc]
 
     @functools.wraps(make)
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+    def init(self: "DataclassInstance", *args: object, **kwargs: object) -> None:
         try:
             make(self, *args, **kwargs)
         except TypeError:
@@ -29,7 +32,7 @@ def refusing_arguments(cls: type) -> Callable[..., None]:
     return init
 
 
-def _check(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _check(cls: type["DataclassInstance"], args: tuple[object, ...], kwargs: dict[str, object]) -> None:
     """Refuse arguments that are missing, unknown, too many or given twice."""
     fields = {field.name: field for field in dataclasses.fields(cls) if field.init}
     for name in kwargs.keys() - fields.keys():
@@ -45,5 +48,5 @@ def _check(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         raise UsageError(f"{cls.__name__} needs {' and '.join(missing)}: {cls.__name__}({call})")
 
 
-def _is_required(field: dataclasses.Field[Any]) -> bool:
+def _is_required(field: dataclasses.Field[object]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING

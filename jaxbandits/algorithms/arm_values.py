@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -10,12 +10,15 @@ import numpy as np
 
 from jaxbandits.errors import UsageError
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 __all__ = ["by_arm", "check_arm_values", "filled", "moved"]
 
-T = TypeVar("T")
+T = TypeVar("T", bound="DataclassInstance")
 
 
-def by_arm(rule: Any, axes: int = 0) -> list[bool]:
+def by_arm(rule: "DataclassInstance", axes: int = 0) -> list[bool]:
     """Return for each leaf of a rule whether it has a value of each arm.
 
     Args:
@@ -42,16 +45,16 @@ def filled(rule: T, width: int) -> T:
     One number is repeated. The last entry of a shorter array is repeated, for the padding.
     """
     changes: dict[str, Any] = {}
-    for field in dataclasses.fields(rule):  # type: ignore[arg-type]
+    for field in dataclasses.fields(rule):
         value = getattr(rule, field.name)
         if field.metadata.get("per_arm") and value is not None:
             here: Any = np if isinstance(value, int | float | np.generic | np.ndarray) else jnp
             values = here.atleast_1d(value)
             changes[field.name] = here.concatenate([values, here.repeat(values[-1:], width - values.shape[0])])
-    return dataclasses.replace(rule, **changes) if changes else rule  # type: ignore[type-var]
+    return dataclasses.replace(rule, **changes) if changes else rule
 
 
-def check_arm_values(rule: Any, count: int) -> None:
+def check_arm_values(rule: "DataclassInstance", count: int) -> None:
     """Check that values of arms have one entry for each arm, and that no undeclared array could be such values.
 
     Args:

@@ -1,7 +1,7 @@
 """The fields of hyperparameters, and the checks of their values."""
 
 import dataclasses
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import jax
 import numpy as np
@@ -10,6 +10,9 @@ from jaxbandits import checks
 from jaxbandits.arrays.probabilities import LogProbability
 from jaxbandits.axes import Axis
 from jaxbandits.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = [
     "RULES",
@@ -26,7 +29,7 @@ __all__ = [
     "with_logarithms",
 ]
 
-T = TypeVar("T")
+T = TypeVar("T", bound="DataclassInstance")
 
 #: A hyperparameter: a number, an array of numbers once it is batched, an axis of a grid, or None if that is allowed.
 Numeric = Any
@@ -42,7 +45,7 @@ class Word(str):
 def parameter(
     rule: str = "",
     *,
-    default: Any = dataclasses.MISSING,
+    default: object = dataclasses.MISSING,
     static: bool = False,
     common: int | None = None,
     choices: tuple[str, ...] = (),
@@ -87,12 +90,12 @@ def parameter(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def is_parameter(field: dataclasses.Field[Any]) -> bool:
+def is_parameter(field: dataclasses.Field[object]) -> bool:
     """Return whether a field was made with `parameter`; the meaning of other fields is never guessed from a name."""
     return "rule" in field.metadata
 
 
-def is_word(field: dataclasses.Field[Any], value: Any) -> bool:
+def is_word(field: dataclasses.Field[object], value: object) -> bool:
     """Return whether a value is one of the words that are allowed in place of the field's number."""
     return isinstance(value, str) and value in field.metadata.get("words", ())
 
@@ -101,17 +104,17 @@ def is_word(field: dataclasses.Field[Any], value: Any) -> bool:
 _EXACT = ("count", "error probability")
 
 
-def by_logarithm(field: dataclasses.Field[Any]) -> bool:
+def by_logarithm(field: dataclasses.Field[object]) -> bool:
     """Return whether runs use the logarithm of a field's value, a `LogProbability`."""
     return field.metadata.get("rule") == "error probability"
 
 
 def with_logarithms(algorithm: T) -> T:
     """Replace each error probability that is one number by its `LogProbability`, as runs use it."""
-    fields: Any = dataclasses.fields(algorithm)  # type: ignore[arg-type]
+    fields = dataclasses.fields(algorithm)
     values = {field.name: getattr(algorithm, field.name) for field in fields if by_logarithm(field)}
     found = {name: LogProbability.of(value) for name, value in values.items() if checks.is_number(value)}
-    return dataclasses.replace(algorithm, **found) if found else algorithm  # type: ignore[type-var]
+    return dataclasses.replace(algorithm, **found) if found else algorithm
 
 
 RULES = {
@@ -126,13 +129,13 @@ RULES = {
 }
 
 
-def is_whole(field: dataclasses.Field[Any]) -> bool:
+def is_whole(field: dataclasses.Field[object]) -> bool:
     """Return whether a field is for whole numbers: by its rule, or because it is declared as `int` or `int | None`."""
     declared: Any = field.type
     return field.metadata.get("rule") == "count" or declared in ("int", "int | None", int, int | None)
 
 
-def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> None:
+def check_parameter(owner: str, field: dataclasses.Field[object], value: object) -> None:
     """Check that a field may hold a value; arrays pass, since JAX puts them there.
 
     A field without a rule may hold anything but nan. If it is declared as `int`, a number must be whole.
@@ -165,11 +168,11 @@ def check_parameter(owner: str, field: dataclasses.Field[Any], value: Any) -> No
             raise UsageError(f"{name} {RULES[rule].words} as float32, which runs compute with, got {value!r}")
 
 
-def values_of(algorithm: Any) -> dict[str, Any]:
+def values_of(algorithm: "DataclassInstance") -> dict[str, Any]:
     """Return the values of an algorithm's fields, by name."""
     return {field.name: getattr(algorithm, field.name) for field in dataclasses.fields(algorithm)}
 
 
-def axes_of(algorithm: Any) -> dict[str, Axis]:
+def axes_of(algorithm: "DataclassInstance") -> dict[str, Axis]:
     """Return the fields of an algorithm that are axes of a grid, by name."""
     return {name: value for name, value in values_of(algorithm).items() if isinstance(value, Axis)}

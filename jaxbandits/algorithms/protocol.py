@@ -89,7 +89,7 @@ import dataclasses
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from jaxbandits.algorithms.hyperparameters import Hyperparameters
-from jaxbandits.algorithms.parameters import parameter
+from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.rule_methods import check_methods
 from jaxbandits.algorithms.told_arms import Arms, Batches
 from jaxbandits.algorithms.traits import traits_of
@@ -160,7 +160,7 @@ class Rule(Hyperparameters):
         return self.has("done")
 
     @property
-    def cost_budget(self) -> Any:
+    def cost_budget(self) -> Numeric:
         """The budget of cost, `(…)`; None if the rule has none."""
         return None if self.traits.spends is None else getattr(self, self.traits.spends)
 
@@ -203,7 +203,11 @@ def algorithm(cls: type[C]) -> type[C]:
     check_methods(cls)
     made: Any = cls if "__dataclass_fields__" in vars(cls) else dataclasses.dataclass(frozen=True)(cls)
     if not issubclass(made, Rule):
-        text: dict[str, Any] = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
+        text: dict[str, object] = {
+            "__module__": cls.__module__,
+            "__qualname__": cls.__qualname__,
+            "__doc__": cls.__doc__,
+        }
         text["__made_of__"] = cls  # for readers of its code
         made = dataclasses.dataclass(frozen=True)(type(made)(name, (made, Rule), text))
     if spends and traits_of(made).spends not in {field.name for field in dataclasses.fields(made)}:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
+from jax.typing import ArrayLike
 
 from jaxbandits.checks import NOT_NEGATIVE, number, whole
 from jaxbandits.errors import UsageError, renamed, unknown_name
@@ -66,7 +67,7 @@ class Traits:
     setting: str = ""
     source: str = ""
     variants: tuple[Mapping[str, bool | str], ...] = ({},)
-    criterion: str | Callable[..., Any] = "epsilon-m"
+    criterion: str | Callable[..., ArrayLike] = "epsilon-m"
     answers: int | str = 1
     tolerance: str | None = None
     anytime: bool = True
@@ -92,13 +93,13 @@ class Theorem(NamedTuple):
     source: str
 
 
-def traits_of(algorithm: Any) -> Traits:
+def traits_of(algorithm: object) -> Traits:
     """Return the traits of an algorithm, or of its class; the defaults if it declares none."""
     declared = getattr(algorithm, "traits", None)
     return declared if isinstance(declared, Traits) else Traits()
 
 
-def tolerance_of(algorithm: Any) -> float:
+def tolerance_of(algorithm: object) -> float:
     """Return by how much a correct answer may miss, at least 0.
 
     Raises:
@@ -112,7 +113,7 @@ def tolerance_of(algorithm: Any) -> float:
     return number(f"{name}: the tolerance {field}", getattr(algorithm, field), NOT_NEGATIVE)
 
 
-def answers_of(algorithm: Any) -> int | None:
+def answers_of(algorithm: object) -> int | None:
     """Return the number of arms in an answer of an algorithm, at least 1; None for any number.
 
     Raises:
@@ -134,20 +135,20 @@ def answers_of(algorithm: Any) -> int | None:
 class _OfProblem:
     """A criterion that ignores the algorithm; two with the same function share one program."""
 
-    function: Callable[[Any, jax.Array], Any]
+    function: Callable[..., ArrayLike]
 
-    def __call__(self, algorithm: Any, problem: Any, answer: jax.Array) -> Any:
+    def __call__(self, algorithm: object, problem: object, answer: jax.Array) -> ArrayLike:
         """Judge an answer."""
         del algorithm
         return self.function(problem, answer)
 
 
-def judge_of(algorithm: Any) -> Callable[[Any, Any, jax.Array], Any] | None:
+def judge_of(algorithm: object) -> Callable[..., ArrayLike] | None:
     """Return an algorithm's own criterion as a function of algorithm, problem and answer; None for a named one."""
     criterion = traits_of(algorithm).criterion
     if not callable(criterion):
         return None
-    own: Callable[..., Any] = criterion
+    own: Callable[..., ArrayLike] = criterion
     if any(own is member for cls in type(algorithm).__mro__ for member in vars(cls).values()):
         return own
     return _OfProblem(own)

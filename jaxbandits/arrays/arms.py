@@ -11,7 +11,6 @@ import functools
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -188,7 +187,7 @@ def _reduce(x: jax.Array, start: jax.Array, operation: Callable[[jax.Array, jax.
 
 
 #: Reductions by name. Among zeros of both signs either may be the largest, as in any order of a reduction.
-_NAMED: dict[Callable[..., Any], Callable[..., jax.Array]] = {
+_NAMED: dict[Callable[..., jax.Array], Callable[..., jax.Array]] = {
     fast_max: jnp.max,
     fast_min: jnp.min,
     _larger_or_nan: jnp.max,

@@ -23,13 +23,13 @@ free of the rule. `tests/arrays/test_numerics_rule.py` enforces it, and lists it
 """
 
 import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.typing import ArrayLike
+from jax.typing import ArrayLike, DTypeLike
 
 __all__ = [
     "LN2_HIGH",
@@ -134,7 +134,7 @@ def _log_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax
 class _Format(NamedTuple):
     """The layout of a type of floats, and the constants with which `log1pmx` is exact to its rounding."""
 
-    bits: Any
+    bits: DTypeLike
     fraction: int  # bits of the mantissa
     sqrt_half: int  # the bits of sqrt(1/2)
     ln2: tuple[float, float]  # two parts, the first with trailing zero bits: its product with an exponent is exact

@@ -1,7 +1,5 @@
 """Operations on arrays of all arms that run on the host: JAX would compile a program for every number of arms."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -22,7 +20,7 @@ def as_float32(values: ArrayLike) -> jax.Array:
     return jax.device_put(np.asarray(values, np.float32))  # `jnp.asarray` would compile a copy
 
 
-def with_copies(values: Any, extra: int) -> jax.Array:
+def with_copies(values: ArrayLike, extra: int) -> jax.Array:
     """Append copies of the first entry to an array `(K, …)`, which may be traced: `(K + extra, …)`."""
     if isinstance(values, jax.core.Tracer):
         return jnp.concatenate([values, jnp.repeat(values[:1], extra, axis=0)])

@@ -40,7 +40,7 @@ def computed_with(values: ArrayLike) -> np.ndarray:
     return np.where((single >= _SMALLEST) & (single < 1), single, double)
 
 
-def log_of(probability: Any) -> jax.Array:
+def log_of(probability: LogProbability | ArrayLike) -> jax.Array:
     """Return the logarithm of a probability, float32 `(…)`.
 
     Args:
@@ -54,6 +54,6 @@ def log_of(probability: Any) -> jax.Array:
     return jnp.asarray(LogProbability.of(probability).log)
 
 
-def value_of(probability: Any) -> jax.Array:
+def value_of(probability: LogProbability | ArrayLike) -> jax.Array:
     """Return a probability as float32 `(…)`, 0 where float32 has no such number."""
     return exp(probability.log) if isinstance(probability, LogProbability) else jnp.asarray(probability, jnp.float32)

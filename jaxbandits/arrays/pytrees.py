@@ -7,10 +7,11 @@ part of its key.
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TypeVar
 
 import jax
+from jax.tree_util import PyTreeDef
 
 __all__ = ["classes", "is_traced", "pytree", "register_fields"]
 
@@ -56,14 +57,14 @@ def register_fields(cls: type[C], data: Iterable[str], static: Iterable[str]) ->
     names, fixed = tuple(data), tuple(static)
     keys = [jax.tree_util.GetAttrKey(name) for name in names]
 
-    def flatten(tree: Any) -> tuple[list[Any], tuple[Any, ...]]:
+    def flatten(tree: object) -> tuple[list[object], tuple[Hashable, ...]]:
         return [getattr(tree, name) for name in names], tuple(getattr(tree, name) for name in fixed)
 
-    def flatten_with_keys(tree: Any) -> tuple[list[tuple[Any, Any]], tuple[Any, ...]]:
+    def flatten_with_keys(tree: object) -> tuple[list[tuple[jax.tree_util.GetAttrKey, object]], tuple[Hashable, ...]]:
         children, constant = flatten(tree)
         return list(zip(keys, children, strict=True)), constant
 
-    def unflatten(constant: tuple[Any, ...], children: Iterable[Any]) -> C:
+    def unflatten(constant: tuple[Hashable, ...], children: Iterable[object]) -> C:
         # Not by `__init__`: the children may be anything, and were checked when the tree was made.
         tree = object.__new__(cls)
         for name, value in (*zip(names, children, strict=True), *zip(fixed, constant, strict=True)):
@@ -74,15 +75,15 @@ def register_fields(cls: type[C], data: Iterable[str], static: Iterable[str]) ->
     return cls
 
 
-def is_traced(tree: Any) -> bool:
+def is_traced(tree: object) -> bool:
     """Return whether a leaf is being traced by jit, vmap or grad, and has no value."""
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
 
 
-def classes(tree: Any) -> tuple[type, ...]:
+def classes(tree: object) -> tuple[type, ...]:
     """Return the classes of all nodes of a tree, each before its children; a part of the key of a compiled program."""
 
-    def nodes(structure: Any) -> Iterator[type]:
+    def nodes(structure: PyTreeDef) -> Iterator[type]:
         if data := structure.node_data():
             yield data[0]
             for child in structure.children():

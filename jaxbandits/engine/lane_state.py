@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import jax
 from jax.sharding import Mesh
+from jax.typing import ArrayLike
 
 from jaxbandits.arrays.numerics import fast_min
 from jaxbandits.costs.accounts import CheckpointCosts
@@ -62,7 +63,7 @@ class Settings:
     independent: bool
     together: bool  # whether lanes tend to end in the same step, and are refilled all at once, as on accelerators
     metrics: Metrics  # the user's
-    judge: Callable[..., jax.Array] | None  # the algorithm's own criterion; None where the host judges the answers
+    judge: Callable[..., ArrayLike] | None  # the algorithm's own criterion; None where the host judges the answers
     code: Code  # the code of algorithm, problem and metrics
     on_chip: bool  # whether a block is a kernel that keeps the lanes' state on the chip
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-import jax
 import numpy as np
+from jax.typing import ArrayLike
 
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
 from jaxbandits.engine.metric import Metrics
@@ -40,5 +40,5 @@ class Program(NamedTuple):
     checkpoints: np.ndarray  # (Q, C): int32, numbers of pulls, or float32, costs where a budget is spent
     runs: Runs
     metrics: Metrics = ()  # the user's
-    judge: Callable[..., jax.Array] | None = None  # the algorithm's own criterion: of algorithm, problem and answer
+    judge: Callable[..., ArrayLike] | None = None  # the algorithm's own criterion: of algorithm, problem and answer
     successor: np.ndarray | None = None  # int32 (C,): the cell in which an ended run continues, -1 for none

@@ -14,13 +14,14 @@ need not be known. That is exact but for rounding of log C_j in float32, some 10
 For normal rewards of unknown variances Student's law is not such a family: there are no tilts.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from jaxbandits.arrays.numerics import log1pmx
 from jaxbandits.statistics.exponential_families import FAMILIES
+from jaxbandits.statistics.posteriors import Observed
 
 __all__ = ["Tilts", "advantage", "tilts"]
 
@@ -33,7 +34,7 @@ class Tilts(NamedTuple):
     log_weight: jax.Array  # log C_j; -inf where an arm has no posterior
 
 
-def tilts(family: str, known: Any, width: jax.Array, leader: jax.Array) -> Tilts:
+def tilts(family: str, known: Observed, width: jax.Array, leader: jax.Array) -> Tilts:
     """Return the tilts of every arm with the leader.
 
     Args:
@@ -77,7 +78,7 @@ def advantage(family: str, leader: jax.Array, other: jax.Array) -> jax.Array:
     return other - leader
 
 
-def _laws(family: str, known: Any, width: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _laws(family: str, known: Observed, width: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return means and sizes of the arms' posteriors, `(K,)`: the costs of tilts are sizes times divergences."""
     pulls = jnp.maximum(known.pulls, 1).astype(jnp.float32)
     if family == "gaussian":

@@ -9,7 +9,7 @@
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -18,15 +18,39 @@ from jaxbandits.random.gamma_draws import beta, gamma
 from jaxbandits.random.threefry import normal, open_uniform, turn_cosine
 from jaxbandits.statistics.arm_statistics import variance_by_pulls
 
-__all__ = ["POSTERIORS", "posterior_draws"]
+__all__ = ["POSTERIORS", "Observed", "posterior_draws"]
 
 Words = tuple[jax.Array, jax.Array]
+
+
+class Observed(Protocol):
+    """What is known of the arms, `(K,)` each: a `jb.Arms`."""
+
+    @property
+    def pulls(self) -> jax.Array:
+        """Pulls."""
+
+    @property
+    def total(self) -> jax.Array:
+        """Sums of the rewards."""
+
+    @property
+    def mean(self) -> jax.Array:
+        """Means of the rewards."""
+
+    @property
+    def inverse_root(self) -> jax.Array:
+        """Reciprocal roots of the pulls."""
+
+    @property
+    def squares(self) -> Any:
+        """Sums of the squared deviations from the mean, where rules keep them."""
 
 
 def posterior_draws(
     family: str,
     words: Words,
-    known: Any,
+    known: Observed,
     width: jax.Array,
     tilted: tuple[jax.Array, jax.Array] | None = None,
 ) -> jax.Array:
@@ -46,12 +70,12 @@ def posterior_draws(
     return POSTERIORS[family](words, known, width, tilted)
 
 
-def _normal(words: Words, known: Any, width: jax.Array, tilted: Words | None) -> jax.Array:
+def _normal(words: Words, known: Observed, width: jax.Array, tilted: Words | None) -> jax.Array:
     mean = known.mean if tilted is None else jnp.where(tilted[0], tilted[1], known.mean)
     return mean + (known.inverse_root * (width / 2)) * normal(words)
 
 
-def _student(words: Words, known: Any, width: jax.Array, tilted: Words | None) -> jax.Array:
+def _student(words: Words, known: Observed, width: jax.Array, tilted: Words | None) -> jax.Array:
     del width, tilted
     # Bailey (1994): T = sqrt(nu (U^(-2/nu) - 1)) cos(2 pi V), of two uniforms.
     freedom = jnp.maximum(known.pulls - 1, 1).astype(jnp.float32)
@@ -59,7 +83,7 @@ def _student(words: Words, known: Any, width: jax.Array, tilted: Words | None) -
     return known.mean + jnp.sqrt(variance_by_pulls(known.squares, known.pulls) * size) * turn_cosine(words[1])
 
 
-def _bernoulli(words: Words, known: Any, width: jax.Array, tilted: Words | None) -> jax.Array:
+def _bernoulli(words: Words, known: Observed, width: jax.Array, tilted: Words | None) -> jax.Array:
     pulls, total = _pulls_and_total(known)
     successes = total * (1 / width)
     a, b = jnp.maximum(1 + successes, 1.0), jnp.maximum(1 + (pulls - successes), 1.0)
@@ -68,7 +92,7 @@ def _bernoulli(words: Words, known: Any, width: jax.Array, tilted: Words | None)
     return beta(words, a, b)
 
 
-def _poisson(words: Words, known: Any, width: jax.Array, tilted: Words | None) -> jax.Array:
+def _poisson(words: Words, known: Observed, width: jax.Array, tilted: Words | None) -> jax.Array:
     del width
     pulls, total = _pulls_and_total(known)
     size, power = gamma(words, total + 0.5)
@@ -76,7 +100,7 @@ def _poisson(words: Words, known: Any, width: jax.Array, tilted: Words | None) -
     return (size * jnp.exp(power)) / rate
 
 
-def _exponential(words: Words, known: Any, width: jax.Array, tilted: Words | None) -> jax.Array:
+def _exponential(words: Words, known: Observed, width: jax.Array, tilted: Words | None) -> jax.Array:
     del width
     pulls, total = _pulls_and_total(known)
     if tilted is not None:
@@ -84,12 +108,12 @@ def _exponential(words: Words, known: Any, width: jax.Array, tilted: Words | Non
     return total / gamma(words, pulls)[0]
 
 
-def _pulls_and_total(known: Any) -> tuple[jax.Array, jax.Array]:
+def _pulls_and_total(known: Observed) -> tuple[jax.Array, jax.Array]:
     return jnp.maximum(known.pulls, 1).astype(jnp.float32), known.total.astype(jnp.float32)
 
 
 #: By the choices of the rules that a likelihood ratio test stops: one for every law and for unknown variances.
-POSTERIORS: dict[str, Callable[[Words, Any, jax.Array, Words | None], jax.Array]] = {
+POSTERIORS: dict[str, Callable[[Words, Observed, jax.Array, Words | None], jax.Array]] = {
     "bernoulli": _bernoulli,
     "exponential": _exponential,
     "gaussian": _normal,

@@ -19,6 +19,7 @@ from jaxbandits.problems.base import Problem, per_bandit
 
 __all__ = [
     "GapBased",
+    "Gaps",
     "bernstein_complexity",
     "deviation_lower_bound",
     "estimated_gaps",
@@ -27,13 +28,17 @@ __all__ = [
 ]
 
 
+#: Numbers of arms, of NumPy before a run and of JAX within it.
+Gaps = np.ndarray | jax.Array
+
+
 class GapBased(Rule):
     """A rule with an exploration parameter a; if a is not given, it is computed from the true gaps."""
 
     a: Numeric
     b: Numeric
 
-    def exploration(self, problem: Problem) -> Any:
+    def exploration(self, problem: Problem) -> Numeric:
         """Compute a from the true gaps, `()`."""
         raise NotImplementedError
 
@@ -50,19 +55,19 @@ class GapBased(Rule):
         """Return b within a run."""
         return arms.reward_range if self.b is None else self.b
 
-    def true_gaps(self, problem: Problem, m: Numeric) -> Any:
+    def true_gaps(self, problem: Problem, m: Numeric) -> Gaps:
         """Return |m-th largest mean of the other arms - mean| (Gabillon et al. 2012, section 2)."""
         xp = _numpy(problem)
         mean = per_bandit(xp.asarray(problem.mean), problem.bandits)
         falling = -xp.sort(-mean, axis=0)
         return xp.where(mean >= falling[m - 1], mean - falling[m], falling[m - 1] - mean)
 
-    def true_deviations(self, problem: Problem) -> Any:
+    def true_deviations(self, problem: Problem) -> Gaps:
         """Return the standard deviations of the rewards."""
         xp = _numpy(problem)
         return per_bandit(xp.sqrt(xp.broadcast_to(xp.asarray(problem.variance), (problem.arms,))), problem.bandits)
 
-    def true_range(self, problem: Problem) -> Any:
+    def true_range(self, problem: Problem) -> Gaps:
         """Return b."""
         return _numpy(problem).asarray(problem.reward_range if self.b is None else self.b)
 
@@ -84,12 +89,12 @@ def deviation_lower_bound(arms: Arms) -> jax.Array:
     return arms.per_bandit(jnp.maximum(found, 0))
 
 
-def hoeffding_complexity(distance: Any, b: Any) -> Any:
+def hoeffding_complexity(distance: Gaps, b: Numeric) -> Gaps:
     """Return the sum over arms of b^2 / D^2, `()`."""
     return ((b / distance) ** 2).sum()
 
 
-def bernstein_complexity(distance: Any, deviation: Any, b: Any, constant: float) -> Any:
+def bernstein_complexity(distance: Gaps, deviation: Gaps, b: Numeric, constant: float) -> Gaps:
     """Return the sum over arms of (sigma + sqrt(sigma^2 + constant b D))^2 / D^2, `()`.
 
     The constant is 16/3 in GapE-V (Gabillon et al. 2011, eq. 5) and 13/3 in UGapE-V (from the radius of
@@ -99,6 +104,6 @@ def bernstein_complexity(distance: Any, deviation: Any, b: Any, constant: float)
     return (((deviation + root) / distance) ** 2).sum()
 
 
-def _numpy(tree: Any) -> Any:
+def _numpy(tree: object) -> Any:
     """Return the NumPy module for these arrays: JAX's if they are traced."""
     return jnp if is_traced(tree) else np

@@ -4,13 +4,13 @@ Gabillon, Ghavamzadeh, Lazaric, Bubeck (2011), "Multi-bandit best arm identifica
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.confidence_bounds.gap_complexity import (
     GapBased,
+    Gaps,
     bernstein_complexity,
     deviation_lower_bound,
     estimated_gaps,
@@ -91,12 +91,14 @@ class GapE(GapBased):
         radius = bernstein_radius(a, b, arms) if self.variance else b * jnp.sqrt(a / arms.pulls)
         return radius - gap
 
-    def exploration(self, problem: Problem) -> Any:
+    def exploration(self, problem: Problem) -> Numeric:
         """Compute a from the true gaps."""
         gap, b = self.true_gaps(problem, 1), self.true_range(problem)
         return self._exploration(gap, lambda: self.true_deviations(problem), b, problem.arms)
 
-    def _exploration(self, distance: Any, deviation: Callable[[], Any], b: Any, count: Any) -> Any:
+    def _exploration(
+        self, distance: Gaps, deviation: Callable[[], Gaps], b: Numeric, count: int | jax.Array
+    ) -> Numeric:
         """Return eta n / H, or the theorem's a, with the complexity H of these distances."""
         if self.variance:
             complexity = bernstein_complexity(distance, deviation(), b, 16 / 3)

@@ -3,7 +3,7 @@
 Audibert, Bubeck, Munos (2010), "Best arm identification in multi-armed bandits", COLT.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -122,7 +122,7 @@ class UCBE(GapBased):
         """Return the index of each arm with this a, float32 `(K,)`."""
         return arms.mean + self.range_of(arms) * jnp.sqrt(a / arms.pulls)
 
-    def exploration(self, problem: Problem) -> Any:
+    def exploration(self, problem: Problem) -> Numeric:
         """Compute a from H1 of the true gaps; the gap of the best arm is its lead over the second best."""
         complexity = hoeffding_complexity(self.true_gaps(problem, 1), self.true_range(problem))
         theorem = 25 / 36 * (self.budget - problem.arms)

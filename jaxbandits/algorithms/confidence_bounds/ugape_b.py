@@ -5,7 +5,7 @@ confidence", NIPS 25.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +14,7 @@ import numpy as np
 from jaxbandits import theory
 from jaxbandits.algorithms.confidence_bounds.gap_complexity import (
     GapBased,
+    Gaps,
     bernstein_complexity,
     deviation_lower_bound,
     estimated_gaps,
@@ -124,13 +125,15 @@ class UGapEb(GapBased):
         radius = bernstein_radius(a, b, arms) if self.variance else b * jnp.sqrt(a / arms.pulls)
         return select_arm(arms, radius, self.m)
 
-    def exploration(self, problem: Problem) -> Any:
+    def exploration(self, problem: Problem) -> Numeric:
         """Compute the largest a of Theorem 1 from the true gaps."""
         distance = np.maximum((self.true_gaps(problem, self.m) + self.epsilon) / 2, self.epsilon)
         deviation = lambda: self.true_deviations(problem)  # noqa: E731
         return self._exploration(distance, deviation, self.true_range(problem), problem.arms)
 
-    def _exploration(self, distance: Any, deviation: Callable[[], Any], b: Any, count: Any) -> Any:
+    def _exploration(
+        self, distance: Gaps, deviation: Callable[[], Gaps], b: Numeric, count: int | jax.Array
+    ) -> Numeric:
         """Return (n - K) / (4 H), with the complexity H of these distances."""
         if self.variance:
             return (self.budget - 2 * count) / (2 * bernstein_complexity(distance, deviation(), b, 13 / 3))

@@ -53,7 +53,7 @@ class FromReservoir(BudgetIndex):
         power = self.rounds(budget, problem.smallest_cost) ** exponent
         return problem.sized(max(2, int(np.ceil(power * (1 - 1e-12)))))
 
-    def few(self, beta: Any, best: Any) -> Any:
+    def few(self, beta: Numeric, best: Numeric) -> Numeric:
         """Return whether there are B^(beta/2) arms, not B^(beta/(1+beta)); `best` is the largest ratio."""
         del best
         return beta < 1

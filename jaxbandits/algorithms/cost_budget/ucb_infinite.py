@@ -5,7 +5,7 @@ pull costs one. Under a budget of cost these rules use the rewards only.
 """
 
 import dataclasses
-from typing import Any, Self
+from typing import Self
 
 import jax
 import jax.numpy as jnp
@@ -37,7 +37,7 @@ class _VarianceBound(BudgetIndex):
         variance = jnp.maximum(arms.squares, 0) / arms.pulls
         return arms.mean + jnp.sqrt(2 * variance * level / arms.pulls) + 3 * level / arms.pulls
 
-    def few(self, beta: Any, best: Any) -> Any:
+    def few(self, beta: Numeric, best: Numeric) -> Numeric:
         """Return whether there are n^(beta/2) arms: beta < 1 and the best mean is below 1."""
         return (beta < 1) & (best < 1)
 

@@ -1,16 +1,15 @@
 """Compute moments from the problem that the user of an algorithm did not give."""
 
-from typing import Any
-
 import numpy as np
 
+from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 
 __all__ = ["central_moment", "raw_moment"]
 
 
-def raw_moment(problem: Problem, p: Any, owner: str) -> float:
+def raw_moment(problem: Problem, p: Numeric, owner: str) -> float:
     """Return the largest E|X|^p over arms (B of Yu et al. 2018).
 
     Raises:
@@ -19,7 +18,7 @@ def raw_moment(problem: Problem, p: Any, owner: str) -> float:
     return _largest(problem, float(p), owner, central=False)
 
 
-def central_moment(problem: Problem, p: Any, owner: str) -> float:
+def central_moment(problem: Problem, p: Numeric, owner: str) -> float:
     """Return the largest E|X - mean|^p over arms (C of Yu et al. 2018); errors as for `raw_moment`."""
     return _largest(problem, float(p), owner, central=True)
 

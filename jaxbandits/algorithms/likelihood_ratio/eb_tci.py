@@ -4,14 +4,13 @@ Jourdan, Degenne, Baudry, de Heide, Kaufmann (2022), "Top two algorithms revisit
 Wang, Yang (2023), "Information-directed selection for top-two algorithms", COLT.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import TopTwo, toss_share
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.arrays.static_int import StaticInt
 
@@ -53,7 +52,7 @@ class EBTCI(TopTwo):
         relative_cost=10,
     )
 
-    def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:
+    def select(self, state: OwnState, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the leader or the challenger, at random."""
         del state
         standing = self.standing(arms)

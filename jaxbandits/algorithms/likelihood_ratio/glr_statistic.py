@@ -12,7 +12,7 @@ So the left side replaces the likelihood ratio, and the rate beta(t) replaces it
 `jaxbandits.theory.glr_threshold`, with the proof).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -55,12 +55,12 @@ class PairwiseStatistic:
     """The statistic of a rule with a family of rewards and a threshold."""
 
     #: The number of arms to find; a rule that finds several has a hyperparameter of that name.
-    m: Any = StaticInt(1)
+    m: Numeric = StaticInt(1)
     family: str | None
     threshold: str | None
     stopping: str
-    epsilon: Any
-    b: Any
+    epsilon: Numeric
+    b: Numeric
 
     @property
     def family_word(self) -> str:

@@ -13,7 +13,7 @@ Confidence intervals may replace the test (`glr_statistic.py`), under the same w
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +25,7 @@ from jaxbandits.algorithms.likelihood_ratio.glr_statistic import PairwiseStatist
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.algorithms.reward_range import with_range_from_zero
+from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.arrays.probabilities import log_of
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
@@ -113,28 +114,28 @@ class GLRStopped(PairwiseStatistic, Rule):
             raise UsageError(f"{name}: family=bernoulli needs rewards in an interval [0, b]: give b, or no family")
         return with_range_from_zero(new, problem) if new.family == "bernoulli" else new
 
-    def init(self, arms: Arms, key: jax.Array) -> Any:
+    def init(self, arms: Arms, key: jax.Array) -> OwnState:
         """Return the state after the first pulls."""
         del key
         return Tested(self.parted(None, arms))
 
-    def update(self, state: Any, arms: Arms, arm: jax.Array, reward: jax.Array) -> Any:
+    def update(self, state: OwnState, arms: Arms, arm: jax.Array, reward: jax.Array) -> OwnState:
         """Return the state after a reward."""
         del arm, reward
         return Tested(self.parted(state.parted, arms))
 
-    def done(self, state: Any, arms: Arms) -> jax.Array:
+    def done(self, state: OwnState, arms: Arms) -> jax.Array:
         """Return whether the statistic exceeds the threshold (Garivier and Kaufmann 2016, section 4)."""
         threshold = THRESHOLDS[self.threshold_word]
         events = jnp.maximum(threshold.events(arms.count.astype(jnp.float32), self.m), 1.0)
         return self.statistic(state, arms) > threshold.constant(events, log_of(self.delta)) + self._growth(arms)
 
-    def recommend(self, state: Any, arms: Arms) -> jax.Array:
+    def recommend(self, state: OwnState, arms: Arms) -> jax.Array:
         """Return the m largest means."""
         del state
         return is_largest(arms.mean, self.m)
 
-    def statistic(self, state: Any, arms: Arms) -> jax.Array:
+    def statistic(self, state: OwnState, arms: Arms) -> jax.Array:
         """Return what must exceed the threshold, float32 `()`."""
         tested = self.standing(arms).tested
         if state.parted is not None:

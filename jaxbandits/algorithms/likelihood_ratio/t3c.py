@@ -4,14 +4,13 @@ Shang, de Heide, Kaufmann, Ménard, Valko (2020), "Fixed-confidence guarantees f
 AISTATS.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.likelihood_ratio.posterior_leader import PosteriorLeader
 from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import toss_share
 from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.algorithms.traits import Traits
 
 __all__ = ["T3C"]
@@ -46,7 +45,7 @@ class T3C(PosteriorLeader):
         relative_cost=50,
     )
 
-    def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:
+    def select(self, state: OwnState, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the leader or the challenger, at random."""
         del state
         draw, toss = jax.random.split(key)

@@ -3,8 +3,6 @@
 Russo (2016), "Simple Bayesian algorithms for best arm identification", COLT.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -13,6 +11,7 @@ from jaxbandits.algorithms.likelihood_ratio.posterior_leader import PosteriorLea
 from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import toss_share
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.random.threefry import open_uniform
 from jaxbandits.statistics.exponential_families import FAMILIES
@@ -62,7 +61,7 @@ class TTTS(PosteriorLeader):
         relative_cost=1500,
     )
 
-    def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:
+    def select(self, state: OwnState, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the leader or the challenger, at random."""
         del state
         draws, rare, toss = jax.random.split(key, 3)

@@ -3,14 +3,13 @@
 Garivier, Kaufmann (2016), "Optimal best arm identification with fixed confidence", COLT, section 4.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
 from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
+from jaxbandits.algorithms.told_arms import OwnState
 from jaxbandits.algorithms.traits import Traits
 
 __all__ = ["UniformGLR"]
@@ -63,7 +62,7 @@ class UniformGLR(GLRStopped):
         relative_cost=8,
     )
 
-    def select(self, state: Any, arms: Arms, key: jax.Array) -> jax.Array:
+    def select(self, state: OwnState, arms: Arms, key: jax.Array) -> jax.Array:
         """Return an arm pulled least."""
         del state, key
         return jnp.argmin(arms.pulls)
