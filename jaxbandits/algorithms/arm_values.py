@@ -44,7 +44,7 @@ def filled(rule: T, width: int) -> T:
 
     One number is repeated. The last entry of a shorter array is repeated, for the padding.
     """
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for field in dataclasses.fields(rule):
         value = getattr(rule, field.name)
         if field.metadata.get("per_arm") and value is not None:

@@ -1,9 +1,10 @@
 """Pulls that an algorithm requests at once, and that a session returns one by one."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
+from jax.typing import ArrayLike
 
 from jaxbandits.errors import UsageError
 
@@ -26,7 +27,7 @@ class Requests(NamedTuple):
     told: int = 0
 
     @classmethod
-    def of(cls, asked: Any, counts: Any, arms: int, who: str) -> Self:
+    def of(cls, asked: ArrayLike, counts: ArrayLike, arms: int, who: str) -> Self:
         """Return the pulls that an algorithm requests, without a reward.
 
         Args:

@@ -34,7 +34,7 @@ def data_of(text: str) -> dict[str, Any]:
     return data
 
 
-def moment_of(data: dict[str, Any], shapes: Any, arms: int) -> Moment:
+def moment_of(data: dict[str, Any], shapes: object, arms: int) -> Moment:
     """Return the moment that was saved.
 
     The requests and the recommendation are kept, even if this machine would round an index to another arm.

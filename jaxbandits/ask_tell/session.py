@@ -26,6 +26,7 @@ from jaxbandits.engine.binding import accept
 from jaxbandits.engine.mapping import map_algorithm
 from jaxbandits.engine.method_types import check_result
 from jaxbandits.engine.protocol_checks import check_algorithm, check_methods
+from jaxbandits.engine.rule_states import RunState
 from jaxbandits.errors import UsageError
 from jaxbandits.io.diff import difference, warn_of_doubts
 from jaxbandits.random.threefry import key_words
@@ -53,7 +54,7 @@ class AskTell:
     @own_settings()
     def __init__(
         self,
-        algorithm: Any,
+        algorithm: object,
         arms: int,
         *,
         key: jax.Array | int = 0,
@@ -89,7 +90,7 @@ class AskTell:
         order = np.argsort(np.asarray(first_order(self._key, arms=self._arms)))
         first_arms = np.tile(order, algorithm.initial_pulls).tolist()
         self._requests = Requests(first_arms, [1] * len(first_arms), [])
-        self._state: Any = None  # until the initial pulls of every arm have been told
+        self._state: RunState = None  # until the initial pulls of every arm have been told
         self._done, self._recommended = False, np.zeros(self._arms, bool)
         check_methods(known, self._live_problem(), self._key, judged=False)
         # This also checks that the algorithm can begin without a problem.
@@ -152,7 +153,7 @@ class AskTell:
         else:
             self._enter(self._after(self._state, requests.arms, requests.counts, sums, price))
 
-    def _after(self, state: Any, asked: Any, counts: Any, sums: Any, cost: float = 1.0) -> Moment:
+    def _after(self, state: RunState, asked: object, counts: object, sums: Any, cost: float = 1.0) -> Moment:
         """Return the moment after rewards; the requests are padded to the width of all requests."""
         full = [np.zeros(self._width, dtype) for dtype in (np.int32, np.int32, np.float32)]
         for entry, values in zip(full, (asked, counts, sums), strict=True):
@@ -203,7 +204,7 @@ class AskTell:
             ) from None
 
     @classmethod
-    def _restored(cls, data: dict[str, Any], algorithm: Any) -> Self:
+    def _restored(cls, data: dict[str, Any], algorithm: object) -> Self:
         session = cls(
             build_algorithm(data["algorithm"]) if algorithm is None else algorithm,
             data["arms"],
@@ -234,7 +235,7 @@ class AskTell:
         self._requests = requests
         self._state, self._done, self._recommended = moment.state, done, recommended
 
-    def _spec(self) -> dict[str, Any]:
+    def _spec(self) -> dict[str, object]:
         return describe_algorithm(self._algorithm)
 
     def _live_problem(self, told: np.ndarray | None = None) -> LiveProblem:

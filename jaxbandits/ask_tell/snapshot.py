@@ -1,6 +1,6 @@
 """The state of a live experiment between two rewards, as compiled programs return it."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from jaxbandits.ask_tell.placeholder_problem import LiveProblem
 from jaxbandits.bounded_jit import recent_programs
 from jaxbandits.engine.mapped_algorithm import MappedAlgorithm
+from jaxbandits.engine.rule_states import RunState
 from jaxbandits.engine.tracing_errors import traced
 from jaxbandits.random.tie_breaking import tie_order, tie_words
 from jaxbandits.users_code.cache_key import Code
@@ -21,14 +22,14 @@ _MOST = 16
 class Moment(NamedTuple):
     """A state, and all that a session reads from it."""
 
-    state: Any
+    state: RunState
     asked: jax.Array | np.ndarray  # int32 (P,): the arms to pull next
     counts: jax.Array | np.ndarray  # int32 (P,): pulls of each
     done: jax.Array | np.ndarray | np.bool_  # bool ()
     recommended: jax.Array | np.ndarray  # bool (K,)
 
 
-def _moment(algorithm: MappedAlgorithm, state: Any) -> Moment:
+def _moment(algorithm: MappedAlgorithm, state: RunState) -> Moment:
     with traced(type(algorithm.rule).__name__):
         done = algorithm.done(state) | algorithm.exhausted(state)
         return Moment(state, *algorithm.asked(state), done, algorithm.recommend(state))
@@ -44,7 +45,7 @@ def begin(algorithm: MappedAlgorithm, problem: LiveProblem, key: jax.Array, *, c
 @recent_programs(_MOST, "code")
 def advance(
     algorithm: MappedAlgorithm,
-    state: Any,
+    state: RunState,
     asked: jax.Array,
     counts: jax.Array,
     sums: jax.Array,

@@ -1,7 +1,5 @@
 """Checks of a session's input: its key, the range of its rewards, and the measured values."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -61,7 +59,7 @@ def range_of(algorithm: Hyperparameters, given: float | None, bounded: bool = Tr
     return b
 
 
-def reward_of(given: Any, b: float, bounded: bool) -> float:
+def reward_of(given: object, b: float, bounded: bool) -> float:
     """Return a reward, rounded to float32.
 
     Args:
@@ -81,7 +79,7 @@ def reward_of(given: Any, b: float, bounded: bool) -> float:
     return value
 
 
-def cost_of(given: Any) -> float:
+def cost_of(given: object) -> float:
     """Return a cost, rounded to float32.
 
     Raises:
@@ -93,7 +91,7 @@ def cost_of(given: Any) -> float:
     return value
 
 
-def _measured(what: str, given: Any) -> float:
+def _measured(what: str, given: object) -> float:
     """Return a number, or a truth value as one: True is 1."""
     happened = np.asarray(given).dtype == bool
     return float(np.float32(checks.number(what, np.asarray(given).astype(int) if happened else given, checks.SUMMABLE)))

@@ -22,7 +22,7 @@ __all__ = ["narrowed", "own_settings", "run_methods_so"]
 
 _PACKAGE = f"{__name__.partition('.')[0]}."
 #: The names of settings, their context managers, and the value of each.
-_WANTED: tuple[tuple[str, Callable[[Any], AbstractContextManager[Any]], Any], ...] = (
+_WANTED: tuple[tuple[str, Callable[..., AbstractContextManager[object]], object], ...] = (
     ("jax_enable_x64", jax.enable_x64, False),
     ("jax_numpy_dtype_promotion", jax.numpy_dtype_promotion, "standard"),
     ("jax_numpy_rank_promotion", jax.numpy_rank_promotion, "allow"),

@@ -24,7 +24,7 @@ from jaxbandits.compilers.pallas_rules import RULES
 __all__ = ["lower_for_pallas"]
 
 
-def lower_for_pallas(function: Callable[..., Any], *operands: object) -> Any:
+def lower_for_pallas(function: Callable[..., object], *operands: object) -> Any:
     """Return `function(*operands)` in supported operations; operands and results are pytrees of arrays."""
     jaxpr, shapes = jax.make_jaxpr(function, return_shape=True)(*operands)
     results = _evaluated(cast("ClosedJaxpr", jaxpr), jax.tree.leaves(operands))

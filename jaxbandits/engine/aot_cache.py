@@ -49,7 +49,7 @@ _on = False
 _lock = threading.Lock()
 # Largest number of programs that a process holds: each takes about 500 of its memory maps, which are limited.
 _MOST_PROGRAMS = 16
-_programs: dict[Path, Callable[..., Any]] = {}
+_programs: dict[Path, Callable[..., object]] = {}
 _locks: dict[Path, threading.Lock] = {}
 
 

@@ -59,7 +59,7 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: b
 
     if rule.has_state:
         own = (called("init", arms, key),)
-    estimator: Any = called("mean_estimator", *own, arms) if has("mean_estimator") else EmpiricalMean()
+    estimator: object = called("mean_estimator", *own, arms) if has("mean_estimator") else EmpiricalMean()
     if not isinstance(estimator, MeanEstimator):
         raise UsageError(f"{name}.mean_estimator must return a MeanEstimator, got {type(estimator).__name__}")
     if rule.looks_each_round:
@@ -79,7 +79,7 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: b
     check_result(f"{name}.keep: the arms that stay", kept, bool, (count,))
     if has("done"):
         check_result(f"{name}.done", called("done", *own, arms), bool, ())
-    answer: Any = jnp.zeros(count, bool)
+    answer: object = jnp.zeros(count, bool)
     if has("recommend"):
         answer = called("recommend", *own, arms)
         number = is_array(answer) and np.shape(answer) == () and jnp.issubdtype(jnp.result_type(answer), np.integer)

@@ -86,7 +86,9 @@ class EliminationRule(MappedAlgorithm):
             return state.round >= state.target
         return jnp.asarray(call(self.rule, self.facts, is_due, state))
 
-    def _looked(self, state: EliminationState, due: jax.Array, problem: Any, key: Any) -> EliminationState:
+    def _looked(
+        self, state: EliminationState, due: jax.Array, problem: Problem | None, key: jax.Array | None
+    ) -> EliminationState:
         """Return the states after the runs that are due have evaluated their arms."""
         # Arrays that are only read stay outside: returning them would copy them.
         read = {"sums": state.sums, "undone": state.undone}

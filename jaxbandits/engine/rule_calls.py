@@ -38,7 +38,7 @@ class Told(NamedTuple):
     key: jax.Array  # typed key () of the step
     own: OwnState  # the rule's own state; None where it has none
 
-    def ask(self, method: Callable[..., Any], *more: object) -> Any:
+    def ask(self, method: Callable[..., object], *more: object) -> Any:
         """Call a method of the rule, with its own state first where it has one, and the arms."""
         own = () if self.own is None else (self.own,)
         return method(*own, self.arms, *more)
@@ -175,7 +175,7 @@ def axes_of_own(rule: Rule, state: State) -> list[tuple[int, ...]]:
     return [tuple(i for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True)) if a != b) for x, y in pairs]
 
 
-def _of_one(method: Method, state: State) -> Callable[..., Any]:
+def _of_one(method: Method, state: State) -> Callable[..., object]:
     """Return a function of the parts that `_arguments` returns, for one run.
 
     The key of a step is computed from the run's key and the time, where it is used.
@@ -201,7 +201,7 @@ def _arguments(
     if state.placed:
         values = iter(state.placed)
         rule = moved(rule, lambda _: next(values), runs)
-    parts: tuple[Any, ...] = (rule, arms, state.words, more, state.own)
+    parts: tuple[object, ...] = (rule, arms, state.words, more, state.own)
     sizes = [len(jax.tree.leaves(part)) for part in parts]
     ranges = (None,) * sizes[0] if facts is None else facts.rule
     known = [Known(found) for found in ranges] + what_is_known(

@@ -55,7 +55,7 @@ class Nudges:
         return [self.at, *(self.at + steps).tolist(), *(self.at - steps).tolist()]
 
 
-def nudged(known: Rule, parameter: str, smoothing: float | None) -> tuple[Nudges, Any]:
+def nudged(known: Rule, parameter: str, smoothing: float | None) -> tuple[Nudges, Rule]:
     """Return the algorithm with an axis of the values that a derivative needs.
 
     Args:
@@ -85,7 +85,7 @@ def nudged(known: Rule, parameter: str, smoothing: float | None) -> tuple[Nudges
         weights = 2 * masses[roots > 0] / masses.sum() * points
     found = Nudges(parameter, at, width, points, weights)
     try:
-        changed: dict[str, Any] = {parameter: axis(found.values, name=NUDGE)}
+        changed: dict[str, object] = {parameter: axis(found.values, name=NUDGE)}
         return found, dataclasses.replace(known, **changed)
     except UsageError as error:
         raise UsageError(

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from jax.typing import ArrayLike
 
 from jaxbandits.algorithms.parameters import values_of
 from jaxbandits.algorithms.protocol import Rule
@@ -20,7 +21,7 @@ from jaxbandits.gradients.rare_outcomes import carrying, distinct, enough, fewer
 from jaxbandits.gradients.several_parameters import takes_several
 from jaxbandits.gradients.softened_policies import PolicyScore, Softened
 from jaxbandits.problems import Problem
-from jaxbandits.problems.constructors import listed
+from jaxbandits.problems.constructors import ProblemFamily, listed
 from jaxbandits.status import stopped_early
 from jaxbandits.sweeps.run import sweep
 
@@ -36,7 +37,7 @@ POLICY_SCORE = "policy_score"
 @takes_several
 @own_settings()
 def expected(
-    metric: str | Callable[..., Any] | Metric,
+    metric: str | Callable[..., ArrayLike] | Metric,
     algorithm: Any,
     problem: Problem,
     wrt: str | Sequence[str] = "mean",
@@ -102,12 +103,12 @@ def expected(
     assert isinstance(wrt, str)  # a list was split by `takes_several`
     measure = measure_of(metric)
     known, parameter, kind = _target(algorithm, problem, wrt)
-    own: dict[str, Any] = {} if isinstance(metric, str) else {OWN: metric}
-    about: dict[str, Any] = {}
+    own: dict[str, Callable[..., ArrayLike] | Metric] = {} if isinstance(metric, str) else {OWN: metric}
+    about: dict[str, str | float] = {}
     if kind != "algorithm" and smoothing is not None:
         what = "the problem" if kind == "law" else "a softened policy, whose derivative is exact"
         raise UsageError(f"smoothing applies to a parameter of the algorithm, and {wrt} is one of {what}")
-    explored: Any = problem
+    explored: Problem | ProblemFamily = problem
     if refit_algorithm and kind != "law":
         raise UsageError(
             f"refit_algorithm=True applies to a parameter of the problem, and {wrt} is one of the algorithm"
@@ -176,7 +177,7 @@ def expected(
     )
 
 
-def _target(algorithm: Any, problem: Any, wrt: str) -> tuple[Rule, str, str]:
+def _target(algorithm: Any, problem: object, wrt: str) -> tuple[Rule, str, str]:
     """Return the algorithm, the parameter's name, and its kind: `law`, `algorithm` or `policy`."""
     if not isinstance(problem, Problem):
         raise UsageError(f"a gradient needs a single problem, such as jb.bernoulli([0.7, 0.5]), got {problem!r}")

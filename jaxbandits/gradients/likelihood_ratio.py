@@ -8,12 +8,13 @@ only the law of the rewards is differentiated.
 """
 
 from collections.abc import Callable
-from typing import Any
 
+import jax
 import numpy as np
 import xarray as xr
+from jax.typing import ArrayLike
 
-from jaxbandits.algorithms.protocol import Rule
+from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.checks import FINITE, each
 from jaxbandits.errors import UsageError
 from jaxbandits.gradients.measures import DIRECT, DirectPart, Measure
@@ -27,7 +28,7 @@ __all__ = ["ARM_PULLS", "by_scores", "centred", "check_scored", "score_metrics"]
 ARM_PULLS = "arm_pulls"
 
 
-def _arm_pulls(problem: Any, state: Any, recommended: Any) -> Any:
+def _arm_pulls(problem: Problem, state: Arms, recommended: jax.Array) -> jax.Array:
     del problem, recommended
     return state.pulls
 
@@ -49,7 +50,7 @@ def check_scored(known: Rule, problem: Problem, parameter: str, wrt: str) -> Non
     each(f"{wrt}, for a score,", np.asarray(getattr(problem, parameter)), problem.score_range or FINITE, "arm")
 
 
-def score_metrics(measure: Measure, parameter: str) -> dict[str, Callable[..., Any]]:
+def score_metrics(measure: Measure, parameter: str) -> dict[str, Callable[..., ArrayLike]]:
     """Return the metrics that runs must measure for `by_scores`."""
     direct = {} if measure.of_problem is None else {DIRECT: DirectPart(measure.of_problem, parameter)}
     return {ARM_PULLS: _arm_pulls, **direct}

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import xarray as xr
+from jax.typing import ArrayLike
 
+from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.engine.metric import Metric
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.problems.base import Problem
@@ -18,7 +20,7 @@ __all__ = ["DIRECT", "MEASURES", "OWN", "DirectPart", "Measure", "measure_of", "
 OWN, DIRECT = "own_measure", "direct_part"
 
 #: A number of a run from problem, state and returned arms.
-Function = Callable[[Any, Any, jax.Array], Any]
+Function = Callable[[Any, Arms, jax.Array], ArrayLike]
 
 
 class Measure(NamedTuple):
@@ -33,13 +35,13 @@ def _several(x: jax.Array, bandits: int) -> jax.Array:
     return x.reshape(-1, bandits)
 
 
-def _cost(problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
+def _cost(problem: Problem, state: Arms, recommended: jax.Array) -> jax.Array:
     del recommended
     price = 1.0 if problem.costs is None else problem.costs.expected(problem.mean)
     return jnp.sum(state.pulls * price)
 
 
-def _simple_regret(problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
+def _simple_regret(problem: Problem, state: Arms, recommended: jax.Array) -> jax.Array:
     """Return the m-th best mean minus the worst returned one; the largest of several bandits'."""
     del state
     means, returned = (_several(x, problem.bandits) for x in (problem.mean, recommended))
@@ -49,7 +51,7 @@ def _simple_regret(problem: Problem, state: Any, recommended: jax.Array) -> jax.
     return jnp.max(threshold - jnp.min(jnp.where(returned, means, jnp.inf), axis=0))
 
 
-def _aggregate_regret(problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
+def _aggregate_regret(problem: Problem, state: Arms, recommended: jax.Array) -> jax.Array:
     """Return the mean of the best m means minus the mean of the returned, on average over bandits."""
     del state
     means, returned = (_several(x, problem.bandits) for x in (problem.mean, recommended))
@@ -78,7 +80,7 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def measure_of(metric: Any) -> Measure:
+def measure_of(metric: object) -> Measure:
     """Return the measure of this name, or of a user's function.
 
     Raises:
@@ -104,12 +106,12 @@ class DirectPart:
     function: Function
     parameter: str
 
-    def __call__(self, problem: Problem, state: Any, recommended: jax.Array) -> jax.Array:
+    def __call__(self, problem: Problem, state: Arms, recommended: jax.Array) -> jax.Array:
         """Return float32 `(K,)`."""
         leaf = getattr(problem, self.parameter)
 
         def moved(leaf: jax.Array) -> jax.Array:
-            changed: Any = {self.parameter: leaf}
+            changed: dict[str, Any] = {self.parameter: leaf}
             value = jnp.asarray(self.function(dataclasses.replace(problem, **changed), state, recommended))
             if not jnp.issubdtype(value.dtype, jnp.floating):  # a count or a verdict, constant where it has a slope
                 return jnp.zeros(())

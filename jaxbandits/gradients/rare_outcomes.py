@@ -6,8 +6,6 @@ estimate. For a score, enough of them must also differ from most: an arm that ne
 runs.
 """
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
@@ -26,7 +24,7 @@ _MANY = 1000
 def distinct(values: xr.DataArray) -> xr.DataArray:
     """Return how many different values the runs have, int64, without `seed`."""
 
-    def count(given: np.ndarray) -> Any:
+    def count(given: np.ndarray) -> np.ndarray:
         return 1 + np.count_nonzero(np.diff(np.sort(given, axis=-1), axis=-1), axis=-1)
 
     return xr.apply_ufunc(count, values, input_core_dims=[["seed"]])
@@ -48,7 +46,7 @@ def varied(score: xr.DataArray, pulls: xr.DataArray | None = None) -> xr.DataArr
     """
     each = score if pulls is None else (score / pulls.where(pulls > 0))
 
-    def count(given: np.ndarray) -> Any:
+    def count(given: np.ndarray) -> np.ndarray:
         digits, exponent = np.frexp(given)
         seen = np.ldexp(np.round(digits * 2**17), exponent)  # rounded, so that values equal up to rounding are equal
         others = [_others(row[~np.isnan(row)]) for row in seen.reshape(-1, seen.shape[-1])]
@@ -67,7 +65,7 @@ def fewer(one: xr.DataArray, other: xr.DataArray) -> xr.DataArray:
     return one.where(one < other, other)
 
 
-def enough(number: Any, runs: int) -> Any:
+def enough(number: int | xr.DataArray, runs: int) -> bool | xr.DataArray:
     """Return whether a standard error can be trusted for an estimate that this number of all runs carries."""
     return number >= min(_ENOUGH, _SHARE * runs)
 

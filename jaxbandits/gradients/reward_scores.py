@@ -4,8 +4,6 @@ Rewards are a table, so a run's counts say which it saw. Its score is a sum over
 stores nothing for it. A law's normalisation and its draws in [0, 1] are the family's, in `log_density`.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -70,7 +68,7 @@ def _sums(
 
     def of_block(run: jax.Array, arm: jax.Array, first: jax.Array, end: jax.Array) -> jax.Array:
         key = jax.random.fold_in(root, run)
-        law: dict[str, Any] = {name: getattr(problem, name)[arm] for name in problem.parameters}
+        law: dict[str, jax.Array] = {name: getattr(problem, name)[arm] for name in problem.parameters}
         pull = first + jnp.arange(_PULLS, dtype=jnp.int32)
         reward = jax.vmap(lambda t: problem.reward(key, arm, t))(pull).astype(jnp.float32)
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import xarray as xr
 
@@ -31,7 +31,9 @@ def takes_several(estimate: E) -> E:
     """
 
     @functools.wraps(estimate)
-    def of_each(metric: Any, algorithm: Any, problem: Any, wrt: Any = "mean", **options: Any) -> xr.Dataset:
+    def of_each(
+        metric: object, algorithm: object, problem: object, wrt: object = "mean", **options: object
+    ) -> xr.Dataset:
         names = [wrt] if isinstance(wrt, str) else list(wrt) if isinstance(wrt, list | tuple) else []
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             raise UsageError(f"wrt must be the name of a parameter, or a list of different names, got {shown(wrt)}")

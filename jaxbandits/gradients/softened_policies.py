@@ -17,6 +17,7 @@ from jax import lax
 from jaxbandits.algorithms.confidence_bounds.gape import GapE
 from jaxbandits.algorithms.confidence_bounds.ucb_e import UCBE
 from jaxbandits.algorithms.largest_arms import is_largest
+from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.traits import Traits
 from jaxbandits.arrays.static_int import StaticInt
@@ -48,7 +49,7 @@ class Softened(Rule):
     """
 
     policy: UCBE | GapE
-    temperature: Any
+    temperature: Numeric
     scored: tuple[str, ...] = dataclasses.field(metadata={"static": True})
     by_a: np.ndarray = dataclasses.field(metadata={"per_arm": False})
 
@@ -62,7 +63,7 @@ class Softened(Rule):
         """Return whether the policy computes a from the true gaps."""
         return self.policy.oracle
 
-    def given(self, name: str) -> Any:
+    def given(self, name: str) -> Numeric:
         """Return the value of a hyperparameter of the policy."""
         return self.policy.given(name)
 
@@ -72,7 +73,7 @@ class Softened(Rule):
         if not self.oracle:
             return dataclasses.replace(self, policy=policy)
 
-        def a(values: tuple[Any, ...], problem: Problem) -> jax.Array:
+        def a(values: tuple[jax.Array, ...], problem: Problem) -> jax.Array:
             changes: dict[str, Any] = dict(zip(self.scored, values, strict=True))
             return jnp.asarray(dataclasses.replace(self.policy, **changes).exploration(problem), jnp.float32)
 
@@ -166,7 +167,7 @@ class PolicyScore:
 
     place: int
 
-    def __call__(self, problem: Any, state: Any, recommended: Any) -> jax.Array:
+    def __call__(self, problem: Problem, state: Arms, recommended: jax.Array) -> jax.Array:
         """Return the score, float32 `()`."""
         del problem, recommended
         found: jax.Array = state.own.scores[self.place]

@@ -189,7 +189,7 @@ def reproduce(
     return write_gallery(out, groups, command, time.perf_counter() - began)
 
 
-def _read_tables(chosen: Sequence[str], tables: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
+def _read_tables(chosen: Sequence[str], tables: Mapping[str, Sequence[str]]) -> dict[str, dict[str, object]]:
     """Read a user's tables, by paper and path."""
     given = {}
     for name, paths in tables.items():
@@ -202,7 +202,7 @@ def _read_tables(chosen: Sequence[str], tables: Mapping[str, Sequence[str]]) -> 
     return given
 
 
-def _find_reader(name: str) -> Callable[[str], Any] | None:
+def _find_reader(name: str) -> Callable[[str], object] | None:
     """Return what reads a paper's tables; None where no figure takes any."""
     readers = (getattr(load_figure(line), "read_table", None) for line in REGISTRY[name].figures)
     return next((reader for reader in readers if reader is not None), None)

@@ -48,14 +48,14 @@ class Bench:
         self._figure, self._number, self._figures = "", 0, figures
         self._on_progress = on_progress
         self._called = 0.0
-        self._shared: dict[Any, Any] = {}
+        self._shared: dict[object, object] = {}
 
     def begin(self, figure: str) -> None:
         """Go on to the next figure."""
         self._figure, self._number = figure, self._number + 1
 
     def sweep(
-        self, algorithm: Any, problem: jb.Problem | jb.problems.ProblemFamily, seeds: int, **options: Any
+        self, algorithm: object, problem: jb.Problem | jb.problems.ProblemFamily, seeds: int, **options: Any
     ) -> xr.Dataset:
         """Call `jaxbandits.sweep`, report its progress and keep its wall time with the Dataset."""
         doing = type(algorithm).__name__
@@ -66,12 +66,16 @@ class Bench:
         return ds
 
     def sweep_each(
-        self, algorithms: Mapping[str, Any], problem: jb.Problem | jb.problems.ProblemFamily, seeds: int, **options: Any
+        self,
+        algorithms: Mapping[str, object],
+        problem: jb.Problem | jb.problems.ProblemFamily,
+        seeds: int,
+        **options: object,
     ) -> dict[str, xr.Dataset]:
         """Sweep each algorithm, by label."""
         return {label: self.sweep(algorithm, problem, seeds, **options) for label, algorithm in algorithms.items()}
 
-    def call(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    def call(self, function: Callable[..., object], *args: object, **options: object) -> Any:
         """Call a public function that runs sweeps itself; the next exhibit has its wall time."""
         self._report(function.__name__)
         began = time.perf_counter()
@@ -79,7 +83,7 @@ class Bench:
         self._called += time.perf_counter() - began
         return found
 
-    def run_once(self, run: Callable[["Bench", Any], Any], size: Any) -> Any:
+    def run_once(self, run: Callable[["Bench", Any], object], size: object) -> Any:
         """Return what `run` returns for a size; figures that need the same share one result."""
         if (run, size) not in self._shared:
             self._shared[run, size] = run(self, size)
@@ -89,7 +93,7 @@ class Bench:
         self,
         name: str,
         picture: Figure,
-        numbers: Any,
+        numbers: object,
         runs: Iterable[xr.Dataset] | int,
         *notes: str,
         finding: str,

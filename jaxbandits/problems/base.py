@@ -106,7 +106,7 @@ class Problem(Facts):
         """Return the axes: none, since only a family of problems has axes."""
         return {}
 
-    def at(self, values: dict[str, Any]) -> "Problem":
+    def at(self, values: dict[str, object]) -> "Problem":
         """Return the problem at values of its axes: itself, since it has none."""
         del values
         return self

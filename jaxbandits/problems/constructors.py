@@ -41,7 +41,7 @@ class ProblemFamily:
         """Return its arguments that are axes of a grid."""
         return {name: value for name, value in self.arguments.items() if isinstance(value, Axis)}
 
-    def at(self, values: dict[str, Any]) -> Any:
+    def at(self, values: dict[str, object]) -> Any:
         """Return the problem at values of its axes, with the family's costs."""
         made = self.make(**{**self.arguments, **values})
         return made if self.costs is None else with_costs(made, self.costs[0], random=self.costs[1])
@@ -64,7 +64,7 @@ class ProblemFamily:
         return None
 
 
-def listed(problems: Sequence[Any], name: str) -> ProblemFamily:
+def listed(problems: Sequence[object], name: str) -> ProblemFamily:
     """Return a family of the problems along an axis of their indices."""
 
     def one_of_a_list(number: int) -> Any:
@@ -93,7 +93,7 @@ def varying(make: Callable[..., Any] | None = None, **readers: Callable[[Any], F
 
     @functools.wraps(make)
     @own_settings()
-    def build(*args: Any, **kwargs: Any) -> Any:
+    def build(*args: object, **kwargs: object) -> Any:
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:

@@ -1,7 +1,7 @@
 """Properties of a problem besides its rewards, with defaults that hold for most families."""
 
 import abc
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import numpy as np
@@ -38,7 +38,7 @@ class Facts(abc.ABC):
     #: Whether every run draws its own arms, as from a reservoir.
     drawn: ClassVar[bool] = False
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         run_methods_so(cls, *_COMPUTED)
 

@@ -2,11 +2,14 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 
 from jaxbandits.io.serialize import NotPlainError, is_hash, plain
+
+if TYPE_CHECKING:
+    from jaxbandits.problems.base import Problem
 
 __all__ = ["Recipe", "attach_provenance", "propagate_provenance", "qualified", "serializable_arguments"]
 
@@ -35,16 +38,16 @@ class Recipe:
     costs: tuple[Any, bool] | None = None
     padded: int | None = None
 
-    def describes(self, problem: Any) -> bool:
+    def describes(self, problem: "Problem") -> bool:
         """Return whether a problem differs from the one made in its name at most; leaves are compared by identity."""
         was, now = (dataclasses.replace(each, name="") for each in (self.made, problem))
-        structures: list[Any] = [jax.tree.structure(was), jax.tree.structure(now)]
+        structures: list[object] = [jax.tree.structure(was), jax.tree.structure(now)]
         if structures[0] != structures[1]:
             return False
         return all(one is other for one, other in zip(jax.tree.leaves(was), jax.tree.leaves(now), strict=True))
 
 
-def attach_provenance(made: Any, make: Callable[..., Any], arguments: dict[str, Any], sha256: str | None) -> Any:
+def attach_provenance(made: Any, make: Callable[..., object], arguments: dict[str, Any], sha256: str | None) -> Any:
     """Return a problem with a record of how it was made.
 
     Args:
@@ -79,7 +82,9 @@ def propagate_provenance(problem: Any, changed: Any, **steps: Any) -> Any:
     return dataclasses.replace(changed, recipe=recipe)
 
 
-def serializable_arguments(arguments: dict[str, Any], keep: Callable[[Any], Any] = plain) -> tuple[dict[str, Any], str]:
+def serializable_arguments(
+    arguments: dict[str, object], keep: Callable[[object], object] = plain
+) -> tuple[dict[str, Any], str]:
     """Return the arguments of a constructor that text can hold, except its `name` and those that are None.
 
     Args:
@@ -105,6 +110,6 @@ def serializable_arguments(arguments: dict[str, Any], keep: Callable[[Any], Any]
     return found, lacks
 
 
-def qualified(make: Callable[..., Any]) -> str:
+def qualified(make: Callable[..., object]) -> str:
     """Return a constructor's module and name as a text, so that problems can be pickled."""
     return f"{make.__module__}.{make.__qualname__}"

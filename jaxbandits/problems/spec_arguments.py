@@ -57,7 +57,7 @@ def arguments_of(rest: str, spec: str, known: Mapping[str, inspect.Parameter]) -
     return positional, {name: _value(text, spec, known.get(name), False) for name, text in by_name.items()}
 
 
-def _value(text: str, spec: str, argument: inspect.Parameter | None, placed: bool) -> Any:
+def _value(text: str, spec: str, argument: inspect.Parameter | None, placed: bool) -> object:
     """Return the value of an argument; a positional number becomes a list of one."""
     if argument is not None and is_text(argument.annotation):
         return text.strip()
@@ -77,7 +77,7 @@ def _plain(text: str) -> str:
     return bare.replace("],[", "/").strip("[]")
 
 
-def _number(text: str, spec: str) -> Any:
+def _number(text: str, spec: str) -> object:
     try:
         number = float(text)
     except ValueError:

@@ -64,7 +64,7 @@ def build_problem(table: dict[str, Any]) -> Problem | ProblemFamily:
     return dataclasses.replace(made, name=str(further["label"])) if "label" in further else made
 
 
-def _by_name(table: dict[str, Any], label: Any) -> Problem | ProblemFamily:
+def _by_name(table: dict[str, object], label: object) -> Problem | ProblemFamily:
     name = str(required(table, "name", "problem"))
     make = REGISTRY.get(_normal(name))
     known = inspect.signature(make).parameters if make else {}
@@ -78,12 +78,12 @@ def _by_name(table: dict[str, Any], label: Any) -> Problem | ProblemFamily:
     return _construct(name, [], arguments)
 
 
-def _padded(problem: Problem, count: Any) -> Problem:
+def _padded(problem: Problem, count: object) -> Problem:
     arms = problem.arms // problem.bandits
     return problem.padded(whole("padded", count, arms, bound="the number of arms"))
 
 
-def _check_content(made: Problem | ProblemFamily, wanted: Any) -> None:
+def _check_content(made: Problem | ProblemFamily, wanted: object) -> None:
     """Check that a file still has the content that it had when the specification was written."""
     found = made.sha256 if isinstance(made, ProblemFamily) else made.recipe.sha256 if made.recipe else None
     if found is None:
@@ -119,7 +119,7 @@ def parse_problem(spec: str) -> Problem | ProblemFamily:
     return _construct(name, *arguments_of(rest, spec, arguments))
 
 
-def _construct(name: str, positional: list[Any], named: dict[str, Any]) -> Problem | ProblemFamily:
+def _construct(name: str, positional: list[Any], named: dict[str, object]) -> Problem | ProblemFamily:
     normal = _normal(name)
     if normal not in REGISTRY:
         raise unknown_name("problem", name, REGISTRY)
@@ -145,7 +145,7 @@ def _normal(name: str) -> str:
     return name.strip().lower().replace("_", "-")
 
 
-def _check_argument(owner: str, argument: inspect.Parameter, value: Any) -> None:
+def _check_argument(owner: str, argument: inspect.Parameter, value: object) -> None:
     kind_of = number_type(argument.annotation)
     for one in value.values if isinstance(value, Axis) else [value]:
         if argument.annotation is bool and not isinstance(one, bool):

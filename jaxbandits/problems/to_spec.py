@@ -27,7 +27,7 @@ def describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
     return _of_problem(problem) | recorded([problem.kind()])
 
 
-def _of_problem(problem: Problem) -> dict[str, Any]:
+def _of_problem(problem: Problem) -> dict[str, object]:
     recipe = problem.recipe
     name = None if recipe is None else REGISTRY.name_at(recipe.make)
     if recipe is None or name is None or not recipe.describes(problem):
@@ -41,7 +41,7 @@ def _of_problem(problem: Problem) -> dict[str, Any]:
     )
 
 
-def _of_family(family: ProblemFamily) -> dict[str, Any]:
+def _of_family(family: ProblemFamily) -> dict[str, object]:
     maker = qualified(family.make)
     signature = inspect.signature(family.make).bind(**family.arguments)
     signature.apply_defaults()
@@ -49,7 +49,7 @@ def _of_family(family: ProblemFamily) -> dict[str, Any]:
     name = REGISTRY.name_at(maker)
     if name is None:
         lacks = f"{family.make.__name__} is not one of the package's problems"
-    further: dict[str, Any] = {"sha256": family.sha256}
+    further: dict[str, object] = {"sha256": family.sha256}
     if not family.make.__module__.startswith("jaxbandits."):
         further |= recorded(functions={family.make.__name__: family.make})
     if label := family.arguments.get("name"):
@@ -57,7 +57,9 @@ def _of_family(family: ProblemFamily) -> dict[str, Any]:
     return _table({"name": name or maker, **arguments}, lacks, further, family.costs)
 
 
-def _table(made: dict[str, Any], lacks: str, further: dict[str, Any], costs: tuple[Any, bool] | None) -> dict[str, Any]:
+def _table(
+    made: dict[str, object], lacks: str, further: dict[str, object], costs: tuple[object, bool] | None
+) -> dict[str, object]:
     table = {**made, **{key: value for key, value in further.items() if value is not None}}
     if costs is not None:
         try:
@@ -69,7 +71,7 @@ def _table(made: dict[str, Any], lacks: str, further: dict[str, Any], costs: tup
     return {**table, MARK: lacks} if lacks else table
 
 
-def _by_parameters(problem: Problem) -> dict[str, Any]:
+def _by_parameters(problem: Problem) -> dict[str, object]:
     """Return a problem without a recipe by the parameters of its law, where these determine it completely."""
     costs = problem.costs
     simple = costs is None or (costs.concentration is None and costs.coupling is None)
@@ -81,7 +83,7 @@ def _by_parameters(problem: Problem) -> dict[str, Any]:
         found = {"name": kind.__name__, "sha256": array_hash(jax.tree.leaves(problem))}
         return {**found, "label": problem.name, MARK: why}
     family, *names = problem.written
-    values: dict[str, Any] = {name: getattr(problem, name) for name in problem.choices}
+    values: dict[str, object] = {name: getattr(problem, name) for name in problem.choices}
     for name, parameter in zip(names, problem.parameters, strict=True):
         flat = _decimals(getattr(problem, parameter))
         values[name] = flat.reshape(-1, problem.bandits).T if problem.bandits > 1 else flat
@@ -92,7 +94,7 @@ def _by_parameters(problem: Problem) -> dict[str, Any]:
     return _table({"name": family, **arguments}, lacks, {"label": problem.name or None}, price)
 
 
-def _decimals(values: Any) -> np.ndarray:
+def _decimals(values: object) -> np.ndarray:
     """Return the shortest decimals that give the same float32 back."""
     array = np.asarray(values, np.float32)
     return np.asarray([float(str(x)) for x in array.ravel()]).reshape(array.shape)

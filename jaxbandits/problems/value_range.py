@@ -1,7 +1,7 @@
 """Checks that float32 holds the properties of a problem's arms: runs would go on with inf, NaN or 0."""
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from jaxbandits.checks import SUMMABLE, Rule
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.argument_checks import as_singles
 from jaxbandits.problems.registry import REGISTRY
+
+if TYPE_CHECKING:
+    from jaxbandits.problems.base import Problem
 
 __all__ = ["HELD", "check_moments", "check_parameters", "is_checked"]
 
@@ -20,7 +23,7 @@ HELD = Rule("0, or between 1.2e-38 and 1.5e29 in size", lambda x: (x == 0) | ((a
 _ROUNDING = 1e-3
 
 
-def is_checked(problem: Any) -> bool:
+def is_checked(problem: "Problem") -> bool:
     """Return whether a constructor has checked a problem.
 
     It has not checked a user's own family, nor a problem changed by hand.
@@ -28,7 +31,7 @@ def is_checked(problem: Any) -> bool:
     return problem.drawn or (problem.recipe is not None and problem.recipe.describes(problem))
 
 
-def check_parameters(problem: Any) -> None:
+def check_parameters(problem: "Problem") -> None:
     """Check that float32 holds a problem's parameters and prices.
 
     Args:
@@ -49,7 +52,7 @@ def check_parameters(problem: Any) -> None:
         as_singles(f"{owner}.{name}", values)
 
 
-def check_moments(problem: Any) -> None:
+def check_moments(problem: "Problem") -> None:
     """Check that float32 holds the means, variances and values of a problem's arms, as it computes them.
 
     Heavy-tailed laws may have an infinite variance; others may not. Sums of 2^31 rewards or costs must be finite.
@@ -80,7 +83,7 @@ def _ratio(problem: Any) -> np.ndarray:
     return np.where(price > 0, mean / np.where(price > 0, price, 1), 0)
 
 
-def _refuse_lost(problem: Any, what: str, exact: Any, single: Any) -> None:
+def _refuse_lost(problem: "Problem", what: str, exact: object, single: object) -> None:
     wanted, found = np.asarray(exact, np.float64), np.asarray(single, np.float64)
     near = np.abs(found - wanted) <= _ROUNDING * np.abs(wanted)
     kept = HELD.holds(wanted) & near
@@ -98,7 +101,7 @@ def _refuse_lost(problem: Any, what: str, exact: Any, single: Any) -> None:
     )
 
 
-def _with_leaves(problem: Any, dtype: Any) -> Any:
+def _with_leaves(problem: Any, dtype: type[np.floating]) -> Any:
     """Return the problem with its parameters and prices as NumPy arrays of a dtype."""
     leaves: dict[str, Any] = {name: np.asarray(getattr(problem, name), dtype) for name in problem.parameters}
     if problem.costs is not None and problem.costs.price is not None:

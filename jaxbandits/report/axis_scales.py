@@ -2,13 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
-from numpy.typing import NDArray
 
 from jaxbandits.report import formatting
 from jaxbandits.report.user_settings import font_size, setting
@@ -19,13 +17,13 @@ __all__ = ["NARROW", "is_narrow", "set_scale", "spans_decades", "spread_by_facto
 NARROW = 4.0
 
 
-def spans_decades(values: NDArray[Any], factor: float = 8.0) -> bool:
+def spans_decades(values: np.ndarray, factor: float = 8.0) -> bool:
     """Return whether positive numbers differ so much that a logarithmic scale reads better."""
     finite = np.asarray(values, float)[np.isfinite(values)]
     return bool(finite.size) and bool(finite.min() > 0) and bool(finite.max() / finite.min() >= factor)
 
 
-def spread_by_factors(values: NDArray[Any]) -> bool:
+def spread_by_factors(values: np.ndarray) -> bool:
     """Return whether places along an axis are spaced by factors rather than by differences."""
     if not spans_decades(values):
         return False
@@ -35,9 +33,7 @@ def spread_by_factors(values: NDArray[Any]) -> bool:
     return abs(math.log(middle / math.sqrt(low * high))) <= abs(math.log(middle / ((low + high) / 2)))
 
 
-def set_scale(
-    axis: Axis, values: NDArray[Any], logarithmic: bool, at_values: bool = False, narrow: bool = False
-) -> None:
+def set_scale(axis: Axis, values: np.ndarray, logarithmic: bool, at_values: bool = False, narrow: bool = False) -> None:
     """Set scale and ticks with plain numbers, and a light grid.
 
     Args:
@@ -65,7 +61,7 @@ def set_scale(
         axis.set_major_formatter(FuncFormatter(lambda number, _: show(float(f"{number:.6g}"))))
 
 
-def _room(places: NDArray[Any]) -> bool:
+def _room(places: np.ndarray) -> bool:
     """Return whether numbers written at places, in order along an axis, do not overlap."""
     return places.size < 2 or bool(np.diff(places).min() >= 0.06 * np.ptp(places))
 
@@ -75,7 +71,7 @@ def is_narrow(axes: Axes) -> bool:
     return bool(axes.bbox.width / axes.figure.dpi < NARROW)
 
 
-def tick_texts(axes: Axes, values: Sequence[Any]) -> list[str]:
+def tick_texts(axes: Axes, values: Sequence[object]) -> list[str]:
     """Return the texts of ticks at equal distances, on several lines where the axes are narrow."""
     texts = [formatting.text(value) for value in values]
     if not is_narrow(axes):

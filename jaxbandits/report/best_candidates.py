@@ -1,7 +1,5 @@
 """Which labels, such as algorithms, may be the best: multiple comparisons with the best, from paired runs."""
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
@@ -16,7 +14,7 @@ _LARGEST = frozenset({"correct", "reward"})
 
 
 def find_best(
-    ds: Any, value: str = "pulls", along: str = "algorithm", level: float = 0.95, *, largest: bool | None = None
+    ds: object, value: str = "pulls", along: str = "algorithm", level: float = 0.95, *, largest: bool | None = None
 ) -> xr.Dataset:
     """Return which labels cannot be distinguished from the best, and how far each is from the best of the others.
 

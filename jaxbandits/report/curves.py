@@ -8,7 +8,6 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import ScaledTranslation
-from numpy.typing import NDArray
 
 from jaxbandits.report import auto_titles, formatting
 from jaxbandits.report import style as looks
@@ -141,7 +140,7 @@ def _draw_lines(
     y: str,
     centre: str,
     hue: str | None,
-    places: NDArray[Any],
+    places: np.ndarray,
     logarithmic: bool,
     floor: float,
 ) -> None:
@@ -185,7 +184,7 @@ def _name_zeros(axes: Axes, known: xr.Dataset) -> None:
     axes.plot([], [], color="#5A5A5A", label=f"< 1/{number}: no error", markersize=size, **_ZERO)
 
 
-def _draw_bounds(axes: Axes, known: xr.Dataset, bounds: Sequence[str], hue: str | None, places: NDArray[Any]) -> None:
+def _draw_bounds(axes: Axes, known: xr.Dataset, bounds: Sequence[str], hue: str | None, places: np.ndarray) -> None:
     """Draw dashed lines: one per bound, in grey, or one per hue and in its colour where the bound depends on it."""
     dashes = [(6, 3), (2, 2), (6, 2, 2, 2)]
     width = looks.line_look(0)["linewidth"]

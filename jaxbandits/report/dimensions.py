@@ -162,7 +162,7 @@ def values_of(ds: xr.Dataset, name: str | None) -> Sequence[Any]:
     """Return the coordinate's values as Python's own; `[None]` for no dimension."""
     if name is None:
         return [None]
-    values: list[Any] = ds[name].values.tolist() if name in ds.coords else list(range(ds.sizes[name]))
+    values: list[object] = ds[name].values.tolist() if name in ds.coords else list(range(ds.sizes[name]))
     return values
 
 

@@ -2,7 +2,6 @@
 
 import math
 import textwrap
-from typing import Any
 
 __all__ = ["at_least_fold", "count", "fold", "interval", "probability", "rate", "short", "text", "value", "wrap"]
 
@@ -73,6 +72,6 @@ def interval(low: float, high: float, of_probability: bool = False) -> str:
     return f"[{show(low)}, {show(high)}]"
 
 
-def text(item: Any) -> str:
+def text(item: object) -> str:
     """Format a coordinate's value: a number as `value` does, anything else with `str`."""
     return value(item) if isinstance(item, int | float) and not isinstance(item, bool) else str(item)

@@ -109,7 +109,7 @@ def phase(
     lines = "" if contours is None else f"\ndashed: {_contours(axes, known, contours, (x, y), labelled=dense)}"
     what = looks.label(ds, value) if value == "failure" else f"mean {looks.label(ds, value)}"
     # In a figure of the user's own beside the axes, which keep their size.
-    new: dict[str, Any] = {"ax": axes, "pad": 0.015, "aspect": 25}
+    new: dict[str, object] = {"ax": axes, "pad": 0.015, "aspect": 25}
     bar = picture.colorbar(mesh, **(new if ax is None else {"cax": axes.inset_axes((1.02, 0, 0.03, 1))}))
     bar.set_label(what + (", logarithmic" if logarithmic else ""))
     if ax is None:

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from jaxbandits.errors import UsageError
 
 __all__ = ["check_level", "clopper_pearson", "least_change", "student_half_width"]
 
 
-def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> tuple[NDArray[Any], NDArray[Any]]:
+def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Return the exact interval of a probability (Clopper, Pearson 1934): it always covers it with at least `level`.
 
     Args:

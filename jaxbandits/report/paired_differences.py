@@ -1,7 +1,5 @@
 """Differences and ratios of labels, such as algorithms, over the seeds that they share."""
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
@@ -18,7 +16,7 @@ _P_RATIO = "Bonett and Price (2006), paired proportions, hybrid Wilson"
 
 
 def difference(
-    ds: Any, value: str = "pulls", along: str = "algorithm", to: Any = None, level: float = 0.95
+    ds: object, value: str = "pulls", along: str = "algorithm", to: object = None, level: float = 0.95
 ) -> xr.Dataset:
     """Return the mean difference to one label, over the seeds that both have, with a paired interval.
 
@@ -68,7 +66,9 @@ def difference(
     return _compare(labelled(ds, value, along, level), value, to, level, "difference")
 
 
-def ratio(ds: Any, value: str = "pulls", along: str = "algorithm", to: Any = None, level: float = 0.95) -> xr.Dataset:
+def ratio(
+    ds: object, value: str = "pulls", along: str = "algorithm", to: object = None, level: float = 0.95
+) -> xr.Dataset:
     """Return the ratio of means to that of one label, over the seeds that both have, with a paired interval.
 
     Args:
@@ -103,7 +103,7 @@ def ratio(ds: Any, value: str = "pulls", along: str = "algorithm", to: Any = Non
     return _compare(labelled(ds, value, along, level), value, to, level, "ratio")
 
 
-def _compare(found: Labelled, value: str, to: Any, level: float, kind: str) -> xr.Dataset:
+def _compare(found: Labelled, value: str, to: object, level: float, kind: str) -> xr.Dataset:
     runs, along, labels, dims = found
     place = 0 if to is None else place_of(to, labels, along)
     others = [i for i in range(len(labels)) if i != place]

@@ -4,11 +4,10 @@ All functions take two float64 arrays `(…, S)`, whose last axis is the seeds, 
 the interval. A pair in which either value is NaN is left out. They return arrays `(…)`, NaN where pairs are too few.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy  # type: ignore[import-untyped,unused-ignore]
-from numpy.typing import NDArray
 
 from jaxbandits.report.intervals import student_half_width
 
@@ -28,7 +27,7 @@ __all__ = [
 #: After this number of halvings an interval of length 2 is as short as float64 allows.
 _HALVINGS = 60
 
-Array = NDArray[Any]
+Array = np.ndarray
 
 
 class Interval(NamedTuple):

@@ -38,7 +38,7 @@ class Labelled(NamedTuple):
     dims: list[str]  # of the Dataset, in its order, without `seed`
 
 
-def labelled(ds: Any, value: str, along: str, level: float) -> Labelled:
+def labelled(ds: object, value: str, along: str, level: float) -> Labelled:
     """Return the runs along a dimension, after checks of all that a comparison needs.
 
     Args:

@@ -20,7 +20,7 @@ _MOST = 2.0**53
 
 
 def seeds_needed(
-    ds: Any, value: str, half_width: float, along: str | None = None, to: Any = None, level: float = 0.95
+    ds: Any, value: str, half_width: float, along: str | None = None, to: object = None, level: float = 0.95
 ) -> xr.DataArray:
     """Return how many seeds give an interval of a wanted half width.
 
@@ -79,18 +79,18 @@ def seeds_needed(
     return found.assign_attrs(about).drop_vars("seed", errors="ignore").transpose(*dims)
 
 
-def _of_mean(values: Any, half_width: float, tail: float) -> Any:
+def _of_mean(values: np.ndarray, half_width: float, tail: float) -> np.ndarray:
     found = moments(values, np.zeros_like(values))
     sd = found.first_variance**0.5
     return _smallest(lambda n: student_half_width(sd, n, tail), half_width, 2, sd)
 
 
-def _of_rate(values: Any, half_width: float, tail: float) -> Any:
+def _of_rate(values: np.ndarray, half_width: float, tail: float) -> np.ndarray:
     there = ~np.isnan(values)
     number = there.sum(-1)
     rate = (np.where(there, values, 0).sum(-1) + 1) / (np.where(number > 1, number, np.nan) + 2)
 
-    def half(n: Any) -> Any:
+    def half(n: np.ndarray) -> np.ndarray:
         """Return half the width of Clopper and Pearson's interval at the expected number of errors."""
         errors = rate * n
         low = scipy.special.betaincinv(errors, n - errors + 1, tail)
@@ -99,12 +99,12 @@ def _of_rate(values: Any, half_width: float, tail: float) -> Any:
     return _smallest(half, half_width, 1, rate)
 
 
-def _of_rates(first: Any, second: Any, half_width: float, tail: float) -> Any:
+def _of_rates(first: np.ndarray, second: np.ndarray, half_width: float, tail: float) -> np.ndarray:
     number, only_first, only_second = discordant(first, second)
     pairs = np.where(number > 1, number, np.nan) + 2
     p, q = (only_first + 0.5) / pairs, (only_second + 0.5) / pairs
 
-    def half(n: Any) -> Any:
+    def half(n: np.ndarray) -> np.ndarray:
         """Return half the width of the score interval at the expected numbers of discordant pairs."""
         low, high = score_interval(p * n, q * n, n, tail)
         return (high - low) / 2
@@ -112,7 +112,7 @@ def _of_rates(first: Any, second: Any, half_width: float, tail: float) -> Any:
     return _smallest(half, half_width, 1, p)
 
 
-def _smallest(half: Callable[[Any], Any], half_width: float, least: int, like: Any) -> Any:
+def _smallest(half: Callable[[np.ndarray], np.ndarray], half_width: float, least: int, like: np.ndarray) -> np.ndarray:
     """Return the smallest whole number from `least` at which a function that falls is at most `half_width`.
 
     Args:

@@ -39,7 +39,7 @@ class _Study(NamedTuple):
 
 
 def table(
-    ds: Any,
+    ds: object,
     rows: str | Sequence[str] | None = None,
     columns: str | Sequence[str] | None = None,
     value: str | Sequence[str] = "pulls",
@@ -209,7 +209,7 @@ def _frame(study: _Study) -> Any:
     known, names = study.known, [*study.rows, *study.columns]
     shape = tuple(known.sizes[name] for name in names)
     places = dict(zip(names, np.indices(shape).reshape(len(names), math.prod(shape)), strict=True))
-    columns: dict[str, Any] = {}
+    columns: dict[str, object] = {}
     for name in names:
         labels = values_of(known, name)
         columns[name] = [labels[at] for at in places[name]]

@@ -76,7 +76,7 @@ class Picture(Figure):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         kinds = {name: setting(name, None) for name in ("pdf.fonttype", "ps.fonttype")}
-        self._font_types: dict[Any, Any] = {name: kind for name, kind in kinds.items() if kind is not None}
+        self._font_types: dict[Any, object] = {name: kind for name, kind in kinds.items() if kind is not None}
 
     def savefig(self, *args: Any, **options: Any) -> None:
         """Save the figure, as matplotlib's `Figure.savefig` does."""
@@ -144,7 +144,7 @@ def new_panels(
     return picture, panels
 
 
-def _given_panels(count: int, ax: Any, width: float | None) -> tuple[Figure, list[Axes]]:
+def _given_panels(count: int, ax: object, width: float | None) -> tuple[Figure, list[Axes]]:
     panels = list(np.asarray(ax, dtype=object).ravel())
     if len(panels) != count or not all(isinstance(axes, Axes) for axes in panels):
         kinds = ", ".join(type(axes).__name__ for axes in panels)
@@ -202,7 +202,7 @@ def _add_legend(axes: Axes, title: str | None, columns: int, several: bool, own:
         axes.legend(handles, texts, title=title)
         return
     size = font_size(10.5, "legend.fontsize")
-    look: dict[str, Any] = {
+    look: dict[str, object] = {
         "title": title, "fontsize": size, "title_fontsize": font_size(10.5, "legend.title_fontsize"),
         "frameon": False, "alignment": "left", "labelspacing": 0.7,
     }  # fmt: skip

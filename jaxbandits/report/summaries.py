@@ -163,7 +163,7 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
     return with_one_row(found)
 
 
-def is_moments(ds: Any) -> bool:
+def is_moments(ds: object) -> bool:
     """Return whether this is the result of a sweep with keep="moments"."""
     return isinstance(ds, xr.Dataset) and "seed" not in ds.dims and {"runs", "stopped_early", "pulls_mean"} <= set(ds)
 
@@ -240,7 +240,7 @@ def _metric(name: str, found: Statistics, level: float, censored: xr.DataArray |
     return {f"{name}_{ending}": result for ending, result in results.items()}
 
 
-def check_runs(ds: Any) -> None:
+def check_runs(ds: object) -> None:
     """Refuse an object that is not a Dataset of runs, with at least one."""
     if not isinstance(ds, xr.Dataset):
         raise UsageError(f"a Dataset of runs is needed, such as jb.simulate returns, got {type(ds).__name__}")

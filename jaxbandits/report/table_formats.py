@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Callable
 from csv import writer
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jaxbandits.report.rounded_cells import Cell
 from jaxbandits.report.text_tables import text_table
@@ -129,7 +129,7 @@ def as_csv(table: TextTable) -> str:
     return lines.getvalue()
 
 
-def _bare(part: Any) -> Any:
+def _bare(part: object) -> object:
     return part.replace(",", "") if isinstance(part, str) else part
 
 

@@ -1,13 +1,11 @@
 """A picture of a search: what `jb.tune` did, step by step."""
 
 import json
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from jaxbandits.errors import UsageError
 from jaxbandits.report import formatting
@@ -79,7 +77,7 @@ def tuning(
     return picture
 
 
-def _band(axes: Axes, steps: NDArray[Any], ds: xr.Dataset, name: str, unit: float, colour: Any) -> None:
+def _band(axes: Axes, steps: np.ndarray, ds: xr.Dataset, name: str, unit: float, colour: object) -> None:
     middle, half = ds[name].to_numpy() / unit, _Z * ds[f"{name}_se"].to_numpy() / unit
     axes.plot(steps, middle, color=colour)
     axes.fill_between(steps, middle - half, middle + half, color=colour, alpha=0.2, linewidth=0)

@@ -20,7 +20,7 @@ _R = TypeVar("_R")
 #: Width and height of a picture in a column of a paper, in inches.
 COLUMN = (3.25, 2.4)
 #: The settings of every style, but for those of the user.
-_STYLES: dict[str, dict[str, Any]] = {
+_STYLES: dict[str, dict[str, object]] = {
     "paper": {
         "font.size": 8.0, "lines.linewidth": 1.2, "lines.markersize": 3.5, "pdf.fonttype": 42, "ps.fonttype": 42,
     },
@@ -30,7 +30,7 @@ _PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 
 
-def setting(name: str, ours: Any) -> Any:
+def setting(name: str, ours: object) -> Any:
     """Return the user's setting of matplotlib, or ours where the user has none."""
     given: Any
     usual: Any
@@ -45,7 +45,7 @@ def font_size(points: float, name: str = "font.size") -> Any:
     return points * setting("font.size", 12.0) / 12.0
 
 
-def colours(values: Sequence[Any]) -> list[Any]:
+def colours(values: Sequence[object]) -> list[Any]:
     """Return a colour per value: the user's, else a sequence from dark to light for numbers in order, else a palette.
 
     The user's are those of `axes.prop_cycle`, if there are enough for the numbers, and the map `image.cmap`.
@@ -80,14 +80,14 @@ def in_style(draw: Callable[_P, _R]) -> Callable[_P, _R]:
             return draw(*args, **options)
         if style not in _STYLES:
             raise unknown_name("style", str(style), _STYLES)
-        settings: dict[Any, Any] = {name: setting(name, ours) for name, ours in _STYLES[str(style)].items()}
+        settings: dict[Any, object] = {name: setting(name, ours) for name, ours in _STYLES[str(style)].items()}
         with rc_context(settings):
             return draw(*args, **options)
 
     return drawn
 
 
-def _cycle(key: str) -> list[Any]:
+def _cycle(key: str) -> list[object]:
     """Return the user's cycle of colours or markers; empty where there is none."""
     given = setting("axes.prop_cycle", None)
     return [] if given is None else list(given.by_key().get(key, []))

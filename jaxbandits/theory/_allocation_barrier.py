@@ -4,8 +4,6 @@ Shapes are those of `_allocation`, with one axis of instances, `(N, …)`. Each 
 ones are left out.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +11,7 @@ from jaxbandits.theory._allocation import PairCosts
 
 __all__ = ["smallest_allocation"]
 
-Array = NDArray[Any]
+Array = np.ndarray
 
 # Relative duality gap at which the barrier method stops, and the factor by which it shrinks between centrings.
 _GAP = 1e-9

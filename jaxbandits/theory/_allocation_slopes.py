@@ -6,7 +6,6 @@ solve the same linear equations.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from jaxbandits.theory._allocation_barrier import smallest_allocation
 
 __all__ = ["allocation_and_slopes"]
 
-Array = NDArray[Any]
+Array = np.ndarray
 
 # A cost this close to 1 is active: the barrier method leaves 1e-9 or less there.
 _ACTIVE = 1e-5

@@ -7,7 +7,7 @@ are NumPy's numbers. With JAX arrays, or values traced by `jit`, `grad` or `vmap
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -47,14 +47,14 @@ def in_given_precision(formula: Callable[P, R]) -> Callable[P, R]:
     return answered
 
 
-def _array(value: Any) -> Any:
+def _array(value: object) -> object:
     """Return a list of numbers as an array."""
     if type(value) not in (list, tuple):
         return value
     return jnp.asarray(value) if any(isinstance(x, jax.Array) for x in jax.tree.leaves(value)) else np.asarray(value)
 
 
-def _in_float64(given: list[Any]) -> bool:
+def _in_float64(given: list[object]) -> bool:
     """Return whether numbers are given in a higher precision than JAX would compute in."""
     if jnp.result_type(float) == np.float64 or any(isinstance(leaf, jax.Array) for leaf in given):
         return False

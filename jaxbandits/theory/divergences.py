@@ -1,7 +1,7 @@
 """Kullback-Leibler divergences between reward laws, exact to rounding however close or extreme their means are."""
 
 from types import ModuleType
-from typing import Any
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -132,7 +132,11 @@ def binary_relative_entropy(delta: ArrayLike) -> jax.Array:
     return (1 - 2 * error) * jnp.where(error < 0.1, jnp.log1p(-error) - log_of(delta), odds)
 
 
-def bernoulli_divergence(p: Any, q: Any, xp: ModuleType) -> Any:
+#: Numbers of NumPy or of JAX.
+Numbers = TypeVar("Numbers", np.ndarray, jax.Array)
+
+
+def bernoulli_divergence(p: Numbers, q: Numbers, xp: ModuleType) -> Numbers:
     """Return `kl_bernoulli` without its checks and derivative, for arrays of NumPy (float64) or of `jax.numpy`.
 
     With d = q - p and f(x) = x - log(1+x), p log(p/q) + (1-p) log((1-p)/(1-q)) = p f(d/p) + (1-p) f(-d/(1-p)). The
@@ -142,18 +146,18 @@ def bernoulli_divergence(p: Any, q: Any, xp: ModuleType) -> Any:
     return _excess(p, q, q - p, xp) + _excess(1 - p, 1 - q, p - q, xp)
 
 
-def poisson_divergence(p: Any, q: Any, xp: ModuleType) -> Any:
+def poisson_divergence(p: Numbers, q: Numbers, xp: ModuleType) -> Numbers:
     """Return `kl_poisson`, as `bernoulli_divergence` does `kl_bernoulli`."""
     return _excess(p, q, q - p, xp)
 
 
-def exponential_divergence(p: Any, q: Any, xp: ModuleType) -> Any:
+def exponential_divergence(p: Numbers, q: Numbers, xp: ModuleType) -> Numbers:
     """Return `kl_exponential`, as `bernoulli_divergence` does `kl_bernoulli`: f(p/q - 1)."""
     ratio = p / xp.maximum(q, _tiny(q))
     return _excess(xp.ones_like(ratio), ratio, (p - q) / xp.maximum(q, _tiny(q)), xp)
 
 
-def _excess(base: Any, other: Any, difference: Any, xp: ModuleType) -> Any:
+def _excess(base: Numbers, other: Numbers, difference: Numbers, xp: ModuleType) -> Numbers:
     """Return one term, base f(difference / base) with f(x) = x - log(1+x); for base = 0 its limit, the difference."""
     near, x = _relative(base, difference, xp)
     # log(1+x) = 2 artanh(s) and x - 2s = x s, so f(x) = x s - 2 s^3 (1/3 + s^2/5 + s^4/7 + ...).
@@ -165,7 +169,7 @@ def _excess(base: Any, other: Any, difference: Any, xp: ModuleType) -> Any:
     return xp.where(near, base * s * (x - 2 * s * s * series), far)
 
 
-def _log_ratio(base: Any, other: Any, difference: Any, xp: ModuleType) -> Any:
+def _log_ratio(base: Numbers, other: Numbers, difference: Numbers, xp: ModuleType) -> Numbers:
     """Return the logarithm of other / base: from their difference if they are close, else from their ratio."""
     near, x = _relative(base, difference, xp)
     divisor = xp.maximum(base, _tiny(base))
@@ -176,14 +180,14 @@ def _log_ratio(base: Any, other: Any, difference: Any, xp: ModuleType) -> Any:
     return xp.where(near, xp.log1p(x), xp.where(beyond, apart, xp.log(ratio)))
 
 
-def _relative(base: Any, difference: Any, xp: ModuleType) -> tuple[Any, Any]:
+def _relative(base: Numbers, difference: Numbers, xp: ModuleType) -> tuple[Numbers, Numbers]:
     """Return whether |difference / base| is at most 1/2, and the quotient there, 0 elsewhere."""
     x = difference / xp.maximum(base, _tiny(base))
     near = xp.abs(x) <= 0.5
     return near, xp.where(near, x, 0.0)
 
 
-def _tiny(x: Any) -> float:
+def _tiny(x: Numbers) -> float:
     """Return the smallest normal number: as a divisor in place of 0 it keeps quotients of probabilities finite."""
     return float(np.finfo(x.dtype).tiny)
 

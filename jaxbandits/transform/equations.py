@@ -33,7 +33,7 @@ class Known(NamedTuple):
     fixed: bool = False  # whether it hangs on the number of arms only, where arrays are padded
 
 
-def map_runs(function: Callable[..., Any]) -> Callable[..., Any]:
+def map_runs(function: Callable[..., object]) -> Callable[..., Any]:
     """Map a function of one run over R runs.
 
     It computes `jax.vmap(function, in_axes=-1, out_axes=-1)` by other operations. Each run has the same bits for every
@@ -56,7 +56,7 @@ def map_runs(function: Callable[..., Any]) -> Callable[..., Any]:
         [1, 0]
     """
 
-    def mapped(*arguments: Any) -> Any:
+    def mapped(*arguments: object) -> Any:
         values, tree = results_of(function, arguments)
         return jax.tree.unflatten(tree, [value.array for value in values])
 
@@ -64,8 +64,8 @@ def map_runs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def results_of(
-    function: Callable[..., Any],
-    arguments: tuple[Any, ...],
+    function: Callable[..., object],
+    arguments: tuple[object, ...],
     known: Sequence[Known] | None = None,
     padded: Padded | None = None,
     live: jax.Array | None = None,

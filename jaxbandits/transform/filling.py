@@ -103,7 +103,7 @@ def axes_of_arms(operation: Operation, padding: Padding) -> Axes:
     return Axes(reads, makes)
 
 
-def _is_same(key: str, value: Any, others: Sequence[Any], padding: Padding) -> bool:
+def _is_same(key: str, value: Any, others: Sequence[object], padding: Padding) -> bool:
     """Return whether a parameter is the same for any number of arms, but for sizes, which may be that number."""
     if key not in _SIZES or value is None:
         return all(other is value or str(other) == str(value) for other in others)

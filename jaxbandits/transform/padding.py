@@ -147,7 +147,7 @@ class Padded(NamedTuple):
     axes: Sequence[tuple[int, ...]]  # of each leaf of the arguments, in one run
     bandits: int = 1  # how many share the arms: their number is then a multiple of it
 
-    def followed(self, function: Callable[..., Any], leaves: Sequence[jax.ShapeDtypeStruct]) -> Padding:
+    def followed(self, function: Callable[..., object], leaves: Sequence[jax.ShapeDtypeStruct]) -> Padding:
         """Trace a function of these leaves, of one run, for other numbers of arms.
 
         Raises:

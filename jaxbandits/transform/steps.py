@@ -20,7 +20,7 @@ __all__ = ["map_step"]
 
 
 def map_step(
-    step: Callable[..., Any], known: Sequence[Known] | None = None, padded: Padded | None = None
+    step: Callable[..., object], known: Sequence[Known] | None = None, padded: Padded | None = None
 ) -> Callable[..., Any]:
     """Map a step of one run over R runs.
 
@@ -41,7 +41,7 @@ def map_step(
         [[0, 0], [1, 0]]
     """
 
-    def mapped(live: jax.Array, *arguments: Any) -> Any:
+    def mapped(live: jax.Array, *arguments: object) -> Any:
         after, tree = results_of(step, arguments, known, padded, live)
         before = jax.tree.leaves(arguments[-1])
         return jax.tree.unflatten(tree, [_chosen(live, new, old) for new, old in zip(after, before, strict=True)])

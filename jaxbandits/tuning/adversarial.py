@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import xarray as xr
+from jax.typing import ArrayLike
 
 from jaxbandits import theory
 from jaxbandits.algorithms.parameters import axes_of
@@ -49,9 +50,9 @@ class Hardened:
 
 @own_settings()
 def adversary(
-    algorithm: Any,
+    algorithm: object,
     problem: Problem,
-    metric: str | Callable[..., Any] | Metric = "error",
+    metric: str | Callable[..., ArrayLike] | Metric = "error",
     *,
     complexity: Callable[[jax.Array], jax.Array] | None = None,
     within: tuple[float, float] | None = None,
@@ -112,7 +113,7 @@ def adversary(
     moving = optax.adam(0.01) if optimizer is None else optimizer
     means = jnp.asarray(start, jnp.float32)
     state = moving.init(means)
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, float | np.ndarray]] = []
     options: dict[str, Any] = {"max_pulls": max_pulls}
     for step in range(steps):
         here = _with_means(problem, means)
@@ -122,7 +123,7 @@ def adversary(
             on_step(_history(rows))
         climb = level.along(means, jnp.asarray(found["gradient"].to_numpy(), jnp.float32))
         updates, state = moving.update(-climb, state, means)
-        moved: Any = optax.apply_updates(means, updates)
+        moved = optax.apply_updates(means, updates)
         means = level.back(np.asarray(moved, np.float64))
     judged = []
     for at in (jnp.asarray(start, jnp.float32), means):
@@ -211,16 +212,16 @@ def _ends(problem: Problem, within: tuple[float, float] | None) -> tuple[float, 
 
 
 def _with_means(problem: Problem, means: jax.Array) -> Problem:
-    changed: Any = {problem.mean_is: means, "recipe": None}
+    changed: dict[str, Any] = {problem.mean_is: means, "recipe": None}
     return dataclasses.replace(problem, **changed)
 
 
-def _row(means: jax.Array, found: xr.Dataset, level: Level) -> dict[str, Any]:
+def _row(means: jax.Array, found: xr.Dataset, level: Level) -> dict[str, float | np.ndarray]:
     numbers = {name: float(found[name]) for name in ("value", "value_se")}
     return {"mean": np.asarray(means, np.float64), **numbers, "complexity": float(level.complexity(means))}
 
 
-def _history(rows: list[dict[str, Any]]) -> xr.Dataset:
+def _history(rows: list[dict[str, float | np.ndarray]]) -> xr.Dataset:
     found = {name: np.asarray([row[name] for row in rows]) for name in rows[0]}
     data = {name: (("step", "arm")[: values.ndim], values) for name, values in found.items()}
     return xr.Dataset(data, coords={"step": np.arange(len(rows))})

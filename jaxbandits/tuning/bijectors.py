@@ -3,7 +3,6 @@
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.checks import is_number
@@ -87,5 +86,5 @@ def _coordinate(known: Rule, name: str) -> Coordinate:
     return Coordinate(name, float(start), low, high)
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     return "none" if value is None else repr(value)

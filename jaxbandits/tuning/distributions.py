@@ -1,7 +1,7 @@
 """Distributions over problems from plain data: a [problem] table whose numbers may be drawn."""
 
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ _LAWS: dict[str, Callable[[np.random.Generator, float, float, int | None], Any]]
 }
 
 
-def distribution(table: dict[str, Any]) -> Draw:
+def distribution(table: Mapping[str, object]) -> Draw:
     """Return a function that draws problems as a table says.
 
     The table is such as `{name = "bernoulli", means = {uniform = [0.2, 0.8], arms = 10}}`.
@@ -50,7 +50,7 @@ def distribution(table: dict[str, Any]) -> Draw:
     return draw
 
 
-def _law(name: str, value: dict[str, Any]) -> Callable[[np.random.Generator], Any]:
+def _law(name: str, value: dict[str, object]) -> Callable[[np.random.Generator], float | list[float]]:
     given = {key: one for key, one in value.items() if key != "arms"}
     if len(given) != 1:
         raise UsageError(f"{name} of [instances] needs one law, {' or '.join(_LAWS)}, got {sorted(value)}")
@@ -67,7 +67,7 @@ def _law(name: str, value: dict[str, Any]) -> Callable[[np.random.Generator], An
         raise UsageError(f"{name} of [instances]: the second number of {law} must be {larger}, got {second:g}")
     size = None if "arms" not in value else whole(f"{name} of [instances]: arms", value["arms"], 1)
 
-    def draw(random: np.random.Generator) -> Any:
+    def draw(random: np.random.Generator) -> float | list[float]:
         found = _LAWS[law](random, first, second, size)
         return float(found) if size is None else found.tolist()
 

@@ -4,13 +4,15 @@ Slopes are differences of runs that see the same rewards, at a fixed width on bo
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from jax.typing import ArrayLike
 
 from jaxbandits.axes import axis
+from jaxbandits.engine.metric import Metric
 from jaxbandits.gradients.measures import OWN, Measure, measure_of, wrong
 from jaxbandits.gradients.rare_outcomes import carrying, enough
 from jaxbandits.problems.constructors import ProblemFamily
@@ -37,11 +39,11 @@ class Goal(NamedTuple):
 
     name: str
     measure: Measure
-    metrics: dict[str, Any]
+    metrics: dict[str, Callable[..., ArrayLike] | Metric]
     max_pulls: int | None
 
 
-def goal_of(objective: Any, max_pulls: int | None) -> Goal:
+def goal_of(objective: str | Callable[..., ArrayLike], max_pulls: int | None) -> Goal:
     """Return the goal that a user means.
 
     Raises:
@@ -53,7 +55,7 @@ def goal_of(objective: Any, max_pulls: int | None) -> Goal:
     return Goal(getattr(objective, "__name__", "own"), measure, {OWN: objective}, max_pulls)
 
 
-def measured(goal: Goal, algorithm: Any, problems: ProblemFamily, seeds: int, root_seed: int) -> xr.Dataset:
+def measured(goal: Goal, algorithm: object, problems: ProblemFamily, seeds: int, root_seed: int) -> xr.Dataset:
     """Return `objective` and `error` of every run, float64, along the algorithm's axes, instances and seeds."""
     runs = sweep(
         algorithm, problems, seeds, root_seed=root_seed, max_pulls=goal.max_pulls, metrics=goal.metrics

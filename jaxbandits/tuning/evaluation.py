@@ -1,11 +1,11 @@
 """The judgement of what has been tuned, on instances that no step has seen, beside the start."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from jaxbandits.problems.base import Problem
 from jaxbandits.report.intervals import clopper_pearson
 from jaxbandits.tuning.estimates import Goal, mean_and_error, measured
 from jaxbandits.tuning.instance_parameters import INSTANCE, family
@@ -19,7 +19,7 @@ _HALVINGS = 6
 
 
 def judged(
-    goal: Goal, algorithms: Mapping[str, Any], problems: list[Any], seeds: int, root_seed: int, reference: str
+    goal: Goal, algorithms: Mapping[str, object], problems: list[Problem], seeds: int, root_seed: int, reference: str
 ) -> xr.Dataset:
     """Return objective, error and the difference to the reference, with 95% intervals, by the algorithm's name.
 
@@ -34,7 +34,7 @@ def judged(
 
 
 def share_within(
-    goal: Goal, limit: float, between: Callable[[float], Any], problems: list[Any], seeds: int, root_seed: int
+    goal: Goal, limit: float, between: Callable[[float], object], problems: list[Problem], seeds: int, root_seed: int
 ) -> float:
     """Return the share of the way from a start (0) to what was found (1) at which errors are surely few enough.
 

@@ -1,7 +1,7 @@
 """The history of tuning, step by step: a Dataset, from which it goes on."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ class Step(NamedTuple):
     slopes: dict[str, dict[str, Estimate]]
 
 
-def history_of(steps: Sequence[Step], where: Sequence[Coordinate], about: dict[str, Any]) -> xr.Dataset:
+def history_of(steps: Sequence[Step], where: Sequence[Coordinate], about: Mapping[str, object]) -> xr.Dataset:
     """Return the steps as a Dataset: parameters' values by name, means, slopes in the coordinates, standard errors."""
     names = [one.parameter for one in where]
     found: dict[str, Any] = {
@@ -53,7 +53,7 @@ def history_of(steps: Sequence[Step], where: Sequence[Coordinate], about: dict[s
     )
 
 
-def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: dict[str, Any]) -> list[Step]:
+def steps_of(history: xr.Dataset, where: Sequence[Coordinate], about: Mapping[str, object]) -> list[Step]:
     """Return the steps of a history that another call with these arguments made.
 
     Raises:

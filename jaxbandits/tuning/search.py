@@ -9,6 +9,7 @@ import jax
 import numpy as np
 import optax
 import xarray as xr
+from jax.typing import ArrayLike
 
 from jaxbandits.checks import INSIDE_UNIT, number, seed, whole
 from jaxbandits.compilers.jax_settings import own_settings
@@ -56,7 +57,7 @@ class Tuned:
 
 class _State(NamedTuple):
     points: dict[str, jax.Array]  # float32 ()
-    optimizer: Any
+    optimizer: optax.OptState
     multiplier: float
 
 
@@ -64,7 +65,7 @@ class _State(NamedTuple):
 def tune(
     algorithm: Any,
     problems: Draw | Sequence[Problem],
-    objective: str | Callable[..., Any] = "pulls",
+    objective: str | Callable[..., ArrayLike] = "pulls",
     *,
     wrt: Sequence[str],
     error_at_most: float | None = None,
@@ -74,7 +75,7 @@ def tune(
     seeds: int = 100,
     root_seed: int = 0,
     max_pulls: int | None = None,
-    against: Mapping[str, Any] | None = None,
+    against: Mapping[str, object] | None = None,
     held_out: int = 200,
     held_out_seeds: int | None = None,
     history: xr.Dataset | None = None,
@@ -166,7 +167,7 @@ def tune(
     late = reached[len(reached) // 2 :]
     ends = {one: (one.point(one.start), float(np.mean([x[one.parameter] for x in late]))) for one in where}
 
-    def values(share: float) -> dict[str, Any]:
+    def values(share: float) -> dict[str, float]:
         return {one.parameter: one.value(first + share * (last - first)) for one, (first, last) in ends.items()}
 
     share = 1.0
@@ -215,7 +216,7 @@ class _Search(NamedTuple):
             multiplier = max(0.0, multiplier + _RATE * excess)
         gradient = {name: jax.numpy.float32(value) for name, value in slope.items()}
         updates, optimizer = self.optimizer.update(gradient, state.optimizer, state.points)
-        points: Any = optax.apply_updates(state.points, updates)
+        points = optax.apply_updates(state.points, updates)
         if lost := [name for name, point in points.items() if not np.isfinite(point)]:
             raise UsageError(f"tuning led {lost[0]} to {points[lost[0]]}: a smaller learning rate may help")
         return _State(points, optimizer, multiplier)

@@ -1,7 +1,6 @@
 """Arrays as short texts: type, shape and a hash of the numbers; and what follows when one is edited in place."""
 
 import weakref
-from typing import Any
 
 import jax
 import numpy as np
@@ -11,10 +10,10 @@ from jaxbandits.users_code.bytecode import short_hash
 __all__ = ["array_text"]
 
 #: The texts of live arrays, by identity.
-_known: dict[int, tuple[weakref.ref[Any], str]] = {}
+_known: dict[int, tuple[weakref.ref[object], str]] = {}
 
 
-def array_text(array: Any) -> str:
+def array_text(array: object) -> str:
     """Return the text of an array of NumPy's or JAX's, or of a NumPy scalar.
 
     While a program has the numbers of a NumPy array, JAX gives every new program the same numbers, whatever the array
@@ -35,7 +34,7 @@ def array_text(array: Any) -> str:
     return found
 
 
-def _text(array: Any) -> str:
+def _text(array: object) -> str:
     if isinstance(array, jax.Array) and jax.numpy.issubdtype(array.dtype, jax.dtypes.prng_key):
         return f"{array.dtype} {_text(jax.random.key_data(array))}"
     numbers = np.asarray(array)

@@ -7,7 +7,7 @@ import sys
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 __all__ = ["BYTECODE", "Names", "bytecode_hash", "names_in", "once_a_code", "short_hash"]
 
@@ -78,7 +78,7 @@ def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _with_inner(constant)
 
 
-def _content(code: types.CodeType) -> tuple[Any, ...]:
+def _content(code: types.CodeType) -> tuple[object, ...]:
     constants = code.co_consts
     if _has_docstring(code):
         constants = (None, *constants[1:])
@@ -97,7 +97,7 @@ def _has_docstring(code: types.CodeType) -> bool:
     return not code.co_name.startswith("<")
 
 
-def _constant(value: Any) -> Any:
+def _constant(value: object) -> object:
     """Return a constant with its type, since 1, 1.0 and True are equal; sets in an order that all processes share."""
     if isinstance(value, types.CodeType):
         return _content(value)

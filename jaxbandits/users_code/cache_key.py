@@ -40,7 +40,7 @@ class Code(NamedTuple):
         return _context(self.key)
 
 
-def code_of(*trees: Any, functions: Mapping[str, Any] | None = None) -> Code:
+def code_of(*trees: object, functions: Mapping[str, object] | None = None) -> Code:
     """Return the code of pytrees and functions, as it is now.
 
     Code with a value that cannot be read has a new key each time; a warning says which value.
@@ -56,7 +56,7 @@ def code_of(*trees: Any, functions: Mapping[str, Any] | None = None) -> Code:
     return Code(_classes_of(trees), key)
 
 
-def _classes_of(trees: Iterable[Any]) -> tuple[type, ...]:
+def _classes_of(trees: Iterable[object]) -> tuple[type, ...]:
     return classes(tuple(trees))[1:]
 
 

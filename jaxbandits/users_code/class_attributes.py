@@ -21,7 +21,7 @@ def attributes_of(cls: type) -> list[tuple[str, Any]]:
     return [(name, vars(cls)[name]) for name in names if not _is_added(name, vars(cls)[name])]
 
 
-def functions_in(attribute: Any) -> list[tuple[str, Any]]:
+def functions_in(attribute: object) -> list[tuple[str, Any]]:
     """Return the functions of a method or property, with suffixes for its name; none of any other attribute."""
     if isinstance(attribute, types.FunctionType):
         return [("", attribute)]
@@ -35,14 +35,14 @@ def functions_in(attribute: Any) -> list[tuple[str, Any]]:
     return []
 
 
-def innermost(function: Any) -> types.FunctionType | None:
+def innermost(function: object) -> types.FunctionType | None:
     """Return the function inside its decorators; None where there is none of Python's."""
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     return function if isinstance(function, types.FunctionType) else None
 
 
-def _is_added(name: str, value: Any) -> bool:
+def _is_added(name: str, value: object) -> bool:
     """Return whether an attribute follows from the rest: places of fields, and what `dataclasses` writes."""
     if isinstance(value, types.MemberDescriptorType | types.GetSetDescriptorType):
         return True

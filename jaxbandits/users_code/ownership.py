@@ -6,7 +6,6 @@ import sys
 import sysconfig
 import types
 from pathlib import Path
-from typing import Any
 
 __all__ = ["Ownership", "top_of"]
 
@@ -32,7 +31,7 @@ class Ownership:
         top = top_of(module)
         return top not in self._own and _owner(top) != _USERS
 
-    def installed_name(self, value: Any) -> str | None:
+    def installed_name(self, value: object) -> str | None:
         """Return an installed module's name of a value, such as `jax.minimum`; None if no module has it.
 
         Only the package and the name are given: where in the package something is defined may change with its versions.
@@ -46,7 +45,7 @@ class Ownership:
             return None
         if isinstance(value, type):
             return f"{top_of(module)}.{name}"
-        found: Any = sys.modules.get(module)
+        found: object = sys.modules.get(module)
         for part in name.split("."):
             found = getattr(found, part, None)
         return f"{top_of(module)}.{name}" if found is value else None

@@ -6,7 +6,6 @@ either agrees. The source compares across versions of Python; the bytecode compa
 
 import types
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from jaxbandits.users_code.bytecode import BYTECODE, bytecode_hash
 from jaxbandits.users_code.source import source_hash
@@ -20,7 +19,7 @@ CODE = "source code"
 _FUNCTION, _INSTALLED, _UNREADABLE, _UNKNOWN = "code:", "library:", "unreadable:", "-"
 
 
-def recorded(trees: Iterable[Any] = (), functions: Mapping[str, Any] | None = None) -> dict[str, dict[str, str]]:
+def recorded(trees: Iterable[object] = (), functions: Mapping[str, object] | None = None) -> dict[str, dict[str, str]]:
     """Return a table's entry with the code of a user's objects, arguments as `parts_of`; empty without such code."""
     parts = parts_of(trees, functions)
     return {CODE: {label: _text(parts[label]) for label in sorted(parts)}} if parts else {}
@@ -37,7 +36,7 @@ def change(there: Mapping[str, str], here: Mapping[str, str]) -> str:
     return min(found)[2] if found else ""
 
 
-def doubts(there: Any, here: Any) -> list[str]:
+def doubts(there: object, here: object) -> list[str]:
     """Return, in words, what cannot be compared in the code of two specifications that show no difference."""
     if not (isinstance(there, dict) and isinstance(here, dict)):
         return []
@@ -58,7 +57,7 @@ def doubts(there: Any, here: Any) -> list[str]:
     return found
 
 
-def lacks_code(table: Mapping[str, Any]) -> bool:
+def lacks_code(table: Mapping[str, object]) -> bool:
     """Return whether a table is of code that an earlier version of the package did not record."""
     if CODE in table:
         return False

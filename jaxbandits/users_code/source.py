@@ -5,7 +5,6 @@ import functools
 import linecache
 import types
 from collections.abc import Iterator
-from typing import Any
 
 from jaxbandits.users_code.bytecode import bytecode_hash, once_a_code, short_hash
 
@@ -70,18 +69,18 @@ def _is_of(node: _Function, code: types.CodeType) -> bool:
     return (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset) in code.co_positions()
 
 
-def _normal_function(node: _Function) -> Any:
+def _normal_function(node: _Function) -> object:
     body = [node.body] if isinstance(node, ast.Lambda) else _without_docstring(node.body)
     return type(node).__name__, _normal(node.args), [_normal(one) for one in body]
 
 
-def _normal(value: Any) -> Any:
+def _normal(value: object) -> object:
     if isinstance(value, ast.Constant):
         return type(value.value).__name__, repr(value.value)
     if isinstance(value, ast.AnnAssign) and value.value is not None:
         value = ast.Assign([value.target], value.value)
     if isinstance(value, ast.AST):
-        fields: list[Any] = []
+        fields: list[object] = []
         for name, field in ast.iter_fields(value):
             if name == "body" and isinstance(value, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 field = _without_docstring(field)

@@ -53,11 +53,11 @@ class Values:
         owners: knows what is the user's own.
     """
 
-    def __init__(self, refer: Callable[[Any], str], owners: Ownership) -> None:
+    def __init__(self, refer: Callable[[object], str], owners: Ownership) -> None:
         self._refer, self._owners = refer, owners
         self._inside: list[int] = []  # what is being read, outermost first
 
-    def content(self, value: Any) -> str:
+    def content(self, value: object) -> str:
         """Return the content of a value, as a short text.
 
         Raises:
@@ -71,7 +71,7 @@ class Values:
             return text
         return f"{type(value).__name__} {short_hash(text)}"
 
-    def _text(self, value: Any) -> str:
+    def _text(self, value: object) -> str:
         kind = type(value)
         if kind in _PLAIN:
             return repr(value)
@@ -136,7 +136,7 @@ class Values:
             if one is not defaults[name] and not (type(one) in _PLAIN and one == defaults[name])
         ]
 
-    def _reduced(self, value: Any) -> list[str]:
+    def _reduced(self, value: object) -> list[str]:
         """Return what an object would be pickled as: its class, what it is made from, and its state."""
         try:
             reduce = copyreg.dispatch_table.get(type(value))

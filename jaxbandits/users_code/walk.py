@@ -46,10 +46,10 @@ class Installed(NamedTuple):
 Part = types.CodeType | str | Installed | Unreadable
 
 #: The attributes of installed classes when nothing in them was the user's.
-_without_patches: weakref.WeakKeyDictionary[type, tuple[Any, ...]] = weakref.WeakKeyDictionary()
+_without_patches: weakref.WeakKeyDictionary[type, tuple[object, ...]] = weakref.WeakKeyDictionary()
 
 
-def parts_of(trees: Iterable[Any] = (), functions: Mapping[str, Any] | None = None) -> dict[str, Part]:
+def parts_of(trees: Iterable[object] = (), functions: Mapping[str, object] | None = None) -> dict[str, Part]:
     """Return what these objects run that is not installed, by label.
 
     Args:
@@ -87,7 +87,7 @@ class _Walk:
         self._owners.claim(str(getattr(function, "__module__", "")))
         self._value(name, name, function)
 
-    def tree(self, tree: Any) -> None:
+    def tree(self, tree: object) -> None:
         """Read the classes of a pytree, and the fields that JAX counts as its structure."""
         self._owners.claim(type(tree).__module__)
         leaves, structure = jax.tree.flatten(tree)
@@ -151,7 +151,7 @@ class _Walk:
             self._queue.append((label, found))
         return self._label_of[id(found)]
 
-    def _value(self, label: str, name: str, value: Any, natural: str | None = None) -> None:
+    def _value(self, label: str, name: str, value: object, natural: str | None = None) -> None:
         """Read a value, at its label; functions and classes separately, by their name or a more natural one."""
         if isinstance(value, types.FunctionType | type) and self._owners.installed_name(value) is None:
             if (known := self._refer(value, natural or name)) != name:

@@ -1,7 +1,7 @@
 """The number of arms that rules draw from a reservoir: all at once, or ever more during the run."""
 
 import dataclasses
-from typing import Any, Self
+from typing import Self
 
 import jax
 import jax.numpy as jnp
@@ -41,7 +41,7 @@ class FromReservoir(BudgetIndex):
                 f"{type(self).__name__} draws its arms from a reservoir, and {problem.name} has given ones: use RCB"
             )
         super().resolved(problem)
-        known: dict[str, Any] = {"beta": self.scale(problem)[1]}
+        known: dict[str, object] = {"beta": self.scale(problem)[1]}
         return dataclasses.replace(self, **known)
 
     def explored(self, problem: Problem) -> Problem:

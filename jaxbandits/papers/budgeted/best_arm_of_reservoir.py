@@ -91,7 +91,7 @@ def _run(bench: Bench, beta: float, budgets: tuple[int, ...], size: Size) -> dic
         _SIRI: (jb.SiRI(budget, a=_FACTOR), jb.reservoir(beta=beta, rho=_BEST, prices="unit")),
         "sequential halving": (jb.SequentialHalving(budget), _make_pool(beta, budget, _FACTOR)),
     }
-    one_by_one: dict[str, Any] = {"UGapEb": jb.UGapEb(few, last=True)}
+    one_by_one: dict[str, object] = {"UGapEb": jb.UGapEb(few, last=True)}
     if size.every:
         batches["sequential halving, 2 K arms"] = (jb.SequentialHalving(budget), _make_pool(beta, budget, 2 * _FACTOR))
         one_by_one["RCB-I"] = jb.RCBI(few)

@@ -28,7 +28,7 @@ def choose_lanes(seeds: int) -> int:
     return -(-seeds // jax.device_count())
 
 
-def run_each(bench: Bench, algorithms: dict[str, Any], problem: Any, seeds: int) -> dict[str, xr.Dataset]:
+def run_each(bench: Bench, algorithms: dict[str, object], problem: Any, seeds: int) -> dict[str, xr.Dataset]:
     """Run each algorithm."""
     return bench.sweep_each(algorithms, problem, seeds, lanes=choose_lanes(seeds))
 

@@ -36,7 +36,7 @@ class _Curve(NamedTuple):
     share: float = 1.0  #: of the seeds, where runs are long and alike
 
 
-def _make_best(value: Any) -> Any:
+def _make_best(value: object) -> object:
     """Return five arms, the first with this mean; or a family of them."""
     rest = [0.5, 0.45, 0.4, 0.3]
     return jb.bernoulli(jb.axis([[x, *rest] for x in value.values]) if isinstance(value, jb.Axis) else [value, *rest])
@@ -102,7 +102,7 @@ def _follow(bench: Bench, curve: _Curve, size: Size) -> xr.Dataset:
     """Return `value`, `gradient` and `difference` with standard errors, by `point`, where the parameter is `at`."""
     rows, seeds = [], round(curve.share * size.seeds)
     for at in np.linspace(*curve.ends, size.points):
-        own: dict[str, Any] = {"smoothing": curve.smoothing * float(at)} if curve.smoothing else {}
+        own: dict[str, object] = {"smoothing": curve.smoothing * float(at)} if curve.smoothing else {}
         found = bench.call(
             jb.gradients.expected, curve.metric, curve.algorithm(float(at)), curve.problem(float(at)), curve.wrt,
             seeds=seeds, **own,
@@ -113,7 +113,7 @@ def _follow(bench: Bench, curve: _Curve, size: Size) -> xr.Dataset:
     return xr.concat(rows, "point").assign(at=("point", np.linspace(*curve.ends, size.points)))
 
 
-def _compute_difference(bench: Bench, curve: _Curve, at: float, seeds: int) -> dict[str, Any]:
+def _compute_difference(bench: Bench, curve: _Curve, at: float, seeds: int) -> dict[str, object]:
     """Return the quotient of a sweep over two values, of other runs than the gradient's, and its standard error."""
     around = jb.axis([at * (1 - curve.apart), at * (1 + curve.apart)], name="side")
     if curve.smoothing:

@@ -1,13 +1,13 @@
 """Run SE-delta and SR-T with several estimators of the mean, and add Theorem 1 to their summaries."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from jax.typing import ArrayLike
 
 import jaxbandits as jb
+from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.papers.bench import Bench
 from jaxbandits.report import formatting
 
@@ -38,7 +38,7 @@ def run_eliminations(
     seeds: Mapping[str, int],
     problem: jb.Problem | jb.problems.ProblemFamily,
     max_pulls: int,
-    **fields: Any,
+    **fields: object,
 ) -> dict[str, xr.Dataset]:
     """Run SE-delta with each estimator of `seeds`, a sweep each with its number of runs.
 
@@ -56,7 +56,7 @@ def run_eliminations(
     }
 
 
-def build_rejects(budget: Any, thresholds: Mapping[str, float]) -> dict[str, jb.SuccessiveRejects]:
+def build_rejects(budget: Numeric, thresholds: Mapping[str, float]) -> dict[str, jb.SuccessiveRejects]:
     """Return SR-T by estimator: empirical means, truncated ones by their labels and b, medians of means."""
     return {
         "EA": jb.SuccessiveRejects(budget=budget, harmonic="full"),
@@ -67,7 +67,7 @@ def build_rejects(budget: Any, thresholds: Mapping[str, float]) -> dict[str, jb.
     }
 
 
-def build_truncated(budget: Any, threshold: Any) -> jb.SuccessiveRejects:
+def build_truncated(budget: Numeric, threshold: Numeric) -> jb.SuccessiveRejects:
     """Return SR-T with means truncated at b = `threshold`."""
     return jb.SuccessiveRejects(budget=budget, estimator="tea", threshold=threshold, harmonic="full")
 

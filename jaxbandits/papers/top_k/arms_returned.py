@@ -1,6 +1,6 @@
 """Map the failures of OptMAI and of AdaptiveTopK's fine schedule over K and the budget."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
@@ -30,7 +30,7 @@ def show(bench: Bench, size: Size) -> None:
     _draw(bench, "adaptive", chen.FINE, chen.build_fine(k, budget), size)
 
 
-def _draw(bench: Bench, name: str, label: str, algorithm: Any, size: Size) -> None:
+def _draw(bench: Bench, name: str, label: str, algorithm: object, size: Size) -> None:
     runs = chen.judge(bench.sweep(algorithm, jb.uniform_means(chen.ARMS), size.seeds))
     stats = summaries.summary(runs)
     stats = stats.assign_coords(k=("k", stats["k"].values, {"long_name": "arms to return K"}))

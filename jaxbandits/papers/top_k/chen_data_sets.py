@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import xarray as xr
 
 import jaxbandits as jb
+from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.papers.bench import Bench
 
 __all__ = [
@@ -34,7 +34,7 @@ def make_dataset(dataset: str, k: int) -> jb.Problem:
     return DATASETS[dataset](k)
 
 
-def build_fine(k: Any, budget: Any) -> jb.AdaptiveTopK:
+def build_fine(k: Numeric, budget: Numeric) -> jb.AdaptiveTopK:
     """Return AdaptiveTopK on the fine schedule."""
     return jb.AdaptiveTopK(k=k, budget=budget, epsilon=EPSILON, delta=DELTA, schedule="fine", scale=SCALE)
 
@@ -46,11 +46,11 @@ def judge(ds: xr.Dataset) -> xr.Dataset:
 
 def run_at_budgets(
     bench: Bench,
-    algorithm: Any,
+    algorithm: object,
     problem: jb.Problem | jb.problems.ProblemFamily,
     seeds: int,
     budgets: Sequence[int],
-    **options: Any,
+    **options: object,
 ) -> xr.Dataset:
     """Run an algorithm that knows no budget once, and take its answers after each of these numbers of pulls."""
     ds = bench.sweep(algorithm, problem, seeds, max_pulls=budgets[-1], checkpoints=budgets, **options)

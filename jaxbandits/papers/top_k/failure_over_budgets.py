@@ -1,7 +1,7 @@
 """Compare failures of AdaptiveTopK, OptMAI and CLUCB over budgets: Figures 1 to 4 of Chen et al. (2017)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import xarray as xr
 
@@ -42,7 +42,7 @@ def _run(bench: Bench, size: Size) -> dict[str, xr.Dataset]:
     """Run each algorithm over `dataset`, `k` and `budget`."""
     k, budget = jb.axis(chen.KS), jb.axis(size.budgets)
     problem = chen.make_dataset(jb.axis(list(DATASETS)), k)
-    algorithms: dict[str, Any] = {
+    algorithms: dict[str, object] = {
         _PRINTED: jb.AdaptiveTopK(k=k, budget=budget, epsilon=chen.EPSILON, delta=chen.DELTA),
         FINE: chen.build_fine(k, budget),
         REUSE: jb.OptMAI(k=k, budget=budget),

@@ -1,7 +1,7 @@
 """Compare regrets of OptMAI and its rivals over K with Figures 1(a), 1(d) and 2(b) of Zhou, Chen, Li (2014)."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -90,7 +90,7 @@ def show(bench: Bench, size: Size) -> None:
 def _draw(bench: Bench, size: Size, problem: str) -> None:
     setting = _SETTINGS[problem]
     k, budget = jb.axis(setting.ks, name="k"), setting.budget
-    algorithms: dict[str, Any] = {
+    algorithms: dict[str, object] = {
         # Below 49 n pulls AdaptiveTopK is uniform sampling, drawn as sums.
         "uniform": jb.AdaptiveTopK(k=k, budget=budget),
         "OptMAI, β = 0.8": jb.OptMAI(k=k, budget=budget, beta=0.8),
@@ -130,7 +130,7 @@ def _draw(bench: Bench, size: Size, problem: str) -> None:
     )
 
 
-def _run(bench: Bench, setting: _Setting, algorithm: Any, size: Size) -> xr.Dataset:
+def _run(bench: Bench, setting: _Setting, algorithm: object, size: Size) -> xr.Dataset:
     """Run one algorithm over K; instances of random means count as seeds."""
     problem = setting.problem(jb.axis(setting.ks, name="k"), jb.axis(range(size.runs), name="instance"))
     seeds = 1 if setting.anew else size.runs

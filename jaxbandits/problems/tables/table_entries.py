@@ -1,7 +1,5 @@
 """Checks of the requested entry of a reward table, as far as its value is known."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -30,7 +28,7 @@ def entry(arm: ArrayLike, pull: ArrayLike, arms: int) -> tuple[jax.Array, jax.Ar
     return _whole("arm", arm, arms - 1), _whole("pull", pull, MAX_COUNT)
 
 
-def _whole(name: str, value: Any, most: int) -> jax.Array:
+def _whole(name: str, value: object, most: int) -> jax.Array:
     rule = whole_rule(0, most)
     if isinstance(value, jax.core.Tracer):
         if not (jnp.issubdtype(value.dtype, jnp.integer) or value.dtype == bool):
