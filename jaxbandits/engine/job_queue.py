@@ -134,8 +134,8 @@ class JobQueue:
             if count <= 0:
                 break
             count -= self._next(int(cell), count, taken)
-        cells: Any = [np.full(len(seeds), cell, np.int32) for cell, seeds in taken]
-        seeds: Any = [np.arange(seeds.start, seeds.stop, dtype=np.int32) for _, seeds in taken]
+        cells: list[np.ndarray] = [np.full(len(seeds), cell, np.int32) for cell, seeds in taken]
+        seeds: list[np.ndarray] = [np.arange(seeds.start, seeds.stop, dtype=np.int32) for _, seeds in taken]
         nothing = np.zeros(0, np.int32)
         return np.concatenate([nothing, *cells]), np.concatenate([nothing, *seeds])
 

@@ -27,7 +27,7 @@ _WITHOUT_CONTENT = (
     weakref.WeakValueDictionary, weakref.WeakSet,
 )  # fmt: skip
 #: The parts of objects that pickle would save differently from version to version, or not at all.
-_PARTS: dict[Any, tuple[str, ...]] = {
+_PARTS: dict[type | tuple[type, ...], tuple[str, ...]] = {
     types.MethodType: ("__func__", "__self__"),
     property: ("fget", "fset", "fdel"),
     functools.cached_property: ("func",),
@@ -36,7 +36,7 @@ _PARTS: dict[Any, tuple[str, ...]] = {
     jax.custom_vjp: ("__wrapped__", "fwd", "bwd"),
     (staticmethod, classmethod, type(functools.cache(repr)), type(jax.jit(repr))): ("__wrapped__",),
 }
-_BRACKETS: dict[Any, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}"), dict: ("{", "}")}
+_BRACKETS: dict[type, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}"), dict: ("{", "}")}
 #: Up to this number of characters a text is used as it is.
 _SHORT = 40
 

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit  # type: ignore[import-untyped,unused-ignore]
 
+import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.report import formatting
 from jaxbandits.report.dimensions import summarised
@@ -28,7 +29,9 @@ def choose_lanes(seeds: int) -> int:
     return -(-seeds // jax.device_count())
 
 
-def run_each(bench: Bench, algorithms: dict[str, object], problem: Any, seeds: int) -> dict[str, xr.Dataset]:
+def run_each(
+    bench: Bench, algorithms: dict[str, object], problem: jb.Problem | jb.problems.ProblemFamily, seeds: int
+) -> dict[str, xr.Dataset]:
     """Run each algorithm."""
     return bench.sweep_each(algorithms, problem, seeds, lanes=choose_lanes(seeds))
 
@@ -89,6 +92,6 @@ def fit_slope(budgets: ArrayLike, values: ArrayLike) -> np.ndarray:
     return np.polyfit(log_b, flat, 1)[0].reshape(np.shape(values)[1:])
 
 
-def list_values(values: Iterable[float], names: Iterable[Any]) -> str:
+def list_values(values: Iterable[float], names: Iterable[object]) -> str:
     """Write numbers with what they are of: `0.72 (β = 0.5), 0.91 (1)`."""
     return ", ".join(f"{value:.2f} ({formatting.text(name)})" for value, name in zip(values, names, strict=True))

@@ -1,12 +1,14 @@
 """Compare derivatives of expected pulls and regrets with the differences of sweeps of other runs."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from matplotlib.figure import Figure
 
 import jaxbandits as jb
+from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.papers.bench import Bench
 from jaxbandits.report import style
 
@@ -30,13 +32,13 @@ class _Curve(NamedTuple):
     apart: float  #: half the distance of the sweep's two values, as a share of the value
     smoothing: float  #: the noise for an algorithm's parameter, whose runs move in jumps, likewise; else 0
     ends: tuple[float, float]
-    algorithm: Callable[[Any], Any]
-    problem: Callable[[Any], Any]
+    algorithm: Callable[[Numeric], object]
+    problem: Callable[[Numeric], jb.Problem]
     about: str
     share: float = 1.0  #: of the seeds, where runs are long and alike
 
 
-def _make_best(value: object) -> object:
+def _make_best(value: Numeric) -> jb.Problem:
     """Return five arms, the first with this mean; or a family of them."""
     rest = [0.5, 0.45, 0.4, 0.3]
     return jb.bernoulli(jb.axis([[x, *rest] for x in value.values]) if isinstance(value, jb.Axis) else [value, *rest])
@@ -126,7 +128,7 @@ def _compute_difference(bench: Bench, curve: _Curve, at: float, seeds: int) -> d
     return {"difference": each.mean("seed"), "difference_se": each.std("seed", ddof=1) / seeds**0.5}
 
 
-def _draw(found: list[xr.Dataset], finding: str) -> Any:
+def _draw(found: list[xr.Dataset], finding: str) -> Figure:
     picture, panels = style.new_panels(len(_CURVES), 3.9, shared=False)
     blue, red = style.colours(["gradient", "difference"])
     for axes, curve, ds in zip(panels, _CURVES, found, strict=True):

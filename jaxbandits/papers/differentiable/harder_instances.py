@@ -1,14 +1,16 @@
 """Find instances of one complexity that are harder than the one they started from."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from matplotlib.figure import Figure
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.report import formatting, style
 from jaxbandits.report.intervals import least_change
+from jaxbandits.tuning.adversarial import Hardened
 
 
 class Size(NamedTuple):
@@ -54,7 +56,7 @@ def show(bench: Bench, size: Size) -> None:
     )
 
 
-def _draw(found: dict[str, Any], finding: str) -> Any:
+def _draw(found: dict[str, Hardened], finding: str) -> Figure:
     picture, axes = style.new_picture()
     order = np.arange(1, len(_MEANS) + 1)
     axes.plot(order, sorted(_MEANS, reverse=True), color="#8a8a8a", linestyle="--", marker="x", label="start, for all")
@@ -67,7 +69,7 @@ def _draw(found: dict[str, Any], finding: str) -> Any:
     return picture
 
 
-def _describe_factor(found: dict[str, Any]) -> str:
+def _describe_factor(found: dict[str, Hardened]) -> str:
     """Say how much more likely errors have become for every algorithm, as far as the intervals tell."""
 
     def get_ends(instance: str, end: str) -> list[float]:
@@ -84,5 +86,5 @@ def _describe_factor(found: dict[str, Any]) -> str:
     )
 
 
-def _get_error(found: Any, instance: str) -> float:
+def _get_error(found: Hardened, instance: str) -> float:
     return float(found.judged["value"].sel(instance=instance))

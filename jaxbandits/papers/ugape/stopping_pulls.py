@@ -1,11 +1,12 @@
 """Compare pulls of UGapEc and LUCB1 over epsilon, K and m with the lower bound and Theorem 2."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
 import jaxbandits as jb
+from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.papers.bench import Bench, stack_summaries
 from jaxbandits.report import formatting, plots, tables
 
@@ -68,7 +69,9 @@ def show(bench: Bench, size: Size) -> None:
     _draw_phase(bench, sparse.sel(algorithm="UGapEc"), grid["UGapEc"], f"{about[0].upper()}{about[1:]}.")
 
 
-def _run(bench: Bench, size: Size, problem: Any, **fields: Any) -> dict[str, xr.Dataset]:
+def _run(
+    bench: Bench, size: Size, problem: jb.Problem | jb.problems.ProblemFamily, **fields: Numeric
+) -> dict[str, xr.Dataset]:
     algorithms = {label: kind(delta=_DELTA, **fields) for label, kind in _ALGORITHMS.items()}
     return bench.sweep_each(algorithms, problem, size.seeds)
 
