@@ -75,7 +75,7 @@ class RecentPrograms(Generic[T]):
         """Return for how many types of arguments programs are kept."""
         return len(self._programs)
 
-    def _program(self, args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
+    def _program(self, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
         """Return a separate jitted function for these types: JAX forgets a function's programs together."""
         traced = {name: value for name, value in kwargs.items() if name not in self._static}
         leaves, structure = jax.tree.flatten((args, traced))

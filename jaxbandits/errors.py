@@ -76,7 +76,7 @@ def renamed(**names: str) -> Callable[[F], F]:
         call: Any = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
 
         @functools.wraps(call)
-        def checked(*args: Any, **kwargs: Any) -> Any:
+        def checked(*args: object, **kwargs: object) -> object:
             for old in names.keys() & kwargs.keys():
                 raise UsageError(f"{function.__name__}: {old}= is now {names[old]}=")
             return call(*args, **kwargs)

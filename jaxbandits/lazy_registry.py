@@ -41,7 +41,7 @@ class Registry(Mapping[str, Any]):
         lines = self.lines.items()
         return next((name for name, line in lines if f"{self.package}.{line}".replace(":", ".") == place), None)
 
-    def holds(self, thing: Any) -> bool:
+    def holds(self, thing: object) -> bool:
         """Return whether a class or function is defined in the folder, registered or not."""
         return str(thing.__module__).startswith(f"{self.package}.")
 

@@ -19,7 +19,7 @@ _ENTRIES = ["version", "algorithm", "arms", "key", "reward_range", "bounded"]
 _ENTRIES += ["asked", "counts", "sums", "told", "done", "recommended", "state"]
 
 
-def data_of(text: str) -> dict[str, Any]:
+def data_of(text: str) -> dict[str, object]:
     """Return the entries of the text.
 
     Raises:

@@ -182,7 +182,7 @@ class AskTell:
 
     @classmethod
     @own_settings()
-    def from_json(cls, text: str, algorithm: Any = None) -> Self:
+    def from_json(cls, text: str, algorithm: object = None) -> Self:
         """Return a session from the text of `to_json`.
 
         Args:

@@ -9,14 +9,14 @@ import numpy as np
 __all__ = ["from_plain", "to_plain"]
 
 
-def to_plain(leaf: jax.Array) -> dict[str, Any]:
+def to_plain(leaf: jax.Array) -> dict[str, object]:
     """Return an array as JSON data: every float32 is a decimal that reads back exactly, and inf and nan are texts."""
     array = np.asarray(_words(leaf))
     values = [str(x) if isinstance(x, float) and not np.isfinite(x) else x for x in array.reshape(-1).tolist()]
     return {"dtype": str(array.dtype), "shape": list(array.shape), "values": values}
 
 
-def from_plain(plain: dict[str, Any], like: jax.ShapeDtypeStruct) -> Any:
+def from_plain(plain: dict[str, Any], like: jax.ShapeDtypeStruct) -> object:
     """Return the array of such data, which must have the shape and dtype of `like`.
 
     Raises:

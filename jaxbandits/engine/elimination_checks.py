@@ -1,7 +1,6 @@
 """Checks of a rule that eliminates arms: whether its methods take and return what the protocol says."""
 
 import dataclasses
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -50,7 +49,7 @@ def check_elimination(rule: Rule, problem: Problem, key: jax.Array, *, judged: b
     arms = unpulled(rule, problem, key).surviving
     own: tuple[OwnState, ...] = ()
 
-    def called(method: str, *arguments: object) -> Any:
+    def called(method: str, *arguments: object) -> object:
         with traced(f"{name}.{method}"):
             return getattr(rule, method)(*arguments)
 

@@ -113,7 +113,7 @@ def _drawn(
         reward = rewards(place, number - 1)
         return jnp.where(within, estimator.term(reward.astype(jnp.float32), number), 0)
 
-    def added(sums: Sums, term: jax.Array, number: jax.Array) -> tuple[Sums, Any, Any]:
+    def added(sums: Sums, term: jax.Array, number: jax.Array) -> tuple[Sums, jax.Array | None, jax.Array | None]:
         highest, lowest = (jnp.full(number.shape[1:], limit) for limit in (-jnp.inf, jnp.inf))
         for i in range(most):
             sums = sums.plus(term[i])

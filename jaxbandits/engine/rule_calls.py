@@ -182,7 +182,9 @@ def _of_one(method: Method, state: State) -> Callable[..., object]:
     """
     all_exist = state.told is None
 
-    def one(rule: Rule, arms: Arms, words: tuple[jax.Array, jax.Array], more: tuple[object, ...], own: OwnState) -> Any:
+    def one(
+        rule: Rule, arms: Arms, words: tuple[jax.Array, jax.Array], more: tuple[object, ...], own: OwnState
+    ) -> object:
         if all_exist:  # the number of arms is known
             arms = dataclasses.replace(arms, count=jnp.int32(len(arms)))
         return method(Told(rule, arms, step_key(KeyWords(*words), arms.time), own), *more)

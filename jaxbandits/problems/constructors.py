@@ -26,9 +26,11 @@ class ProblemFamily:
         True
     """
 
-    make: Callable[..., Any]
-    arguments: dict[str, Any]
-    costs: tuple[Any, bool] | None = None  # costs of pulls and whether they are random; None for the constructor's own
+    make: Callable[..., object]
+    arguments: dict[str, object]
+    costs: tuple[object, bool] | None = (
+        None  # costs of pulls and whether they are random; None for the constructor's own
+    )
 
     @property
     def name(self) -> str:
@@ -67,7 +69,7 @@ class ProblemFamily:
 def listed(problems: Sequence[object], name: str) -> ProblemFamily:
     """Return a family of the problems along an axis of their indices."""
 
-    def one_of_a_list(number: int) -> Any:
+    def one_of_a_list(number: int) -> object:
         return problems[number]
 
     return ProblemFamily(one_of_a_list, {"number": Axis(tuple(range(len(problems))), name)})

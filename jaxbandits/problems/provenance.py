@@ -30,7 +30,7 @@ class Recipe:
     """
 
     make: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
     lacks: str
     label: str | None
     sha256: str | None
@@ -84,7 +84,7 @@ def propagate_provenance(problem: Any, changed: Any, **steps: Any) -> Any:
 
 def serializable_arguments(
     arguments: dict[str, object], keep: Callable[[object], object] = plain
-) -> tuple[dict[str, Any], str]:
+) -> tuple[dict[str, object], str]:
     """Return the arguments of a constructor that text can hold, except its `name` and those that are None.
 
     Args:

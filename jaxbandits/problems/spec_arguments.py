@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,9 @@ _SWITCH = {"true": True, "false": False}
 _LISTS = "a list is written 0.7,0.5, lists of several bandits 0.7,0.5/0.6,0.3"
 
 
-def arguments_of(rest: str, spec: str, known: Mapping[str, inspect.Parameter]) -> tuple[list[Any], dict[str, Any]]:
+def arguments_of(
+    rest: str, spec: str, known: Mapping[str, inspect.Parameter]
+) -> tuple[list[object], dict[str, object]]:
     """Return the positional values, and the named ones.
 
     Commas separate the numbers of a list, and arguments with a name; semicolons separate arguments.

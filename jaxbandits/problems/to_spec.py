@@ -1,7 +1,6 @@
 """Problems as plain data: how they were made, or why text cannot describe them."""
 
 import inspect
-from typing import Any
 
 import jax
 import numpy as np
@@ -20,7 +19,7 @@ __all__ = ["MARK", "describe_problem"]
 MARK = "cannot_be_repeated"
 
 
-def describe_problem(problem: Problem | ProblemFamily) -> dict[str, Any]:
+def describe_problem(problem: Problem | ProblemFamily) -> dict[str, object]:
     """Return the [problem] table of a specification: exact, or with an entry that says why it cannot be built again."""
     if isinstance(problem, ProblemFamily):
         return _of_family(problem)

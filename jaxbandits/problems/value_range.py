@@ -103,7 +103,7 @@ def _refuse_lost(problem: "Problem", what: str, exact: object, single: object) -
 
 def _with_leaves(problem: Any, dtype: type[np.floating]) -> Any:
     """Return the problem with its parameters and prices as NumPy arrays of a dtype."""
-    leaves: dict[str, Any] = {name: np.asarray(getattr(problem, name), dtype) for name in problem.parameters}
+    leaves: dict[str, object] = {name: np.asarray(getattr(problem, name), dtype) for name in problem.parameters}
     if problem.costs is not None and problem.costs.price is not None:
         leaves["costs"] = dataclasses.replace(problem.costs, price=np.asarray(problem.costs.price, dtype))
     return dataclasses.replace(problem, **leaves)

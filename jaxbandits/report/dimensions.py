@@ -1,7 +1,6 @@
 """The choice of a dimension for each place in a picture, and the errors where it is ambiguous."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -158,7 +157,7 @@ def parts(name: str, centre: str = "mean") -> tuple[str, str, str]:
     return (name if name == "failure" else f"{name}_mean", f"{name}_low", f"{name}_high")
 
 
-def values_of(ds: xr.Dataset, name: str | None) -> Sequence[Any]:
+def values_of(ds: xr.Dataset, name: str | None) -> Sequence[object]:
     """Return the coordinate's values as Python's own; `[None]` for no dimension."""
     if name is None:
         return [None]

@@ -26,7 +26,7 @@ class Runs(NamedTuple):
     values: xr.DataArray  # float64 (…, seed), NaN where a run or its value is missing; 0 or 1 of a truth value
     truncated: xr.DataArray  # bool (…, seed): runs whose value is a lower bound
     is_truth: bool
-    attrs: dict[str, Any]  # of the Dataset, without those of one label
+    attrs: dict[str, object]  # of the Dataset, without those of one label
 
 
 class Labelled(NamedTuple):
@@ -34,7 +34,7 @@ class Labelled(NamedTuple):
 
     runs: Runs  # (…, along, seed)
     along: str
-    labels: Sequence[Any]
+    labels: Sequence[object]
     dims: list[str]  # of the Dataset, in its order, without `seed`
 
 

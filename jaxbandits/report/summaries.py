@@ -4,7 +4,7 @@ Intervals are two-sided. Means have Student's t interval, probabilities the exac
 """
 
 import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -62,7 +62,7 @@ class Reduced(NamedTuple):
     errors: xr.DataArray | None  # int64, with the criterion in its attributes
     unanswered: xr.DataArray | None  # int64: runs that returned nothing
     wrong_size: xr.DataArray | None  # int64: runs that returned another number of arms than declared
-    attrs: dict[str, Any]
+    attrs: dict[str, object]
 
 
 def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:

@@ -45,7 +45,7 @@ def font_size(points: float, name: str = "font.size") -> Any:
     return points * setting("font.size", 12.0) / 12.0
 
 
-def colours(values: Sequence[object]) -> list[Any]:
+def colours(values: Sequence[object]) -> list[object]:
     """Return a colour per value: the user's, else a sequence from dark to light for numbers in order, else a palette.
 
     The user's are those of `axes.prop_cycle`, if there are enough for the numbers, and the map `image.cmap`.

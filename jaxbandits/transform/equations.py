@@ -91,7 +91,7 @@ def results_of(
     runs = leaves[0].shape[-1]
     one = [jax.ShapeDtypeStruct(leaf.shape[:-1], leaf.dtype) for leaf in leaves]
 
-    def of_leaves(*leaves: jax.Array) -> Any:
+    def of_leaves(*leaves: jax.Array) -> object:
         return function(*jax.tree.unflatten(tree, leaves))
 
     closed, results = jax.make_jaxpr(of_leaves, return_shape=True)(*one)

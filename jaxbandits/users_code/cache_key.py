@@ -9,7 +9,7 @@ import contextlib
 import itertools
 import types
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 
@@ -35,7 +35,7 @@ class Code(NamedTuple):
     classes: tuple[type, ...]
     key: str | None
 
-    def traced(self) -> contextlib.AbstractContextManager[Any]:
+    def traced(self) -> contextlib.AbstractContextManager[object]:
         """Open a `with` block in which this code is traced."""
         return _context(self.key)
 

@@ -4,7 +4,6 @@ import collections
 import dataclasses
 import functools
 import types
-from typing import Any
 
 __all__ = ["attributes_of", "functions_in", "innermost"]
 
@@ -14,14 +13,14 @@ _ADDED = {"_abc_impl", *vars(collections.namedtuple("_Empty", ()))} - {"_fields"
 _WRITTEN = "<string>"
 
 
-def attributes_of(cls: type) -> list[tuple[str, Any]]:
+def attributes_of(cls: type) -> list[tuple[str, object]]:
     """Return name and value of the methods and constants that a class's body defines; no fields of a dataclass."""
     fields = {field.name for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
     names = sorted(vars(cls).keys() - fields - _ADDED)
     return [(name, vars(cls)[name]) for name in names if not _is_added(name, vars(cls)[name])]
 
 
-def functions_in(attribute: object) -> list[tuple[str, Any]]:
+def functions_in(attribute: object) -> list[tuple[str, object]]:
     """Return the functions of a method or property, with suffixes for its name; none of any other attribute."""
     if isinstance(attribute, types.FunctionType):
         return [("", attribute)]

@@ -82,7 +82,7 @@ class _Walk:
         self._owners = Ownership()
         self._values = Values(self._refer, self._owners)
 
-    def root(self, name: str, function: Any) -> None:
+    def root(self, name: str, function: object) -> None:
         """Read a callable that the user gave."""
         self._owners.claim(str(getattr(function, "__module__", "")))
         self._value(name, name, function)

@@ -27,7 +27,7 @@ class _Case(NamedTuple):
     """An algorithm to tune, its instances and its objective."""
 
     label: str
-    algorithm: Any
+    algorithm: object
     draw: Callable[[np.random.Generator], jb.Problem]
     objective: str
     wrt: tuple[str, ...]
