@@ -2,14 +2,11 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 
 from jaxbandits.io.serialize import NotPlainError, is_hash, plain
-
-if TYPE_CHECKING:
-    from jaxbandits.problems.base import Problem
 
 __all__ = ["Recipe", "attach_provenance", "propagate_provenance", "qualified", "serializable_arguments"]
 
@@ -38,7 +35,7 @@ class Recipe:
     costs: tuple[Any, bool] | None = None
     padded: int | None = None
 
-    def describes(self, problem: "Problem") -> bool:
+    def describes(self, problem: Any) -> bool:
         """Return whether a problem differs from the one made in its name at most; leaves are compared by identity."""
         was, now = (dataclasses.replace(each, name="") for each in (self.made, problem))
         structures: list[object] = [jax.tree.structure(was), jax.tree.structure(now)]

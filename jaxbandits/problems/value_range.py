@@ -1,7 +1,7 @@
 """Checks that float32 holds the properties of a problem's arms: runs would go on with inf, NaN or 0."""
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +10,6 @@ from jaxbandits.checks import SUMMABLE, Rule
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.argument_checks import as_singles
 from jaxbandits.problems.registry import REGISTRY
-
-if TYPE_CHECKING:
-    from jaxbandits.problems.base import Problem
 
 __all__ = ["HELD", "check_moments", "check_parameters", "is_checked"]
 
@@ -23,7 +20,7 @@ HELD = Rule("0, or between 1.2e-38 and 1.5e29 in size", lambda x: (x == 0) | ((a
 _ROUNDING = 1e-3
 
 
-def is_checked(problem: "Problem") -> bool:
+def is_checked(problem: Any) -> bool:
     """Return whether a constructor has checked a problem.
 
     It has not checked a user's own family, nor a problem changed by hand.
@@ -31,7 +28,7 @@ def is_checked(problem: "Problem") -> bool:
     return problem.drawn or (problem.recipe is not None and problem.recipe.describes(problem))
 
 
-def check_parameters(problem: "Problem") -> None:
+def check_parameters(problem: Any) -> None:
     """Check that float32 holds a problem's parameters and prices.
 
     Args:
@@ -52,7 +49,7 @@ def check_parameters(problem: "Problem") -> None:
         as_singles(f"{owner}.{name}", values)
 
 
-def check_moments(problem: "Problem") -> None:
+def check_moments(problem: Any) -> None:
     """Check that float32 holds the means, variances and values of a problem's arms, as it computes them.
 
     Heavy-tailed laws may have an infinite variance; others may not. Sums of 2^31 rewards or costs must be finite.
@@ -83,7 +80,7 @@ def _ratio(problem: Any) -> np.ndarray:
     return np.where(price > 0, mean / np.where(price > 0, price, 1), 0)
 
 
-def _refuse_lost(problem: "Problem", what: str, exact: object, single: object) -> None:
+def _refuse_lost(problem: Any, what: str, exact: object, single: object) -> None:
     wanted, found = np.asarray(exact, np.float64), np.asarray(single, np.float64)
     near = np.abs(found - wanted) <= _ROUNDING * np.abs(wanted)
     kept = HELD.holds(wanted) & near
