@@ -6,7 +6,7 @@ mapped over the runs (`jaxbandits/transform`), a few runs at a time: those that 
 """
 
 import dataclasses
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -153,7 +153,7 @@ class EliminationRule(MappedAlgorithm):
 
     def state_of(self, state: EliminationState) -> SurvivingArms:
         """Return the part of a state that a user sees."""
-        arms: Any = shown(state, self.recommend(state), self.done(state), axes_of_own(self.rule, state))
+        arms = cast(SurvivingArms, shown(state, self.recommend(state), self.done(state), axes_of_own(self.rule, state)))
         return dataclasses.replace(
             arms, mean=state.by_arm(state.estimates), active=state.by_arm(state.active), pulls=state.pulls
         )

@@ -28,9 +28,8 @@ class ProblemFamily:
 
     make: Callable[..., object]
     arguments: dict[str, object]
-    costs: tuple[object, bool] | None = (
-        None  # costs of pulls and whether they are random; None for the constructor's own
-    )
+    # costs of pulls and whether they are random; None for the constructor's own
+    costs: tuple[object, bool] | None = None
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 from jax.typing import ArrayLike
 
+from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.axes import axis
 from jaxbandits.engine.metric import Metric
 from jaxbandits.gradients.measures import OWN, Measure, measure_of, wrong
@@ -66,7 +67,7 @@ def measured(goal: Goal, algorithm: object, problems: ProblemFamily, seeds: int,
 
 
 def slopes(
-    goal: Goal, algorithm: Any, where: Sequence[Coordinate], points: dict[str, float], problems: ProblemFamily,
+    goal: Goal, algorithm: Rule, where: Sequence[Coordinate], points: dict[str, float], problems: ProblemFamily,
     seeds: int, root_seed: int,
 ) -> tuple[dict[str, Estimate], dict[str, dict[str, Estimate]]]:  # fmt: skip
     """Return means of objective and error, and their slopes in each coordinate, at the points.

@@ -8,7 +8,6 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 import jaxbandits as jb
-from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.papers.bench import Bench
 from jaxbandits.report import style
 
@@ -32,13 +31,13 @@ class _Curve(NamedTuple):
     apart: float  #: half the distance of the sweep's two values, as a share of the value
     smoothing: float  #: the noise for an algorithm's parameter, whose runs move in jumps, likewise; else 0
     ends: tuple[float, float]
-    algorithm: Callable[[Numeric], object]
-    problem: Callable[[Numeric], jb.Problem]
+    algorithm: Callable[[float | jb.Axis], object]
+    problem: Callable[[float | jb.Axis], jb.Problem]
     about: str
     share: float = 1.0  #: of the seeds, where runs are long and alike
 
 
-def _make_best(value: Numeric) -> jb.Problem:
+def _make_best(value: float | jb.Axis) -> jb.Problem:
     """Return five arms, the first with this mean; or a family of them."""
     rest = [0.5, 0.45, 0.4, 0.3]
     return jb.bernoulli(jb.axis([[x, *rest] for x in value.values]) if isinstance(value, jb.Axis) else [value, *rest])

@@ -1,6 +1,6 @@
 """Find instances of one complexity that are harder than the one they started from."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -10,7 +10,6 @@ import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.report import formatting, style
 from jaxbandits.report.intervals import least_change
-from jaxbandits.tuning.adversarial import Hardened
 
 
 class Size(NamedTuple):
@@ -56,7 +55,7 @@ def show(bench: Bench, size: Size) -> None:
     )
 
 
-def _draw(found: dict[str, Hardened], finding: str) -> Figure:
+def _draw(found: dict[str, Any], finding: str) -> Figure:
     picture, axes = style.new_picture()
     order = np.arange(1, len(_MEANS) + 1)
     axes.plot(order, sorted(_MEANS, reverse=True), color="#8a8a8a", linestyle="--", marker="x", label="start, for all")
@@ -69,7 +68,7 @@ def _draw(found: dict[str, Hardened], finding: str) -> Figure:
     return picture
 
 
-def _describe_factor(found: dict[str, Hardened]) -> str:
+def _describe_factor(found: dict[str, Any]) -> str:
     """Say how much more likely errors have become for every algorithm, as far as the intervals tell."""
 
     def get_ends(instance: str, end: str) -> list[float]:
@@ -86,5 +85,5 @@ def _describe_factor(found: dict[str, Hardened]) -> str:
     )
 
 
-def _get_error(found: Hardened, instance: str) -> float:
+def _get_error(found: Any, instance: str) -> float:
     return float(found.judged["value"].sel(instance=instance))

@@ -7,7 +7,6 @@ import xarray as xr
 from jax.typing import ArrayLike
 
 import jaxbandits as jb
-from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.papers.bench import Bench
 from jaxbandits.report import formatting
 
@@ -56,7 +55,7 @@ def run_eliminations(
     }
 
 
-def build_rejects(budget: Numeric, thresholds: Mapping[str, float]) -> dict[str, jb.SuccessiveRejects]:
+def build_rejects(budget: float | jb.Axis, thresholds: Mapping[str, float]) -> dict[str, jb.SuccessiveRejects]:
     """Return SR-T by estimator: empirical means, truncated ones by their labels and b, medians of means."""
     return {
         "EA": jb.SuccessiveRejects(budget=budget, harmonic="full"),
@@ -67,7 +66,7 @@ def build_rejects(budget: Numeric, thresholds: Mapping[str, float]) -> dict[str,
     }
 
 
-def build_truncated(budget: Numeric, threshold: Numeric) -> jb.SuccessiveRejects:
+def build_truncated(budget: float | jb.Axis, threshold: float | jb.Axis) -> jb.SuccessiveRejects:
     """Return SR-T with means truncated at b = `threshold`."""
     return jb.SuccessiveRejects(budget=budget, estimator="tea", threshold=threshold, harmonic="full")
 

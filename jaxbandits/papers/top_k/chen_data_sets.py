@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 import xarray as xr
 
 import jaxbandits as jb
-from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.papers.bench import Bench
 
 __all__ = [
@@ -34,7 +33,7 @@ def make_dataset(dataset: str, k: int) -> jb.Problem:
     return DATASETS[dataset](k)
 
 
-def build_fine(k: Numeric, budget: Numeric) -> jb.AdaptiveTopK:
+def build_fine(k: float | jb.Axis, budget: float | jb.Axis) -> jb.AdaptiveTopK:
     """Return AdaptiveTopK on the fine schedule."""
     return jb.AdaptiveTopK(k=k, budget=budget, epsilon=EPSILON, delta=DELTA, schedule="fine", scale=SCALE)
 

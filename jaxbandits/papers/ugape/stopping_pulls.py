@@ -6,7 +6,6 @@ import numpy as np
 import xarray as xr
 
 import jaxbandits as jb
-from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.papers.bench import Bench, stack_summaries
 from jaxbandits.report import formatting, plots, tables
 
@@ -70,7 +69,7 @@ def show(bench: Bench, size: Size) -> None:
 
 
 def _run(
-    bench: Bench, size: Size, problem: jb.Problem | jb.problems.ProblemFamily, **fields: Numeric
+    bench: Bench, size: Size, problem: jb.Problem | jb.problems.ProblemFamily, **fields: float | jb.Axis
 ) -> dict[str, xr.Dataset]:
     algorithms = {label: kind(delta=_DELTA, **fields) for label, kind in _ALGORITHMS.items()}
     return bench.sweep_each(algorithms, problem, size.seeds)
