@@ -13,7 +13,7 @@ from jaxbandits.random.streams import MOST_ARMS, root_key
 __all__ = ["arms_of", "cost_of", "key_of", "range_of", "reward_of"]
 
 
-def arms_of(given: Any) -> int:
+def arms_of(given: object) -> int:
     """Return a number of arms.
 
     Raises:

@@ -78,7 +78,7 @@ class Plain:
 
 
 WRONG = {
-    "numbers for a mask": (Turns, {"recommend": lambda self, arms: arms.mean}, r"recommend: .* float32 \(3,\)"),
+    "numbers for a mask": (Turns, {"recommend": lambda self, arms: arms.mean}, r"recommend, unless .* float32 \(3,\)"),
     "an arm as a float": (Turns, {"select": lambda self, arms, key: jnp.max(arms.mean)}, "must return an arm"),
     "done for each arm": (Turns, {"done": lambda self, arms: arms.pulls > 9}, r"must be bool \(\), got bool \(3,\)"),
     "done as a number": (Turns, {"done": lambda self, arms: arms.time}, r"done must be bool \(\), got int32"),
