@@ -46,7 +46,7 @@ def places_of(layout: Layout) -> dict[str, list[int]]:
 def count_of_runs(layout: Layout, done: dict[str, list[seed_ranges.Stretch]]) -> int:
     """Return the number of a layout's runs that exist."""
     wanted = (layout.first_seed, layout.first_seed + layout.seeds)
-    missing = [seed_ranges.missing(wanted, done.get(cell, [])) for cell in layout.cells]
+    missing = [seed_ranges.missing(wanted, done.get(cell, [])) for cell in dict.fromkeys(layout.cells)]
     return layout.runs - sum(stop - start for gaps in missing for start, stop in gaps)
 
 

@@ -56,7 +56,7 @@ def estimated(plan: Plan, placement: Placement) -> Estimate:
         plan: the sweep.
         placement: where it is to be run.
     """
-    groups = sorted(plan.groups(plan.cells), key=lambda cells: -_arms(cells))
+    groups = sorted(plan.groups(plan.distinct_cells), key=lambda cells: -_arms(cells))
     began, samples = time.perf_counter(), list[_Sample]()
     make_room()
     for number, cells in enumerate(groups):
@@ -86,7 +86,7 @@ def _sampled(plan: Plan, cells: list[Cell], placement: Placement, seconds: float
     places, first = plan.places(cells), plan.layout.first_seed
     seeds = [[(first, first + plan.layout.seeds)]] * len(cells)
     following = next_cells(plan.chains.places, places, seeds)
-    batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following)
+    batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs_of(cells), plan.own, following)
     ended, pulls = np.zeros(len(cells)), np.zeros(len(cells))
     latest, began = Progress(0, 0.0), time.perf_counter()
 

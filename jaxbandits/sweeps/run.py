@@ -120,9 +120,9 @@ def sweep(
         return with_one_row(results_in(path, plan))  # a summary or moments of one cell have no dimension
     if part is not None or keep is not None:
         raise UsageError(f"{'part' if part is not None else 'keep'}=… is for sweeps with a store=…")
-    results = Results(plan.layout)
-    first, count = plan.layout.first_seed, plan.layout.seeds
-    everything = [[(first, first + count)]] * len(plan.cells)
+    results = Results(plan.layout, plan.first)
+    start, count = plan.layout.first_seed, plan.layout.seeds
+    everything = [[(start, start + count)] if first == place else [] for place, first in enumerate(plan.first)]
     spent = make_runs(plan, everything, placement, results.add, on_progress)
     times = {"compile_seconds": round(spent.compile_seconds, 4), "seconds": round(spent.seconds, 4)}
     return results.dataset().assign_attrs(plan.attrs | times)
