@@ -1,18 +1,22 @@
 """Checks of the cells of a grid, before anything runs, with the parameters that follow from their problems."""
 
 from collections.abc import Mapping
+from typing import Any
 
+import jax
 import numpy as np
 
-from jaxbandits.engine.binding import bind
+from jaxbandits.arrays.pytrees import classes
+from jaxbandits.engine.binding import bind, program_key
 from jaxbandits.engine.metric import MetricKind
 from jaxbandits.engine.problem_checks import check_problem
 from jaxbandits.engine.protocol_checks import check_algorithm
 from jaxbandits.errors import UsageError, about
+from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.entries import Entries, names_at
 from jaxbandits.sweeps.grid import Cell, Grid, hash_cells
 
-__all__ = ["check_cells", "check_kinds"]
+__all__ = ["check_cells", "check_kinds", "check_same"]
 
 
 def check_cells(grid: Grid, algorithms: Entries, problems: Entries) -> np.ndarray:
@@ -45,6 +49,25 @@ def check_cells(grid: Grid, algorithms: Entries, problems: Entries) -> np.ndarra
             raise refused from None
         grid.cells[i] = cell._replace(algorithm=bound, problem=explored)
     return identity
+
+
+def check_same(one: Cell, other: Cell) -> None:
+    """Check that two cells with one hash are the same, so that their runs are.
+
+    Raises:
+        UsageError: they are not: two classes, or functions among their values, have one name.
+    """
+    kinds = [(program_key(cell.algorithm), _kind_of(cell.problem.kind())) for cell in (one, other)]
+    if kinds[0] != kinds[1]:
+        owner = one.algorithm if kinds[0][0] != kinds[1][0] else one.problem
+        raise UsageError(
+            f"two cells of the grid have equal values and different code, of {type(owner).__name__}: a store cannot "
+            "distinguish them, so give their classes and functions different names"
+        )
+
+
+def _kind_of(problem: Problem) -> Any:
+    return jax.tree.structure(problem), classes(problem)
 
 
 def check_kinds(known: Mapping[str, MetricKind], found: Mapping[str, MetricKind], cell: Cell) -> None:

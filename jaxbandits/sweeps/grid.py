@@ -62,13 +62,11 @@ def expand(algorithm: Any, problem: Any) -> Grid:
     """
     both = entries_of("algorithm", algorithm), entries_of("problem", problem)
     dimensions: dict[str, tuple[Any, ...]] = {entries.kind: entries.names for entries in both if entries.listed}
-    axes = [(field, axis) for entries in both for name in entries.names for field, axis in entries.axes(name).items()]
-    for field, axis in axes:
-        name = axis.name or field
-        if name in [entries.kind for entries in both if entries.listed]:
-            raise UsageError(f"an axis cannot be called {name!r}: it is the dimension of a list, use axis(…, name=…)")
-        if dimensions.setdefault(name, axis.shown) != axis.shown:
-            raise UsageError(f"two different axes are called {name!r}: give one of them another name, axis(…, name=…)")
+    for entries in both:
+        for entry, place in entries.places.items():
+            for field, axis in entries.axes(entry).items():
+                with about(*place, field):
+                    _add_axis(dimensions, axis.name or field, axis.shown, [one.kind for one in both if one.listed])
     if (count := math.prod(map(len, dimensions.values()))) > _MOST_CELLS:
         raise UsageError(
             f"the grid has {count:,} cells, and one sweep takes {_MOST_CELLS:,} at most: split it into parts"
@@ -83,6 +81,13 @@ def expand(algorithm: Any, problem: Any) -> Grid:
         first.append(numbers.setdefault((algorithm_key, problem_key), len(cells)))
         cells.append(Cell(position, own, one))
     return Grid(dimensions, cells, first)
+
+
+def _add_axis(dimensions: dict[str, tuple[Any, ...]], name: str, shown: tuple[Any, ...], lists: list[str]) -> None:
+    if name in lists:
+        raise UsageError(f"an axis cannot be called {name!r}: it is the dimension of a list, use axis(…, name=…)")
+    if dimensions.setdefault(name, shown) != shown:
+        raise UsageError(f"two different axes are called {name!r}: give one of them another name, axis(…, name=…)")
 
 
 class _Side:
