@@ -72,7 +72,10 @@ def _total(moments: Moments) -> np.ndarray:
 
 
 def _array(layout: Layout, values: np.ndarray, per_arm: bool) -> xr.DataArray:
-    """Return flat values `(cells points …)` with their dimensions."""
+    """Return flat values `(cells points …)`, without cells that repeat others, with their dimensions."""
+    numbers = {cell: number for number, cell in enumerate(dict.fromkeys(layout.cells))}
+    if len(numbers) < len(layout.cells):
+        values = values.reshape(len(numbers), -1)[[numbers[cell] for cell in layout.cells]].ravel()
     coordinates = dict(layout.dimensions)
     shape, names = [*layout.shape], [*layout.dimensions]
     if len(layout.checkpoints):

@@ -11,7 +11,7 @@ import numpy as np
 from jaxbandits.errors import UsageError
 from jaxbandits.io.diff import difference, warn_of_doubts
 from jaxbandits.storage import seed_ranges
-from jaxbandits.storage.layout import Variable, with_text
+from jaxbandits.storage.layout import Layout, Variable, with_text
 from jaxbandits.storage.merged_cells import merge_cells
 from jaxbandits.storage.spec_axes import (
     axes_of,
@@ -73,7 +73,7 @@ def merge_specs(parts: Sequence[Description], names: Sequence[str]) -> Descripti
         seeds=stop - start,
         bandits=max(layout.bandits for layout in layouts),
         arms=max(layout.arms for layout in layouts),
-        variables={name: _united_variable([own.variables[name] for own in layouts]) for name in first.layout.variables},
+        variables={name: _united_variable(name, layouts) for name in first.layout.variables},
     )
     attrs: dict[str, Any] = functools.reduce(lambda one, other: one | other, (part.attrs for part in parts))
     if improbable := [part.attrs["unseen"] for part in parts if "unseen" in part.attrs]:
@@ -179,15 +179,15 @@ def _unite_axis(table: dict[str, Any], key: str, others: Sequence[dict[str, Any]
         table["sha256"] = [hashes[str(value)] for value in values]
 
 
-def _united_variable(parts: Sequence[Variable]) -> Variable:
-    """Return a variable with the attributes of several, which may be texts by name."""
-    attrs = dict(parts[0].attrs)
-    for part in parts[1:]:
-        for key, value in part.attrs.items():
+def _united_variable(name: str, layouts: Sequence[Layout]) -> Variable:
+    """Return a variable of the first layout, with the attributes that others have by algorithm or problem."""
+    attrs = dict(layouts[0].variables[name].attrs)
+    for layout in layouts[1:]:
+        for key, value in layout.variables[name].attrs.items() if name in layout.variables else ():
             if isinstance(value, dict):
-                for name, text in value.items():
-                    attrs[key] = with_text(attrs.get(key), name, text)
-    return parts[0]._replace(attrs=attrs)
+                for label, text in value.items():
+                    attrs[key] = with_text(attrs.get(key), label, text)
+    return layouts[0].variables[name]._replace(attrs=attrs)
 
 
 def _with_paths_of(first: Description, other: Description) -> Description:

@@ -33,19 +33,23 @@ def group_by_program(cells: list[Cell], runs: Runs, *, padded: bool = True) -> l
         runs: which runs are made of each.
         padded: whether nonexistent arms may be added.
     """
-    groups: dict[Any, dict[int, list[Cell]]] = {}
-    one_size = len({cell.problem.arms for cell in cells}) == 1  # no arms are added then
-    paddable: dict[Any, bool] = {}
+    kinds: dict[Any, list[Cell]] = {}
     for cell in cells:
-        arms = cell.problem.arms // cell.problem.bandits
         problem = cell.problem.kind()
         static = (program_key(cell.algorithm), jax.tree.structure(problem), classes(problem))
-        wide = _power_of_two(arms)
-        if padded and (static, wide) not in paddable:  # tracing decides, once for all cells of a program
-            paddable[static, wide] = one_size or may_be_padded(cell.algorithm, cell.problem, wide)
-        may_grow = padded and paddable[static, wide]
-        size = wide if may_grow else arms
-        groups.setdefault((static, may_grow), {}).setdefault(size, []).append(cell)
+        kinds.setdefault(static, []).append(cell)
+    groups: dict[Any, dict[int, list[Cell]]] = {}
+    paddable: dict[Any, bool] = {}
+    for static, alike in kinds.items():
+        one_size = len({cell.problem.arms for cell in alike}) == 1  # no arms are added then
+        for cell in alike:
+            arms = cell.problem.arms // cell.problem.bandits
+            wide = _power_of_two(arms)
+            if padded and (static, wide) not in paddable:  # tracing decides, once for all cells of a program
+                paddable[static, wide] = one_size or may_be_padded(cell.algorithm, cell.problem, wide)
+            may_grow = padded and paddable[static, wide]
+            size = wide if may_grow else arms
+            groups.setdefault((static, may_grow), {}).setdefault(size, []).append(cell)
     found: list[list[Cell]] = []
     for (_, may_grow), sizes in groups.items():
         found += _merged(sizes, runs) if may_grow else sizes.values()
