@@ -93,8 +93,9 @@ def build_entries(kind: Kind, tables: Sequence[ListedTable], *, listed: bool) ->
     things = [_built(table, listed) for table in tables]
     if not listed:
         return things[0]
-    usual = names_of(kind, things)
-    names = [str(table.entries.get("label", name)) for table, name in zip(tables, usual, strict=True)]
+    labels = [table.entries.get("label") for table in tables]
+    usual = iter(names_of(kind, [thing for thing, label in zip(things, labels, strict=True) if label is None]))
+    names = [str(label if label is not None else next(usual)) for label in labels]
     return of_list(kind, names, things, [table.place for table in tables])
 
 
