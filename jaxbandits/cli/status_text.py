@@ -24,7 +24,7 @@ def estimate(plan: Plan, keep: str, found: Estimate) -> str:
     layout = plan.layout
     axes = " x ".join(f"{size} {name}" for name, size in zip(layout.dimensions, layout.shape, strict=True))
     distinct = len(set(layout.cells))
-    repeated = f", {distinct:,} of them with runs of their own" if distinct < len(layout.cells) else ""
+    repeated = f", {distinct:,} of them different" if distinct < len(layout.cells) else ""
     more = "at least " if found.at_least else ""
     pulls = tqdm.format_sizeof(found.pulls)
     lines = [

@@ -20,7 +20,7 @@ from jaxbandits.io.axis_values import written
 from jaxbandits.problems.registry import REGISTRY as PROBLEMS
 from jaxbandits.sweeps.entries import Kind
 
-__all__ = ["ListedTable", "add_axes", "listed_tables"]
+__all__ = ["ListedTable", "add_axes", "split_tables"]
 
 
 class ListedTable(NamedTuple):
@@ -32,7 +32,7 @@ class ListedTable(NamedTuple):
     elsewhere: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # the places of entries from [axes]
 
 
-def listed_tables(kind: Kind, given: Any) -> list[ListedTable]:
+def split_tables(kind: Kind, given: Any) -> list[ListedTable]:
     """Return the tables of the algorithms or problems of a specification; one for a single table.
 
     Raises:

@@ -34,7 +34,7 @@ from jaxbandits.problems.base import Problem
 from jaxbandits.problems.specs import build_problem, parse_problem
 from jaxbandits.problems.to_spec import MARK, describe_problem
 from jaxbandits.sweeps.entries import Entries, Kind, entries_of, names_of, of_list
-from jaxbandits.sweeps.listed_tables import ListedTable, add_axes, listed_tables
+from jaxbandits.sweeps.listed_tables import ListedTable, add_axes, split_tables
 from jaxbandits.users_code.records import recorded
 
 __all__ = [
@@ -75,7 +75,7 @@ def build(spec: str | dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     """
     tables = specification(spec)
     kinds: tuple[Kind, ...] = ("algorithm", "problem")
-    every = [table for kind in kinds for table in listed_tables(kind, tables[kind])]
+    every = [table for kind in kinds for table in split_tables(kind, tables[kind])]
     every = add_axes(every, tables.get("axes", {}))
     algorithm, problem = (
         build_entries(kind, [table for table in every if table.kind == kind], listed=isinstance(tables[kind], list))

@@ -1,5 +1,6 @@
 """Studies as TOML files: lists of tables and of names, shared axes, and faults with their line."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,14 @@ def test_a_study_is_that_of_python():
     assert len(found.distinct_cells) == 3 * 2 * 2  # SR has no delta, and the others have no budget
     problems = {"bernoulli": jb.bernoulli([0.9, 0.5, 0.4]), "a stair": jb.linear(n=6)}
     assert found.layout.cells == make_plan(algorithms, problems, 10).layout.cells
+
+
+def test_the_study_of_the_documentation_is_one():
+    page = (Path(__file__).parents[2] / "docs/studies.md").read_text()
+    found = plan(re.search(r"```toml\n(# study.toml.*?)```", page, re.DOTALL)[1])
+    assert found.algorithms.names == ("lucb", "kl-lucb", "ttucb", "SR")
+    assert found.problems.names == ("bernoulli", "abm", "a stair")
+    assert len(found.distinct_cells) == (3 * 3 + 2) * 4
 
 
 def test_plain_lists_of_names():
