@@ -61,6 +61,7 @@ class Plan:
     metrics: dict[str, MetricSpec]
     spec: dict[str, Any]
     layout: Layout
+    paddable: dict[Any, bool]  # which programs may be padded, as far as that is known
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -110,7 +111,7 @@ class Plan:
 
     def groups(self, cells: Sequence[Cell]) -> list[list[Cell]]:
         """Return groups of cells that share a program."""
-        return group_by_program(list(cells), self.runs, padded=not self.own)
+        return group_by_program(list(cells), self.runs, padded=not self.own, known=self.paddable)
 
 
 class Timing(NamedTuple):
@@ -164,7 +165,8 @@ def make_plan(
         settings["metrics"] = [name for name, _ in own]  # text cannot hold their functions
         settings |= recorded(functions=functions_of(own))
     kinds: dict[str, MetricKind] = {}
-    for cells in group_by_program(grid.distinct_cells, runs, padded=not own):
+    paddable: dict[Any, bool] = {}
+    for cells in group_by_program(grid.distinct_cells, runs, padded=not own, known=paddable):
         key = jax.random.key(0, impl="threefry2x32")
         check_family(cells[0].problem, key)
         for cell in cells:
@@ -180,7 +182,7 @@ def make_plan(
     layout = layout_of(grid, algorithms, problems, (first_seed, seeds), points, measured, identity)
     return Plan(
         algorithms, problems, grid.cells, np.asarray(grid.first), identity, runs, limited, points, own, measured, spec,
-        layout,
+        layout, paddable,
     )  # fmt: skip
 
 
