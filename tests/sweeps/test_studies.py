@@ -134,6 +134,41 @@ def test_curves_of_several_algorithms():
     np.testing.assert_array_equal(ds.correct.sel(algorithm="ttucb", problem="bernoulli"), alone.correct)
 
 
+def test_independent_cells_have_the_runs_of_single_sweeps():
+    ds = study(independent=True)
+    alone = jb.sweep(FIXED_BUDGET, MANY, seeds=20, independent=True)
+    mine = ds.sel(algorithm="successive-rejects", problem="gaussian").isel(delta=1)
+    np.testing.assert_array_equal(mine.correct, alone.correct)
+
+
+def test_problems_of_one_bandit_and_of_several():
+    problems = {"several": jb.gabillon(1), "one": FEW}
+    ds = jb.sweep([jb.GapE(budget=300, b=1.0)], problems, seeds=10)
+    assert ds.recommended.attrs["arms"] == "4 (several); 3 (one)"
+    alone = jb.simulate(jb.GapE(budget=300, b=1.0), FEW, seeds=10)
+    mine = ds.sel(algorithm="gap-e", problem="one")
+    np.testing.assert_array_equal(mine.correct, alone.correct)
+    np.testing.assert_array_equal(mine.recommended.isel(bandit=0, arm=slice(3)), alone.recommended)
+    assert int(mine.recommended.sum()) == int(alone.recommended.sum())
+    several = jb.simulate(jb.GapE(budget=300, b=1.0), jb.gabillon(1), seeds=10)
+    np.testing.assert_array_equal(ds.recommended.sel(algorithm="gap-e", problem="several"), several.recommended)
+
+
+def test_metrics_of_the_user():
+    def spread(problem, state, answer):
+        return jnp.max(state.pulls) - jnp.min(state.pulls)
+
+    ds = jb.sweep([FIXED_CONFIDENCE, OwnUniform(20)], [FEW, MANY], seeds=5, metrics={"spread": spread})
+    alone = jb.simulate(OwnUniform(20), MANY, seeds=5, metrics={"spread": spread})
+    np.testing.assert_array_equal(ds.spread.sel(algorithm="OwnUniform", problem="gaussian").isel(delta=0), alone.spread)
+
+    def total(problem, state, answer):
+        return state.total[0]  # whole numbers for Bernoulli arms only
+
+    with pytest.raises(jb.UsageError, match="the metric 'total' has values of another type for OwnUniform on gaussian"):
+        jb.sweep([OwnUniform(20)], [FEW, MANY], seeds=5, metrics={"total": total})
+
+
 def test_shared_trajectories_stay_within_an_algorithm():
     ds = jb.sweep([jb.TTUCB(delta=DELTAS), jb.T3C(delta=DELTAS), FIXED_CONFIDENCE], FEW, seeds=8)
     assert ds.attrs["one_trajectory"] == "delta of ttucb, delta of t3c"

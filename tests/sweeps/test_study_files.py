@@ -1,6 +1,7 @@
 """Studies as TOML files: lists of tables and of names, shared axes, and faults with their line."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,22 @@ def test_the_study_of_the_documentation_is_one():
     assert found.algorithms.names == ("lucb", "kl-lucb", "ttucb", "SR")
     assert found.problems.names == ("bernoulli", "abm", "a stair")
     assert len(found.distinct_cells) == (3 * 3 + 2) * 4
+
+
+EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments/sweeps").glob("*_study.toml"))
+
+
+@pytest.mark.parametrize("file", [pytest.param(file, marks=pytest.mark.slow, id=file.stem) for file in EXPERIMENTS])
+def test_the_study_of_a_paper_runs(file):
+    """With few seeds, into a store of which a table is made; its comments say how."""
+    text = file.read_text()
+    Path("study.toml").write_text(re.sub(r"seeds = \d+", "seeds = 2", text))
+    assert main(["sweep", "study.toml", "--out", "study.zarr", "--part", "1/1"]) == 0
+    commands = [line.removeprefix("#   ") for line in text.splitlines() if line.startswith("#   jaxbandits")]
+    assert len(commands) >= 2
+    name = re.search(r"--out (\S+)", commands[0])[1]
+    for command in commands[1:]:
+        assert main(shlex.split(command.replace(name, "study.zarr"))[1:]) == 0
 
 
 def test_plain_lists_of_names():
