@@ -88,7 +88,7 @@ def add_axes(tables: list[ListedTable], axes: Any) -> list[ListedTable]:
                 with about(*place[2:]):
                     users = [number for number, names in enumerate(known) if name in names]
                     takers = [number for number in users if name not in tables[number].entries]
-                    _check_used(name, [tables[number].kind for number in users], takers, known)
+                    _check_used(name, users, [tables[number].kind for number in takers], known)
                 for number in takers:
                     table = tables[number]
                     tables[number] = table._replace(
@@ -97,13 +97,13 @@ def add_axes(tables: list[ListedTable], axes: Any) -> list[ListedTable]:
     return tables
 
 
-def _check_used(name: str, users: list[Kind], takers: list[int], known: list[list[str]]) -> None:
+def _check_used(name: str, users: list[int], takers: list[Kind], known: list[list[str]]) -> None:
     if not users:
         every = list(dict.fromkeys(one for names in known for one in names))
         raise unknown_name("parameter of the algorithms and problems", name, every)
     if not takers:
         raise UsageError(f"the axis {name!r} is never used: everything that has this parameter sets it itself")
-    if len(set(users)) > 1:
+    if len(set(takers)) > 1:
         raise UsageError(
             f"both an algorithm and a problem have the parameter {name!r}: write the axis in the tables it is for"
         )
