@@ -53,6 +53,7 @@ _FURTHER = {
     "use_all_cores": "engine.devices:use_all_cores",
     "with_costs": "problems.pull_costs:with_costs",
     "with_theory": "comparison.theory_overlay:with_theory",
+    "zip_axes": "axes:zip_axes",
 }
 
 #: Names that are gone, and what is in their place.

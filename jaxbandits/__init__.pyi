@@ -56,6 +56,7 @@ from jaxbandits.arrays.pytrees import pytree as pytree
 from jaxbandits.ask_tell.session import AskTell as AskTell
 from jaxbandits.axes import Axis as Axis
 from jaxbandits.axes import axis as axis
+from jaxbandits.axes import zip_axes as zip_axes
 from jaxbandits.comparison.result import Comparison as Comparison
 from jaxbandits.comparison.run_rows import compare as compare
 from jaxbandits.comparison.theory_overlay import with_theory as with_theory
@@ -242,6 +243,7 @@ __all__ = [
     "with_costs",
     "with_theory",
     "workers_from_csv",
+    "zip_axes",
 ]
 
 __version__: str

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxbandits.engine.driver import Progress
-from jaxbandits.sweeps.plan import ProgramStart
+from jaxbandits.sweeps.plan_runs import ProgramStart
 from jaxbandits.sweeps.store_status import pace
 
 __all__ = ["ProgressLines", "progress_lines"]

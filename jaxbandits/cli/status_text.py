@@ -15,15 +15,20 @@ from jaxbandits.xla_flags import NONE
 
 __all__ = ["bytes_text", "estimate", "state"]
 
+#: The largest number of algorithms or problems whose names are listed.
+_MOST_NAMES = 4
+
 
 def estimate(plan: Plan, keep: str, found: Estimate) -> str:
     """Return the expected size and time of a sweep, a line per quantity."""
     layout = plan.layout
     axes = " x ".join(f"{size} {name}" for name, size in zip(layout.dimensions, layout.shape, strict=True))
+    distinct = len(set(layout.cells))
+    repeated = f", {distinct:,} of them different" if distinct < len(layout.cells) else ""
     more = "at least " if found.at_least else ""
     pulls = tqdm.format_sizeof(found.pulls)
     lines = [
-        ("cells", f"{len(layout.cells):,}{f' ({axes})' if axes else ''}"),
+        ("cells", f"{len(layout.cells):,}{f' ({axes})' if axes else ''}{repeated}"),
         ("runs", f"{layout.runs:,} ({layout.seeds:,} of each cell)"),
         ("programs", f"{found.programs}, some {found.compile_seconds:.3g} s to compile, the first time"),
         ("pulls", f"{more}{pulls}"),
@@ -42,13 +47,13 @@ def state(store: Path, found: State) -> str:
 
 
 def _state(store: Path, found: State) -> Iterator[str]:
-    algorithm, problem, run = (found.spec.get(table, {}) for table in ("algorithm", "problem", "run"))
-    what = problem.get("label") or problem.get("name") or problem.get("spec")
+    algorithm, problem = (_named(found.spec.get(table, {}), table) for table in ("algorithm", "problem"))
+    run = found.spec.get("run", {})
     share = 100 * found.there / max(found.wanted, 1)
     arrays = "its arrays are there" if found.readable else "its arrays are made once all runs are complete"
     lines = [
         ("store", f"{store}, {bytes_text(found.bytes)}"),
-        ("of", f"{algorithm.get('name')} on {what}, keeping {run.get('keep', 'runs')}"),
+        ("of", f"{algorithm} on {problem}, keeping {run.get('keep', 'runs')}"),
         ("runs", f"{found.there:,} of {found.wanted:,} ({share:.3g}%); {arrays}"),
     ]
     if found.made_with:
@@ -62,6 +67,14 @@ def _state(store: Path, found: State) -> Iterator[str]:
         yield text_table([head, *map(_writer, found.writers)], left=(0, 1))
     elif found.there < found.wanted:
         yield "Nobody is writing to it: sweep … --resume makes the runs that are missing."
+
+
+def _named(tables: Any, kind: str) -> str:
+    """Return the name of an algorithm or a problem, or the names of a list of them."""
+    if not isinstance(tables, list):
+        return str((kind == "problem" and tables.get("label")) or tables.get("name") or tables.get("spec"))
+    names = [str(table.get("label")) for table in tables]
+    return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} {kind}s"
 
 
 def _writer(told: dict[str, Any]) -> tuple[str, ...]:

@@ -45,10 +45,11 @@ def sweep(
     """Run a grid into a store, block by block; an interrupted sweep can be resumed or extended.
 
     Args:
-        specification: a TOML file with the tables [algorithm], [problem] and [run].
+        specification: a TOML file with the tables [algorithm], [problem] and [run], or of a study with lists of tables
+            [[algorithm]] and [[problem]], and axes for all of them in [axes].
         out: the store, NAME.nc (NetCDF) or NAME.zarr.
-        resume: make the runs that the store lacks, also where the specification has gained seeds, or values on an
-            axis.
+        resume: make the runs that the store lacks, also where the specification has gained seeds, values on an axis,
+            or algorithms and problems of a list.
         part: 3/8 makes the third of eight parts: independent processes, each with another part, fill one store.
         distributed: make this process's part of a job of jax.distributed, which finds its processes by itself (SLURM,
             MPI, Kubernetes, Cloud TPU).

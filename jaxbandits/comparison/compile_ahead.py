@@ -9,7 +9,8 @@ from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError
 from jaxbandits.problems import Problem
-from jaxbandits.sweeps.plan import compile_runs, make_plan
+from jaxbandits.sweeps.plan import make_plan
+from jaxbandits.sweeps.plan_runs import compile_runs
 
 __all__ = ["CompileAhead", "compiling"]
 

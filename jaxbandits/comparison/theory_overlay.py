@@ -77,7 +77,8 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
         problem: as in `jaxbandits.repeat`.
 
     Returns:
-        The Dataset with a variable of each name, float64, over the dimensions of the grid.
+        The Dataset with a variable of each name, float64, over the dimensions of the grid. In a Dataset of several
+        algorithms or problems it is NaN where it does not apply.
 
     Raises:
         UsageError: an unknown name, one that an axis or a metric of the Dataset has, a quantity that does not apply,
@@ -100,26 +101,29 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
     for name in names:
         theorems = [QUANTITIES[name].of(cell) for cell in cells]
         there = [theorem for theorem in theorems if theorem is not None]
-        if len(there) < len(theorems):
-            raise UsageError(f"there is no {name} of {type(cells[0].algorithm).__name__} on {cells[0].problem.name}")
-        values = _values(there).reshape(shape)
-        found[name] = (shown, values, {"long_name": QUANTITIES[name].long_name + there[0].source})
+        if len(there) < (1 if {"algorithm", "problem"} & set(dimensions) else len(theorems)):
+            lacking = cells[theorems.index(None)]
+            raise UsageError(f"there is no {name} of {type(lacking.algorithm).__name__} on {lacking.problem.name}")
+        sources = dict.fromkeys(theorem.source for theorem in there)
+        values = _values(theorems).reshape(shape)
+        found[name] = (shown, values, {"long_name": QUANTITIES[name].long_name + ", ".join(sources)})
     return ds.assign(found)
 
 
-def _values(theorems: Sequence[Theorem]) -> np.ndarray:
-    """Return the values of theorems, `(C,)`.
+def _values(theorems: Sequence[Theorem | None]) -> np.ndarray:
+    """Return the values of theorems, `(C,)`, NaN where there is none.
 
     Theorems with equal static values and shapes are evaluated at once, along a last axis of cells.
     """
     values = np.full(len(theorems), np.nan)
     groups: dict[Any, list[int]] = {}
-    for place, theorem in enumerate(theorems):
+    known = {place: theorem for place, theorem in enumerate(theorems) if theorem is not None}
+    for place, theorem in known.items():
         alike = tuple(part if isinstance(part, int | str) else np.shape(part) for part in theorem.arguments)
         groups.setdefault((theorem.formula, alike), []).append(place)
     for (formula, alike), places in groups.items():
         arguments = [
-            part if isinstance(part, int | str) else np.stack([theorems[place].arguments[i] for place in places], -1)
+            part if isinstance(part, int | str) else np.stack([known[place].arguments[i] for place in places], -1)
             for i, part in enumerate(alike)
         ]
         values[places] = number(formula, *arguments)

@@ -21,6 +21,8 @@ def written(value: Any) -> Any:
     if not isinstance(value, Axis):
         return plain(value)
     data: dict[str, Any] = {"axis": [plain(item) for item in value.values]}
+    if value.labels is not None:
+        data["labels"] = list(value.labels)
     return data if value.name is None else {**data, "name": value.name}
 
 
@@ -37,6 +39,8 @@ def value_of(value: Any, whole: bool = False) -> Any:
     from jaxbandits.io.schemas import AxisTable, Range, validated
 
     table = validated(AxisTable, value)
+    if table.labels is not None:
+        return _labelled(table.axis, table.name, table.labels)
     if not isinstance(table.axis, Range):
         return axis(table.axis, table.name)
     start, stop, num, scale = table.axis.start, table.axis.stop, table.axis.num, table.axis.scale
@@ -45,6 +49,14 @@ def value_of(value: Any, whole: bool = False) -> Any:
             checks.number(f"{end} of an axis with scale log", given, checks.POSITIVE)
     values = [float(x) for x in (np.geomspace if scale == "log" else np.linspace)(start, stop, num)]
     return axis([round(x) for x in values] if whole else values, table.name)
+
+
+def _labelled(values: Any, name: str | None, labels: list[str]) -> Axis:
+    if not isinstance(values, list) or len(values) != len(labels) or not labels:
+        raise UsageError(f"an axis with labels needs a list of equally many values, got {len(labels)} labels")
+    if len(set(labels)) < len(labels):
+        raise UsageError(f"the labels of an axis must differ, got {checks.shown(labels)}")
+    return Axis(tuple(values), name, tuple(labels))
 
 
 def required(table: dict[str, Any], key: str, what: str) -> Any:

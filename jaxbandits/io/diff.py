@@ -29,7 +29,7 @@ def difference(first: Any, second: Any, where: str = "") -> str:
     first, second = (None if value == _OF_NOTHING else value for value in (first, second))
     if first == second:
         return ""
-    hashes = where == "problem.sha256" and first is not None and second is not None
+    hashes = where.startswith("problem.") and where.endswith(".sha256") and first is not None and second is not None
     return f"{where} is {_short(first)} there and {_short(second)} here{', the data have changed' if hashes else ''}"
 
 
@@ -41,7 +41,8 @@ def warn_of_doubts(first: Any, second: Any, what: str) -> None:
 
 def _paths(first: dict[str, Any], second: dict[str, Any], where: str) -> set[str]:
     """Return the entry to ignore where both tables have the hash of the file's content."""
-    return {"path"} if where == "problem" and "sha256" in first and "sha256" in second else set()
+    of_problem = where == "problem" or where.startswith("problem.")  # of a list, followed by its label
+    return {"path"} if of_problem and "sha256" in first and "sha256" in second else set()
 
 
 def _short(value: Any) -> str:

@@ -51,6 +51,7 @@ class AxisTable(Table):
 
     axis: Annotated[Annotated[list[Any], Tag("values")] | Annotated[Range, Tag("range")], Discriminator(_kind)]
     name: str | None = None
+    labels: list[str] | None = None
 
 
 T = TypeVar("T", bound=Table)

@@ -31,7 +31,7 @@ class TomlFile(NamedTuple):
         """Return the number of the first line of an entry, or of the nearest table above it; None without one.
 
         Args:
-            place: the keys that lead to it.
+            place: the keys that lead to it; of a list, the number of the entry, from 0.
         """
         for end in range(len(place), 0, -1):
             if (found := self._line_of(place[:end])) is not None:
@@ -42,7 +42,8 @@ class TomlFile(NamedTuple):
         if not _has(self.tables, place):
             return None
         lines = self.text.splitlines(keepends=True)
-        named = re.compile(rf"(?<![\w-]){re.escape(place[-1])}(?![\w-])")
+        key = next((key for key in reversed(place) if not key.isdecimal()), place[-1])  # a list's number has no text
+        named = re.compile(rf"(?<![\w-]){re.escape(key)}(?![\w-])")
         candidates = [number for number, line in enumerate(lines) if named.search(line)]
         for number in candidates[:_MOST_LINES]:
             if not _has(_parsed("".join(lines[:number])), place) and _has(_first_whole(lines, number), place):
@@ -66,7 +67,8 @@ class TomlFile(NamedTuple):
         except (ValueError, TypeError, ArithmeticError) as error:
             place = error.place if isinstance(error, UsageError) else ()
             line = self.line_of(place)
-            where = [str(self.path)] + [f"line {line}"] * (line is not None) + [".".join(place)] * bool(place)
+            keys = ".".join(key for key in place if not key.isdecimal())
+            where = [str(self.path)] + [f"line {line}"] * (line is not None) + [keys] * bool(keys)
             raise UsageError(f"{', '.join(where)}: {error}") from None
 
 
@@ -111,7 +113,10 @@ def _first_whole(lines: list[str], number: int) -> dict[str, Any] | None:
 
 def _has(tables: Any, place: tuple[str, ...]) -> bool:
     for key in place:
-        if not isinstance(tables, dict) or key not in tables:
+        if isinstance(tables, list) and key.isdecimal() and int(key) < len(tables):
+            tables = tables[int(key)]
+        elif isinstance(tables, dict) and key in tables:
+            tables = tables[key]
+        else:
             return False
-        tables = tables[key]
     return True

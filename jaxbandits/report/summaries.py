@@ -183,7 +183,7 @@ def _of_moments(ds: xr.Dataset) -> Reduced:
     if "correct_mean" in ds:
         errors = (runs * (1 - ds["correct_mean"])).round().astype(np.int64).assign_attrs(ds["correct_mean"].attrs)
     unanswered = runs - statistics["simple_regret"].number if "simple_regret" in statistics else None
-    wrong_size = (runs * ds["wrong_size_mean"]).round().astype(np.int64) if "wrong_size_mean" in ds else None
+    wrong_size = (runs * ds["wrong_size_mean"].fillna(0)).round().astype(np.int64) if "wrong_size_mean" in ds else None
     return Reduced(statistics, runs, censored, xr.zeros_like(censored), errors, unanswered, wrong_size, ds.attrs)
 
 

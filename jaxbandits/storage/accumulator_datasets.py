@@ -23,7 +23,7 @@ def moments_dataset(stream: Stream, layout: Layout) -> xr.Dataset:
     """
     found: dict[str, xr.DataArray] = {}
     for name in [name for name in layout.variables if name in stream.moments]:
-        about = layout.variables[name].attrs
+        about = layout.variables[name].about
         for part, values in zip(("mean", "variance"), stream.moments[name].mean_and_variance(), strict=True):
             array = _array(layout, values, layout.variables[name].per_arm)
             found[f"{name}_{part}"] = array.assign_attrs({**about, "long_name": f"{part} of {about['long_name']}"})
@@ -44,12 +44,12 @@ def summary_dataset(stream: Stream, layout: Layout, attrs: dict[str, Any]) -> xr
         moments = stream.moments[name]
         mean, variance = (_array(layout, x, variable.per_arm) for x in moments.mean_and_variance())
         if name == "correct":
-            errors = _array(layout, moments.number - _total(moments), per_arm=False).assign_attrs(variable.attrs)
+            errors = _array(layout, moments.number - _total(moments), per_arm=False).assign_attrs(variable.about)
         if variable.per_arm or name in FLAGS:
             continue
         number = _array(layout, moments.number, per_arm=False)
         ends = {ending: _array(layout, q, per_arm=False) for ending, q in _quantiles(stream, name).items()}
-        statistics[name] = Statistics(number, mean.assign_attrs(variable.attrs), variance**0.5, ends)
+        statistics[name] = Statistics(number, mean.assign_attrs(variable.about), variance**0.5, ends)
     censored, stalled = (
         _array(layout, _total(stream.moments[name]), per_arm=False) for name in ("stopped early", "stalled")
     )
@@ -72,7 +72,10 @@ def _total(moments: Moments) -> np.ndarray:
 
 
 def _array(layout: Layout, values: np.ndarray, per_arm: bool) -> xr.DataArray:
-    """Return flat values `(cells points …)` with their dimensions."""
+    """Return flat values `(cells points …)`, without cells that repeat others, with their dimensions."""
+    numbers = {cell: number for number, cell in enumerate(dict.fromkeys(layout.cells))}
+    if len(numbers) < len(layout.cells):
+        values = values.reshape(len(numbers), -1)[[numbers[cell] for cell in layout.cells]].ravel()
     coordinates = dict(layout.dimensions)
     shape, names = [*layout.shape], [*layout.dimensions]
     if len(layout.checkpoints):

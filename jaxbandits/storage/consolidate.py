@@ -56,7 +56,7 @@ def places_of(layout: Layout) -> dict[str, list[int]]:
 def count_of_runs(layout: Layout, done: dict[str, list[seed_ranges.Stretch]]) -> int:
     """Return the number of a layout's runs that exist."""
     wanted = (layout.first_seed, layout.first_seed + layout.seeds)
-    missing = [seed_ranges.missing(wanted, done.get(cell, [])) for cell in layout.cells]
+    missing = [seed_ranges.missing(wanted, done.get(cell, [])) for cell in dict.fromkeys(layout.cells)]
     return layout.runs - sum(stop - start for gaps in missing for start, stop in gaps)
 
 
@@ -181,15 +181,11 @@ def _dataset(folder: Path, description: Description, room: Path) -> xr.Dataset:
             entered(block, places, layout, found, lambda name: _blank(layout, name, room))
         dataset = dataset_of(layout, found, layout.first_seed)
         return dataset.assign_attrs(attrs)
-    stream = Stream(layout, counting=description.keep == "summary")
+    distinct = layout._replace(cells=tuple(dict.fromkeys(layout.cells)))  # the statistics of a cell are kept once
+    stream, numbers = Stream(distinct, counting=description.keep == "summary"), places_of(distinct)
     for block in blocks_of(folder):
-        cells = [places[cell.decode()] for cell in block.arrays["cells"].tolist()]
-        for copy in range(max(map(len, cells))):
-            numbers = np.asarray([numbers[min(copy, len(numbers) - 1)] for numbers in cells])
-            fresh = [copy < len(numbers) for numbers in cells]
-            if not all(fresh):
-                raise UsageError("an axis has a value twice: keep the runs, or give it once")
-            stream.add_arrays(block.arrays, numbers, (block.about["bandits"], block.about["arms"]))
+        cells = np.asarray([numbers[cell.decode()][0] for cell in block.arrays["cells"].tolist()])
+        stream.add_arrays(block.arrays, cells, (block.about["bandits"], block.about["arms"]))
     if description.keep == "summary":
         return summary_dataset(stream, layout, attrs)
     return moments_dataset(stream, layout).assign_attrs(attrs)

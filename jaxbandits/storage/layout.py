@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-__all__ = ["FinishedRuns", "Layout", "Variable", "coordinates_of", "dataset_of"]
+__all__ = ["FinishedRuns", "Layout", "Variable", "coordinates_of", "dataset_of", "with_text"]
 
 
 class FinishedRuns(NamedTuple):
@@ -29,7 +29,33 @@ class Variable(NamedTuple):
     dtype: Any
     per_arm: bool
     empty: Any  # the value where there is none
-    attrs: dict[str, str]
+    attrs: dict[str, Any]  # a text, or texts by the names of algorithms or problems
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Return the attributes as a Dataset has them."""
+        return {key: _spoken(value) for key, value in self.attrs.items()}
+
+
+def with_text(there: Any, name: str, text: str) -> Any:
+    """Return texts by name with one more; a text alone where there is no name."""
+    if not name:
+        return text
+    found = dict(there or {})
+    texts = found.get(name, text).split(" or ")
+    found[name] = " or ".join(texts if text in texts else [*texts, text])
+    return found
+
+
+def _spoken(value: str | dict[str, str]) -> str:
+    """Return one text: texts by name are told with their names where they differ."""
+    if isinstance(value, str):
+        return value
+    texts = list(dict.fromkeys(value.values()))
+    if len(texts) == 1:
+        return texts[0]
+    names = [", ".join(name for name, own in value.items() if own == text) for text in texts]
+    return "; ".join(f"{text} ({of})" for text, of in zip(texts, names, strict=True))
 
 
 class Layout(NamedTuple):
@@ -56,8 +82,8 @@ class Layout(NamedTuple):
 
     @property
     def runs(self) -> int:
-        """Return the number of runs of the whole sweep."""
-        return len(self.cells) * self.seeds
+        """Return the number of runs of the whole sweep, without those that are shown in several cells."""
+        return len(set(self.cells)) * self.seeds
 
     def of_arms(self, name: str) -> tuple[int, ...]:
         """Return the lengths of the axes that a variable has for arms."""
@@ -99,6 +125,4 @@ def _variable(layout: Layout, name: str, values: np.ndarray) -> xr.Variable:
     arms = ["bandit", "arm"][-1 if layout.bandits == 1 else 0 :] if per_arm else []
     shape = [*layout.shape, values.shape[1], *[layout.points] * len(last), *values.shape[-len(arms) :][: len(arms)]]
     assert math.prod(shape) == values.size
-    return xr.Variable(
-        [*layout.dimensions, "seed", *last, *arms], values.reshape(shape), dict(layout.variables[name].attrs)
-    )
+    return xr.Variable([*layout.dimensions, "seed", *last, *arms], values.reshape(shape), layout.variables[name].about)

@@ -3,7 +3,7 @@
 import functools
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,16 @@ import numpy as np
 from jaxbandits.errors import UsageError
 from jaxbandits.io.diff import difference, warn_of_doubts
 from jaxbandits.storage import seed_ranges
-from jaxbandits.storage.layout import Layout
-from jaxbandits.storage.spec_axes import axes_of, same_files, with_paths_of
+from jaxbandits.storage.layout import Layout, Variable, with_text
+from jaxbandits.storage.merged_cells import merge_cells
+from jaxbandits.storage.spec_axes import (
+    axes_of,
+    by_label,
+    labels_of,
+    same_files,
+    tables_of,
+    with_paths_of,
+)
 from jaxbandits.storage.store_files import Description
 from jaxbandits.users_code.records import CODE
 from jaxbandits.xla_flags import refuse_other_flags
@@ -21,14 +29,20 @@ __all__ = ["merge_specs", "refuse_another", "united_seeds", "united_spec", "unit
 
 
 def refuse_another(there: dict[str, Any], here: dict[str, Any], what: str) -> None:
-    """Refuse a specification that differs in more than the values of its axes and its seeds.
+    """Refuse a specification that differs in more than the values of its axes, its seeds, and what its lists have.
 
     Raises:
         UsageError: the first difference.
     """
-    if found := difference(_bare(there), _bare(here)):
+    for kind in ("algorithm", "problem"):
+        if isinstance(there[kind], list) != isinstance(here[kind], list):
+            one, several = f"one {kind}", f"a list of {kind}s"
+            has, given = (several, one) if isinstance(there[kind], list) else (one, several)
+            raise UsageError(f"{what} was written by another specification: it has {has}, and this has {given}")
+    both = by_label(_bare(there), here), by_label(_bare(here), there)
+    if found := difference(*both):
         raise UsageError(f"{what} was written by another specification: {found}")
-    warn_of_doubts(there, here, what)
+    warn_of_doubts(*both, what)
 
 
 def merge_specs(parts: Sequence[Description], names: Sequence[str]) -> Description:
@@ -46,26 +60,26 @@ def merge_specs(parts: Sequence[Description], names: Sequence[str]) -> Descripti
         refuse_another(first.spec_with_keep, other.spec_with_keep, names[0])
         refuse_other_flags(first.attrs, other.attrs, names[0])
     parts = [first, *(_with_paths_of(first, other) for other in parts[1:])]
-    layouts = [part.layout for part in parts]
+    layouts, specs = [part.layout for part in parts], [part.spec for part in parts]
     values = {
-        name: functools.reduce(united_values, (layout.dimensions[name] for layout in layouts))
-        for name in first.layout.dimensions
+        name: functools.reduce(united_values, (own.dimensions[name] for own in layouts if name in own.dimensions))
+        for name in dict.fromkeys(name for layout in layouts for name in layout.dimensions)
     }
     start, stop = united_seeds([(layout.first_seed, layout.first_seed + layout.seeds) for layout in layouts], together)
     layout = first.layout._replace(
         dimensions={name: _as_coordinate(known) for name, known in values.items()},
-        cells=tuple(_cells(values, layouts, together)),
+        cells=tuple(merge_cells(values, layouts, specs, together)),
         first_seed=start,
         seeds=stop - start,
         bandits=max(layout.bandits for layout in layouts),
         arms=max(layout.arms for layout in layouts),
+        variables={name: _united_variable(name, layouts) for name in first.layout.variables},
     )
     attrs: dict[str, Any] = functools.reduce(lambda one, other: one | other, (part.attrs for part in parts))
     if improbable := [part.attrs["unseen"] for part in parts if "unseen" in part.attrs]:
         attrs["unseen"] = max(improbable)
-    spec = united_spec([part.spec for part in parts], values, (start, stop))
     made_with = tuple(dict.fromkeys(itertools.chain(*(part.made_with for part in parts))))
-    return Description(spec, first.keep, layout, attrs, made_with)
+    return Description(united_spec(specs, values, (start, stop)), first.keep, layout, attrs, made_with)
 
 
 def united_seeds(parts: Sequence[seed_ranges.Stretch], names: str) -> seed_ranges.Stretch:
@@ -108,32 +122,72 @@ def united_spec(specs: Sequence[dict[str, Any]], values: dict[str, list[Any]], s
     Raises:
         UsageError: files along an axis differ in content between specifications.
     """
-    spec = json.loads(json.dumps(specs[0]))
-    for table, other in itertools.product(("algorithm", "problem", "run"), specs):  # older specifications lack `code`
-        if CODE in other[table]:
-            spec[table].setdefault(CODE, other[table][CODE])
-    for name, places in axes_of(spec).items():
-        for i, (table, key) in enumerate(places):
-            entries: dict[Any, Any] = {}  # as in the specification, by their values in results
-            hashes: dict[Any, str] = {}
-            for other in specs:
-                its, its_key = axes_of(other)[name][i]
-                listed = its[its_key]["axis"]
-                known: list[Any] = its["sha256"] if isinstance(its.get("sha256"), list) else [""] * len(listed)
-                for entry, content in zip(listed, known, strict=True):
-                    entries[str(entry)] = entry
-                    if isinstance(entry, int | float):
-                        entries[float(entry)] = entry
-                    if hashes.setdefault(str(entry), content) != content:
-                        raise UsageError(f"{key} {entry!r} is not the same in all of them: the data have changed")
-            table[key]["axis"] = [entries[value if isinstance(value, str) else float(value)] for value in values[name]]
-            if isinstance(table.get("sha256"), list):
-                table["sha256"] = [hashes[str(entry)] for entry in table[key]["axis"]]
+    spec = _united_lists(specs)
+    every = [dict(tables_of(other)) for other in specs]
+    for owner, table in tables_of(spec):
+        own = [tables[owner] for tables in every if owner in tables]
+        _add_code(table, own)
+        for key in [key for key, value in table.items() if isinstance(value, dict) and "axis" in value]:
+            _unite_axis(table, key, own, values[table[key].get("name") or key])
+    _add_code(spec["run"], [other["run"] for other in specs])
     start, stop = seeds
     spec["run"] = {**spec["run"], "seeds": stop - start, "first_seed": start}
     if not start:
         del spec["run"]["first_seed"]
     return spec
+
+
+def _united_lists(specs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the first specification, with lists of the tables that any of them has, in the order of their labels."""
+    spec: dict[str, Any] = json.loads(json.dumps(specs[0]))
+    for kind in ("algorithm", "problem"):
+        if not isinstance(spec[kind], list):
+            continue
+        order = functools.reduce(united_values, (labels_of(other, kind) for other in specs))
+        tables = {table["label"]: table for other in reversed(specs) for table in other[kind]}
+        spec[kind] = json.loads(json.dumps([tables[label] for label in order]))
+    return spec
+
+
+def _add_code(table: dict[str, Any], others: Sequence[dict[str, Any]]) -> None:
+    """Add the record of code that a table of an older specification lacks."""
+    for other in others:
+        if CODE in other:
+            table.setdefault(CODE, other[CODE])
+
+
+def _unite_axis(table: dict[str, Any], key: str, others: Sequence[dict[str, Any]], values: list[Any]) -> None:
+    """Let an axis have the values that several specifications give it, and the hashes of its files."""
+    entries: dict[Any, Any] = {}  # as in the specification, by their values in results
+    hashes: dict[Any, str] = {}
+    for other in others:
+        listed = other[key]["axis"]
+        shown = other[key].get("labels", listed)
+        known: list[Any] = other["sha256"] if isinstance(other.get("sha256"), list) else [""] * len(listed)
+        for label, entry, content in zip(shown, listed, known, strict=True):
+            if entries.setdefault(str(label), entry) != entry:
+                raise UsageError(f"{key} is not the same in all of them at {label!r}")
+            if isinstance(label, int | float):
+                entries[float(label)] = entry
+            if hashes.setdefault(str(label), content) != content:
+                raise UsageError(f"{key} {label!r} is not the same in all of them: the data have changed")
+    chosen = [value if isinstance(value, str) else float(value) for value in values]
+    table[key]["axis"] = [entries[value] for value in chosen]
+    if "labels" in table[key]:
+        table[key]["labels"] = list(values)
+    if isinstance(table.get("sha256"), list):
+        table["sha256"] = [hashes[str(value)] for value in values]
+
+
+def _united_variable(name: str, layouts: Sequence[Layout]) -> Variable:
+    """Return a variable of the first layout, with the attributes that others have by algorithm or problem."""
+    attrs = dict(layouts[0].variables[name].attrs)
+    for layout in layouts[1:]:
+        for key, value in layout.variables[name].attrs.items() if name in layout.variables else ():
+            if isinstance(value, dict):
+                for label, text in value.items():
+                    attrs[key] = with_text(attrs.get(key), label, text)
+    return layouts[0].variables[name]._replace(attrs=attrs)
 
 
 def _with_paths_of(first: Description, other: Description) -> Description:
@@ -149,24 +203,13 @@ def _as_coordinate(values: list[Any]) -> Any:
     return values if any(isinstance(value, str) for value in values) else np.asarray(values)
 
 
-def _cells(values: dict[str, list[Any]], layouts: Sequence[Layout], names: str) -> Iterator[str]:
-    known: dict[tuple[Any, ...], str] = {}
-    for layout in layouts:
-        axes = [np.asarray(layout.dimensions[name]).tolist() for name in values]
-        known |= dict(zip(itertools.product(*axes), layout.cells, strict=True))
-    for cell in itertools.product(*values.values()):
-        if cell not in known:
-            where = ", ".join(f"{name} = {value}" for name, value in zip(values, cell, strict=True))
-            raise UsageError(f"{names} leave a gap at {where}: give all values of the axes")
-        yield known[cell]
-
-
 def _bare(spec: dict[str, Any]) -> dict[str, Any]:
     """Return a specification without the values of its axes, and without seeds."""
     data = json.loads(json.dumps(spec))
     for places in axes_of(data).values():
         for table, key in places:
             table[key]["axis"] = "several values"
+            table[key].pop("labels", None)
             if isinstance(table.get("sha256"), list):
                 del table["sha256"]
     for name in ("seeds", "first_seed"):

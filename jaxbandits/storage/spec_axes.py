@@ -1,19 +1,75 @@
-"""Finds the axes of a specification, and the equal files of two specifications."""
+"""Finds the tables and the axes of a specification, and the equal files of two specifications."""
 
 import json
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["axes_of", "same_files", "with_paths_of"]
+__all__ = ["KINDS", "axes_of", "axes_that_apply", "by_label", "labels_of", "same_files", "tables_of", "with_paths_of"]
+
+#: The tables that may be lists.
+KINDS = ("algorithm", "problem")
+
+
+def tables_of(spec: dict[str, Any]) -> Iterator[tuple[tuple[str, str | None], dict[str, Any]]]:
+    """Yield the tables of algorithms and problems, with kind and label; the label is None where there is no list."""
+    for kind in KINDS:
+        if isinstance(spec[kind], list):
+            yield from (((kind, table["label"]), table) for table in spec[kind])
+        else:
+            yield (kind, None), spec[kind]
+
+
+def labels_of(spec: dict[str, Any], kind: str) -> list[str]:
+    """Return the labels of a list of tables."""
+    return [table["label"] for table in spec[kind]]
+
+
+def by_label(spec: dict[str, Any], only: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return a specification with its lists of tables as tables by label.
+
+    Args:
+        spec: a specification.
+        only: another one, whose labels are kept; None for all.
+    """
+    found = dict(spec)
+    for kind in KINDS:
+        if isinstance(spec[kind], list):
+            kept = labels_of(spec if only is None else only, kind)
+            found[kind] = {table["label"]: table for table in spec[kind] if table["label"] in kept}
+    return found
 
 
 def axes_of(spec: dict[str, Any]) -> dict[str, list[tuple[dict[str, Any], str]]]:
     """Return the entries of a specification that are axes, by the names of their dimensions."""
     found: dict[str, list[tuple[dict[str, Any], str]]] = {}
-    for table in (spec["algorithm"], spec["problem"]):
+    for _, table in tables_of(spec):
         for key, value in table.items():
             if isinstance(value, dict) and "axis" in value:
                 found.setdefault(value.get("name") or key, []).append((table, key))
     return found
+
+
+def axes_that_apply(specs: Sequence[dict[str, Any]]) -> Callable[[dict[str, Any]], list[str]]:
+    """Return a function from a cell to the names of its dimensions that are its own.
+
+    An axis that a cell's algorithm and problem lack is left out: the cell repeats its runs along it.
+
+    Args:
+        specs: compatible specifications. A cell, a value by dimension, is of any of them.
+    """
+    owners: dict[str, set[tuple[str, str | None]]] = {}
+    for spec in specs:
+        for owner, table in tables_of(spec):
+            for key, value in table.items():
+                if isinstance(value, dict) and "axis" in value:
+                    owners.setdefault(value.get("name") or key, set()).add(owner)
+    listed = [kind for kind in KINDS if isinstance(specs[0][kind], list)]
+
+    def own(cell: dict[str, Any]) -> list[str]:
+        here = {(kind, cell[kind] if kind in listed else None) for kind in KINDS}
+        return [name for name in cell if name in listed or name not in owners or here & owners[name]]
+
+    return own
 
 
 def same_files(there: dict[str, Any], here: dict[str, Any]) -> dict[str, dict[str, str]]:

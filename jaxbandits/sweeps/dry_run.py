@@ -43,7 +43,7 @@ def estimated(plan: Plan, placement: Placement) -> Estimate:
         plan: the sweep.
         placement: where it is to be run.
     """
-    groups = sorted(plan.groups(plan.cells), key=lambda cells: -_arms(cells))
+    groups = sorted(plan.groups(plan.distinct_cells), key=lambda cells: -_arms(cells))
     began, samples = time.perf_counter(), list[Sample]()
     make_room()
     for number, cells in enumerate(groups):

@@ -5,21 +5,20 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from jaxbandits.algorithms.parameters import axes_of, is_parameter, values_of
+from jaxbandits.algorithms.parameters import is_parameter, values_of
 from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.probabilities import computed_with
-from jaxbandits.axes import Axis
 from jaxbandits.engine.binding import with_values
 from jaxbandits.errors import UsageError, about
 from jaxbandits.io.serialize import array_hash
 from jaxbandits.problems.base import Problem
-from jaxbandits.problems.constructors import ProblemFamily
+from jaxbandits.sweeps.entries import Entries, entries_of
 
 __all__ = ["RESERVED", "Cell", "Grid", "cell_hashes", "expand", "hash_cells"]
 
@@ -41,50 +40,81 @@ class Cell(NamedTuple):
 class Grid(NamedTuple):
     """Dimensions in order, name to values, and how to build the cells."""
 
-    dimensions: dict[str, tuple[Any, ...]]
+    dimensions: dict[str, tuple[Any, ...]]  # as results show the values
     cells: list[Cell]
+    first: list[int]  # the number of the first cell that has the same runs: an axis that it lacks repeats them
+
+    @property
+    def distinct_cells(self) -> list[Cell]:
+        """Return the cells without those that repeat the runs of another."""
+        return [self.cells[place] for place in sorted(set(self.first))]
 
 
-def expand(algorithm: Rule, problem: Problem | ProblemFamily) -> Grid:
-    """Return the grid that the axes of an algorithm and a problem span.
+def expand(algorithm: Any, problem: Any) -> Grid:
+    """Return the grid that algorithms, problems and their axes span.
+
+    Args:
+        algorithm: as `entries_of` takes it, one or several.
+        problem: the same.
 
     Raises:
         UsageError: two different axes with one name.
     """
-    algorithm_axes = axes_of(algorithm)
-    problem_axes = problem.axes
-    dimensions: dict[str, tuple[Any, ...]] = {}
-    for field, values in itertools.chain(algorithm_axes.items(), problem_axes.items()):
-        name = values.name or field
-        if dimensions.setdefault(name, values.values) != values.values:
-            raise UsageError(f"two different axes are called {name!r}: give one of them another name, axis(…, name=…)")
+    both = entries_of("algorithm", algorithm), entries_of("problem", problem)
+    dimensions: dict[str, tuple[Any, ...]] = {entries.kind: entries.names for entries in both if entries.listed}
+    for entries in both:
+        for entry, place in entries.places.items():
+            for field, axis in entries.axes(entry).items():
+                with about(*place, field):
+                    _add_axis(dimensions, axis.name or field, axis.shown, [one.kind for one in both if one.listed])
     if (count := math.prod(map(len, dimensions.values()))) > _MOST_CELLS:
         raise UsageError(
             f"the grid has {count:,} cells, and one sweep takes {_MOST_CELLS:,} at most: split it into parts"
         )
-    cells = list(_cells(algorithm, problem, algorithm_axes, problem_axes, dimensions))
-    return Grid(dimensions, cells)
-
-
-def _cells(
-    algorithm: Rule,
-    problem: Problem | ProblemFamily,
-    algorithm_axes: dict[str, Axis],
-    problem_axes: dict[str, Axis],
-    dimensions: dict[str, tuple[Any, ...]],
-) -> Iterator[Cell]:
-    problems: dict[tuple[int, ...], Problem] = {}
+    cells: list[Cell] = []
+    first: list[int] = []
+    numbers: dict[Any, int] = {}
+    sides = _Side(both[0]), _Side(both[1])
     for position in itertools.product(*(range(len(values)) for values in dimensions.values())):
         at = dict(zip(dimensions, position, strict=True))
-        changes = {field: values.values[at[values.name or field]] for field, values in algorithm_axes.items()}
-        with about("algorithm"):
-            own = with_values(algorithm, changes)
-        where = {field: at[values.name or field] for field, values in problem_axes.items()}
-        key = tuple(where.values())
-        if key not in problems:
-            with about("problem"):
-                problems[key] = problem.at({field: problem_axes[field].values[i] for field, i in where.items()})
-        yield Cell(position, own, problems[key])
+        (algorithm_key, own), (problem_key, one) = (side.at(at) for side in sides)
+        first.append(numbers.setdefault((algorithm_key, problem_key), len(cells)))
+        cells.append(Cell(position, own, one))
+    return Grid(dimensions, cells, first)
+
+
+def _add_axis(dimensions: dict[str, tuple[Any, ...]], name: str, shown: tuple[Any, ...], lists: list[str]) -> None:
+    if name in lists:
+        raise UsageError(f"an axis cannot be called {name!r}: it is the dimension of a list, use axis(…, name=…)")
+    if dimensions.setdefault(name, shown) != shown:
+        raise UsageError(f"two different axes are called {name!r}: give one of them another name, axis(…, name=…)")
+
+
+class _Side:
+    """The algorithms or the problems of a grid at its positions, each made once."""
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+        self._axes = {name: entries.axes(name) for name in entries.names}
+        self._found: dict[Any, Any] = {}
+
+    def at(self, at: dict[str, int]) -> tuple[Any, Any]:
+        """Return a key, and the algorithm or problem with the values of its axes.
+
+        Args:
+            at: a position of the grid, by dimension.
+        """
+        entries = self._entries
+        name = entries.names[at[entries.kind] if entries.listed else 0]
+        axes = self._axes[name]
+        where = {field: at[axis.name or field] for field, axis in axes.items()}
+        key = (name, *where.values())
+        if key not in self._found:
+            values = {field: axes[field].values[place] for field, place in where.items()}
+            with about(*entries.places[name]):
+                thing = entries.things[name]
+                self._found[key] = with_values(thing, values) if entries.kind == "algorithm" else thing.at(values)
+        return key, self._found[key]
 
 
 def hash_cells(cells: Sequence[Cell]) -> np.ndarray:

@@ -1,6 +1,7 @@
 """From cells to programs: which cells of a grid share one, and their batched algorithms and problems."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -23,7 +24,9 @@ __all__ = ["batched_problem", "group_by_program", "program"]
 _COMPILING, _PULL_OF_AN_ARM, _USUAL_PULLS = 4.0, 1e-9, 10_000
 
 
-def group_by_program(cells: list[Cell], runs: Runs, *, padded: bool = True) -> list[list[Cell]]:
+def group_by_program(
+    cells: list[Cell], runs: Runs, *, padded: bool = True, known: dict[Any, bool] | None = None
+) -> list[list[Cell]]:
     """Return groups of cells that share a program: equal classes and static choices, arms within a power of two.
 
     Fewer arms are padded to more where that takes less time than compiling another program.
@@ -32,25 +35,49 @@ def group_by_program(cells: list[Cell], runs: Runs, *, padded: bool = True) -> l
         cells: cells of a grid.
         runs: which runs are made of each.
         padded: whether nonexistent arms may be added.
+        known: which programs may be padded; what is found is added to it.
     """
-    groups: dict[Any, dict[int, list[Cell]]] = {}
-    one_size = len({cell.problem.arms for cell in cells}) == 1  # no arms are added then
-    paddable: dict[Any, bool] = {}
+    known = {} if known is None else known
+    kinds: dict[Any, list[Cell]] = {}
     for cell in cells:
-        arms = cell.problem.arms // cell.problem.bandits
         problem = cell.problem.kind()
         static = (program_key(cell.algorithm), jax.tree.structure(problem), classes(problem))
-        wide = _power_of_two(arms)
-        if padded and (static, wide) not in paddable:  # tracing decides, once for all cells of a program
-            paddable[static, wide] = one_size or may_be_padded(cell.algorithm, cell.problem, wide)
-        may_grow = padded and paddable[static, wide]
-        size = wide if may_grow else arms
-        groups.setdefault((static, may_grow), {}).setdefault(size, []).append(cell)
+        kinds.setdefault(static, []).append(cell)
     found: list[list[Cell]] = []
-    for (_, may_grow), sizes in groups.items():
-        found += _merged(sizes, runs) if may_grow else sizes.values()
+    for static, alike in kinds.items():
+        sizes = _by_size(alike, lambda cell: _power_of_two(_arms(cell)))
+        for group in _merged(sizes, runs) if padded else [alike]:
+            found += _paddable(group, static, known) if padded else _by_size(group, _arms).values()
     order = {cell.position: place for place, cell in enumerate(cells)}
     return sorted(found, key=lambda group: order[group[0].position])
+
+
+def _arms(cell: Cell) -> int:
+    """Return the number of arms of each bandit."""
+    return cell.problem.arms // cell.problem.bandits
+
+
+def _by_size(cells: list[Cell], size: Callable[[Cell], int]) -> dict[int, list[Cell]]:
+    found: dict[int, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(size(cell), []).append(cell)
+    return found
+
+
+def _paddable(group: list[Cell], static: Any, known: dict[Any, bool]) -> list[list[Cell]]:
+    """Return a group of compatible cells, or smaller ones where it cannot be padded to its largest number of arms."""
+    exact = _by_size(group, _arms)
+    if len(exact) == 1:  # no arms are added then
+        return [group]
+    wide = _power_of_two(max(exact))
+    if (static, wide) not in known:  # tracing decides, once for all cells of a program
+        known[static, wide] = may_be_padded(group[0].algorithm, group[0].problem, wide)
+    if known[static, wide]:
+        return [group]
+    smaller = _by_size(group, lambda cell: _power_of_two(_arms(cell)))
+    if len(smaller) == 1:
+        return list(exact.values())
+    return [part for cells in smaller.values() for part in _paddable(cells, static, known)]
 
 
 def _merged(sizes: dict[int, list[Cell]], runs: Runs) -> list[list[Cell]]:

@@ -13,7 +13,7 @@ from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.report.summaries import PER_ARM
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.merged_specs import refuse_another, united_seeds, united_spec, united_values
-from jaxbandits.storage.spec_axes import axes_of, same_files, with_paths_of
+from jaxbandits.storage.spec_axes import KINDS, axes_of, same_files, with_paths_of
 from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["merged"]
@@ -31,9 +31,15 @@ def merged(datasets: Sequence[xr.Dataset]) -> xr.Dataset:
         refuse_other_flags(datasets[0].attrs, dataset.attrs, "the first Dataset")
     datasets = [_with_paths_of(specs[0], spec, dataset) for spec, dataset in zip(specs, datasets, strict=True)]
     specs = [with_paths_of(specs[0], spec) for spec in specs]
-    names = list(axes_of(specs[0]))
+    lists = [kind for kind in KINDS if isinstance(specs[0][kind], list)]
+    names = list(dict.fromkeys([*lists, *(name for spec in specs for name in axes_of(spec))]))
+    datasets = [
+        _with_axes_of_others(dataset, spec, datasets, names) for dataset, spec in zip(datasets, specs, strict=True)
+    ]
     of_runs = "seed" in datasets[0].coords
     parts = [_with_all_axes(dataset, names, of_runs) for dataset in datasets]
+    if lists:
+        parts = _with_all_variables(parts)
     _check_alike(parts)
     values = {
         name: functools.reduce(united_values, (part[name].to_numpy().tolist() for part in parts)) for name in names
@@ -82,6 +88,36 @@ def _with_paths_of(first: dict[str, Any], spec: dict[str, Any], dataset: xr.Data
     return dataset
 
 
+def _with_axes_of_others(
+    dataset: xr.Dataset, spec: dict[str, Any], datasets: Sequence[xr.Dataset], names: Sequence[str]
+) -> xr.Dataset:
+    """Return the Dataset with the axes that only algorithms and problems of others have: its runs are repeated."""
+    own = axes_of(spec)
+    for name in names:
+        if name in KINDS or name in own or name in dataset.coords:
+            continue
+        there = [np.atleast_1d(other[name]).tolist() for other in datasets if name in other.coords]
+        shown = {key: v for key, v in dataset.data_vars.items() if "seed" in v.dims or "seed" not in dataset.dims}
+        wider = xr.Dataset(shown).expand_dims({name: functools.reduce(united_values, there)})
+        dataset = dataset.assign_coords({name: wider[name]}).assign(wider)
+    return dataset
+
+
+def _with_all_variables(parts: Sequence[xr.Dataset]) -> list[xr.Dataset]:
+    """Return Datasets of a study with the variables that others have: NaN, or 0 and false of what is counted."""
+    every = {str(name): (variable, part) for part in parts for name, variable in part.data_vars.items()}
+    found = []
+    for part in parts:
+        missing = {}
+        for name, (variable, other) in every.items():
+            if name not in part and variable.dims == other["pulls" if "pulls" in other else "runs"].dims:
+                like = part["pulls" if "pulls" in part else "runs"]
+                value = np.nan if variable.dtype.kind == "f" else 0
+                missing[name] = xr.full_like(like, value, variable.dtype).assign_attrs(variable.attrs)
+        found.append(part.assign(missing))
+    return found
+
+
 def _same_seeds(specs: Sequence[dict[str, Any]]) -> seed_ranges.Stretch:
     """Return the seeds that all summaries share."""
     found = {(spec["run"].get("first_seed", 0), spec["run"]["seeds"]) for spec in specs}
@@ -110,6 +146,9 @@ def _check_alike(parts: Sequence[xr.Dataset]) -> None:
     for other in parts[1:]:
         if different := sorted({str(name) for name in set(first.data_vars) ^ set(other.data_vars)}):
             raise UsageError(f"{different[0]} is in one Dataset and not in another")
+        for name in PER_ARM:
+            if (name in first.dims) != (name in other.dims):
+                raise UsageError("Datasets of one bandit and of several cannot be merged: merge stores")
         if "checkpoint" in first.coords and not np.array_equal(first["checkpoint"], other["checkpoint"]):
             raise UsageError("the Datasets are of different checkpoints")
 
@@ -150,7 +189,9 @@ def _filled(parts: Sequence[xr.Dataset], places: dict[str, list[Any]]) -> xr.Dat
             block = whole[at]
             block[inner] = values
             whole[at], there[at] = block, True
-        found[str(name)] = xr.Variable([*places, *rest], whole, variable.attrs)
+        # What is of single algorithms or problems is left out where it differs.
+        attrs = {key: v for key, v in variable.attrs.items() if all(part[name].attrs.get(key) == v for part in parts)}
+        found[str(name)] = xr.Variable([*places, *rest], whole, attrs)
     coordinates: dict[str, Any] = {name: xr.Variable(name, known, first[name].attrs) for name, known in places.items()}
     if "checkpoint" in first.coords:
         coordinates["checkpoint"] = first["checkpoint"]

@@ -117,12 +117,16 @@ METRICS: dict[str, MetricSpec] = {
     "steps": MetricSpec(np.int64, "steps", "decisions", lambda seen: seen.rows.steps),
     "status": MetricSpec(np.int8, "", STATUS, lambda seen: seen.rows.status),
     "joint_pulls": MetricSpec(np.int64, "pulls", "sets of arms pulled at once", lambda seen: seen.joint_pulls),
-    "paid": MetricSpec(np.float64, "{cost}", "cost of the pulls as it was drawn", lambda seen: seen.rows.account.paid),
+    "paid": MetricSpec(
+        np.float64, "{cost}", "cost of the pulls as it was drawn", lambda seen: seen.rows.account.paid, empty=np.nan
+    ),
     "reward": MetricSpec(
-        np.float64, "rewards", "reward collected within the budget", lambda seen: seen.rows.account.reward
+        np.float64, "rewards", "reward collected within the budget", lambda seen: seen.rows.account.reward,
+        empty=np.nan,
     ),
     "regret": MetricSpec(
-        np.float64, "rewards", "best ratio times budget, minus the reward collected", lambda seen: seen.reward_regret
+        np.float64, "rewards", "best ratio times budget, minus the reward collected", lambda seen: seen.reward_regret,
+        empty=np.nan,
     ),
 }  # fmt: skip
 

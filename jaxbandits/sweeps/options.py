@@ -1,31 +1,28 @@
 """Checks of the options of a sweep, made before anything runs."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from jaxbandits.algorithms.parameters import axes_of
-from jaxbandits.algorithms.protocol import Rule
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.checks import POSITIVE, as_single, number, whole
 from jaxbandits.engine.binding import why_not_anytime
 from jaxbandits.errors import UsageError, about
-from jaxbandits.problems.base import Problem
-from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.report.summary_names import variables_of
+from jaxbandits.sweeps.entries import Entries
 from jaxbandits.sweeps.grid import RESERVED
 from jaxbandits.sweeps.metrics import METRICS
 
 __all__ = ["check_names", "checkpoint_values"]
 
 
-def check_names(algorithm: Rule, problem: Problem | ProblemFamily, own: Iterable[str]) -> None:
+def check_names(algorithms: Entries, problems: Entries, own: Iterable[str]) -> None:
     """Check that no axis and no metric has the name of another variable of the results or of their summary.
 
     Args:
-        algorithm: the algorithm with its axes.
-        problem: the problem with its axes.
+        algorithms: the algorithms with their axes.
+        problems: the problems with their axes.
         own: names of the user's metrics.
 
     Raises:
@@ -36,32 +33,58 @@ def check_names(algorithm: Rule, problem: Problem | ProblemFamily, own: Iterable
     for name in own:
         if twice := [one for one in variables_of([name]) if in_summary.count(one) > 1]:
             raise UsageError(f"the metric {name!r} needs another name: summaries have {twice[0]!r} already")
-    for table, axes in (("algorithm", axes_of(algorithm)), ("problem", problem.axes)):
-        for field, values in axes.items():
-            name = values.name or field
-            if name in {*RESERVED, *METRICS, *own, *in_summary}:
-                where = "results" if name in {*RESERVED, *METRICS, *own} else "their summaries"
-                with about(table, field):
+    for entries in (algorithms, problems):
+        for entry, place in entries.places.items():
+            for field, values in entries.axes(entry).items():
+                name = values.name or field
+                if name in {*RESERVED, *METRICS, *own, *in_summary}:
+                    where = "results" if name in {*RESERVED, *METRICS, *own} else "their summaries"
+                    with about(*place, field):
+                        raise UsageError(
+                            f"an axis cannot be called {name!r}, since {where} have that name already: "
+                            "give it another name, axis(…, name=…)"
+                        )
+    _check_budgets(algorithms)
+
+
+def _check_budgets(algorithms: Entries) -> None:
+    """Check that an axis of budgets is of costs, or of pulls: results say which."""
+    spends = {name: rule.traits.spends is not None for name, rule in algorithms.things.items()}
+    if len(set(spends.values())) > 1:
+        for name, of_cost in spends.items():
+            called = [axis.name or field for field, axis in algorithms.axes(name).items()]
+            if not of_cost and "budget" in called:
+                with about(*algorithms.places[name]):
                     raise UsageError(
-                        f"an axis cannot be called {name!r}, since {where} have that name already: "
-                        "give it another name, axis(…, name=…)"
+                        f"the budgets of {name} are numbers of pulls, and those of {_first(spends)} are costs: give "
+                        "the axis another name, axis(…, name=…)"
                     )
 
 
-def checkpoint_values(algorithm: Rule, checkpoints: Sequence[float] | None, max_pulls: int) -> np.ndarray:
+def _first(chosen: Mapping[str, bool]) -> str:
+    return next(name for name, is_so in chosen.items() if is_so)
+
+
+def checkpoint_values(algorithms: Entries, checkpoints: Sequence[float] | None, max_pulls: int) -> np.ndarray:
     """Return the checkpoints of runs, `(Q,)`: int32, numbers of pulls, or float32, costs; empty for None.
 
     Raises:
-        UsageError: checkpoints that do not increase, none, or some beyond `max_pulls`; or an algorithm without an
-            answer before it ends.
+        UsageError: checkpoints that do not increase, none, or some beyond `max_pulls`; an algorithm without an
+            answer before it ends; or algorithms that spend a budget of cost beside others.
     """
     if checkpoints is None:
         return np.zeros(0, np.int32)
     with about("run", "checkpoints"):
-        traits = algorithm.traits
-        if not traits.anytime:
-            raise UsageError(f"{type(algorithm).__name__} {why_not_anytime(algorithm)}")
-        spends = traits.spends is not None
+        rules = list(algorithms.things.values())
+        for algorithm in rules:
+            if not algorithm.traits.anytime:
+                raise UsageError(f"{type(algorithm).__name__} {why_not_anytime(algorithm)}")
+        spends = rules[0].traits.spends is not None
+        for algorithm in rules:
+            if (algorithm.traits.spends is not None) != spends:
+                one, other = (type(rule).__name__ for rule in (rules[0], algorithm))
+                units = ("costs", "numbers of pulls")[:: 1 if spends else -1]
+                raise UsageError(f"checkpoints are {units[0]} for {one} and {units[1]} for {other}: run them apart")
         points = [
             float(as_single("a checkpoint", number("a checkpoint", point, POSITIVE)))
             if spends

@@ -6,57 +6,84 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.memory import check_fits_in_memory
-from jaxbandits.storage.layout import FinishedRuns, Layout, Variable, dataset_of
-from jaxbandits.sweeps.grid import Grid, cell_hashes
+from jaxbandits.storage.layout import FinishedRuns, Layout, Variable, dataset_of, with_text
+from jaxbandits.sweeps.entries import Entries, names_at
+from jaxbandits.sweeps.grid import Cell, Grid, cell_hashes
 from jaxbandits.sweeps.metrics import MetricSpec
 
 __all__ = ["Results", "coordinate", "layout_of"]
 
 
 def layout_of(
-    grid: Grid, first_seed: int, seeds: int, checkpoints: np.ndarray, metrics: dict[str, MetricSpec], hashes: np.ndarray
+    grid: Grid,
+    algorithms: Entries,
+    problems: Entries,
+    seeds: tuple[int, int],
+    checkpoints: np.ndarray,
+    metrics: dict[str, MetricSpec],
+    hashes: np.ndarray,
 ) -> Layout:
     """Return the layout of a grid's results.
 
     Args:
         grid: the grid, with the algorithms as they are run.
-        first_seed: the first seed of every cell.
-        seeds: runs of every cell.
+        algorithms: the algorithms of the sweep.
+        problems: its problems.
+        seeds: the first seed of every cell, and how many.
         checkpoints: `(Q,)`, empty without curves.
         metrics: the metrics by name.
         hashes: uint32 `(2, C)`, a hash of each cell, as the user gave it.
     """
+    cells = grid.distinct_cells
+    named = [(cell, *names_at(algorithms, problems, cell.position)) for cell in cells]
     return Layout(
         dimensions={name: coordinate(values) for name, values in grid.dimensions.items()},
         cells=cell_hashes(hashes),
-        first_seed=first_seed,
-        seeds=seeds,
+        first_seed=seeds[0],
+        seeds=seeds[1],
         checkpoints=checkpoints,
-        bandits=max(cell.problem.bandits for cell in grid.cells),
-        arms=max(cell.problem.arms // cell.problem.bandits for cell in grid.cells),
-        variables={name: _variable(metric, grid) for name, metric in metrics.items()},
+        bandits=max(cell.problem.bandits for cell in cells),
+        arms=max(_arms(cell) for cell in cells),
+        variables={name: _variable(metric, named) for name, metric in metrics.items()},
     )
 
 
-def _variable(metric: MetricSpec, grid: Grid) -> Variable:
-    cell = grid.cells[0]
-    about = {"long_name": metric.long_name, **metric.about(cell)}
-    if metric.unit:
-        about["units"] = metric.unit.format(cost=cell.problem.cost_unit)
+def _arms(cell: Cell) -> int:
+    """Return the number of arms of each bandit."""
+    return cell.problem.arms // cell.problem.bandits
+
+
+def _variable(metric: MetricSpec, named: list[tuple[Cell, str, str]]) -> Variable:
+    """Return a variable with its attributes: of an algorithm or of a problem, where there are several."""
+    about: dict[str, Any] = {"long_name": metric.long_name}
+    for cell, algorithm, _ in named:
+        for key, text in metric.about(cell).items():
+            about[key] = with_text(about.get(key), algorithm, text)
+        if not algorithm:
+            break
+    for cell, _, problem in named:
+        if metric.unit:
+            about["units"] = with_text(about.get("units"), problem, metric.unit.format(cost=cell.problem.cost_unit))
+        if metric.per_arm and problem:
+            about["arms"] = with_text(about.get("arms"), problem, str(_arms(cell)))
+        if not problem:
+            break
     return Variable(metric.dtype, metric.per_arm, metric.empty, about)
 
 
 class Results:
     """Arrays of shape `(cells, seeds, checkpoints or 1, …)`, a metric each, filled as runs finish."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, first: np.ndarray) -> None:
         """Start without a run.
 
         Args:
             layout: the layout of the results.
+            first: int64 `(C,)`: the cell that has the runs of each.
         """
-        self._layout = layout
-        check_fits_in_memory("the results alone", layout.runs * layout.bytes_of_a_run, "fewer seeds or cells")
+        self._layout, self._first = layout, first
+        runs = len(layout.cells) * layout.seeds
+        check_fits_in_memory("the results alone", runs * layout.bytes_of_a_run, "fewer seeds or cells")
         self._found: dict[str, np.ndarray] = {}
 
     def add(self, runs: FinishedRuns) -> None:
@@ -68,6 +95,9 @@ class Results:
 
     def dataset(self) -> xr.Dataset:
         """Return the runs added so far as a Dataset."""
+        repeated = np.flatnonzero(self._first != np.arange(len(self._first)))
+        for values in self._found.values():
+            values[repeated] = values[self._first[repeated]]
         return dataset_of(self._layout, self._found, self._layout.first_seed)
 
 

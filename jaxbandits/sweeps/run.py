@@ -11,10 +11,9 @@ from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.metric import Metric
 from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError
-from jaxbandits.problems.base import Problem
-from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.report.one_cell import with_one_row
-from jaxbandits.sweeps.plan import make_plan, make_runs
+from jaxbandits.sweeps.plan import make_plan
+from jaxbandits.sweeps.plan_runs import make_runs
 from jaxbandits.sweeps.results import Results
 from jaxbandits.sweeps.stored import check_keep, part_of, results_in, run_stored
 from jaxbandits.sweeps.stored_runs import Listeners
@@ -26,7 +25,7 @@ __all__ = ["simulate", "sweep"]
 @own_settings()
 def sweep(
     algorithm: Any,
-    problem: Problem | ProblemFamily,
+    problem: Any,
     seeds: int = 1000,
     *,
     first_seed: int = 0,
@@ -51,10 +50,17 @@ def sweep(
     shares one compilation. Seed `s` sees the same reward table in every cell (common random numbers), so differences
     between cells are paired.
 
+    A list of algorithms or of problems makes a dimension, `algorithm` or `problem`. An axis belongs to the algorithms
+    and problems that have it. The others repeat their runs along it, which are made once, and are one sample only.
+    Numbers of arms may differ: masks of arms are false beyond those of the problem, and `arms` in their attributes says
+    how many it has.
+
     Args:
         algorithm: a built-in algorithm, or one of your own, of a class that `jb.algorithm` made. It is judged by the
-            criterion and the tolerance that its `jb.Traits` declare.
-        problem: a problem, or a constructor's result with axes among its arguments.
+            criterion and the tolerance that its `jb.Traits` declare. For several, a list, or a mapping from names of
+            your own; in a list they have the names of the command line, with the parameters that differ where two
+            have one.
+        problem: a problem, or a constructor's result with axes among its arguments; or several, as for `algorithm`.
         seeds: runs per cell, at least 1.
         first_seed: the first of the seeds: runs `first_seed` … `first_seed + seeds - 1` are made; `jb.merge` merges
             them with others.
@@ -62,7 +68,8 @@ def sweep(
             `fold_in(key(root_seed), s)`.
         max_pulls: most pulls of a run. A run is truncated before the step or batch that would pass it, with status 1
             and its recommendation at that moment. A limit below the first pulls is refused. None for 10^9, or for no
-            limit where a built-in algorithm draws sums, whose time does not depend on their length.
+            limit where a built-in algorithm draws sums, whose time does not depend on their length; of several
+            algorithms each has its own.
         checkpoints: increasing numbers of pulls at which each run is also recorded; for algorithms that need not know
             their budget. Where a budget of cost is spent they are smaller budgets.
         independent: give every cell its own reward tables. They depend on its values only, so that a cell's runs are
@@ -78,9 +85,10 @@ def sweep(
             names of the Dataset's variables. A grid over numbers of arms is then not padded.
         on_progress: called now and then with the runs and pulls done so far.
         store: NAME.zarr (or NAME.nc): runs are stored there block by block as they end. Stored runs are not made
-            again, even after an interruption. More seeds or values of the axes may be added later, with the same code:
-            a method, metric or helper of yours that was edited since is refused by name. The Dataset is read from the
-            store when it is used. Of several processes of `jax.distributed` each makes its share.
+            again, even after an interruption. More seeds, values of the axes, and algorithms or problems of a list may
+            be added later, with the same code: a method, metric or helper of yours that was edited since is refused by
+            name. The Dataset is read from the store when it is used. Of several processes of `jax.distributed` each
+            makes its share.
         keep: what a store keeps: "runs" (the default), "summary", the result of `jaxbandits.summary`, or "moments",
             means and variances. The latter two take no more memory or disk for more runs.
         part: (1, 8) for the first of eight parts: an independent process that makes these runs only, in one store with
@@ -90,15 +98,15 @@ def sweep(
             attribute `missing` says what is left. The same call makes the rest.
 
     Returns:
-        Dimensions: one per axis, `checkpoint` where requested, `seed`, and `arm` (`bandit`, `arm` for several
-            bandits).
+        Dimensions: `algorithm` and `problem` where lists are given, one per axis, `checkpoint` where requested,
+            `seed`, and `arm` (`bandit`, `arm` for several bandits).
 
         Variables: `pulls`, `cost`, `recommended`, `correct`, `simple_regret`, `aggregate_regret`, `steps` and
             `status`. A status is 0 for a finished run, and 1 for one truncated by `max_pulls`, or because the next
             counts would pass 2^31. It is 2 after 10 000 steps without a pull, possible for a user's own algorithm
             only. `joint_pulls` is there where sets of arms are pulled at once, and `paid`, the cost that was drawn,
             where pulls have costs and it is known. `reward` is collected within a budget of cost, and `regret` is the
-            best ratio times the budget minus that reward.
+            best ratio times the budget minus that reward; of several algorithms, NaN for those without such a budget.
 
     Raises:
         UsageError: any input that cannot be run, before anything runs, or a store of another specification. During the
@@ -111,6 +119,10 @@ def sweep(
         >>> ds = jb.sweep(jb.Uniform(budget=jb.axis([10, 20])), jb.bernoulli([0.9, 0.4]), seeds=10)
         >>> ds.pulls.mean("seed").values.tolist()
         [10.0, 20.0]
+        >>> study = [jb.Uniform(budget=jb.axis([10, 20])), jb.LUCB(epsilon=0.1, delta=0.1)]
+        >>> ds = jb.sweep(study, {"far": jb.bernoulli([0.9, 0.4]), "near": jb.bernoulli([0.9, 0.8])}, seeds=10)
+        >>> {name: ds.sizes[name] for name in ("algorithm", "problem", "budget")}
+        {'algorithm': 2, 'problem': 2, 'budget': 2}
     """
     limit = None if max_time is None else TimeLimit(seconds_of(max_time))
     plan = make_plan(
@@ -129,9 +141,9 @@ def sweep(
     for name, given in (("part", part), ("keep", keep), ("max_time", max_time)):
         if given is not None:
             raise UsageError(f"{name}=… is for sweeps with a store=…")
-    results = Results(plan.layout)
-    first, count = plan.layout.first_seed, plan.layout.seeds
-    everything = [[(first, first + count)]] * len(plan.cells)
+    results = Results(plan.layout, plan.first)
+    start, count = plan.layout.first_seed, plan.layout.seeds
+    everything = [[(start, start + count)] if first == place else [] for place, first in enumerate(plan.first)]
     spent = make_runs(plan, everything, placement, results.add, on_progress)
     times = {"compile_seconds": round(spent.compile_seconds, 4), "seconds": round(spent.seconds, 4)}
     return results.dataset().assign_attrs(plan.attrs | times)
@@ -139,7 +151,7 @@ def sweep(
 
 def simulate(
     algorithm: Any,
-    problem: Problem | ProblemFamily,
+    problem: Any,
     seeds: int = 1000,
     *,
     first_seed: int = 0,

@@ -54,7 +54,7 @@ class Sample:
 
     def moved(self, plan: Plan, cells: list[Cell]) -> "Sample":
         """Return the sample for other cells: steps as guessed, and their time about in proportion to the arms."""
-        rough = rough_lengths(cells, plan.runs.max_pulls)
+        rough = rough_lengths(cells, plan.runs_of(cells).max_pulls)
         arms = max(cell.problem.arms for cell in cells)
         jobs = np.full(len(cells), plan.layout.seeds)
         scale = float(self.lengths.sum() / self.rough.sum())
@@ -94,8 +94,8 @@ def sample(plan: Plan, cells: list[Cell], placement: Placement, seconds: float) 
     places, first = plan.places(cells), plan.layout.first_seed
     seeds: list[Ranges] = [[(first, first + plan.layout.seeds)]] * len(cells)
     following = next_cells(plan.chains.places, places, seeds)
-    batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs, plan.own, following)
-    rough, devices = rough_lengths(cells, plan.runs.max_pulls), chosen_devices(placement)
+    batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs_of(cells), plan.own, following)
+    rough, devices = rough_lengths(cells, plan.runs_of(cells).max_pulls), chosen_devices(placement)
     queue, platform = JobQueue(seeds, following, rough), devices[0].platform
     jobs = queue.longest_left if platform == "cpu" else queue.left
     each = placement.lanes or lane_count(batched.algorithm, batched.problem.arms, jobs, len(devices), platform)

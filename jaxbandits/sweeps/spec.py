@@ -8,12 +8,16 @@ is called in results; padded, a number of arms as in `Problem.padded`; and sha25
 whose path counts from the folder of the TOML file
 [run]        seeds, root_seed, max_pulls, …: the options of `jaxbandits.sweep`
 
+A study has several algorithms or problems: [[algorithm]] and [[problem]], each with a label, which is its name in
+results. Their further forms, and the table [axes], are in `listed_tables.py`.
+
 A table that text cannot hold gives the reason in its entry `cannot_be_repeated`, and is not built. The entry
 `source code` (`users_code.records`) has the user's own code that runs, for comparison.
 """
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -27,39 +31,91 @@ from jaxbandits.errors import UsageError, about, unknown_name
 from jaxbandits.io.axis_values import required, value_of, written
 from jaxbandits.io.serialize import NotPlainError, array_hash
 from jaxbandits.problems.base import Problem
-from jaxbandits.problems.constructors import ProblemFamily
 from jaxbandits.problems.specs import build_problem, parse_problem
 from jaxbandits.problems.to_spec import MARK, describe_problem
+from jaxbandits.sweeps.entries import Entries, Kind, entries_of, names_of, of_list
+from jaxbandits.sweeps.listed_tables import ListedTable, add_axes, split_tables
 from jaxbandits.users_code.records import recorded
 
 __all__ = [
     "build",
     "build_algorithm",
+    "build_entries",
     "build_problem",
     "describe",
     "describe_algorithm",
+    "describe_entries",
     "parse_problem",
     "specification",
 ]
 
+_TABLES = ("algorithm", "problem", "axes", "run")
 
-def describe(algorithm: Rule, problem: Problem | ProblemFamily, run: dict[str, Any]) -> dict[str, Any]:
+
+def describe(algorithm: Any, problem: Any, run: dict[str, Any]) -> dict[str, Any]:
     """Return the specification of a sweep as JSON-ready data; `build` reads it back."""
-    return {"algorithm": describe_algorithm(algorithm), "problem": describe_problem(problem), "run": run}
+    algorithms, problems = entries_of("algorithm", algorithm), entries_of("problem", problem)
+    return {"algorithm": describe_entries(algorithms), "problem": describe_entries(problems), "run": run}
 
 
-def build(spec: str | dict[str, Any]) -> tuple[Any, Problem | ProblemFamily, dict[str, Any]]:
+def describe_entries(entries: Entries) -> Any:
+    """Return the table of an algorithm or a problem, or the tables of a list of them, with their names as labels."""
+    describe_one: Any = describe_algorithm if entries.kind == "algorithm" else describe_problem
+    tables = {name: describe_one(thing) for name, thing in entries.things.items()}
+    return [{**table, "label": name} for name, table in tables.items()] if entries.listed else tables[""]
+
+
+def build(spec: str | dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     """Return algorithm, problem and run options of a specification, given as data or as JSON text.
+
+    Several algorithms or problems are `Entries`, by their names in results.
 
     Raises:
         UsageError: a missing table, an unknown name or value, or a table that cannot be built from text.
     """
     tables = specification(spec)
-    with about("algorithm"):
-        algorithm = build_algorithm(tables["algorithm"])
-    with about("problem"):
-        problem = build_problem(tables["problem"])
+    kinds: tuple[Kind, ...] = ("algorithm", "problem")
+    every = [table for kind in kinds for table in split_tables(kind, tables[kind])]
+    every = add_axes(every, tables.get("axes", {}))
+    algorithm, problem = (
+        build_entries(kind, [table for table in every if table.kind == kind], listed=isinstance(tables[kind], list))
+        for kind in kinds
+    )
     return algorithm, problem, dict(tables.get("run", {}))
+
+
+def build_entries(kind: Kind, tables: Sequence[ListedTable], *, listed: bool) -> Any:
+    """Return an algorithm or a problem, or the `Entries` of a list of them.
+
+    Raises:
+        UsageError: see `build`; or two of one name.
+    """
+    things = [_built(table, listed) for table in tables]
+    if not listed:
+        return things[0]
+    labels = [table.entries.get("label") for table in tables]
+    usual = iter(names_of(kind, [thing for thing, label in zip(things, labels, strict=True) if label is None]))
+    names = [str(label if label is not None else next(usual)) for label in labels]
+    return of_list(kind, names, things, [table.place for table in tables])
+
+
+def _built(table: ListedTable, listed: bool) -> Any:
+    entries = dict(table.entries)
+    label = entries.pop("label", None) if listed else None
+    if label is not None and not (isinstance(label, str) and label):
+        with about(*table.place, "label"):
+            raise UsageError(f"a label is a text, got {shown(label)}")
+    try:
+        if table.kind == "algorithm":
+            return build_algorithm(entries)
+        made = build_problem(entries)
+    except UsageError as error:
+        where = error.place[:1]
+        error.place = (
+            (*table.elsewhere.get(where[0], (*table.place, *where)), *error.place[1:]) if where else table.place
+        )
+        raise
+    return dataclasses.replace(made, name=label) if label is not None and isinstance(made, Problem) else made
 
 
 def specification(spec: str | dict[str, Any]) -> dict[str, Any]:
@@ -70,13 +126,13 @@ def specification(spec: str | dict[str, Any]) -> dict[str, Any]:
     """
     tables: dict[str, Any] = json.loads(spec) if isinstance(spec, str) else spec
     for table in ("algorithm", "problem"):
-        if not isinstance(tables.get(table), dict):
+        if not isinstance(tables.get(table), dict | list):
             raise UsageError(f"the specification has no [{table}] table")
     for table in tables:
         with about(table):
-            if table not in ("algorithm", "problem", "run"):
-                raise unknown_name("table", table, ["algorithm", "problem", "run"])
-            if not isinstance(tables[table], dict):
+            if table not in _TABLES:
+                raise unknown_name("table", table, _TABLES)
+            if table not in ("algorithm", "problem") and not isinstance(tables[table], dict):
                 raise UsageError(f"{table} is a table, [{table}], got {shown(tables[table])}")
     return tables
 

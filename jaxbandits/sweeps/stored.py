@@ -23,10 +23,13 @@ from jaxbandits.storage.consolidate import check_counted_once, count_of_runs, is
 from jaxbandits.storage.locks import hold_lock
 from jaxbandits.storage.merged_specs import merge_specs, refuse_another
 from jaxbandits.storage.seed_ranges import Stretch
-from jaxbandits.storage.spec_axes import same_files, with_paths_of
+from jaxbandits.storage.spec_axes import by_label, same_files, with_paths_of
 from jaxbandits.storage.store_files import KEEP, Description, blocks_folder, done_by_cell, read_description
 from jaxbandits.storage.writer import BlockWriter, Part, writing
-from jaxbandits.sweeps.plan import Plan, Timing
+from jaxbandits.sweeps.checked_cells import check_same
+from jaxbandits.sweeps.grid import Cell
+from jaxbandits.sweeps.plan import Plan
+from jaxbandits.sweeps.plan_runs import Timing
 from jaxbandits.sweeps.stored_runs import Listeners, make_stored_runs
 from jaxbandits.sweeps.time_limit import TimeLimit
 from jaxbandits.xla_flags import refuse_other_flags
@@ -134,6 +137,8 @@ def results_in(path: Path, plan: Plan) -> xr.Dataset:
     there = read_description(path)
     if there is None or there.spec == plan.spec:
         return dataset
+    others = there.layout.dimensions.keys() - layout.dimensions.keys()  # axes that this plan lacks repeat its runs
+    dataset = dataset.isel(dict.fromkeys(others, 0), drop=True)
     chosen: dict[str, Any] = {}
     paths = same_files(there.spec, plan.spec)
     for name, values in layout.dimensions.items():
@@ -155,7 +160,7 @@ def _of_arrays_only(plan: Plan, path: Path, keep: str) -> Outcome:
     here = json.loads(json.dumps({**plan.spec, "run": {**plan.spec["run"], "keep": keep}}))
     refuse_another(there, here, str(path))
     refuse_other_flags(dataset.attrs, plan.attrs, str(path))
-    if difference(there, with_paths_of(there, here)):
+    if difference(by_label(there), by_label(with_paths_of(there, here))):
         raise UsageError(
             f"{path} was written as a whole, without blocks that others could be added to: write a new store"
         )
@@ -172,13 +177,17 @@ def _pending(plan: Plan, done: dict[str, list[Stretch]], part: Part) -> list[lis
     """Return the seeds of each cell that this part is to run: its share of every cell, rotated between chains."""
     layout = plan.layout
     found: list[list[Stretch]] = []
-    seen: set[str] = set()
+    seen: dict[str, Cell] = {}
     chain_of = {place: number for number, chain in enumerate(plan.chains.places) for place in chain}
     for number, cell in enumerate(layout.cells):
+        if cell in seen:  # a cell that is in the grid twice is run once
+            check_same(plan.cells[number], seen[cell])
+            found.append([])
+            continue
         share = (part.number - 1 + chain_of[number]) % part.of
         start, stop = (layout.first_seed + layout.seeds * end // part.of for end in (share, share + 1))
-        found.append([] if cell in seen else seed_ranges.missing((start, stop), done.get(cell, [])))
-        seen.add(cell)  # a cell that is in the grid twice is run once
+        found.append(seed_ranges.missing((start, stop), done.get(cell, [])))
+        seen[cell] = plan.cells[number]
     return found
 
 

@@ -12,7 +12,8 @@ from jaxbandits.interruptions import interrupts
 from jaxbandits.storage.layout import FinishedRuns
 from jaxbandits.storage.seed_ranges import Stretch
 from jaxbandits.storage.writer import BlockWriter
-from jaxbandits.sweeps.plan import Plan, ProgramStart, Timing, make_runs
+from jaxbandits.sweeps.plan import Plan
+from jaxbandits.sweeps.plan_runs import ProgramStart, Timing, make_runs
 from jaxbandits.sweeps.time_limit import OutOfTimeError, TimeLimit
 
 __all__ = ["Listeners", "make_stored_runs"]

@@ -267,8 +267,8 @@ def test_axes_of_whole_numbers_by_range_are_rounded(specification):
         "[problem]\nname = 'one-sparse'\nn = { axis = { start = 3, stop = 4, num = 2 } }\n[run]\nseeds = 5"
     )
     plan, keep, _ = inputs.plan_of(specification)
-    assert plan.algorithm == jb.Uniform(budget=jb.axis([10, 46, 215, 1000]))
-    assert plan.problem.arguments == {"n": jb.axis([3, 4])}
+    assert plan.algorithms.things[""] == jb.Uniform(budget=jb.axis([10, 46, 215, 1000]))
+    assert plan.problems.things[""].arguments == {"n": jb.axis([3, 4])}
     assert (plan.runs.seeds, plan.runs.max_pulls, keep) == (5, 10**9, "runs")
 
 

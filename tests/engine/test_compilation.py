@@ -14,7 +14,8 @@ from jaxbandits.engine.lanes import advance
 from jaxbandits.engine.program import Placement, Runs
 from jaxbandits.sweeps.grid import expand
 from jaxbandits.sweeps.group_cells import group_by_program
-from jaxbandits.sweeps.plan import compile_runs, make_plan, make_runs
+from jaxbandits.sweeps.plan import make_plan
+from jaxbandits.sweeps.plan_runs import compile_runs, make_runs
 
 MEANS = [0.9, 0.5, 0.4, 0.3, 0.2, 0.1]
 

@@ -14,7 +14,8 @@ from jaxbandits.sweeps import dry_run
 from jaxbandits.sweeps.dry_run import estimated
 from jaxbandits.sweeps.lane_schedule import schedule
 from jaxbandits.sweeps.length_guesses import rough_lengths
-from jaxbandits.sweeps.plan import make_plan, make_runs
+from jaxbandits.sweeps.plan import make_plan
+from jaxbandits.sweeps.plan_runs import make_runs
 
 EPSILON = [0.05, 0.09, 0.16, 0.3, 0.6]
 ONE = np.ones(1)

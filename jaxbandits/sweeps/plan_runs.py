@@ -1,0 +1,114 @@
+"""The runs of a plan: program by program, or their compilation alone."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from jaxbandits.engine.compilation import compile_clock, make_room
+from jaxbandits.engine.compilation_cache import kept_programs
+from jaxbandits.engine.driver import Progress, run_jobs
+from jaxbandits.engine.job_queue import JobQueue, Ranges
+from jaxbandits.engine.loop_start import compile_loop
+from jaxbandits.engine.pallas_support import in_powers_of_two
+from jaxbandits.engine.program import Placement, Program
+from jaxbandits.interruptions import interruptible
+from jaxbandits.storage.layout import FinishedRuns
+from jaxbandits.sweeps.assemble_runs import RunAssembler, refuse_faults
+from jaxbandits.sweeps.grid import Cell
+from jaxbandits.sweeps.group_cells import program
+from jaxbandits.sweeps.length_guesses import rough_lengths
+from jaxbandits.sweeps.plan import Plan
+from jaxbandits.sweeps.shared_trajectories import next_cells
+
+__all__ = ["ProgramStart", "Timing", "compile_runs", "make_runs"]
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class ProgramStart(NamedTuple):
+    """A program that is about to be compiled and run."""
+
+    number: int  # from 1
+    of: int
+    cells: int
+    arms: int  # the most of its cells
+
+
+class Timing(NamedTuple):
+    """The time of runs."""
+
+    seconds: float  # without compilation
+    compile_seconds: float
+    progress: Progress
+
+
+def make_runs(
+    plan: Plan,
+    pending: Sequence[Ranges],
+    placement: Placement,
+    take: Callable[[FinishedRuns], None],
+    on_progress: Callable[[Progress], None] | None = None,
+    on_program: Callable[[ProgramStart], None] | None = None,
+) -> Timing:
+    """Make runs of a plan.
+
+    Args:
+        plan: the plan of the sweep.
+        pending: seeds of each of its cells.
+        placement: the devices and lanes.
+        take: called now and then with runs that have ended.
+        on_progress: called now and then with the progress so far.
+        on_program: called before each program.
+
+    Raises:
+        UsageError: a run in which a user's own algorithm broke the protocol.
+    """
+    began = time.perf_counter()
+    done = Progress(runs=0, pulls=0.0)
+    make_room()
+    with interruptible(), kept_programs(), compile_clock() as clock:
+        groups = plan.groups([cell for cell, seeds in zip(plan.cells, pending, strict=True) if seeds])
+        for number, cells in enumerate(groups, 1):
+            start = ProgramStart(number, len(groups), len(cells), max(cell.problem.arms for cell in cells))
+            _LOGGER.info("program %d of %d: %d cells, up to %d arms", *start)
+            if on_program is not None:
+                on_program(start)
+            before = done
+
+            def report(progress: Progress, before: Progress = before) -> None:
+                nonlocal done
+                done = progress.after(before)
+                if on_progress is not None:
+                    on_progress(done)
+
+            places = plan.places(cells)
+            gathering = RunAssembler(plan.layout, plan.metrics)
+            batched, queue = _jobs_of(plan, cells, pending, placement)
+            for rows in run_jobs(batched, queue, placement, report):
+                refuse_faults(rows, cells, plan.layout.dimensions)
+                take(gathering.add(cells, places, rows))
+    seconds = time.perf_counter() - began
+    return Timing(max(seconds - clock.seconds, 1e-9), clock.seconds, done)
+
+
+def compile_runs(plan: Plan, placement: Placement) -> None:
+    """Compile the programs of all runs of a plan, and make none; another thread may do so while runs are made."""
+    pending: list[Ranges] = [[(plan.layout.first_seed, plan.layout.first_seed + plan.layout.seeds)]] * len(plan.cells)
+    with kept_programs():
+        for cells in plan.groups(plan.distinct_cells):
+            compile_loop(*_jobs_of(plan, cells, pending, placement), placement)
+
+
+def _jobs_of(
+    plan: Plan, cells: Sequence[Cell], pending: Sequence[Ranges], placement: Placement
+) -> tuple[Program, JobQueue]:
+    """Return the program of some cells, and the queue of their runs."""
+    places = plan.places(cells)
+    wanted = [pending[place] for place in places]
+    following = next_cells(plan.chains.places, places, wanted)
+    batched = program(
+        list(cells), plan.identity[:, places], plan.checkpoints, plan.runs_of(cells), plan.own, following,
+        in_powers_of_two=in_powers_of_two(placement),
+    )  # fmt: skip
+    return batched, JobQueue(wanted, following, rough_lengths(cells, plan.runs_of(cells).max_pulls))
