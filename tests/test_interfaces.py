@@ -23,7 +23,10 @@ ALLOWED = {
     ("sweeps/grid.py", "getattr(problem, name)"): "names of fields that the problem declares in `choices`",
     ("sweeps/grid.py", "hasattr(leaf, 'dtype')"): "numbers and arrays",
     ("sweeps/grid.py", "hasattr(value, '__qualname__')"): "functions and classes",
-    ("sweeps/rerun.py", "isinstance(given, Problem | ProblemFamily)"): "the user's problem comes in",
+    ("sweeps/entries.py", "isinstance(thing, Rule | Problem | ProblemFamily)"): "the user's list comes in",
+    ("sweeps/rebuild.py", "isinstance(given, Problem | ProblemFamily)"): "the user's problem comes in",
+    ("sweeps/rebuild.py", "isinstance(thing, Problem)"): "problems have a name, algorithms have none",
+    ("sweeps/spec.py", "isinstance(made, Problem)"): "a label is the name of a problem, and of no family",
 }
 #: Classes that nobody is asked whether they are of.
 CLASSES = {*algorithms.__all__, *problems.__all__, "ProblemFamily", "ArmState", "JointState"}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.sweeps import plan
+from jaxbandits.sweeps import plan_runs
 
 MEANS = [[0.9, 0.6, 0.1], [0.8, 0.7, 0.3, 0.2, 0.1]]
 
@@ -64,6 +64,6 @@ def test_arms_that_fill_up_are_not_judged(rule, monkeypatch):
     for one, cell in zip(alone, together.correct.transpose(..., "seed").values, strict=True):
         np.testing.assert_array_equal(cell, one.correct)
     assert together.correct.mean() > 0.3
-    monkeypatch.setattr(plan, "in_powers_of_two", lambda _: True)
+    monkeypatch.setattr(plan_runs, "in_powers_of_two", lambda _: True)
     for one, means in zip(alone, MEANS, strict=True):
         assert jb.simulate(rule, jb.bernoulli(means), seeds=50, root_seed=3).equals(one)
