@@ -61,6 +61,7 @@ EXCEPTIONS = {
     ("engine/rule_calls.py", "longer", PRODUCT): HOST,
     ("random/arm_orders.py", "draw", PRODUCT): WHOLE,
     ("transform/branches.py", "made_for_all", "argmax"): WHOLE,
+    ("transform/control_flow.py", "_of_live_runs", "argmax"): WHOLE,
     ("engine/reached_arms.py", "decisions", "sum"): WHOLE,
     ("engine/rule_calls.py", "needed", "maximum"): OF_USERS,
     ("engine/jobs.py", "load", "cumsum"): WHOLE,
