@@ -28,6 +28,11 @@ class Comparison(ComparedRows):
         lower_bound: fewest mean pulls of any algorithm with this confidence; None for families without such a bound.
         left_out: algorithms that are not suitable, and why.
         missing: labels of algorithms that have not been run yet.
+
+    Example:
+        >>> found = jb.compare(jb.bernoulli([0.9, 0.2]), budget=20, seeds=50)
+        >>> found.fixed_budget[0].label in found.advice()
+        True
     """
 
     def advice(self) -> str:

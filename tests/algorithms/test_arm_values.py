@@ -7,7 +7,7 @@ import pytest
 
 import jaxbandits as jb
 from jaxbandits.engine.stacked_algorithms import stack_algorithms
-from jaxbandits.sweeps import group_cells, plan
+from jaxbandits.sweeps import group_cells, plan_runs
 
 MEANS = [0.1, 0.2, 0.3, 0.9, 0.4]
 PROBLEM = jb.bernoulli(MEANS)
@@ -154,7 +154,7 @@ def test_arms_that_fill_up_change_no_run(rule, monkeypatch):
         widths.append(problem.arms)
         return stack_algorithms(algorithms, problem)
 
-    monkeypatch.setattr(plan, "in_powers_of_two", lambda _: True)
+    monkeypatch.setattr(plan_runs, "in_powers_of_two", lambda _: True)
     monkeypatch.setattr(group_cells, "stack_algorithms", noted)
     assert jb.simulate(rule, PROBLEM, seeds=20).equals(alone)
     assert widths == [8]

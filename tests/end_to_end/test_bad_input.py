@@ -222,7 +222,7 @@ def test_bad_input_is_refused_before_any_run(monkeypatch, capsys):
     def never(*_, **__):
         raise AssertionError("a run was started")
 
-    monkeypatch.setattr(importlib.import_module("jaxbandits.sweeps.plan"), "run_jobs", never)
+    monkeypatch.setattr(importlib.import_module("jaxbandits.sweeps.plan_runs"), "run_jobs", never)
     _fails(["sweep", "grid.toml", "--out", "missing/grid.nc"], "cannot write to missing", capsys)
     Path("grid.toml").write_text(_toml("epsilon = 0.1\nm = { axis = [1, 2, 3] }"))
     _fails(["sweep", "grid.toml", "--out", "grid.nc"], "m must be smaller than the number of arms", capsys)

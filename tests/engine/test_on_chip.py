@@ -20,7 +20,7 @@ from jaxbandits.engine.pallas_loop import whole_kernels
 from jaxbandits.engine.pallas_support import in_powers_of_two, may_stay_on_chip
 from jaxbandits.engine.program import Placement
 from jaxbandits.engine.rows import blank_log
-from jaxbandits.sweeps import plan
+from jaxbandits.sweeps import plan_runs
 
 VALUES = {"epsilon": 0.1, "delta": 0.1, "budget": 2000, "k": 2, "threshold": 0.5}
 PROBLEMS: list[Callable[[], Any]] = [
@@ -124,7 +124,7 @@ def equal(one: Any, other: Any) -> None:
 def test_runs_on_chip_are_the_same_runs() -> None:
     """With checkpoints, with lanes that are no whole kernel's, and with arms padded as for a GPU."""
     algorithm, options = jb.UGapEc(epsilon=0.2, delta=0.2), {"checkpoints": [20, 50], "lanes": 20}
-    with warnings.catch_warnings(), mock.patch.object(plan, "in_powers_of_two", return_value=True):
+    with warnings.catch_warnings(), mock.patch.object(plan_runs, "in_powers_of_two", return_value=True):
         warnings.simplefilter("error")
         found = simulated(algorithm, on_chip=True, **options)
     equal(found, simulated(algorithm, **options))
