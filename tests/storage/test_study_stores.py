@@ -138,7 +138,7 @@ def test_parts_fill_one_store_and_stores_are_merged():
     assert_same(jb.repeat(loaded.isel(seed=[1])).pulls, loaded.pulls.isel(seed=[1]))
 
 
-@pytest.mark.parametrize("keep", ["summary", "moments"])
+@pytest.mark.parametrize("keep", [pytest.param("summary", marks=pytest.mark.slow), "moments"])
 def test_keeps_sums_of_a_study(keep):
     runs = whole()
     ds = jb.sweep(ALGORITHMS, PROBLEMS, 300, store=STORE, keep=keep)

@@ -59,6 +59,7 @@ def test_jobs_are_placed_as_one_by_one():
         assert found.busy == pytest.approx(free.sum() / free.max() / 16)
 
 
+@pytest.mark.slow
 def test_guesses_put_the_longest_cells_first():
     algorithm, problem, seeds = uneven()
     plan = make_plan(algorithm, problem, seeds)
@@ -99,7 +100,6 @@ def test_uneven_grids_have_busy_lanes_and_the_same_bits():
     xr.testing.assert_identical(ds.drop_attrs(), jb.sweep(*uneven(), lanes=37, chunk=16).drop_attrs())
 
 
-@pytest.mark.bits
 def test_an_uneven_grid_is_estimated(monkeypatch):
     """A dry run ends before the runs do. Seconds are compared roughly, since this machine may be busy."""
     monkeypatch.setattr(dry_run, "_SECONDS", 3.0)
@@ -122,6 +122,7 @@ def test_programs_for_which_there_is_no_time_are_estimated_from_others(monkeypat
     assert 0.5 < found.pulls / float(made.pulls.sum()) < 2
 
 
+@pytest.mark.slow
 def test_the_command_says_why_lanes_are_idle(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("grid.toml").write_text(

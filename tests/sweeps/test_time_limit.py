@@ -116,6 +116,7 @@ def test_a_file_has_the_limit_unless_an_option_has_one():
     assert plan_of(Path("grid.toml"))[2] == 20
 
 
+@pytest.mark.slow
 def test_the_command_stops_before_the_time_is_over():
     Path("grid.toml").write_text(ENDLESS + "max_time = 3600")
     began = time.monotonic()
@@ -175,8 +176,9 @@ def test_progress_for_programs_is_all_of_stdout(capsys):
     assert told.err == ""
     found = events(told.out)
     assert [one["event"] for one in found if one["event"] != "progress"] == ["start", "program", "end"]
-    assert all(began <= one["time"] <= time.time() for one in found)
-    start, program, last, end = found[0], found[2], found[-2], found[-1]
+    assert all(began - 0.01 <= one["time"] <= time.time() + 0.01 for one in found)  # times are rounded
+    start, last, end = found[0], found[-2], found[-1]
+    (program,) = (one for one in found if one["event"] == "program")
     assert (start["store"], start["part"], start["process"]) == ("grid.zarr", "1/1", os.getpid())
     assert {name: program[name] for name in ("number", "of", "cells", "arms")} == {
         "number": 1, "of": 1, "cells": 2, "arms": 3,
