@@ -100,6 +100,8 @@ def test_uneven_grids_have_busy_lanes_and_the_same_bits():
     xr.testing.assert_identical(ds.drop_attrs(), jb.sweep(*uneven(), lanes=37, chunk=16).drop_attrs())
 
 
+@pytest.mark.slow
+@pytest.mark.bits  # compiled as users have it: its time is compared
 def test_an_uneven_grid_is_estimated(monkeypatch):
     """A dry run ends before the runs do. Seconds are compared roughly, since this machine may be busy."""
     monkeypatch.setattr(dry_run, "_SECONDS", 3.0)
