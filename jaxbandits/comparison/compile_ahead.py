@@ -1,7 +1,7 @@
 """Compile the next algorithms of a comparison while one of them runs: compiling takes longer than most runs."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from jaxbandits.algorithms.protocol import Rule
@@ -29,29 +29,23 @@ class CompileAhead:
             pool: of `_AHEAD` threads.
         """
         self._problem, self._pool = problem, pool
-        self._waiting: dict[str, Rule] = {}
         self._started: dict[str, Future[None]] = {}
 
-    def add(self, algorithms: Mapping[str, Rule]) -> None:
-        """Add algorithms, by label, in the order of the comparison."""
-        self._waiting |= algorithms
-
-    def wait(self, label: str, seeds_of: Callable[[Rule], int]) -> None:
+    def wait(self, label: str, following: Sequence[tuple[str, Rule]], seeds_of: Callable[[Rule], int]) -> None:
         """Wait until an algorithm is compiled, and start to compile those after it.
 
         An algorithm that cannot be compiled has the same error when it is run.
 
         Args:
             label: which algorithm is run now.
+            following: the algorithms after it, by label.
             seeds_of: returns how many runs an algorithm is likely to make, which affects how many are made at a time.
         """
-        self._waiting.pop(label, None)
         # An algorithm that was not started before is compiled by the caller.
         busy = sum(not future.done() for future in self._started.values()) + (label not in self._started)
-        for following in [*self._waiting][: _AHEAD - busy]:
-            algorithm = self._waiting.pop(following)
-            seeds = seeds_of(algorithm)
-            self._started[following] = self._pool.submit(_compile, algorithm, self._problem, seeds)
+        new = [(name, algorithm) for name, algorithm in following if name not in self._started]
+        for name, algorithm in new[: max(0, _AHEAD - busy)]:
+            self._started[name] = self._pool.submit(_compile, algorithm, self._problem, seeds_of(algorithm))
         if label in self._started:
             self._started[label].exception()
 

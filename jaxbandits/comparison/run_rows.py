@@ -132,11 +132,10 @@ def comparisons(
     )  # fmt: skip
     run = _Runner(found, root_seed, None if store is None else Path(store), on_progress)
     with compiling(problem) as ahead:
-        ahead.add(stopping)
         waiting = [*stopping.items()]
         while waiting:
             label, algorithm = waiting.pop(0)
-            ahead.wait(label, lambda following: limits.runs(found, following))  # noqa: B023 - called at once
+            ahead.wait(label, waiting, lambda other: limits.runs(found, other))  # noqa: B023 - called at once
             row = run(label, algorithm, limits.pulls(found, algorithm), limits.runs(found, algorithm))
             rows = sorted([*found.fixed_confidence, row], key=lambda row: (row.stopped_early > 0, row.mean_pulls))
             found = dataclasses.replace(found, fixed_confidence=rows)
@@ -156,9 +155,10 @@ def comparisons(
                 left_out.append(f"{label} ({_TOO_SLOW})")
         told = [*dict.fromkeys([*left_out, *also_left_out])]
         found = dataclasses.replace(found, missing=[*spending], left_out=told)
-        ahead.add(spending)  # not before: programs depend on the size of the budget
-        for label, algorithm in spending.items():
-            ahead.wait(label, lambda following: limits.runs(found, following))  # noqa: B023 - called at once
+        waiting = [*spending.items()]  # not compiled before: programs depend on the size of the budget
+        while waiting:
+            label, algorithm = waiting.pop(0)
+            ahead.wait(label, waiting, lambda other: limits.runs(found, other))  # noqa: B023 - called at once
             row = run(label, algorithm, max_pulls, limits.runs(found, algorithm))
             rows = sorted([*found.fixed_budget, row], key=lambda row: (row.failures / row.runs, row.oracle))
             found = dataclasses.replace(found, fixed_budget=rows, missing=found.missing[1:])
