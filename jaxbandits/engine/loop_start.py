@@ -25,7 +25,7 @@ from jaxbandits.engine.rows import LogRow, row_types
 from jaxbandits.random.streams import root_key
 from jaxbandits.users_code.cache_key import code_of
 
-__all__ = ["LoopStart", "compile_loop", "log_capacity", "start_loop"]
+__all__ = ["LoopStart", "compile_loop", "log_capacity", "start_loop", "usual_lanes"]
 
 #: Bytes of a log of returned arms: above 65 536 arms there is room for fewer than 1024 runs.
 _LOGGED = 2**26
@@ -58,9 +58,7 @@ def start_loop(program: Program, queue: JobQueue, placement: Placement) -> LoopS
     in_batches, platform = algorithm.traits.in_batches, available[0].platform
     on_chip = placement.on_chip and may_stay_on_chip(algorithm)
     if lanes is None:
-        # On a CPU idle lanes take time, and only the longest runs keep all of them busy until the end.
-        jobs = queue.longest_left if platform == "cpu" else queue.left
-        lanes = lane_count(algorithm, problem.arms, jobs, mesh.size, platform)
+        lanes = usual_lanes(program, queue, mesh.size, platform)
     lanes = whole("lanes", lanes, 1, MAX_COUNT)
     if on_chip:
         lanes = whole_kernels(lanes, platform, problem.arms)
@@ -96,6 +94,20 @@ def start_loop(program: Program, queue: JobQueue, placement: Placement) -> LoopS
     cells = jax.device_put(cells, NamedSharding(mesh, PartitionSpec()))
     carry = empty_carry(cells, settings)
     return LoopStart(settings, cells, carry, row_types(cells, carry, settings))
+
+
+def usual_lanes(program: Program, queue: JobQueue, devices: int, platform: str) -> int:
+    """Return the number of runs at a time per device, where the user gives none.
+
+    Args:
+        program: what to run.
+        queue: the runs to make of its cells.
+        devices: number of devices.
+        platform: JAX's name of their platform.
+    """
+    # On a CPU idle lanes take time, and only the longest runs keep all of them busy until the end.
+    jobs = queue.longest_left if platform == "cpu" else queue.left
+    return lane_count(program.algorithm, program.problem.arms, jobs, devices, platform)
 
 
 def compile_loop(program: Program, queue: JobQueue, placement: Placement) -> None:

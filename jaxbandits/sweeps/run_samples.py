@@ -11,7 +11,7 @@ from jaxbandits.engine.compilation_cache import kept_programs
 from jaxbandits.engine.devices import chosen_devices
 from jaxbandits.engine.driver import Progress, run_jobs
 from jaxbandits.engine.job_queue import JobQueue, Ranges, Seen
-from jaxbandits.engine.lane_counts import lane_count
+from jaxbandits.engine.loop_start import usual_lanes
 from jaxbandits.engine.program import Placement, Program
 from jaxbandits.sweeps.grid import Cell
 from jaxbandits.sweeps.group_cells import program
@@ -97,8 +97,7 @@ def sample(plan: Plan, cells: list[Cell], placement: Placement, seconds: float) 
     batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs_of(cells), plan.own, following)
     rough, devices = rough_lengths(cells, plan.runs_of(cells).max_pulls), chosen_devices(placement)
     queue, platform = JobQueue(seeds, following, rough), devices[0].platform
-    jobs = queue.longest_left if platform == "cpu" else queue.left
-    each = placement.lanes or lane_count(batched.algorithm, batched.problem.arms, jobs, len(devices), platform)
+    each = placement.lanes or usual_lanes(batched, queue, len(devices), platform)
     lanes, few = each * len(devices), platform == "cpu" and each > _MANY
     part = _run(batched, queue, placement, lanes, seconds * (_ALL if few else 1.0))
     compiling, seen, passed = part.compile_seconds, queue.seen(), part.progress.lane_steps / lanes
