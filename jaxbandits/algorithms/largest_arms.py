@@ -20,6 +20,7 @@ __all__ = [
     "kth_largest",
     "largest_of_others",
     "one_of_largest",
+    "two_largest",
     "value_at",
 ]
 
@@ -35,11 +36,18 @@ def is_largest(values: jax.Array, m: Numeric) -> jax.Array:
 def largest_of_others(values: jax.Array, m: Numeric) -> jax.Array:
     """Return for each arm the m-th largest value of the other arms."""
     if isinstance(m, StaticInt) and m == 1:
-        mth, largest = jnp.max(values, axis=0), is_largest(values, m)
-        return jnp.where(largest, jnp.max(jnp.where(largest, -jnp.inf, values), axis=0), mth)
+        (largest, place), (second, _) = two_largest(values)
+        return jnp.where(_places(values) == place, second, largest)
     mth, place = _mth_largest(values, m)
     after, _ = _next_largest(values, mth, place)
     return jnp.where((values > mth) | ((values == mth) & (_places(values) <= place)), after, mth)
+
+
+def two_largest(values: jax.Array) -> tuple[tuple[jax.Array, jax.Array], tuple[jax.Array, jax.Array]]:
+    """Return the largest value and its position, and those of the largest of the others."""
+    first = jnp.argmax(values, axis=0)
+    others = jnp.where(_places(values) == first, -jnp.inf, values)
+    return (jnp.max(values, axis=0), first), (jnp.max(others, axis=0), jnp.argmax(others, axis=0))
 
 
 def exchange(values: jax.Array, chosen: jax.Array) -> jax.Array:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.largest_arms import is_largest, largest_of_others, value_at
+from jaxbandits.algorithms.largest_arms import is_largest, largest_of_others, two_largest, value_at
 from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.arrays.static_int import StaticInt
@@ -33,10 +33,12 @@ def select_arm(arms: Arms, radius: jax.Array, m: Numeric) -> Selection:
     chosen = is_largest(-index, m)  # J(t)
     if isinstance(m, StaticInt) and m == 1:
         worst, l = -jnp.max(-index, axis=0), jnp.argmax(-index, axis=0)  # noqa: E741 - as in the paper
+        (_, first), (_, second) = two_largest(upper)
+        u = jnp.where(l == first, second, first)  # the largest upper bound of the other arms
     else:
         worst = jnp.max(jnp.where(chosen, index, -jnp.inf), axis=0)  # B_J(t)
         l = jnp.argmin(jnp.where(chosen, lower, jnp.inf), axis=0)  # noqa: E741
-    u = jnp.argmax(jnp.where(chosen, -jnp.inf, upper), axis=0)
+        u = jnp.argmax(jnp.where(chosen, -jnp.inf, upper), axis=0)
     beta_l, beta_u = value_at(radius, l), value_at(radius, u)
     pulled = jnp.where((beta_u > beta_l) | ((beta_u == beta_l) & (u < l)), u, l)
     if arms.bandits > 1:  # the bandit with the largest B_J(t)
