@@ -23,9 +23,6 @@ def gamma(words: tuple[jax.Array, jax.Array], shape: jax.Array, stream: int = 0)
     Marsaglia and Tsang (2000), "A simple method for generating gamma variables". Below shape 1 it is a draw of shape +
     1 times U^(1/shape) (their section 6). The words are the key of the attempts.
 
-    Marsaglia and Tsang (2000), "A simple method for generating gamma variables", with a draw of shape + 1 times
-    U^(1/shape) below shape 1 (their section 6). The words are the key of the attempts.
-
     Args:
         words: two uint32 arrays, shape `(…)`.
         shape: float32 that broadcasts with them, positive and below 10^30.

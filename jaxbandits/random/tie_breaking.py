@@ -95,8 +95,6 @@ def order_at(words: jax.Array, number: jax.Array, arms: int) -> jax.Array:
 
     With one order for all rounds, an arm that came first in a tie would come first in every later tie.
 
-    In one order for all rounds an arm that is put first where it ties would be put first again.
-
     Args:
         words: uint32 `(2, …)`, of `tie_words`.
         number: of the round, int32 `(…)`.

@@ -44,8 +44,6 @@ class OneClick(Bernoulli):
         """Draw multinomial sums by halves: the payments of the first half of the arms, and so on down.
 
         All arms that are pulled have the same count.
-
-        All arms that are pulled have the same count.
         """
         del pulled
         key, trials = batch_key(key, batch), arms.largest(count)
