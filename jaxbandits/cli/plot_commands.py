@@ -16,6 +16,7 @@ from jaxbandits.storage.consolidate import read_store
 
 __all__ = ["figures", "plot", "reproduce"]
 
+Names = Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())]
 Selection = Annotated[tuple[str, ...], Parameter(name="--sel", consume_multiple=True, negative=())]
 Tables = Annotated[tuple[str, ...], Parameter(name="--table", consume_multiple=True, negative=())]
 _PICTURES = (".png", ".pdf", ".svg")
@@ -30,8 +31,11 @@ def plot(
     x: str | None = None,
     y: str | None = None,
     hue: str | None = None,
+    panel: str | None = None,
     value: str | None = None,
+    bounds: Names = (),
     contours: str | None = None,
+    delta: float | None = None,
     style: str | None = None,
     width: float | None = None,
     sel: Selection = (),
@@ -40,13 +44,16 @@ def plot(
 
     Args:
         store: a store that `sweep` wrote.
-        kind: the kind of figure, such as curve or phase.
+        kind: the kind of figure, such as curve or phase; profile or ratios of a study.
         out: the picture, NAME.png, NAME.pdf or NAME.svg.
         x: dimension along the horizontal axis.
-        y: metric, such as pulls or failure; of a phase diagram, dimension along the vertical axis.
+        y: metric, such as pulls or failure; of phase and ratios, dimension along the vertical axis.
         hue: dimension with a line or a colour per value.
-        value: of a phase diagram, the metric that is its colour.
+        panel: dimension with a pair of axes per value, such as problem.
+        value: of phase and ratios, the metric that is its colour.
+        bounds: of a curve, theoretical values drawn dashed, such as lower-bound.
         contours: theoretical values drawn as lines in a phase diagram: h_epsilon, lower_bound, theorem or rate.
+        delta: of profile and ratios, failure probability that every rule is allowed; without, the delta of each.
         style: paper for a column of a paper: 3.25 inches, small text, and fonts that journals take (Type 42).
         width: the picture's width in inches.
         sel: dimension=value, repeatable: draw only the runs there.
@@ -55,16 +62,18 @@ def plot(
     kinds = _part("jaxbandits.report.plots", "KINDS").KINDS
     if kind not in kinds:
         raise unknown_name("kind of plot", kind, kinds)
-    given = {"x": x, "y": y, "hue": hue, "value": value, "contours": contours and contours.replace("-", "_")}
-    look = {"style": style, "width": width}
+    theories = [name.replace("-", "_") for name in bounds]
+    given = {"x": x, "y": y, "hue": hue, "panel": panel, "value": value, "bounds": theories or None, "delta": delta}
+    look = {"contours": contours and contours.replace("-", "_"), "style": style, "width": width}
     places: dict[str, Any] = {name: place for name, place in {**given, **look}.items() if place is not None}
     for name in places:
         if name not in inspect.signature(kinds[kind]).parameters:
             raise UsageError(f"a {kind} takes no --{name}")
     dataset = inputs.selected(read_store(files.with_name(store)), sel)
-    if "contours" in places and places["contours"] not in dataset:
+    wanted = [*theories, *([places["contours"]] if contours else [])]
+    if lacking := [name for name in wanted if name not in dataset]:
         inputs.start_jax()
-        dataset = jb.with_theory(dataset, places["contours"])
+        dataset = jb.with_theory(dataset, *lacking)
     figure = kinds[kind](dataset, **places)
     with replacing(out) as temporary:
         figure.savefig(temporary)

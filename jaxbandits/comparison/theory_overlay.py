@@ -21,6 +21,7 @@ __all__ = ["QUANTITIES", "with_theory"]
 class _Quantity(NamedTuple):
     long_name: str
     of: Callable[[Cell], Theorem | None]  # a formula and its arguments; None where there is none
+    source: str = ""  # where it is not part of the name
 
 
 def _number(cell: Cell, name: str, otherwise: float | None = None) -> Any:
@@ -58,7 +59,11 @@ def _rate(cell: Cell) -> Theorem | None:
 #: The quantities of `with_theory`, by the name of the variable.
 QUANTITIES = {
     "h_epsilon": _Quantity("complexity H_ε", _h_epsilon),
-    "lower_bound": _Quantity("lower bound T* kl(δ, 1−δ)", _lower_bound),
+    "lower_bound": _Quantity(
+        "lower bound T* kl(δ, 1−δ)",
+        _lower_bound,
+        "Garivier, Kaufmann 2016, Theorem 1; where epsilon > 0, as delta tends to 0: Degenne, Koolen 2019",
+    ),
     "theorem": _Quantity("what is proved: ", _theorem),
     "rate": _Quantity("", _rate),
 }
@@ -106,7 +111,9 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
             raise UsageError(f"there is no {name} of {type(lacking.algorithm).__name__} on {lacking.problem.name}")
         sources = dict.fromkeys(theorem.source for theorem in there)
         values = _values(theorems).reshape(shape)
-        found[name] = (shown, values, {"long_name": QUANTITIES[name].long_name + ", ".join(sources)})
+        about = {"long_name": QUANTITIES[name].long_name + ", ".join(sources)}
+        about |= {"source": QUANTITIES[name].source} if QUANTITIES[name].source else {}
+        found[name] = (shown, values, about)
     return ds.assign(found)
 
 

@@ -1,16 +1,13 @@
-"""Pictures along a dimension: `curve`, a metric with its interval, and `distribution`, the runs themselves."""
-
-from collections.abc import Sequence
-from typing import Any
+"""A picture along a dimension: `curve`, a metric with its interval."""
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.transforms import ScaledTranslation
 
-from jaxbandits.report import auto_titles, formatting
+from jaxbandits.report import auto_titles
 from jaxbandits.report import style as looks
+from jaxbandits.report.curve_bounds import Bounds, bounds_of, draw_bounds
+from jaxbandits.report.curve_lines import Drawn, draw_lines, name_missing, name_zeros
 from jaxbandits.report.dimensions import (
     check_some,
     choose,
@@ -18,23 +15,19 @@ from jaxbandits.report.dimensions import (
     metric,
     numeric,
     parts,
-    unknown_variable,
     usable,
     values_of,
 )
+from jaxbandits.report.repeated_cells import has_axis
 from jaxbandits.report.user_settings import in_style
 
 __all__ = ["curve"]
 
-#: Limit on the steps of a distribution function: more are not visible.
-_MOST_STEPS = 400
 #: The number of errors, where there are most, from which on failure rates have a logarithmic axis.
 _ENOUGH_ERRORS = 400
 #: A bound this many times above all measured values is not drawn: it would leave no room for the rest.
 _OUT_OF_SIGHT = 1e6
 _SHADE = "#f3ead2"
-#: The mark of a failure rate of 0 on a logarithmic axis.
-_ZERO: dict[str, Any] = {"linestyle": "", "marker": "v", "markerfacecolor": "white"}
 
 
 @in_style
@@ -46,7 +39,7 @@ def curve(
     *,
     panel: str | None = None,
     centre: str = "mean",
-    bounds: Sequence[str] = (),
+    bounds: Bounds = (),
     shaded: tuple[float, float, str] | None = None,
     title: str | None = None,
     ax: looks.Place = None,
@@ -60,15 +53,20 @@ def curve(
     were truncated at `max_pulls` the mean is a lower bound: the marker is an arrow up, and there is no band. A median
     is a lower bound only where half of the runs were truncated.
 
+    An algorithm that lacks the parameter along the axis repeats its runs: its line is flat, and has one mark. Those
+    without a number, such as the regret of an algorithm without a budget of cost, are named in the legend.
+
     Args:
         ds: runs, their summary or their moments.
         x: dimension along the axis; None for a budget or a checkpoint, else the numeric one with most values.
         y: `pulls`, `cost`, `simple_regret`, … or `failure`; None for `regret` where there is one, else `pulls`.
-        hue: dimension with a line per value; None for the remaining one.
-        panel: dimension with a pair of axes per value, side by side.
+        hue: dimension with a line per value; None for the algorithms, or the remaining one.
+        panel: dimension with a pair of axes per value, in rows; None for the problems of a study, if they are left.
         centre: `mean`, or `median` with a band from the 10% to the 90% quantile.
-        bounds: variables of the Dataset without seeds, drawn dashed; parts 10^6 times and more above all measured
-            values are not shown.
+        bounds: variables of the Dataset without seeds, drawn dashed, such as the `lower_bound` of
+            `jaxbandits.with_theory`. Or lines of your own by their texts: a function of the values of `x`, a number,
+            a number for each, or a DataArray over the Dataset's dimensions. A line that several hues share is grey.
+            Parts 10^6 times and more above all measured values are not shown.
         shaded: two ends on the horizontal axis, and the legend's text for the part between them.
         title: None for a sentence on what the numbers show, unless there are several `ax`.
         ax: axes to draw into, one for each panel, in a figure of your own: a new picture without them.
@@ -81,20 +79,20 @@ def curve(
 
     Example:
         >>> ds = jb.sweep(jb.Uniform(budget=jb.axis([10, 20])), jb.bernoulli([0.9, 0.4]), seeds=10)
-        >>> jb.plot.curve(ds, x="budget", y="failure").savefig("picture.png")
+        >>> jb.plot.curve(ds, x="budget", y="failure", bounds={"a rate": lambda n: 1 / n}).savefig("picture.png")
     """
-    ds = usable(ds)
+    ds = usable(ds, x, hue, panel)
     y = metric(ds, y)
     middle_name = parts(y, centre)[0]
-    chosen = choose(ds, **({} if panel is None else {"panel": panel}), x=x, hue=hue)
-    x, hue = str(chosen["x"]), chosen["hue"]
+    chosen = choose(ds, x=x, hue=hue, panel=panel)
+    x, hue, panel = str(chosen["x"]), chosen["hue"], chosen["panel"]
+    own = has_axis(ds, x)
     known = laid_out(ds, x, hue, panel)
-    for name in bounds:
-        if name not in known.data_vars:
-            raise unknown_variable("bound", name, [str(n) for n, v in ds.data_vars.items() if "seed" not in v.dims])
+    own = own.isel({name: 0 for name in own.dims if name not in (hue, panel)}, drop=True)
+    lines = bounds_of(known, bounds, x)
     measured = known[middle_name].values.ravel()
     check_some(y, measured)
-    drawn = np.concatenate([measured, *(known[name].values.ravel() for name in bounds)])
+    drawn = np.concatenate([measured, *(line.values.ravel() for line in lines.values())])
     positive = drawn[np.isfinite(drawn) & (drawn > 0)]
     vertical_log = looks.spans_decades(positive, 20 if y == "failure" else 8)
     if y == "failure":  # with few runs, most of a logarithmic axis would show rates that they cannot distinguish
@@ -104,25 +102,29 @@ def curve(
     floor = positive.min() / 10 if vertical_log else 0.0
     if zeros := vertical_log and y == "failure" and bool((measured == 0).any()):
         floor = min(floor, 0.5 / int(known["runs"].max()))
-    shown = [known] if panel is None else [known.isel({panel: i}) for i in range(known.sizes[panel])]
-    picture, panels = looks.new_panels(len(shown), ax=ax, style=style, width=width)
-    for axes, part in zip(panels, shown, strict=True):
+    count = 1 if panel is None else known.sizes[panel]
+    picture, panels = looks.new_panels(count, ax=ax, style=style, width=width)
+    what = Drawn(y, centre, hue, places, vertical_log, floor, fine=len(panels) > 3)
+    for i, axes in enumerate(panels):
         narrow = panel is not None or looks.is_narrow(axes)
         along_log = numbers_along and looks.spread_by_factors(places)
         looks.set_scale(axes.xaxis, places, along_log, at_values=not narrow, narrow=narrow)
         looks.set_scale(axes.yaxis, positive, vertical_log, narrow=looks.is_narrow(axes) and panel is None)
         if not numbers_along:
-            axes.set_xticks(places, [str(v) for v in values_of(known, x)])
+            axes.set_xticks(places, looks.tick_texts(axes, values_of(known, x)))
+        at = {} if panel is None else {panel: i}
+        part = known.isel(at)
         if panel is not None:
-            heading = f"{looks.label(known, panel)} = {formatting.text(part[panel].item())}"
-            axes.set_title(heading, fontsize=looks.font_size(11, "axes.titlesize"))
-        _draw_lines(axes, part, y, centre, hue, places, vertical_log, floor)
-        _draw_bounds(axes, part, bounds, hue, places)
+            looks.head(axes, known, panel, i)
+        draw_lines(axes, part, own.isel({name: i for name in at if name in own.dims}), what)
+        inside = {text: line.isel({name: i for name in at if name in line.dims}) for text, line in lines.items()}
+        draw_bounds(axes, part, inside, hue, places, what.fine)
         if shaded is not None:
             axes.axvspan(*shaded[:2], color=_SHADE, linewidth=0, zorder=0, label=shaded[2])
     if zeros:
-        _name_zeros(panels[0], known)
-    if vertical_log and bounds:  # of all panels, which share their scale
+        name_zeros(panels[-1], known)
+    name_missing(panels[-1], known, what)
+    if vertical_log and lines:  # of all panels, which share their scale
         for axes in panels:
             axes.set_ylim(top=min(axes.get_ylim()[1], _OUT_OF_SIGHT * np.nanmax(measured)))
     if title is None and (ax is None or len(panels) == 1):
@@ -132,75 +134,3 @@ def curve(
     legend = None if hue is None else looks.label(ds, hue)
     looks.finish(panels[0], title, looks.label(ds, x), vertical, legend, others=panels[1:])
     return picture
-
-
-def _draw_lines(
-    axes: Axes,
-    known: xr.Dataset,
-    y: str,
-    centre: str,
-    hue: str | None,
-    places: np.ndarray,
-    logarithmic: bool,
-    floor: float,
-) -> None:
-    """Draw a line with its band per hue; mark truncated runs, and values that a logarithmic axis cannot show."""
-    middle, low, high = (known[n] for n in parts(y, centre))
-    # Half of the runs: the median itself is then a truncated run, or lies between such a run and another.
-    stopped = known["at_least"] if centre == "mean" else 2 * known["censored"] >= known["runs"]
-    lines = values_of(known, hue)
-    for i, (line, colour) in enumerate(zip(lines, looks.colours(lines), strict=True)):
-        at = {} if hue is None else {hue: i}
-        values, bottom, top = (v.isel(at).values.astype(float) for v in (middle, low, high))
-        unseen = (values <= 0) if logarithmic else np.zeros(values.shape, bool)
-        cut = stopped.isel(at).values & (y != "failure")
-        values = np.where(unseen, np.nan, values)
-        inner = cut & np.append(cut[1:], True) & np.append(True, cut[:-1])  # nothing is known between lower bounds
-        text = None if line is None else formatting.text(line)
-        look = looks.line_look(i)
-        size = look["markersize"]
-        axes.plot(places, np.where(inner, np.nan, values), markevery=~cut, color=colour, label=text, zorder=3, **look)
-        bottom = np.maximum(bottom, floor) if logarithmic else bottom
-        axes.fill_between(places, bottom, np.where(cut, values, top), color=colour, alpha=0.2, linewidth=0)
-        # Side by side: lines truncated at the same number of pulls, or without errors, would hide each other.
-        beside = axes.transData + ScaledTranslation(
-            (i - (len(lines) - 1) / 2) * size / 100, 0.0, axes.figure.dpi_scale_trans
-        )
-        if unseen.any():
-            at_zero = 1 / known["runs"].isel(at).values[unseen] if y == "failure" else top[unseen]
-            whisker: dict[str, Any] = {"color": colour, "linewidth": 0.6 * look["linewidth"], "transform": beside}
-            axes.vlines(places[unseen], at_zero, top[unseen], zorder=3, **whisker)
-            axes.plot(places[unseen], at_zero, color=colour, transform=beside, zorder=4, markersize=0.8 * size, **_ZERO)
-        if cut.any():
-            arrow: dict[str, Any] = {"marker": "$↑$", "markersize": 2.2 * size, "markeredgewidth": 0, "linestyle": ""}
-            axes.plot(places[cut], values[cut], transform=beside, color=colour, zorder=4, **arrow)
-
-
-def _name_zeros(axes: Axes, known: xr.Dataset) -> None:
-    """Put the mark of a failure rate of 0 into the legend: `< 1/n`."""
-    runs = np.unique(known["runs"].values)
-    number = formatting.count(runs[0]) if runs.size == 1 else "(number of runs)"
-    size = 0.8 * looks.line_look(0)["markersize"]
-    axes.plot([], [], color="#5A5A5A", label=f"< 1/{number}: no error", markersize=size, **_ZERO)
-
-
-def _draw_bounds(axes: Axes, known: xr.Dataset, bounds: Sequence[str], hue: str | None, places: np.ndarray) -> None:
-    """Draw dashed lines: one per bound, in grey, or one per hue and in its colour where the bound depends on it."""
-    dashes = [(6, 3), (2, 2), (6, 2, 2, 2)]
-    width = looks.line_look(0)["linewidth"]
-    for i, name in enumerate(bounds):
-        bound = known[name]
-        text = str(bound.attrs.get("long_name", name))
-        own = hue is not None and hue in bound.dims
-        lines = values_of(known, hue) if own else [None]
-        for j, colour in enumerate(looks.colours(lines) if own else ["#5A5A5A"]):
-            values = bound.isel({str(hue): j}).values if own else bound.values
-            axes.plot(
-                places,
-                np.broadcast_to(values, places.shape),
-                color=colour,
-                linewidth=0.8 * width,
-                dashes=dashes[i % len(dashes)],
-                label=text if j == 0 else None,
-                zorder=2,
-            )

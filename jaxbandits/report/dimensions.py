@@ -6,10 +6,13 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.errors import UsageError, unknown_name
+from jaxbandits.report.repeated_cells import without_repeated_axes
 from jaxbandits.report.summaries import check_runs, is_moments, is_summary, metrics, summary
+from jaxbandits.report.user_settings import MOST_LINES, MOST_NUMBERS
 
 __all__ = [
     "axes_of",
+    "check_lines",
     "check_some",
     "choose",
     "laid_out",
@@ -22,14 +25,20 @@ __all__ = [
     "values_of",
 ]
 
-#: Limit on the lines of a picture that can be distinguished.
-MOST_HUES = 8
+#: The dimensions of a study that have usual places, and the places that may stay empty.
+_USUAL = {"hue": "algorithm", "panel": "problem"}
+#: Limit on the pairs of axes of a picture.
+_MOST_PANELS = 12
 #: The centres of a metric's runs.
 CENTRES = ("mean", "median")
 
 
-def usable(ds: xr.Dataset) -> xr.Dataset:
-    """Return runs and summaries unchanged, and the summary of moments.
+def usable(ds: xr.Dataset, *places: str | None) -> xr.Dataset:
+    """Return runs and summaries, and the summary of moments, without axes along which all cells repeat their runs.
+
+    Args:
+        ds: runs, their summary or their moments.
+        *places: dimensions that stay.
 
     Raises:
         UsageError: an empty selection.
@@ -37,7 +46,18 @@ def usable(ds: xr.Dataset) -> xr.Dataset:
     for name, size in ds.sizes.items() if isinstance(ds, xr.Dataset) else ():
         if not size and name != "seed":
             raise UsageError(f"there is nothing to draw: the selection has no value of {name}")
-    return summary(ds) if is_moments(ds) else ds
+    ds = summary(ds) if is_moments(ds) else ds
+    return without_repeated_axes(ds, _grid(ds), places) if is_summary(ds) or _has_runs(ds) else ds
+
+
+def _has_runs(ds: object) -> bool:
+    return isinstance(ds, xr.Dataset) and "pulls" in ds
+
+
+def _grid(ds: xr.Dataset) -> list[str]:
+    """Return the dimensions of the grid."""
+    dims = ds["runs"].dims if is_summary(ds) else ds["pulls"].dims
+    return [str(name) for name in dims if name != "seed"]
 
 
 def summarised(ds: xr.Dataset) -> xr.Dataset:
@@ -68,15 +88,15 @@ def unknown_variable(kind: str, name: str, known: Sequence[str]) -> UsageError:
 
 def axes_of(ds: xr.Dataset) -> list[str]:
     """Return the grid's dimensions that have more than one value."""
-    dims = ds["runs"].dims if is_summary(ds) else ds["pulls"].dims
-    return [str(name) for name in dims if name != "seed" and ds.sizes[name] > 1]
+    return [name for name in _grid(ds) if ds.sizes[name] > 1]
 
 
 def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
     """Fill in the dimensions that were not given, and check that every one of the grid has its place.
 
     Places are filled in the order given: a budget or a checkpoint first, then numeric dimensions, the longest first.
-    Those with one value come last. A place called `hue` may stay empty.
+    Those with one value come last. Algorithms are hues, and problems panels, where they are left. The places `hue` and
+    `panel` may stay empty.
 
     Args:
         ds: runs or their summary.
@@ -86,8 +106,7 @@ def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
         UsageError: no such dimension, one dimension in two places, none left for a place, or one without a place.
     """
     every = axes_of(ds)
-    dims = ds["runs"].dims if is_summary(ds) else ds["pulls"].dims
-    allowed = [str(name) for name in dims if name != "seed"]
+    allowed = _grid(ds)
     for name in wanted.values():
         if name is not None and name not in allowed:
             if not allowed:
@@ -99,26 +118,43 @@ def choose(ds: xr.Dataset, **wanted: str | None) -> dict[str, str | None]:
     left = [name for name in every if name not in taken]
     single = [name for name in allowed if name not in {*every, *taken}]
     # Budgets and checkpoints belong on the horizontal axis, then the dimension with most values; words make good hues.
-    left.sort(key=lambda d: (d not in {"checkpoint", "budget"}, not numeric(ds, d), -ds.sizes[d]))
+    left.sort(key=lambda d: (d not in {"checkpoint", "budget"}, not numeric(ds, d), d == "algorithm", -ds.sizes[d]))
     chosen = dict(wanted)
     for place, name in wanted.items():
         if name is not None:
             continue
-        if left:
+        usual = _USUAL.get(place)
+        if usual in left:
+            chosen[place] = usual
+            left.remove(str(usual))
+        elif left and place != "panel":
             chosen[place] = left.pop(0)
-        elif single and place != "hue":
+        elif single and usual is None:
             chosen[place] = single.pop(0)
-        elif place != "hue":
+        elif usual is None:
             has = ", ".join(every) if every else "none"
             raise UsageError(f"this picture needs a dimension with several values for {place}; the grid has {has}")
     if left:
         place = f"{left[0]}={values_of(ds, left[0])[0]!r}"
         how = f"choose one value, ds.sel({place}) or --sel {place}"
         raise UsageError(f"the Dataset also varies over {', '.join(left)}: {how}")
-    if chosen.get("hue") and ds.sizes[str(chosen["hue"])] > MOST_HUES:
-        size = ds.sizes[str(chosen["hue"])]
-        raise UsageError(f"{size} values of {chosen['hue']} are too many to distinguish: choose at most {MOST_HUES}")
+    if hue := chosen.get("hue"):
+        check_lines(hue, ds.sizes[hue], numbers=numeric(ds, hue))
+    if (panel := chosen.get("panel")) and ds.sizes[panel] > _MOST_PANELS:
+        size = ds.sizes[panel]
+        raise UsageError(f"{size} values of {panel} are too many for one picture: choose at most {_MOST_PANELS}")
     return chosen
+
+
+def check_lines(name: str, count: int, *, numbers: bool) -> None:
+    """Check that the lines of a picture can be distinguished.
+
+    Raises:
+        UsageError: they are too many.
+    """
+    most = MOST_NUMBERS if numbers else MOST_LINES
+    if count > most:
+        raise UsageError(f"{count} values of {name} are too many to distinguish: choose at most {most}")
 
 
 def metric(ds: xr.Dataset, name: str | None) -> str:

@@ -9,9 +9,14 @@ __all__ = ["at_least_fold", "count", "fold", "interval", "probability", "rate", 
 def wrap(text: str, width: int, *, long_words: bool = True) -> str:
     """Break a text into lines of at most `width` characters; `name = value` stays on one line.
 
-    A longer word is broken, unless `long_words` is false.
+    A longer word is broken, after its commas if it has some, elsewhere unless `long_words` is false.
     """
-    together = textwrap.fill(text.replace(" = ", "\u00a0=\u00a0"), width, break_long_words=long_words)
+    text = " ".join(
+        word.replace(",", ", ").strip() if "=" in word and len(word) > width else word for word in text.split(" ")
+    )
+    together = textwrap.fill(
+        text.replace(" = ", "\u00a0=\u00a0"), width, break_long_words=long_words, break_on_hyphens=False
+    )
     return together.replace("\u00a0=\u00a0", " = ")
 
 

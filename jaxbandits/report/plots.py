@@ -1,4 +1,7 @@
-"""Pictures of a Dataset of runs: `curve`, `phase`, `quantiles`, `distribution`, `bars`; and of a search: `tuning`.
+"""Pictures of a Dataset of runs, of a study and of a search.
+
+Of runs: `curve`, `phase`, `quantiles`, `distribution`, `bars`. Of a study, which has several rules: `profile`,
+`ratios`, and a `curve` with a panel for each problem. Of a search: `tuning`.
 
 Each takes the result of `simulate` or `sweep` (or, where it needs no single runs, its `summary`) and returns a
 matplotlib Figure. Dimensions that are not given are chosen automatically. Intervals are 95% ones: bands around curves,
@@ -14,10 +17,12 @@ from matplotlib.figure import Figure
 
 from jaxbandits.report.curves import curve
 from jaxbandits.report.heatmaps import bars, phase
+from jaxbandits.report.profiles import profile
+from jaxbandits.report.ratio_maps import ratios
 from jaxbandits.report.run_distributions import distribution, quantiles
 from jaxbandits.report.tuning_plot import tuning
 
-__all__ = ["KINDS", "bars", "curve", "distribution", "phase", "quantiles", "tuning"]
+__all__ = ["KINDS", "bars", "curve", "distribution", "phase", "profile", "quantiles", "ratios", "tuning"]
 
 #: Names on the command line. Every kind takes a Dataset and separate keywords.
 KINDS: dict[str, Callable[..., Figure]] = {
@@ -26,5 +31,7 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "quantiles": quantiles,
     "distribution": distribution,
     "bars": bars,
+    "profile": profile,
+    "ratios": ratios,
     "tuning": tuning,
 }

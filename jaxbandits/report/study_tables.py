@@ -14,6 +14,7 @@ from jaxbandits.report.best_candidates import find_best
 from jaxbandits.report.dimensions import metric, parts, values_of
 from jaxbandits.report.intervals import check_level
 from jaxbandits.report.pairing import joined
+from jaxbandits.report.repeated_cells import count_distinct
 from jaxbandits.report.rounded_cells import rounded_cell
 from jaxbandits.report.summaries import GROWING, is_summary, summary
 from jaxbandits.report.table_formats import FORMATS, TextTable
@@ -197,7 +198,7 @@ def _note(study: _Study) -> str:
     if study.best_along is not None:
         said.append(f"Bold: those of {study.best_along} that cannot be distinguished from the best ({level}).")
     if "censored" in study.known.attrs and GROWING & set(study.values):
-        cut, every = int(study.known["censored"].sum()), int(study.known["runs"].sum())
+        cut, every = (count_distinct(study.known[name], study.known.attrs)[0] for name in ("censored", "runs"))
         said.append(f"≥: {cut:,} of {every:,} runs are truncated, and their means are lower bounds.")
     return " ".join(said)
 

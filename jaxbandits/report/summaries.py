@@ -12,6 +12,7 @@ import xarray as xr
 from jaxbandits.errors import UsageError
 from jaxbandits.report.intervals import clopper_pearson, student_half_width
 from jaxbandits.report.one_cell import with_one_row
+from jaxbandits.report.repeated_cells import count_distinct
 from jaxbandits.status import STALLED, stopped_early
 
 __all__ = [
@@ -111,8 +112,7 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         attrs=ds.attrs,
     )
     kept = {name: v for name, v in ds.data_vars.items() if "seed" not in v.dims and not PER_ARM & set(v.dims)}
-    found = summary_of(reduced, level).assign(kept)
-    return found.drop_vars(["seed", *(PER_ARM & set(found.coords))], errors="ignore")
+    return summary_of(reduced, level).assign(kept).drop_vars(["seed", *PER_ARM], errors="ignore")
 
 
 def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
@@ -130,9 +130,8 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
         low, high = clopper_pearson(errors.values, runs, level)
         about = {"long_name": "failure rate", "interval": f"Clopper-Pearson, {100 * level:g}%"}
         criterion = errors.attrs.get("criterion")
-        results["failure"] = (errors / runs).assign_attrs(
-            about if criterion is None else {**about, "correct": criterion}
-        )
+        about |= {} if criterion is None else {"correct": criterion}
+        results["failure"] = (errors / runs).assign_attrs(about)
         errors = errors.drop_attrs(deep=False)
         results["failure_low"], results["failure_high"] = errors.copy(data=low), errors.copy(data=high)
         results["errors"] = errors.assign_attrs(long_name="runs with a wrong answer")
@@ -148,17 +147,18 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
         results["stalled"] = reduced.stalled.astype(np.int64).assign_attrs(about)
     results["at_least"] = (censored > 0).assign_attrs(long_name="means of pulls, cost and steps are lower bounds")
     found = xr.Dataset(results, attrs={**reduced.attrs, "level": level})
-    if total := int(censored.sum()):
-        idle = int(reduced.stalled.sum())
+    total, cells = count_distinct(censored, reduced.attrs)
+    if total:
+        idle, _ = count_distinct(reduced.stalled, reduced.attrs)
         why = "at max_pulls" if not idle else f"at max_pulls, or, {idle} of them, as they pulled no more"
         found.attrs["censored"] = (
-            f"{total} of {runs * censored.size} runs were truncated {why}: where at_least is true, "
+            f"{total} of {runs * cells} runs were truncated {why}: where at_least is true, "
             "means of pulls, cost and steps are lower bounds"
         )
     if "wrong_size" in found:
         found.attrs["wrong_size"] = (
-            f"{int(found['wrong_size'].sum())} of {runs * censored.size} runs returned another number of arms than "
-            "`answers` in the algorithm's jb.Traits declares: they count as wrong"
+            f"{count_distinct(found['wrong_size'], reduced.attrs)[0]} of {runs * cells} runs returned another number "
+            "of arms than `answers` in the algorithm's jb.Traits declares: they count as wrong"
         )
     return with_one_row(found)
 

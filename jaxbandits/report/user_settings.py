@@ -12,7 +12,17 @@ from matplotlib import colormaps, rc_context, rcParams, rcParamsDefault
 
 from jaxbandits.errors import unknown_name
 
-__all__ = ["COLUMN", "MARKERS", "colours", "font_size", "in_style", "line_look", "setting"]
+__all__ = [
+    "COLUMN",
+    "MARKERS",
+    "MOST_LINES",
+    "MOST_NUMBERS",
+    "colours",
+    "font_size",
+    "in_style",
+    "line_look",
+    "setting",
+]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -28,6 +38,10 @@ _STYLES: dict[str, dict[str, object]] = {
 #: Okabe and Ito's palette, distinguishable with any colour vision; without its yellow, too pale on white.
 _PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
+#: The hollow marks of lines whose colours come a second time.
+_HOLLOW = ["s", "o", "D", "^", "p", "h", "*"]
+#: How many lines, and how many numbers in order, can be distinguished.
+MOST_LINES, MOST_NUMBERS = len(MARKERS) + len(_HOLLOW), 8
 
 
 def setting(name: str, ours: object) -> Any:
@@ -59,12 +73,15 @@ def colours(values: Sequence[object]) -> list[object]:
     return [palette[i % len(palette)] for i in range(len(values))]
 
 
-def line_look(i: int) -> dict[str, Any]:
-    """Return marker, size and width of the i-th line of a picture: the user's, or ours."""
+def line_look(i: int, *, fine: bool = False) -> dict[str, Any]:
+    """Return marker, size and width of the i-th line of a picture: the user's, or ours, less where axes are small."""
     given = setting("lines.marker", None)
-    markers = _cycle("marker") or ([given] if given else MARKERS)
-    size, width = setting("lines.markersize", 6.0), setting("lines.linewidth", 2.0)
-    return {"marker": markers[i % len(markers)], "markersize": size, "linewidth": width}
+    theirs = _cycle("marker") or ([given] if given else [])
+    markers = theirs or [*MARKERS, *_HOLLOW]
+    share = 0.75 if fine else 1.0
+    size, width = setting("lines.markersize", share * 6.0), setting("lines.linewidth", share * 2.0)
+    look = {"marker": markers[i % len(markers)], "markersize": size, "linewidth": width}
+    return look | ({} if theirs or i % len(markers) < len(MARKERS) else {"markerfacecolor": "white"})
 
 
 def in_style(draw: Callable[_P, _R]) -> Callable[_P, _R]:

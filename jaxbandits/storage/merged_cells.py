@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from jaxbandits.errors import UsageError
+from jaxbandits.io.spec_axes import KINDS, axes_that_apply, tables_of
 from jaxbandits.storage.layout import Layout
-from jaxbandits.storage.spec_axes import KINDS, axes_that_apply, tables_of
 from jaxbandits.users_code.records import CODE, change
 
 __all__ = ["merge_cells"]

@@ -10,10 +10,7 @@ import numpy as np
 
 from jaxbandits.errors import UsageError
 from jaxbandits.io.diff import difference, warn_of_doubts
-from jaxbandits.storage import seed_ranges
-from jaxbandits.storage.layout import Layout, Variable, with_text
-from jaxbandits.storage.merged_cells import merge_cells
-from jaxbandits.storage.spec_axes import (
+from jaxbandits.io.spec_axes import (
     axes_of,
     by_label,
     labels_of,
@@ -21,6 +18,9 @@ from jaxbandits.storage.spec_axes import (
     tables_of,
     with_paths_of,
 )
+from jaxbandits.storage import seed_ranges
+from jaxbandits.storage.layout import Layout, Variable, with_text
+from jaxbandits.storage.merged_cells import merge_cells
 from jaxbandits.storage.store_files import Description
 from jaxbandits.users_code.records import CODE
 from jaxbandits.xla_flags import refuse_other_flags

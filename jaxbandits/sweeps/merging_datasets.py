@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 
 from jaxbandits.errors import UsageError
+from jaxbandits.io.spec_axes import KINDS, axes_of, same_files, with_paths_of
 from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.report.summaries import PER_ARM
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.merged_specs import refuse_another, united_seeds, united_spec, united_values
-from jaxbandits.storage.spec_axes import KINDS, axes_of, same_files, with_paths_of
 from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["merged"]

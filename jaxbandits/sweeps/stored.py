@@ -16,6 +16,7 @@ from jaxbandits.engine.program import Placement
 from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.interruptions import interruptible
 from jaxbandits.io.diff import difference
+from jaxbandits.io.spec_axes import by_label, same_files, with_paths_of
 from jaxbandits.storage import seed_ranges
 from jaxbandits.storage.arrays_on_disk import ENDINGS, open_arrays, read_arrays
 from jaxbandits.storage.block_files import bytes_of_blocks
@@ -23,7 +24,6 @@ from jaxbandits.storage.consolidate import check_counted_once, count_of_runs, is
 from jaxbandits.storage.locks import hold_lock
 from jaxbandits.storage.merged_specs import merge_specs, refuse_another
 from jaxbandits.storage.seed_ranges import Stretch
-from jaxbandits.storage.spec_axes import by_label, same_files, with_paths_of
 from jaxbandits.storage.store_files import KEEP, Description, blocks_folder, done_by_cell, read_description
 from jaxbandits.storage.writer import BlockWriter, Part, writing
 from jaxbandits.sweeps.checked_cells import check_same

@@ -27,7 +27,9 @@ def labelled_lines(axes):
 
 
 def test_kinds_are_the_functions():
-    assert set(plots.KINDS) == {"curve", "phase", "quantiles", "distribution", "bars", "tuning"}
+    assert set(plots.KINDS) == {
+        "curve", "phase", "quantiles", "distribution", "bars", "profile", "ratios", "tuning"
+    }  # fmt: skip
     assert set(plots.__all__) == {"KINDS", *plots.KINDS}
 
 
@@ -61,7 +63,10 @@ def test_curve_over_words(make):
 def test_curve_draws_bounds(grid):
     ds = grid.assign(bound=(("epsilon", "n"), np.ones((3, 2))), one=("epsilon", [1.0, 2.0, 3.0]))
     axes = axes_of(plots.curve(ds, bounds=("bound", "one")))
-    assert sum(line.is_dashed() for line in axes.get_lines()) == 3
+    assert sum(line.is_dashed() for line in axes.get_lines()) == 2  # one that both lines share is drawn once
+    ds["bound"][:, 1] = 2.0
+    apart = axes_of(plots.curve(ds, bounds=("bound", "one")))
+    assert sum(line.is_dashed() for line in apart.get_lines()) == 3
     assert [line.get_label() for line in labelled_lines(axes)] == ["4", "8", "bound", "one"]
 
 

@@ -1,0 +1,99 @@
+"""The lines of curves with their bands, and the marks of truncated runs, of zeros and of runs that are repeated."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.transforms import ScaledTranslation
+
+from jaxbandits.report import formatting
+from jaxbandits.report import style as looks
+from jaxbandits.report.dimensions import parts, values_of
+
+__all__ = ["Drawn", "draw_lines", "name_missing", "name_zeros"]
+
+#: The mark of a failure rate of 0 on a logarithmic axis.
+_ZERO: dict[str, Any] = {"linestyle": "", "marker": "v", "markerfacecolor": "white"}
+
+
+class Drawn(NamedTuple):
+    """What is drawn along the horizontal axis of every panel."""
+
+    y: str
+    centre: str
+    hue: str | None
+    places: np.ndarray  # along the horizontal axis
+    logarithmic: bool  # the vertical scale
+    floor: float  # the lowest end of a band on such a scale
+    fine: bool  # thin lines, of small panels
+
+
+def draw_lines(axes: Axes, known: xr.Dataset, own: xr.DataArray, drawn: Drawn) -> None:
+    """Draw a line with its band per hue; mark truncated runs, and values that a logarithmic axis cannot show.
+
+    Args:
+        axes: the axes.
+        known: a summary without other dimensions than that along the axes, and the hue.
+        own: bool, whether a hue has the axis; along one that it lacks, its line is flat, with one mark.
+        drawn: what is drawn.
+    """
+    y, centre, hue, places, logarithmic, floor, fine = drawn
+    middle, low, high = (known[n] for n in parts(y, centre))
+    # Half of the runs: the median itself is then a truncated run, or lies between such a run and another.
+    stopped = known["at_least"] if centre == "mean" else 2 * known["censored"] >= known["runs"]
+    lines = values_of(known, hue)
+    for i, (line, colour) in enumerate(zip(lines, looks.colours(lines), strict=True)):
+        at = {} if hue is None else {hue: i}
+        values, bottom, top = (v.isel(at).values.astype(float) for v in (middle, low, high))
+        if hue is not None and not np.isfinite(values).any():
+            continue
+        marked = np.ones(places.shape, bool)
+        if not own.isel({name: place for name, place in at.items() if name in own.dims}):
+            marked = np.arange(places.size) == places.size // 2  # one sample, and one mark
+        unseen = (values <= 0) if logarithmic else np.zeros(values.shape, bool)
+        cut = stopped.isel(at).values & (y != "failure")
+        values = np.where(unseen, np.nan, values)
+        # Nothing is known between lower bounds, unless they are one.
+        inner = cut & np.append(cut[1:], True) & np.append(True, cut[:-1]) & marked.all()
+        text = None if line is None else formatting.text(line)
+        look = looks.line_look(i, fine=fine)
+        size = look["markersize"]
+        shown = np.where(inner, np.nan, values)
+        axes.plot(places, shown, markevery=~cut & marked, color=colour, label=text, zorder=3, **look)
+        bottom = np.maximum(bottom, floor) if logarithmic else bottom
+        axes.fill_between(places, bottom, np.where(cut, values, top), color=colour, alpha=0.2, linewidth=0)
+        # Side by side: lines truncated at the same number of pulls, or without errors, would hide each other.
+        beside = axes.transData + ScaledTranslation(
+            (i - (len(lines) - 1) / 2) * size / 100, 0.0, axes.figure.dpi_scale_trans
+        )
+        unseen, cut = unseen & marked, cut & marked
+        if unseen.any():
+            at_zero = 1 / known["runs"].isel(at).values[unseen] if y == "failure" else top[unseen]
+            whisker: dict[str, Any] = {"color": colour, "linewidth": 0.6 * look["linewidth"], "transform": beside}
+            axes.vlines(places[unseen], at_zero, top[unseen], zorder=3, **whisker)
+            axes.plot(places[unseen], at_zero, color=colour, transform=beside, zorder=4, markersize=0.8 * size, **_ZERO)
+        if cut.any():
+            arrow: dict[str, Any] = {"marker": "$↑$", "markersize": 2.2 * size, "markeredgewidth": 0, "linestyle": ""}
+            axes.plot(places[cut], values[cut], transform=beside, color=colour, zorder=4, **arrow)
+
+
+def name_zeros(axes: Axes, known: xr.Dataset) -> None:
+    """Put the mark of a failure rate of 0 into the legend: `< 1/n`."""
+    runs = np.unique(known["runs"].values)
+    number = formatting.count(runs[0]) if runs.size == 1 else "(number of runs)"
+    size = 0.8 * looks.line_look(0)["markersize"]
+    axes.plot([], [], color="#5A5A5A", label=f"< 1/{number}: no error", markersize=size, **_ZERO)
+
+
+def name_missing(axes: Axes, known: xr.Dataset, drawn: Drawn) -> None:
+    """Put the lines without a number into the legend."""
+    if drawn.hue is None:
+        return
+    middle = known[parts(drawn.y, drawn.centre)[0]].transpose(drawn.hue, ...).values.astype(float)
+    there = np.isfinite(middle).reshape(len(middle), -1).any(axis=1)
+    names = [
+        formatting.text(one) for one, is_there in zip(values_of(known, drawn.hue), there, strict=True) if not is_there
+    ]
+    if names:
+        axes.plot([], [], linestyle="", label=f"no {looks.label(known, drawn.y)}: {', '.join(names)}")
