@@ -15,6 +15,8 @@ __all__ = ["Drawn", "draw_lines", "name_missing", "name_zeros"]
 
 #: The mark of a failure rate of 0 on a logarithmic axis.
 _ZERO: dict[str, Any] = {"linestyle": "", "marker": "v", "markerfacecolor": "white"}
+#: The marks of all lines at one place are within this many inches of each other.
+_WIDEST = 0.24
 
 
 class Drawn(NamedTuple):
@@ -65,7 +67,7 @@ def draw_lines(axes: Axes, known: xr.Dataset, own: xr.DataArray, drawn: Drawn) -
         axes.fill_between(places, bottom, np.where(cut, values, top), color=colour, alpha=0.2, linewidth=0)
         # Side by side: lines truncated at the same number of pulls, or without errors, would hide each other.
         beside = axes.transData + ScaledTranslation(
-            (i - (len(lines) - 1) / 2) * size / 100, 0.0, axes.figure.dpi_scale_trans
+            (i - (len(lines) - 1) / 2) * min(size / 100, _WIDEST / len(lines)), 0.0, axes.figure.dpi_scale_trans
         )
         unseen, cut = unseen & marked, cut & marked
         if unseen.any():

@@ -158,8 +158,10 @@ def _text(part: Ratios, shown: np.ndarray, place: tuple[int, ...]) -> str:
     if np.isnan(shown[place]):
         return "–"
     value = float(shown[place])
-    number = f"{value:.2f}" if value < 2 else f"{value:.2g}" if value < 10 else formatting.short(round(value))
-    return ("≥" if part.at_least.values[place] else "") + ("1" if value == 1 else "∞" if np.isinf(value) else number)
+    if np.isinf(value):
+        return "∞"
+    number = f"{value:.2f}" if value < 1.995 else f"{value:.2g}" if value < 10 else formatting.short(round(value))
+    return ("≥" if part.at_least.values[place] else "") + ("1" if value == 1 else number)
 
 
 def _broken(names: list[str], inches: float) -> tuple[list[str], bool]:

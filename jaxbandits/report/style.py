@@ -89,12 +89,12 @@ def finish(
     for panel in (axes, *others):
         if not own or panel.xaxis.get_tick_params()["labelbottom"]:
             panel.set_xlabel(x, **look)
-            panel.set_xlabel(_fitted(x, panel.bbox.width, panel.xaxis.label))
+            panel.set_xlabel(_fitted(x, panel.bbox.width, panel.xaxis.label, 0.54))
         place = panel.get_subplotspec()
         beside = own and place is not None and place.is_first_col() and panel.get_shared_y_axes().joined(axes, panel)
         if panel is axes or beside:
             panel.set_ylabel(y, **look)
-            panel.set_ylabel(_fitted(y, panel.bbox.height, panel.yaxis.label))
+            panel.set_ylabel(_fitted(y, panel.bbox.height, panel.yaxis.label, 0.64))
     if own:
         # Over the whole picture, not the axes alone: a legend beside them would leave too little room.
         size, colour = font_size(12.5, "figure.titlesize"), setting("text.color", INK)
@@ -110,9 +110,16 @@ def _wrapped(title: str | None, inches: float, size: Any) -> str:
     return formatting.wrap(title or "", max(12, int(inches * 72 / (0.648 * size))))
 
 
-def _fitted(text: str, pixels: float, label: Any) -> str:
-    """Return the text of an axis, broken into lines that are no longer than the axis; a break in it stays."""
-    room = max(12, int(pixels / label.figure.dpi * 72 / (0.64 * label.get_fontsize())))
+def _fitted(text: str, pixels: float, label: Any, letter: float) -> str:
+    """Return the text of an axis, broken into lines that are no longer than the axis; a break in it stays.
+
+    Args:
+        text: the text.
+        pixels: length of the axis, before the picture is laid out.
+        label: what will show the text.
+        letter: width of a letter as a share of its height, less where axes will be longer than now.
+    """
+    room = max(12, int(pixels / label.figure.dpi * 72 / (letter * label.get_fontsize())))
     return "\n".join(formatting.wrap(line, room, long_words=False) for line in text.split("\n"))
 
 
@@ -144,7 +151,8 @@ def _add_legend(panels: Sequence[Axes], title: str | None, columns: int, own: bo
     if several or inches < 1.5 * NARROW:
         lines = [formatting.wrap(text, 34, long_words=False) for text in texts]
         longest = max(len(line) for text in lines for line in text.split("\n"))
-        columns = max(1, min(4, len(texts), int(inches / (0.4 + 0.075 * longest))))
+        em = FontProperties(size=size).get_size_in_points() / 72
+        columns = max(1, min(4, len(texts), int(inches / (em * (5 + 0.56 * longest)))))
         placed = figure.legend(handles, lines, loc="outside lower center", ncols=columns, **look)
         rows, _ = rows_and_columns(axes)
         if (rows > 1 or not several) and setting("figure.figsize", None) is None:  # room below a picture for it
