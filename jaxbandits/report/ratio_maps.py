@@ -208,5 +208,11 @@ def _said(known: xr.Dataset, found: Ratios, y: str, what: str) -> str:
         most = int((ratio == 1).sum(axis=1).argmax())
         return f"{names[most]} has the smallest {what} in {(ratio[most] == 1).sum()} of {ratio.shape[1]} cells"
     least, cells = int(worst.argmin()), ratio.shape[1]
-    times = math.ceil(100 * worst[least]) / 100
-    return f"{names[least]}: {what} at most {times:.2f} times the smallest in all {cells} cells"
+    if worst[least] == 1:
+        return f"{names[least]} has the smallest {what} in all {cells} cells"
+    return f"{names[least]}: {what} at most {_up(worst[least])} times the smallest in all {cells} cells"
+
+
+def _up(ratio: float) -> str:
+    """Return a ratio, rounded up."""
+    return f"{math.ceil(100 * ratio) / 100:.2f}"
