@@ -66,6 +66,12 @@ def texts() -> dict[Path, str]:
     return {path: path.read_text() for path in [ROOT / "README.md", *pages]}
 
 
+def blocks(text: str, languages: tuple[str, ...]) -> list[str]:
+    """Return the code of a page's blocks in these languages, in the page's order."""
+    found = re.findall(r"^(`{3,})([^\n]*)\n(.*?)^\1`*$", text, re.DOTALL | re.MULTILINE)
+    return [code for _, language, code in found if language.strip() in languages]
+
+
 def texts_of(path: Path) -> Iterator[Text]:
     """Yield the docstrings, the comments and the other strings of several words of a module."""
     source = path.read_text()

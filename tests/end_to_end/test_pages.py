@@ -1,16 +1,14 @@
-"""The README and the documentation: their code runs, their commands are commands, their links lead somewhere.
+"""The README and the documentation: their code and their links; `test_page_commands.py` runs their commands.
 
 `python -m sphinx -W docs docs/_build` runs the same code at its full size.
 """
 
 import re
-import shlex
 
 import pytest
 
 import jaxbandits as jb
-from jaxbandits.cli import application
-from tests.plain_words import ROOT, texts
+from tests.plain_words import ROOT, blocks, texts
 
 PAGES = {path.relative_to(ROOT).as_posix(): text for path, text in texts().items()}
 #: At most so many runs.
@@ -27,15 +25,10 @@ SMALLER = {
 }
 
 
-def blocks(text, languages):
-    """Return the code of the blocks in these languages, in the page's order."""
-    found = re.findall(r"^(`{3,})([^\n]*)\n(.*?)^\1`*$", text, re.DOTALL | re.MULTILINE)
-    return [code for _, language, code in found if language.strip() in languages]
-
-
 def program(name):
     """Return the code of a page, at a small size."""
     code = "\n".join(blocks(PAGES[name], ("python", "{code-cell} ipython3")))
+    code = code.replace("%matplotlib inline\n", "")
     for there, instead in SMALLER.get(name, {}).items():
         assert there in code, there
         code = code.replace(there, instead)
@@ -47,20 +40,6 @@ def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where it may write
     monkeypatch.setattr(jb, "use_all_cores", lambda: None)  # JAX has started
     exec(compile(program(name), name, "exec"), {"__name__": "page"})
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_the_commands_of_a_page_are_commands(name):
-    lines = "\n".join(blocks(PAGES[name], ("bash",))).splitlines()
-    words = [shlex.split(line, comments=True) for line in lines]
-    words += [shlex.split(word[word.index("--wrap") + 1]) for word in words if "--wrap" in word]
-    for line in words:
-        while "jaxbandits" in line:
-            line = line[line.index("jaxbandits") + 1 :]
-            end = line.index("&&") if "&&" in line else len(line)
-            arguments = [word.replace("$SLURM_ARRAY_TASK_ID", "1") for word in line[:end]]
-            command, *_ = application().parse_args(arguments, exit_on_error=False, print_error=False)
-            assert callable(command), arguments
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -78,6 +57,12 @@ def test_the_links_of_a_page_lead_somewhere(name):
         assert file.exists(), target
         headings = re.findall(r"^#+ (.*)$", file.read_text(), re.MULTILINE) if anchor else []
         assert not anchor or anchor in {re.sub(r"[^\w -]", "", h).strip().lower().replace(" ", "-") for h in headings}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_files_that_a_page_names_are_there(name):
+    named = set(re.findall(r"\b(?:jaxbandits|experiments|tests|docs)/[\w/.-]+\.\w+", PAGES[name]))
+    assert not [file for file in named if "/_build/" not in file and not (ROOT / file).exists()]
 
 
 def test_every_page_is_in_the_contents():
