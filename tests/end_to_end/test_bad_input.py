@@ -84,6 +84,10 @@ COMMANDS = [
     ([*simulate(), "--sedes", "3"], "Did you mean --seeds?"),
     (["--frobnicate"], "--frobnicate"),
     ([*simulate(), "--max-pulls"], "--max-pulls"),
+    (
+        ["simulate", "ugape-b", "--problem", "reservoir:prices=unit,arms=4", "--set", "budget=50"],
+        "draws other arms for each run: give a=…, or adaptive=True",
+    ),
     # compare
     (compare(delta="0"), "delta must lie strictly between 0 and 1, got 0"),
     (compare(delta="1"), "delta must lie strictly between 0 and 1, got 1"),

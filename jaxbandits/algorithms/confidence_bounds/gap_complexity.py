@@ -15,6 +15,7 @@ from jaxbandits.algorithms.largest_arms import largest_of_others
 from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.arrays.pytrees import is_traced
+from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem, per_bandit
 
 __all__ = [
@@ -43,10 +44,19 @@ class GapBased(Rule):
         raise NotImplementedError
 
     def resolved(self, problem: Problem) -> Self:
-        """Fill in a."""
+        """Fill in a.
+
+        Raises:
+            UsageError: the true gaps differ from run to run.
+        """
         own = super().resolved(problem)
         if not own.oracle:
             return own
+        if problem.drawn:
+            raise UsageError(
+                f"{type(self).__name__} computes its exploration parameter from the true means, and {problem.name} "
+                "draws other arms for each run: give a=…, or adaptive=True"
+            )
         with np.errstate(divide="ignore", invalid="ignore"):  # equal means: a is 0
             a = np.asarray(own.exploration(problem), np.float32)
         return dataclasses.replace(own, a=a)  # type: ignore[call-arg]

@@ -59,7 +59,7 @@ def show(bench: Bench, size: Size) -> None:
         ),
         tables.frame(stats, _COLUMNS).dropna(subset="runs"),
         every,
-        "UGapEb has the a of its Theorem 1, from the true gaps, and returns its last choice. RCB-I, where "
+        "UGapEb estimates the a of its Theorem 1 from the empirical gaps, and returns its last choice. RCB-I, where "
         "shown, is made to collect rewards; it returns the arm it pulled most.",
         "A rate's constant is open: another A has the same rate and another regret. SiRI's bounds contain "
         "floor(log2 K), and jump where K passes a power of two.",
@@ -91,7 +91,7 @@ def _run(bench: Bench, beta: float, budgets: tuple[int, ...], size: Size) -> dic
         _SIRI: (jb.SiRI(budget, a=_FACTOR), jb.reservoir(beta=beta, rho=_BEST, prices="unit")),
         "sequential halving": (jb.SequentialHalving(budget), _make_pool(beta, budget, _FACTOR)),
     }
-    one_by_one: dict[str, object] = {"UGapEb": jb.UGapEb(few, last=True)}
+    one_by_one: dict[str, object] = {"UGapEb": jb.UGapEb(few, adaptive=True, last=True)}
     if size.every:
         batches["sequential halving, 2 K arms"] = (jb.SequentialHalving(budget), _make_pool(beta, budget, 2 * _FACTOR))
         one_by_one["RCB-I"] = jb.RCBI(few)
