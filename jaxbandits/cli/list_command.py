@@ -1,6 +1,7 @@
 """The command that lists algorithms, problems, figures and data."""
 
 import inspect
+import re
 import textwrap
 from typing import Any
 
@@ -45,4 +46,7 @@ def _word(value: Any) -> str:
 def describe(thing: Any) -> str:
     """Return what a class is or a function returns: the first paragraph of its docstring, without the verb."""
     line = " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
-    return line[7].upper() + line[8:] if line.startswith("Return ") else line
+    if not line.startswith("Return "):
+        return line
+    line = line.removeprefix("Return ")
+    return line[0].upper() + line[1:] if re.match(r"[a-z]+[ ,:]", line) else line  # a formula keeps its letters
