@@ -90,7 +90,7 @@ def _facts(cls: Any) -> list[str]:
         "Setting": traits.setting,
         "Source": traits.source or "a baseline",
         "Answer": answers,
-        "Can be looked at before it ends": "yes" if traits.anytime else "no",
+        "Has an answer before it ends": "yes" if traits.anytime else "no",
         "Several bandits at once": "yes" if traits.multi_bandit else "no",
         "Cost": cost,
     }

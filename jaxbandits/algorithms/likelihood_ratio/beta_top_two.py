@@ -20,7 +20,8 @@ class BetaTopTwo(Rule):
 
     Attributes:
         budget: number of pulls, at least K.
-        prior_a, prior_b: a and b of Beta(a, b), positive: one number each, or one for each arm in the problem's order.
+        prior_a: a of Beta(a, b), positive: one number, or one for each arm in the problem's order.
+        prior_b: b of it, in the same way.
         share: probability with which the first of the two is pulled, in (0, 1).
         resamplings: the most further draws, at least 1; if one arm is best in all, the second-best of the last counts.
 

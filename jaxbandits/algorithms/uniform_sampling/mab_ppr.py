@@ -44,7 +44,7 @@ class MABPPR(Rule):
     """Removes, round by round, the arms at the bottom that hold a share of the weight (Algorithm 1).
 
     In round t a first batch of pulls orders the arms by medians of means. A second batch estimates the weight of every
-    prefix of that order, by the median of means *of the sums*. The longest prefix with at most a share theta of the
+    prefix of that order, by the median of means of the sums. The longest prefix with at most a share theta of the
     whole weight is removed.
 
     With valid constants the returned arm is within epsilon of the best with probability at least 1 - delta. The cost is

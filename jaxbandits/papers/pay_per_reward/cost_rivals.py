@@ -64,7 +64,7 @@ def summarise_arms(runs: dict[str, list[xr.Dataset]], arms: list[int], weight: C
         parts = {label: divide_by_weight(datasets[place], weight(k)) for label, datasets in runs.items()}
         by_arms.append(stack_summaries("algorithm", parts))
     stats = xr.concat(by_arms, "k", join="exact").assign_coords(k=arms)
-    stats["k"].attrs["long_name"] = "number of arms K"
+    stats["k"].attrs["long_name"] = "arms K"
     stats["cost_mean"].attrs["label"] = COST_OVER_W
     return stats
 
