@@ -49,4 +49,4 @@ def describe(thing: Any) -> str:
     if not line.startswith("Return "):
         return line
     line = line.removeprefix("Return ")
-    return line[0].upper() + line[1:] if re.match(r"[a-z]+[ ,:]", line) else line  # a formula keeps its letters
+    return line[0].upper() + line[1:] if re.match(r"[a-z-]+[ ,:]", line) else line  # a formula keeps its letters
