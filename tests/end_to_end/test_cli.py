@@ -18,6 +18,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits import algorithms, papers, problems
 from jaxbandits.cli import inputs, main, plot_commands
+from jaxbandits.cli.list_command import describe
 from jaxbandits.papers import Stage
 from jaxbandits.report.intervals import clopper_pearson
 from jaxbandits.storage.arrays_on_disk import write_arrays
@@ -78,6 +79,11 @@ def test_list_names_everything_that_is_registered(capsys):
     for name in (*algorithms.REGISTRY, *problems.REGISTRY):
         assert f"\n  {name}  " in out
     assert "ugape-c  epsilon delta m=1 c=0.5 variance=false b=none" in out
+
+
+def test_a_formula_keeps_its_letters_in_lists():
+    assert describe(jb.theory.binary_relative_entropy).startswith("kl(delta")
+    assert describe(jb.log_normal).startswith("Log-normal arms")
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["list", "--help"], ["simulate", "--help"], ["compare", "--help"], []])

@@ -5,6 +5,7 @@ The files that a page shows are written before; so are those that it takes from 
 
 import re
 import shlex
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from jaxbandits import papers
 from jaxbandits.cli import application, main
 from jaxbandits.comparison import candidates
+from jaxbandits.sweeps.spec import build
 from tests.plain_words import ROOT, blocks, texts
 
 PAGES = {path.relative_to(ROOT).as_posix(): text for path, text in texts().items()}
@@ -143,6 +145,12 @@ def test_the_commands_of_a_page_run(name, capsys):
         assert status == 0, (line, captured.err)
         if "--out" in arguments and "--dry-run" not in arguments:
             assert Path(arguments[arguments.index("--out") + 1]).exists(), line
+
+
+def test_a_part_of_a_specification_fits_into_the_one_above_it():
+    whole, part = map(tomllib.loads, blocks(PAGES["docs/studies.md"], ("toml",)))
+    *_, run = build(whole | part)
+    assert run["seeds"] == 1000
 
 
 def test_what_does_not_run_here_is_a_command():
