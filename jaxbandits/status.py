@@ -1,17 +1,19 @@
 """The codes of `status`: how a run ended.
 
-A run whose status is not `ENDED` was truncated: what it had spent by then is a lower bound of what it would have spent.
-Counts of such runs are called `stopped_early`.
+A run whose status is above `ENDED` was truncated: what it had spent by then is a lower bound of what it would have
+spent. Counts of such runs are called `stopped_early`.
 """
 
 from typing import Any
 
 __all__ = [
-    "CAPPED", "ENDED", "MOST_IDLE", "NONE_STAYS", "OUTSIDE", "STALLED", "STATUS", "TAKEN_BACK", "fault_of",
+    "CAPPED", "ENDED", "MOST_IDLE", "NONE_STAYS", "NOT_RUN", "OUTSIDE", "STALLED", "STATUS", "TAKEN_BACK", "fault_of",
     "stopped_early",
 ]  # fmt: skip
 
 ENDED, CAPPED, STALLED = 0, 1, 2
+#: There is no run: the algorithm does not fit the problem, and the study has left the pair out.
+NOT_RUN = -1
 #: Faults in a user's algorithm. They end its runs and with them the call, so that no result has these codes.
 OUTSIDE, TAKEN_BACK, NONE_STAYS = 3, 4, 5
 #: Consecutive steps without a pull after which a user's own algorithm is stopped.
@@ -23,7 +25,7 @@ STATUS = (
 
 def stopped_early(status: Any) -> Any:
     """Return which runs were truncated, bool in the shape of `status`."""
-    return status != ENDED
+    return status > ENDED
 
 
 def fault_of(status: int, name: str, arms: int) -> str:

@@ -12,6 +12,7 @@ from jaxbandits.cli.inputs import Switch
 from jaxbandits.errors import UsageError
 from jaxbandits.report.study_tables import table
 from jaxbandits.report.summaries import PER_ARM, is_moments, is_summary, summary
+from jaxbandits.status import NOT_RUN
 from jaxbandits.storage.arrays_on_disk import replacing
 from jaxbandits.storage.consolidate import read_store
 
@@ -88,4 +89,5 @@ def _runs(ds: xr.Dataset) -> Any:
     """Return a DataFrame with a row for each run, without what is of single arms."""
     if "seed" not in ds.dims:
         raise UsageError("--runs needs a store that keeps its runs, and this one keeps sums of them")
-    return ds.drop_dims(PER_ARM, errors="ignore").to_dataframe().reset_index()
+    rows = ds.drop_dims(PER_ARM, errors="ignore").to_dataframe().reset_index()
+    return rows[rows["status"] != NOT_RUN]  # a study may leave out an algorithm on a problem

@@ -8,9 +8,11 @@ from typing import Any
 from tqdm import tqdm  # type: ignore[import-untyped,unused-ignore]
 
 from jaxbandits.report.text_tables import text_table
+from jaxbandits.sweeps.checked_cells import not_run_text
 from jaxbandits.sweeps.dry_run import Estimate, bytes_of_runs
+from jaxbandits.sweeps.entries import Kind
 from jaxbandits.sweeps.plan import Plan
-from jaxbandits.sweeps.store_status import State, pace
+from jaxbandits.sweeps.store_status import State, names_of, pace
 from jaxbandits.xla_flags import NONE
 
 __all__ = ["bytes_text", "estimate", "state"]
@@ -23,8 +25,9 @@ def estimate(plan: Plan, keep: str, found: Estimate) -> str:
     """Return the expected size and time of a sweep, a line per quantity."""
     layout = plan.layout
     axes = " x ".join(f"{size} {name}" for name, size in zip(layout.dimensions, layout.shape, strict=True))
-    distinct = len(set(layout.cells))
-    repeated = f", {distinct:,} of them different" if distinct < len(layout.cells) else ""
+    distinct, without = len(layout.distinct_cells), layout.left_out.size
+    repeated = f", {distinct:,} of them different" if distinct < len(layout.cells) - without else ""
+    repeated += f", {without:,} left out" if without else ""
     more = "at least " if found.at_least else ""
     pulls = tqdm.format_sizeof(found.pulls)
     lines = [
@@ -47,7 +50,7 @@ def state(store: Path, found: State) -> str:
 
 
 def _state(store: Path, found: State) -> Iterator[str]:
-    algorithm, problem = (_named(found.spec.get(table, {}), table) for table in ("algorithm", "problem"))
+    algorithm, problem = _named(found.spec, "algorithm"), _named(found.spec, "problem")
     run = found.spec.get("run", {})
     share = 100 * found.there / max(found.wanted, 1)
     arrays = "its arrays are there" if found.readable else "its arrays are made once all runs are complete"
@@ -61,6 +64,8 @@ def _state(store: Path, found: State) -> Iterator[str]:
     if found.xla_flags not in ("", NONE):
         lines.append(("XLA flags", found.xla_flags))
     yield text_table(lines, left=(0, 1))
+    if found.not_run:
+        yield not_run_text(found.not_run)
     if found.writers:
         head = ("writing", "process", "runs", "pulls/s", "lanes busy", "time left")
         yield ""
@@ -69,11 +74,11 @@ def _state(store: Path, found: State) -> Iterator[str]:
         yield "Nobody is writing to it: sweep … --resume makes the runs that are missing."
 
 
-def _named(tables: Any, kind: str) -> str:
+def _named(spec: dict[str, Any], kind: Kind) -> str:
     """Return the name of an algorithm or a problem, or the names of a list of them."""
-    if not isinstance(tables, list):
-        return str((kind == "problem" and tables.get("label")) or tables.get("name") or tables.get("spec"))
-    names = [str(table.get("label")) for table in tables]
+    names = names_of(spec, kind)
+    if isinstance(names, str):
+        return names
     return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} {kind}s"
 
 

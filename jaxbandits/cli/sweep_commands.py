@@ -16,6 +16,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.status import STATUS
 from jaxbandits.storage.compaction import compact as compact_blocks
 from jaxbandits.storage.merged_specs import refuse_another
+from jaxbandits.sweeps.checked_cells import not_run_text
 from jaxbandits.sweeps.dry_run import estimated
 from jaxbandits.sweeps.merging import merge_stores
 from jaxbandits.sweeps.plan import Plan
@@ -69,6 +70,8 @@ def sweep(
     given = None if max_time is None else TimeLimit(seconds_of(max_time))
     began = time.monotonic()
     plan, keep, usual = inputs.plan_of(specification)
+    if plan.not_run:
+        display.print_status(not_run_text(plan.not_run))
     limit = given if usual is None or given is not None else TimeLimit(usual - (time.monotonic() - began))
     if dry_run:
         with display.progress_bar(False):

@@ -104,10 +104,10 @@ def with_theory(ds: xr.Dataset, *names: str, algorithm: Any = None, problem: Any
     shown = [name for name in dimensions if name in ds.dims]
     found: dict[str, Any] = {}
     for name in names:
-        theorems = [QUANTITIES[name].of(cell) for cell in cells]
+        theorems = [None if cell is None else QUANTITIES[name].of(cell) for cell in cells]
         there = [theorem for theorem in theorems if theorem is not None]
         if len(there) < (1 if {"algorithm", "problem"} & set(dimensions) else len(theorems)):
-            lacking = cells[theorems.index(None)]
+            lacking = next(cell for cell, one in zip(cells, theorems, strict=True) if cell is not None and one is None)
             raise UsageError(f"there is no {name} of {type(lacking.algorithm).__name__} on {lacking.problem.name}")
         sources = dict.fromkeys(theorem.source for theorem in there)
         values = _values(theorems).reshape(shape)

@@ -1,5 +1,7 @@
 """Which labels, such as algorithms, may be the best: multiple comparisons with the best, from paired runs."""
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 
@@ -37,6 +39,7 @@ def find_best(
         are NaN, and every label is among the best. `mean`, float64, is over the seeds that all labels of the cell have.
         `runs` counts these seeds, `left_out` the others and `truncated` the truncated runs of these, int64 each. The
         mean of truncated runs is a lower bound, and no label is shown to be worse by a mean that may be too small.
+        An algorithm that a study has left out on a problem is not among the best there, and is compared with none.
 
     Raises:
         UsageError: as `jaxbandits.difference`.
@@ -62,10 +65,11 @@ def find_best(
     if largest is not None and not isinstance(largest, bool):
         raise UsageError(f"largest must be True, False or None, got {largest!r}")
     sign = -1.0 if (value in _LARGEST if largest is None else largest) else 1.0
-    complete = runs.values.notnull().all(along)
+    complete = (runs.values.notnull() | runs.not_run).all(along)
     values = runs.values.where(complete).values
     truncated = (runs.truncated & complete).sum("seed")
-    tail = min((1 - level) / (len(labels) - 1), 0.5)
+    there = ~runs.not_run.values  # (…, label)
+    tail: Any = np.minimum((1 - level) / np.maximum(there.sum(-1, keepdims=True) - 1, 1), 0.5)
     intervals = paired_intervals
     compare = intervals.wide_proportion_difference if runs.is_truth else intervals.mean_difference
     shape = (*values.shape[:-1], len(labels))
@@ -79,13 +83,12 @@ def find_best(
     i_cut, j_cut = cut[..., :, None], cut[..., None, :]
     low = np.where(j_cut if sign > 0 else i_cut, -np.inf, low)
     high = np.where(i_cut if sign > 0 else j_cut, np.inf, high)
-    itself = np.eye(len(labels), dtype=bool)
-    known = ~np.isnan(np.where(itself, 0.0, low)).any(-1)
-    lower = np.where(itself, -np.inf, low).max(-1)  # above 0: worse than some other label
-    among = ~(lower > 0)
-    others = ~itself & among[..., None, :]
-    upper = np.where(others, high, -np.inf).max(-1)
-    difference = np.where(itself, -np.inf, mean).max(-1)
+    others = ~np.eye(len(labels), dtype=bool) & there[..., None, :]
+    known = others.any(-1) & ~np.isnan(np.where(others, low, 0.0)).any(-1)
+    lower = np.where(others, low, -np.inf).max(-1)  # above 0: worse than some other label
+    among = ~(lower > 0) & there
+    upper = np.where(others & among[..., None, :], high, -np.inf).max(-1)
+    difference = np.where(others.any(-1), np.where(others, mean, -np.inf).max(-1), np.nan)
     ends = np.where(known, np.minimum(lower, 0), np.nan), np.where(known, np.maximum(upper, 0), np.nan)
     if sign < 0:
         difference, ends = -difference, (-ends[1], -ends[0])
@@ -104,8 +107,8 @@ def find_best(
         .mean("seed")
         .drop_attrs(deep=False)
         .assign_attrs(long_name=f"mean of {about}"),
-        "runs": (ones * complete.sum("seed")).astype(np.int64),
-        "left_out": (ones * (~complete).sum("seed")).astype(np.int64),
+        "runs": (ones * complete.sum("seed")).where(~runs.not_run, 0).astype(np.int64),
+        "left_out": (ones * (~complete).sum("seed")).where(~runs.not_run, 0).astype(np.int64),
         "truncated": cell.astype(np.int64),
     }
     attrs = {

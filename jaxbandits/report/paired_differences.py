@@ -109,6 +109,7 @@ def _compare(found: Labelled, value: str, to: object, level: float, kind: str) -
     others = [i for i in range(len(labels)) if i != place]
     first, truncated = runs.values.isel({along: others}), runs.truncated.isel({along: others})
     second, truncated_to = (array.isel({along: place}, drop=True) for array in (runs.values, runs.truncated))
+    not_run = runs.not_run.isel({along: others}) | runs.not_run.isel({along: place}, drop=True)
     second, truncated_to = (xr.broadcast(array, first)[0].transpose(*first.dims) for array in (second, truncated_to))
     methods = {
         ("difference", False): (paired_intervals.mean_difference, _T_DIFFERENCE),
@@ -144,7 +145,7 @@ def _compare(found: Labelled, value: str, to: object, level: float, kind: str) -
         **{name: count.drop_attrs(deep=False).astype(np.int64) for name, count in counts.items()},
     }
     attrs = {**runs.attrs, "value": value, "along": along, "to": str(labels[place]), "level": level}
-    if said := seeds_left_out(runs.values, complete):
+    if said := seeds_left_out(runs.values, complete | not_run):
         attrs["left_out"] = said
     total = int(runs.truncated.sum())
     if total:

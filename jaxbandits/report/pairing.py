@@ -12,7 +12,7 @@ from jaxbandits.errors import UsageError, unknown_name
 from jaxbandits.report.dimensions import values_of
 from jaxbandits.report.intervals import check_level
 from jaxbandits.report.summaries import GROWING, PER_ARM, check_runs, metrics
-from jaxbandits.status import stopped_early
+from jaxbandits.status import NOT_RUN, stopped_early
 
 __all__ = ["Labelled", "Runs", "joined", "labelled", "place_of", "runs_of", "seeds_left_out"]
 
@@ -26,6 +26,7 @@ class Runs(NamedTuple):
     values: xr.DataArray  # float64 (…, seed), NaN where a run or its value is missing; 0 or 1 of a truth value
     truncated: xr.DataArray  # bool (…, seed): runs whose value is a lower bound
     is_truth: bool
+    not_run: xr.DataArray  # bool (…): labels and cells without runs, since the algorithm does not fit the problem
     attrs: dict[str, object]  # of the Dataset, without those of one label
 
 
@@ -67,7 +68,8 @@ def labelled(ds: object, value: str, along: str, level: float) -> Labelled:
         raise UsageError(f"values of {along} must differ from each other, got {twice[0]!r} twice")
     _check_paired(ds, along)
     values, truncated = (array.transpose(..., along, "seed") for array in (runs.values, runs.truncated))
-    return Labelled(runs._replace(values=values, truncated=truncated), along, labels, dims)
+    not_run = runs.not_run.transpose(..., along)
+    return Labelled(runs._replace(values=values, truncated=truncated, not_run=not_run), along, labels, dims)
 
 
 def runs_of(ds: xr.Dataset, value: str) -> Runs:
@@ -90,12 +92,13 @@ def runs_of(ds: xr.Dataset, value: str) -> Runs:
     values = found.astype(np.float64).transpose(..., "seed")  # a missing run makes a truth value an object
     if value == "failure":
         values = (1 - values).assign_attrs(long_name="failure rate")
-    truncated = xr.zeros_like(values, bool)
-    if value in GROWING and "status" in ds:
-        status = ds["status"]
-        truncated = truncated | (stopped_early(status) & status.notnull())  # a missing run has no status
+    nothing = xr.zeros_like(values, bool)
+    truncated, not_run = nothing, nothing.all("seed")
+    if "status" in ds:
+        truncated = nothing | stopped_early(ds["status"]) if value in GROWING else nothing
+        not_run = not_run | (ds["status"] == NOT_RUN).all("seed")
     attrs = {name: about for name, about in ds.attrs.items() if name not in _OF_ONE}
-    return Runs(values, truncated.transpose(*values.dims), is_truth, attrs)
+    return Runs(values, truncated.transpose(*values.dims), is_truth, not_run.transpose(*values.dims[:-1]), attrs)
 
 
 def joined(ds: Any, along: str) -> xr.Dataset:

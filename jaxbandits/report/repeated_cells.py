@@ -77,15 +77,15 @@ def repeats(ds: xr.Dataset | xr.DataArray, dims: list[str], attrs: dict[str, Any
     return found.transpose(*dims)
 
 
-def count_distinct(counts: xr.DataArray, attrs: dict[str, Any]) -> tuple[int, int]:
-    """Return the sum of a number over the cells that repeat no other, and how many such cells there are.
+def count_distinct(counts: xr.DataArray, attrs: dict[str, Any]) -> int:
+    """Return the sum of a number over the cells that repeat no other.
 
     Args:
         counts: a number of each cell.
         attrs: attributes of the Dataset, with its specification.
     """
     once = ~repeats(counts, [str(name) for name in counts.dims], attrs).values
-    return int(counts.values[once].sum()), int(once.sum())
+    return int(counts.values[once].sum())
 
 
 def without_repeated_axes(ds: xr.Dataset, dims: list[str], kept: tuple[str | None, ...] = ()) -> xr.Dataset:

@@ -198,8 +198,10 @@ def _note(study: _Study) -> str:
     if study.best_along is not None:
         said.append(f"Bold: those of {study.best_along} that cannot be distinguished from the best ({level}).")
     if "censored" in study.known.attrs and GROWING & set(study.values):
-        cut, every = (count_distinct(study.known[name], study.known.attrs)[0] for name in ("censored", "runs"))
+        cut, every = (count_distinct(study.known[name], study.known.attrs) for name in ("censored", "runs"))
         said.append(f"≥: {cut:,} of {every:,} runs are truncated, and their means are lower bounds.")
+    if not bool(study.known["runs"].all()):
+        said.append("–: not run, since the algorithm does not fit the problem.")
     return " ".join(said)
 
 

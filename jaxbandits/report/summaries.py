@@ -13,7 +13,7 @@ from jaxbandits.errors import UsageError
 from jaxbandits.report.intervals import clopper_pearson, student_half_width
 from jaxbandits.report.one_cell import with_one_row
 from jaxbandits.report.repeated_cells import count_distinct
-from jaxbandits.status import STALLED, stopped_early
+from jaxbandits.status import NOT_RUN, STALLED, stopped_early
 
 __all__ = [
     "FLAGS",
@@ -57,7 +57,7 @@ class Reduced(NamedTuple):
     """The reduced runs of which a summary is made."""
 
     statistics: dict[str, Statistics]
-    runs: int  # of every cell
+    runs: xr.DataArray  # int64, of every cell; one number where all have as many
     censored: xr.DataArray  # int64: truncated runs
     stalled: xr.DataArray  # int64: of these, runs that pulled no more
     errors: xr.DataArray | None  # int64, with the criterion in its attributes
@@ -82,7 +82,8 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         and steps are lower bounds: `at_least` is true and the upper end infinite.
         Quantiles of the pulls below those of the longest run are still exact: a truncated run would have made more.
         Regrets are of the runs that returned an answer. `unanswered` counts the others, if any. `wrong_size` counts
-        the answers of a wrong number of arms. Variables without seeds, such as bounds, are kept.
+        the answers of a wrong number of arms. Variables without seeds, such as bounds, are kept. Where a study has left
+        out an algorithm on a problem, `runs` and counts are 0, and all else is NaN.
 
     Raises:
         UsageError: not a Dataset of runs, or one in which runs are missing.
@@ -96,18 +97,18 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
         beside = {name: v for name, v in ds.data_vars.items() if not str(name).endswith(own)}
         return summary_of(_of_moments(ds), level).assign(beside)
     check_runs(ds)
-    if missing := int(ds["pulls"].isnull().sum()):  # of Datasets with other seeds that were joined
+    status = ds["status"] if "status" in ds else xr.zeros_like(ds["pulls"], np.int8)
+    stopped, left_out = stopped_early(status), (status == NOT_RUN).sum("seed")
+    if missing := int((ds["pulls"].isnull().sum("seed") - left_out).sum()):  # Datasets with other seeds were joined
         raise UsageError(f"{missing} of {ds['pulls'].size} runs are missing: keep common seeds, join='inner'")
-    nothing = xr.zeros_like(ds["pulls"].isel(seed=0))
-    status = ds.get("status")
-    stopped = None if status is None else stopped_early(status)
+    runs = ds.sizes["seed"] - left_out
     reduced = Reduced(
         statistics={name: _of_runs(ds[name], stopped if name == LIMITED else None) for name in metrics(ds)},
-        runs=ds.sizes["seed"],
-        censored=nothing if stopped is None else stopped.sum("seed"),
-        stalled=nothing if status is None else (status == STALLED).sum("seed"),
-        errors=(~ds["correct"].astype(bool)).sum("seed", keep_attrs=True) if "correct" in ds else None,
-        unanswered=ds["simple_regret"].isnull().sum("seed") if "simple_regret" in ds else None,
+        runs=runs,
+        censored=stopped.sum("seed"),
+        stalled=(status == STALLED).sum("seed"),
+        errors=(ds["correct"] == 0).sum("seed").assign_attrs(ds["correct"].attrs) if "correct" in ds else None,
+        unanswered=runs - ds["simple_regret"].notnull().sum("seed") if "simple_regret" in ds else None,
         wrong_size=ds["wrong_size"].sum("seed") if "wrong_size" in ds else None,
         attrs=ds.attrs,
     )
@@ -122,16 +123,16 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
         reduced: the reduced runs.
         level: level of the intervals.
     """
-    runs, censored, errors = reduced.runs, reduced.censored, reduced.errors
+    censored, errors = reduced.censored, reduced.errors
+    runs = (xr.zeros_like(censored) + reduced.runs).astype(np.int64)
     results: dict[str, xr.DataArray] = {}
     for name, statistics in reduced.statistics.items():
         results.update(_metric(name, statistics, level, censored if name in GROWING else None))
     if errors is not None:
-        low, high = clopper_pearson(errors.values, runs, level)
+        low, high = clopper_pearson(errors.values, runs.values, level)
         about = {"long_name": "failure rate", "interval": f"Clopper-Pearson, {100 * level:g}%"}
-        criterion = errors.attrs.get("criterion")
-        about |= {} if criterion is None else {"correct": criterion}
-        results["failure"] = (errors / runs).assign_attrs(about)
+        about |= {"correct": errors.attrs["criterion"]} if "criterion" in errors.attrs else {}
+        results["failure"] = (errors / runs.where(runs > 0)).assign_attrs(about)
         errors = errors.drop_attrs(deep=False)
         results["failure_low"], results["failure_high"] = errors.copy(data=low), errors.copy(data=high)
         results["errors"] = errors.assign_attrs(long_name="runs with a wrong answer")
@@ -140,25 +141,25 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
     if reduced.wrong_size is not None and bool(reduced.wrong_size.any()):
         about = {"long_name": "runs whose answer has another number of arms than declared"}
         results["wrong_size"] = reduced.wrong_size.astype(np.int64).assign_attrs(about)
-    results["runs"] = xr.full_like(censored, runs, dtype=np.int64).assign_attrs(long_name="number of runs")
+    results["runs"] = runs.assign_attrs(long_name="number of runs")
     results["censored"] = censored.astype(np.int64).assign_attrs(long_name="truncated runs")
     if bool(reduced.stalled.any()):
-        about = {"long_name": "runs truncated after many steps without a pull"}
-        results["stalled"] = reduced.stalled.astype(np.int64).assign_attrs(about)
+        stalled = reduced.stalled.astype(np.int64)
+        results["stalled"] = stalled.assign_attrs(long_name="runs truncated after many steps without a pull")
     results["at_least"] = (censored > 0).assign_attrs(long_name="means of pulls, cost and steps are lower bounds")
     found = xr.Dataset(results, attrs={**reduced.attrs, "level": level})
-    total, cells = count_distinct(censored, reduced.attrs)
+    total, made = (count_distinct(x, reduced.attrs) for x in (censored, runs))
     if total:
-        idle, _ = count_distinct(reduced.stalled, reduced.attrs)
+        idle = count_distinct(reduced.stalled, reduced.attrs)
         why = "at max_pulls" if not idle else f"at max_pulls, or, {idle} of them, as they pulled no more"
         found.attrs["censored"] = (
-            f"{total} of {runs * cells} runs were truncated {why}: where at_least is true, "
+            f"{total} of {made} runs were truncated {why}: where at_least is true, "
             "means of pulls, cost and steps are lower bounds"
         )
     if "wrong_size" in found:
         found.attrs["wrong_size"] = (
-            f"{count_distinct(found['wrong_size'], reduced.attrs)[0]} of {runs * cells} runs returned another number "
-            "of arms than `answers` in the algorithm's jb.Traits declares: they count as wrong"
+            f"{count_distinct(found['wrong_size'], reduced.attrs)} of {made} runs returned another number of arms "
+            "than `answers` in the algorithm's jb.Traits declares: they count as wrong"
         )
     return with_one_row(found)
 
@@ -169,8 +170,8 @@ def is_moments(ds: object) -> bool:
 
 
 def _of_moments(ds: xr.Dataset) -> Reduced:
-    runs, censored = int(ds["runs"]), ds["stopped_early"]
-    statistics, everyone = {}, xr.full_like(censored, runs)
+    runs, censored = ds["runs"], ds["stopped_early"]
+    statistics, everyone = {}, xr.zeros_like(censored) + runs
     for name in (str(name).removesuffix("_mean") for name in ds.data_vars if str(name).endswith("_mean")):
         mean = ds[f"{name}_mean"]
         if name in FLAGS or PER_ARM & set(mean.dims):
@@ -180,8 +181,8 @@ def _of_moments(ds: xr.Dataset) -> Reduced:
         spread = ds[f"{name}_variance"] ** 0.5
         statistics[name] = Statistics(number, mean.assign_attrs(long_name=long_name), spread, {})
     errors = None
-    if "correct_mean" in ds:
-        errors = (runs * (1 - ds["correct_mean"])).round().astype(np.int64).assign_attrs(ds["correct_mean"].attrs)
+    if (rate := ds.get("correct_mean")) is not None:  # NaN where there is no run
+        errors = (runs * (1 - rate.fillna(1))).round().astype(np.int64).assign_attrs(rate.attrs)
     unanswered = runs - statistics["simple_regret"].number if "simple_regret" in statistics else None
     wrong_size = (runs * ds["wrong_size_mean"].fillna(0)).round().astype(np.int64) if "wrong_size_mean" in ds else None
     return Reduced(statistics, runs, censored, xr.zeros_like(censored), errors, unanswered, wrong_size, ds.attrs)

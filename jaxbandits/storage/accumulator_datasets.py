@@ -30,7 +30,7 @@ def moments_dataset(stream: Stream, layout: Layout) -> xr.Dataset:
         if (stream.moments[name].number != layout.seeds).any():
             number = _array(layout, stream.moments[name].number, layout.variables[name].per_arm)
             found[f"{name}_number"] = number.assign_attrs(long_name=f"runs with {about['long_name']}")
-    found["runs"] = xr.DataArray(layout.seeds, attrs={"long_name": "runs of a cell"})
+    found["runs"] = _runs(layout).assign_attrs(long_name="runs of a cell")
     found["stopped_early"] = _array(layout, _total(stream.moments["stopped early"]), per_arm=False)
     return _named(xr.Dataset(found), layout, stream)
 
@@ -53,12 +53,12 @@ def summary_dataset(stream: Stream, layout: Layout, attrs: dict[str, Any]) -> xr
     censored, stalled = (
         _array(layout, _total(stream.moments[name]), per_arm=False) for name in ("stopped early", "stalled")
     )
-    answered = statistics["simple_regret"].number if "simple_regret" in statistics else censored * 0 + layout.seeds
+    runs = _runs(layout)
+    answered = statistics["simple_regret"].number if "simple_regret" in statistics else censored * 0 + runs
     about = {"quantiles": "of values rounded to 14 significant bits"}
     sizes = stream.moments.get("wrong_size")
     wrong_size = None if sizes is None else _array(layout, _total(sizes), per_arm=False)
-    unanswered = layout.seeds - answered
-    found = Reduced(statistics, layout.seeds, censored, stalled, errors, unanswered, wrong_size, attrs | about)
+    found = Reduced(statistics, runs, censored, stalled, errors, runs - answered, wrong_size, attrs | about)
     return _named(summary_of(found), layout, stream)
 
 
@@ -71,11 +71,23 @@ def _total(moments: Moments) -> np.ndarray:
     return np.asarray([int(total) for total in moments.total.totals()], np.int64)
 
 
+def _runs(layout: Layout) -> xr.DataArray:
+    """Return the number of runs of every cell, int64; one number where all have as many."""
+    if not layout.left_out.size:
+        return xr.DataArray(layout.seeds)
+    return _array(layout, np.full(len(layout.distinct_cells) * layout.points, layout.seeds), per_arm=False)
+
+
 def _array(layout: Layout, values: np.ndarray, per_arm: bool) -> xr.DataArray:
-    """Return flat values `(cells points …)`, without cells that repeat others, with their dimensions."""
-    numbers = {cell: number for number, cell in enumerate(dict.fromkeys(layout.cells))}
+    """Return flat values `(cells points …)`, of each different cell once, with their dimensions.
+
+    Of cells without runs numbers with fractions are NaN, and counts are 0.
+    """
+    numbers = {cell: number for number, cell in enumerate(layout.distinct_cells)}
     if len(numbers) < len(layout.cells):
-        values = values.reshape(len(numbers), -1)[[numbers[cell] for cell in layout.cells]].ravel()
+        rows = values.reshape(len(numbers), -1)
+        nothing = np.full((1, rows.shape[1]), np.nan if values.dtype.kind == "f" else 0, values.dtype)
+        values = np.concatenate([rows, nothing])[[numbers.get(cell, -1) for cell in layout.cells]].ravel()
     coordinates = dict(layout.dimensions)
     shape, names = [*layout.shape], [*layout.dimensions]
     if len(layout.checkpoints):

@@ -56,7 +56,7 @@ def places_of(layout: Layout) -> dict[str, list[int]]:
 def count_of_runs(layout: Layout, done: dict[str, list[seed_ranges.Stretch]]) -> int:
     """Return the number of a layout's runs that exist."""
     wanted = (layout.first_seed, layout.first_seed + layout.seeds)
-    missing = [seed_ranges.missing(wanted, done.get(cell, [])) for cell in dict.fromkeys(layout.cells)]
+    missing = [seed_ranges.missing(wanted, done.get(cell, [])) for cell in layout.distinct_cells]
     return layout.runs - sum(stop - start for gaps in missing for start, stop in gaps)
 
 
@@ -181,7 +181,7 @@ def _dataset(folder: Path, description: Description, room: Path) -> xr.Dataset:
             entered(block, places, layout, found, lambda name: _blank(layout, name, room))
         dataset = dataset_of(layout, found, layout.first_seed)
         return dataset.assign_attrs(attrs)
-    distinct = layout._replace(cells=tuple(dict.fromkeys(layout.cells)))  # the statistics of a cell are kept once
+    distinct = layout._replace(cells=layout.distinct_cells)  # the statistics of a cell are kept once
     stream, numbers = Stream(distinct, counting=description.keep == "summary"), places_of(distinct)
     for block in blocks_of(folder):
         cells = np.asarray([numbers[cell.decode()][0] for cell in block.arrays["cells"].tolist()])
@@ -193,14 +193,11 @@ def _dataset(folder: Path, description: Description, room: Path) -> xr.Dataset:
 
 def _blank(layout: Layout, name: str, room: Path) -> np.ndarray:
     """Return an array for all runs: in memory or, where that would take much, in a file."""
-    variable = layout.variables[name]
-    shape = (len(layout.cells), layout.seeds, layout.points, *layout.of_arms(name))
-    if np.prod(shape, dtype=np.int64) * np.dtype(variable.dtype).itemsize <= _IN_MEMORY:
+    shape, dtype = layout.shape_of(name, layout.seeds), layout.dtype_of(name)
+    if np.prod(shape, dtype=np.int64) * dtype.itemsize <= _IN_MEMORY:
         return layout.blank(name, layout.seeds)
-    array: Any = np.memmap(room / name, variable.dtype, "w+", shape=shape)
-    if variable.empty != 0:
-        array[:] = variable.empty
-    return np.asarray(array)
+    array: Any = np.memmap(room / name, dtype, "w+", shape=shape)
+    return np.asarray(layout.blank(name, layout.seeds, array))
 
 
 def _move_in(made: Path, path: Path) -> None:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from jaxbandits.status import NOT_RUN
+
 __all__ = ["FinishedRuns", "Layout", "Variable", "coordinates_of", "dataset_of", "with_text"]
 
 
@@ -62,7 +64,7 @@ class Layout(NamedTuple):
     """The shape of a sweep's results."""
 
     dimensions: dict[str, Any]  # of the cells, name to coordinate, in order
-    cells: tuple[str, ...]  # a hash of each cell's description, in the order of the product
+    cells: tuple[str, ...]  # a hash of each cell's description, in the order of the product; "" of one without runs
     first_seed: int
     seeds: int
     checkpoints: np.ndarray  # (Q,); empty without a curve
@@ -83,21 +85,52 @@ class Layout(NamedTuple):
     @property
     def runs(self) -> int:
         """Return the number of runs of the whole sweep, without those that are shown in several cells."""
-        return len(set(self.cells)) * self.seeds
+        return len(self.distinct_cells) * self.seeds
+
+    @property
+    def distinct_cells(self) -> tuple[str, ...]:
+        """Return the hashes of the cells that have runs, each once."""
+        return tuple(cell for cell in dict.fromkeys(self.cells) if cell)
+
+    @property
+    def left_out(self) -> np.ndarray:
+        """Return the numbers of the cells without runs: the algorithm does not fit the problem."""
+        return np.asarray([number for number, cell in enumerate(self.cells) if not cell], np.int64)
 
     def of_arms(self, name: str) -> tuple[int, ...]:
         """Return the lengths of the axes that a variable has for arms."""
         return (self.bandits, self.arms) if self.variables[name].per_arm else ()
 
-    def blank(self, name: str, seeds: int) -> np.ndarray:
-        """Return an array of a variable for all cells and some seeds, without values."""
-        variable = self.variables[name]
-        return np.full((len(self.cells), seeds, self.points, *self.of_arms(name)), variable.empty, variable.dtype)
+    def shape_of(self, name: str, seeds: int) -> tuple[int, ...]:
+        """Return the shape of an array of a variable for all cells and some seeds."""
+        return (len(self.cells), seeds, self.points, *self.of_arms(name))
+
+    def dtype_of(self, name: str) -> np.dtype[Any]:
+        """Return the type of a variable in results; with fractions where there are cells without runs, for NaN."""
+        dtype = np.dtype(self.variables[name].dtype)
+        return dtype if name == "status" or not self.left_out.size else np.promote_types(dtype, np.float32)
+
+    def blank(self, name: str, seeds: int, array: np.ndarray | None = None) -> np.ndarray:
+        """Return an array of a variable for all cells and some seeds, without values.
+
+        Cells without runs are NaN, and their status is `NOT_RUN`: nobody takes them for zeros.
+
+        Args:
+            name: the variable.
+            seeds: how many.
+            array: zeros of `shape_of` and `dtype_of` to be filled; None for a new array in memory.
+        """
+        array = np.zeros(self.shape_of(name, seeds), self.dtype_of(name)) if array is None else array
+        if (empty := self.variables[name].empty) != 0:
+            array[:] = empty
+        if self.left_out.size:
+            array[self.left_out] = NOT_RUN if name == "status" else np.nan
+        return array
 
     @property
     def bytes_of_a_run(self) -> int:
         """Return the bytes of a run in a Dataset, with the copy that it is made from."""
-        return 96 * self.points + self.points * self.bandits * self.arms
+        return 96 * self.points + self.points * self.bandits * self.arms * (4 if self.left_out.size else 1)
 
 
 def coordinates_of(layout: Layout, found: Container[str]) -> dict[str, Any]:
@@ -125,4 +158,7 @@ def _variable(layout: Layout, name: str, values: np.ndarray) -> xr.Variable:
     arms = ["bandit", "arm"][-1 if layout.bandits == 1 else 0 :] if per_arm else []
     shape = [*layout.shape, values.shape[1], *[layout.points] * len(last), *values.shape[-len(arms) :][: len(arms)]]
     assert math.prod(shape) == values.size
-    return xr.Variable([*layout.dimensions, "seed", *last, *arms], values.reshape(shape), layout.variables[name].about)
+    about = layout.variables[name].about
+    if name == "status" and layout.left_out.size:
+        about["long_name"] += f", {NOT_RUN} not run, since the algorithm does not fit the problem"
+    return xr.Variable([*layout.dimensions, "seed", *last, *arms], values.reshape(shape), about)

@@ -17,7 +17,7 @@ __all__ = ["merge_cells"]
 def merge_cells(
     values: dict[str, list[Any]], layouts: Sequence[Layout], specs: Sequence[dict[str, Any]], names: str
 ) -> Iterator[str]:
-    """Yield the hashes of the cells of the grid that several layouts form.
+    """Yield the hashes of the cells of the grid that several layouts form; "" of those without runs.
 
     Args:
         values: the values of its dimensions, by name.
@@ -36,13 +36,16 @@ def merge_cells(
     def key(cell: dict[str, Any]) -> tuple[Any, ...]:
         return tuple((name, cell[name]) for name in own(cell))
 
-    known = {key(cell): found for layout in layouts for cell, found in _cells_in(layout)}
+    known: dict[tuple[Any, ...], str] = {}
+    for layout in layouts:
+        for cell, found in _cells_in(layout):
+            known[key(cell)] = found or known.get(key(cell), "")  # a version that leaves a pair out keeps its runs
     for place in itertools.product(*values.values()):
         cell = dict(zip(values, place, strict=True))
-        if (found := known.get(key(cell))) is None:
+        if key(cell) not in known:
             where = ", ".join(f"{name} = {cell[name]}" for name in own(cell))
             raise UsageError(f"{names} leave a gap at {where}: give all values of the axes")
-        yield found
+        yield known[key(cell)]
 
 
 def _cells_in(layout: Layout) -> Iterator[tuple[dict[str, Any], str]]:
@@ -60,7 +63,7 @@ def _refuse_other_code(layouts: Sequence[Layout], specs: Sequence[dict[str, Any]
         if not any(CODE in table for table in tables.values()):
             continue
         for cell, found in _cells_in(layout):
-            for kind in KINDS:
+            for kind in KINDS if found else ():
                 here = tables[kind, cell[kind] if isinstance(spec[kind], list) else None]
                 others = seen.setdefault((kind, found), [])
                 if any(other is here for other in others):

@@ -25,7 +25,7 @@ from jaxbandits.storage.store_files import Description
 from jaxbandits.users_code.records import CODE
 from jaxbandits.xla_flags import refuse_other_flags
 
-__all__ = ["merge_specs", "refuse_another", "united_seeds", "united_spec", "united_values"]
+__all__ = ["merge_specs", "refuse_another", "united_not_run", "united_seeds", "united_spec", "united_values"]
 
 
 def refuse_another(there: dict[str, Any], here: dict[str, Any], what: str) -> None:
@@ -78,6 +78,7 @@ def merge_specs(parts: Sequence[Description], names: Sequence[str]) -> Descripti
     attrs: dict[str, Any] = functools.reduce(lambda one, other: one | other, (part.attrs for part in parts))
     if improbable := [part.attrs["unseen"] for part in parts if "unseen" in part.attrs]:
         attrs["unseen"] = max(improbable)
+    attrs |= united_not_run([part.attrs for part in parts])
     made_with = tuple(dict.fromkeys(itertools.chain(*(part.made_with for part in parts))))
     return Description(united_spec(specs, values, (start, stop)), first.keep, layout, attrs, made_with)
 
@@ -92,6 +93,14 @@ def united_seeds(parts: Sequence[seed_ranges.Stretch], names: str) -> seed_range
     if len(found) > 1:
         raise UsageError(f"{names} leave a gap: the seeds from {found[0][1]} to {found[1][0] - 1}")
     return found[0]
+
+
+def united_not_run(attrs: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Return the attribute `not_run` of several results, which says of which pairs there are no runs; or none."""
+    found: dict[str, str] = {}
+    for own in attrs:
+        found |= json.loads(own.get("not_run", "{}"))
+    return {"not_run": json.dumps(found)} if found else {}
 
 
 def united_values(there: Any, here: Any) -> list[Any]:

@@ -20,9 +20,11 @@ from jaxbandits.io.serialize import array_hash
 from jaxbandits.problems.base import Problem
 from jaxbandits.sweeps.entries import Entries, entries_of
 
-__all__ = ["RESERVED", "Cell", "Grid", "cell_hashes", "expand", "hash_cells"]
+__all__ = ["NONE", "RESERVED", "Cell", "Grid", "cell_hashes", "expand", "hash_cells"]
 
 
+#: In place of the number of a cell: it is not run, since its algorithm does not fit its problem.
+NONE = -1
 #: The largest number of cells of a grid: one takes some kilobytes.
 _MOST_CELLS = 2**20
 #: Dimensions that all results have besides the axes.
@@ -42,12 +44,17 @@ class Grid(NamedTuple):
 
     dimensions: dict[str, tuple[Any, ...]]  # as results show the values
     cells: list[Cell]
-    first: list[int]  # the number of the first cell that has the same runs: an axis that it lacks repeats them
+    first: np.ndarray  # int64 (C,): the first cell with the same runs, which an axis that it lacks repeats; or `NONE`
+
+    @property
+    def distinct(self) -> list[int]:
+        """Return the numbers of the cells that are run: each of those that repeat runs once."""
+        return np.unique(self.first[self.first != NONE]).tolist()
 
     @property
     def distinct_cells(self) -> list[Cell]:
-        """Return the cells without those that repeat the runs of another."""
-        return [self.cells[place] for place in sorted(set(self.first))]
+        """Return the cells that are run."""
+        return [self.cells[place] for place in self.distinct]
 
 
 def expand(algorithm: Any, problem: Any) -> Grid:
@@ -80,7 +87,7 @@ def expand(algorithm: Any, problem: Any) -> Grid:
         (algorithm_key, own), (problem_key, one) = (side.at(at) for side in sides)
         first.append(numbers.setdefault((algorithm_key, problem_key), len(cells)))
         cells.append(Cell(position, own, one))
-    return Grid(dimensions, cells, first)
+    return Grid(dimensions, cells, np.asarray(first, np.int64))
 
 
 def _add_axis(dimensions: dict[str, tuple[Any, ...]], name: str, shown: tuple[Any, ...], lists: list[str]) -> None:

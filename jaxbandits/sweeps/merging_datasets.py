@@ -13,7 +13,7 @@ from jaxbandits.io.spec_axes import KINDS, axes_of, same_files, with_paths_of
 from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.report.summaries import PER_ARM
 from jaxbandits.storage import seed_ranges
-from jaxbandits.storage.merged_specs import refuse_another, united_seeds, united_spec, united_values
+from jaxbandits.storage.merged_specs import refuse_another, united_not_run, united_seeds, united_spec, united_values
 from jaxbandits.xla_flags import refuse_other_flags
 
 __all__ = ["merged"]
@@ -54,6 +54,7 @@ def merged(datasets: Sequence[xr.Dataset]) -> xr.Dataset:
     found = _filled(parts, places)
     found.attrs.update(parts[0].attrs)
     found.attrs["spec"] = json.dumps(united_spec(specs, values, (start, stop)))
+    found.attrs |= united_not_run([part.attrs for part in parts])
     for name in ("seconds", "compile_seconds"):
         if all(name in part.attrs for part in parts):
             found.attrs[name] = round(sum(part.attrs[name] for part in parts), 4)
@@ -177,14 +178,14 @@ def _filled(parts: Sequence[xr.Dataset], places: dict[str, list[Any]]) -> xr.Dat
             continue
         rest = [str(dim) for dim in variable.dims if dim not in places]
         sizes = [arms.get(dim, variable.sizes[dim]) for dim in rest]
-        whole = np.zeros((*shape, *sizes), variable.dtype)
+        whole = np.zeros((*shape, *sizes), np.result_type(*(part[name].dtype for part in parts)))
         there = np.zeros(shape, bool)
         for part, at in zip(parts, where, strict=True):
             values = part[name].transpose(*places, *rest).to_numpy()
             inner: Any = (..., *(slice(size) for size in values.shape[len(shape) :]))
             again = there[at]
             old = whole[at][inner]
-            if not np.array_equal(old[again], values[again], equal_nan=values.dtype.kind == "f"):
+            if not np.array_equal(old[again], values[again], equal_nan=whole.dtype.kind == "f"):
                 raise UsageError(f"the Datasets have different runs of the same cell and seed, in their {name}")
             block = whole[at]
             block[inner] = values

@@ -116,7 +116,9 @@ METRICS: dict[str, MetricSpec] = {
     ),
     "steps": MetricSpec(np.int64, "steps", "decisions", lambda seen: seen.rows.steps),
     "status": MetricSpec(np.int8, "", STATUS, lambda seen: seen.rows.status),
-    "joint_pulls": MetricSpec(np.int64, "pulls", "sets of arms pulled at once", lambda seen: seen.joint_pulls),
+    "joint_pulls": MetricSpec(
+        np.float64, "pulls", "sets of arms pulled at once", lambda seen: seen.joint_pulls, empty=np.nan
+    ),
     "paid": MetricSpec(
         np.float64, "{cost}", "cost of the pulls as it was drawn", lambda seen: seen.rows.account.paid, empty=np.nan
     ),

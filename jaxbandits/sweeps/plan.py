@@ -15,6 +15,7 @@ from jaxbandits.checks import seed, whole
 from jaxbandits.engine.binding import most_pulls
 from jaxbandits.engine.first_pulls import check_first_pulls
 from jaxbandits.engine.gradient_guard import INSTEAD
+from jaxbandits.engine.job_queue import Ranges
 from jaxbandits.engine.mapping import map_algorithm
 from jaxbandits.engine.metric import Metric, MetricKind, Metrics, check_metrics, functions_of, users_metrics
 from jaxbandits.engine.problem_checks import check_family, check_values
@@ -44,7 +45,9 @@ class Plan:
     algorithms: Entries
     problems: Entries
     cells: list[Cell]  # with the parameters derived from the problem
-    first: np.ndarray  # int64 (C,): the number of the first cell that has the same runs
+    distinct: list[int]  # the numbers of the cells that are run: each of those that repeat runs once
+    first: np.ndarray  # int64 (C,): the number of the first cell that has the same runs; `NONE` of one that is not run
+    not_run: dict[str, str]  # why, by the names of algorithm and problem
     identity: np.ndarray  # uint32 (2, C): a hash of each cell, as the user gave it
     runs: Runs
     limited: bool  # whether the user set `max_pulls`
@@ -64,6 +67,8 @@ class Plan:
             found["unseen"] = max(improbable)
         if self.chains.field is not None:
             found["one_trajectory"] = self.chains.field
+        if self.not_run:
+            found["not_run"] = json.dumps(self.not_run)
         if not self.algorithms.listed:
             found["algorithm"] = type(self.algorithms.things[""]).__name__
         if not self.problems.listed:
@@ -72,14 +77,14 @@ class Plan:
 
     @property
     def distinct_cells(self) -> list[Cell]:
-        """Return the cells without those that repeat the runs of another."""
-        return [self.cells[place] for place in np.unique(self.first)]
+        """Return the cells that are run: each of those that repeat runs once."""
+        return [self.cells[place] for place in self.distinct]
 
     @functools.cached_property
     def chains(self) -> Chains:
         """Return the numbers of the cells that share runs, in the order in which a run continues."""
         groups: dict[str, list[int]] = {}
-        for place in np.unique(self.first).tolist():
+        for place in self.distinct:
             number = self.cells[place].position[0] if self.algorithms.listed else 0
             groups.setdefault(self.algorithms.names[number], []).append(place)
         found = {
@@ -100,6 +105,10 @@ class Plan:
         shape = self.layout.shape
         steps = np.cumprod([1, *shape[:0:-1]], dtype=np.int64)[::-1][: len(shape)]
         return np.asarray(np.asarray([cell.position for cell in cells], np.int64) @ steps)
+
+    def all_seeds(self, cells: Sequence[Cell]) -> list[Ranges]:
+        """Return the seeds of each of some cells."""
+        return [[(self.layout.first_seed, self.layout.first_seed + self.layout.seeds)] for _ in cells]
 
     def groups(self, cells: Sequence[Cell]) -> list[list[Cell]]:
         """Return groups of cells that share a program."""
@@ -136,7 +145,7 @@ def make_plan(
     grid = expand(algorithms, problems)
     own = users_metrics(metrics, {**METRICS, **grid.dimensions, **dict.fromkeys(RESERVED)})
     check_names(algorithms, problems, [name for name, _ in own])
-    identity = check_cells(grid, algorithms, problems)
+    grid, identity, not_run = check_cells(grid, algorithms, problems)
     runs = Runs(seeds, root_seed, max_pulls, independent)
     settings: dict[str, Any] = runs._asdict()
     if algorithms.listed and not limited:
@@ -165,6 +174,6 @@ def make_plan(
     measured = table(own, kinds)
     layout = layout_of(grid, algorithms, problems, (first_seed, seeds), points, measured, identity)
     return Plan(
-        algorithms, problems, grid.cells, np.asarray(grid.first), identity, runs, limited, points, own, measured, spec,
-        layout, paddable,
+        algorithms, problems, grid.cells, grid.distinct, grid.first, not_run, identity, runs, limited, points, own,
+        measured, spec, layout, paddable,
     )  # fmt: skip

@@ -21,7 +21,7 @@ from jaxbandits.sweeps.length_guesses import rough_lengths
 from jaxbandits.sweeps.plan import Plan
 from jaxbandits.sweeps.shared_trajectories import next_cells
 
-__all__ = ["ProgramStart", "Timing", "compile_runs", "make_runs"]
+__all__ = ["ProgramStart", "Timing", "compile_runs", "jobs_of", "make_runs"]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ def make_runs(
 
             places = plan.places(cells)
             gathering = RunAssembler(plan.layout, plan.metrics)
-            batched, queue = _jobs_of(plan, cells, pending, placement)
+            batched, queue = jobs_of(plan, cells, [pending[place] for place in places], placement)
             for rows in run_jobs(batched, queue, placement, report):
                 refuse_faults(rows, cells, plan.layout.dimensions)
                 take(gathering.add(cells, places, rows))
@@ -94,21 +94,26 @@ def make_runs(
 
 def compile_runs(plan: Plan, placement: Placement) -> None:
     """Compile the programs of all runs of a plan, and make none; another thread may do so while runs are made."""
-    pending: list[Ranges] = [[(plan.layout.first_seed, plan.layout.first_seed + plan.layout.seeds)]] * len(plan.cells)
     with kept_programs():
         for cells in plan.groups(plan.distinct_cells):
-            compile_loop(*_jobs_of(plan, cells, pending, placement), placement)
+            compile_loop(*jobs_of(plan, cells, plan.all_seeds(cells), placement), placement)
 
 
-def _jobs_of(
+def jobs_of(
     plan: Plan, cells: Sequence[Cell], pending: Sequence[Ranges], placement: Placement
 ) -> tuple[Program, JobQueue]:
-    """Return the program of some cells, and the queue of their runs."""
+    """Return the program of compatible cells, and the queue of their runs.
+
+    Args:
+        plan: the plan of the sweep.
+        cells: C of its cells.
+        pending: seeds of each of these.
+        placement: the devices and lanes.
+    """
     places = plan.places(cells)
-    wanted = [pending[place] for place in places]
-    following = next_cells(plan.chains.places, places, wanted)
+    following = next_cells(plan.chains.places, places, pending)
     batched = program(
         list(cells), plan.identity[:, places], plan.checkpoints, plan.runs_of(cells), plan.own, following,
         in_powers_of_two=in_powers_of_two(placement),
     )  # fmt: skip
-    return batched, JobQueue(wanted, following, rough_lengths(cells, plan.runs_of(cells).max_pulls))
+    return batched, JobQueue(pending, following, rough_lengths(cells, plan.runs_of(cells).max_pulls))

@@ -75,10 +75,10 @@ def _like(again: xr.Dataset, ds: xr.Dataset, places: dict[str, list[int]]) -> xr
     return again
 
 
-def cells_of(ds: xr.Dataset, *, algorithm: Any = None, problem: Any = None) -> tuple[list[Cell], list[str]]:
+def cells_of(ds: xr.Dataset, *, algorithm: Any = None, problem: Any = None) -> tuple[list[Cell | None], list[str]]:
     """Return the cells that a Dataset shows, in the order of its dimensions, and the names of these.
 
-    Nothing is run.
+    None stands for a cell that is not run, since its algorithm does not fit its problem. Nothing is run.
 
     Args:
         ds: as for `repeat`.
@@ -94,8 +94,17 @@ def cells_of(ds: xr.Dataset, *, algorithm: Any = None, problem: Any = None) -> t
     algorithms, problems = rebuilt("algorithm", algorithm, tables), rebuilt("problem", problem, tables)
     places = _all_places(ds, algorithms, problems)
     grid = expand(_chosen(algorithms, places), _chosen(problems, places))
-    suited = [(cell, *bind(cell.algorithm, cell.problem)) for cell in grid.cells]
-    return [cell._replace(algorithm=own, problem=explored) for cell, own, explored in suited], list(grid.dimensions)
+    return [_bound(cell, may_be_left_out="not_run" in ds.attrs) for cell in grid.cells], list(grid.dimensions)
+
+
+def _bound(cell: Cell, *, may_be_left_out: bool) -> Cell | None:
+    try:
+        algorithm, problem = bind(cell.algorithm, cell.problem)
+    except UsageError:
+        if may_be_left_out:
+            return None
+        raise
+    return cell._replace(algorithm=algorithm, problem=problem)
 
 
 def _all_places(ds: xr.Dataset, algorithms: Entries, problems: Entries) -> dict[str, list[int]]:

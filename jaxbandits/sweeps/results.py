@@ -8,7 +8,7 @@ import xarray as xr
 from jaxbandits.memory import check_fits_in_memory
 from jaxbandits.storage.layout import FinishedRuns, Layout, Variable, dataset_of, with_text
 from jaxbandits.sweeps.entries import Entries, names_at
-from jaxbandits.sweeps.grid import Cell, Grid, cell_hashes
+from jaxbandits.sweeps.grid import NONE, Cell, Grid, cell_hashes
 from jaxbandits.sweeps.metrics import MetricSpec
 
 __all__ = ["Results", "coordinate", "layout_of"]
@@ -38,7 +38,7 @@ def layout_of(
     named = [(cell, *names_at(algorithms, problems, cell.position)) for cell in cells]
     return Layout(
         dimensions={name: coordinate(values) for name, values in grid.dimensions.items()},
-        cells=cell_hashes(hashes),
+        cells=tuple("" if first == NONE else cell for first, cell in zip(grid.first, cell_hashes(hashes), strict=True)),
         first_seed=seeds[0],
         seeds=seeds[1],
         checkpoints=checkpoints,
@@ -79,7 +79,7 @@ class Results:
 
         Args:
             layout: the layout of the results.
-            first: int64 `(C,)`: the cell that has the runs of each.
+            first: int64 `(C,)`: the cell that has the runs of each; `NONE` of one that is not run.
         """
         self._layout, self._first = layout, first
         runs = len(layout.cells) * layout.seeds
@@ -95,7 +95,7 @@ class Results:
 
     def dataset(self) -> xr.Dataset:
         """Return the runs added so far as a Dataset."""
-        repeated = np.flatnonzero(self._first != np.arange(len(self._first)))
+        repeated = np.flatnonzero((self._first != np.arange(len(self._first))) & (self._first != NONE))
         for values in self._found.values():
             values[repeated] = values[self._first[repeated]]
         return dataset_of(self._layout, self._found, self._layout.first_seed)

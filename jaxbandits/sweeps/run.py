@@ -10,8 +10,9 @@ from jaxbandits.compilers.jax_settings import own_settings
 from jaxbandits.engine.driver import Progress
 from jaxbandits.engine.metric import Metric
 from jaxbandits.engine.program import Placement
-from jaxbandits.errors import UsageError
+from jaxbandits.errors import UsageError, warn
 from jaxbandits.report.one_cell import with_one_row
+from jaxbandits.sweeps.checked_cells import not_run_text
 from jaxbandits.sweeps.plan import make_plan
 from jaxbandits.sweeps.plan_runs import make_runs
 from jaxbandits.sweeps.results import Results
@@ -53,7 +54,7 @@ def sweep(
     A list of algorithms or of problems makes a dimension, `algorithm` or `problem`. An axis belongs to the algorithms
     and problems that have it. The others repeat their runs along it, which are made once, and are one sample only.
     Numbers of arms may differ: masks of arms are false beyond those of the problem, and `arms` in their attributes says
-    how many it has.
+    how many it has. Of two lists, a pair that does not fit, such as KL-LUCB and normal arms, is left out.
 
     Args:
         algorithm: a built-in algorithm, or one of your own, of a class that `jb.algorithm` made. It is judged by the
@@ -107,6 +108,8 @@ def sweep(
             only. `joint_pulls` is there where sets of arms are pulled at once, and `paid`, the cost that was drawn,
             where pulls have costs and it is known. `reward` is collected within a budget of cost, and `regret` is the
             best ratio times the budget minus that reward; of several algorithms, NaN for those without such a budget.
+            Of a pair that was left out, `status` is -1, and all other variables are NaN, so that counts and truth
+            values are numbers with fractions. A warning names it, as does `not_run` in the attributes.
 
     Raises:
         UsageError: any input that cannot be run, before anything runs, or a store of another specification. During the
@@ -129,6 +132,8 @@ def sweep(
         algorithm, problem, seeds, first_seed=first_seed, root_seed=root_seed, max_pulls=max_pulls,
         checkpoints=checkpoints, independent=independent, metrics=metrics,
     )  # fmt: skip
+    if plan.not_run:
+        warn(not_run_text(plan.not_run))
     placement = Placement(devices, lanes, chunk, on_chip)
     if store is not None:
         path, share = Path(store), part_of(part)
@@ -142,8 +147,8 @@ def sweep(
         if given is not None:
             raise UsageError(f"{name}=… is for sweeps with a store=…")
     results = Results(plan.layout, plan.first)
-    start, count = plan.layout.first_seed, plan.layout.seeds
-    everything = [[(start, start + count)] if first == place else [] for place, first in enumerate(plan.first)]
+    made = set(plan.distinct)
+    everything = [seeds if place in made else [] for place, seeds in enumerate(plan.all_seeds(plan.cells))]
     spent = make_runs(plan, everything, placement, results.add, on_progress)
     times = {"compile_seconds": round(spent.compile_seconds, 4), "seconds": round(spent.seconds, 4)}
     return results.dataset().assign_attrs(plan.attrs | times)

@@ -14,11 +14,10 @@ from jaxbandits.engine.job_queue import JobQueue, Ranges, Seen
 from jaxbandits.engine.loop_start import usual_lanes
 from jaxbandits.engine.program import Placement, Program
 from jaxbandits.sweeps.grid import Cell
-from jaxbandits.sweeps.group_cells import program
 from jaxbandits.sweeps.lane_schedule import Schedule
 from jaxbandits.sweeps.length_guesses import rough_lengths
 from jaxbandits.sweeps.plan import Plan
-from jaxbandits.sweeps.shared_trajectories import next_cells
+from jaxbandits.sweeps.plan_runs import jobs_of
 
 __all__ = ["Sample", "sample"]
 
@@ -91,12 +90,10 @@ def sample(plan: Plan, cells: list[Cell], placement: Placement, seconds: float) 
         placement: where it is to be run.
         seconds: how long to run them, without compilation.
     """
-    places, first = plan.places(cells), plan.layout.first_seed
-    seeds: list[Ranges] = [[(first, first + plan.layout.seeds)]] * len(cells)
-    following = next_cells(plan.chains.places, places, seeds)
-    batched = program(cells, plan.identity[:, places], plan.checkpoints, plan.runs_of(cells), plan.own, following)
+    seeds = plan.all_seeds(cells)
+    batched, queue = jobs_of(plan, cells, seeds, placement)
     rough, devices = rough_lengths(cells, plan.runs_of(cells).max_pulls), chosen_devices(placement)
-    queue, platform = JobQueue(seeds, following, rough), devices[0].platform
+    platform = devices[0].platform
     each = placement.lanes or usual_lanes(batched, queue, len(devices), platform)
     lanes, few = each * len(devices), platform == "cpu" and each > _MANY
     part = _run(batched, queue, placement, lanes, seconds * (_ALL if few else 1.0))
@@ -107,7 +104,7 @@ def sample(plan: Plan, cells: list[Cell], placement: Placement, seconds: float) 
     unknown = np.flatnonzero(~known & (wanted > 0))
     if few and unknown.size:
         shorter = _some(seeds, unknown, _FEW * len(devices))
-        further = JobQueue(shorter, following, rough)
+        further = JobQueue(shorter, batched.successor, rough)
         other = _run(batched, further, placement._replace(lanes=_FEW), 0, seconds * (1 - _ALL))
         compiling, again = compiling + other.compile_seconds, further.seen()
         passed = other.progress.lane_steps / (_FEW * len(devices))

@@ -2,7 +2,9 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +16,11 @@ from jaxbandits.storage.block_files import block_names
 from jaxbandits.storage.consolidate import count_of_runs, is_made
 from jaxbandits.storage.store_files import blocks_folder, done_by_cell, read_description
 from jaxbandits.storage.writer import listening
+from jaxbandits.sweeps.entries import Kind
 from jaxbandits.sweeps.grid import RESERVED
 from jaxbandits.xla_flags import ATTRIBUTE
 
-__all__ = ["State", "as_json", "pace", "state_of"]
+__all__ = ["State", "as_json", "names_of", "pace", "state_of"]
 
 
 class State(NamedTuple):
@@ -32,6 +35,7 @@ class State(NamedTuple):
     readable: bool  # whether its arrays are made of all its runs
     writers: list[dict[str, Any]]  # the status of each process that is writing
     blocks: int = 0
+    not_run: Mapping[str, str] = MappingProxyType({})  # why, by pairs of an algorithm and a problem
 
 
 def state_of(path: Path) -> State:
@@ -58,6 +62,7 @@ def state_of(path: Path) -> State:
                 str(dataset.attrs.get(ATTRIBUTE, "")),
                 True,
                 [],
+                not_run=json.loads(dataset.attrs.get("not_run", "{}")),
             )
     there = count_of_runs(description.layout, done_by_cell(folder))
     on_disk = _bytes_of(path) + (0 if path.is_dir() else _bytes_of(folder))
@@ -72,17 +77,18 @@ def state_of(path: Path) -> State:
         is_made(path),
         writers=list(listening(folder)),
         blocks=len(block_names(folder)),
+        not_run=json.loads(description.attrs.get("not_run", "{}")),
     )
 
 
 def as_json(path: Path, state: State) -> dict[str, Any]:
     """Return the progress of a store as JSON-ready data: what `status --json` prints."""
-    algorithm, problem, run = (state.spec.get(table, {}) for table in ("algorithm", "problem", "run"))
     return {
         "store": str(path),
-        "algorithm": algorithm.get("name"),
-        "problem": problem.get("label") or problem.get("name") or problem.get("spec"),
-        "keep": run.get("keep", "runs"),
+        "algorithm": names_of(state.spec, "algorithm"),
+        "problem": names_of(state.spec, "problem"),
+        "not_run": dict(state.not_run),
+        "keep": state.spec.get("run", {}).get("keep", "runs"),
         "runs": state.there,
         "wanted": state.wanted,
         "complete": state.there == state.wanted,
@@ -96,6 +102,14 @@ def as_json(path: Path, state: State) -> dict[str, Any]:
             for writer in state.writers
         ],
     }
+
+
+def names_of(spec: dict[str, Any], kind: Kind) -> Any:
+    """Return the name of the algorithm or the problem of a specification, or the names of a list of them."""
+    tables = spec.get(kind, {})
+    if isinstance(tables, list):
+        return [str(table.get("label")) for table in tables]
+    return str((kind == "problem" and tables.get("label")) or tables.get("name") or tables.get("spec"))
 
 
 def pace(told: dict[str, Any]) -> dict[str, Any]:

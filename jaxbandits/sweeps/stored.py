@@ -182,6 +182,7 @@ def _pending(plan: Plan, done: dict[str, list[Stretch]], part: Part) -> list[lis
     for number, cell in enumerate(layout.cells):
         if cell in seen:  # a cell that is in the grid twice is run once
             check_same(plan.cells[number], seen[cell])
+        if cell in seen or not cell:
             found.append([])
             continue
         share = (part.number - 1 + chain_of[number]) % part.of
