@@ -16,25 +16,23 @@ def clopper_pearson(errors: ArrayLike, runs: ArrayLike, level: float = 0.95) -> 
 
     Args:
         errors: number of errors, between 0 and `runs`, any shape.
-        runs: number of independent runs; broadcasts with `errors`.
+        runs: number of independent runs, at least 1; broadcasts with `errors`.
         level: the level, in (0, 1).
 
     Returns:
-        Lower and upper ends, float64; the lower is 0 without errors, the upper 1 where all runs are errors. Both are
-        NaN without runs.
+        Lower and upper ends, float64; the lower is 0 without errors, the upper 1 where all runs are errors.
 
     Raises:
         UsageError: counts or a level outside their ranges.
     """
     k, n = np.broadcast_arrays(np.asarray(errors, np.float64), np.asarray(runs, np.float64))
     check_level(level)
-    if np.any(k < 0) or np.any(k > n):
-        raise UsageError("errors must lie between 0 and runs")
-    n = np.where(n > 0, n, np.nan)
+    if np.any(n < 1) or np.any(k < 0) or np.any(k > n):
+        raise UsageError("errors must lie between 0 and runs, and runs be at least 1")
     tail = (1 - level) / 2
     # Quantiles of Beta(k, n - k + 1) and Beta(k + 1, n - k); these do not exist at the ends, where the answer is 0 or
     # 1.
-    low = np.where(k == 0, 0.0 * n, scipy.special.betaincinv(np.maximum(k, 1), n - k + 1, tail))
+    low = np.where(k == 0, 0.0, scipy.special.betaincinv(np.maximum(k, 1), n - k + 1, tail))
     high = np.where(k == n, 1.0, scipy.special.betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail))
     return low, high
 

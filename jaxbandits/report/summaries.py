@@ -101,10 +101,9 @@ def summary(ds: xr.Dataset, level: float = 0.95) -> xr.Dataset:
     stopped, left_out = stopped_early(status), (status == NOT_RUN).sum("seed")
     if missing := int((ds["pulls"].isnull().sum("seed") - left_out).sum()):  # Datasets with other seeds were joined
         raise UsageError(f"{missing} of {ds['pulls'].size} runs are missing: keep common seeds, join='inner'")
-    runs = ds.sizes["seed"] - left_out
     reduced = Reduced(
         statistics={name: _of_runs(ds[name], stopped if name == LIMITED else None) for name in metrics(ds)},
-        runs=runs,
+        runs=(runs := ds.sizes["seed"] - left_out),
         censored=stopped.sum("seed"),
         stalled=(status == STALLED).sum("seed"),
         errors=(ds["correct"] == 0).sum("seed").assign_attrs(ds["correct"].attrs) if "correct" in ds else None,
@@ -129,12 +128,13 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
     for name, statistics in reduced.statistics.items():
         results.update(_metric(name, statistics, level, censored if name in GROWING else None))
     if errors is not None:
-        low, high = clopper_pearson(errors.values, runs.values, level)
+        ends = clopper_pearson(errors.values, np.maximum(runs.values, 1), level)
         about = {"long_name": "failure rate", "interval": f"Clopper-Pearson, {100 * level:g}%"}
         about |= {"correct": errors.attrs["criterion"]} if "criterion" in errors.attrs else {}
         results["failure"] = (errors / runs.where(runs > 0)).assign_attrs(about)
         errors = errors.drop_attrs(deep=False)
-        results["failure_low"], results["failure_high"] = errors.copy(data=low), errors.copy(data=high)
+        for name, end in zip(("failure_low", "failure_high"), ends, strict=True):
+            results[name] = errors.copy(data=end).where(runs > 0)
         results["errors"] = errors.assign_attrs(long_name="runs with a wrong answer")
     if reduced.unanswered is not None and bool(reduced.unanswered.any()):
         results["unanswered"] = reduced.unanswered.assign_attrs(long_name="runs that returned nothing")
@@ -153,8 +153,8 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
         idle = count_distinct(reduced.stalled, reduced.attrs)
         why = "at max_pulls" if not idle else f"at max_pulls, or, {idle} of them, as they pulled no more"
         found.attrs["censored"] = (
-            f"{total} of {made} runs were truncated {why}: where at_least is true, "
-            "means of pulls, cost and steps are lower bounds"
+            f"{total} of {made} runs were truncated {why}: where at_least is true, means of pulls, cost and steps are "
+            "lower bounds"
         )
     if "wrong_size" in found:
         found.attrs["wrong_size"] = (

@@ -81,6 +81,17 @@ def test_the_set_contains_the_best_and_the_intervals_hold_together(value, apart)
     assert together > 0.94
 
 
+def test_the_set_contains_the_best_of_real_runs():
+    # 400 groups of 100 seeds; the best of all 40,000 runs, which differ little. 42 sets without it: 1e-6.
+    rules = {"sr": jb.SuccessiveRejects(budget=60), "sh": jb.SequentialHalving(budget=60), "all": jb.Uniform(budget=60)}
+    ds = jb.sweep(rules, jb.bernoulli([0.6, 0.5, 0.4]), seeds=40_000)[["pulls", "correct"]]
+    best = ds.algorithm[ds.correct.mean("seed").values.argmax()].item()
+    groups = ds.coarsen(seed=100).construct(seed=("group", "run")).drop_vars("seed").rename(run="seed")
+    among = jb.find_best(groups, "failure").among_best
+    assert int((~among.sel(algorithm=best)).sum()) <= 41
+    assert int((~among).sum()) > 0  # some sets are smaller
+
+
 def test_common_random_numbers_tell_more():
     rng = np.random.default_rng(6)
     shared, own = rng.gamma(4, 25, 50), rng.normal(size=(2, 50))

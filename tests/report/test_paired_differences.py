@@ -279,6 +279,20 @@ def test_coverage_of_real_runs():
     assert 356 <= covered <= 397, covered
 
 
+def test_coverage_of_failures_of_real_runs():
+    # As above: failures of 100 seeds each, which differ by 0.05 and are paired.
+    problem = jb.bernoulli([0.6, 0.5, 0.4])
+    budgets = {"few": 15, "more": 30}
+    wrong = [~jb.simulate(jb.Uniform(budget=budget), problem, seeds=40_000).correct for budget in budgets.values()]
+    true = float(wrong[1].mean() - wrong[0].mean())
+    names = ("algorithm", "group", "seed")
+    correct = 1 - np.stack([one.values.reshape(400, 100) for one in wrong]).astype(int)
+    ds = xr.Dataset({"pulls": (names, correct), "correct": (names, correct == 1)}, {"algorithm": list(budgets)})
+    found = jb.difference(ds, "failure", to="few")
+    covered = int(((found["low"] <= true) & (true <= found["high"])).sum())
+    assert 356 <= covered <= 397, covered
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

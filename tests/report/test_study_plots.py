@@ -104,7 +104,7 @@ def test_a_sweep_says_which_cells_it_repeats():
 
 
 def test_the_count_of_distinct_cells(ds):
-    assert count_distinct((ds["status"] > 0).sum("seed"), ds.attrs) == (1, 33)
+    assert count_distinct((ds["status"] > 0).sum("seed"), ds.attrs) == 1
     assert jb.summary(ds).attrs["censored"].startswith(f"1 of {33 * SEEDS} runs were truncated")
 
 
