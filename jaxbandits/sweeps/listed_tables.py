@@ -99,6 +99,8 @@ def add_axes(tables: list[ListedTable], axes: Any) -> list[ListedTable]:
 
 def _check_used(name: str, users: list[int], takers: list[Kind], known: list[list[str]]) -> None:
     if not users:
+        if any(name == field.name for one in ALGORITHMS for field in dataclasses.fields(ALGORITHMS[one])):
+            raise UsageError(f"the axis {name!r} is never used: no algorithm and no problem here has this parameter")
         every = list(dict.fromkeys(one for names in known for one in names))
         raise unknown_name("parameter of the algorithms and problems", name, every)
     if not takers:

@@ -189,6 +189,14 @@ def test_faults_in_one_line_with_their_line_in_the_file(old, new, message, capsy
     assert len(told.splitlines()) == 1
 
 
+def test_an_axis_that_nothing_here_has_is_refused(capsys):
+    tables = 'algorithm = ["lucb", "ttucb"]\nproblem = ["abm:1"]\n[axes]\ndelta = [0.1]\nbudget = [50]\n'
+    Path("study.toml").write_text(tables)
+    assert main(["sweep", "study.toml", "--out", "study.zarr", "--dry-run"]) == 2
+    told = "line 5, axes.budget: the axis 'budget' is never used: no algorithm and no problem here has this parameter"
+    assert capsys.readouterr().err == f"jaxbandits: study.toml, {told}\n"
+
+
 def test_an_axis_for_parameters_of_both_kinds_is_refused(capsys):
     tables = '[algorithm]\nname = "opt-mai"\nbudget = 900\n[problem]\nname = "two-group"\nn = 9\n[axes]\nk = [1, 2]\n'
     Path("study.toml").write_text(tables)
