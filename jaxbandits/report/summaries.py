@@ -146,16 +146,14 @@ def summary_of(reduced: Reduced, level: float = 0.95) -> xr.Dataset:
     if bool(reduced.stalled.any()):
         stalled = reduced.stalled.astype(np.int64)
         results["stalled"] = stalled.assign_attrs(long_name="runs truncated after many steps without a pull")
-    results["at_least"] = (censored > 0).assign_attrs(long_name="means of pulls, cost and steps are lower bounds")
+    bounds = "means of pulls, cost and steps are lower bounds"
+    results["at_least"] = (censored > 0).assign_attrs(long_name=bounds)
     found = xr.Dataset(results, attrs={**reduced.attrs, "level": level})
     total, made = (count_distinct(x, reduced.attrs) for x in (censored, runs))
     if total:
         idle = count_distinct(reduced.stalled, reduced.attrs)
         why = "at max_pulls" if not idle else f"at max_pulls, or, {idle} of them, as they pulled no more"
-        found.attrs["censored"] = (
-            f"{total} of {made} runs were truncated {why}: where at_least is true, means of pulls, cost and steps are "
-            "lower bounds"
-        )
+        found.attrs["censored"] = f"{total} of {made} runs were truncated {why}: where at_least is true, {bounds}"
     if "wrong_size" in found:
         found.attrs["wrong_size"] = (
             f"{count_distinct(found['wrong_size'], reduced.attrs)} of {made} runs returned another number of arms "
