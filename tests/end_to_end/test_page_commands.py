@@ -44,7 +44,7 @@ SMALLER = {
     "[0.1, 0.01, 0.001]": "[0.1, 0.01]",
     '["lucb", "kl-lucb"]': '["lucb"]',  # every algorithm takes a compilation, and every number of arms
     '["bernoulli:0.9,0.5,0.4", "abm:1"]': '["bernoulli:0.9,0.5,0.4,0.3,0.2"]',
-    "n = { axis = [5, 10] }": "n = { axis = [5] }",
+    "n = { axis = [5, 10] }": "n = { axis = [5, 6] }",
     "--means 0.06,0.04,0.035,0.03": "--means 0.6,0.4,0.35,0.3",
     "--epsilon 0.005": "--epsilon 0.1",
     "steps = 40": "steps = 2\ninstances = 2\nseeds = 5\nheld_out = 4",
