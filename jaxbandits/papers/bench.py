@@ -9,10 +9,11 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 import jaxbandits as jb
+from jaxbandits.report.axis_labels import declared
 from jaxbandits.report.gallery import Exhibit, exhibit
 from jaxbandits.report.summaries import summary
 
-__all__ = ["Bench", "Stage", "count_runs", "count_seconds", "stack_summaries"]
+__all__ = ["Bench", "Stage", "count_runs", "count_seconds", "stack_summaries", "with_meanings"]
 
 _SECONDS = "wall_seconds"
 
@@ -134,7 +135,15 @@ class Bench:
 def stack_summaries(dimension: str, runs: dict[str, xr.Dataset]) -> xr.Dataset:
     """Return the summaries of Datasets of runs, one along `dimension` for each label."""
     stats = xr.concat([summary(ds).drop_attrs() for ds in runs.values()], dimension, join="exact")
-    return stats.assign_coords({dimension: list(runs)})
+    return with_meanings(stats, next(iter(runs.values()))).assign_coords({dimension: list(runs)})
+
+
+def with_meanings(stats: xr.Dataset, ds: xr.Dataset) -> xr.Dataset:
+    """Return summaries whose dimensions have the labels that those of a Dataset of runs have, as declared."""
+    for name in stats.dims:
+        if name in stats.coords and (meaning := declared(ds, str(name))) is not None:
+            stats[name].attrs["long_name"] = meaning
+    return stats
 
 
 def count_runs(*datasets: xr.Dataset) -> int:

@@ -18,12 +18,14 @@ def of_curve(known: xr.Dataset, x: str, y: str, centre: str = "mean") -> str:
     middle, *bounds = (known[name] for name in parts(y, centre))
     first, last = middle.isel({x: 0}).values.ravel(), middle.isel({x: -1}).values.ravel()
     ends = [formatting.text(v) for v in (values_of(known, x)[0], values_of(known, x)[-1])]
-    span = f"as {style.symbol(x)} goes from {ends[0]} to {ends[1]}"
+    span = f"as {style.symbol(known, x)} goes from {ends[0]} to {ends[1]}"
     what = _what(known, y, centre)
     show = _show(known, y)
     if known.sizes[x] == 1:
         low, high = show(middle.min().item()), show(middle.max().item())
-        return f"{what} is {low if low == high else f'between {low} and {high}'} at {style.symbol(x)} = {ends[0]}"
+        return (
+            f"{what} is {low if low == high else f'between {low} and {high}'} at {style.symbol(known, x)} = {ends[0]}"
+        )
     # The band of a median is the spread of the runs, no interval of the median.
     direction, factor = "", 1.0
     if centre == "mean":
@@ -47,7 +49,9 @@ def of_phase(known: xr.Dataset, x: str, y: str, value: str) -> str:
 
     def cell(flat: int) -> str:
         place = dict(zip(mean.dims, np.unravel_index(flat, mean.shape), strict=True))
-        return ", ".join(f"{style.symbol(n)} = {formatting.text(values_of(known, n)[int(place[n])])}" for n in (x, y))
+        return ", ".join(
+            f"{style.symbol(known, n)} = {formatting.text(values_of(known, n)[int(place[n])])}" for n in (x, y)
+        )
 
     low, high = int(np.nanargmin(mean.values)), int(np.nanargmax(mean.values))
     flat = mean.values.ravel()
@@ -76,7 +80,7 @@ def of_distribution(known: xr.Dataset, y: str, hue: str | None) -> str:
         tail = formatting.value(float(known[f"{y}_q90"]))
         return f"{_of(known)}half of the runs take at most {middle} {style.label(known, y)}, nine in ten {tail}"
     low, high = formatting.value(medians.min()), formatting.value(medians.max())
-    return f"{_of(known)}median {style.label(known, y)} are between {low} and {high} over {style.symbol(hue)}"
+    return f"{_of(known)}median {style.label(known, y)} are between {low} and {high} over {style.symbol(known, hue)}"
 
 
 def of_bars(known: xr.Dataset, x: str, y: str) -> str:

@@ -1,12 +1,12 @@
 """Scales and ticks of axes, chosen by the numbers along them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import Formatter, LogLocator, MaxNLocator, NullLocator
 
 from jaxbandits.report import formatting
 from jaxbandits.report.user_settings import font_size, setting
@@ -58,7 +58,27 @@ def set_scale(axis: Axis, values: np.ndarray, logarithmic: bool, at_values: bool
         axis.set_minor_locator(NullLocator())
     if logarithmic or at_values or (values.size and np.abs(values).max() >= 1e4):
         show = formatting.short if narrow else formatting.value
-        axis.set_major_formatter(FuncFormatter(lambda number, _: show(float(f"{number:.6g}"))))
+        axis.set_major_formatter(_OneFormat(show))
+
+
+class _OneFormat(Formatter):
+    """Writes the numbers along an axis in full, or all as powers of ten where one in sight would need one."""
+
+    def __init__(self, show: Callable[[float], str]) -> None:
+        self._show = show
+
+    def __call__(self, number: float, place: int | None = None) -> str:
+        """Return the text of one tick."""
+        del place
+        return self.format_ticks([number])[0]
+
+    def format_ticks(self, values: Sequence[float]) -> list[str]:
+        """Return the texts of all ticks."""
+        numbers = [float(f"{number:.6g}") for number in values]
+        low, high = sorted(self.axis.get_view_interval()) if self.axis is not None else (-math.inf, math.inf)
+        seen = [number for number in numbers if low <= number * (1 + 1e-9) and number * (1 - 1e-9) <= high]
+        powers = any("e" in self._show(number) for number in seen)
+        return [formatting.power(number) if powers else self._show(number) for number in numbers]
 
 
 def _room(places: np.ndarray) -> bool:

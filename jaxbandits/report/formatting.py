@@ -3,7 +3,19 @@
 import math
 import textwrap
 
-__all__ = ["at_least_fold", "count", "fold", "interval", "probability", "rate", "short", "text", "value", "wrap"]
+__all__ = [
+    "at_least_fold",
+    "count",
+    "fold",
+    "interval",
+    "power",
+    "probability",
+    "rate",
+    "short",
+    "text",
+    "value",
+    "wrap",
+]
 
 
 def wrap(text: str, width: int, *, long_words: bool = True) -> str:
@@ -39,6 +51,15 @@ def short(x: float) -> str:
         if unit <= abs(x) < 1e9:
             return f"{value(x / unit)}{letter}"
     return value(x)
+
+
+def power(x: float) -> str:
+    """Format with a power of ten, in matplotlib's notation: `$10^{8}$`, `$2\\cdot10^{-5}$`; 0 as it is."""
+    if x == 0 or not math.isfinite(x):
+        return value(x)
+    mantissa, _, exponent = f"{x:.2e}".partition("e")
+    number = f"{float(mantissa):g}"
+    return f"${'' if number == '1' else number + chr(92) + 'cdot'}10^{{{int(exponent)}}}$"
 
 
 def probability(x: float) -> str:

@@ -29,6 +29,8 @@ __all__ = ["bars", "phase"]
 #: Limits on the cells and columns of a phase diagram that still have room for their numbers, and on the tick labels of
 #: a dimension of a dense one.
 _ROOM, _ROOM_NARROW = (120, 12, 10), (40, 5, 5)
+#: A bar that many times lower than the highest cannot be seen.
+_UNSEEN = 30.0
 
 
 @in_style
@@ -174,6 +176,8 @@ def bars(
 ) -> Figure:
     """Draw the failure rate, or a metric's mean, as a bar per value of one dimension, with 95% intervals as whiskers.
 
+    Where the lowest bar would be too low to be seen, there are dots on a logarithmic axis in place of bars.
+
     Args:
         ds: runs or their summary.
         x: the dimension; None for the only one there is.
@@ -205,9 +209,14 @@ def bars(
     check_some(y, centre)
     places = np.arange(known.sizes[x])
     groups = [None] * len(places) if group is None else [str(g) for g in known[group].values]
+    dots = looks.spans_decades(centre, _UNSEEN)
     for colour, one in zip(looks.colours([*dict.fromkeys(groups)]), dict.fromkeys(groups), strict=True):
         mine = np.asarray([g == one for g in groups])
-        axes.bar(places[mine], centre[mine], 0.72, color=colour, label=one)
+        if dots:
+            size = 1.5 * looks.line_look(0)["markersize"]
+            axes.plot(places[mine], centre[mine], "o", color=colour, markersize=size, label=one)
+        else:
+            axes.bar(places[mine], centre[mine], 0.72, color=colour, label=one)
     axes.vlines(places, low, np.where(np.isfinite(high), high, centre), color="#222222", linewidth=1.6)
     if reference is not None:
         text = str(known[reference].attrs.get("long_name", reference))
@@ -215,7 +224,9 @@ def bars(
         axes.plot(places + 0.22, known[reference].values, "D", color="white", markeredgecolor="black", label=text)
     axes.set_xticks(places, looks.tick_texts(axes, values_of(known, x)))
     axes.tick_params(axis="x", length=0)
-    looks.set_scale(axes.yaxis, centre, False)
+    looks.set_scale(axes.yaxis, centre, dots)
+    if dots:
+        axes.set_xlim(-0.6, len(places) - 0.4)
     said = auto_titles.of_bars(known, x, y) if title is None else title
     looks.finish(axes, said, looks.label(ds, x), looks.label(ds, y))
     return picture

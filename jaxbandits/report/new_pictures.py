@@ -22,6 +22,9 @@ INK, _FAINT = "#222222", "#8a8a8a"
 #: rows the height of one, as a share of its width, and of what is around them, in inches.
 _ONE_ROW, _LEAST_WIDTH, _SHAPE, _AROUND = 3, 1.5, 0.72, 0.9
 
+#: Room between numbers below neighbouring axes at least, in heights of their letters.
+_GAP = 1.2
+
 
 class Picture(Figure):
     """A figure that belongs to no window or global list, and shows itself in a notebook.
@@ -93,6 +96,9 @@ def new_panels(
         size = (size[0], rows * _SHAPE * size[0] / columns + _AROUND)
     face = setting("figure.facecolor", "white")
     picture = Picture(figsize=size, dpi=setting("figure.dpi", _DPI), layout="constrained", facecolor=face)
+    if columns > 1:  # the numbers below the ends of neighbours have some room between them
+        gap = _GAP * font_size(11, "xtick.labelsize") / 72
+        picture.get_layout_engine().set(wspace=gap * columns / size[0])  # type: ignore[union-attr]
     every = list(picture.subplots(rows, columns, sharex=shared, sharey=shared, squeeze=False).ravel())
     panels = every[:count]
     for left_over in every[count:]:

@@ -179,7 +179,7 @@ def _broken(names: list[str], inches: float) -> tuple[list[str], bool]:
 def _name(axes: Axes, rows: list[str], columns: list[str], inches: float) -> None:
     """Write the names of rows and columns."""
     texts, from_below = _broken(columns, inches)
-    look: dict[str, Any] = {"fontsize": looks.font_size(9, "xtick.labelsize"), "linespacing": 1.0}
+    look: dict[str, Any] = {"fontsize": looks.font_size(9, "xtick.labelsize")}
     axes.set_xticks(np.arange(len(columns)) + 0.5, texts, rotation=90 if from_below else 0, **look)
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
     axes.tick_params(length=0)

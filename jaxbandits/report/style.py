@@ -9,6 +9,7 @@ from matplotlib.container import BarContainer
 from matplotlib.font_manager import FontProperties
 
 from jaxbandits.report import formatting
+from jaxbandits.report.axis_labels import label, symbol
 from jaxbandits.report.axis_scales import NARROW, is_narrow, set_scale, spans_decades, spread_by_factors, tick_texts
 from jaxbandits.report.dimensions import values_of
 from jaxbandits.report.new_pictures import INK, Picture, Place, new_panels, new_picture, rows_and_columns
@@ -36,35 +37,8 @@ __all__ = [
     "tick_texts",
 ]
 
-_LABELS = {
-    "epsilon": "accuracy ε",
-    "dof": "degrees of freedom ν",
-    "p": "order of the moment p",
-    "delta": "allowed failure probability δ",
-    "m": "arms to return m",
-    "n": "number of arms K",
-    "k": "number of good arms k",
-    "budget": "budget (pulls)",
-    "checkpoint": "pulls",
-    "beta": "regularity β",
-    "correlation": "correlation V",
-    "eta": "exploration η",
-    "a": "exploration a",
-    "pulls": "pulls",
-    "cost": "cost",
-    "steps": "decisions",
-    "failure": "failure rate",
-    "simple_regret": "simple regret",
-    "aggregate_regret": "aggregate regret",
-    "algorithm": "algorithm",
-}
 #: Dimensions whose values are names.
 _SPEAK_FOR_THEMSELVES = ("algorithm", "problem")
-#: The symbols of dimensions in running text.
-_SYMBOLS = {
-    "epsilon": "ε", "delta": "δ", "n": "K", "eta": "η", "beta": "β", "dof": "ν", "correlation": "V",
-    "checkpoint": "pulls",
-}  # fmt: skip
 
 
 def finish(
@@ -195,19 +169,5 @@ def head(axes: Axes, ds: xr.Dataset, name: str, place: int, inches: float | None
     said = formatting.text(values_of(ds, name)[place])
     if name not in _SPEAK_FOR_THEMSELVES:
         long = f"{label(ds, name)} = {said}"
-        said = long if len(long) <= room or symbol(name) == name else f"{symbol(name)} = {said}"
+        said = long if len(long) <= room or symbol(ds, name) == name else f"{symbol(ds, name)} = {said}"
     axes.set_title(formatting.wrap(said, room), fontsize=size)
-
-
-def label(ds: xr.Dataset, name: str) -> str:
-    """Return the label of a dimension or a metric on an axis: its own attribute, a common name, or its name."""
-    if name in ds.coords and "long_name" in ds[name].attrs:
-        return str(ds[name].attrs["long_name"])
-    if f"{name}_mean" in ds and "label" in ds[f"{name}_mean"].attrs:  # a summary's, in other units
-        return str(ds[f"{name}_mean"].attrs["label"])
-    return _LABELS.get(name, name.replace("_", " "))
-
-
-def symbol(name: str) -> str:
-    """Return the name of a dimension in running text: its letter where it has one."""
-    return _SYMBOLS.get(name, name)

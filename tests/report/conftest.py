@@ -1,5 +1,7 @@
 """Hand-made Datasets, shaped like those of a sweep."""
 
+import json
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -12,6 +14,11 @@ def runs(dims: dict[str, list], seeds: int = 40, root: int = 0, **attrs) -> xr.D
     level = np.arange(1, int(np.prod(shape[:-1], dtype=int)) + 1).reshape(*shape[:-1], 1)
     pulls = (100 * level * rng.uniform(0.5, 1.5, shape)).astype(np.int64)
     names = (*dims, "seed")
+    axes = {name: {"axis": list(values)} for name, values in dims.items()}
+    of_problem = {"n", "dof"} & axes.keys()
+    spec = {"algorithm": {"name": "ugape-c"}, "problem": {"name": "linear"}}
+    for name, axis in axes.items():
+        spec["problem" if name in of_problem else "algorithm"][name] = axis
     return xr.Dataset(
         {
             "pulls": (names, pulls),
@@ -22,7 +29,7 @@ def runs(dims: dict[str, list], seeds: int = 40, root: int = 0, **attrs) -> xr.D
             "status": (names, np.zeros(shape, np.int8)),
         },
         {**dims, "seed": np.arange(seeds)},
-        {"algorithm": "UGapEc", **attrs},
+        {"algorithm": "UGapEc", "spec": json.dumps(spec), **attrs},
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit  # type: ignore[import-untyped,unused-ignore]
 
 import jaxbandits as jb
-from jaxbandits.papers.bench import Bench
+from jaxbandits.papers.bench import Bench, with_meanings
 from jaxbandits.report import formatting
 from jaxbandits.report.dimensions import summarised
 
@@ -45,6 +45,7 @@ def join_summaries(dimension: str, parts: Mapping[Any, xr.Dataset]) -> xr.Datase
     """
     stats = xr.concat([summarised(ds).drop_attrs() for ds in parts.values()], dimension, join="outer")
     stats = stats.assign_coords({dimension: list(parts)})
+    stats = with_meanings(stats, next(iter(parts.values())))
     return label_axes(stats.assign(at_least=stats["at_least"].astype(float) > 0))
 
 

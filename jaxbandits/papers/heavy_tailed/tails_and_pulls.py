@@ -97,6 +97,7 @@ def _run(bench: Bench, size: Size) -> tuple[dict[str, xr.Dataset], dict[str, xr.
 def _join(heavy: dict[str, xr.Dataset], light: dict[str, xr.Dataset], size: Size) -> xr.Dataset:
     """Return summaries along `estimator` and `dof`, with Theorem 1 and p."""
     stats = xr.concat([stack_summaries("estimator", heavy).drop_vars("p"), stack_summaries("estimator", light)], "dof")
+    stats["dof"].attrs["long_name"] = "degrees of freedom ν"
     problems, orders = [jb.student_t(_MEANS, dof) for dof in size.dofs], [choose_order(dof) for dof in size.dofs]
     return estimators.add_theorem(stats, "dof", problems, DELTA, orders).assign(p=("dof", orders))
 
