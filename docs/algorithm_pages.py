@@ -20,7 +20,14 @@ __all__ = ["attributes_of", "cell", "index_page", "page", "plain"]
 
 #: Values with which a class is made to ask what is proved of it.
 _VALUES = {"epsilon": 0.1, "delta": 0.05, "budget": 1000, "k": 1, "threshold": 0.5}
-_PICTURES = Path(__file__).parent / "_static"
+#: The algorithms that have a line in a paper's picture.
+_SHOWN = {
+    "ugape": ("UGapEc", "LUCB"),
+    "heavy-tailed": ("SuccessiveElimination",),
+    "top-k": ("AdaptiveTopK", "OptMAI"),
+    "pay-per-reward": ("MABPPR", "MedianElimination", "UnionBound", "BernsteinRace"),
+    "budgeted": ("RCBAIR",),
+}
 _WHEN = tomllib.loads(Path(__file__).with_name("when_to_use.toml").read_text())
 
 
@@ -55,11 +62,11 @@ def index_page() -> str:
         "",
     ]
     for group, names in groups.items():
-        lines += [f"## {group[:1].upper()}{group[1:]}", "", "| name | class | setting | source |", "|---|---|---|---|"]
+        lines += [f"## {group[:1].upper()}{group[1:]}", "", "| name, class | setting | source |", "|---|---|---|"]
         for name in names:
             traits = REGISTRY[name].traits
-            link = f"[`{name}`]({name}.md)"
-            lines.append(f"| {link} | `{REGISTRY[name].__name__}` | {cell(traits.setting)} | {cell(traits.source)} |")
+            names_of = f"[`{name}`]({name}.md) `{REGISTRY[name].__name__}`"
+            lines.append(f"| {names_of} | {cell(traits.setting)} | {cell(traits.source)} |")
         lines.append("")
     return "\n".join(lines) + "\n```{toctree}\n:hidden:\n\n" + "\n".join(REGISTRY) + "\n```\n"
 
@@ -75,10 +82,17 @@ def page(name: str) -> str:
         lines += [f"- **Use another one if:** {when['avoid']}", ""]
     lines += ["## The rule", "", "```{eval-rst}", f".. autoclass:: jaxbandits.{title}", "   :no-members:"]
     lines += ["   :no-index:", "```", "", *_parameters(cls), *_guarantee(cls), *_figures(title)]
-    text = (module.__doc__ or "").strip().split("\n\n")[1:]
+    # What a module says further: of papers, or of something else.
+    text = [part for part in (module.__doc__ or "").strip().split("\n\n")[1:] if re.search(r"\(\d{4}\)|paper", part)]
     lines += ["## Papers", "", *[line + "\n" for line in text], ""] if text else []
-    lines += ["## Code", "", f"`{module.__name__.replace('.', '/')}.py`:", "", "````python", _code(cls), "````", ""]
+    lines += ["## Code", "", f"{_path(module.__name__)}:", "", "````python", _code(cls), "````", ""]
     return "\n".join(lines)
+
+
+def _path(module: str) -> str:
+    """Return the path of a module, which may be broken after each folder."""
+    path = "/<wbr>".join(module.split("."))
+    return f'<code class="docutils literal notranslate">{path}.py</code>'
 
 
 def _facts(cls: Any) -> list[str]:
@@ -137,31 +151,34 @@ def _guarantee(cls: Any) -> list[str]:
 
 def _figures(title: str) -> list[str]:
     """Return the commands of the figures in which it runs."""
-    root = Path(papers.__file__).parent
-    found = [
-        name
-        for name, paper in papers.REGISTRY.items()
-        if any(
-            re.search(rf"\bjb\.{title}\b", (root / figure.replace(".", "/")).with_suffix(".py").read_text())
-            for figure in paper.figures
-        )
-    ]
+    found = [name for name, paper in papers.REGISTRY.items() if any(_runs(figure, title) for figure in paper.figures)]
     if not found:
         return []
     commands = [f"jaxbandits reproduce {name} --out out" for name in found]
     text = "It runs in these figures. They say what the paper claims, and what was measured."
-    return ["## Figures", "", text, "", "```bash", *commands, "```", "", *_picture(found)]
+    return ["## Figures", "", text, "", "```bash", *commands, "```", "", *_picture(title)]
 
 
-def _picture(names: list[str]) -> list[str]:
-    """Return the picture of the first of these papers that has one."""
-    for name in names:
-        if (_PICTURES / f"{name}.png").exists():
-            about = f"{papers.REGISTRY[name].title}."
-            caption = f"{about} The first figure, from few runs: `python docs/draw_pictures.py papers` draws it."
-            place = f"../_static/{name}.png"
-            options = [f":alt: A figure of {about}", f":target: {place}", ":width: 600px"]
-            return [f"```{{figure}} {place}", *options, "", caption, "```", ""]
+def _runs(figure: str, title: str) -> bool:
+    """Return whether a figure runs an algorithm: its module, or one of those that it has from its folder."""
+    root = Path(papers.__file__).parent
+    folder = figure.split(".")[0]
+    text = (root / figure.replace(".", "/")).with_suffix(".py").read_text()
+    helpers = re.findall(rf"^from jaxbandits\.papers\.{folder}(?:\.(\w+))? import (.*)", text, re.MULTILINE)
+    names = [name for module, given in helpers for name in ([module] if module else re.findall(r"^\w+", given))]
+    drawn = {other.split(".")[1] for paper in papers.REGISTRY.values() for other in paper.figures}
+    texts = [text, *((root / folder / f"{name}.py").read_text() for name in names if name not in drawn)]
+    return any(re.search(rf"\bjb\.{title}\b", one) for one in texts)
+
+
+def _picture(title: str) -> list[str]:
+    """Return the picture that shows the algorithm, if there is one."""
+    for name in [name for name, shown in _SHOWN.items() if title in shown]:
+        about = f"{papers.REGISTRY[name].title}."
+        caption = f"{about} The first figure, from few runs: `python docs/draw_pictures.py papers` draws it."
+        place = f"../_static/{name}.png"
+        options = [f":alt: A figure of {about}", f":target: {place}", ":width: 600px"]
+        return [f"```{{figure}} {place}", *options, "", caption, "```", ""]
     return []
 
 

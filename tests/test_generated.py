@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import jaxbandits as jb
-from jaxbandits import algorithms, problems
+from jaxbandits import algorithms, papers, problems
 from jaxbandits.cli.list_command import describe
 
 ROOT = Path(__file__).parents[1]
@@ -49,9 +49,9 @@ def stub(package):
 
 
 def algorithm_table():
-    lines = ["| name | class | setting | source |", "|---|---|---|---|"]
+    lines = ["| name, class | setting | source |", "|---|---|---|"]
     for name, cls in algorithms.REGISTRY.items():
-        lines.append(f"| `{name}` | `{cls.__name__}` | {cls.traits.setting} | {cls.traits.source} |")
+        lines.append(f"| `{name}` `{cls.__name__}` | {cls.traits.setting} | {cls.traits.source} |")
     return "\n".join(lines)
 
 
@@ -93,6 +93,22 @@ def test_the_pages_list_what_the_registries_hold():
     assert sorted(table) == sorted(rows[1:])
     assert pages["problems_table.md"].splitlines() == problem_table().splitlines()
     assert {f"algorithms/{name}.md" for name in algorithms.REGISTRY} <= set(pages)
+
+
+def test_the_picture_of_a_page_shows_its_algorithm():
+    """Thompson sampling had a picture of RCB-AIR alone, and SiRI, KUBE, SAR and uniform sampling one of others."""
+    pages = written_pages()
+    first = {name: papers.load_figure(paper.figures[0]) for name, paper in papers.REGISTRY.items()}
+    seen = 0
+    for name, cls in algorithms.REGISTRY.items():
+        for paper in re.findall(r"{figure} \.\./_static/([\w-]+)\.png", pages[f"algorithms/{name}.md"]):
+            helpers = [
+                one for one in vars(first[paper]).values() if "jaxbandits.papers" in getattr(one, "__name__", "")
+            ]
+            sources = [inspect.getsource(one) for one in [first[paper], *helpers] if inspect.ismodule(one)]
+            assert any(re.search(rf"\bjb\.{cls.__name__}\b", source) for source in sources)
+            seen += 1
+    assert seen >= 10
 
 
 def test_every_public_name_is_in_the_reference():

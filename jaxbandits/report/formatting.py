@@ -54,7 +54,7 @@ def short(x: float) -> str:
 
 
 def power(x: float) -> str:
-    """Format with a power of ten, in matplotlib's notation: `$10^{8}$`, `$2\\cdot10^{-5}$`; 0 as it is."""
+    r"""Format with a power of ten, in matplotlib's notation: `$10^{8}$`, `$2\cdot10^{-5}$`; 0 as it is."""
     if x == 0 or not math.isfinite(x):
         return value(x)
     mantissa, _, exponent = f"{x:.2e}".partition("e")

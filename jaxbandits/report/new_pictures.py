@@ -98,7 +98,8 @@ def new_panels(
     picture = Picture(figsize=size, dpi=setting("figure.dpi", _DPI), layout="constrained", facecolor=face)
     if columns > 1:  # the numbers below the ends of neighbours have some room between them
         gap = _GAP * font_size(11, "xtick.labelsize") / 72
-        picture.get_layout_engine().set(wspace=gap * columns / size[0])  # type: ignore[union-attr]
+        layout: Any = picture.get_layout_engine()
+        layout.set(wspace=gap * columns / size[0])
     every = list(picture.subplots(rows, columns, sharex=shared, sharey=shared, squeeze=False).ravel())
     panels = every[:count]
     for left_over in every[count:]:

@@ -7,7 +7,8 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.budgeted import growth_with_budget
-from jaxbandits.papers.budgeted.regret_exponents import COLUMNS, fit_exponent, join_summaries, list_values, run_each
+from jaxbandits.papers.budgeted.regret_exponents import COLUMNS, fit_exponent, join_summaries, run_each
+from jaxbandits.papers.title_claims import ends_of, quotient, times
 from jaxbandits.report import formatting, plots, tables
 
 
@@ -79,9 +80,11 @@ def _rank(stats: xr.Dataset) -> str:
     """Rank the algorithms by their regret at β = 1, at the largest budget that all of them have."""
     at = stats["regret_mean"].sel(beta=1.0)
     common = at.dropna("budget")["budget"].values[-1]
-    ratio = at.sel(budget=common) / at.sel(budget=common, algorithm=RCB)
-    order = ratio.sortby(ratio)
-    texts = list_values(order.values, order["algorithm"].values)
+    order = at.sel(budget=common).sortby(at.sel(budget=common))["algorithm"].values
+    regret = ends_of(stats, "regret").sel(beta=1.0, budget=common)
+    others = [str(name) for name in order if name != RCB]
+    ratios = {name: quotient(regret.sel(algorithm=name), regret.sel(algorithm=RCB)) for name in others}
+    texts = ", ".join(f"{times(ratio)} ({name})" for name, ratio in ratios.items())
     return f"β = 1, B = {formatting.value(float(common))}: regret in units of RCB-I's is {texts}"
 
 

@@ -12,6 +12,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.budgeted.regret_exponents import fit_exponent, fit_slope, join_summaries, run_each
+from jaxbandits.papers.title_claims import ends_of, quotient, times
 from jaxbandits.report import formatting, plots, tables
 
 
@@ -45,7 +46,7 @@ def show(bench: Bench, size: Size) -> None:
     for beta, budgets in size.runs:
         runs = _run(bench, beta, budgets, size)
         panel = by_beta[beta] = _add_theory(join_summaries("algorithm", runs), beta, budgets)
-        fitted = float(fit_exponent(runs[_SIRI], "simple_regret")["exponent_mean"])
+        fitted = times(ends_of(fit_exponent(runs[_SIRI], "simple_regret"), "exponent"))
         texts.append(_describe(panel, beta, fitted, float(fit_slope(budgets, _compute_rate(budgets, beta)))))
         settings.append(f"{_count_arms(budgets[-1], beta):g} at n = {formatting.count(budgets[-1])} (β = {beta:g})")
         every += runs.values()
@@ -116,12 +117,13 @@ def _add_theory(stats: xr.Dataset, beta: float, budgets: tuple[int, ...]) -> xr.
     )
 
 
-def _describe(stats: xr.Dataset, beta: float, fitted: float, theory: float) -> str:
+def _describe(stats: xr.Dataset, beta: float, fitted: str, theory: float) -> str:
     """Say how SiRI's regret falls at one regularity, and how large the others' are beside it."""
     last = stats["simple_regret_mean"].dropna("budget").isel(budget=-1)
-    against = last / last.sel(algorithm=_SIRI)
-    others = ", ".join(f"{float(against.sel(algorithm=a)):.2f} ({a})" for a in stats["algorithm"].values if a != _SIRI)
+    regret = ends_of(stats, "simple_regret").sel(budget=last["budget"].item())
+    against = quotient(regret, regret.sel(algorithm=_SIRI))
+    others = ", ".join(f"{times(against.sel(algorithm=a))} ({a})" for a in stats["algorithm"].values if a != _SIRI)
     return (
-        f"β = {beta:g}: SiRI's simple regret falls like n^{fitted:.2f} (theory {theory:.2f}); in units of it, at n = "
-        f"{formatting.count(float(last['budget']))}, {others}"
+        f"β = {beta:g}: SiRI's simple regret falls like n to the power {fitted} (theory {theory:.2f}); in "
+        f"units of it, at n = {formatting.count(float(last['budget']))}, {others}"
     )

@@ -9,6 +9,7 @@ import xarray as xr
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, count_runs
 from jaxbandits.papers.budgeted import regret_exponents as exponents
+from jaxbandits.papers.title_claims import ends_of, times
 from jaxbandits.report import formatting, plots, summaries, tables
 
 
@@ -141,11 +142,13 @@ def _describe_growth(stats: xr.Dataset, size: Size) -> str:
     """Say how the regret grows over the last budgets, beside Theorem 3."""
     at = stats.sel(beta=list(size.shown)).isel(range=-1)
     fitted = ", ".join(
-        f"B^{float(value):.2f} ({'β = ' * (i == 0)}{beta:g})"
-        for i, (beta, value) in enumerate(zip(size.shown, at["exponent_mean"].values, strict=True))
+        f"{times(ends_of(at.sel(beta=beta), 'exponent'))} ({'β = ' * (i == 0)}{beta:g})"
+        for i, beta in enumerate(size.shown)
     )
     theory = ", ".join(f"{float(value):.2f}" for value in at["promised_with_logs"].values)
-    return f"{at['range'].item()}: the regret grows like {fitted}; Theorem 3 with its logarithms: {theory}"
+    return (
+        f"{at['range'].item()}: the regret grows like B to the power {fitted}; Theorem 3 with its logarithms: {theory}"
+    )
 
 
 def _compare_theorem(stats: xr.Dataset) -> str:

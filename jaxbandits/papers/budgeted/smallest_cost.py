@@ -6,6 +6,7 @@ import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.budgeted.baselines import build_algorithms
 from jaxbandits.papers.budgeted.regret_exponents import COLUMNS, SEQUENCE, join_summaries, run_each
+from jaxbandits.papers.title_claims import Ends, ends_of
 from jaxbandits.report import formatting, plots, tables
 
 
@@ -32,8 +33,10 @@ def show(bench: Bench, size: Size) -> None:
     at = stats.isel(budget=-1)
     ends = at["regret_mean"].isel(lam=[0, -1])
     lams = [f"{lam:g}" for lam in (size.lams[0], size.lams[-1])]
+    sure = ends_of(at, "regret").isel(lam=[0, -1])
     changes = ", ".join(
-        f"{' to '.join(formatting.value(float(x)) for x in ends.sel(algorithm=label).values)} ({label})"
+        f"{' to '.join(formatting.value(float(x)) for x in ends.sel(algorithm=label).values)} ({label}"
+        f"{'' if _differ(sure.sel(algorithm=label)) else ', which may be chance'})"
         for label in runs
     )
     largest = formatting.value(float(at["budget"]))
@@ -51,3 +54,8 @@ def show(bench: Bench, size: Size) -> None:
         settings=f"Expected costs uniform on [λ, 1], so that a budget buys more pulls where λ is small; {SEQUENCE}.",
         alt=f"Regret against λ for {len(runs)} algorithms.",
     )
+
+
+def _differ(ends: Ends) -> bool:
+    """Return whether two intervals have no number in common."""
+    return float(ends.low.max()) > float(ends.high.min())

@@ -6,6 +6,7 @@ import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.budgeted import baselines
 from jaxbandits.papers.budgeted.regret_exponents import COLUMNS, join_summaries, run_each
+from jaxbandits.papers.title_claims import ends_of, quotient, times
 from jaxbandits.report import formatting, plots, tables
 
 
@@ -28,10 +29,10 @@ def show(bench: Bench, size: Size) -> None:
     kinds = {"uniform": uniform, _SPOT: dear}
     stats = join_summaries("algorithm", {f"{label}, {kind}": ds[label] for label in dear for kind, ds in kinds.items()})
     stats["algorithm"].attrs["long_name"] = "algorithm, costs"
-    last = stats["regret_mean"].isel(budget=-1)
-    finding = f"B = {formatting.value(float(last['budget']))}: with log-normal costs the regret is " + ", ".join(
-        f"{float(last.sel(algorithm=f'{label}, {_SPOT}') / last.sel(algorithm=f'{label}, uniform')):.2f} times "
-        f"that with uniform ones ({label})"
+    last = ends_of(stats, "regret").isel(budget=-1)
+    finding = f"B = {formatting.value(float(stats['budget'][-1]))}: with log-normal costs the regret is " + ", ".join(
+        f"{times(quotient(*(last.sel(algorithm=f'{label}, {kind}') for kind in (_SPOT, 'uniform'))))} times that "
+        f"with uniform ones ({label})"
         for label in dear
     )
     bench.exhibit(

@@ -56,7 +56,7 @@ def show(bench: Bench, size: Size) -> None:
     stats["difference"] = stats["failure"] - stats["published"]
     away = abs(stats["difference"]).max(["number", "n"])
     ratio = (stats["published"] / stats["failure"]).sel(algorithm="UCB-E, a = n/H₁")
-    finding = "Farthest from the published errors: " + ", ".join(
+    finding = "Farthest measured from the published errors: " + ", ".join(
         f"{label} {float(away.sel(algorithm=label)):.3f}" for label in labels
     )
     bench.exhibit(

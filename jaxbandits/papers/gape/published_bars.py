@@ -129,14 +129,14 @@ def _summarise_bars(runs: dict[str, xr.Dataset], number: int) -> xr.Dataset:
 
 def _describe_best(stats: xr.Dataset, number: int) -> str:
     """Name the best eta of every method, from the lowest failure probability."""
-    best = {}
+    best, runs = {}, int(stats["runs"].max())
     for method in PUBLISHED[number]:
         mine = stats.isel(bar=np.flatnonzero(stats["method"].values == method))
         low = int(np.argmin(mine["failure"].values))
         label = method if method == "uniform" else f"{method} at η = {mine['bar'].values[low]}"
         best[label] = float(mine["failure"][low])
     ranked = sorted(best, key=lambda name: best[name])
-    return f"Problem {number}: " + ", ".join(f"{name} misses {formatting.probability(best[name])}" for name in ranked)
+    return f"Problem {number}: " + ", ".join(f"{name} misses {formatting.rate(best[name], runs)}" for name in ranked)
 
 
 def _describe_differences(stats: xr.Dataset, number: int, seeds: int) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def _draw(bench: Bench, name: str, size: Size) -> None:
     thresholds = {f"TEA, the paper's b = {paper:.0f}": paper, f"TEA, b = {tuned:g}": tuned}
     runs = bench.sweep_each(estimators.build_rejects(jb.axis(size.budgets), thresholds), problem, size.seeds)
     stats = stack_summaries("estimator", runs)
-    rates = [formatting.probability(rate) for rate in stats["failure"].sel(budget=size.tuned_at).values]
+    rates = [formatting.rate(rate, size.seeds) for rate in stats["failure"].sel(budget=size.tuned_at).values]
     finding = (
         f"{name}, {formatting.count(size.tuned_at)} pulls: error {rates[0]} with empirical means, "
         f"{rates[1]} with the paper's b, {rates[2]} with b = {tuned:g}"

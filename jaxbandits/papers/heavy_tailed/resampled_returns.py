@@ -50,7 +50,7 @@ def _draw(bench: Bench, size: Size, table: str, problem: jb.problems.Empirical) 
     stats = stack_summaries("estimator", runs)
     label = Path(table.removeprefix("data:")).stem
     last = stats["failure"].isel(budget=-1)
-    rates = [formatting.probability(float(rate)) for rate in last.values]
+    rates = [formatting.rate(float(rate), size.seeds) for rate in last.values]
     finding = (
         f"{label}, {formatting.count(int(last['budget']))} pulls: error {rates[0]} with empirical means, {rates[1]} "
         "with "

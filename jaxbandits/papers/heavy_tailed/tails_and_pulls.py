@@ -49,7 +49,7 @@ def show(bench: Bench, size: Size) -> None:
     failing = stats["dof"].values[~_stopped(stats).sel(estimator="EA").values]
     limit = formatting.count(size.max_pulls)
     first = stats["dof"].where(_stopped(stats)).min("dof")
-    finding = f"Most runs stop within {limit} pulls only from ν = " + ", ".join(
+    finding = f"Most of {size.seeds} runs stop within {limit} pulls only from ν = " + ", ".join(
         f"{float(first.sel(estimator=label)):g}{' on' * (label == 'EA')} with {label}" for label in ESTIMATORS
     )
     text = f"EA: most runs not done after {limit} pulls"

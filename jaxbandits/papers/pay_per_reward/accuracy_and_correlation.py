@@ -2,11 +2,10 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.pay_per_reward.cost_rivals import COLUMNS, COST_OVER_W, DELTA, divide_by_weight
+from jaxbandits.papers.title_claims import ends_of, exponent, times
 from jaxbandits.report import plots, summaries, tables
 
 
@@ -36,13 +35,13 @@ def show(bench: Bench, size: Size) -> None:
     stats["cost_mean"].attrs["label"] = COST_OVER_W
     stats["v"].attrs["long_name"] = "V"
     epsilon, v = stats["epsilon"].values, stats["v"].values.astype(float)
-    cost = np.log(stats["cost_mean"].transpose("epsilon", "v").values)
+    cost = ends_of(stats, "cost")
     # Slopes where one of the two terms rules: V far below 1/eps, and far above.
-    small = np.polyfit(np.log(epsilon), cost[:, 0], 1)[0]
-    large = (cost[:, -1] - cost[:, -2]) / np.log(v[-1] / v[-2])
+    small = exponent(epsilon, cost.isel(v=0))
+    large = [exponent(v[-2:], cost.isel(epsilon=end, v=slice(-2, None))) for end in (0, -1)]
     finding = (
-        f"Cost grows like ε^{small:.2f} at V = 1; from V = {v[-2]:g} to {v[-1]:g} it grows like V^{large[-1]:.2f} at "
-        f"ε = {epsilon[-1]:g}, V^{large[0]:.2f} at ε = {epsilon[0]:g}"
+        f"Cost grows like ε to the power {times(small)} at V = 1; from V = {v[-2]:g} to {v[-1]:g} it grows like V to "
+        f"the power {times(large[1])} at ε = {epsilon[-1]:g}, {times(large[0])} at ε = {epsilon[0]:g}"
     )
     bench.exhibit(
         "pay-per-reward-phase",

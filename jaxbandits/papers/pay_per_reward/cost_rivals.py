@@ -7,11 +7,12 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
+from jaxbandits.papers.title_claims import Ends, at_least, quotient
 from jaxbandits.report import formatting
 
 __all__ = [
     "CLICK_EPSILON", "COLUMNS", "COST_OVER_W", "DELTA", "EPSILON", "MAB", "PAID_COLUMNS", "RACE", "UNION",
-    "build_algorithms", "describe_safety", "divide_by_weight", "run_arms", "summarise_arms",
+    "build_algorithms", "describe_race", "describe_safety", "divide_by_weight", "run_arms", "summarise_arms",
 ]  # fmt: skip
 
 EPSILON, DELTA = 0.1, 0.1
@@ -67,6 +68,14 @@ def summarise_arms(runs: dict[str, list[xr.Dataset]], arms: list[int], weight: C
     stats["k"].attrs["long_name"] = "arms K"
     stats["cost_mean"].attrs["label"] = COST_OVER_W
     return stats
+
+
+def describe_race(cost: Ends) -> str:
+    """Say how much less the Bernstein race surely pays than MAB-PPR."""
+    least = at_least(quotient(cost.sel(algorithm=MAB), cost.sel(algorithm=RACE)))
+    if not least:
+        return "the intervals do not tell everywhere that the Bernstein race pays less than MAB-PPR"
+    return f"the Bernstein race pays at least {least} times less than MAB-PPR everywhere"
 
 
 def describe_safety(stats: xr.Dataset) -> str:

@@ -7,7 +7,8 @@ import numpy as np
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.pay_per_reward import cost_rivals as rivals
-from jaxbandits.report import formatting, plots, tables
+from jaxbandits.papers.title_claims import ends_of
+from jaxbandits.report import plots, tables
 
 
 class Size(NamedTuple):
@@ -29,12 +30,7 @@ def show(bench: Bench, size: Size) -> None:
         bench, lambda k: _make_headlines(k, 0), rivals.build_algorithms(rivals.CLICK_EPSILON), size.runs
     )
     stats = rivals.summarise_arms(runs, [k for k, _ in size.runs], _compute_weight)
-    ratio = stats["cost_mean"].sel(algorithm=rivals.MAB) / stats["cost_mean"].sel(algorithm=rivals.RACE)
-    finding = (
-        f"Click-through rates like those of headlines: the Bernstein race pays {formatting.fold(float(ratio.min()))} "
-        "to "
-        f"{formatting.fold(float(ratio.max()))} times less than MAB-PPR"
-    )
+    finding = f"Click-through rates like those of headlines: {rivals.describe_race(ends_of(stats, 'cost'))}"
     bench.exhibit(
         "pay-per-reward-clicks",
         plots.curve(stats, x="k", y="cost", hue="algorithm", title=finding),

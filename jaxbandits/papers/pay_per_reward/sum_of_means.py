@@ -2,11 +2,10 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
 from jaxbandits.papers.pay_per_reward.cost_rivals import COLUMNS, DELTA, EPSILON, MAB, RACE, UNION
+from jaxbandits.papers.title_claims import ends_of, exponent, times
 from jaxbandits.report import plots, tables
 
 
@@ -34,11 +33,11 @@ def show(bench: Bench, size: Size) -> None:
     runs = bench.sweep_each(algorithms, problem, size.seeds)
     stats = stack_summaries("algorithm", runs)
     stats["w"].attrs["long_name"] = "sum of all means W"
-    slopes = {
-        label: np.polyfit(np.log(stats["w"].values), np.log(stats["cost_mean"].sel(algorithm=label).values), 1)[0]
-        for label in runs
-    }
-    finding = "Equal means: cost grows like " + ", ".join(f"W^{slope:.2f} ({name})" for name, slope in slopes.items())
+    cost = ends_of(stats, "cost")
+    slopes = {label: exponent(stats["w"].values, cost.sel(algorithm=label)) for label in runs}
+    finding = "Equal means: cost grows like a power of W, " + ", ".join(
+        f"{times(slope)} ({name})" for name, slope in slopes.items()
+    )
     bench.exhibit(
         "pay-per-reward-weight",
         plots.curve(stats, x="w", y="cost", hue="algorithm", title=finding),

@@ -6,6 +6,7 @@ import numpy as np
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
+from jaxbandits.papers.title_claims import ends_of, quotient, times
 from jaxbandits.report import plots, summaries, tables
 
 
@@ -29,11 +30,8 @@ def show(bench: Bench, size: Size) -> None:
     problem = jb.one_sparse(n=arms, best=_BEST, rest=_REST)
     runs = jb.with_theory(bench.sweep(jb.UGapEc(epsilon=epsilon, delta=_DELTA), problem, size.seeds), "h_epsilon")
     stats = summaries.summary(runs)
-    ratio = stats["pulls_mean"] / stats["h_epsilon"]
-    finding = (
-        f"UGapEc makes {float(ratio.min()):.3g} to {float(ratio.max()):.3g} times H_ε pulls, over "
-        f"{stats['pulls_mean'].size:,} cells"
-    )
+    ratio = quotient(ends_of(stats, "pulls"), stats["h_epsilon"])
+    finding = f"UGapEc makes {times(ratio)} times H_ε pulls on average, over {stats['pulls_mean'].size:,} cells"
     bench.exhibit(
         "phases-ugape",
         plots.phase(stats, x="epsilon", y="n", contours="h_epsilon", title=finding),

@@ -8,6 +8,7 @@ import jaxbandits as jb
 from jaxbandits.papers.bench import Bench
 from jaxbandits.papers.budgeted.regret_exponents import label_axes
 from jaxbandits.papers.phases.pulls_and_complexity import COLUMNS
+from jaxbandits.papers.title_claims import ends_of, quotient, times
 from jaxbandits.report import plots, summaries, tables
 
 
@@ -24,8 +25,8 @@ def show(bench: Bench, size: Size) -> None:
     budget, beta = jb.axis(np.geomspace(100, 5000, size.values)), jb.axis(np.geomspace(0.25, 4, size.values))
     runs = jb.with_theory(bench.sweep(jb.RCBI(budget=budget), jb.reservoir(beta=beta), size.seeds), "rate")
     stats = label_axes(summaries.summary(runs))
-    ratio = stats["regret_mean"] / stats["rate"]
-    finding = f"RCB-I's regret is {float(ratio.min()):.2g} to {float(ratio.max()):.2g} times the rate of its theorem"
+    ratio = quotient(ends_of(stats, "regret"), stats["rate"])
+    finding = f"RCB-I's mean regret is {times(ratio)} times the rate of its theorem"
     bench.exhibit(
         "phases-rcb-i",
         plots.phase(stats, x="budget", y="beta", value="regret", contours="rate", title=finding),

@@ -7,6 +7,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, count_runs, stack_summaries
+from jaxbandits.papers.title_claims import Ends, ends_of, quotient, times
 from jaxbandits.report import formatting, plots, tables
 
 
@@ -74,12 +75,9 @@ def _add_theory(stats: xr.Dataset, size: Size) -> xr.Dataset:
 
 def _describe_pulls(stats: xr.Dataset) -> str:
     """Compare AdaptiveTopK's pulls with the complexity and with its bound."""
-    pulls = stats["pulls_mean"].sel(algorithm="AdaptiveTopK")
-    ratio, below = pulls / stats["h_t"], stats["bound"] / pulls
+    pulls = ends_of(stats, "pulls").sel(algorithm="AdaptiveTopK")
+    below = quotient(Ends(stats["bound"], stats["bound"]), pulls)
     return (
-        f"UNIFORM: AdaptiveTopK takes {formatting.fold(float(ratio.min()))} to {formatting.fold(float(ratio.max()))} "
-        "times "
-        f"H^(t,ε), and its theorem allows {formatting.fold(float(below.min()))} to "
-        f"{formatting.fold(float(below.max()))} "
-        "times more"
+        f"UNIFORM: AdaptiveTopK takes {times(quotient(pulls, stats['h_t']))} times H^(t,ε), and its theorem allows "
+        f"{times(below)} times more"
     )

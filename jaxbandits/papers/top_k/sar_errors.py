@@ -63,7 +63,10 @@ def show(bench: Bench, size: Size) -> None:
     stats["published"].attrs["long_name"] = "published"
     distance = abs(stats["failure"] - stats["published"]).max(["m", "experiment"])
     ours, theirs = (float(distance.sel(algorithm=label)) for label in ("SAR", "uniform"))
-    finding = f"SAR is within {ours:.3f} of the published errors at every m, uniform sampling within {theirs:.3f}"
+    finding = (
+        f"In these runs SAR is within {ours:.3f} of the published errors at every m, uniform sampling within "
+        f"{theirs:.3f}"
+    )
     budgets = " and ".join(formatting.count(BUDGETS[number]) for number in _SHOWN)
     bench.exhibit(
         "top-k-published-sar",

@@ -7,6 +7,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.bench import Bench, stack_summaries
+from jaxbandits.papers.title_claims import Ends, ends_of, quotient, times
 from jaxbandits.report import formatting, plots, tables
 
 
@@ -92,9 +93,11 @@ def _add_bounds(runs: dict[str, xr.Dataset], cells: list[tuple[np.ndarray, float
 def _draw_curve(
     bench: Bench, name: str, stats: xr.Dataset, runs: dict[str, xr.Dataset], settings: str, *notes: str
 ) -> None:
-    pulls = stats["pulls_mean"].sel(algorithm="UGapEc")
-    against = _format_range(pulls / stats["pulls_mean"].sel(algorithm="LUCB1"))
-    below, above = _format_range(stats["upper_bound"] / pulls), _format_range(pulls / stats["lower_bound"])
+    every = ends_of(stats, "pulls")
+    pulls = every.sel(algorithm="UGapEc")
+    against = times(quotient(pulls, every.sel(algorithm="LUCB1")))
+    allowed = Ends(stats["upper_bound"], stats["upper_bound"])
+    below, above = times(quotient(allowed, pulls)), times(quotient(pulls, stats["lower_bound"]))
     finding = (
         f"UGapEc takes {against} times the pulls of LUCB1: {below} times fewer than Theorem 2 allows, "
         f"{above} times the lower bound"
@@ -108,7 +111,7 @@ def _draw_curve(
         *notes,
         finding=finding,
         drawn=_DRAWN,
-        settings=f"{settings} Pulls of UGapEc are {_format_range(pulls / stats['complexity'])} H_ε.",
+        settings=f"{settings} Pulls of UGapEc are {times(quotient(pulls, stats['complexity']))} H_ε.",
         alt="Mean pulls of UGapEc and LUCB1 between the lower bound and Theorem 2, on logarithmic axes.",
     )
 
@@ -117,8 +120,7 @@ def _draw_phase(bench: Bench, stats: xr.Dataset, runs: xr.Dataset, settings: str
     pulls = stats["pulls_mean"]
     finding = (
         f"UGapEc: from {formatting.value(float(pulls.min()))} to {formatting.value(float(pulls.max()))} mean pulls, "
-        "always "
-        f"{_format_range(pulls / stats['complexity'])} times H_ε"
+        f"always {times(quotient(ends_of(stats, 'pulls'), stats['complexity']))} times H_ε"
     )
     worst = formatting.probability(float(stats["failure_high"].max()))
     bench.exhibit(
@@ -132,9 +134,3 @@ def _draw_phase(bench: Bench, stats: xr.Dataset, runs: xr.Dataset, settings: str
         settings=settings,
         alt="Heat map of mean pulls over accuracy and number of arms.",
     )
-
-
-def _format_range(ratio: xr.DataArray) -> str:
-    """Write the smallest and the largest of ratios."""
-    low, high = f"{float(ratio.min()):.2g}", f"{float(ratio.max()):.2g}"
-    return low if low == high else f"{low} to {high}"

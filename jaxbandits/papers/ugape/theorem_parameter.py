@@ -98,9 +98,9 @@ def _find_informative(means: np.ndarray) -> float:
 
 def _describe_rates(stats: xr.Dataset, at: int) -> str:
     """Name all failure rates at one budget, from the lowest."""
-    rates = stats["failure"].sel(budget=at)
+    rates, runs = stats["failure"].sel(budget=at), int(stats["runs"].max())
     ranked = sorted(rates["algorithm"].values.tolist(), key=lambda name: float(rates.sel(algorithm=name)))
-    said = ", ".join(f"{formatting.probability(float(rates.sel(algorithm=name)))} ({name})" for name in ranked)
+    said = ", ".join(f"{formatting.rate(float(rates.sel(algorithm=name)), runs)} ({name})" for name in ranked)
     return f"Failure rate with {formatting.count(at)} pulls: {said}"
 
 
