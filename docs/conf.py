@@ -47,6 +47,7 @@ napoleon_attr_annotations = False  # the table of parameters says what each may 
 napoleon_preprocess_types = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"  # a name stands below what it is of
 pygments_style, pygments_dark_style = "friendly", "monokai"
 
 

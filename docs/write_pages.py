@@ -119,5 +119,5 @@ def _module(name: str, module: ModuleType) -> str:
         elif callable(thing):
             lines += [f".. autofunction:: {path}", ""]
         else:
-            lines += [f".. py:data:: {path}", f"   :type: {type(thing).__name__}", ""]
+            lines += [f".. py:data:: {one}", f"   :module: {name}", f"   :type: {type(thing).__name__}", ""]
     return "\n".join([*lines, "```", ""])

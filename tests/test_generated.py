@@ -114,7 +114,7 @@ def test_the_picture_of_a_page_shows_its_algorithm():
 def test_every_public_name_is_in_the_reference():
     pages = written_pages()
     text = "\n".join(page for place, page in pages.items() if place.startswith("api/"))
-    documented = set(re.findall(r":: jaxbandits\.(?:\w+\.)?(\w+)$", text, re.MULTILINE))
+    documented = set(re.findall(r"^\.\. \w.*:: (?:jaxbandits\.)?(?:\w+\.)?(\w+)$", text, re.MULTILINE))
     for face in (jb, jb.problems, jb.theory, jb.gradients, jb.plot):
         names = {name for name in face.__all__ if not inspect.ismodule(getattr(face, name))}
         assert names <= documented, names - documented
