@@ -51,6 +51,24 @@ toc_object_entries_show_parents = "hide"  # a name stands below what it is of
 pygments_style, pygments_dark_style = "friendly", "monokai"
 
 
+#: Stands for a colon in the first line of an attribute or of what is returned: before one would be a type.
+COLON = "\ua789"
+
+
+def keep_colons(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Keep the first line of an attribute and of what is returned in one piece; `escape` writes its colons again."""
+    del app, name, thing, options
+    first = [0] if what in {"attribute", "property"} and lines else []
+    for i in first + [i + 1 for i, line in enumerate(lines) if line == "Returns:"]:
+        lines[i] = lines[i].replace(":", COLON)
+
+
+def name_defaults(app: Any, what: str, name: str, thing: Any, options: Any, given: Any, returned: Any) -> Any:
+    """Write a default that is an object without a text by its name."""
+    del app, what, name, thing, options
+    return given and given.replace("<dataclasses._MISSING_TYPE object>", "MISSING"), returned
+
+
 def escape(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Escape what stands in formulas and means something else to the generator; docstrings are plain text."""
     del app, what, name, thing, options
@@ -62,10 +80,12 @@ def escape(app: Any, what: str, name: str, thing: Any, options: Any, lines: list
         if part.startswith("`"):
             parts[i] = "``" + part.strip("`") + "``"
         else:
-            parts[i] = re.sub(r"\||(?<!^)(?<!\n)(?<!\n    )\*", lambda found: "\\" + found[0], part)
-    lines[:] = "".join(parts).split("\n")
+            parts[i] = re.sub(r"\||(?<!^)(?<!\n)(?<!\n    )(?<!\\)\*", lambda found: "\\" + found[0], part)
+    lines[:] = "".join(parts).replace(COLON, ":").split("\n")
 
 
 def setup(app: Any) -> None:
     """Register what is above."""
+    app.connect("autodoc-process-signature", name_defaults)
+    app.connect("autodoc-process-docstring", keep_colons, priority=400)  # before the docstring is parsed
     app.connect("autodoc-process-docstring", escape)

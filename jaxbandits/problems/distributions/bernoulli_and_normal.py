@@ -172,7 +172,7 @@ def bernoulli(means: ArrayLike, *, name: str = "") -> Bernoulli:
 
     Raises:
         UsageError: fewer than two arms, a mean outside [0, 1], or means that float32 cannot distinguish, or
-        distinguish from 0 or 1.
+            distinguish from 0 or 1.
 
     Example:
         >>> print(jb.bernoulli([0.7, 0.5]).mean)
