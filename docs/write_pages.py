@@ -115,7 +115,8 @@ def _module(name: str, module: ModuleType) -> str:
         if inspect.isclass(thing):
             plain = hasattr(thing, "traits") or issubclass(thing, tuple)  # whose attributes stand in the docstring
             lines += [f".. autoclass:: {path}", "   :no-members:" if plain else "   :members:"]
-            lines += ["   :inherited-members:", ""] if thing is jb.Problem else [""]
+            # Its value is a function without a name.
+            lines += ["   :inherited-members:", ""] if thing is jb.Problem else ["   :exclude-members: score_range", ""]
         elif callable(thing):
             lines += [f".. autofunction:: {path}", ""]
         else:
