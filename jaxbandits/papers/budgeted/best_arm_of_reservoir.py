@@ -124,6 +124,6 @@ def _describe(stats: xr.Dataset, beta: float, fitted: str, theory: float) -> str
     against = quotient(regret, regret.sel(algorithm=_SIRI))
     others = ", ".join(f"{times(against.sel(algorithm=a))} ({a})" for a in stats["algorithm"].values if a != _SIRI)
     return (
-        f"β = {beta:g}: SiRI's simple regret falls like n to the power {fitted} (theory {theory:.2f}); in "
+        f"β = {beta:g}: SiRI's simple regret falls like n to the power {fitted} (theory −{abs(theory):.2f}); in "
         f"units of it, at n = {formatting.count(float(last['budget']))}, {others}"
     )
