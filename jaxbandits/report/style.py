@@ -168,6 +168,9 @@ def head(axes: Axes, ds: xr.Dataset, name: str, place: int, inches: float | None
     room = max(12, int(inches * 72 / (0.6 * FontProperties(size=size).get_size_in_points())))
     said = formatting.text(values_of(ds, name)[place])
     if name not in _SPEAK_FOR_THEMSELVES:
-        long = f"{label(ds, name)} = {said}"
-        said = long if len(long) <= room or symbol(ds, name) == name else f"{symbol(ds, name)} = {said}"
+        long, letter = f"{label(ds, name)} = {said}", symbol(ds, name)
+        if len(long) <= room or (letter == name and isinstance(values_of(ds, name)[place], int | float)):
+            said = long
+        elif letter != name:
+            said = f"{letter} = {said}"  # and of words, which say what they are, the value alone
     axes.set_title(formatting.wrap(said, room), fontsize=size)
