@@ -166,11 +166,13 @@ def head(axes: Axes, ds: xr.Dataset, name: str, place: int, inches: float | None
     size = font_size(11, "axes.titlesize")
     inches = axes.bbox.width / axes.figure.dpi if inches is None else inches
     room = max(12, int(inches * 72 / (0.6 * FontProperties(size=size).get_size_in_points())))
-    said = formatting.text(values_of(ds, name)[place])
+    values = values_of(ds, name)
+    said = formatting.text(values[place])
     if name not in _SPEAK_FOR_THEMSELVES:
-        long, letter = f"{label(ds, name)} = {said}", symbol(ds, name)
-        if len(long) <= room or (letter == name and isinstance(values_of(ds, name)[place], int | float)):
-            said = long
+        long, letter = label(ds, name), symbol(ds, name)
+        fits = all(len(f"{long} = {formatting.text(value)}") <= room for value in values)
+        if fits or (letter == name and isinstance(values[place], int | float)):
+            said = f"{long} = {said}"
         elif letter != name:
             said = f"{letter} = {said}"  # and of words, which say what they are, the value alone
     axes.set_title(formatting.wrap(said, room), fontsize=size)

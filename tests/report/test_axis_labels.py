@@ -131,7 +131,7 @@ def test_numbers_below_neighbouring_axes_have_a_gap(make):
 def test_a_word_above_a_narrow_panel_is_not_broken(make):
     """There was "means = one-g" above "ood"."""
     ds = make({"k": [2, 3], "weights": ["one-good", "power", "flat"]})
-    picture = plots.curve(ds, x="k", panel="weights", width=4.6)
+    picture = plots.curve(ds, x="k", panel="weights", width=5.0)
     assert [axes.get_title() for axes in picture.axes] == ["one-good", "power", "flat"]
     wide = plots.curve(ds, x="k", panel="weights")
     assert [axes.get_title() for axes in wide.axes] == ["weights = one-good", "weights = power", "weights = flat"]

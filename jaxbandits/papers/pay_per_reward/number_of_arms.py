@@ -63,7 +63,7 @@ def _describe_growth(stats: xr.Dataset) -> str:
     change = max(abs(float(end.sel(algorithm=rivals.MAB)) - 1) for end in growth)
     return (
         f"One good arm: from K = {formatting.count(first)} to {formatting.count(last)} the cost of MAB-PPR changes by "
-        f"at most {math.ceil(1000 * change) / 10:.1f}%, of median elimination "
+        f"at most {math.ceil(1000 * change) / 10:.1f}%, that of median elimination "
         f"{times(growth.sel(algorithm='median elimination'))}-fold; {rivals.describe_race(cost)}"
     )
 
