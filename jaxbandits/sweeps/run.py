@@ -108,8 +108,8 @@ def sweep(
         only. `joint_pulls` is there where sets of arms are pulled at once, and `paid`, the cost that was drawn,
         where pulls have costs and it is known. `reward` is collected within a budget of cost, and `regret` is the
         best ratio times the budget minus that reward; of several algorithms, NaN for those without such a budget.
-         Of a pair that was left out, `status` is -1, and all other variables are NaN, so that counts and truth
-         values are numbers with fractions. A warning names it, as does `not_run` in the attributes.
+        Of a pair that was left out, `status` is -1, and all other variables are NaN, so that counts and truth
+        values are numbers with fractions. A warning names it, as does `not_run` in the attributes.
 
     Raises:
         UsageError: any input that cannot be run, before anything runs, or a store of another specification. During the
