@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from jaxbandits.report.summaries import GROWING
 
-__all__ = ["Ends", "at_least", "ends_of", "exponent", "quotient", "times"]
+__all__ = ["Ends", "at_least", "at_most", "ends_of", "exponent", "quotient", "times"]
 
 
 class Ends(NamedTuple):
@@ -68,6 +68,11 @@ def at_least(ends: Ends) -> str:
     low = float(np.min(ends.low))
     text = _rounded(low, math.floor, 2)
     return text if math.isfinite(low) and low > 1 and text != "1" else ""
+
+
+def at_most(ends: Ends) -> str:
+    """Write the largest number that intervals allow, rounded up."""
+    return _rounded(float(np.max(ends.high)), math.ceil, 2)
 
 
 def _rounded(x: float, to: Any, digits: int) -> str:

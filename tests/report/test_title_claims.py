@@ -8,7 +8,7 @@ import xarray as xr
 
 import jaxbandits as jb
 from jaxbandits.papers.heavy_tailed.pulls_over_delta import _describe_crossing
-from jaxbandits.papers.title_claims import Ends, at_least, ends_of, exponent, quotient, times
+from jaxbandits.papers.title_claims import Ends, at_least, at_most, ends_of, exponent, quotient, times
 
 
 def test_quotients_use_the_ends_that_are_nearest():
@@ -31,6 +31,7 @@ def test_numbers_are_rounded_outwards(low, high, text):
 
 def test_at_least_is_empty_where_the_intervals_do_not_tell():
     assert [at_least(Ends(low, 9.0)) for low in (0.9, 1.0, 1.04, math.nan)] == [""] * 4
+    assert at_most(Ends(np.asarray([-0.07, 1.0]), np.asarray([0.2, 2.91]))) == "3"
     assert at_least(Ends(np.asarray([27.9, 405.2]), np.asarray([30.0, 500.0]))) == "27"
 
 
