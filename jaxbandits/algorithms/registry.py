@@ -41,6 +41,7 @@ REGISTRY = Registry(
         "hoeffding-race": "uniform_sampling.hoeffding_race:HoeffdingRace",
         "bernstein-race": "uniform_sampling.bernstein_race:BernsteinRace",
         "kl-race": "uniform_sampling.kl_race:KLRace",
+        "betting-race": "uniform_sampling.betting_race:BettingRace",
         "rcb": "cost_budget.rcb:RCB",
         "rcb-i": "cost_budget.rcb:RCBI",
         "rcb-air": "cost_budget.rcb:RCBAIR",

@@ -40,7 +40,7 @@ def dynamic_update_slice(operation: Operation) -> Sequence[jax.Array | Value]:
     if axis is None:
         raise NotImplementedError
     place = _inside(places[axis], operation.length(axis), _wide(spread(places[axis], (), operation.suffix)))
-    return [_written(operation.full(0), axis, place, jnp.squeeze(operation.full(1), axis))]
+    return [_written(x, operation.full(0), axis, place, jnp.squeeze(operation.full(1), axis))]
 
 
 def gather(operation: Operation) -> list[jax.Array]:
@@ -77,7 +77,7 @@ def gather(operation: Operation) -> list[jax.Array]:
 
 def scatter(operation: Operation) -> list[jax.Array | Value]:
     """Write to one place along one axis, or add to it."""
-    _, places, update = operation.values
+    x, places, update = operation.values
     numbers = operation.params["dimension_numbers"]
     axes = numbers.scatter_dims_to_operand_dims
     one = len(axes) == 1 and axes == tuple(numbers.inserted_window_dims) and not numbers.operand_batching_dims
@@ -102,7 +102,7 @@ def scatter(operation: Operation) -> list[jax.Array | Value]:
         value = take(whole, axis, place) + value
     if operation.params["mode"] == lax.GatherScatterMode.FILL_OR_DROP and not _is_inside(places, count):
         value = jnp.where(inside, value, take(whole, axis, place))
-    return [_written(whole, axis, place, value)]
+    return [_written(x, whole, axis, place, value)]
 
 
 def _is_inside(places: Value, count: int | jax.Array) -> bool:
@@ -141,10 +141,11 @@ def take(x: jax.Array, axis: int, place: jax.Array, several: int = 0) -> jax.Arr
     return arms.take(x, jnp.broadcast_to(wide, (*place.shape[:several], *x.shape[1:])).astype(jnp.int32))
 
 
-def _written(x: jax.Array, axis: int, place: jax.Array, value: jax.Array) -> Value:
-    """Write one entry, and remember which."""
+def _written(given: Value, x: jax.Array, axis: int, place: jax.Array, value: jax.Array) -> Value:
+    """Write one entry of an array that is given as a value, and remember which."""
     value = jnp.broadcast_to(value, x.shape[:axis] + x.shape[axis + 1 :]).astype(x.dtype)
-    return Value(put(x, axis, place, value), True, written=Written(x, axis, place, value))
+    before = given.written if given.array is x else None
+    return Value(put(x, axis, place, value), True, written=Written(x, axis, place, value, before))
 
 
 def put(x: jax.Array, axis: int, place: jax.Array, value: jax.Array) -> jax.Array:

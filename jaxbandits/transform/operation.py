@@ -55,12 +55,14 @@ class Written(NamedTuple):
         axis: the axis of K.
         place: int32 `(R,)`, in [0, K).
         value: what was written, the shape of `base` without that axis.
+        before: how `base` was made in the same way; None where it was not.
     """
 
     base: jax.Array
     axis: int
     place: jax.Array
     value: jax.Array
+    before: "Written | None" = None
 
 
 class Counts(NamedTuple):

@@ -53,8 +53,13 @@ def _chosen(live: jax.Array, new: Value, old: jax.Array) -> jax.Array:
     """Return the new leaf where `live` holds and the old one elsewhere."""
     if new.unless is old:  # chosen already, where it was computed
         return new.array
+    array, writes = old, []
     written = new.written
-    if written is None or written.base is not old:
+    while written is not None:
+        writes.append(written)
+        written = written.before
+    if not writes or writes[-1].base is not old:
         return jnp.where(live, new.array, old)
-    value = barrier(jnp.where(live, written.value, take(old, written.axis, written.place)))
-    return put(old, written.axis, written.place, value)
+    for _, axis, place, value, _ in reversed(writes):
+        array = put(array, axis, place, barrier(jnp.where(live, value, take(array, axis, place))))
+    return array

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.algorithms.betting_intervals import Intervals
 from jaxbandits.algorithms.largest_arms import exchange, is_largest
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
@@ -23,6 +24,7 @@ class LUCBState(NamedTuple):
 
     round: jax.Array  # int32 (): t, 1 after the first pull of every arm
     chosen: jax.Array | None  # bool (K,): the m largest means; None if they are computed when needed
+    intervals: Intervals | None = None  # by betting; None for those of a rule's paper
 
 
 class Rivals(NamedTuple):
@@ -57,7 +59,7 @@ class LUCBRounds(Rule):
         chosen = state.chosen
         if chosen is not None:
             chosen = exchange(arms.mean, exchange(arms.mean, chosen))
-        return LUCBState(state.round + 1, chosen)
+        return state._replace(round=state.round + 1, chosen=chosen)
 
     def select(self, state: LUCBState, arms: Arms, key: jax.Array) -> jax.Array:
         """Return h and l."""
@@ -75,8 +77,11 @@ class LUCBRounds(Rule):
 
     def rivals(self, state: LUCBState, arms: Arms) -> Rivals:
         """Return h and l, and U_l - L_h."""
-        b = arms.reward_range if self.b is None else self.b
-        return self._rivals(state, arms, self.recommend(state, arms), b)
+        return self._rivals(state, arms, self.recommend(state, arms), self.range_of(arms))
+
+    def range_of(self, arms: Arms) -> jax.Array:
+        """Return the range of the rewards, float32 `()`."""
+        return arms.reward_range if self.b is None else self.b
 
 
 def rivals_of(lower: jax.Array, upper: jax.Array, chosen: jax.Array) -> Rivals:

@@ -4,18 +4,38 @@ Gabillon, Ghavamzadeh, Lazaric (2012), "Best arm identification: a unified appro
 confidence", NIPS 25.
 """
 
+from typing import NamedTuple, Self
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxbandits import theory
-from jaxbandits.algorithms.confidence_bounds.ugape_selection import Selection, bernstein_radius, select_arm
+from jaxbandits.algorithms.betting_intervals import (
+    RADII,
+    Intervals,
+    first_intervals,
+    next_intervals,
+    with_bounded_rewards,
+)
+from jaxbandits.algorithms.confidence_bounds.ugape_selection import (
+    Selection,
+    bernstein_radius,
+    select_arm,
+    select_by_bounds,
+)
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule, algorithm
 from jaxbandits.algorithms.traits import Theorem, Traits
 from jaxbandits.arrays.probabilities import log_of
+from jaxbandits.errors import UsageError
+from jaxbandits.problems.base import Problem
 
 __all__ = ["UGapEc"]
+
+
+class _State(NamedTuple):
+    intervals: Intervals | None  # by betting; None for those of the paper
 
 
 @algorithm
@@ -26,6 +46,12 @@ class UGapEc(Rule):
     `variance` the radii are empirical Bernstein's, with the guarantee derived in `_radius`. On a multi-bandit problem
     it returns the m best arms of every bandit, and K counts the arms of all bandits.
 
+    With `radius` the intervals are others, which adapt to how much the rewards vary (Waudby-Smith, Ramdas 2024):
+    `empirical-bernstein` or the narrower and costlier `betting`. They are confidence sequences at ln(2 K / delta), so
+    all hold at all times with probability at least 1 - delta (`jaxbandits.algorithms.betting_intervals`). The index
+    B_J(t) then bounds the regret of J(t) (Lemma 1 needs no more), and the guarantee is the same. It needs rewards in
+    [0, b]; `c` is not used.
+
     Attributes:
         epsilon: accuracy, not negative. With 0 and equal means the run only ends at `max_pulls`.
         delta: allowed probability of error, in (0, 1).
@@ -33,9 +59,10 @@ class UGapEc(Rule):
         c: exploration parameter; the guarantee is for 1/2.
         variance: UGapE-V.
         b: range of the rewards; None takes the problem's.
+        radius: `hoeffding`, `empirical-bernstein` or `betting`.
 
     Raises:
-        UsageError: a value outside its range.
+        UsageError: a value outside its range; by betting, rewards that are not known to lie in [0, b].
 
     Example:
         >>> ds = jb.simulate(jb.UGapEc(epsilon=0.2, delta=0.1), jb.bernoulli([0.9, 0.4]), seeds=20)
@@ -49,39 +76,74 @@ class UGapEc(Rule):
     c: Numeric = parameter("positive", default=0.5)
     variance: bool = parameter(default=False, static=True)
     b: Numeric = parameter("positive", default=None)
+    radius: str = parameter(default="hoeffding", static=True, choices=RADII)
     traits = Traits(
-        setting="fixed confidence, (ε, m), several bandits, variances",
-        variants=({}, {"variance": True}),
-        source="Gabillon, Ghavamzadeh, Lazaric 2012",
+        setting="fixed confidence, (ε, m), several bandits, variances, betting on bounded rewards",
+        variants=({}, {"variance": True}, {"radius": "empirical-bernstein"}),
+        source="Gabillon, Ghavamzadeh, Lazaric 2012; Waudby-Smith, Ramdas 2024",
         answers="m",
         tolerance="epsilon",
         multi_bandit=True,
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.variance and self.radius != "hoeffding":
+            raise UsageError(f"UGapEc: variance has radii of its own: leave out variance, or radius={self.radius}")
+
+    def resolved(self, problem: Problem) -> Self:
+        """Check the range of the rewards, for intervals by betting.
+
+        Raises:
+            UsageError: the rewards are not known to lie in [0, b].
+        """
+        new = super().resolved(problem)
+        return new if self.radius == "hoeffding" else with_bounded_rewards(new, problem)
+
     def theorem(
         self, means: np.ndarray, variances: np.ndarray, b: float, *, delta: float, epsilon: float, m: int
     ) -> Theorem | None:
-        """Return Theorem 2; with empirical variances, a bound derived in the same way."""
+        """Return Theorem 2; with empirical variances, a bound derived in the same way; None by betting."""
+        if self.radius != "hoeffding":
+            return None
         if self.variance:
             arguments = (means, variances, epsilon, delta, m, b)
             return Theorem(theory.ugape_c_variance_pulls_bound, arguments, "derived, empirical Bernstein")
         return Theorem(theory.ugape_c_pulls_bound, (means, epsilon, delta, m, b), "UGapE, Theorem 2")
 
-    def select(self, arms: Arms, key: jax.Array) -> jax.Array:
+    def init(self, arms: Arms, key: jax.Array) -> _State:
+        """Return the state after the first pulls: nothing but intervals by betting."""
+        del key
+        if self.radius == "hoeffding":
+            return _State(None)
+        return _State(first_intervals(self.radius, arms, self._range_of(arms), self.delta))
+
+    def update(self, state: _State, arms: Arms, arm: jax.Array, reward: jax.Array) -> _State:
+        """Return the state after a reward."""
+        if state.intervals is None:
+            return state
+        return _State(next_intervals(state.intervals, arms, arm, reward, self._range_of(arms), self.delta))
+
+    def select(self, state: _State, arms: Arms, key: jax.Array) -> jax.Array:
         """Return I(t)."""
         del key
-        return self._selection(arms).arm
+        return self._selection(state, arms).arm
 
-    def done(self, arms: Arms) -> jax.Array:
+    def done(self, state: _State, arms: Arms) -> jax.Array:
         """Return whether B_J(t) < epsilon (Figure 1)."""
-        return self._selection(arms).worst < self.epsilon
+        return self._selection(state, arms).worst < self.epsilon
 
-    def recommend(self, arms: Arms) -> jax.Array:
+    def recommend(self, state: _State, arms: Arms) -> jax.Array:
         """Return J(t)."""
-        return self._selection(arms).chosen
+        return self._selection(state, arms).chosen
 
-    def _selection(self, arms: Arms) -> Selection:
+    def _selection(self, state: _State, arms: Arms) -> Selection:
+        if state.intervals is not None:
+            return select_by_bounds(arms, state.intervals.lower, state.intervals.upper, self.m)
         return select_arm(arms, self._radius(arms), self.m)
+
+    def _range_of(self, arms: Arms) -> jax.Array:
+        return arms.reward_range if self.b is None else self.b
 
     def _radius(self, arms: Arms) -> jax.Array:
         """Return b sqrt(c ln(4 K t^3 / delta) / T) (eq. 4); with variances Bernstein's, a = ln(7 K t^3 / delta).
@@ -90,7 +152,7 @@ class UGapEc(Rule):
         union over t and counts up to t needs sum_t K t 4 exp(-a_t) <= delta. This holds, as 4 pi^2 / 6 = 6.58 < 7.
         With ln(4 K t^3 / delta) the sum would be 1.65 delta.
         """
-        b = arms.reward_range if self.b is None else self.b
+        b = self._range_of(arms)
         a = jnp.log((7 if self.variance else 4) * arms.count) + 3 * jnp.log(arms.time) - log_of(self.delta)
         if self.variance:
             return bernstein_radius(a, b, arms)

@@ -14,7 +14,7 @@ from jaxbandits.algorithms.parameters import Numeric
 from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.arrays.static_int import StaticInt
 
-__all__ = ["Selection", "bernstein_radius", "select_arm"]
+__all__ = ["Selection", "bernstein_radius", "select_arm", "select_by_bounds"]
 
 
 class Selection(NamedTuple):
@@ -28,7 +28,16 @@ class Selection(NamedTuple):
 def select_arm(arms: Arms, radius: jax.Array, m: Numeric) -> Selection:
     """Return SELECT-ARM's choices by the radii beta, float32 `(K,)`."""
     mean, radius = arms.per_bandit(arms.mean), arms.per_bandit(radius)
-    upper, lower = mean + radius, mean - radius
+    return _select(arms, mean - radius, mean + radius, radius, m)
+
+
+def select_by_bounds(arms: Arms, lower: jax.Array, upper: jax.Array, m: Numeric) -> Selection:
+    """Return SELECT-ARM's choices by intervals, float32 `(K,)`; half their length is beta."""
+    return _select(arms, arms.per_bandit(lower), arms.per_bandit(upper), arms.per_bandit((upper - lower) / 2), m)
+
+
+def _select(arms: Arms, lower: jax.Array, upper: jax.Array, radius: jax.Array, m: Numeric) -> Selection:
+    """Return SELECT-ARM's choices by the intervals and their radii, float32 `(K / M, M)`, or `(K,)` for one bandit."""
     index = largest_of_others(upper, m) - lower  # B_k(t), eq. 3
     chosen = is_largest(-index, m)  # J(t)
     if isinstance(m, StaticInt) and m == 1:

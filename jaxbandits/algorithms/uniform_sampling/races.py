@@ -19,7 +19,7 @@ from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.arrays.numerics import MAX_COUNT
 from jaxbandits.arrays.probabilities import log_of
 
-__all__ = ["Bounds", "Race", "RaceState"]
+__all__ = ["Bounds", "Race", "RaceState", "decisive"]
 
 
 class RaceState(NamedTuple):
@@ -89,12 +89,7 @@ class Race(Rule):
         n = state.looked + jnp.max(counts)
         new = state._replace(total=total, looked=n, round=state.round + 1)
         lower, upper = self._bounds(new.values / n, self._level(state, arms) / n, b)
-        inside = self._leaders(new)
-        outside = state.active & ~inside
-        high = jnp.max(jnp.where(outside, upper, -jnp.inf))  # U_u
-        low = jnp.min(jnp.where(inside, lower, jnp.inf))  # L_l
-        accepted = inside & (high - lower < self.epsilon)
-        discarded = outside & (upper - low < self.epsilon)
+        accepted, discarded = decisive(Bounds(lower, upper), self._leaders(new), state.active, self.epsilon)
         return new._replace(active=state.active & ~accepted & ~discarded, accepted=state.accepted | accepted)
 
     def done(self, state: RaceState, arms: Arms) -> jax.Array:
@@ -120,3 +115,22 @@ class Race(Rule):
         """Return the level of the next look, ln(c K r (r+1) / delta)."""
         r = state.round + 1
         return jnp.log(self.sides) + jnp.log(arms.count) - log_of(self.delta) + jnp.log(r) + jnp.log(r + 1)
+
+
+def decisive(
+    bounds: Bounds, inside: jax.Array, active: jax.Array, epsilon: Numeric
+) -> tuple[jax.Array, jax.Array]:
+    """Return which arms are accepted and which are discarded, bool `(K,)` each.
+
+    Args:
+        bounds: the intervals.
+        inside: bool `(K,)`, J: the best-looking active arms that complete the m.
+        active: bool `(K,)`.
+        epsilon: the accuracy.
+    """
+    outside = active & ~inside
+    high = jnp.max(jnp.where(outside, bounds.upper, -jnp.inf))  # U_u
+    low = jnp.min(jnp.where(inside, bounds.lower, jnp.inf))  # L_l
+    accepted = inside & (high - bounds.lower < epsilon)
+    discarded = outside & (bounds.upper - low < epsilon)
+    return accepted, discarded
