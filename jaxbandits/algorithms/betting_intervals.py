@@ -34,7 +34,8 @@ __all__ = [
     "with_bounded_rewards",
 ]
 
-A, T = TypeVar("A", bound=Any), TypeVar("T")
+A = TypeVar("A", bound=Any)
+T = TypeVar("T")
 
 _SEQUENCES: dict[str, type[PlugInBernstein] | type[HedgedCapital]] = {
     "empirical-bernstein": PlugInBernstein,
@@ -124,7 +125,8 @@ def _after(
 ) -> BettingSequence:
     """Return the sequence of one arm after a reward."""
     number, total = _of_arm((arms.pulls, arms.total), arm)
-    return materialize(type(sequence).after, sequence, reward / b, number, total / b, level)
+    after: BettingSequence = materialize(type(sequence).after, sequence, reward / b, number, total / b, level)  # type: ignore[assignment]
+    return after
 
 
 def _of_arm(every: T, arm: jax.Array) -> T:

@@ -63,6 +63,11 @@ class Hyperparameters:
         """Whether the squares of the rewards are kept, for empirical variances."""
         return bool(self.given("variance"))
 
+    @property
+    def bets(self) -> bool:
+        """Whether its intervals are by betting, so that rewards must lie in [0, b]."""
+        return self.given("radius") not in (None, "hoeffding") or self.given("stopping") == "betting"
+
     def given(self, name: str) -> Any:
         """Return the value of a hyperparameter made with `parameter`; None if there is no such field."""
         fields = {field.name: field for field in dataclasses.fields(self)}

@@ -54,6 +54,8 @@ def range_of(algorithm: Hyperparameters, given: float | None, bounded: bool = Tr
         raise UsageError(
             f"{type(algorithm).__name__} needs rewards in [0, 1]: leave out bounded, and reward_range above 1"
         )
+    if algorithm.bets and not bounded:
+        raise UsageError(f"{type(algorithm).__name__} by betting needs rewards in [0, b]: leave out bounded")
     if given is not None and given != b:
         raise UsageError(f"reward_range={given:g} contradicts the algorithm's b={b:g}: give one of them")
     return b

@@ -1,4 +1,4 @@
-"""Confidence sequences of the means of bounded rewards, by betting: they hold at all times at once, and know the spread.
+"""Confidence sequences of the means of bounded rewards, by betting: they hold at all times, and adapt to the spread.
 
 Waudby-Smith, Ramdas (2024), "Estimating means of bounded random variables by betting", JRSS-B 86. The formulas are
 those of the paper and of its authors' package `confseq`, which bets with log(1/alpha) in place of log(2/alpha).
@@ -167,7 +167,10 @@ class HedgedCapital(NamedTuple):
                 capital=jax.tree.map(split, window.capital), left=window.left + half * quarter, length=2 * quarter
             )
 
-        return jax.lax.cond(fits(self), lambda window: jax.lax.while_loop(fits, halved, window), lambda same: same, self)
+        def narrow(window: HedgedCapital) -> HedgedCapital:
+            return jax.lax.while_loop(fits, halved, window)
+
+        return type(self)(*jax.lax.cond(fits(self), narrow, lambda same: same, self))
 
     def _half(self, lower: jax.Array) -> jax.Array:
         """Return the last half of the window that begins at or before a mean: 0, 1, 2 for left, middle, right."""

@@ -96,9 +96,7 @@ class LUCB(LUCBRounds):
         new = super().update(state, arms, arm, reward)
         if new.intervals is None:
             return new
-        return new._replace(
-            intervals=next_intervals(new.intervals, arms, arm, reward, self.range_of(arms), self.delta)
-        )
+        return new._replace(intervals=next_intervals(new.intervals, arms, arm, reward, self.range_of(arms), self.delta))
 
     def _rivals(self, state: LUCBState, arms: Arms, chosen: jax.Array, b: jax.Array) -> Rivals:
         """Return h and l by b sqrt(beta / (2 N)), or by betting."""

@@ -7,6 +7,7 @@ NeurIPS 36.
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.algorithms.likelihood_ratio.glr_stopping import Remembered
 from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import TopTwo, Tracking, paid
 from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, algorithm
@@ -63,14 +64,13 @@ class EBTC(TopTwo):
     def init(self, arms: Arms, key: jax.Array) -> Tracking:
         """Return the state after the first pulls, with an account for every pair of leader and challenger."""
         del key
-        return self._decided(None, arms, jnp.zeros((len(arms), len(arms)), jnp.int32))
+        return self._decided(self.first_parted(arms), arms, jnp.zeros((len(arms), len(arms)), jnp.int32))
 
     def update(self, state: Tracking, arms: Arms, arm: jax.Array, reward: jax.Array) -> Tracking:
         """Return the state after a reward, with the next decision."""
-        del arm, reward
-        return self._decided(state.parted, arms, state.owed)
+        return self._decided(self.next_parted(state.parted, arms, arm, reward), arms, state.owed)
 
-    def _decided(self, parted: jax.Array | None, arms: Arms, owed: jax.Array) -> Tracking:
+    def _decided(self, parted: Remembered, arms: Arms, owed: jax.Array) -> Tracking:
         """Decide on the challenger while it is owed a pull, else on the leader (Algorithm 1)."""
         leader = jnp.argmax(arms.mean)
         near = self.against(arms, leader, self.slack)
@@ -79,7 +79,7 @@ class EBTC(TopTwo):
         pair = (number == leader)[:, None] & (number == challenger)[None]
         account, pull = paid(jnp.sum(jnp.where(pair, owed, 0)), 1 - self.leaders_share(near, challenger))
         owed = jnp.where(pair, account, owed)
-        return Tracking(self.parted(parted, arms), owed, jnp.where(pull, challenger, leader))
+        return Tracking(parted, owed, jnp.where(pull, challenger, leader))
 
     def select(self, state: Tracking, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the arm that was decided on."""

@@ -6,6 +6,7 @@ from jaxbandits.statistics.exponential_families import FAMILIES
 from jaxbandits.statistics.glr_boundaries import THRESHOLDS
 
 __all__ = [
+    "BETTING",
     "FAMILY_WORDS",
     "HEURISTIC",
     "STOPPING_WORDS",
@@ -27,7 +28,9 @@ FAMILY_WORDS = (*FAMILIES, UNKNOWN_VARIANCE)
 THRESHOLD_WORDS = tuple(word for word in THRESHOLDS if word not in ("lucb1", "ugape"))
 #: Ways of stopping, and the exploration rates of those by intervals (`glr_statistic.py`).
 _RATES = {"lucb-gap": "lucb1", "ugape-index": "ugape", "elimination": "lucb1"}
-STOPPING_WORDS = ("glr", *_RATES)
+#: Stopping by betting on bounded rewards.
+BETTING = "betting"
+STOPPING_WORDS = ("glr", *_RATES, BETTING)
 #: The threshold without a proof.
 HEURISTIC = "heuristic"
 #: The families that a threshold is for (`jaxbandits.theory.glr_threshold`).

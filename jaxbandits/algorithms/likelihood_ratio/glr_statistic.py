@@ -2,7 +2,8 @@
 
 The statistic of the answer, the m best-looking arms, against the arms outside it is the least over pairs.
 
-Confidence intervals may replace the likelihood ratio in the stopping rule. The interval of an arm is
+Confidence intervals may replace the likelihood ratio in the stopping rule (those by betting: `glr_stopping.py`). The
+interval of an arm is
 mean +- b sqrt(beta / (2 N)). Either end errs with probability at most exp(-beta), by Hoeffding's inequality. The
 intervals of arms 1 and a are separated up to epsilon, U_a - L_1 < epsilon, if mu_1 - mu_a + epsilon > 0 and
 

@@ -8,17 +8,19 @@ near-optimal arm identification in bandit models", Sequential Analysis.
 
 For m arms: You, Qin, Wang, Yang (2023), "Information-directed selection for top-two algorithms", COLT.
 
-Confidence intervals may replace the test (`glr_statistic.py`), under the same ways of sampling.
+Confidence intervals may replace the test (`glr_statistic.py`), under the same ways of sampling; those by betting too
+(Waudby-Smith, Ramdas 2024; `jaxbandits/statistics/betting.py`).
 """
 
 import dataclasses
 from collections.abc import Mapping
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxbandits.algorithms.betting_intervals import first_sequences, level_of, next_sequences, with_bounded_rewards
 from jaxbandits.algorithms.largest_arms import is_largest
 from jaxbandits.algorithms.likelihood_ratio import glr_families as words
 from jaxbandits.algorithms.likelihood_ratio.glr_statistic import PairwiseStatistic
@@ -26,18 +28,25 @@ from jaxbandits.algorithms.parameters import Numeric, parameter
 from jaxbandits.algorithms.protocol import Arms, Rule
 from jaxbandits.algorithms.reward_range import with_range_from_zero
 from jaxbandits.algorithms.told_arms import OwnState
-from jaxbandits.arrays.probabilities import log_of
+from jaxbandits.arrays.probabilities import LogProbability, log_of
+from jaxbandits.arrays.static_int import StaticInt
 from jaxbandits.errors import UsageError
 from jaxbandits.problems.base import Problem
 from jaxbandits.statistics.glr_boundaries import THRESHOLDS
 
-__all__ = ["GLRStopped", "Tested"]
+__all__ = ["GLRStopped", "Remembered", "Tested"]
+
+
+#: What a stopping rule remembers of each arm: float32 (K,), or a `PlugInBernstein`; None for nothing.
+Remembered: TypeAlias = Any
+# Bets are made for this delta, whatever delta is: the pulls of a run then do not depend on it.
+_BETS = LogProbability.of(0.05)
 
 
 class Tested(NamedTuple):
     """The state of a rule that keeps only what its test needs."""
 
-    parted: jax.Array | None  # float32 (K,): see `GLRStopped.parted`
+    parted: Remembered  # see `GLRStopped.first_parted`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,10 +73,10 @@ class GLRStopped(PairwiseStatistic, Rule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name, rate = type(self).__name__, words.rate_for(self.stopping)
-        if rate is not None and self.threshold is not None:
+        name, other = type(self).__name__, self.stopping != "glr"
+        if other and self.threshold is not None:
             raise UsageError(f"{name}: threshold is for stopping=glr, and stopping={self.stopping} has its own")
-        if rate is not None and self.family not in (None, "bernoulli", "gaussian"):
+        if other and self.family not in (None, "bernoulli", "gaussian"):
             raise UsageError(f"{name}: stopping={self.stopping} is for family=bernoulli or gaussian")
         words.check_pair(name, self.family, self.threshold)
 
@@ -98,6 +107,8 @@ class GLRStopped(PairwiseStatistic, Rule):
             threshold = words.threshold_on(problem, family)
         new = dataclasses.replace(self, family=family, threshold=threshold)
         name = type(self).__name__
+        if self.stopping == words.BETTING:
+            return with_bounded_rewards(new, problem)
         if new.second_moments:
             if new.proved and not problem.normal:
                 raise UsageError(
@@ -117,15 +128,16 @@ class GLRStopped(PairwiseStatistic, Rule):
     def init(self, arms: Arms, key: jax.Array) -> OwnState:
         """Return the state after the first pulls."""
         del key
-        return Tested(self.parted(None, arms))
+        return Tested(self.first_parted(arms))
 
     def update(self, state: OwnState, arms: Arms, arm: jax.Array, reward: jax.Array) -> OwnState:
         """Return the state after a reward."""
-        del arm, reward
-        return Tested(self.parted(state.parted, arms))
+        return Tested(self.next_parted(state.parted, arms, arm, reward))
 
     def done(self, state: OwnState, arms: Arms) -> jax.Array:
         """Return whether the statistic exceeds the threshold (Garivier and Kaufmann 2016, section 4)."""
+        if self.stopping == words.BETTING:
+            return self._distance(state, arms) < (0 if isinstance(self.epsilon, StaticInt) else self.epsilon)
         threshold = THRESHOLDS[self.threshold_word]
         events = jnp.maximum(threshold.events(arms.count.astype(jnp.float32), self.m), 1.0)
         return self.statistic(state, arms) > threshold.constant(events, log_of(self.delta)) + self._growth(arms)
@@ -142,18 +154,36 @@ class GLRStopped(PairwiseStatistic, Rule):
             tested = jnp.maximum(tested, state.parted + self._growth(arms))
         return jnp.min(tested)
 
-    def parted(self, before: jax.Array | None, arms: Arms) -> jax.Array | None:
-        """Return the most, over time, by which each arm was below a whole answer, with epsilon = 0, float32 `(K,)`.
+    def first_parted(self, arms: Arms) -> Remembered:
+        """Return what the stopping rule remembers after the first pulls; None for nothing.
 
-        The values are rates less their growth with t. An arm is eliminated if its value exceeds the constant part of
-        the threshold. None if arms are not eliminated.
+        * By betting: the sums of the bets (`PlugInBernstein`).
+        * Where arms are eliminated: the most, over time, by which each arm was below a whole answer, with epsilon = 0,
+          float32 `(K,)`. The values are rates less their growth with t. An arm is eliminated if its value exceeds the
+          constant part of the threshold.
         """
-        if not self.parts_arms:
-            return None
+        if self.stopping == words.BETTING:
+            return first_sequences("empirical-bernstein", arms, self.range_of(arms), level_of(arms, _BETS))
+        return self._parted_now(jnp.full_like(arms.mean, -jnp.inf), arms) if self.parts_arms else None
+
+    def next_parted(self, before: Remembered, arms: Arms, arm: jax.Array, reward: jax.Array) -> Remembered:
+        """Return what the stopping rule remembers after one more reward of an arm."""
+        if self.stopping == words.BETTING:
+            level = level_of(arms, _BETS)
+            return next_sequences(before, arms, arm, reward, self.range_of(arms), level)
+        return self._parted_now(before, arms) if self.parts_arms else None
+
+    def _parted_now(self, before: jax.Array, arms: Arms) -> jax.Array:
         standing = self.standing(arms)
         assert standing.apart is not None
-        before = jnp.full_like(arms.mean, -jnp.inf) if before is None else before
         return jnp.where(standing.answer, before, jnp.maximum(before, standing.apart - self._growth(arms)))
+
+    def _distance(self, state: OwnState, arms: Arms) -> jax.Array:
+        """Return U_l - L_h by betting, float32 `()`: by how much an arm left out may be better than a returned one."""
+        lower, upper = state.parted.bounds(level_of(arms, self.delta))
+        answer = self.recommend(state, arms)
+        apart = jnp.max(jnp.where(answer, -jnp.inf, upper)) - jnp.min(jnp.where(answer, lower, jnp.inf))
+        return self.range_of(arms) * apart
 
     def _growth(self, arms: Arms) -> jax.Array:
         return THRESHOLDS[self.threshold_word].growth(arms.time.astype(jnp.float32))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
+from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped, Remembered
 from jaxbandits.algorithms.parameters import parameter
 from jaxbandits.algorithms.protocol import Arms
 from jaxbandits.arrays.compensated_sums import CompensatedSum
@@ -37,7 +37,7 @@ _LEAST_VARIANCE = 1e-6
 class Weighed(NamedTuple):
     """The state of a rule that samples by w*."""
 
-    parted: jax.Array | None  # float32 (K,): see `GLRStopped.parted`
+    parted: Remembered  # see `GLRStopped.first_parted`
     split: jax.Array  # float32 (K,): the start for the next w*; 1 for the best-looking arm
     weights: jax.Array  # float32 (K,): w*
     renewal: jax.Array | None  # int32 (): the time at which w* is computed again; None for every time
@@ -61,19 +61,18 @@ class Tracked(GLRStopped):
         """Return the state after the first pulls, with their w*."""
         del key
         even = jnp.ones(len(arms), jnp.float32)
-        return self._weighed(Weighed(None, even, even, jnp.int32(0) if self.lazy else None, None), arms)
+        renewal = jnp.int32(0) if self.lazy else None
+        return self._weighed(Weighed(self.first_parted(arms), even, even, renewal, None), arms)
 
     def update(self, state: Weighed, arms: Arms, arm: jax.Array, reward: jax.Array) -> Weighed:
         """Return the state after a reward, with the w* of the means."""
-        del arm, reward
-        return self._weighed(state, arms)
+        return self._weighed(state._replace(parted=self.next_parted(state.parted, arms, arm, reward)), arms)
 
     def _weighed(self, state: Weighed, arms: Arms) -> Weighed:
         """Return the state with the w* of the means, computed from the last split as a start.
 
         If several arms look best, w* is uniform over them (`optimal_proportions`).
         """
-        state = state._replace(parted=self.parted(state.parted, arms))
         if state.renewal is None:
             split, weights = self._solved(state.split, arms)
             return state._replace(split=split, weights=weights)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped
+from jaxbandits.algorithms.likelihood_ratio.glr_stopping import GLRStopped, Remembered
 from jaxbandits.algorithms.parameters import Numeric, Word, parameter
 from jaxbandits.random.threefry import open_uniform
 from jaxbandits.statistics.glr import Evidence
@@ -47,7 +47,7 @@ class Tracking(NamedTuple):
     each pair.
     """
 
-    parted: jax.Array | None  # float32 (K,): see `GLRStopped.parted`
+    parted: Remembered  # see `GLRStopped.first_parted`
     owed: jax.Array  # int32 (K,) or (K, K), in units of 1 / UNIT
     following: jax.Array  # int32 (): the arm to pull next
 

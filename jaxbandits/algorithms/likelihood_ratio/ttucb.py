@@ -6,6 +6,7 @@ Jourdan, Degenne (2023), "Non-asymptotic analysis of a UCB-based top two algorit
 import jax
 import jax.numpy as jnp
 
+from jaxbandits.algorithms.likelihood_ratio.glr_stopping import Remembered
 from jaxbandits.algorithms.likelihood_ratio.top_two_pulls import TopTwo, Tracking, paid
 from jaxbandits.algorithms.protocol import Arms, algorithm
 from jaxbandits.algorithms.traits import Traits
@@ -50,21 +51,20 @@ class TTUCB(TopTwo):
     def init(self, arms: Arms, key: jax.Array) -> Tracking:
         """Return the state after the first pulls, with an account for every leader."""
         del key
-        return self._decided(None, arms, jnp.zeros_like(arms.pulls))
+        return self._decided(self.first_parted(arms), arms, jnp.zeros_like(arms.pulls))
 
     def update(self, state: Tracking, arms: Arms, arm: jax.Array, reward: jax.Array) -> Tracking:
         """Return the state after a reward, with the next decision."""
-        del arm, reward
-        return self._decided(state.parted, arms, state.owed)
+        return self._decided(self.next_parted(state.parted, arms, arm, reward), arms, state.owed)
 
-    def _decided(self, parted: jax.Array | None, arms: Arms, owed: jax.Array) -> Tracking:
+    def _decided(self, parted: Remembered, arms: Arms, owed: jax.Array) -> Tracking:
         """Decide on the leader while it is owed a pull, else on the challenger (Algorithm 1)."""
         bonus = jnp.sqrt(_BONUS * jnp.log(arms.time + 1))
         leader = jnp.argmax(arms.mean + self.spread(arms) * bonus / jnp.sqrt(arms.pulls))
         near = self.against(arms, leader, self.epsilon)
         challenger = jnp.argmin(near.cost)
         account, pull = paid(owed[leader], self.leaders_share(near, challenger))
-        return Tracking(self.parted(parted, arms), owed.at[leader].set(account), jnp.where(pull, leader, challenger))
+        return Tracking(parted, owed.at[leader].set(account), jnp.where(pull, leader, challenger))
 
     def select(self, state: Tracking, arms: Arms, key: jax.Array) -> jax.Array:
         """Return the arm that was decided on."""

@@ -35,12 +35,15 @@ class UniformGLR(GLRStopped):
             experiment.
         b: range of the rewards, twice the standard deviation of normal ones; None takes the problem's, or with the
             family `bernoulli` the largest reward.
-        stopping: `glr`, this test, or one of three others. They use the intervals mean +- b sqrt(beta(t) / (2 N)) of
-            the best-looking arm and of all others. `lucb-gap` is LUCB's: U_l - L_h < epsilon, with
+        stopping: `glr`, this test, or one of four others. `betting` is LUCB's U_l - L_h < epsilon by the empirical
+            Bernstein confidence sequences of Waudby-Smith and Ramdas (2024), for rewards in [0, b]: they adapt to how
+            much the rewards vary. The bets are those for delta = 0.05, whatever delta is. The other three use the
+            intervals mean +- b sqrt(beta(t) / (2 N)) of the best-looking arm and of all others. `lucb-gap` is LUCB's:
+            U_l - L_h < epsilon, with
             beta = ln(5 K t^4 / (4 delta)) after t pulls. `ugape-index` is UGapE's, the same with ln(4 K t^3 / delta):
             the index B of the best-looking arm; of several, at least the largest index. `elimination` is LUCB's
-            without the arms that once were below all best-looking arms with epsilon = 0. All three are proved for
-            rewards in [0, b] and (b/2)-sub-Gaussian ones, for every way of sampling.
+            without the arms that once were below all best-looking arms with epsilon = 0. These three are proved for
+            rewards in [0, b] and (b/2)-sub-Gaussian ones. All four are proved for every way of sampling.
         m: arms to return, 1 <= m < K.
 
     Raises:

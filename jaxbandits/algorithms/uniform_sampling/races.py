@@ -117,9 +117,7 @@ class Race(Rule):
         return jnp.log(self.sides) + jnp.log(arms.count) - log_of(self.delta) + jnp.log(r) + jnp.log(r + 1)
 
 
-def decisive(
-    bounds: Bounds, inside: jax.Array, active: jax.Array, epsilon: Numeric
-) -> tuple[jax.Array, jax.Array]:
+def decisive(bounds: Bounds, inside: jax.Array, active: jax.Array, epsilon: Numeric) -> tuple[jax.Array, jax.Array]:
     """Return which arms are accepted and which are discarded, bool `(K,)` each.
 
     Args:
