@@ -38,6 +38,7 @@ from jaxbandits.algorithms.top_k.clucb import CLUCB as CLUCB
 from jaxbandits.algorithms.top_k.improved_top_k import ImprovedTopK as ImprovedTopK
 from jaxbandits.algorithms.top_k.opt_mai import OptMAI as OptMAI
 from jaxbandits.algorithms.uniform_sampling.bernstein_race import BernsteinRace as BernsteinRace
+from jaxbandits.algorithms.uniform_sampling.betting_race import BettingRace as BettingRace
 from jaxbandits.algorithms.uniform_sampling.exp_gap_elimination import ExpGapElimination as ExpGapElimination
 from jaxbandits.algorithms.uniform_sampling.hoeffding_race import HoeffdingRace as HoeffdingRace
 from jaxbandits.algorithms.uniform_sampling.kl_race import KLRace as KLRace
@@ -69,6 +70,7 @@ __all__ = [
     "BernsteinRace",
     "BestChallenger",
     "BetaTopTwo",
+    "BettingRace",
     "BudgetedThompson",
     "ContinuousRejects",
     "EpsilonFirst",

@@ -40,9 +40,10 @@ The grid is a window. It begins as [0, 1]. When the interval lies in one half of
 window, and each of its cells becomes two. The new ends begin with the value of the line, which is not above the
 capital. All means outside the window were left out at an earlier time. So the cells stay small compared with the
 interval: at least a quarter of them are in it. With 16 cells the interval is wider than that of an infinitely fine grid
-by less than 5%, and with 32 by less than 2% (measured in the same tests).
+by less than 5%, and with 32 by less than 3% (measured in the same tests).
 """
 
+import functools
 from typing import NamedTuple, Self, TypeAlias
 
 import jax
@@ -91,7 +92,8 @@ class PlugInBernstein(NamedTuple):
         bet, now, before = _bet(self.sums.high[..., 0], reward, number, total, level)
         bet = jnp.minimum(bet, _MOST)
         paid = log1pmx(-bet, 1 - bet) * (before * before)
-        return type(self)(self.sums.plus(jnp.stack([now * now, bet, bet * reward, paid], axis=-1)))
+        terms = (x[..., None] for x in (bet, bet * reward, paid))
+        return type(self)(self.sums.plus(functools.reduce(_beside, enumerate(terms, 1), now[..., None] ** 2)))
 
     def bounds(self, level: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return the ends of the interval after one reward or more, float32 `(…)`, in [0, 1]."""
@@ -195,6 +197,12 @@ def _bet(
     t = number.astype(jnp.float32)
     bet = jnp.sqrt(2 * level / ((0.25 + spread) * jnp.log1p(t)))  # spread_{t-1} t is the sum
     return bet, reward - (0.5 + total) / (t + 1), reward - (0.5 + (total - reward)) / t
+
+
+def _beside(others: jax.Array, numbered: tuple[int, jax.Array]) -> jax.Array:
+    """Return the sums' terms, `(…, 4)`, with one of a number, `(…, 1)`; the engine can leave arms out of a choice."""
+    number, term = numbered
+    return jnp.where(np.arange(4) == number, term, others)
 
 
 def _part(high: jax.Array, low: jax.Array, level: jax.Array) -> jax.Array:

@@ -99,6 +99,7 @@ def cases():
             settings |= {word: {"sequence": word} for word in _choices(fields, "sequence")[1:]}
         settings |= {n: {n: not fields[n].default, **ranges} for n in switches}
         settings |= {word: {"exploration": word} for word in _choices(fields, "exploration")[1:]}
+        settings |= {word: {"radius": word} for word in _choices(fields, "radius")[1:]}
         if "family" in fields:
             settings["bernoulli"] = {"family": "bernoulli"}
             settings["unknown-variance"] = {"family": "gaussian-unknown-variance"}
