@@ -56,7 +56,7 @@ class RowLimits:
         """Return where the runs of a row are truncated; None for no limit."""
         if self.max_pulls is not None or "budget" in vars(algorithm):
             return self.max_pulls
-        if algorithm.traits.relative_cost > 1:
+        if algorithm.relative_cost > 1:
             return max(self.reach, math.ceil(_TIMES_BEST_SLOW * self._fewest_proved(found)))
         return None if _draws_sums(algorithm, self.problem) else self._within_reach(found, _TIMES_BEST)
 
@@ -82,7 +82,7 @@ class RowLimits:
 
         Each spends its budget, or is assumed to take the pulls of the best one.
         """
-        cost = algorithm.traits.relative_cost
+        cost = algorithm.relative_cost
         if cost <= 1:
             return self.seeds
         pulls = min(self._fewest_proved(found, self.most), _TIMES_BOUND * (found.lower_bound or math.inf))
@@ -105,7 +105,7 @@ class RowLimits:
 
 def relative_cost(algorithm: Rule, problem: Problem) -> float:
     """Return the cost of a pull relative to one of UGapEc; 0 for pulls that take no time."""
-    return 0.0 if _draws_sums(algorithm, problem) else algorithm.traits.relative_cost
+    return 0.0 if _draws_sums(algorithm, problem) else algorithm.relative_cost
 
 
 def _draws_sums(algorithm: Rule, problem: Problem) -> bool:

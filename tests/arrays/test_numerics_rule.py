@@ -39,7 +39,7 @@ OF_RULES = {
     "statistics/allocation_special_cases.py", "statistics/allocation_newton.py", "statistics/closest_alternative.py",
     "statistics/exponential_families.py", "statistics/glr_boundaries.py", "statistics/optimal_proportions.py",
     "statistics/glr.py", "statistics/posterior_tilts.py", "statistics/posteriors.py",
-    "statistics/glr_unknown_variance.py",
+    "statistics/glr_unknown_variance.py", "statistics/betting.py",
 }  # fmt: skip
 AFTERWARDS = "after the runs"
 NOT_A_NUMBER = "NaN stays NaN, as a user's program may have it"

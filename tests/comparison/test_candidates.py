@@ -47,6 +47,12 @@ def _labels(problem: jb.Problem, **known: float) -> tuple[list[str], str]:
 
 
 @pytest.fixture
+def one_lucb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row of LUCB."""
+    monkeypatch.setattr(jb.LUCB, "traits", dataclasses.replace(jb.LUCB.traits, variants=({},)))
+
+
+@pytest.fixture
 def named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The algorithms that tests of the list name: one that is added is a candidate where it suits, in its place."""
     monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in (*STOPPERS, *SPENDERS)})
@@ -62,7 +68,8 @@ def test_answers_of_any_number_of_arms_are_not_compared():
 @pytest.mark.usefixtures("named")
 def test_suitable_algorithms():
     one = jb.bernoulli(MEANS)
-    several = ["ugape-c", "ugape-c variance", "lucb", "kl-lucb", "kl-lucb heuristic", "lucb-pp"]
+    several = ["ugape-c", "ugape-c variance", "ugape-c empirical-bernstein"]
+    several += ["lucb", "lucb empirical-bernstein", "lucb betting", "kl-lucb", "kl-lucb heuristic", "lucb-pp"]
     stoppers = [*several, "lil-ucb", "lil-ucb heuristic", "successive-elimination"]
     races = ["hoeffding-race", "bernstein-race", "kl-race"]
     tests = ["uniform-glr", "best-challenger", "track-and-stop", "track-and-stop heuristic"]
@@ -90,6 +97,7 @@ def test_unsuitable_algorithms_are_left_out_with_a_reason():
     tied, reason = _labels(jb.bernoulli([0.7, 0.7, 0.1]), budget=100, epsilon=0.1, m=1)
     assert "ucb-e" not in tied
     assert "the best arms tie" in reason
+    assert "have no largest value" in _labels(jb.gaussian(MEANS), delta=0.1, epsilon=0.0, m=1)[1]
     assert "bounded rewards" in _labels(jb.gaussian(MEANS), delta=0.1, epsilon=0.0, m=1)[1]
     assert "one bandit" in _labels(jb.gabillon(1), delta=0.1, epsilon=0.0, m=1)[1]
 
@@ -214,6 +222,7 @@ def test_the_interrupted_keep_what_is_finished(capsys, monkeypatch):
     assert captured.err.splitlines()[-1] == "jaxbandits: interrupted, 1 rows are missing"
 
 
+@pytest.mark.usefixtures("one_lucb")
 def test_hopeless_rows_are_stopped_by_their_work_and_say_so(capsys, monkeypatch):
     """Gaps of .002 would take 10^7 pulls and more; what sums are drawn at once of takes them."""
     monkeypatch.setattr(module, "REGISTRY", {name: REGISTRY[name] for name in ("lucb", "bernstein-race", "uniform")})
@@ -247,6 +256,7 @@ def test_what_is_within_reach(monkeypatch):
     assert limits.pulls(_comparison([stopped], []), jb.UGapEc(epsilon=0.1, delta=0.1)) == 1000
 
 
+@pytest.mark.usefixtures("one_lucb")
 def test_every_kind_of_stop_counts(monkeypatch):
     """A run that ended with a status other than 0 was stopped, for whatever reason."""
     real = comparing.sweep
@@ -449,6 +459,7 @@ def test_runs_are_reckoned_by_how_many_arms_are_sought():
     assert runs[11] == pytest.approx(runs[1] / 3, rel=1e-3)
 
 
+@pytest.mark.usefixtures("one_lucb")
 def test_what_cannot_make_its_first_batch_is_left_out():
     registry = {name: REGISTRY[name] for name in ("union-bound", "lucb")}
     with pytest.MonkeyPatch.context() as patch:

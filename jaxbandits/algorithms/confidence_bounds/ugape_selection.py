@@ -28,7 +28,8 @@ class Selection(NamedTuple):
 def select_arm(arms: Arms, radius: jax.Array, m: Numeric) -> Selection:
     """Return SELECT-ARM's choices by the radii beta, float32 `(K,)`."""
     mean, radius = arms.per_bandit(arms.mean), arms.per_bandit(radius)
-    return _select(arms, mean - radius, mean + radius, radius, m)
+    upper, lower = mean + radius, mean - radius
+    return _select(arms, lower, upper, radius, m)
 
 
 def select_by_bounds(arms: Arms, lower: jax.Array, upper: jax.Array, m: Numeric) -> Selection:

@@ -164,7 +164,7 @@ class GLRStopped(PairwiseStatistic, Rule):
         """
         if self.stopping == words.BETTING:
             return first_sequences("empirical-bernstein", arms, self.range_of(arms), level_of(arms, _BETS))
-        return self._parted_now(jnp.full_like(arms.mean, -jnp.inf), arms) if self.parts_arms else None
+        return self._parted_now(None, arms) if self.parts_arms else None
 
     def next_parted(self, before: Remembered, arms: Arms, arm: jax.Array, reward: jax.Array) -> Remembered:
         """Return what the stopping rule remembers after one more reward of an arm."""
@@ -173,9 +173,10 @@ class GLRStopped(PairwiseStatistic, Rule):
             return next_sequences(before, arms, arm, reward, self.range_of(arms), level)
         return self._parted_now(before, arms) if self.parts_arms else None
 
-    def _parted_now(self, before: jax.Array, arms: Arms) -> jax.Array:
+    def _parted_now(self, before: jax.Array | None, arms: Arms) -> jax.Array:
         standing = self.standing(arms)
         assert standing.apart is not None
+        before = jnp.full_like(arms.mean, -jnp.inf) if before is None else before
         return jnp.where(standing.answer, before, jnp.maximum(before, standing.apart - self._growth(arms)))
 
     def _distance(self, state: OwnState, arms: Arms) -> jax.Array:

@@ -75,7 +75,6 @@ class BettingRace(Rule):
     radius: str = parameter(default="empirical-bernstein", static=True, choices=RADII[1:])
     traits = Traits(
         setting="fixed confidence, (ε, m); looks after every pull, by betting on bounded rewards",
-        variants=({}, {"radius": "betting"}),
         source="Waudby-Smith, Ramdas 2024; Kaufmann, Kalyanakrishnan 2013; Even-Dar, Mannor, Mansour 2006",
         answers="m",
         tolerance="epsilon",
