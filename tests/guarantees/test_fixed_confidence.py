@@ -9,9 +9,9 @@ import dataclasses
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import jaxbandits as jb
+from tests.guarantees.promises import upper_bound
 
 pytestmark = pytest.mark.bits
 
@@ -60,11 +60,6 @@ ALGORITHMS = {
     "t3c": jb.T3C(epsilon=EPSILON, delta=DELTA),
     "ttts": jb.TTTS(epsilon=EPSILON, delta=DELTA),
 }
-
-
-def upper_bound(failures: int, runs: int) -> float:
-    """Clopper and Pearson's bound at level 1 - 1e-8."""
-    return float(stats.beta.ppf(1 - 1e-8, failures + 1, runs - failures))
 
 
 def check_promise(data) -> None:

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from jaxbandits.statistics.betting import CELLS, HedgedCapital, PlugInBernstein
+from jaxbandits.statistics.betting import CELLS, PlugInBernstein
+from tests.betting_bounds import bounds
 from tests.bounded_laws import LAWS
 
 SIZE = 2000
@@ -34,24 +35,6 @@ SEQUENCES = {
 }
 SEQUENCES = {name: np.asarray(x, np.float32) for name, x in SEQUENCES.items()}
 every_sequence = pytest.mark.parametrize("name", SEQUENCES)
-
-
-@functools.partial(jax.jit, static_argnames="cells")
-def bounds(rewards, level, cells=0):
-    """The intervals after each reward, `(T,)`, cut to those before; `cells` is 0 for the empirical Bernstein ones."""
-
-    def add(carry, x):
-        sequence, total, lower, upper = carry
-        number, reward = x
-        total = total + reward
-        sequence = sequence.after(reward, number, total, level)
-        new = sequence.bounds(level)
-        lower, upper = jnp.maximum(lower, new[0]), jnp.minimum(upper, new[1])
-        return (sequence.narrowed(*new), total, lower, upper), (lower, upper)
-
-    sequence = HedgedCapital.start((), cells) if cells else PlugInBernstein.start(())
-    start = (sequence, jnp.float32(0), jnp.float32(0), jnp.float32(1))
-    return jax.lax.scan(add, start, (jnp.arange(1, len(rewards) + 1), rewards))[1]
 
 
 def bets(rewards, level):
