@@ -48,7 +48,6 @@ from typing import NamedTuple, Self, TypeAlias
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jaxbandits.arrays.compensated_sums import CompensatedSum
 from jaxbandits.arrays.numerics import log1pmx
@@ -61,9 +60,6 @@ CELLS = 16
 _MOST = 0.5
 # The least length of a window: float32 has the ends of its cells.
 _LEAST = 2.0**-16
-_ENDS, _FAR_ENDS = np.asarray([0, 1]), np.asarray([1, 0])  # left and right; the ends where m, or 1 - m, is largest
-# K+ bets on m and K- on 1 - m.
-_SIGN, _ORIGIN = (np.asarray(x, np.float32).reshape(2, 1, 1) for x in ([1, -1], [0, 1]))
 
 
 class PlugInBernstein(NamedTuple):
@@ -124,7 +120,7 @@ class HedgedCapital(NamedTuple):
 
     @classmethod
     def start(cls, shape: tuple[int, ...], cells: int = CELLS) -> Self:
-        """Return the capitals before the first reward, which are 1; `cells` is a multiple of 4."""
+        """Return the capitals before the first reward, which are 1; `cells` is a power of two, at least 4."""
         spread, capital = (CompensatedSum.of(jnp.zeros(n)) for n in (shape, (*shape, 2, 2, cells)))
         return cls(spread, capital, jnp.zeros(shape), jnp.ones(shape))
 
@@ -132,14 +128,15 @@ class HedgedCapital(NamedTuple):
         """Return the capitals after one more reward; the arguments are those of `PlugInBernstein.after`."""
         bet, now, _ = _bet(self.spread.high, reward, number, total, level)
         bet, reward = bet[..., None, None, None], reward[..., None, None, None]
-        ends = self._means(_ENDS)[..., None, :, :]
-        room = _ORIGIN + _SIGN * self._means(_FAR_ENDS)[..., :, None, :]  # the largest m of the cell, or 1 - m
-        gains = jnp.log1p(_SIGN * jnp.minimum(bet, _MOST / room) * (reward - ends))
+        ends, side = self._means(jnp.arange(2))[..., None, :, :], jnp.arange(2).reshape(2, 1, 1)
+        sign = 1.0 - 2 * side  # K+ bets on m, and K- on 1 - m
+        room = side + sign * self._means(1 - jnp.arange(2))[..., :, None, :]  # the largest m, or 1 - m, of the cell
+        gains = jnp.log1p(sign * jnp.minimum(bet, _MOST / room) * (reward - ends))
         return self._replace(spread=self.spread.plus(now * now), capital=self.capital.plus(gains))
 
     def bounds(self, level: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return the ends of the interval in the window, float32 `(…)`."""
-        ends, capital, level = self._means(_ENDS), self.capital.high, jnp.asarray(level)[..., None]
+        ends, capital, level = self._means(jnp.arange(2)), self.capital.high, jnp.asarray(level)[..., None]
         left, right = ends[..., 0, :], ends[..., 1, :]
         high, low = capital[..., 0, 0, :], capital[..., 0, 1, :]  # K+ falls with the mean
         crossed = left + _part(high, low, level) * (right - left)
@@ -179,10 +176,10 @@ class HedgedCapital(NamedTuple):
         quarter = self.length / 4
         return (lower >= self.left + quarter).astype(jnp.int32) + (lower >= self.left + 2 * quarter)
 
-    def _means(self, ends: np.ndarray) -> jax.Array:
+    def _means(self, ends: jax.Array) -> jax.Array:
         """Return an end of each cell, 0 for the left and 1 for the right, `(2,)`; float32 `(…, 2, G)`, exact."""
         cells = self.capital.high.shape[-1]
-        parts = ((np.arange(cells) + ends[:, None]) / cells).astype(np.float32)
+        parts = (jnp.arange(cells) + ends[:, None]).astype(jnp.float32) * (1 / cells)
         return self.left[..., None, None] + self.length[..., None, None] * parts
 
 
@@ -202,7 +199,7 @@ def _bet(
 def _beside(others: jax.Array, numbered: tuple[int, jax.Array]) -> jax.Array:
     """Return the sums' terms, `(…, 4)`, with one of a number, `(…, 1)`; the engine can leave arms out of a choice."""
     number, term = numbered
-    return jnp.where(np.arange(4) == number, term, others)
+    return jnp.where(jnp.arange(4) == number, term, others)
 
 
 def _part(high: jax.Array, low: jax.Array, level: jax.Array) -> jax.Array:

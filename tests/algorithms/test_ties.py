@@ -66,7 +66,6 @@ CASES = {
     ],
     "hoeffding-race": [jb.HoeffdingRace(epsilon=0.9, delta=0.9), jb.HoeffdingRace(epsilon=1.2, delta=0.9, m=2)],
     "bernstein-race": [jb.BernsteinRace(epsilon=0.9, delta=0.9, b=1.2)],
-    "betting-race": [jb.BettingRace(epsilon=0.9, delta=0.9), jb.BettingRace(epsilon=0.9, delta=0.9, m=2)],
     "rcb": [jb.RCB(budget=16.0)],
     "epsilon-first": [jb.EpsilonFirst(budget=16.0, share=0.5)],
     "kube": [jb.KUBE(budget=16.0)],
