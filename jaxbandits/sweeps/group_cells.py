@@ -27,7 +27,7 @@ _COMPILING, _PULL_OF_AN_ARM, _USUAL_PULLS = 4.0, 1e-9, 10_000
 def group_by_program(
     cells: list[Cell], runs: Runs, *, padded: bool = True, known: dict[Any, bool] | None = None
 ) -> list[list[Cell]]:
-    """Return groups of cells that share a program: equal classes and static choices, arms within a power of two.
+    """Return groups of cells that share a program: equal classes, choices and table lengths, arms in a power of two.
 
     Fewer arms are padded to more where that takes less time than compiling another program.
 
@@ -41,7 +41,8 @@ def group_by_program(
     kinds: dict[Any, list[Cell]] = {}
     for cell in cells:
         problem = cell.problem.kind()
-        static = (program_key(cell.algorithm), jax.tree.structure(problem), classes(problem))
+        lengths = tuple(np.shape(leaf)[1:] for leaf in jax.tree.leaves(problem))  # rows of a table of rewards
+        static = (program_key(cell.algorithm), jax.tree.structure(problem), classes(problem), lengths)
         kinds.setdefault(static, []).append(cell)
     found: list[list[Cell]] = []
     for static, alike in kinds.items():

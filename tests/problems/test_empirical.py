@@ -126,6 +126,18 @@ def test_bad_tables_are_refused(samples, message):
         jb.empirical(samples)
 
 
+def test_tables_of_different_lengths_have_programs_of_their_own(tmp_path):
+    files = []
+    for rows in (5, 9):
+        files.append(tmp_path / f"{rows}.csv")
+        table = np.random.default_rng(rows).random((rows, 2)).round(3)
+        files[-1].write_text("a,b\n" + "\n".join(f"{a},{b}" for a, b in table), encoding="utf-8")
+    ds = jb.simulate(jb.Uniform(budget=20), jb.empirical_from_csv(jb.axis([str(file) for file in files])), seeds=3)
+    for place, file in enumerate(files):
+        alone = jb.simulate(jb.Uniform(budget=20), jb.empirical_from_csv(str(file)), seeds=3)
+        np.testing.assert_array_equal(ds.recommended[place], alone.recommended)
+
+
 def test_no_such_file():
     with pytest.raises(jb.UsageError, match=r"cannot read nowhere\.csv: No such file"):
         parse_problem("nowhere.csv")
